@@ -1,0 +1,80 @@
+/**
+ * `npm test`: installs what the tests need beyond npm, then runs every test with node's own runner.
+ *
+ *   npm test                          everything
+ *   npm test -- packages/waymark      only what lies under a path (a folder or files)
+ *
+ * Debian packages are installed where this runs as root on a machine with apt; elsewhere what is missing
+ * is named in one line. Nothing is skipped: a test whose server is missing fails and says so.
+ */
+import { spawnSync } from "node:child_process";
+import { accessSync, constants, globSync, statSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+/** command on the PATH -> the Debian package that brings it. */
+const needs: Record<string, string> = {
+  curl: "curl",
+  openssl: "openssl",
+  "redis-server": "redis-server",
+  "redis-sentinel": "redis-sentinel",
+  memcached: "memcached",
+  h2load: "nghttp2-client",
+};
+
+const roots = ["packages/*/src", "packages/*/test", "examples", "tools"];
+
+function onPath(command: string): boolean {
+  const folders = `${process.env.PATH ?? ""}${delimiter}/usr/sbin${delimiter}/sbin`.split(delimiter);
+  return folders.some((folder) => {
+    try {
+      accessSync(join(folder, command), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+function installMissing(): void {
+  const missing = Object.entries(needs).filter(([command]) => !onPath(command));
+  if (missing.length === 0) return;
+  const packages = [...new Set(missing.map(([, name]) => name))];
+  if (process.getuid?.() === 0 && onPath("apt-get")) {
+    console.error(`installing what the tests need: ${packages.join(" ")}`);
+    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
+    const run = (args: string[]) =>
+      spawnSync("apt-get", args, { env, stdio: ["ignore", "ignore", "inherit"] });
+    run(["-qq", "update"]);
+    run(["-qq", "install", "-y", "--no-install-recommends", ...packages]);
+  }
+  const still = [...new Set(missing.filter(([command]) => !onPath(command)).map(([, name]) => name))];
+  if (still.length > 0) {
+    console.error(`the tests need these Debian packages: sudo apt-get install ${still.join(" ")}`);
+    process.exit(1);
+  }
+}
+
+function testFiles(paths: string[]): string[] {
+  if (paths.length === 0)
+    return globSync(
+      roots.map((root) => `${root}/**/*.test.ts`),
+      skip,
+    ).sort();
+  return paths.flatMap((path) =>
+    statSync(path).isDirectory() ? globSync(`${path}/**/*.test.ts`, skip).sort() : [path],
+  );
+}
+
+const skip = { exclude: ["**/node_modules/**", "**/fixtures/**"] };
+const files = testFiles(process.argv.slice(2));
+if (files.length === 0) {
+  console.error(`no test files under ${process.argv.slice(2).join(", ")}`);
+  process.exit(1);
+}
+installMissing();
+const result = spawnSync(
+  process.execPath,
+  ["--test", "--test-concurrency=2", "--test-timeout=240000", ...files],
+  { stdio: "inherit", env: { ...process.env, PATH: `${process.env.PATH}${delimiter}/usr/sbin` } },
+);
+process.exit(result.status ?? 1);

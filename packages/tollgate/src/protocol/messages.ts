@@ -1,0 +1,87 @@
+/**
+ * The messages of one decision, as plain data. Field names follow the proto3 JSON mapping; the wire numbers
+ * stand in `packages/tollgate/proto/`. Source: `envoy/service/ratelimit/v3/rls.proto`.
+ */
+
+/** `RateLimitResponse.Code`. */
+export const Code = { UNKNOWN: 0, OK: 1, OVER_LIMIT: 2 } as const;
+export type Code = (typeof Code)[keyof typeof Code];
+
+/** `RateLimitResponse.RateLimit.Unit`, `RateLimitUnit` and the xDS resource's unit: the same numbers in all three. */
+export const Unit = {
+  UNKNOWN: 0,
+  SECOND: 1,
+  MINUTE: 2,
+  HOUR: 3,
+  DAY: 4,
+  MONTH: 5,
+  YEAR: 6,
+  WEEK: 7,
+} as const;
+export type Unit = (typeof Unit)[keyof typeof Unit];
+
+/** One key-value pair of a descriptor. Either may be empty. */
+export interface Entry {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** A caller's own limit (`RateLimitDescriptor.RateLimitOverride`). */
+export interface LimitOverride {
+  /** uint32 */
+  readonly requestsPerUnit: number;
+  /** The number as sent; 0 and numbers without a unit are refused by the decision. */
+  readonly unit: number;
+}
+
+/** `envoy.extensions.common.ratelimit.v3.RateLimitDescriptor`. */
+export interface Descriptor {
+  readonly entries: readonly Entry[];
+  readonly limit: LimitOverride | undefined;
+  /** uint64, cut to 2^53 - 1; undefined where the field is absent, which is not 0: 0 only looks. */
+  readonly hitsAddend: number | undefined;
+  readonly isNegativeHits: boolean;
+}
+
+export interface RateLimitRequest {
+  readonly domain: string;
+  readonly descriptors: readonly Descriptor[];
+  /** uint32; 0 means that it was not given. */
+  readonly hitsAddend: number;
+}
+
+/** `RateLimitResponse.RateLimit`. */
+export interface CurrentLimit {
+  readonly requestsPerUnit: number;
+  readonly unit: Unit;
+  /** Empty where the rule has none. */
+  readonly name: string;
+}
+
+/** `RateLimitResponse.DescriptorStatus`. */
+export interface DescriptorStatus {
+  readonly code: Code;
+  readonly currentLimit: CurrentLimit | undefined;
+  /** uint32 */
+  readonly limitRemaining: number;
+  /** Whole seconds, 1 up to the window's size; 0 where there is none. */
+  readonly durationUntilReset: number;
+}
+
+export interface HeaderValue {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** What a `google.protobuf.Struct` can carry. */
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
+export interface JsonObject {
+  readonly [name: string]: JsonValue;
+}
+
+export interface RateLimitResponse {
+  readonly overallCode: Code;
+  readonly statuses: readonly DescriptorStatus[];
+  readonly responseHeadersToAdd: readonly HeaderValue[];
+  readonly dynamicMetadata: JsonObject | undefined;
+}

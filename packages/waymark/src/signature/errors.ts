@@ -1,0 +1,23 @@
+import type { SourceLocation } from "./model.ts";
+
+export type SignatureErrorCode =
+  | "UNREADABLE_TYPE"
+  | "UNREADABLE_PARAMETER"
+  | "UNREADABLE_SOURCE"
+  | "UNKNOWN_SCHEMA_KEY"
+  | "INVALID_REFINEMENT"
+  | "STALE_MANIFEST"
+  | "INVALID_MANIFEST";
+
+/** A signature that the start cannot go on with. The message has the place and the ways out. */
+export class SignatureError extends Error {
+  override readonly name = "SignatureError";
+  readonly code: SignatureErrorCode;
+  readonly location: SourceLocation | undefined;
+
+  constructor(code: SignatureErrorCode, message: string, location?: SourceLocation) {
+    super(location ? `${location.file}:${location.line}:${location.column}: ${message}` : message);
+    this.code = code;
+    this.location = location;
+  }
+}

@@ -1,1 +1,23 @@
-export {};
+/** A unary-first gRPC server that speaks HTTP/2 straight over sockets. */
+export { GrpcError, Status, type StatusCode } from "./grpc/status.ts";
+export { GrpcServer } from "./server.ts";
+export type {
+  BidiStreamingHandler,
+  BoundAddress,
+  Call,
+  CallObserver,
+  ConnectionErrorReason,
+  ConnectionOptions,
+  DrainOptions,
+  InPlaceUnaryHandler,
+  LimitOptions,
+  ListenOptions,
+  SecureContext,
+  ServerCounts,
+  ServerOptions,
+  ServerStreamingHandler,
+  StreamingCall,
+  TlsOptions,
+  UnaryCall,
+  UnaryHandler,
+} from "./types.ts";

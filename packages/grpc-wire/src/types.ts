@@ -1,0 +1,231 @@
+/** The public shapes: what a handler is given, and what a server can be told. */
+import type { PeerCertificate, SecureContextOptions } from "node:tls";
+import type { GrpcError, StatusCode } from "./grpc/status.ts";
+
+/** What every call knows, whatever its kind. Valid until the call is finished; do not keep it longer. */
+export interface Call {
+  /** The full method, `/package.Service/Method`. */
+  readonly path: string;
+  /** The caller's address: `127.0.0.1:54321`, `[::1]:54321`, or `unix:` for a unix socket. */
+  readonly peer: string;
+  /** When the caller gives up, in milliseconds since the Unix epoch; 0 where the caller named no deadline. */
+  readonly deadline: number;
+  /** True once the caller cancelled, its deadline passed or its connection was lost: nobody reads an answer. */
+  readonly cancelled: boolean;
+  /** Aborts when `cancelled` turns true. Made on first use: a handler that never asks pays nothing. */
+  readonly signal: AbortSignal;
+  /** The caller's certificate, where the connection is TLS and the caller showed one. */
+  readonly peerCertificate: PeerCertificate | undefined;
+  /** The first value of a request metadata key (lower case); of a `-bin` key, its base64 text. */
+  metadata(name: string): string | undefined;
+  /** The decoded bytes of the first value of a `-bin` key. */
+  binaryMetadata(name: string): Uint8Array | undefined;
+  /** All request metadata in order of arrival, without pseudo-headers and gRPC's own headers. */
+  metadataEntries(): [name: string, value: string][];
+  /**
+   * Adds metadata to the response headers; before the first message only. A `-bin` key takes bytes, any
+   * other printable ASCII. Throws a `TypeError` for a name or value that cannot travel, and an `Error` where
+   * the headers have left.
+   */
+  setInitialMetadata(name: string, value: string | Uint8Array): void;
+  /** Adds metadata to the trailers, which travel with the status. Same rules as `setInitialMetadata`. */
+  setTrailingMetadata(name: string, value: string | Uint8Array): void;
+}
+
+/**
+ * A unary call, read and answered in place.
+ *
+ * While the handler runs, `buffer[start..end)` is the request message inside the connection's read buffer:
+ * copy what must outlive the handler. The answer is written straight into the output buffer
+ * (`reserve`, write from `offset`, `commit`), or handed over with `finish`. A handler that returns without
+ * having finished the call answers later, with the same methods. Each call is finished exactly once; what
+ * comes after that, or after `cancelled`, is ignored.
+ */
+export interface UnaryCall extends Call {
+  readonly buffer: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+  /**
+   * Room for an answer of at most `maxBytes`: returns the buffer to write into, from `offset` on. Valid until
+   * `commit` or until the code returns to the event loop; a second `reserve` replaces the first.
+   */
+  reserve(maxBytes: number): Uint8Array;
+  /** Where in the reserved buffer the answer starts. */
+  readonly offset: number;
+  /** Finishes the call with the `length` bytes written at `offset`. */
+  commit(length: number): void;
+  /** Finishes the call with a message; its bytes are copied before this returns. */
+  finish(message: Uint8Array): void;
+  /** Finishes the call with a status. Anything but a `GrpcError` becomes UNKNOWN without its text. */
+  fail(error: GrpcError | unknown): void;
+}
+
+/** A call answered by any number of messages. */
+export interface StreamingCall extends Call {
+  /**
+   * Sends one message; its bytes are copied before this returns. The promise resolves when the caller has
+   * room for more: await it, and a slow reader slows the handler. Rejects with a `GrpcError` (CANCELLED or
+   * DEADLINE_EXCEEDED) once nobody listens.
+   */
+  write(message: Uint8Array): Promise<void>;
+}
+
+/** Reads and answers in place; see `UnaryCall`. */
+export type InPlaceUnaryHandler = (call: UnaryCall) => void;
+
+/** Takes the request message (a copy, the handler's to keep) and gives the answer, at once or as a promise. */
+export type UnaryHandler = (message: Uint8Array, call: Call) => Uint8Array | Promise<Uint8Array>;
+
+/** Yields the messages of the answer, or writes them with `call.write`; the call ends when it returns. */
+export type ServerStreamingHandler = (
+  message: Uint8Array,
+  call: StreamingCall,
+) => AsyncIterable<Uint8Array> | Promise<void>;
+
+/** As `ServerStreamingHandler`, with a stream of request messages; reading them slowly slows the caller. */
+export type BidiStreamingHandler = (
+  messages: AsyncIterable<Uint8Array>,
+  call: StreamingCall,
+) => AsyncIterable<Uint8Array> | Promise<void>;
+
+/** Per-call observation. What is not set costs nothing. */
+export interface CallObserver {
+  /** A call's headers were accepted and its method is known. */
+  callStarted?(path: string): void;
+  /** A call ended. `durationMs` runs from its headers to its status, with sub-millisecond digits. */
+  callFinished?(path: string, status: StatusCode, durationMs: number): void;
+}
+
+/** TLS settings. `key`, `cert` and `ca` are PEM texts or buffers, not paths. */
+export interface TlsOptions {
+  cert: string | Buffer;
+  key: string | Buffer;
+  /** The certificate authorities that client certificates are checked against; with it the system's are not trusted. */
+  ca?: string | Buffer | (string | Buffer)[];
+  /** Ask for a client certificate and refuse connections without a valid one. Default: false. */
+  requestCert?: boolean;
+  /** A last word on a valid client certificate: false refuses the connection. */
+  verifyPeer?: (certificate: PeerCertificate) => boolean;
+  /** Default: `TLSv1.2`. */
+  minVersion?: "TLSv1.2" | "TLSv1.3";
+}
+
+/** What can be replaced while the server runs. */
+export type SecureContext = Pick<SecureContextOptions, "cert" | "key" | "ca">;
+
+/** A connection's own life. Times in milliseconds; 0 means never. */
+export interface ConnectionOptions {
+  /** Age at which a connection is asked to go, with a jitter of 10 % either way. Default: 0. */
+  maxConnectionAgeMs?: number;
+  /** How long calls in flight may run on after that. Default: 0, for ever. */
+  maxConnectionAgeGraceMs?: number;
+  /** How long a connection may stay without a call. Default: 0. */
+  maxConnectionIdleMs?: number;
+  /** A connection that was silent for this long is pinged. Default: 60 s. */
+  keepaliveTimeMs?: number;
+  /** How long a ping may stay unanswered before the connection is given up. Default: 20 s. */
+  keepaliveTimeoutMs?: number;
+  /** Pings that come closer together than this, with no answers between them, count as strikes. Default: 10 s. */
+  minPingIntervalMs?: number;
+  /** Strikes that are forgiven before GOAWAY with ENHANCE_YOUR_CALM. Default: 2. */
+  maxPingStrikes?: number;
+  /** Time for the TLS handshake and then for the HTTP/2 preface and first SETTINGS. Default: 10 s. */
+  handshakeTimeoutMs?: number;
+  /** How long bytes may wait for a caller that does not read them before its connection is given up. Default: 30 s. */
+  sendTimeoutMs?: number;
+  /** Time for a unary request to arrive whole, from its headers on. Default: 60 s. */
+  requestTimeoutMs?: number;
+}
+
+/** Bounds on what a peer can make the server hold or do. */
+export interface LimitOptions {
+  /** Largest request message, as sent and once inflated. Above: RESOURCE_EXHAUSTED. Default: 4 MiB. */
+  maxRequestBytes?: number;
+  /** Connections at once; further ones are closed at accept. Default: 65,536. */
+  maxConnections?: number;
+  /** Calls at once on one connection, those whose caller has left included. Default: 1,000. */
+  maxConcurrentStreams?: number;
+  /** Decoded size of a request's headers (RFC 9113 section 10.5.1). Above: RESOURCE_EXHAUSTED. Default: 16 KiB. */
+  maxHeaderListBytes?: number;
+  /** Encoded size of one header block over all its frames. Above: the connection ends. Default: 32 KiB. */
+  maxHeaderBlockBytes?: number;
+  /** CONTINUATION frames per header block. Above: the connection ends. Default: 16. */
+  maxContinuationFrames?: number;
+  /** Bytes of unfinished request messages held for one connection. Default: 16 MiB, at least `maxRequestBytes`. */
+  maxBufferedBytesPerConnection?: number;
+  /** The same for the whole server. Default: 256 MiB. */
+  maxBufferedBytes?: number;
+  /** Bytes of answers that wait for a peer's window; above it new calls on that connection are refused. Default: 4 MiB. */
+  maxQueuedBytesPerConnection?: number;
+  /** Streams a peer may reset, or make the server reset, in a burst. Default: 1,000. */
+  resetBurst?: number;
+  /** How fast that allowance grows back, per second. Default: 500. */
+  resetsPerSecond?: number;
+  /** Frames that carry no work (SETTINGS, PRIORITY, empty DATA, unknown types, ...) in a burst. Default: 1,000. */
+  idleFrameBurst?: number;
+  /** How fast that allowance grows back, per second. Each answered call also gives some back. Default: 200. */
+  idleFramesPerSecond?: number;
+  /** Receive window of a stream, 65,535 to 2^31-1. Default: 256 KiB. */
+  streamWindowBytes?: number;
+  /** Receive window of a connection, 65,535 to 2^31-1. Default: 1 MiB. */
+  connectionWindowBytes?: number;
+  /** Header blocks per connection that are recognised by their bytes; 0 decodes each one. Default: 8. */
+  headerBlockCacheEntries?: number;
+}
+
+export interface ServerOptions {
+  tls?: TlsOptions;
+  connection?: ConnectionOptions;
+  limits?: LimitOptions;
+  /**
+   * When answers are gzipped: `mirror` where the request was, `accepted` where the caller accepts it, `none`
+   * never. Only answers of `compressionThresholdBytes` or more. Default: `mirror`.
+   */
+  responseCompression?: "mirror" | "accepted" | "none";
+  /** Default: 1,024. */
+  compressionThresholdBytes?: number;
+  /** Content subtypes served besides plain `application/grpc`. Default: `["proto"]`. */
+  contentSubtypes?: string[];
+  observer?: CallObserver;
+  /** Told of what a handler threw that is no `GrpcError`; the caller sees only UNKNOWN. Default: nobody is told. */
+  onHandlerError?: (error: unknown, path: string) => void;
+  /** Told why a connection was ended for breaking the protocol or a limit. Default: nobody is told. */
+  onConnectionError?: (reason: ConnectionErrorReason) => void;
+}
+
+/** Why the server ended a connection: an HTTP/2 error code's name, and what was wrong in words. */
+export interface ConnectionErrorReason {
+  readonly peer: string;
+  /** `PROTOCOL_ERROR`, `ENHANCE_YOUR_CALM`, ... (RFC 9113 section 7). */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Where to listen: a TCP port (0 picks a free one) or a unix socket's path. */
+export type ListenOptions =
+  | { port: number; host?: string; reusePort?: boolean; backlog?: number }
+  | { path: string };
+
+/** What was bound. */
+export type BoundAddress =
+  | { readonly kind: "tcp"; readonly host: string; readonly port: number }
+  | { readonly kind: "unix"; readonly path: string };
+
+export interface DrainOptions {
+  /** How long calls in flight may take before their connections are cut, in milliseconds. Default: 30 s. */
+  timeoutMs?: number;
+}
+
+/** Counts since the start, and now. */
+export interface ServerCounts {
+  /** Connections open now. */
+  readonly connections: number;
+  /** Calls whose handler has not finished. */
+  readonly activeCalls: number;
+  /** Connections accepted since the start. */
+  readonly connectionsAccepted: number;
+  /** Connections closed at accept because of `maxConnections`. */
+  readonly connectionsRefused: number;
+  /** Connections that the server ended for breaking the protocol or a limit. */
+  readonly connectionErrors: number;
+}

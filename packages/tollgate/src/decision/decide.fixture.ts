@@ -1,0 +1,135 @@
+import { type Count, type CounterStore, type CountRequest, Outcome } from "../counters/store.ts";
+import type { Counter, MetricKey, RuleStatistics, Statistics } from "../observe/statistics.ts";
+import { type Descriptor, type Entry, type RateLimitRequest, Unit } from "../protocol/messages.ts";
+import type { Match, Rule, RuleSet } from "../rules/rule.ts";
+import type { DecisionOptions } from "./decide.ts";
+
+/** Counts in a plain map, as exactly as any store must. For the tests of the decision alone. */
+export class MapStore implements CounterStore {
+  readonly kind = "map";
+  readonly counters = new Map<string, number>();
+  /** Answers instead of counting, where set. */
+  outcome: Outcome | undefined;
+  asked = 0;
+
+  count(request: CountRequest): void {
+    this.asked++;
+    const exceeds = (count: Count) => this.#read(count) + count.hits > count.limit;
+    const stop = request.allOrNothing && request.counts.some(exceeds);
+    for (const count of request.counts) {
+      if (this.outcome !== undefined) count.outcome = this.outcome;
+      else if (stop) {
+        count.outcome = exceeds(count) ? Outcome.EXCEEDS : Outcome.HELD;
+        count.after = this.#read(count);
+      } else {
+        count.outcome = Outcome.COUNTED;
+        count.after = Math.max(0, this.#read(count) + count.hits);
+        this.counters.set(count.stem + count.windowStart, count.after);
+      }
+    }
+  }
+
+  async close(): Promise<void> {}
+
+  #read(count: Count): number {
+    return this.counters.get(count.stem + count.windowStart) ?? 0;
+  }
+}
+
+export class MapStatistics implements Statistics {
+  readonly rules = new Map<string, RuleStatistics>();
+  readonly counters = new Map<string, Counter>();
+
+  rule(key: MetricKey): RuleStatistics {
+    const name = [key.domain, ...key.levels].join(".");
+    let statistics = this.rules.get(name);
+    if (statistics === undefined) {
+      statistics = {
+        totalHits: 0,
+        overLimit: 0,
+        nearLimit: 0,
+        withinLimit: 0,
+        shadowMode: 0,
+        overLimitWithLocalCache: 0,
+      };
+      this.rules.set(name, statistics);
+    }
+    return statistics;
+  }
+  domainNotFound(domain: string): Counter {
+    return this.counter(`ratelimit.service.rate_limit.${domain}.domain_not_found`);
+  }
+  counter(name: string): Counter {
+    const counter = this.counters.get(name) ?? { value: 0 };
+    this.counters.set(name, counter);
+    return counter;
+  }
+  gauge(): void {}
+  timer() {
+    return { record() {} };
+  }
+}
+
+export function rule(part: Partial<Rule> = {}): Rule {
+  return {
+    domain: "d",
+    path: ["k"],
+    requestsPerUnit: 10,
+    unit: Unit.MINUTE,
+    unlimited: false,
+    shadowMode: false,
+    quotaMode: false,
+    name: "",
+    replaces: [],
+    metadata: undefined,
+    detailedMetric: false,
+    valueToMetric: false,
+    shareThreshold: false,
+    location: undefined,
+    ...part,
+  };
+}
+
+/** A rule set of one domain `d` that matches a descriptor by the key of its only entry. */
+export function ruleSet(rules: Record<string, Rule>, generation = 1): RuleSet {
+  return {
+    generation,
+    domains: ["d"],
+    hasDomain: (domain) => domain === "d",
+    match(_domain: string, entries: readonly Entry[]): Match | undefined {
+      const key = entries[0]?.key;
+      if (entries.length !== 1 || key === undefined || !Object.hasOwn(rules, key)) return undefined;
+      return {
+        rule: rules[key]!,
+        metricKey: { domain: "d", levels: [key] },
+        metricFromRequest: false,
+        sharedValues: undefined,
+      };
+    },
+    rules: () => Object.values(rules),
+  };
+}
+
+export function descriptor(key: string, part: Partial<Descriptor> = {}): Descriptor {
+  return {
+    entries: [{ key, value: "v" }],
+    limit: undefined,
+    hitsAddend: undefined,
+    isNegativeHits: false,
+    ...part,
+  };
+}
+
+export function request(...descriptors: Descriptor[]): RateLimitRequest {
+  return { domain: "d", descriptors, hitsAddend: 0 };
+}
+
+export const plainOptions: DecisionOptions = {
+  cacheKeyPrefix: "",
+  nearLimitRatio: 0.8,
+  shadowMode: false,
+  quotaMode: false,
+  stopIncrementing: false,
+  dynamicMetadata: false,
+  headers: undefined,
+};

@@ -1,0 +1,96 @@
+import {
+  Code,
+  type DescriptorStatus,
+  type HeaderValue,
+  type RateLimitResponse,
+} from "../protocol/messages.ts";
+import { windowSeconds } from "../protocol/units.ts";
+
+/** The response headers that tell an end user about the limit. */
+export interface HeaderOptions {
+  /** `contract`: three headers of the tightest limit; `draft-10`: the IETF draft's two fields with every limit. */
+  readonly format: "contract" | "draft-10";
+  /** Names as configured; used by the `contract` format. */
+  readonly limit: string;
+  readonly remaining: string;
+  readonly reset: string;
+}
+
+/** The tightest status under a limit: over limit before all others, then the least remaining, the first among equals. */
+function tightest(statuses: readonly DescriptorStatus[]): DescriptorStatus | undefined {
+  let best: DescriptorStatus | undefined;
+  for (const status of statuses) {
+    if (status.currentLimit === undefined) continue;
+    if (best === undefined) best = status;
+    else if (status.code === best.code ? status.limitRemaining < best.limitRemaining : isOver(status)) {
+      best = status;
+    }
+  }
+  return best;
+}
+
+function isOver(status: DescriptorStatus): boolean {
+  return status.code === Code.OVER_LIMIT;
+}
+
+/** `RateLimit-Limit: 10`, `RateLimit-Remaining: 4`, `RateLimit-Reset: 55`, in that order; without a reset where there is none. */
+function contractHeaders(statuses: readonly DescriptorStatus[], options: HeaderOptions): HeaderValue[] {
+  const chosen = tightest(statuses);
+  if (chosen?.currentLimit === undefined) return [];
+  const headers = [
+    { key: options.limit, value: String(chosen.currentLimit.requestsPerUnit) },
+    { key: options.remaining, value: String(chosen.limitRemaining) },
+  ];
+  if (chosen.durationUntilReset > 0) {
+    headers.push({ key: options.reset, value: String(chosen.durationUntilReset) });
+  }
+  return headers;
+}
+
+/** A structured field string (RFC 9651, section 3.3.3): visible ASCII; anything else is replaced. */
+function structuredString(text: string): string {
+  return `"${text.replace(/[^\x20-\x7e]/g, "?").replace(/["\\]/g, "\\$&")}"`;
+}
+
+/**
+ * `RateLimit-Policy: "name";q=10;w=60` and `RateLimit: "name";r=4;t=55`, one item a limit, and `Retry-After` when
+ * refused. Source: draft-ietf-httpapi-ratelimit-headers-10.
+ * @param names what each limit is called: its rule's name, else its path
+ */
+function draftHeaders(
+  statuses: readonly DescriptorStatus[],
+  names: readonly string[],
+  refused: boolean,
+): HeaderValue[] {
+  const policies: string[] = [];
+  const limits: string[] = [];
+  let retryAfter = 0;
+  statuses.forEach((status, index) => {
+    if (status.currentLimit === undefined) return;
+    const name = structuredString(names[index]!);
+    const { requestsPerUnit, unit } = status.currentLimit;
+    policies.push(`${name};q=${requestsPerUnit};w=${windowSeconds[unit]}`);
+    const reset = status.durationUntilReset;
+    limits.push(`${name};r=${status.limitRemaining}${reset > 0 ? `;t=${reset}` : ""}`);
+    if (isOver(status) && reset > retryAfter) retryAfter = reset;
+  });
+  if (policies.length === 0) return [];
+  const headers = [
+    { key: "RateLimit-Policy", value: policies.join(", ") },
+    { key: "RateLimit", value: limits.join(", ") },
+  ];
+  if (refused && retryAfter > 0) headers.push({ key: "Retry-After", value: String(retryAfter) });
+  return headers;
+}
+
+/** The headers for an answer; none where no descriptor is under a limit. */
+export function limitHeaders(
+  options: HeaderOptions,
+  statuses: readonly DescriptorStatus[],
+  names: readonly string[],
+  overallCode: RateLimitResponse["overallCode"],
+): HeaderValue[] {
+  return options.format === "contract"
+    ? contractHeaders(statuses, options)
+    : draftHeaders(statuses, names, overallCode === Code.OVER_LIMIT);
+}

@@ -1,0 +1,58 @@
+import {
+  Code,
+  type Descriptor,
+  type DescriptorStatus,
+  type JsonObject,
+  type JsonValue,
+  type RateLimitRequest,
+} from "../protocol/messages.ts";
+import { unitNames } from "../protocol/units.ts";
+import type { Resolution } from "./resolve.ts";
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Both together: the first value of a key stays, two objects merge recursively, lists do not. Changes neither. */
+function merge(first: JsonObject, second: JsonObject): JsonObject {
+  const merged = new Map<string, JsonValue>(Object.entries(first));
+  for (const [key, value] of Object.entries(second)) {
+    const kept = merged.get(key);
+    if (kept === undefined) merged.set(key, value);
+    else if (isObject(kept) && isObject(value)) merged.set(key, merge(kept, value));
+  }
+  return Object.fromEntries(merged);
+}
+
+function describe(descriptor: Descriptor): JsonObject {
+  const { entries, limit, hitsAddend } = descriptor;
+  return {
+    entries: entries.map(({ key, value }) => `${key}=${value}`),
+    ...(limit !== undefined && {
+      limit: `requests_per_unit:${limit.requestsPerUnit} unit:${unitNames[limit.unit] ?? limit.unit}`,
+    }),
+    ...(hitsAddend !== undefined && { hitsAddend }),
+  };
+}
+
+/**
+ * `dynamic_metadata` of the answer (`RESPONSE_DYNAMIC_METADATA`): the request as it was asked, and the metadata of
+ * the rules whose descriptors passed, in order. Over-limit and unlimited descriptors add nothing.
+ */
+export function dynamicMetadata(
+  request: RateLimitRequest,
+  resolutions: readonly Resolution[],
+  statuses: readonly DescriptorStatus[],
+): JsonObject {
+  let metadata: JsonObject = {};
+  resolutions.forEach(({ rule }, index) => {
+    if (rule?.metadata === undefined || rule.unlimited || statuses[index]!.code !== Code.OK) return;
+    metadata = merge(metadata, rule.metadata);
+  });
+  return {
+    domain: request.domain,
+    descriptors: request.descriptors.map(describe),
+    ...(request.hitsAddend > 0 && { hitsAddend: request.hitsAddend }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+  };
+}

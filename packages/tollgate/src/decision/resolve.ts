@@ -1,0 +1,89 @@
+import type { Counter, RuleStatistics, Statistics } from "../observe/statistics.ts";
+import { type Descriptor, type Entry, type LimitOverride, Unit } from "../protocol/messages.ts";
+import { isUnit, unitNames, windowSeconds } from "../protocol/units.ts";
+import type { Match, Rule, RuleSet } from "../rules/rule.ts";
+import { cacheKeyStem } from "./cache-key.ts";
+import { DecisionError } from "./errors.ts";
+
+/** What one descriptor comes down to under one rule set: everything that does not depend on the moment or the hits. */
+export interface Resolution {
+  /** The rule in force; undefined where none is: the descriptor passes. */
+  readonly rule: Rule | undefined;
+  /** Where `rule` is set. */
+  readonly statistics: RuleStatistics | undefined;
+  /** Cache key up to the window start; empty where nothing is counted (no rule, `unlimited`). */
+  readonly stem: string;
+  /** Seconds; 0 where nothing is counted. */
+  readonly windowSize: number;
+  /** Set where the domain is not configured. */
+  readonly domainNotFound: Counter | undefined;
+}
+
+/** A rule made from a request's own limit. It shares its counter with a configured rule of the same entries and unit. */
+function overrideMatch(domain: string, entries: readonly Entry[], limit: LimitOverride): Match {
+  if (!isUnit(limit.unit)) {
+    const units = unitNames.slice(1).join(", ");
+    throw new DecisionError(
+      "INVALID_ARGUMENT",
+      `rate limit override of a descriptor has the unknown unit ${limit.unit}; it must be one of ${units}`,
+    );
+  }
+  const levels = entries.map(({ key, value }) => (value === "" ? key : `${key}_${value}`));
+  return {
+    rule: {
+      domain,
+      path: levels,
+      requestsPerUnit: limit.requestsPerUnit,
+      unit: limit.unit,
+      unlimited: false,
+      shadowMode: false,
+      quotaMode: false,
+      name: "",
+      replaces: [],
+      metadata: undefined,
+      detailedMetric: false,
+      valueToMetric: false,
+      shareThreshold: false,
+      location: undefined,
+    },
+    metricKey: { domain, levels },
+    metricFromRequest: true,
+    sharedValues: undefined,
+  };
+}
+
+/** Finds the rule for a descriptor, and its statistics and cache key. */
+export function resolve(
+  ruleSet: RuleSet,
+  statistics: Statistics,
+  cacheKeyPrefix: string,
+  domain: string,
+  descriptor: Pick<Descriptor, "entries" | "limit">,
+): Resolution {
+  if (descriptor.limit !== undefined && !isUnit(descriptor.limit.unit)) {
+    overrideMatch(domain, descriptor.entries, descriptor.limit);
+  }
+  if (!ruleSet.hasDomain(domain)) {
+    return {
+      rule: undefined,
+      statistics: undefined,
+      stem: "",
+      windowSize: 0,
+      domainNotFound: statistics.domainNotFound(domain),
+    };
+  }
+  const { entries, limit } = descriptor;
+  const match = limit === undefined ? ruleSet.match(domain, entries) : overrideMatch(domain, entries, limit);
+  if (match === undefined) {
+    return { rule: undefined, statistics: undefined, stem: "", windowSize: 0, domainNotFound: undefined };
+  }
+  const { rule } = match;
+  const counts = !rule.unlimited && rule.unit !== Unit.UNKNOWN;
+  return {
+    rule,
+    statistics: statistics.rule(match.metricKey, match.metricFromRequest),
+    stem: counts ? cacheKeyStem(cacheKeyPrefix, domain, entries, match, rule.unit) : "",
+    windowSize: counts ? windowSeconds[rule.unit]! : 0,
+    domainNotFound: undefined,
+  };
+}

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Outcome } from "../counters/store.ts";
+import { Code, Unit } from "../protocol/messages.ts";
+import { MapStatistics } from "./decide.fixture.ts";
+import { nearLimit } from "./near-limit.ts";
+import { tally } from "./tally.ts";
+
+const { COUNTED, KNOWN_OVER, EXCEEDS, HELD, ALLOWED, DENIED } = Outcome;
+
+interface Expected {
+  over?: number;
+  near?: number;
+  within?: number;
+  local?: number;
+  shadow?: number;
+}
+
+// outcome, limit, hits, after, shadow -> code, remaining, statistics. The first block is the decided table row by row.
+const cases: [string, Outcome, number, number, number, boolean, keyof typeof Code, number, Expected][] = [
+  ["A > L, B >= L", COUNTED, 10, 3, 30, false, "OVER_LIMIT", 0, { over: 3 }],
+  ["A > L, B = L", COUNTED, 10, 1, 11, false, "OVER_LIMIT", 0, { over: 1 }],
+  ["A > L, B < L, B > N", COUNTED, 20, 3, 22, false, "OVER_LIMIT", 0, { over: 2, near: 1 }],
+  ["A > L, B < L, B < N", COUNTED, 20, 7, 22, false, "OVER_LIMIT", 0, { over: 2, near: 4 }],
+  ["A > L, B = 7 of 10", COUNTED, 10, 5, 12, false, "OVER_LIMIT", 0, { over: 2, near: 2 }],
+  ["N < A <= L, B >= N", COUNTED, 20, 3, 19, false, "OK", 1, { near: 3, within: 3 }],
+  ["N < A <= L, B < N", COUNTED, 8, 2, 7, false, "OK", 1, { near: 1, within: 2 }],
+  ["A = N + 1", COUNTED, 15, 1, 13, false, "OK", 2, { near: 1, within: 1 }],
+  ["A <= N", COUNTED, 15, 1, 11, false, "OK", 4, { within: 1 }],
+  ["A = L = 1", COUNTED, 1, 1, 1, false, "OK", 0, { near: 1, within: 1 }],
+  ["known over", KNOWN_OVER, 10, 4, 0, false, "OVER_LIMIT", 0, { over: 4, local: 4 }],
+  ["limit 0 blocks all", COUNTED, 0, 1, 1, false, "OVER_LIMIT", 0, { over: 1 }],
+
+  ["a look at an unused limit", COUNTED, 10, 0, 0, false, "OK", 10, {}],
+  ["a look at a used-up limit", COUNTED, 10, 0, 10, false, "OK", 0, {}],
+  ["a look above the limit", COUNTED, 10, 0, 11, false, "OVER_LIMIT", 0, {}],
+  ["a look at limit 0", COUNTED, 0, 0, 0, false, "OK", 0, {}],
+  ["given back", COUNTED, 10, -3, 4, false, "OK", 6, {}],
+  ["given back, still over", COUNTED, 10, -3, 12, false, "OVER_LIMIT", 0, {}],
+
+  ["shadow, wholly over", COUNTED, 10, 3, 30, true, "OK", 0, { over: 3, shadow: 3 }],
+  ["shadow, partly over", COUNTED, 20, 7, 22, true, "OK", 0, { over: 2, near: 4, shadow: 2 }],
+  ["shadow, known over", KNOWN_OVER, 10, 4, 0, true, "OK", 0, { over: 4, local: 4, shadow: 4 }],
+  ["shadow, within", COUNTED, 10, 1, 1, true, "OK", 9, { within: 1 }],
+
+  ["all or nothing: exceeds", EXCEEDS, 10, 5, 8, false, "OVER_LIMIT", 0, { over: 5 }],
+  ["all or nothing: exceeds, shadow", EXCEEDS, 10, 5, 8, true, "OK", 0, { over: 5, shadow: 5 }],
+  ["all or nothing: held", HELD, 10, 1, 4, false, "OK", 6, {}],
+
+  ["failure policy allow", ALLOWED, 10, 1, 0, false, "OK", 0, {}],
+  ["failure policy deny", DENIED, 10, 1, 0, false, "OVER_LIMIT", 0, {}],
+  ["failure policy deny, shadow", DENIED, 10, 1, 0, true, "OK", 0, {}],
+
+  ["saturated counter", COUNTED, 10, 5, Number.MAX_SAFE_INTEGER, false, "OVER_LIMIT", 0, { over: 5 }],
+];
+
+for (const [name, outcome, limit, hits, after, shadowMode, code, remaining, expected] of cases) {
+  test(`tally: ${name}`, () => {
+    const statistics = new MapStatistics().rule({ domain: "d", levels: ["k"] });
+    const status = tally(
+      { stem: "k:", windowStart: 0, windowSize: 60, hits, limit, outcome, after },
+      statistics,
+      {
+        currentLimit: { requestsPerUnit: limit, unit: Unit.MINUTE, name: "" },
+        shadowMode,
+        nearLimitRatio: 0.8,
+        reset: 42,
+      },
+    );
+    assert.equal(status.code, Code[code]);
+    assert.equal(status.limitRemaining, remaining);
+    assert.equal(status.durationUntilReset, outcome === ALLOWED || outcome === DENIED ? 0 : 42);
+    assert.deepEqual(statistics, {
+      totalHits: 0,
+      overLimit: expected.over ?? 0,
+      nearLimit: expected.near ?? 0,
+      withinLimit: expected.within ?? 0,
+      shadowMode: expected.shadow ?? 0,
+      overLimitWithLocalCache: expected.local ?? 0,
+    });
+  });
+}
+
+test("near limit is the floor in 32-bit floats", () => {
+  const ratio08 = [
+    [1, 0],
+    [2, 1],
+    [3, 2],
+    [5, 4],
+    [7, 5],
+    [9, 7],
+    [10, 8],
+    [15, 12],
+    [20, 16],
+    [33, 26],
+    [100, 80],
+    [16777217, 13421773],
+  ];
+  for (const [limit, near] of ratio08) assert.equal(nearLimit(limit!, 0.8), near, `0.8 of ${limit}`);
+  assert.equal(nearLimit(10, 0.7), 7);
+  assert.equal(nearLimit(30, 0.7), 21);
+});

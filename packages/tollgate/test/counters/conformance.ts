@@ -1,0 +1,415 @@
+/**
+ * What every counter store promises. A store's test file calls {@link storeConformance} once for each way it can be set up.
+ *
+ * The suite names its keys after the test and a random part, so that a store may keep its contents between tests.
+ * Times are the real clock's: a store that hands time-outs to a server needs windows that are not over yet.
+ */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { describe, type TestContext, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  type Count,
+  type CounterStore,
+  type CountRequest,
+  MAX_COUNT,
+  Outcome,
+} from "../../src/counters/store.ts";
+
+export interface ConformanceOptions {
+  /** A store that is ready to count. The suite closes it; everything else it needs is undone with `t.after`. */
+  readonly makeStore: (t: TestContext) => CounterStore | Promise<CounterStore>;
+  /** Another store over the same counters, as another process would have it. Without it, what needs two is not promised. */
+  readonly makePeer?: (t: TestContext, store: CounterStore) => CounterStore | Promise<CounterStore>;
+  /**
+   * Resolves when every increment that was answered is in the store. For stores that answer before they count:
+   * with it they are held to exactness in sequence only, not under concurrency.
+   */
+  readonly settle?: (store: CounterStore) => Promise<void>;
+  /** How far all-or-nothing reaches: `atomic` also under concurrency (default), `sequential` otherwise. */
+  readonly allOrNothing?: "atomic" | "sequential";
+  /** Whether the store still holds the counter of this whole key (`stem + windowStart`). */
+  readonly holds?: (store: CounterStore, key: string) => boolean | Promise<boolean>;
+  /** Milliseconds after the end of its window by which a counter must be gone (with `holds`). Default 5000. */
+  readonly goneWithin?: number;
+}
+
+interface CountFields {
+  readonly stem: string;
+  readonly hits?: number;
+  readonly limit?: number;
+  readonly windowStart?: number;
+  readonly windowSize?: number;
+}
+
+/** A count with results that no store gives, so that one which was not filled in is seen. */
+export function makeCount(fields: CountFields): Count {
+  const windowSize = fields.windowSize ?? 3600;
+  return {
+    stem: fields.stem,
+    windowStart: fields.windowStart ?? windowOf(windowSize),
+    windowSize,
+    hits: fields.hits ?? 1,
+    limit: fields.limit ?? 1_000_000,
+    outcome: -1 as Outcome,
+    after: -1,
+  };
+}
+
+export function makeRequest(counts: readonly Count[], fields: Partial<CountRequest> = {}): CountRequest {
+  return { counts, allOrNothing: false, now: Date.now(), deadline: 0, ...fields };
+}
+
+/** The start of the window of this size, in seconds, that the real clock is in. */
+export function windowOf(size: number): number {
+  const seconds = Math.floor(Date.now() / 1000);
+  return seconds - (seconds % size);
+}
+
+export function storeConformance(name: string, options: ConformanceOptions): void {
+  const { makeStore, makePeer, settle, holds } = options;
+  const immediate = settle === undefined;
+
+  async function open(t: TestContext): Promise<CounterStore> {
+    const store = await makeStore(t);
+    t.after(() => store.close());
+    return store;
+  }
+
+  /** Counts in one request, waits until the store has them, and returns `outcome after` pairs. */
+  async function run(store: CounterStore, fields: readonly CountFields[], allOrNothing = false) {
+    const counts = fields.map(makeCount);
+    await store.count(makeRequest(counts, { allOrNothing }));
+    await settle?.(store);
+    return counts.map((count) => [count.outcome, count.after]);
+  }
+
+  async function after(store: CounterStore, fields: CountFields): Promise<number> {
+    const [[outcome, value]] = (await run(store, [fields])) as [[Outcome, number]];
+    assert.equal(outcome, Outcome.COUNTED);
+    return value;
+  }
+
+  const stemOf = (t: TestContext) => `conformance|${t.name.replaceAll(" ", "_")}=${randomUUID()}|hour:`;
+  const counted = (...values: number[]) => values.map((value) => [Outcome.COUNTED, value]);
+
+  describe(`${name}: conformance`, () => {
+    test("hits of any size add up", async (t) => {
+      const store = await open(t);
+      const stem = stemOf(t);
+      let sum = 0;
+      for (const hits of [1, 1, 7, 1000, 4_294_967_295, 2 ** 40, 1]) {
+        sum += hits;
+        assert.equal(await after(store, { stem, hits }), sum, `after ${hits} more`);
+      }
+    });
+
+    test("a look changes nothing", async (t) => {
+      const store = await open(t);
+      const stem = stemOf(t);
+      assert.equal(await after(store, { stem, hits: 0 }), 0, "a counter that is not there");
+      assert.equal(await after(store, { stem, hits: 0 }), 0);
+      assert.equal(await after(store, { stem, hits: 5 }), 5);
+      assert.equal(await after(store, { stem, hits: 0 }), 5);
+      assert.equal(await after(store, { stem, hits: 0 }), 5);
+    });
+
+    test("counters saturate at 2^53 - 1 and come down again", async (t) => {
+      const store = await open(t);
+      const stem = stemOf(t);
+      assert.equal(await after(store, { stem, hits: MAX_COUNT - 1 }), MAX_COUNT - 1);
+      assert.equal(await after(store, { stem, hits: 1 }), MAX_COUNT);
+      assert.equal(await after(store, { stem, hits: 1 }), MAX_COUNT);
+      assert.equal(await after(store, { stem, hits: MAX_COUNT }), MAX_COUNT);
+      assert.equal(await after(store, { stem, hits: 0 }), MAX_COUNT);
+      assert.equal(await after(store, { stem, hits: -(MAX_COUNT - 3) }), 3);
+    });
+
+    test("giving back never falls below 0", async (t) => {
+      const store = await open(t);
+      const stem = stemOf(t);
+      assert.equal(await after(store, { stem, hits: -3 }), 0, "a counter that is not there");
+      assert.equal(await after(store, { stem, hits: 10 }), 10);
+      assert.equal(await after(store, { stem, hits: -4 }), 6);
+      assert.equal(await after(store, { stem, hits: -100 }), 0);
+      assert.equal(await after(store, { stem, hits: -MAX_COUNT }), 0);
+      assert.equal(await after(store, { stem, hits: 2 }), 2, "nothing below 0 is remembered");
+    });
+
+    test("each window has its own counter", async (t) => {
+      const store = await open(t);
+      const stem = stemOf(t);
+      const now = windowOf(3600);
+      const at = (windowStart: number, hits: number) => after(store, { stem, hits, windowStart });
+      assert.equal(await at(now, 3), 3);
+      assert.equal(await at(now + 3600, 1), 1);
+      assert.equal(await at(now, 1), 4);
+      assert.equal(await at(now + 7200, 0), 0);
+      assert.equal(await at(now + 3600, 1), 2);
+    });
+
+    test("different keys never share a counter", async (t) => {
+      const store = await open(t);
+      const part = randomUUID();
+      const stems = [
+        `a|k=${part}|hour:`,
+        `a|k=${part}|hours:`,
+        `a|k=${part}|day:`,
+        `A|k=${part}|hour:`,
+        `a|k=${part}1|hour:`,
+        `a|k=${part}é|hour:`,
+        `a|k=${part}e|hour:`,
+        `a|k=${part}${"x".repeat(100)}|hour:`,
+        `a|k=${part}${"x".repeat(101)}|hour:`,
+        `|k=${part}|hour:`,
+      ];
+      for (const [index, stem] of stems.entries())
+        assert.equal(await after(store, { stem, hits: index + 1 }), index + 1, stem);
+      for (const [index, stem] of stems.entries())
+        assert.equal(await after(store, { stem, hits: 0 }), index + 1, stem);
+    });
+
+    test("several counters in one request, results in its order", async (t) => {
+      const store = await open(t);
+      const stem = stemOf(t);
+      const many = Array.from({ length: 20 }, (_, index) => ({ stem: `${stem}${index}:`, hits: index }));
+      const once = many.map((_, index) => index);
+      assert.deepEqual(await run(store, many), counted(...once));
+      assert.deepEqual(await run(store, many), counted(...once.map((value) => value * 2)));
+      const minute = { stem: `${stem}m:`, windowSize: 60, hits: 2 };
+      assert.deepEqual(await run(store, [many[3]!, minute, many[1]!]), counted(9, 2, 3));
+    });
+
+    test("an empty request is answered", async (t) => {
+      const store = await open(t);
+      assert.deepEqual(await run(store, []), []);
+      assert.deepEqual(await run(store, [], true), []);
+    });
+
+    if (immediate)
+      test("the same counter twice in one request: each sees its own position", async (t) => {
+        const store = await open(t);
+        const stem = stemOf(t);
+        const fields = [1, 5, 0, -2, 10].map((hits) => ({ stem, hits }));
+        assert.deepEqual(await run(store, fields), counted(1, 6, 6, 4, 14));
+        const other = `${stem}other:`;
+        assert.deepEqual(await run(store, [{ stem }, { stem: other }, { stem }]), counted(15, 1, 16));
+      });
+
+    test("a limit refuses nothing unless all-or-nothing is asked for", async (t) => {
+      const store = await open(t);
+      const stem = stemOf(t);
+      assert.deepEqual(await run(store, [{ stem, hits: 9, limit: 3 }]), counted(9));
+      assert.deepEqual(await run(store, [{ stem, hits: 1, limit: 0 }]), counted(10));
+    });
+
+    describe("all or nothing", () => {
+      const { COUNTED, EXCEEDS, HELD } = Outcome;
+
+      test("counts all where all fit, the last one up to the limit itself", async (t) => {
+        const store = await open(t);
+        const a = { stem: `${stemOf(t)}a:`, limit: 3 };
+        const b = { stem: `${stemOf(t)}b:`, limit: 10 };
+        for (const value of [1, 2, 3])
+          assert.deepEqual(await run(store, [a, b], true), counted(value, value));
+        assert.deepEqual(await run(store, [a, b], true), [
+          [EXCEEDS, 3],
+          [HELD, 3],
+        ]);
+        assert.deepEqual(await run(store, [b, a], true), [
+          [HELD, 3],
+          [EXCEEDS, 3],
+        ]);
+        assert.deepEqual(await run(store, [b], true), counted(4));
+      });
+
+      test("hits larger than what is left count nothing, smaller ones still fit", async (t) => {
+        const store = await open(t);
+        const stem = stemOf(t);
+        assert.deepEqual(await run(store, [{ stem, hits: 7, limit: 10 }], true), counted(7));
+        assert.deepEqual(await run(store, [{ stem, hits: 4, limit: 10 }], true), [[EXCEEDS, 7]]);
+        assert.deepEqual(await run(store, [{ stem, hits: 3, limit: 10 }], true), counted(10));
+        assert.deepEqual(await run(store, [{ stem, hits: 1, limit: 0 }], true), [[EXCEEDS, 10]]);
+      });
+
+      test("each that would go over is told so, every other one is held", async (t) => {
+        const store = await open(t);
+        const stem = stemOf(t);
+        const fields = [
+          { stem: `${stem}a:`, hits: 1, limit: 5 },
+          { stem: `${stem}b:`, hits: 6, limit: 5 },
+          { stem: `${stem}c:`, hits: 1, limit: 0 },
+          { stem: `${stem}d:`, hits: 0, limit: 5 },
+        ];
+        const expected = [
+          [HELD, 0],
+          [EXCEEDS, 0],
+          [EXCEEDS, 0],
+          [HELD, 0],
+        ];
+        assert.deepEqual(await run(store, fields, true), expected);
+        assert.deepEqual(await run(store, fields, true), expected, "nothing was counted");
+      });
+
+      test("a look exceeds only above the limit, giving back never does", async (t) => {
+        const store = await open(t);
+        const stem = stemOf(t);
+        const other = `${stem}other:`;
+        await run(store, [{ stem, hits: 5, limit: 5 }]);
+        assert.deepEqual(
+          await run(store, [{ stem, hits: 0, limit: 5 }, { stem: other }], true),
+          counted(5, 1),
+        );
+        assert.deepEqual(await run(store, [{ stem, hits: 0, limit: 4 }, { stem: other }], true), [
+          [EXCEEDS, 5],
+          [HELD, 1],
+        ]);
+        assert.deepEqual(
+          await run(store, [{ stem, hits: -2, limit: 1 }, { stem: other }], true),
+          counted(3, 2),
+        );
+        assert.deepEqual(
+          await run(
+            store,
+            [
+              { stem, hits: -2, limit: 1 },
+              { stem: other, limit: 0 },
+            ],
+            true,
+          ),
+          [
+            [HELD, 3],
+            [EXCEEDS, 2],
+          ],
+        );
+      });
+
+      if (immediate)
+        test("the same counter twice: each is judged at its own position", async (t) => {
+          const store = await open(t);
+          const stem = stemOf(t);
+          const twice = (first: number, second: number, limit: number) =>
+            run(
+              store,
+              [
+                { stem, hits: first, limit },
+                { stem, hits: second, limit },
+              ],
+              true,
+            );
+          assert.deepEqual(await twice(2, 3, 5), counted(2, 5));
+          assert.deepEqual(await twice(2, 3, 9), [
+            [HELD, 5],
+            [EXCEEDS, 5],
+          ]);
+          assert.deepEqual(await twice(9, 3, 9), [
+            [EXCEEDS, 5],
+            [HELD, 5],
+          ]);
+          assert.deepEqual(await twice(1, 3, 9), counted(6, 9));
+          assert.deepEqual(await twice(1, 1, 9), [
+            [EXCEEDS, 9],
+            [EXCEEDS, 9],
+          ]);
+          assert.deepEqual(await twice(0, 0, 9), counted(9, 9));
+        });
+
+      if (immediate && options.allOrNothing !== "sequential")
+        test("under concurrency the limit is reached and never passed, and no other counter grows", async (t) => {
+          const store = await open(t);
+          const stem = stemOf(t);
+          const limit = 20;
+          const requests = Array.from({ length: 100 }, (_, index) =>
+            makeRequest(
+              [
+                makeCount({ stem: `${stem}shared:`, limit }),
+                makeCount({ stem: `${stem}${index % 4}:`, limit: 1000 }),
+              ],
+              { allOrNothing: true },
+            ),
+          );
+          await Promise.all(requests.map((request) => store.count(request)));
+          const outcomes = requests.map(({ counts }) => counts.map(({ outcome }) => outcome).join());
+          assert.equal(outcomes.filter((pair) => pair === `${COUNTED},${COUNTED}`).length, limit);
+          assert.equal(outcomes.filter((pair) => pair === `${EXCEEDS},${HELD}`).length, 100 - limit);
+          assert.equal(await after(store, { stem: `${stem}shared:`, hits: 0 }), limit);
+          let others = 0;
+          for (const index of [0, 1, 2, 3])
+            others += await after(store, { stem: `${stem}${index}:`, hits: 0 });
+          assert.equal(others, limit);
+        });
+    });
+
+    if (immediate) {
+      test("concurrent calls each get their own position", async (t) => {
+        const store = await open(t);
+        const stem = stemOf(t);
+        const requests = Array.from({ length: 500 }, () => makeRequest([makeCount({ stem })]));
+        await Promise.all(requests.map((request) => store.count(request)));
+        const positions = requests.map(({ counts }) => counts[0]!.after).sort((a, b) => a - b);
+        assert.deepEqual(
+          positions,
+          requests.map((_, index) => index + 1),
+        );
+      });
+
+      test("concurrent calls of mixed sizes, looks and other keys among them, add up", async (t) => {
+        const store = await open(t);
+        const stem = stemOf(t);
+        const requests = Array.from({ length: 300 }, (_, index) =>
+          makeRequest([
+            makeCount({ stem: `${stem}${index % 7}:`, hits: index % 5 }),
+            makeCount({ stem, hits: index % 3 }),
+            makeCount({ stem: `${stem}${index % 7}:`, hits: 1 }),
+          ]),
+        );
+        await Promise.all(requests.map((request) => store.count(request)));
+        for (const { counts } of requests)
+          assert.ok(counts[2]!.after > counts[0]!.after, "the second of a request comes after its first");
+        for (let key = 0; key < 7; key++) {
+          let sum = 0;
+          for (let index = key; index < 300; index += 7) sum += (index % 5) + 1;
+          assert.equal(await after(store, { stem: `${stem}${key}:`, hits: 0 }), sum);
+        }
+        assert.equal(await after(store, { stem, hits: 0 }), 300);
+      });
+    }
+
+    if (makePeer !== undefined && immediate)
+      test("two processes on the same counters are exact together", async (t) => {
+        const store = await open(t);
+        const peer = await makePeer(t, store);
+        t.after(() => peer.close());
+        const stem = stemOf(t);
+        const requests = Array.from({ length: 200 }, () => makeRequest([makeCount({ stem })]));
+        await Promise.all(requests.map((request, index) => (index % 2 ? peer : store).count(request)));
+        const positions = new Set(requests.map(({ counts }) => counts[0]!.after));
+        assert.equal(positions.size, 200);
+        assert.equal(await after(peer, { stem, hits: 0 }), 200);
+      });
+
+    if (holds !== undefined)
+      test("a counter goes when its window is over", async (t) => {
+        const store = await open(t);
+        const stem = stemOf(t);
+        const windowStart = windowOf(1);
+        await run(store, [{ stem, windowStart, windowSize: 1 }, { stem: `${stem}stays:` }]);
+        const latest = (windowStart + 1) * 1000 + (options.goneWithin ?? 5000);
+        while (await holds(store, `${stem}${windowStart}`)) {
+          assert.ok(Date.now() < latest, "still there");
+          await sleep(50);
+        }
+        assert.ok(
+          await holds(store, `${stem}stays:${windowOf(3600)}`),
+          "a window that goes on keeps its counter",
+        );
+      });
+
+    test("closing twice is closing once", async (t) => {
+      const store = await makeStore(t);
+      await run(store, [{ stem: stemOf(t) }]);
+      await store.close();
+      await store.close();
+    });
+  });
+}

@@ -1,10 +1,75 @@
 import type { BindFault } from "./faults.ts";
 
+/** More names than any form has; a bound on the work that a request can ask for. */
+export const MAXIMUM_NAMES = 1_000;
+
+const AMPERSAND = 38;
+const EQUALS = 61;
+const PERCENT = 37;
+const PLUS = 43;
+
 /**
  * Reads `application/x-www-form-urlencoded` text, a query or a body, by the WHATWG URL standard,
- * except that a malformed escape is a fault instead of being passed on. A name without `=` has the
- * empty string. Names may repeat.
+ * except that a malformed escape is a fault instead of being passed on, and that there may be at
+ * most {@link MAXIMUM_NAMES} names. A name without `=` has the empty string. Names may repeat.
  */
-export const parseFields = (_text: string, _where: "query" | "body"): [string, string][] | BindFault => {
-  throw new Error("being written");
+export const parseFields = (text: string, where: "query" | "body"): [string, string][] | BindFault => {
+  const names: string[] = [];
+  const values: string[] = [];
+  const fault = readFields(text, where, names, values);
+  return fault ?? names.map((name, index) => [name, values[index]!]);
+};
+
+/** {@link parseFields} into two arrays of the caller, which a binder uses again and again. */
+export const readFields = (
+  text: string,
+  where: "query" | "body",
+  names: string[],
+  values: string[],
+): BindFault | undefined => {
+  const length = text.length;
+  let start = 0;
+  let equals = -1;
+  let nameEncoded = false;
+  let encoded = false;
+  for (let at = 0; at <= length; at++) {
+    const code = at === length ? AMPERSAND : text.charCodeAt(at);
+    if (code === PERCENT || code === PLUS) {
+      encoded = true;
+    } else if (code === EQUALS && equals < 0) {
+      equals = at;
+      nameEncoded = encoded;
+      encoded = false;
+    } else if (code === AMPERSAND) {
+      if (at > start) {
+        const nameEnd = equals < 0 ? at : equals;
+        const rawName = text.slice(start, nameEnd);
+        const rawValue = equals < 0 ? "" : text.slice(equals + 1, at);
+        const name = (equals < 0 ? encoded : nameEncoded) ? decode(rawName) : rawName;
+        const value = equals >= 0 && encoded ? decode(rawValue) : rawValue;
+        if (name === undefined || value === undefined) {
+          return { in: where, name: name ?? rawName, message: "has a malformed percent-escape" };
+        }
+        if (names.length === MAXIMUM_NAMES) {
+          return { in: where, name: "", message: `more than ${MAXIMUM_NAMES} names` };
+        }
+        names.push(name);
+        values.push(value);
+      }
+      start = at + 1;
+      equals = -1;
+      nameEncoded = false;
+      encoded = false;
+    }
+  }
+  return undefined;
+};
+
+const decode = (text: string): string | undefined => {
+  const spaced = text.replaceAll("+", " ");
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    return undefined;
+  }
 };

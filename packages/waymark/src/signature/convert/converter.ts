@@ -1,0 +1,101 @@
+import type { UploadedFile } from "../binder.ts";
+import type { TypeNode } from "../model.ts";
+
+/** What a conversion answers when the value does not fit; the reason stands in its notes. */
+export const INVALID: unique symbol = Symbol("invalid");
+
+/** Why a value does not fit; `path` leads from the argument to the part at fault (`.x[2]`), empty for itself. */
+export interface Note {
+  path: string;
+  readonly message: string;
+}
+
+export type FieldValue = string | UploadedFile;
+
+/**
+ * One type, compiled: makes its values from what a request can carry. Each function answers the
+ * value, or INVALID after adding a note. None of them calls the application's code or throws.
+ */
+export interface Converter {
+  /** What it takes, to follow "must be": `a number`. */
+  readonly expected: string;
+  /** Where a union tries it on text; see {@link RANK}. */
+  readonly rank: number;
+  readonly fromText: (text: string, notes: Note[]) => unknown;
+  readonly fromFile: (file: UploadedFile, notes: Note[]) => unknown;
+  /** From a name that came several times. */
+  readonly fromList: (values: readonly FieldValue[], notes: Note[]) => unknown;
+  /** From a JSON value, where only strings become something else: a Date, a URL, a bigint. */
+  readonly fromJson: (value: unknown, notes: Note[]) => unknown;
+}
+
+/** What compiling the types of one signature needs. */
+export interface CompileContext {
+  readonly definitions: { readonly [name: string]: TypeNode };
+  /** What becomes of names that an object type does not have: a fault, or nothing. */
+  readonly unknownKeywords: "reject" | "ignore";
+  readonly compile: (type: TypeNode) => Converter;
+}
+
+/** The order in which a union tries its members on text. */
+export const RANK = {
+  literal: 0,
+  null: 1,
+  number: 2,
+  bigint: 3,
+  boolean: 4,
+  date: 5,
+  url: 6,
+  object: 7,
+  string: 8,
+  list: 9,
+  unknown: 10,
+  file: 11,
+} as const;
+
+export const reject = (notes: Note[], message: string): typeof INVALID => {
+  notes.push({ path: "", message });
+  return INVALID;
+};
+
+/** Puts `step` before the way of every note since `from`. */
+export const prefixNotes = (notes: Note[], from: number, step: string): void => {
+  for (let index = from; index < notes.length; index++) notes[index]!.path = step + notes[index]!.path;
+};
+
+/** How a property is written in a path: `.x`, `["a b"]`. */
+export const propertyStep = (name: string): string =>
+  /^[\p{ID_Start}$_][\p{ID_Continue}$-]*$/u.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
+
+/** What a JSON value is, to follow "got": `a string`. */
+export const describe = (value: unknown): string => {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "an object";
+  return `a ${typeof value}`;
+};
+
+interface ScalarParts {
+  readonly expected: string;
+  readonly rank: number;
+  /** The value, or INVALID without a note: the note is `must be <expected>`. */
+  readonly text: (text: string) => unknown;
+  readonly json: (value: unknown) => unknown;
+  readonly file?: (file: UploadedFile) => unknown;
+}
+
+/** A converter of a single value: it takes no list, and no file unless it says so. */
+export const scalarConverter = ({ expected, rank, text, json, file }: ScalarParts): Converter => ({
+  expected,
+  rank,
+  fromText: (value, notes) => {
+    const result = text(value);
+    return result === INVALID ? reject(notes, `must be ${expected}`) : result;
+  },
+  fromFile: (value, notes) => (file ? file(value) : reject(notes, `must be ${expected}, got a file`)),
+  fromList: (values, notes) => reject(notes, `must come once, came ${values.length} times`),
+  fromJson: (value, notes) => {
+    const result = json(value);
+    return result === INVALID ? reject(notes, `must be ${expected}, got ${describe(value)}`) : result;
+  },
+});

@@ -1,0 +1,57 @@
+import { isIPv4, isIPv6 } from "node:net";
+import { INVALID } from "./converter.ts";
+import { dateFromText } from "./scalars.ts";
+
+export interface Format {
+  readonly applies: "string" | "number";
+  readonly expected: string;
+  readonly fits: (value: unknown) => boolean;
+}
+
+const text = (expected: string, fits: (value: string) => boolean): Format => ({
+  applies: "string",
+  expected,
+  fits: (value) => typeof value === "string" && fits(value),
+});
+
+const integer = (expected: string, minimum: bigint, maximum: bigint): Format => ({
+  applies: "number",
+  expected,
+  fits: (value) =>
+    (typeof value === "bigint" || Number.isInteger(value)) &&
+    (value as number | bigint) >= minimum &&
+    (value as number | bigint) <= maximum,
+});
+
+// the WHATWG's definition of a valid e-mail address, the one that browsers check forms with
+const EMAIL =
+  /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i;
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
+const HOSTNAME = /^(?=.{1,253}$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i;
+const BASE64 = /^(?:[a-z\d+/]{4})*(?:[a-z\d+/]{2}==|[a-z\d+/]{3}=)?$/i;
+
+const isDate = (value: string): boolean => value.length === 10 && dateFromText(value) !== INVALID;
+const isDateTime = (value: string): boolean =>
+  value[10]?.toLowerCase() === "t" && TIME.test(value.slice(11)) && dateFromText(value) !== INVALID;
+
+/** What `@format` may name: the formats of JSON Schema and OpenAPI that can be checked, and a few that only document. */
+export const FORMATS: ReadonlyMap<string, Format> = new Map([
+  ["email", text("an e-mail address", (value) => value.length <= 254 && EMAIL.test(value))],
+  ["uuid", text("a UUID", (value) => UUID.test(value))],
+  ["date", text("a date (YYYY-MM-DD)", isDate)],
+  ["date-time", text("a date and time with offset (RFC 3339)", isDateTime)],
+  ["time", text("a time with offset (RFC 3339)", (value) => TIME.test(value))],
+  ["uri", text("an absolute URI", (value) => URL.canParse(value))],
+  ["url", text("an absolute URL", (value) => URL.canParse(value))],
+  ["hostname", text("a host name", (value) => HOSTNAME.test(value))],
+  ["ipv4", text("an IPv4 address", isIPv4)],
+  ["ipv6", text("an IPv6 address", isIPv6)],
+  ["byte", text("base64 text", (value) => BASE64.test(value))],
+  ["password", text("text", () => true)],
+  ["integer", integer("an integer", -(2n ** 53n), 2n ** 53n)],
+  ["int32", integer("a 32-bit integer", -(2n ** 31n), 2n ** 31n - 1n)],
+  ["int64", integer("a 64-bit integer", -(2n ** 63n), 2n ** 63n - 1n)],
+  ["float", { applies: "number", expected: "a number", fits: () => true }],
+  ["double", { applies: "number", expected: "a number", fits: () => true }],
+]);

@@ -1,0 +1,102 @@
+import type { ArrayNode, TupleNode } from "../model.ts";
+import {
+  type CompileContext,
+  type Converter,
+  describe,
+  type FieldValue,
+  INVALID,
+  type Note,
+  prefixNotes,
+  RANK,
+  reject,
+} from "./converter.ts";
+import { listCheck } from "./refinements.ts";
+
+/** A list: a name that may repeat, or a JSON array. A single text is a list of one. */
+export const arrayConverter = (type: ArrayNode, context: CompileContext): Converter => {
+  const item = context.compile(type.items);
+  const check = type.refinements ? listCheck(type.refinements) : undefined;
+  const finish = (list: unknown[], notes: Note[], before: number): unknown => {
+    if (notes.length > before) return INVALID;
+    const message = check?.(list);
+    return message === undefined ? list : reject(notes, message);
+  };
+  const fromList = (values: readonly FieldValue[], notes: Note[]): unknown => {
+    const before = notes.length;
+    const list = values.map((value, index) => {
+      const start = notes.length;
+      const result = fromField(item, value, notes);
+      prefixNotes(notes, start, `[${index}]`);
+      return result;
+    });
+    return finish(list, notes, before);
+  };
+  return {
+    expected: "a list",
+    rank: RANK.list,
+    fromText: (text, notes) => {
+      const before = notes.length;
+      return finish([item.fromText(text, notes)], notes, before);
+    },
+    fromFile: (file, notes) => fromList([file], notes),
+    fromList,
+    fromJson: (value, notes) => {
+      if (!Array.isArray(value)) return reject(notes, `must be a list, got ${describe(value)}`);
+      const before = notes.length;
+      const list: unknown[] = new Array(value.length);
+      for (let index = 0; index < value.length; index++) {
+        const start = notes.length;
+        list[index] = item.fromJson(value[index], notes);
+        if (notes.length > start) prefixNotes(notes, start, `[${index}]`);
+      }
+      return finish(list, notes, before);
+    },
+  };
+};
+
+const fromField = (converter: Converter, value: FieldValue, notes: Note[]): unknown =>
+  typeof value === "string" ? converter.fromText(value, notes) : converter.fromFile(value, notes);
+
+/** A tuple: a name that comes as often as it has items, in that order, or a JSON array. */
+export const tupleConverter = (type: TupleNode, context: CompileContext): Converter => {
+  const items = type.items.map((item) => context.compile(item.type));
+  const rest = type.rest && context.compile(type.rest);
+  const least = type.items.filter((item) => !item.optional).length;
+  const most = rest ? Number.POSITIVE_INFINITY : items.length;
+  const expected = `a list of ${lengthText(least, most)}`;
+  const convert = <Value>(
+    values: readonly Value[],
+    notes: Note[],
+    one: (converter: Converter, value: Value) => unknown,
+  ): unknown => {
+    if (values.length < least || values.length > most) {
+      return reject(notes, `must be ${expected}, got ${values.length}`);
+    }
+    const before = notes.length;
+    const list = values.map((value, index) => {
+      const start = notes.length;
+      const result = one(items[index] ?? rest!, value);
+      prefixNotes(notes, start, `[${index}]`);
+      return result;
+    });
+    return notes.length > before ? INVALID : list;
+  };
+  const fromList = (values: readonly FieldValue[], notes: Note[]): unknown =>
+    convert(values, notes, (converter, value) => fromField(converter, value, notes));
+  return {
+    expected,
+    rank: RANK.list,
+    fromText: (text, notes) => fromList([text], notes),
+    fromFile: (file, notes) => fromList([file], notes),
+    fromList,
+    fromJson: (value, notes) =>
+      Array.isArray(value)
+        ? convert(value, notes, (converter, item) => converter.fromJson(item, notes))
+        : reject(notes, `must be ${expected}, got ${describe(value)}`),
+  };
+};
+
+const lengthText = (least: number, most: number): string => {
+  if (least === most) return String(least);
+  return most === Number.POSITIVE_INFINITY ? `${least} or more` : `${least} to ${most}`;
+};

@@ -1,0 +1,86 @@
+import type { ObjectNode } from "../model.ts";
+import {
+  type CompileContext,
+  type Converter,
+  describe,
+  INVALID,
+  type Note,
+  prefixNotes,
+  propertyStep,
+  RANK,
+  reject,
+} from "./converter.ts";
+
+interface CompiledProperty {
+  readonly name: string;
+  readonly step: string;
+  readonly optional: boolean;
+  readonly converter: Converter;
+}
+
+/**
+ * An object within JSON. What comes out has a null prototype, so that no name a client chooses means
+ * anything, and only names of the type: the application never sees one that it has not declared.
+ */
+export const objectConverter = (type: ObjectNode, context: CompileContext): Converter => {
+  const properties: readonly CompiledProperty[] = type.properties.map((property) => ({
+    name: property.name,
+    step: propertyStep(property.name),
+    optional: property.optional,
+    converter: context.compile(property.type),
+  }));
+  const names = new Set(type.properties.map((property) => property.name));
+  const index = type.index && context.compile(type.index);
+  const reportsUnknown = context.unknownKeywords === "reject";
+
+  const fromJson = (value: unknown, notes: Note[]): unknown => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      return reject(notes, `must be an object, got ${describe(value)}`);
+    }
+    const before = notes.length;
+    const given = value as Record<string, unknown>;
+    const result: Record<string, unknown> = Object.create(null);
+    let taken = 0;
+    for (const property of properties) {
+      const start = notes.length;
+      if (Object.hasOwn(given, property.name)) {
+        taken++;
+        result[property.name] = property.converter.fromJson(given[property.name], notes);
+      } else if (!property.optional) {
+        reject(notes, "is required");
+      }
+      if (notes.length > start) prefixNotes(notes, start, property.step);
+    }
+    const keys = index || reportsUnknown ? Object.keys(given) : undefined;
+    if (keys && keys.length > taken) {
+      for (const key of keys) {
+        if (names.has(key)) continue;
+        const start = notes.length;
+        if (index) result[key] = index.fromJson(given[key], notes);
+        else reject(notes, "is not a known property");
+        if (notes.length > start) prefixNotes(notes, start, propertyStep(key));
+      }
+    }
+    return notes.length > before ? INVALID : result;
+  };
+  return {
+    expected: "an object",
+    rank: RANK.object,
+    fromText: (text, notes) => {
+      const value = parseJsonText(text);
+      return value === INVALID ? reject(notes, "must be an object, written as JSON") : fromJson(value, notes);
+    },
+    fromFile: (_file, notes) => reject(notes, "must be an object, got a file"),
+    fromList: (values, notes) => reject(notes, `must come once, came ${values.length} times`),
+    fromJson,
+  };
+};
+
+/** JSON text of a nested value in a query, a form field or a path segment: `?filter={"min":1}`. */
+const parseJsonText = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return INVALID;
+  }
+};

@@ -1,0 +1,72 @@
+import type { Refinements } from "../model.ts";
+import { FORMATS } from "./formats.ts";
+
+/** What a refinement has against a value, to follow the argument's name; undefined when it fits. */
+export type Check = (value: never) => string | undefined;
+
+/** Bounds of a number or bigint. */
+export const numberCheck = (
+  refinements: Refinements,
+): ((value: number | bigint) => string | undefined) | undefined => {
+  const { minimum, maximum, format } = refinements;
+  const formatCheck = format === undefined ? undefined : FORMATS.get(format);
+  if (minimum === undefined && maximum === undefined && !formatCheck) return undefined;
+  return (value) => {
+    if (minimum !== undefined && value < minimum) return `must be at least ${minimum}`;
+    if (maximum !== undefined && value > maximum) return `must be at most ${maximum}`;
+    if (formatCheck && !formatCheck.fits(value)) return `must be ${formatCheck.expected}`;
+    return undefined;
+  };
+};
+
+/** Lengths count characters (code points), as JSON Schema does, not UTF-16 units. */
+export const stringCheck = (
+  refinements: Refinements,
+): ((value: string) => string | undefined) | undefined => {
+  const { minLength, maxLength, pattern, format } = refinements;
+  const expression = pattern === undefined ? undefined : new RegExp(pattern, "u");
+  const formatCheck = format === undefined ? undefined : FORMATS.get(format);
+  if (minLength === undefined && maxLength === undefined && !expression && !formatCheck) return undefined;
+  return (value) => {
+    if (minLength !== undefined && characters(value, minLength) < minLength) {
+      return `must have at least ${count(minLength, "character")}`;
+    }
+    if (maxLength !== undefined && characters(value, maxLength) > maxLength) {
+      return `must have at most ${count(maxLength, "character")}`;
+    }
+    if (expression && !expression.test(value)) return `must match ${pattern}`;
+    if (formatCheck && !formatCheck.fits(value)) return `must be ${formatCheck.expected}`;
+    return undefined;
+  };
+};
+
+export const listCheck = (
+  refinements: Refinements,
+): ((value: readonly unknown[]) => string | undefined) | undefined => {
+  const { minLength, maxLength } = refinements;
+  if (minLength === undefined && maxLength === undefined) return undefined;
+  return (value) => {
+    if (minLength !== undefined && value.length < minLength) {
+      return `must have at least ${count(minLength, "item")}`;
+    }
+    if (maxLength !== undefined && value.length > maxLength)
+      return `must have at most ${count(maxLength, "item")}`;
+    return undefined;
+  };
+};
+
+/** The exact number of code points is needed only where the UTF-16 length does not settle it. */
+const characters = (text: string, bound: number): number => {
+  if (text.length < bound || text.length > bound * 2) return text.length;
+  let total = text.length;
+  for (let at = 0; at < text.length - 1; at++) {
+    const code = text.charCodeAt(at);
+    if (code >= 0xd800 && code < 0xdc00 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) {
+      total--;
+      at++;
+    }
+  }
+  return total;
+};
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;

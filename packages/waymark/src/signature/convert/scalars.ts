@@ -1,0 +1,94 @@
+import { INVALID } from "./converter.ts";
+
+// RFC 8259, section 6
+const NUMBER = /^-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
+const INTEGER = /^-?(?:0|[1-9]\d*)$/;
+/** BigInt of n digits costs more than n steps; no identifier is near this. */
+const MAXIMUM_DIGITS = 1_000;
+
+/** A number by JSON's grammar; an integer that a number cannot hold exactly, or an overflow, is INVALID. */
+export const numberFromText = (text: string): number | typeof INVALID => {
+  const length = text.length;
+  // a plain short integer, which most are, without the regular expression
+  if (length > 0 && length <= 15) {
+    let value = 0;
+    let at = 0;
+    for (; at < length; at++) {
+      const digit = text.charCodeAt(at) - 48;
+      if (digit < 0 || digit > 9) break;
+      value = value * 10 + digit;
+    }
+    if (at === length) return length > 1 && text.charCodeAt(0) === 48 ? INVALID : value;
+  }
+  const match = NUMBER.exec(text);
+  if (!match) return INVALID;
+  const value = Number(text);
+  if (!Number.isFinite(value)) return INVALID;
+  const writtenAsInteger = match[1] === undefined && match[2] === undefined;
+  return writtenAsInteger && !Number.isSafeInteger(value) ? INVALID : value;
+};
+
+/**
+ * JSON.parse has already rounded, so an integer beyond 2^53 cannot be trusted; from 1e21 on a number
+ * is written with an exponent, and never was an integer that someone counts in.
+ */
+export const numberFromJson = (value: unknown): number | typeof INVALID => {
+  if (typeof value !== "number" || !Number.isFinite(value)) return INVALID;
+  const lost = Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 1e21;
+  return lost ? INVALID : value;
+};
+
+export const bigintFromText = (text: string): bigint | typeof INVALID =>
+  text.length <= MAXIMUM_DIGITS && INTEGER.test(text) ? BigInt(text) : INVALID;
+
+const TRUE = new Set(["", "true", "1", "yes", "on"]);
+const FALSE = new Set(["false", "0", "no", "off"]);
+
+/** The empty string is true: it is how `?flag` arrives. */
+export const booleanFromText = (text: string): boolean | typeof INVALID => {
+  if (text === "true") return true;
+  if (text === "false") return false;
+  if (text.length > 5) return INVALID;
+  const lower = text.toLowerCase();
+  if (TRUE.has(lower)) return true;
+  return FALSE.has(lower) ? false : INVALID;
+};
+
+// ISO 8601 extended format; an offset's plus sign arrives as a space when a client forgets to escape it
+const DATE =
+  /^([+-]\d{6}|\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?([Zz]|[+\- ]\d\d(?::?\d\d)?)?)?$/;
+const MINUTE = 60_000;
+
+/** A calendar day (midnight UTC) or a time; without an offset it is UTC. A day that no calendar has is INVALID. */
+export const dateFromText = (text: string): Date | typeof INVALID => {
+  const match = DATE.exec(text);
+  if (!match || match[1] === "-000000") return INVALID;
+  const year = Number(match[1]);
+  const month = Number(match[2]);
+  const day = Number(match[3]);
+  const hour = Number(match[4] ?? 0);
+  const minute = Number(match[5] ?? 0);
+  const second = Number(match[6] ?? 0);
+  const millisecond = match[7] ? Math.floor(Number(`0.${match[7]}`) * 1_000) : 0;
+  if (hour > 23 || minute > 59 || second > 59) return INVALID;
+  const offset = offsetMinutes(match[8]);
+  if (offset === undefined) return INVALID;
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  if (date.getUTCFullYear() !== year || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) {
+    return INVALID;
+  }
+  date.setUTCHours(hour, minute, second, millisecond);
+  const result = offset === 0 ? date : new Date(date.getTime() - offset * MINUTE);
+  return Number.isNaN(result.getTime()) ? INVALID : result;
+};
+
+const offsetMinutes = (text: string | undefined): number | undefined => {
+  if (text === undefined || text === "Z" || text === "z") return 0;
+  const hours = Number(text.slice(1, 3));
+  const minutes = text.length > 3 ? Number(text.slice(-2)) : 0;
+  if (hours > 23 || minutes > 59) return undefined;
+  return (text[0] === "-" ? -1 : 1) * (hours * 60 + minutes);
+};
+
+export const urlFromText = (text: string): URL | typeof INVALID => URL.parse(text) ?? INVALID;

@@ -1,0 +1,151 @@
+import type { ObjectNode, TypeNode, UnionNode } from "../model.ts";
+import {
+  type CompileContext,
+  type Converter,
+  describe,
+  INVALID,
+  type Note,
+  prefixNotes,
+  propertyStep,
+  RANK,
+  reject,
+} from "./converter.ts";
+
+/** A union: text is tried in the order of {@link RANK}, whatever order the members are written in. */
+export const unionConverter = (type: UnionNode, context: CompileContext): Converter => {
+  const members = type.members.map((member) => context.compile(member));
+  const byRank = members.toSorted((one, other) => one.rank - other.rank);
+  const expected = orList(members.map((member) => member.expected));
+  const takesList = members.some((member) => member.rank === RANK.list || member.rank === RANK.unknown);
+  const discriminated = discriminatedConverter(type, members, context);
+
+  const firstOf = (
+    candidates: readonly Converter[],
+    notes: Note[],
+    got: string,
+    attempt: (member: Converter) => unknown,
+  ): unknown => {
+    const before = notes.length;
+    let best: Note[] | undefined;
+    for (const member of candidates) {
+      const result = attempt(member);
+      if (result !== INVALID) {
+        notes.length = before;
+        return result;
+      }
+      const own = notes.splice(before);
+      if (isNearer(own, best)) best = own;
+    }
+    // a member that fits but for its parts or bounds says more than the list of all members
+    if (
+      best &&
+      (best.some((note) => note.path !== "") || !best.every((note) => note.message.startsWith("must be ")))
+    ) {
+      notes.push(...best);
+      return INVALID;
+    }
+    return reject(notes, `must be ${expected}${got}`);
+  };
+
+  return {
+    expected,
+    rank: Math.min(...members.map((member) => member.rank)),
+    fromText: (text, notes) => firstOf(byRank, notes, "", (member) => member.fromText(text, notes)),
+    fromFile: (file, notes) =>
+      firstOf(byRank, notes, ", got a file", (member) => member.fromFile(file, notes)),
+    fromList: (values, notes) =>
+      takesList
+        ? firstOf(byRank, notes, "", (member) => member.fromList(values, notes))
+        : reject(notes, `must come once, came ${values.length} times`),
+    fromJson: (value, notes) =>
+      discriminated && typeof value === "object" && value !== null && !Array.isArray(value)
+        ? discriminated(value as Record<string, unknown>, notes)
+        : firstOf(members, notes, `, got ${describe(value)}`, (member) => member.fromJson(value, notes)),
+  };
+};
+
+/** Whether these reasons come from a member that is closer to fitting: its parts are at fault, and fewer of them. */
+const isNearer = (own: readonly Note[], best: readonly Note[] | undefined): boolean => {
+  if (!best) return true;
+  const ownDeep = own.some((note) => note.path !== "");
+  const bestDeep = best.some((note) => note.path !== "");
+  if (ownDeep !== bestDeep) return ownDeep;
+  return ownDeep && own.length < best.length;
+};
+
+const orList = (texts: readonly string[]): string => {
+  const unique = [...new Set(texts)];
+  return unique.length < 2
+    ? (unique[0] ?? "absent")
+    : `${unique.slice(0, -1).join(", ")} or ${unique.at(-1)}`;
+};
+
+export interface Discriminator {
+  readonly name: string;
+  /** Which member a literal stands for, by its place in the union. */
+  readonly members: ReadonlyMap<unknown, number>;
+  readonly expected: string;
+}
+
+/** The property whose literal types tell the object members of a union apart, if there is one. */
+export const findDiscriminator = (
+  members: readonly (ObjectNode | undefined)[],
+): Discriminator | undefined => {
+  const objects = members.filter((member) => member !== undefined);
+  if (objects.length < 2) return undefined;
+  for (const { name } of objects[0]!.properties) {
+    const table = new Map<unknown, number>();
+    const clear = members.every((member, index) => {
+      if (!member) return true;
+      const property = member.properties.find((one) => one.name === name);
+      const literals = property && !property.optional ? literalValues(property.type) : undefined;
+      if (!literals || literals.some((literal) => table.has(literal))) return false;
+      for (const literal of literals) table.set(literal, index);
+      return true;
+    });
+    if (clear) {
+      const expected = orList(
+        [...table.keys()].map((value) => (typeof value === "string" ? JSON.stringify(value) : String(value))),
+      );
+      return { name, members: table, expected };
+    }
+  }
+  return undefined;
+};
+
+const literalValues = (type: TypeNode): unknown[] | undefined => {
+  if (type.kind === "literal") return typeof type.value === "object" ? undefined : [type.value];
+  if (type.kind !== "union") return undefined;
+  const values = type.members.map(literalValues);
+  return values.every((value) => value !== undefined) ? values.flat() : undefined;
+};
+
+/** The object behind a type, through references. */
+export const asObject = (
+  type: TypeNode,
+  definitions: CompileContext["definitions"],
+): ObjectNode | undefined => {
+  let target = type;
+  for (let hops = 0; target.kind === "reference" && hops < 100; hops++) target = definitions[target.name]!;
+  return target.kind === "object" ? target : undefined;
+};
+
+const discriminatedConverter = (
+  type: UnionNode,
+  converters: readonly Converter[],
+  context: CompileContext,
+): ((value: Record<string, unknown>, notes: Note[]) => unknown) | undefined => {
+  const discriminator = findDiscriminator(
+    type.members.map((member) => asObject(member, context.definitions)),
+  );
+  if (!discriminator) return undefined;
+  const { name, members, expected } = discriminator;
+  return (value, notes) => {
+    const index = Object.hasOwn(value, name) ? members.get(value[name]) : undefined;
+    if (index !== undefined) return converters[index]!.fromJson(value, notes);
+    const start = notes.length;
+    reject(notes, Object.hasOwn(value, name) ? `must be ${expected}` : "is required");
+    prefixNotes(notes, start, propertyStep(name));
+    return INVALID;
+  };
+};

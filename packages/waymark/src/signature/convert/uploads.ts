@@ -1,0 +1,14 @@
+import type { UploadedFile } from "../binder.ts";
+import { type Converter, INVALID, RANK, scalarConverter } from "./converter.ts";
+
+const upload = (expected: string, make: (file: UploadedFile) => unknown): Converter =>
+  scalarConverter({ expected, rank: RANK.file, text: () => INVALID, json: () => INVALID, file: make });
+
+const EXPECTED = "a file (multipart/form-data)";
+
+export const fileConverter = upload(
+  EXPECTED,
+  ({ bytes, filename, type }) => new File([bytes], filename, { type }),
+);
+export const blobConverter = upload(EXPECTED, ({ bytes, type }) => new Blob([bytes], { type }));
+export const bytesConverter = upload(EXPECTED, ({ bytes }) => bytes);

@@ -1,0 +1,118 @@
+import type { BodyInput } from "./binder.ts";
+import type { FieldValue } from "./convert/converter.ts";
+import type { BindFault } from "./faults.ts";
+import { MAXIMUM_NAMES, readFields } from "./fields.ts";
+
+/** Where a keyword argument came from. Text is coerced; JSON is not. */
+export const ORIGIN = { none: 0, query: 1, form: 2, json: 3 } as const;
+export type Origin = (typeof ORIGIN)[keyof typeof ORIGIN];
+
+export const originPlace = (origin: Origin): "query" | "body" => (origin === ORIGIN.query ? "query" : "body");
+
+/** A name that the signature does not know. */
+export interface ExtraArgument {
+  value: unknown;
+  origin: Origin;
+}
+
+/**
+ * The keyword arguments of one request, sorted by the signature's names: query first, then the body
+ * over it. A text or form value is a string, an uploaded file, or a list of these where the name
+ * repeats; a JSON value is what JSON.parse gave. One instance serves a binder's requests one after
+ * the other.
+ */
+export class GivenArguments {
+  readonly values: unknown[];
+  readonly origins: Origin[];
+  extras: Map<string, ExtraArgument> | undefined;
+  /** How many names came, known or not. */
+  total = 0;
+  readonly #slots: ReadonlyMap<string, number>;
+  readonly #names: string[] = [];
+  readonly #texts: string[] = [];
+
+  constructor(slots: ReadonlyMap<string, number>) {
+    this.#slots = slots;
+    this.values = new Array(slots.size).fill(undefined);
+    this.origins = new Array(slots.size).fill(ORIGIN.none);
+  }
+
+  /** Forgets the last request. */
+  clear(): void {
+    if (this.total === 0) return;
+    this.values.fill(undefined);
+    this.origins.fill(ORIGIN.none);
+    this.extras = undefined;
+    this.total = 0;
+  }
+
+  addQuery(query: string): BindFault | undefined {
+    const names = this.#names;
+    const texts = this.#texts;
+    const fault = readFields(query, "query", names, texts);
+    if (!fault) {
+      for (let index = 0; index < names.length; index++) this.#add(names[index]!, texts[index], ORIGIN.query);
+    }
+    names.length = 0;
+    texts.length = 0;
+    return fault;
+  }
+
+  addBody(body: BodyInput): BindFault | undefined {
+    if (body.kind === "form") {
+      if (this.total + body.fields.length > MAXIMUM_NAMES) return TOO_MANY;
+      for (const [name, value] of body.fields) this.#add(name, value, ORIGIN.form);
+      return undefined;
+    }
+    const { value } = body;
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      this.#add("body", value, ORIGIN.json);
+      return undefined;
+    }
+    const names = Object.keys(value);
+    if (this.total + names.length > MAXIMUM_NAMES) return TOO_MANY;
+    for (const name of names) this.#add(name, (value as Record<string, unknown>)[name], ORIGIN.json);
+    return undefined;
+  }
+
+  /** Where an argument came from, if it came at all. */
+  place(name: string): "query" | "body" | undefined {
+    const slot = this.#slots.get(name);
+    const origin = slot === undefined ? this.extras?.get(name)?.origin : this.origins[slot];
+    return origin ? originPlace(origin) : undefined;
+  }
+
+  #add(name: string, value: unknown, origin: Origin): void {
+    this.total++;
+    const slot = this.#slots.get(name);
+    if (slot === undefined) {
+      this.#addExtra(name, value, origin);
+      return;
+    }
+    if (this.origins[slot] === origin) {
+      this.values[slot] = append(this.values[slot] as FieldValue | FieldValue[], value as FieldValue);
+    } else {
+      this.values[slot] = value;
+      this.origins[slot] = origin;
+    }
+  }
+
+  #addExtra(name: string, value: unknown, origin: Origin): void {
+    this.extras ??= new Map();
+    const known = this.extras.get(name);
+    if (known?.origin === origin) {
+      known.value = append(known.value as FieldValue | FieldValue[], value as FieldValue);
+    } else {
+      this.extras.set(name, { value, origin });
+    }
+  }
+}
+
+const TOO_MANY: BindFault = { in: "body", name: "", message: `more than ${MAXIMUM_NAMES} names` };
+
+/** Names repeat only in text; the keys of a JSON object are unique. */
+const append = (before: FieldValue | FieldValue[], value: FieldValue): FieldValue[] => {
+  if (!Array.isArray(before)) return [before, value];
+  before.push(value);
+  return before;
+};

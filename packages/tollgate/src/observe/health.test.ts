@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { COMPONENTS, createHealth, type Health } from "./health.ts";
+import { createLogger } from "./log.ts";
+
+function make(): { health: Health; lines: string[]; heard: boolean[] } {
+  const lines: string[] = [];
+  const writer = { dropped: 0, write: (line: string) => void lines.push(line), flush: async () => {} };
+  const health = createHealth(createLogger({ writer }));
+  const heard: boolean[] = [];
+  health.subscribe((healthy) => heard.push(healthy));
+  return { health, lines, heard };
+}
+
+describe("health", () => {
+  it("is OK with every component well", () => {
+    const { health } = make();
+    health.component(COMPONENTS.store);
+    assert.equal(health.healthy, true);
+    assert.equal(health.body(), "OK");
+  });
+
+  it("starts ill where a component does, until it heals", () => {
+    const { health, heard } = make();
+    health.component(COMPONENTS.store);
+    const config = health.component(COMPONENTS.config, "no configuration is loaded");
+    assert.equal(health.healthy, false);
+    assert.equal(health.body(), "config: no configuration is loaded\n");
+    config.heal();
+    assert.equal(config.healthy, true);
+    assert.equal(health.body(), "OK");
+    config.fail("no domain is left");
+    assert.equal(health.healthy, false);
+    assert.deepEqual(heard, [false, true, false]);
+  });
+
+  it("counts the main and the per-second store apart, and lists each that is ill", () => {
+    const { health, heard } = make();
+    const main = health.component(COMPONENTS.store);
+    const perSecond = health.component(COMPONENTS.perSecondStore);
+    main.fail("no active connection");
+    perSecond.fail("no active connection");
+    assert.equal(health.body(), "kvstore: no active connection\nkvstore_per_second: no active connection\n");
+    perSecond.heal();
+    assert.equal(health.healthy, false);
+    assert.equal(health.body(), "kvstore: no active connection\n");
+    main.heal();
+    assert.deepEqual(heard, [false, true]);
+  });
+
+  it("ends with SIGTERM, for good", () => {
+    const { health, heard } = make();
+    const store = health.component(COMPONENTS.store);
+    health.terminate();
+    health.terminate();
+    store.fail("gone");
+    store.heal();
+    assert.equal(health.healthy, false);
+    assert.equal(health.body(), "termination: the service is shutting down\n");
+    assert.deepEqual(heard, [false]);
+  });
+
+  it("logs each transition once", () => {
+    const { health, lines } = make();
+    const store = health.component(COMPONENTS.store);
+    store.fail("no active connection");
+    store.fail("still none");
+    store.heal();
+    store.heal();
+    assert.equal(lines.length, 2);
+    assert.match(lines[0]!, /component kvstore is unhealthy: no active connection/);
+    assert.match(lines[1]!, /component kvstore is healthy/);
+  });
+
+  it("goes on when a listener fails or leaves", () => {
+    const { health, heard } = make();
+    const stop = health.subscribe(() => {
+      throw new Error("a broken stream");
+    });
+    const store = health.component(COMPONENTS.store);
+    store.fail("x");
+    stop();
+    store.heal();
+    assert.deepEqual(heard, [false, true]);
+  });
+
+  it("refuses a second component of the same name", () => {
+    const { health } = make();
+    health.component("config");
+    assert.throws(() => health.component("config"), /config exists already/);
+  });
+});

@@ -1,0 +1,132 @@
+import { type LineWriter, writerTo } from "./descriptor-writer.ts";
+import { maskCredentials } from "./mask.ts";
+
+/** From the gravest to the most talkative. */
+export const LEVELS = ["panic", "fatal", "error", "warn", "info", "debug", "trace"] as const;
+export type Level = (typeof LEVELS)[number];
+
+/** The level of a name in any case (`warning` is `warn`), or undefined. */
+export function levelOfName(name: string): Level | undefined {
+  const lower = name.toLowerCase();
+  return lower === "warning" ? "warn" : LEVELS.find((level) => level === lower);
+}
+
+/** What to say; a function where saying it costs something: it is called only when the level is on. */
+export type Message = string | (() => string);
+
+export interface Logger {
+  readonly level: Level;
+  setLevel(level: Level): void;
+  /** For messages that would have to be put together first: a disabled level costs this comparison. */
+  enabled(level: Level): boolean;
+  fatal(message: Message): void;
+  error(message: Message): void;
+  warn(message: Message): void;
+  info(message: Message): void;
+  debug(message: Message): void;
+  trace(message: Message): void;
+  /** Waits until held-back lines are out, at most `milliseconds`. */
+  flush(milliseconds: number): Promise<void>;
+}
+
+export interface LogOptions {
+  /** `LOG_LEVEL`. Default `warn`. */
+  readonly level?: Level;
+  /** `LOG_FORMAT`. Default `text`. */
+  readonly format?: "text" | "json";
+  /** Default: standard error, which is never waited for. */
+  readonly writer?: LineWriter;
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly now?: () => number;
+}
+
+/** Messages are cut here, in characters; whatever a caller put into one. */
+const MAX_MESSAGE = 16_384;
+
+class LineLogger implements Logger {
+  #threshold: number;
+  readonly #json: boolean;
+  readonly #writer: LineWriter;
+  readonly #now: () => number;
+
+  constructor(options: LogOptions) {
+    this.#threshold = LEVELS.indexOf(options.level ?? "warn");
+    this.#json = options.format === "json";
+    this.#now = options.now ?? Date.now;
+    this.#writer =
+      options.writer ??
+      writerTo(2, {
+        onRoom: (dropped) => this.#line("warn", `${dropped} log lines were dropped: nobody read them`),
+      });
+  }
+
+  get level(): Level {
+    return LEVELS[this.#threshold]!;
+  }
+
+  setLevel(level: Level): void {
+    this.#threshold = LEVELS.indexOf(level);
+  }
+
+  enabled(level: Level): boolean {
+    return LEVELS.indexOf(level) <= this.#threshold;
+  }
+
+  fatal(message: Message): void {
+    this.#log(1, message);
+  }
+
+  error(message: Message): void {
+    this.#log(2, message);
+  }
+
+  warn(message: Message): void {
+    this.#log(3, message);
+  }
+
+  info(message: Message): void {
+    this.#log(4, message);
+  }
+
+  debug(message: Message): void {
+    this.#log(5, message);
+  }
+
+  trace(message: Message): void {
+    this.#log(6, message);
+  }
+
+  flush(milliseconds: number): Promise<void> {
+    return this.#writer.flush(milliseconds);
+  }
+
+  #log(level: number, message: Message): void {
+    if (level > this.#threshold) return;
+    this.#writer.write(this.#line(LEVELS[level]!, typeof message === "function" ? message() : message));
+  }
+
+  #line(level: Level, message: string): string {
+    const name = level === "warn" ? "warning" : level;
+    const text = quote(maskCredentials(message.length > MAX_MESSAGE ? shorten(message) : message));
+    const time = new Date(this.#now()).toISOString();
+    if (this.#json) return `{"@message":${text},"@timestamp":"${time}","level":"${name}"}\n`;
+    return `time="${time.slice(0, 19)}Z" level=${name} msg=${text}\n`;
+  }
+}
+
+/** Like a JSON string; and what moves a terminal's cursor or ends a line for some reader is escaped too. */
+function quote(text: string): string {
+  return JSON.stringify(text).replace(
+    /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+function shorten(message: string): string {
+  return `${message.slice(0, MAX_MESSAGE)}... (${message.length} characters)`;
+}
+
+/** A logger in one of the service's two formats: one event, one line. */
+export function createLogger(options: LogOptions = {}): Logger {
+  return new LineLogger(options);
+}

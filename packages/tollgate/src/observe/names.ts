@@ -1,0 +1,76 @@
+/** How statistics are named: what the statsd line protocol, its tag extensions and file systems can carry. */
+
+/** A tag on a statistic; `EXTRA_TAGS` and the `.__key=value` parts of a name. */
+export interface Tag {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** Names are cut here, in UTF-8 bytes. */
+export const MAX_NAME_BYTES = 512;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const unsafe = /[:|#@\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const everyUnsafe = /[:|#@\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
+const ipv4 = /\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}/g;
+
+/** `:`, `|`, `#`, `@`, control characters and line ends become `_`, and so do the dots of an IPv4 address. */
+export function sanitise(text: string): string {
+  const safe = unsafe.test(text) ? text.replace(everyUnsafe, "_") : text;
+  return safe.includes(".") ? safe.replace(ipv4, (address) => address.replaceAll(".", "_")) : safe;
+}
+
+/** The longest beginning of `text` that takes at most `bytes` in UTF-8, never half a character. */
+export function cut(text: string, bytes: number): string {
+  if (text.length * 3 <= bytes) return text;
+  const encoded = Buffer.from(text, "utf8");
+  if (encoded.length <= bytes) return text;
+  let end = Math.max(bytes, 0);
+  while (end > 0 && (encoded[end]! & 0xc0) === 0x80) end--;
+  return encoded.toString("utf8", 0, end);
+}
+
+/** Cuts a dotted path to `bytes`: the part that does not fit is shortened, what follows it is left out. */
+export function cutParts(parts: readonly string[], bytes: number): readonly string[] {
+  if (Buffer.byteLength(parts.join(".")) <= bytes) return parts;
+  const kept: string[] = [];
+  let left = bytes;
+  for (const part of parts) {
+    const short = cut(part, left);
+    if (short === "" && part !== "") break;
+    kept.push(short);
+    if (short.length < part.length) break;
+    left -= Buffer.byteLength(short) + 1;
+  }
+  return kept;
+}
+
+/** Sorted by key, made safe for a name; tags without a key or a value are left out. */
+export function cleanTags(tags: Readonly<Record<string, string>>): readonly Tag[] {
+  return Object.entries(tags)
+    .filter(([key, value]) => key !== "" && value !== "")
+    .map(([key, value]) => ({ key: cleanTagPart(key), value: cleanTagPart(value) }))
+    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+}
+
+function cleanTagPart(text: string): string {
+  return sanitise(text).replace(/[.,=\s]/g, "_");
+}
+
+/** `.__key=value` for each tag: how plain statsd carries them. */
+export function tagSuffix(tags: readonly Tag[]): string {
+  return tags.map(({ key, value }) => `.__${key}=${value}`).join("");
+}
+
+/** Takes the `.__key=value` parts out of a name. */
+export function splitTags(name: string): { readonly name: string; readonly tags: readonly Tag[] } {
+  if (!name.includes(".__")) return { name, tags: [] };
+  const [base, ...parts] = name.split(".__");
+  const tags: Tag[] = [];
+  for (const part of parts) {
+    const equals = part.indexOf("=");
+    if (equals > 0) tags.push({ key: part.slice(0, equals), value: part.slice(equals + 1) });
+  }
+  return { name: base!, tags };
+}

@@ -1,0 +1,190 @@
+import { cleanTags, cut, cutParts, MAX_NAME_BYTES, sanitise, splitTags, type Tag } from "./names.ts";
+import {
+  type CounterSeries,
+  type GaugeEntry,
+  NOT_FOUND_STATS,
+  RULE_STATS,
+  RuleSeries,
+  SingleSeries,
+  type StatisticsView,
+  type TimerEntry,
+} from "./series.ts";
+import { type SnapshotOptions, snapshot } from "./snapshot.ts";
+import type { Counter, GaugeReader, MetricKey, RuleStatistics, Statistics, Timer } from "./statistics.ts";
+import { RecordingTimer } from "./timer.ts";
+
+export interface RegistryOptions {
+  /** `EXTRA_TAGS`: on every statistic, in every sink. Default none. */
+  readonly tags?: Readonly<Record<string, string>>;
+  /** `STATS_MAX_DYNAMIC_KEYS`: how many keys may come from requests. Default 100,000. */
+  readonly maxDynamicKeys?: number;
+  /** What stands for `kvstore` in names; `redis` where the store was configured through `REDIS_*`. */
+  readonly kvstoreName?: string;
+  /** What stands for `objcache` in names; `memcache` where it was configured through `MEMCACHE_*`. */
+  readonly objcacheName?: string;
+}
+
+/** Everything that is counted, and the way to it for sinks and pages. */
+export interface Registry extends Statistics, StatisticsView {
+  /** The page `/stats`: live values, whatever sinks there are. Works in turns: it never stalls a decision. */
+  snapshot(options?: SnapshotOptions): Promise<string>;
+}
+
+const RULE_PREFIX = "ratelimit.service.rate_limit";
+const longestStat = Math.max(...RULE_STATS.map((stat) => stat.length), "domain_not_found".length);
+const MAX_KEY_BYTES = MAX_NAME_BYTES - RULE_PREFIX.length - longestStat - 2;
+/** Keys of configurations are bounded too, or a year of reloads with ever new names would grow without end. */
+const MAX_CONFIGURED_KEYS = 1_000_000;
+const OTHER = "_other";
+
+class StatisticsRegistry implements Registry {
+  readonly tags: readonly Tag[];
+  readonly counters: CounterSeries[] = [];
+  readonly timers: TimerEntry[] = [];
+  counterCount = 0;
+  readonly #maxDynamic: number;
+  readonly #kvstore: string;
+  readonly #objcache: string;
+  readonly #gauges: Map<string, GaugeEntry> = new Map();
+  readonly #singles: Map<string, SingleSeries> = new Map();
+  readonly #timers: Map<string, TimerEntry> = new Map();
+  /** By domain and levels, sanitised and cut, joined by NUL. */
+  readonly #rules: Map<string, RuleSeries> = new Map();
+  /** The same by what was asked for, where that differs; bounded as the rules are. */
+  readonly #aliases: Map<string, RuleSeries> = new Map();
+  readonly #notFound: Map<string, SingleSeries> = new Map();
+  #dynamic = 0;
+  #configured = 0;
+
+  constructor(options: RegistryOptions) {
+    this.tags = cleanTags(options.tags ?? {});
+    this.#maxDynamic = options.maxDynamicKeys ?? 100_000;
+    this.#kvstore = options.kvstoreName ?? "kvstore";
+    this.#objcache = options.objcacheName ?? "objcache";
+    this.gauge("ratelimit.statistics.dynamic_keys", () => this.#dynamic);
+  }
+
+  get gauges(): Iterable<GaugeEntry> {
+    return this.#gauges.values();
+  }
+
+  rule(key: MetricKey, fromRequest: boolean): RuleStatistics {
+    const asked = joined(key);
+    if (asked !== undefined) {
+      const known = this.#rules.get(asked) ?? this.#aliases.get(asked);
+      if (known !== undefined) return known;
+    }
+    return this.#makeRule(key, asked, fromRequest);
+  }
+
+  #makeRule(key: MetricKey, asked: string | undefined, fromRequest: boolean): RuleSeries {
+    const [domain, ...levels] = cutParts([key.domain, ...key.levels].map(sanitise), MAX_KEY_BYTES);
+    const identity = [domain!, ...levels].join("\0");
+    let series = this.#rules.get(identity);
+    if (series === undefined) {
+      const full = fromRequest ? this.#dynamic >= this.#maxDynamic : this.#configured >= MAX_CONFIGURED_KEYS;
+      if (full) return this.#other(domain!);
+      if (fromRequest) this.#dynamic++;
+      else this.#configured++;
+      series = this.#addRule(identity, domain!, levels);
+    }
+    if (asked !== undefined && asked !== identity && this.#aliases.size < this.#maxDynamic)
+      this.#aliases.set(asked, series);
+    return series;
+  }
+
+  /** Where keys are counted that would be one too many. Its domain is a configured one, so this is bounded too. */
+  #other(domain: string): RuleSeries {
+    const identity = `${domain}\0${OTHER}`;
+    return this.#rules.get(identity) ?? this.#addRule(identity, domain, [OTHER]);
+  }
+
+  #addRule(identity: string, domain: string, levels: readonly string[]): RuleSeries {
+    const labels = { domain, key1: levels[0] ?? "", key2: levels.slice(1).join(".") };
+    const series = new RuleSeries(
+      this.#takeIds(RULE_STATS.length),
+      [RULE_PREFIX, domain, ...levels].join("."),
+      labels,
+    );
+    this.#rules.set(identity, series);
+    this.counters.push(series);
+    return series;
+  }
+
+  domainNotFound(domain: string): Counter {
+    const name = cut(sanitise(domain), MAX_KEY_BYTES);
+    const known = this.#notFound.get(name);
+    if (known !== undefined) return known;
+    if (this.#dynamic >= this.#maxDynamic && name !== OTHER) return this.domainNotFound(OTHER);
+    if (name !== OTHER) this.#dynamic++;
+    const labels = { domain: name, key1: "", key2: "" };
+    const series = new SingleSeries(this.#takeIds(1), `${RULE_PREFIX}.${name}`, [], labels, NOT_FOUND_STATS);
+    this.#notFound.set(name, series);
+    this.counters.push(series);
+    return series;
+  }
+
+  counter(name: string): Counter {
+    const known = this.#singles.get(name);
+    if (known !== undefined) return known;
+    const { name: full, tags } = this.#serviceName(name);
+    const series = new SingleSeries(this.#takeIds(1), full, tags);
+    this.#singles.set(name, series);
+    this.counters.push(series);
+    return series;
+  }
+
+  gauge(name: string, read: GaugeReader): void {
+    this.#gauges.set(name, { ...this.#serviceName(name), read: () => readSafely(read) });
+  }
+
+  timer(name: string): Timer {
+    const known = this.#timers.get(name);
+    if (known !== undefined) return known.timer;
+    const entry = { ...this.#serviceName(name), timer: new RecordingTimer() };
+    this.#timers.set(name, entry);
+    this.timers.push(entry);
+    return entry.timer;
+  }
+
+  snapshot(options: SnapshotOptions = {}): Promise<string> {
+    return snapshot(this, options);
+  }
+
+  /** Stores are renamed in the service's own names only: a domain that is called `kvstore` stays what it is. */
+  #serviceName(name: string): { name: string; tags: readonly Tag[] } {
+    const split = splitTags(name);
+    const renamed = split.name.replaceAll("kvstore", this.#kvstore).replaceAll("objcache", this.#objcache);
+    return { name: cut(sanitise(renamed), MAX_NAME_BYTES), tags: split.tags };
+  }
+
+  #takeIds(count: number): number {
+    const first = this.counterCount;
+    this.counterCount += count;
+    return first;
+  }
+}
+
+/** Undefined where a part holds a NUL: only the sanitised form is unambiguous then. */
+function joined(key: MetricKey): string | undefined {
+  if (key.domain.includes("\0")) return undefined;
+  let all = key.domain;
+  for (const level of key.levels) {
+    if (level.includes("\0")) return undefined;
+    all += `\0${level}`;
+  }
+  return all;
+}
+
+function readSafely(read: GaugeReader): number {
+  try {
+    return read();
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** An empty registry. */
+export function createStatistics(options: RegistryOptions = {}): Registry {
+  return new StatisticsRegistry(options);
+}

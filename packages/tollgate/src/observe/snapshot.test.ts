@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createStatistics, type Registry } from "./registry.ts";
+import { FilterError } from "./snapshot.ts";
+import { sortInTurns } from "./yielding.ts";
+
+function filled(): Registry {
+  const registry = createStatistics();
+  registry.counter("ratelimit.service.config_load_success").value = 2;
+  registry.rule({ domain: "d", levels: ["b"] }, false).totalHits = 7;
+  registry.rule({ domain: "d", levels: ["a"] }, false).overLimit = 3;
+  registry.gauge("ratelimit.kvstore_pool.cx_active", () => 1.5);
+  registry.timer("ratelimit_server.ShouldRateLimit.response_time").record(0.25);
+  return registry;
+}
+
+describe("/stats", () => {
+  it("prints `name: value` lines, sorted", async () => {
+    const lines = (await filled().snapshot()).trimEnd().split("\n");
+    assert.deepEqual(lines, [...lines].sort());
+    for (const line of lines) assert.match(line, /^\S+: -?[\d.e-]+$/);
+    for (const line of [
+      "ratelimit.service.config_load_success: 2",
+      "ratelimit.service.rate_limit.d.b.total_hits: 7",
+      "ratelimit.service.rate_limit.d.a.over_limit: 3",
+      "ratelimit.service.rate_limit.d.a.total_hits: 0",
+      "ratelimit.kvstore_pool.cx_active: 1.5",
+      "ratelimit_server.ShouldRateLimit.response_time.count: 1",
+      "ratelimit_server.ShouldRateLimit.response_time.max_ms: 0.25",
+    ])
+      assert.ok(lines.includes(line), line);
+  });
+
+  it("is live", async () => {
+    const registry = filled();
+    registry.counter("ratelimit.service.config_load_success").value++;
+    assert.match(await registry.snapshot(), /^ratelimit\.service\.config_load_success: 3$/m);
+  });
+
+  it("filters by a regular expression", async () => {
+    assert.equal(
+      await filled().snapshot({ filter: "\\.(a|b)\\.total_hits$" }),
+      "ratelimit.service.rate_limit.d.a.total_hits: 0\nratelimit.service.rate_limit.d.b.total_hits: 7\n",
+    );
+  });
+
+  it("is JSON on request", async () => {
+    const all = JSON.parse(await filled().snapshot({ json: true }));
+    assert.equal(all["ratelimit.service.rate_limit.d.b.total_hits"], 7);
+    assert.deepEqual(JSON.parse(await filled().snapshot({ json: true, filter: "no such" })), {});
+  });
+
+  for (const filter of ["(", "a{2001}", "x".repeat(1001), "(?<=a)b", "\\1"])
+    it(`refuses the filter ${filter.slice(0, 10)} with a clear error`, async () => {
+      await assert.rejects(filled().snapshot({ filter }), (error: unknown) => {
+        assert.ok(error instanceof FilterError);
+        assert.equal(error.code, "BAD_FILTER");
+        assert.match(error.message, /^filter is /);
+        return true;
+      });
+    });
+
+  it("is not stalled by an expression that a backtracking engine would never finish", async () => {
+    const registry = createStatistics();
+    registry.counter(`${"a".repeat(500)}b`);
+    assert.equal(await registry.snapshot({ filter: "^(a+)+$" }), "");
+  });
+
+  it("lets other work through while it walks over many keys", async () => {
+    const registry = createStatistics();
+    for (let i = 0; i < 5000; i++) registry.rule({ domain: "d", levels: [`user_${i}`] }, true).totalHits = i;
+    let turns = 0;
+    let done = false;
+    const count = (): void => {
+      turns++;
+      if (!done) setImmediate(count);
+    };
+    setImmediate(count);
+    const text = await registry.snapshot();
+    done = true;
+    assert.equal(text.split("\n").length - 1, 5000 * 6 + 1);
+    assert.ok(turns > 10, `${turns} turns`);
+  });
+
+  it("adds up keys whose dotted names are the same", async () => {
+    const registry = createStatistics();
+    registry.rule({ domain: "d", levels: ["a", "b"] }, false).totalHits = 1;
+    registry.rule({ domain: "d", levels: ["a.b"] }, false).totalHits = 2;
+    assert.equal(
+      await registry.snapshot({ filter: "total_hits" }),
+      "ratelimit.service.rate_limit.d.a.b.total_hits: 3\n",
+    );
+  });
+});
+
+describe("sorting in turns", () => {
+  it("sorts as sort() does", async () => {
+    const items = Array.from({ length: 10_001 }, (_, i) => (i * 7919) % 10_007);
+    assert.deepEqual(
+      await sortInTurns(items, (a, b) => a - b),
+      [...items].sort((a, b) => a - b),
+    );
+    assert.deepEqual(await sortInTurns([], () => 0), []);
+  });
+});

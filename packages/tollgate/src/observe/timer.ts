@@ -1,0 +1,109 @@
+import type { Timer } from "./statistics.ts";
+
+/**
+ * Upper bounds in seconds. The well-known service's eleven, and below them what resolves a service that answers
+ * in tens of microseconds.
+ */
+export const RESPONSE_TIME_BOUNDS: readonly number[] = [
+  0.000_025, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
+  1, 2.5, 5, 10,
+];
+
+/** Hears every duration, in milliseconds. */
+export type TimerListener = (milliseconds: number) => void;
+
+/** A timer that keeps its own totals and tells whoever wants each duration. */
+export class RecordingTimer implements Timer {
+  count = 0;
+  /** Milliseconds. */
+  sum = 0;
+  /** The longest since the start, in milliseconds. */
+  max = 0;
+  /** Of {@link RESPONSE_TIME_BOUNDS}, not cumulative; the last one has no upper bound. */
+  readonly buckets: Float64Array = new Float64Array(RESPONSE_TIME_BOUNDS.length + 1);
+  #listeners: readonly TimerListener[] = [];
+
+  record(milliseconds: number): void {
+    // A clock that was set back must not turn a sum around, and NaN must not end it.
+    let duration = 0;
+    if (milliseconds > 0) duration = milliseconds;
+    this.count++;
+    this.sum += duration;
+    if (duration > this.max) this.max = duration;
+    this.buckets[bucketOf(duration / 1000, RESPONSE_TIME_BOUNDS)]!++;
+    for (let i = 0; i < this.#listeners.length; i++) this.#listeners[i]!(duration);
+  }
+
+  /** Every later duration is passed to `listener` too. */
+  listen(listener: TimerListener): void {
+    this.#listeners = [...this.#listeners, listener];
+  }
+
+  /** An estimate in milliseconds, from the buckets, linear inside each; 0 where nothing was recorded. */
+  quantile(q: number): number {
+    const rank = q * this.count;
+    let below = 0;
+    for (let i = 0; i < this.buckets.length; i++) {
+      const inside = this.buckets[i]!;
+      if (inside > 0 && below + inside >= rank) {
+        const low = i === 0 ? 0 : RESPONSE_TIME_BOUNDS[i - 1]! * 1000;
+        const high = i < RESPONSE_TIME_BOUNDS.length ? RESPONSE_TIME_BOUNDS[i]! * 1000 : this.max;
+        return Math.min(low + (high - low) * ((rank - below) / inside), this.max);
+      }
+      below += inside;
+    }
+    return 0;
+  }
+}
+
+/** The index of the first bound that is not below `value`; `bounds.length` where there is none. */
+export function bucketOf(value: number, bounds: readonly number[]): number {
+  let low = 0;
+  let high = bounds.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (value <= bounds[middle]!) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** A uniform sample of at most `capacity` of the durations since it was last taken (Vitter's algorithm R). */
+export class Reservoir {
+  readonly #capacity: number;
+  readonly #random: () => number;
+  #samples: number[] = [];
+  #seen = 0;
+
+  constructor(capacity: number, random: () => number = Math.random) {
+    this.#capacity = capacity;
+    this.#random = random;
+  }
+
+  add(value: number): void {
+    this.#seen++;
+    if (this.#samples.length < this.#capacity) {
+      this.#samples.push(value);
+      return;
+    }
+    const place = Math.floor(this.#random() * this.#seen);
+    if (place < this.#capacity) this.#samples[place] = value;
+  }
+
+  get seen(): number {
+    return this.#seen;
+  }
+
+  /** Hands over what was sampled and starts afresh. */
+  take(): { readonly samples: readonly number[]; readonly seen: number } {
+    const taken = { samples: this.#samples, seen: this.#seen };
+    this.#samples = [];
+    this.#seen = 0;
+    return taken;
+  }
+
+  /** What is sampled so far, without taking it. */
+  peek(): readonly number[] {
+    return this.#samples;
+  }
+}

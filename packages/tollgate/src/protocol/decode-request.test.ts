@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import fc from "fast-check";
+import { decodeRequest } from "./decode-request.ts";
+import { RateLimitRequestSchema } from "./gen/envoy/service/ratelimit/v3/rls_pb.ts";
+import { anyRequest } from "./messages.arbitrary.ts";
+import type { RateLimitRequest } from "./messages.ts";
+import { generatedRequest } from "./protobuf-es.fixture.ts";
+import { WireError } from "./wire.ts";
+
+function withProtobufEs(request: RateLimitRequest): Uint8Array {
+  return toBinary(RateLimitRequestSchema, generatedRequest(request));
+}
+
+/** What protobuf-es reads; undefined where it refuses (unlike us and protobuf's own rule, also a known field of another wire type). */
+function readByProtobufEs(message: Uint8Array): RateLimitRequest | undefined {
+  try {
+    const { domain, descriptors, hitsAddend } = fromBinary(RateLimitRequestSchema, message);
+    return {
+      domain,
+      descriptors: descriptors.map(({ entries, limit, hitsAddend, isNegativeHits }) => ({
+        entries: entries.map(({ key, value }) => ({ key, value })),
+        limit: limit && { requestsPerUnit: limit.requestsPerUnit, unit: limit.unit as number },
+        hitsAddend:
+          hitsAddend === undefined ? undefined : Math.min(Number(hitsAddend), Number.MAX_SAFE_INTEGER),
+        isNegativeHits,
+      })),
+      hitsAddend,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+const decode = (bytes: Uint8Array) => decodeRequest(bytes, 0, bytes.length);
+
+test("reads what protobuf-es writes, wherever it stands in a buffer", () => {
+  fc.assert(
+    fc.property(anyRequest, fc.nat(5), (request, before) => {
+      const message = withProtobufEs(request);
+      const buffer = Buffer.concat([Buffer.alloc(before, 0xff), message, Buffer.alloc(3, 0xff)]);
+      assert.deepEqual(decodeRequest(buffer, before, before + message.length), request);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("arbitrary bytes are a request or a WireError, and never another request than protobuf-es reads", () => {
+  const bytes = fc.oneof(
+    fc.uint8Array({ maxLength: 60 }),
+    fc
+      .tuple(anyRequest, fc.array(fc.tuple(fc.nat(200), fc.nat(255)), { maxLength: 4 }))
+      .map(([request, changes]) => {
+        const message = withProtobufEs(request);
+        for (const [at, byte] of changes) if (message.length > 0) message[at % message.length] = byte;
+        return message;
+      }),
+  );
+  fc.assert(
+    fc.property(bytes, (message) => {
+      let ours: RateLimitRequest | undefined;
+      try {
+        ours = decode(message);
+      } catch (error) {
+        assert.ok(error instanceof WireError, String(error));
+      }
+      const theirs = readByProtobufEs(message);
+      if (ours !== undefined && theirs !== undefined) assert.deepEqual(ours, theirs);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+const hex = (text: string) => Buffer.from(text.replaceAll(" ", ""), "hex");
+
+const malformed: [string, string, string][] = [
+  ["a string longer than the message", "0a 05 61", "a field is longer than its message"],
+  ["a nested message longer than its parent", "12 04 0a 05 61 62", "a field is longer than its message"],
+  ["an endless number", "18 ff ff ff ff ff ff ff ff ff ff 01", "a number is longer than ten bytes"],
+  ["a cut number", "18 ff", "the message ends inside a number"],
+  ["field number 0", "00 01", "a field has the number 0"],
+  ["wire type 6", "0e", "a field has the wire type 6"],
+  ["no UTF-8", "0a 02 c3 28", "a string is not UTF-8"],
+  ["an unfinished group", "23 08 01", "the message ends inside a group"],
+  ["a group that ends as another", "23 2c", "a group ends that did not begin"],
+  ["a group end alone", "24", "a field has the wire type 4"],
+  ["a cut fixed number", "21 00 00", "the message ends inside a number"],
+];
+for (const [name, bytes, message] of malformed) {
+  test(`malformed: ${name}`, () => assert.throws(() => decode(hex(bytes)), { name: "WireError", message }));
+}
+
+const readable: [string, string, Partial<RateLimitRequest>][] = [
+  ["nothing", "", {}],
+  ["the last of a repeated single field", "0a 01 61 0a 01 62", { domain: "b" }],
+  [
+    "unknown fields of each type",
+    "2a 01 00 30 01 3d 00000000 41 0000000000000000 4b 08 01 4c 0a 01 61",
+    { domain: "a" },
+  ],
+  ["a real U+FFFD", "0a 03 efbfbd", { domain: "\ufffd" }],
+  ["a 64-bit number cut to 32", "18 81 80 80 80 80 80 80 80 80 01", { hitsAddend: 1 }],
+  [
+    "a split limit is merged",
+    "12 08 12 02 08 05 12 02 10 02",
+    {
+      descriptors: [
+        { entries: [], limit: { requestsPerUnit: 5, unit: 2 }, hitsAddend: undefined, isNegativeHits: false },
+      ],
+    },
+  ],
+  [
+    "an empty wrapper is 0",
+    "12 02 1a 00",
+    { descriptors: [{ entries: [], limit: undefined, hitsAddend: 0, isNegativeHits: false }] },
+  ],
+  [
+    "hits beyond 2^53 are cut",
+    "12 0d 1a 0b 08 ff ff ff ff ff ff ff ff ff 01",
+    {
+      descriptors: [
+        { entries: [], limit: undefined, hitsAddend: Number.MAX_SAFE_INTEGER, isNegativeHits: false },
+      ],
+    },
+  ],
+];
+for (const [name, bytes, expected] of readable) {
+  test(`readable: ${name}`, () => {
+    assert.deepEqual(decode(hex(bytes)), { domain: "", descriptors: [], hitsAddend: 0, ...expected });
+  });
+}

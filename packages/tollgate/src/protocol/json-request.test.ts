@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fromJson, toJson } from "@bufbuild/protobuf";
+import fc from "fast-check";
+import { RateLimitRequestSchema } from "./gen/envoy/service/ratelimit/v3/rls_pb.ts";
+import { JsonRequestError, requestFromJson } from "./json-request.ts";
+import { anyRequest } from "./messages.arbitrary.ts";
+import { generatedRequest } from "./protobuf-es.fixture.ts";
+
+test("reads what protobuf-es writes", () => {
+  fc.assert(
+    fc.property(anyRequest, (request) => {
+      const message = generatedRequest(request);
+      assert.deepEqual(requestFromJson(toJson(RateLimitRequestSchema, message)), request);
+    }),
+  );
+});
+
+test("any JSON value is a request or a JsonRequestError, and what protobuf-es refuses is refused", () => {
+  const names = [
+    "domain",
+    "descriptors",
+    "hitsAddend",
+    "hits_addend",
+    "entries",
+    "key",
+    "value",
+    "limit",
+    "unit",
+    "requestsPerUnit",
+    "isNegativeHits",
+    "__proto__",
+    "x",
+  ];
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 5 },
+      fc.constantFrom(null, true, 0, -1, 1.5, 5, "", "a", "5", "MINUTE", "1e400"),
+      fc.array(tie("value"), { maxLength: 2 }),
+      tie("object"),
+    ),
+    object: fc.dictionary(fc.constantFrom(...names), tie("value"), { maxKeys: 4 }),
+  }));
+  fc.assert(
+    fc.property(value, (input) => {
+      let ours: unknown;
+      try {
+        ours = requestFromJson(input);
+      } catch (error) {
+        assert.ok(error instanceof JsonRequestError, String(error));
+      }
+      let theirs: unknown;
+      try {
+        theirs = fromJson(RateLimitRequestSchema, input as never);
+      } catch {}
+      if (theirs === undefined) assert.equal(ours, undefined, JSON.stringify(input));
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+const d = (descriptor: unknown) => ({ domain: "d", descriptors: [descriptor] });
+const entry = { key: "k", value: "v" };
+const units = "SECOND, MINUTE, HOUR, DAY, MONTH, YEAR, WEEK";
+
+const refused: [unknown, string][] = [
+  [null, "must be an object with a domain and descriptors, not null"],
+  [[], "must be an object with a domain and descriptors, not a list"],
+  ["text", 'must be an object with a domain and descriptors, not "text"'],
+  [{ domian: "d" }, "domian: is not a field here; the fields are domain, descriptors, hitsAddend"],
+  [{ domain: 5 }, "domain: must be a string, not 5"],
+  [{ domain: "\ud800" }, "domain: must be Unicode text; it has half of a surrogate pair"],
+  [{ descriptors: {} }, "descriptors: must be a list, not an object"],
+  [{ hitsAddend: -1 }, "hitsAddend: must be a whole number from 0 to 2^32 - 1, not -1"],
+  [{ hitsAddend: 1.5 }, "hitsAddend: must be a whole number from 0 to 2^32 - 1, not 1.5"],
+  [{ hitsAddend: 4_294_967_296 }, "hitsAddend: must be a whole number from 0 to 2^32 - 1, not 4294967296"],
+  [{ hitsAddend: "x" }, 'hitsAddend: must be a whole number from 0 to 2^32 - 1, not "x"'],
+  [{ hitsAddend: 1, hits_addend: 1 }, "hitsAddend: is given twice, as hitsAddend and as hits_addend"],
+  [d(null), "descriptors[0]: must be an object, not null"],
+  [
+    d({ entry: [] }),
+    "descriptors[0].entry: is not a field here; the fields are entries, limit, hitsAddend, isNegativeHits",
+  ],
+  [d({ entries: [{ key: 1 }] }), "descriptors[0].entries[0].key: must be a string, not 1"],
+  [
+    d({ entries: [entry, { Key: "k" }] }),
+    "descriptors[0].entries[1].Key: is not a field here; the fields are key, value",
+  ],
+  [d({ limit: 5 }), "descriptors[0].limit: must be an object, not 5"],
+  [
+    d({ limit: { unit: "FORTNIGHT" } }),
+    `descriptors[0].limit.unit: must be one of ${units}, not "FORTNIGHT"`,
+  ],
+  [d({ limit: { unit: 1.5 } }), `descriptors[0].limit.unit: must be one of ${units}, not 1.5`],
+  [d({ isNegativeHits: "true" }), 'descriptors[0].isNegativeHits: must be true or false, not "true"'],
+  [
+    d({ hitsAddend: "18446744073709551616" }),
+    'descriptors[0].hitsAddend: must be a whole number from 0 to 2^64 - 1, not "18446744073709551616"',
+  ],
+];
+for (const [input, message] of refused) {
+  test(`refused: ${message}`, () => {
+    assert.throws(() => requestFromJson(input), {
+      name: "JsonRequestError",
+      code: "MALFORMED_JSON",
+      message,
+    });
+  });
+}
+
+const plain = { entries: [], limit: undefined, hitsAddend: undefined, isNegativeHits: false };
+const accepted: [string, unknown, unknown][] = [
+  ["nothing at all", {}, { domain: "", descriptors: [], hitsAddend: 0 }],
+  [
+    "null is the default",
+    { domain: null, descriptors: null, hitsAddend: null },
+    { domain: "", descriptors: [], hitsAddend: 0 },
+  ],
+  [
+    "original names",
+    {
+      domain: "d",
+      hits_addend: 3,
+      descriptors: [
+        { hits_addend: 2, is_negative_hits: true, limit: { requests_per_unit: 5, unit: "MINUTE" } },
+      ],
+    },
+    {
+      domain: "d",
+      hitsAddend: 3,
+      descriptors: [
+        { ...plain, hitsAddend: 2, isNegativeHits: true, limit: { requestsPerUnit: 5, unit: 2 } },
+      ],
+    },
+  ],
+  [
+    "numbers as text",
+    { hitsAddend: "7", descriptors: [{ hitsAddend: "18446744073709551615" }] },
+    { domain: "", hitsAddend: 7, descriptors: [{ ...plain, hitsAddend: Number.MAX_SAFE_INTEGER }] },
+  ],
+  [
+    "a unit by number",
+    d({ limit: { unit: 7 } }),
+    { ...d({ ...plain, limit: { requestsPerUnit: 0, unit: 7 } }), hitsAddend: 0 },
+  ],
+  [
+    "a unit that no window has is the decision's to refuse",
+    d({ limit: { unit: 9 } }),
+    { ...d({ ...plain, limit: { requestsPerUnit: 0, unit: 9 } }), hitsAddend: 0 },
+  ],
+];
+for (const [name, input, expected] of accepted) {
+  test(`accepted: ${name}`, () => assert.deepEqual(requestFromJson(input), expected));
+}

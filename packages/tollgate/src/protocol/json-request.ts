@@ -1,0 +1,165 @@
+import type { Descriptor, Entry, LimitOverride, RateLimitRequest } from "./messages.ts";
+import { unitNames } from "./units.ts";
+
+/** A text that is not the proto3 JSON form of a request. The message names the field and what would be right. */
+export class JsonRequestError extends Error {
+  override readonly name = "JsonRequestError";
+  readonly code = "MALFORMED_JSON";
+  /** Where: `descriptors[0].entries[1].key`; empty for the body as a whole. */
+  readonly field: string;
+  constructor(field: string, problem: string) {
+    super(field === "" ? problem : `${field}: ${problem}`);
+    this.field = field;
+  }
+}
+
+type Fields = Record<string, unknown>;
+
+/**
+ * Reads a request from a parsed JSON value by the proto3 JSON mapping: lowerCamel and original names, numbers also
+ * as text, enums by name or number, null for the default. Unknown fields are refused.
+ * @throws {JsonRequestError}
+ */
+export function requestFromJson(value: unknown): RateLimitRequest {
+  const fields = object(value, "");
+  known(fields, "", requestFields);
+  return {
+    domain: text(fields.domain, "domain"),
+    descriptors: list(fields.descriptors, "descriptors", descriptor),
+    hitsAddend: uint(pick(fields, "hitsAddend", "hits_addend", ""), "hitsAddend", 0xffff_ffff) ?? 0,
+  };
+}
+
+const requestFields = ["domain", "descriptors", "hitsAddend", "hits_addend"];
+const descriptorFields = [
+  "entries",
+  "limit",
+  "hitsAddend",
+  "hits_addend",
+  "isNegativeHits",
+  "is_negative_hits",
+];
+const entryFields = ["key", "value"];
+const limitFields = ["requestsPerUnit", "requests_per_unit", "unit"];
+
+function descriptor(value: unknown, at: string): Descriptor {
+  const fields = object(value, at);
+  known(fields, at, descriptorFields);
+  const hits = pick(fields, "hitsAddend", "hits_addend", at);
+  const limit = fields.limit;
+  return {
+    entries: list(fields.entries, `${at}.entries`, entry),
+    limit: limit === undefined || limit === null ? undefined : override(limit, `${at}.limit`),
+    hitsAddend: uint(hits, `${at}.hitsAddend`, 2 ** 64),
+    isNegativeHits: bool(pick(fields, "isNegativeHits", "is_negative_hits", at), `${at}.isNegativeHits`),
+  };
+}
+
+function entry(value: unknown, at: string): Entry {
+  const fields = object(value, at);
+  known(fields, at, entryFields);
+  return { key: text(fields.key, `${at}.key`), value: text(fields.value, `${at}.value`) };
+}
+
+function override(value: unknown, at: string): LimitOverride {
+  const fields = object(value, at);
+  known(fields, at, limitFields);
+  const requests = pick(fields, "requestsPerUnit", "requests_per_unit", at);
+  return {
+    requestsPerUnit: uint(requests, `${at}.requestsPerUnit`, 0xffff_ffff) ?? 0,
+    unit: unit(fields.unit, `${at}.unit`),
+  };
+}
+
+function object(value: unknown, at: string): Fields {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new JsonRequestError(
+      at,
+      `must be an object${at === "" ? " with a domain and descriptors" : ""}, not ${kind(value)}`,
+    );
+  }
+  return value as Fields;
+}
+
+function known(fields: Fields, at: string, names: readonly string[]): void {
+  for (const name of Object.keys(fields)) {
+    if (names.includes(name)) continue;
+    const readable = names.filter((known) => !known.includes("_")).join(", ");
+    const shown = name.length > 64 ? `${name.slice(0, 64)}...` : name;
+    throw new JsonRequestError(
+      at === "" ? shown : `${at}.${shown}`,
+      `is not a field here; the fields are ${readable}`,
+    );
+  }
+}
+
+function pick(fields: Fields, camel: string, original: string, at: string): unknown {
+  if (Object.hasOwn(fields, camel) && Object.hasOwn(fields, original)) {
+    throw new JsonRequestError(
+      at === "" ? camel : `${at}.${camel}`,
+      `is given twice, as ${camel} and as ${original}`,
+    );
+  }
+  return Object.hasOwn(fields, camel) ? fields[camel] : fields[original];
+}
+
+function list<T>(value: unknown, at: string, read: (item: unknown, at: string) => T): T[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw new JsonRequestError(at, `must be a list, not ${kind(value)}`);
+  return value.map((item, index) => read(item, `${at}[${index}]`));
+}
+
+function text(value: unknown, at: string): string {
+  if (value === undefined || value === null) return "";
+  if (typeof value !== "string") throw new JsonRequestError(at, `must be a string, not ${kind(value)}`);
+  if (!value.isWellFormed())
+    throw new JsonRequestError(at, "must be Unicode text; it has half of a surrogate pair");
+  return value;
+}
+
+function bool(value: unknown, at: string): boolean {
+  if (value === undefined || value === null) return false;
+  if (typeof value !== "boolean") throw new JsonRequestError(at, `must be true or false, not ${kind(value)}`);
+  return value;
+}
+
+/** An unsigned number below or equal to `maximum`, cut to 2^53 - 1; undefined where it is absent. */
+function uint(value: unknown, at: string, maximum: number): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  const isText = typeof value === "string" && /^\d+(\.\d+)?([eE][+-]?\d+)?$/.test(value);
+  const number = isText || typeof value === "number" ? Number(value) : Number.NaN;
+  const bits = maximum > 0xffff_ffff ? 64 : 32;
+  const tooLarge = bits === 64 ? number >= maximum && !isLastUint64(value) : number > maximum;
+  if (!Number.isInteger(number) || number < 0 || tooLarge) {
+    throw new JsonRequestError(at, `must be a whole number from 0 to 2^${bits} - 1, not ${kind(value)}`);
+  }
+  return Math.min(number, Number.MAX_SAFE_INTEGER);
+}
+
+/** 2^64 - 1 and its neighbours round up to 2^64 as a JavaScript number; as text they can be told apart. */
+function isLastUint64(value: unknown): boolean {
+  return typeof value === "string" && /^\d+$/.test(value) && BigInt(value) < 2n ** 64n;
+}
+
+function unit(value: unknown, at: string): number {
+  if (value === undefined || value === null) return 0;
+  const number = typeof value === "string" ? (unitNames as readonly string[]).indexOf(value) : value;
+  if (
+    typeof number !== "number" ||
+    !Number.isInteger(number) ||
+    Math.abs(number) > 0x7fff_ffff ||
+    (number < 0 && typeof value === "string")
+  ) {
+    throw new JsonRequestError(at, `must be one of ${unitNames.slice(1).join(", ")}, not ${kind(value)}`);
+  }
+  return number;
+}
+
+function kind(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "an object";
+  const shown = JSON.stringify(value);
+  return shown.length > 40 ? `${shown.slice(0, 40)}...` : shown;
+}

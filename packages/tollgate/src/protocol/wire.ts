@@ -1,0 +1,135 @@
+import { isUtf8 } from "node:buffer";
+
+/** Reading the protobuf wire format in place. Source: protobuf.dev/programming-guides/encoding. */
+
+/** A message that is not what its type says. Safe to show to the caller: it holds none of the message's text. */
+export class WireError extends Error {
+  override readonly name = "WireError";
+  readonly code = "MALFORMED_MESSAGE";
+}
+
+export const WireType = { VARINT: 0, FIXED64: 1, BYTES: 2, GROUP: 3, GROUP_END: 4, FIXED32: 5 } as const;
+
+/** How deep groups may nest in an unknown field. */
+const MAX_GROUP_DEPTH = 32;
+
+/** A cursor over one message's bytes. One reader is used again and again: `reset` it, read, forget it. */
+export class WireReader {
+  #buffer: Buffer = Buffer.alloc(0);
+  position = 0;
+  end = 0;
+
+  reset(buffer: Uint8Array, start: number, end: number): void {
+    this.#buffer = Buffer.isBuffer(buffer)
+      ? buffer
+      : Buffer.from(buffer.buffer, buffer.byteOffset, buffer.byteLength);
+    this.position = start;
+    this.end = end;
+  }
+
+  /** A varint of at most 32 bits, longer ones cut to their low 32 as protobuf does. Unsigned. */
+  uint32(): number {
+    const buffer = this.#buffer;
+    let position = this.position;
+    let byte = buffer[position++]!;
+    if (byte < 0x80 && position <= this.end) {
+      this.position = position;
+      return byte;
+    }
+    let value = 0;
+    for (let shift = 0; shift < 70; shift += 7) {
+      if (position > this.end) throw new WireError("the message ends inside a number");
+      if (shift < 32) value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) {
+        this.position = position;
+        return value >>> 0;
+      }
+      byte = buffer[position++]!;
+    }
+    throw new WireError("a number is longer than ten bytes");
+  }
+
+  /** An unsigned varint of at most 64 bits; what a JavaScript number cannot hold exactly becomes 2^53 - 1. */
+  uint64(): number {
+    let low = 0;
+    let high = 0;
+    for (let shift = 0; shift < 70; shift += 7) {
+      if (this.position >= this.end) throw new WireError("the message ends inside a number");
+      const byte = this.#buffer[this.position++]!;
+      const bits = byte & 0x7f;
+      if (shift < 28) low += bits * 2 ** shift;
+      else high += (shift === 63 ? bits & 1 : bits) * 2 ** (shift - 28);
+      if (byte < 0x80) {
+        const value = low + high * 2 ** 28;
+        return Math.min(value, Number.MAX_SAFE_INTEGER);
+      }
+    }
+    throw new WireError("a number is longer than ten bytes");
+  }
+
+  /** A varint as a boolean: true for any bit set, of all 64. */
+  bool(): boolean {
+    return this.uint64() !== 0;
+  }
+
+  /** The end of the length-delimited field that starts here; the cursor stands behind its length. */
+  lengthDelimited(): number {
+    const length = this.uint32();
+    const end = this.position + length;
+    if (end > this.end) throw new WireError("a field is longer than its message");
+    return end;
+  }
+
+  /** A length-delimited field as text. */
+  string(): string {
+    const end = this.lengthDelimited();
+    const start = this.position;
+    this.position = end;
+    const buffer = this.#buffer;
+    let bits = 0;
+    for (let index = start; index < end; index++) bits |= buffer[index]!;
+    if (bits < 0x80) return buffer.toString("latin1", start, end);
+    const text = buffer.toString("utf8", start, end);
+    // The decoder writes U+FFFD for what is no UTF-8; a proto3 string that holds such bytes is malformed.
+    if (text.includes("\ufffd") && !isUtf8(buffer.subarray(start, end))) {
+      throw new WireError("a string is not UTF-8");
+    }
+    return text;
+  }
+
+  /** A field's number and wire type, `number << 3 | type`. */
+  tag(): number {
+    const tag = this.uint32();
+    if (tag >>> 3 === 0) throw new WireError("a field has the number 0");
+    return tag;
+  }
+
+  /** Passes over the value of a field that nobody reads. */
+  skip(tag: number, depth = 0): void {
+    const type = tag & 7;
+    if (type === WireType.VARINT) this.uint64();
+    else if (type === WireType.BYTES) this.position = this.lengthDelimited();
+    else if (type === WireType.FIXED32) this.#advance(4);
+    else if (type === WireType.FIXED64) this.#advance(8);
+    else if (type === WireType.GROUP) this.#skipGroup(tag >>> 3, depth);
+    else throw new WireError(`a field has the wire type ${type}`);
+  }
+
+  #advance(bytes: number): void {
+    this.position += bytes;
+    if (this.position > this.end) throw new WireError("the message ends inside a number");
+  }
+
+  #skipGroup(number: number, depth: number): void {
+    if (depth >= MAX_GROUP_DEPTH) throw new WireError("groups nest too deep");
+    while (this.position < this.end) {
+      const tag = this.tag();
+      if ((tag & 7) === WireType.GROUP_END) {
+        if (tag >>> 3 !== number) throw new WireError("a group ends that did not begin");
+        return;
+      }
+      this.skip(tag, depth + 1);
+    }
+    throw new WireError("the message ends inside a group");
+  }
+}

@@ -1,12 +1,17 @@
 import type { MetricKey } from "../observe/statistics.ts";
 import type { Entry, JsonObject, Unit } from "../protocol/messages.ts";
 
-/** Where something stands in a configuration: for messages, `file:line:column`. Lines and columns count from 1. */
+/**
+ * Where something stands in a configuration: for messages, `file:line:column`. Lines and columns count from 1; both
+ * are 0 where there are none: in an xDS resource, or for a file as a whole.
+ */
 export interface Location {
   /** A path as the user wrote it, or the name of an xDS resource. */
   readonly file: string;
   readonly line: number;
   readonly column: number;
+  /** In an xDS resource: the field, `descriptors[2].rate_limit`. */
+  readonly path?: string;
 }
 
 /** The limit of one node of the descriptor tree, or of a request's override. Never written to after it was made. */

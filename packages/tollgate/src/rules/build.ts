@@ -1,0 +1,110 @@
+import { Unit } from "../protocol/messages.ts";
+import type { DraftDomain } from "./check.ts";
+import type { DraftDescriptor, DraftLimit } from "./draft.ts";
+import { type MetricLevel, metricLevel } from "./metric-key.ts";
+import { isPattern, parsePattern } from "./pattern.ts";
+import type { Match, Rule } from "./rule.ts";
+import type { KeyNodes, Level, Node } from "./tree.ts";
+import { type WildcardEntry, WildcardIndex } from "./wildcards.ts";
+
+/** The levels above a node, as far as its children need them. */
+interface Path {
+  readonly domain: string;
+  readonly segments: readonly string[];
+  readonly metricLevels: readonly MetricLevel[];
+  readonly shared: readonly (string | undefined)[];
+}
+
+/** A domain's rules, indexed. */
+export interface Domain {
+  readonly level: Level;
+  /** In the order of the configuration, parents before children. */
+  readonly rules: readonly Rule[];
+}
+
+/** Builds the index of a domain that was found without errors. */
+export function buildDomain(draft: DraftDomain): Domain {
+  const rules: Rule[] = [];
+  const path: Path = { domain: draft.name, segments: [], metricLevels: [], shared: [] };
+  return { level: buildLevel(draft.descriptors, path, rules), rules };
+}
+
+function buildLevel(descriptors: readonly DraftDescriptor[], path: Path, rules: Rule[]): Level {
+  const level = new Map<string, KeyNodes>();
+  const nodes = descriptors.map((descriptor) => buildNode(descriptor as Keyed, path, rules));
+  for (const [key, siblings] of Map.groupBy(nodes, (node) => node.key)) level.set(key, groupNodes(siblings));
+  return level;
+}
+
+function groupNodes(siblings: readonly Node[]): KeyNodes {
+  const exact = new Map<string, Node>();
+  const wildcards: WildcardEntry<Node>[] = [];
+  let keyOnly: Node | undefined;
+  for (const node of siblings) {
+    if (node.value === undefined) keyOnly = node;
+    else if (isPattern(node.value)) wildcards.push({ pattern: parsePattern(node.value), target: node });
+    else exact.set(node.value, node);
+  }
+  return { exact, wildcards: wildcards.length === 0 ? undefined : new WildcardIndex(wildcards), keyOnly };
+}
+
+/** After a check without errors every descriptor has a key. */
+type Keyed = DraftDescriptor & { readonly key: string };
+
+function buildNode(descriptor: Keyed, above: Path, rules: Rule[]): Node {
+  const { key, value } = descriptor;
+  const path: Path = {
+    domain: above.domain,
+    segments: [...above.segments, value === undefined ? key : `${key}_${value}`],
+    metricLevels: [...above.metricLevels, metricLevel(descriptor)],
+    shared: [...above.shared, descriptor.shareThreshold ? value : undefined],
+  };
+  const rule = descriptor.limit === undefined ? undefined : buildRule(descriptor, descriptor.limit, path);
+  if (rule !== undefined) rules.push(rule);
+  const sharedValues = path.shared.some((one) => one !== undefined) ? Object.freeze(path.shared) : undefined;
+  const nested = descriptor.descriptors;
+  return {
+    key,
+    value,
+    location: descriptor.at,
+    rule,
+    metricLevels: path.metricLevels,
+    sharedValues,
+    match: rule && fixedMatch(rule, path.metricLevels, sharedValues),
+    children: nested.length === 0 ? undefined : buildLevel(nested, path, rules),
+  };
+}
+
+function buildRule(descriptor: Keyed, limit: DraftLimit, path: Path): Rule {
+  const unlimited = limit.unlimited === true;
+  return Object.freeze({
+    domain: path.domain,
+    path: Object.freeze(path.segments),
+    requestsPerUnit: unlimited || typeof limit.requestsPerUnit !== "number" ? 0 : limit.requestsPerUnit,
+    unit: unlimited || typeof limit.unit !== "number" ? Unit.UNKNOWN : limit.unit,
+    unlimited,
+    shadowMode: descriptor.shadowMode,
+    quotaMode: descriptor.quotaMode,
+    name: limit.name,
+    replaces: Object.freeze(limit.replaces.map((one) => one.name ?? "")),
+    metadata: descriptor.metadata,
+    detailedMetric: descriptor.detailedMetric,
+    valueToMetric: descriptor.valueToMetric,
+    shareThreshold: descriptor.shareThreshold,
+    location: descriptor.at,
+  });
+}
+
+function fixedMatch(
+  rule: Rule,
+  levels: readonly MetricLevel[],
+  sharedValues: Match["sharedValues"],
+): Match | undefined {
+  const texts: string[] = [];
+  for (const { text } of levels) {
+    if (text === undefined) return undefined;
+    texts.push(text);
+  }
+  const metricKey = Object.freeze({ domain: rule.domain, levels: Object.freeze(texts) });
+  return Object.freeze({ rule, metricKey, metricFromRequest: false, sharedValues });
+}

@@ -1,0 +1,83 @@
+import type { DraftDomain } from "./check.ts";
+import { formatLocation } from "./diagnostic.ts";
+import type { DraftDescriptor, DraftReplaces } from "./draft.ts";
+import { nearest } from "./nearest.ts";
+import type { Report } from "./report.ts";
+import type { Location } from "./rule.ts";
+
+/** Who replaces whom in one domain: unknown names, names used twice, cycles. */
+export function checkNames(domain: DraftDomain, complete: boolean, report: Report): void {
+  const names = new Map<string, Location>();
+  const replaces: DraftReplaces[] = [];
+  /** Name -> the names that limits of this name replace. */
+  const edges = new Map<string, { readonly to: string; readonly at: Location }[]>();
+  for (const { limit } of walk(domain.descriptors)) {
+    if (limit === undefined) continue;
+    replaces.push(...limit.replaces);
+    if (limit.name === "") continue;
+    const first = names.get(limit.name);
+    if (first === undefined) names.set(limit.name, limit.nameAt);
+    else {
+      const message = `the name "${limit.name}" is used twice (first in ${formatLocation(first)}): a rule that replaces it replaces both`;
+      report.warning("duplicate-name", limit.nameAt, message);
+    }
+    const targets = edges.get(limit.name) ?? [];
+    for (const { name, at } of limit.replaces)
+      if (name && name !== limit.name) targets.push({ to: name, at });
+    edges.set(limit.name, targets);
+  }
+  if (complete) {
+    const known = [...names.keys()];
+    for (const { name, at } of replaces) {
+      if (!name || names.has(name)) continue;
+      const near = known.length > 1000 ? undefined : nearest(name, known);
+      const right = near === undefined ? "" : `: did you mean "${near}"?`;
+      const message = `no rule of the domain "${domain.name}" has the name "${name}"${right}`;
+      report.warning("replaces-unknown-name", at, message);
+    }
+  }
+  reportCycles(edges, report);
+}
+
+function* walk(descriptors: readonly DraftDescriptor[]): Iterable<DraftDescriptor> {
+  for (const descriptor of descriptors) {
+    yield descriptor;
+    yield* walk(descriptor.descriptors);
+  }
+}
+
+type Edges = ReadonlyMap<string, readonly { readonly to: string; readonly at: Location }[]>;
+
+/** Depth first, without recursion: a chain of replacements may be as long as the file. */
+function reportCycles(edges: Edges, report: Report): void {
+  const done = new Set<string>();
+  for (const start of edges.keys()) {
+    if (done.has(start)) continue;
+    const path = [start];
+    const onPath = new Set(path);
+    const next = [0];
+    while (path.length > 0) {
+      const name = path[path.length - 1];
+      const edge = edges.get(name)?.[next[next.length - 1]++];
+      if (edge === undefined) {
+        path.pop();
+        next.pop();
+        onPath.delete(name);
+        done.add(name);
+      } else if (onPath.has(edge.to)) {
+        const cycle = [...path.slice(path.indexOf(edge.to)), edge.to].map((one) => `"${one}"`);
+        const message = `limits replace each other in a circle: ${cycleText(cycle)}`;
+        report.error("replaces-cycle", edge.at, message);
+      } else if (!done.has(edge.to)) {
+        path.push(edge.to);
+        onPath.add(edge.to);
+        next.push(0);
+      }
+    }
+  }
+}
+
+function cycleText(cycle: readonly string[]): string {
+  const shown = cycle.length > 8 ? [...cycle.slice(0, 4), "...", ...cycle.slice(-3)] : cycle;
+  return shown.join(" replaces ");
+}

@@ -1,0 +1,55 @@
+import type { JsonObject, Unit } from "../protocol/messages.ts";
+import type { Location } from "./rule.ts";
+
+/**
+ * A configuration as it was written, with the place of each part: what YAML files and xDS resources both become
+ * before they are checked and indexed. `undefined` stands for "could not be read, and the report says so" where the
+ * comment says it, so that one fault is told once.
+ */
+export interface DraftConfig {
+  /** The file's or the resource's name. */
+  readonly file: string;
+  /** Empty when missing; undefined when it could not be read. */
+  readonly domain: string | undefined;
+  readonly domainAt: Location;
+  readonly descriptors: readonly DraftDescriptor[];
+}
+
+export interface DraftDescriptor {
+  readonly at: Location;
+  /** Empty when missing; undefined when the key or the value could not be read. */
+  readonly key: string | undefined;
+  readonly keyAt: Location;
+  /** Undefined for a key-only rule. */
+  readonly value: string | undefined;
+  readonly limit: DraftLimit | undefined;
+  readonly shadowMode: boolean;
+  readonly quotaMode: boolean;
+  readonly detailedMetric: boolean;
+  readonly detailedMetricAt: Location;
+  readonly valueToMetric: boolean;
+  readonly shareThreshold: boolean;
+  readonly shareThresholdAt: Location;
+  readonly metadata: JsonObject | undefined;
+  readonly descriptors: readonly DraftDescriptor[];
+}
+
+export interface DraftLimit {
+  readonly at: Location;
+  /** Undefined when it could not be read. */
+  readonly unlimited: boolean | undefined;
+  readonly unit: Unit | "missing" | undefined;
+  readonly unitAt: Location;
+  readonly requestsPerUnit: number | "missing" | undefined;
+  readonly requestsPerUnitAt: Location;
+  /** Empty where none is given. */
+  readonly name: string;
+  readonly nameAt: Location;
+  readonly replaces: readonly DraftReplaces[];
+}
+
+export interface DraftReplaces {
+  /** Empty when missing; undefined when it could not be read. */
+  readonly name: string | undefined;
+  readonly at: Location;
+}

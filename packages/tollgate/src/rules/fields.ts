@@ -1,0 +1,105 @@
+/** The whole vocabulary of a configuration file: one table for the reader, the hints and the JSON Schema. */
+
+/** The mappings that a configuration is made of. */
+export type Place = "file" | "descriptor" | "rate_limit" | "replaces";
+
+export type FieldType =
+  | "text"
+  | "boolean"
+  | "count"
+  | "unit"
+  | "metadata"
+  | "descriptors"
+  | "rate_limit"
+  | "replaces";
+
+export interface Field {
+  readonly place: Place;
+  readonly name: string;
+  readonly type: FieldType;
+  /** Whether the mapping is wrong without it; `unless unlimited` as it says. */
+  readonly required: boolean | "unless unlimited";
+  readonly meaning: string;
+}
+
+/** How messages say where something stands. */
+export const placeNames: Readonly<Record<Place, string>> = {
+  file: "at the top level",
+  descriptor: "in a descriptor",
+  rate_limit: "in `rate_limit`",
+  replaces: "in an item of `replaces`",
+};
+
+function field(
+  place: Place,
+  name: string,
+  type: FieldType,
+  required: Field["required"],
+  meaning: string,
+): Field {
+  return { place, name, type, required, meaning };
+}
+
+export const fields: readonly Field[] = [
+  field("file", "domain", "text", true, "Globally unique container for a set of rate limits."),
+  field("file", "descriptors", "descriptors", true, "The rules of the domain."),
+  field("descriptor", "key", "text", true, "The key that a request's entry must have. Case-sensitive."),
+  field(
+    "descriptor",
+    "value",
+    "text",
+    false,
+    "The value that the entry must have; `*` stands for any text. Without it every value matches, each with its own counter.",
+  ),
+  field("descriptor", "rate_limit", "rate_limit", false, "The limit. Without it the rule never limits."),
+  field("descriptor", "shadow_mode", "boolean", false, "Count as usual, but always answer OK."),
+  field(
+    "descriptor",
+    "quota_mode",
+    "boolean",
+    false,
+    "The call as a whole is over limit only when all its quota rules are.",
+  ),
+  field("descriptor", "detailed_metric", "boolean", false, "One metric for each matched value."),
+  field("descriptor", "value_to_metric", "boolean", false, "Put the matched value into the metric key."),
+  field(
+    "descriptor",
+    "share_threshold",
+    "boolean",
+    false,
+    "All values that the wildcard matches share one counter.",
+  ),
+  field("descriptor", "metadata", "metadata", false, "Returned in the response's dynamic metadata."),
+  field("descriptor", "descriptors", "descriptors", false, "Rules for the entries that follow this one."),
+  field("rate_limit", "unit", "unit", "unless unlimited", "The length of the window."),
+  field(
+    "rate_limit",
+    "requests_per_unit",
+    "count",
+    "unless unlimited",
+    "How many hits one window allows; 0 blocks all.",
+  ),
+  field("rate_limit", "unlimited", "boolean", false, "Never limit."),
+  field("rate_limit", "name", "text", false, "A name, so that another rule can replace this limit."),
+  field(
+    "rate_limit",
+    "replaces",
+    "replaces",
+    false,
+    "Names of the limits that do not count when this one matches.",
+  ),
+  field("replaces", "name", "text", true, "The name of the replaced limit."),
+];
+
+export const fieldNames: readonly string[] = [...new Set(fields.map((one) => one.name))];
+
+const byPlace = Map.groupBy(fields, (one) => one.place);
+
+export function fieldsOf(place: Place): readonly Field[] {
+  return byPlace.get(place) ?? [];
+}
+
+/** The places at which a name is known; empty for an unknown one. */
+export function placesOf(name: string): readonly Place[] {
+  return fields.filter((one) => one.name === name).map((one) => one.place);
+}

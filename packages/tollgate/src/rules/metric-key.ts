@@ -1,0 +1,27 @@
+import type { Entry } from "../protocol/messages.ts";
+import type { DraftDescriptor } from "./draft.ts";
+import { isPattern, parsePattern } from "./pattern.ts";
+
+/**
+ * One segment of a metric key, decided when the rules are loaded: `text` where the configuration fixes it, undefined
+ * where it is the key and the request's value.
+ */
+export interface MetricLevel {
+  readonly key: string;
+  readonly text: string | undefined;
+}
+
+/** The segment of one level, by its own flags. */
+export function metricLevel(descriptor: DraftDescriptor & { readonly key: string }): MetricLevel {
+  const { key, value } = descriptor;
+  const flagged = descriptor.detailedMetric || descriptor.valueToMetric;
+  if (value === undefined) return { key, text: flagged ? undefined : key };
+  if (!isPattern(value)) return { key, text: `${key}_${value}` };
+  if (!flagged) return { key, text: `${key}_${value}` };
+  return { key, text: descriptor.shareThreshold ? `${key}_${parsePattern(value).prefix}` : undefined };
+}
+
+/** A segment made of what a request sent: an empty value adds no underscore. */
+export function requestSegment(entry: Entry): string {
+  return entry.value === "" ? entry.key : `${entry.key}_${entry.value}`;
+}

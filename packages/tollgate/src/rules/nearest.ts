@@ -1,0 +1,45 @@
+/** The candidate that a mistyped name most likely meant, or undefined when none is near. */
+export function nearest(name: string, candidates: readonly string[]): string | undefined {
+  if (name.length > 64) return undefined;
+  const plain = simplified(name);
+  let best: string | undefined;
+  let bestDistance = Number.POSITIVE_INFINITY;
+  for (const candidate of candidates) {
+    const target = simplified(candidate);
+    const distance = editDistance(plain, target);
+    if (distance <= tolerated(Math.max(plain.length, target.length)) && distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** One slip in a short name, more in a long one; of two characters nothing may differ. */
+function tolerated(length: number): number {
+  return length <= 2 ? 0 : Math.max(1, Math.floor(length / 3));
+}
+
+/** `rateLimit`, `rate-limit` and `Rate_Limit` are all the same slip. */
+function simplified(name: string): string {
+  return name.toLowerCase().replace(/[\s_-]/g, "");
+}
+
+/** Optimal string alignment: insertions, deletions, replacements, and swaps of neighbours, each 1. */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const replaced = last[column - 1] + (a[row - 1] === b[column - 1] ? 0 : 1);
+      let distance = Math.min(replaced, last[column] + 1, current[column - 1] + 1);
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      if (swapped) distance = Math.min(distance, beforeLast[column - 2] + 1);
+      current.push(distance);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[b.length];
+}

@@ -1,0 +1,228 @@
+import type { Unit } from "../protocol/messages.ts";
+import { unitNames, unitOfName } from "../protocol/units.ts";
+import type { DraftConfig, DraftDescriptor, DraftLimit, DraftReplaces } from "./draft.ts";
+import type { Place } from "./fields.ts";
+import { nearest } from "./nearest.ts";
+import { readMetadata } from "./read-metadata.ts";
+import type { Reading } from "./reading.ts";
+import type { Location } from "./rule.ts";
+import { checkNames, type FieldNode, readFields } from "./yaml-fields.ts";
+import type { YamlNode } from "./yaml-node.ts";
+import { booleanOf, countOf, isNull, shortened } from "./yaml-scalar.ts";
+
+/** Reads a whole file. Faults go to the report, and reading goes on behind them. */
+export function readConfig(root: YamlNode, reading: Reading): DraftConfig {
+  const file = reading.source.name;
+  if (isNull(root)) {
+    const message = "the file is empty: a configuration begins with `domain: NAME` and `descriptors:`";
+    reading.error("empty-domain", root.offset, message);
+    return { file, domain: undefined, domainAt: reading.at(0), descriptors: [] };
+  }
+  const mapping = readMapping(root, "file", root.offset, "a configuration", reading);
+  if (mapping === undefined) return { file, domain: undefined, domainAt: reading.at(0), descriptors: [] };
+  const descriptors = mapping.list("descriptors", "descriptors", (node) => readDescriptor(node, reading));
+  if (!mapping.has("descriptors")) {
+    reading.error(
+      "missing-descriptors",
+      root.offset,
+      "`descriptors` is missing: write `descriptors: []` for a domain without rules",
+    );
+  }
+  return { file, domain: mapping.text("domain"), domainAt: mapping.at("domain"), descriptors };
+}
+
+function readDescriptor(node: YamlNode, reading: Reading): DraftDescriptor | undefined {
+  const mapping = readMapping(node, "descriptor", node.offset, "a descriptor", reading);
+  if (mapping === undefined) return undefined;
+  const key = mapping.text("key");
+  const value = mapping.text("value");
+  if (value === "" && mapping.given("value")) {
+    const message = "an empty `value` is none: the rule matches every value, so leave it out";
+    reading.warning("empty-value", mapping.offset("value"), message);
+  }
+  return {
+    at: reading.at(node.offset),
+    key: value === undefined ? undefined : key,
+    keyAt: mapping.at("key"),
+    value: value === "" ? undefined : value,
+    limit: readLimit(mapping, reading),
+    shadowMode: mapping.flag("shadow_mode") ?? false,
+    quotaMode: mapping.flag("quota_mode") ?? false,
+    detailedMetric: mapping.flag("detailed_metric") ?? false,
+    detailedMetricAt: mapping.at("detailed_metric"),
+    valueToMetric: mapping.flag("value_to_metric") ?? false,
+    shareThreshold: mapping.flag("share_threshold") ?? false,
+    shareThresholdAt: mapping.at("share_threshold"),
+    metadata: readMetadata(mapping.value("metadata"), reading),
+    descriptors: mapping.list("descriptors", "descriptors", (item) => readDescriptor(item, reading)),
+  };
+}
+
+function readLimit(descriptor: MappingReader, reading: Reading): DraftLimit | undefined {
+  const node = descriptor.value("rate_limit");
+  if (node === undefined) {
+    if (descriptor.has("rate_limit")) {
+      const message =
+        "`rate_limit` is empty, so the rule has no limit: give `unit` and `requests_per_unit`, or leave it out";
+      reading.warning("null-rate-limit", descriptor.offset("rate_limit"), message);
+    }
+    return undefined;
+  }
+  const mapping = readMapping(node, "rate_limit", descriptor.offset("rate_limit"), "`rate_limit`", reading);
+  if (mapping === undefined) return undefined;
+  return {
+    at: descriptor.at("rate_limit"),
+    unlimited: mapping.flag("unlimited"),
+    unit: readUnit(mapping, reading),
+    unitAt: mapping.at("unit"),
+    requestsPerUnit: readCount(mapping, reading),
+    requestsPerUnitAt: mapping.at("requests_per_unit"),
+    name: mapping.text("name") ?? "",
+    nameAt: mapping.at("name"),
+    replaces: mapping.list("replaces", "mappings with a `name`", (item) => readReplaces(item, reading)),
+  };
+}
+
+function readReplaces(node: YamlNode, reading: Reading): DraftReplaces | undefined {
+  const mapping = readMapping(node, "replaces", node.offset, "an item of `replaces`", reading);
+  return mapping && { name: mapping.text("name"), at: mapping.at("name") };
+}
+
+function readUnit(mapping: MappingReader, reading: Reading): Unit | "missing" | undefined {
+  const text = mapping.text("unit");
+  if (text === undefined) return undefined;
+  if (!mapping.given("unit")) return "missing";
+  const unit = unitOfName(text);
+  if (unit !== undefined) return unit;
+  const names = unitNames.slice(1).map((name) => name.toLowerCase());
+  const near = nearest(text, names);
+  const right = near === undefined ? `known are ${names.join(", ")}` : `did you mean \`${near}\`?`;
+  reading.error("unknown-unit", mapping.valueOffset("unit"), `unknown unit "${shortened(text)}": ${right}`);
+  return undefined;
+}
+
+function readCount(mapping: MappingReader, reading: Reading): number | "missing" | undefined {
+  const node = mapping.value("requests_per_unit");
+  if (node === undefined) return "missing";
+  const name = "`requests_per_unit`";
+  if (node.kind !== "scalar") {
+    reading.error("wrong-type", node.offset, `${name} must be a number, not ${kindOf(node)}`);
+    return undefined;
+  }
+  const count = countOf(node);
+  if (typeof count === "number") return count;
+  reading.error(node.plain ? "bad-number" : "wrong-type", node.offset, `${name} ${count}`);
+  return undefined;
+}
+
+function kindOf(node: YamlNode): string {
+  if (node.kind === "mapping") return "a mapping";
+  if (node.kind === "sequence") return "a list";
+  return node.text === "" ? "nothing" : `"${shortened(node.text)}"`;
+}
+
+function readMapping(
+  node: YamlNode,
+  place: Place,
+  offset: number,
+  what: string,
+  reading: Reading,
+): MappingReader | undefined {
+  if (node.kind !== "mapping") {
+    const names = place === "replaces" ? "`- name: NAME`" : "a mapping of names to values";
+    reading.error("wrong-type", node.offset || offset, `${what} must be ${names}, not ${kindOf(node)}`);
+    return undefined;
+  }
+  const fields = reading.within(node, () => readFields(node, reading));
+  if (fields === undefined) return undefined;
+  checkNames(fields, place, reading);
+  return new MappingReader(fields, offset, reading);
+}
+
+/** The fields of one mapping, read by type. A null is as good as an absent field. */
+class MappingReader {
+  readonly #fields: ReadonlyMap<string, FieldNode>;
+  readonly #offset: number;
+  readonly #reading: Reading;
+
+  constructor(fields: ReadonlyMap<string, FieldNode>, offset: number, reading: Reading) {
+    this.#fields = fields;
+    this.#offset = offset;
+    this.#reading = reading;
+  }
+
+  has(name: string): boolean {
+    return this.#fields.has(name);
+  }
+
+  /** Whether it is there and not null. */
+  given(name: string): boolean {
+    return this.value(name) !== undefined;
+  }
+
+  value(name: string): YamlNode | undefined {
+    const node = this.#fields.get(name)?.value;
+    return node === undefined || isNull(node) ? undefined : node;
+  }
+
+  /** Where its name stands; where the mapping begins when it is absent. */
+  offset(name: string): number {
+    return this.#fields.get(name)?.offset ?? this.#offset;
+  }
+
+  valueOffset(name: string): number {
+    return this.value(name)?.offset ?? this.offset(name);
+  }
+
+  /** Where its value stands, or where it is missing. */
+  at(name: string): Location {
+    return this.#reading.at(this.valueOffset(name));
+  }
+
+  /** A scalar's text; empty when absent; undefined after a reported fault. */
+  text(name: string): string | undefined {
+    const node = this.value(name);
+    if (node === undefined) return "";
+    if (node.kind === "scalar") return node.text;
+    this.#reading.error("wrong-type", node.offset, `\`${name}\` must be text, not ${kindOf(node)}`);
+    return undefined;
+  }
+
+  /** False when absent; undefined after a reported fault. */
+  flag(name: string): boolean | undefined {
+    const node = this.value(name);
+    if (node === undefined) return false;
+    const value = node.kind === "scalar" ? booleanOf(node) : undefined;
+    if (value !== undefined) return value;
+    const quoted = node.kind === "scalar" && !node.plain && /^(?:true|false)$/i.test(node.text);
+    const right = quoted ? ": remove the quotes" : "";
+    this.#reading.error(
+      "wrong-type",
+      node.offset,
+      `\`${name}\` must be true or false, not ${kindOf(node)}${right}`,
+    );
+    return undefined;
+  }
+
+  /** What could be read of a list; empty when absent. */
+  list<Item>(name: string, of: string, read: (node: YamlNode) => Item | undefined): readonly Item[] {
+    const node = this.value(name);
+    if (node === undefined) {
+      if (name === "descriptors" && this.has(name)) {
+        const message = "`descriptors` is empty: write `[]` to mean it, or leave it out";
+        this.#reading.warning("null-descriptors", this.offset(name), message);
+      }
+      return [];
+    }
+    if (node.kind !== "sequence") {
+      this.#reading.error(
+        "wrong-type",
+        node.offset,
+        `\`${name}\` must be a list of ${of}, not ${kindOf(node)}`,
+      );
+      return [];
+    }
+    const items = this.#reading.within(node, () => node.items.map(read));
+    return items?.filter((item) => item !== undefined) ?? [];
+  }
+}

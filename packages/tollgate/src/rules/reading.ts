@@ -1,0 +1,62 @@
+import type { DiagnosticCode } from "./diagnostic.ts";
+import type { Report } from "./report.ts";
+import type { Location } from "./rule.ts";
+import type { Source } from "./source.ts";
+import type { YamlNode } from "./yaml-node.ts";
+
+/** Aliases can make a small file stand for a huge one ("billion laughs"): so many nodes are read, and no more. */
+const MAX_NODES = 2_000_000;
+
+/** Aliases can also make it deeper than its text is. */
+const MAX_DEPTH = 200;
+
+/** One file being read. */
+export class Reading {
+  readonly source: Source;
+  readonly report: Report;
+  #left = MAX_NODES;
+  #depth = 0;
+
+  constructor(source: Source, report: Report) {
+    this.source = source;
+    this.report = report;
+  }
+
+  /** Counts a node that is about to be read; false when the file stands for too many. */
+  visit(node: YamlNode): boolean {
+    if (--this.#left >= 0) return true;
+    if (this.#left === -1) {
+      this.error(
+        "too-many-nodes",
+        node.offset,
+        `aliases make this file stand for more than ${MAX_NODES} nodes`,
+      );
+    }
+    return false;
+  }
+
+  /** Reads what lies inside a node, unless it is one too many or too deep: then undefined. */
+  within<Result>(node: YamlNode, read: () => Result): Result | undefined {
+    if (!this.visit(node)) return undefined;
+    if (this.#depth >= MAX_DEPTH) {
+      this.error("too-deep", node.offset, `nested deeper than ${MAX_DEPTH} levels`);
+      return undefined;
+    }
+    this.#depth++;
+    const result = read();
+    this.#depth--;
+    return result;
+  }
+
+  at(offset: number): Location {
+    return this.source.locate(offset);
+  }
+
+  error(code: DiagnosticCode, offset: number, message: string): void {
+    this.report.error(code, this.at(offset), message);
+  }
+
+  warning(code: DiagnosticCode, offset: number, message: string): void {
+    this.report.warning(code, this.at(offset), message);
+  }
+}

@@ -1,0 +1,59 @@
+import type { Entry } from "../protocol/messages.ts";
+import { buildDomain, type Domain } from "./build.ts";
+import type { DraftDomain } from "./check.ts";
+import { requestSegment } from "./metric-key.ts";
+import type { Match, Rule, RuleSet } from "./rule.ts";
+import { findNode, type Level, type Node } from "./tree.ts";
+
+let generations = 0;
+
+/** All rules of one load behind their indexes. */
+export class IndexedRuleSet implements RuleSet {
+  readonly generation = ++generations;
+  readonly domains: readonly string[];
+  readonly #domains = new Map<string, Domain>();
+
+  /** @param drafts checked, and without errors; each domain once */
+  constructor(drafts: readonly DraftDomain[]) {
+    for (const draft of drafts) this.#domains.set(draft.name, buildDomain(draft));
+    this.domains = Object.freeze([...this.#domains.keys()].sort());
+  }
+
+  hasDomain(domain: string): boolean {
+    return this.#domains.has(domain);
+  }
+
+  /** The top level of a domain's tree, for those who show the walk instead of taking it. */
+  level(domain: string): Level | undefined {
+    return this.#domains.get(domain)?.level;
+  }
+
+  match(domain: string, entries: readonly Entry[]): Match | undefined {
+    let level = this.#domains.get(domain)?.level;
+    let node: Node | undefined;
+    for (let index = 0; index < entries.length; index++) {
+      if (level === undefined) return undefined;
+      node = findNode(level, entries[index]);
+      if (node === undefined) return undefined;
+      level = node.children;
+    }
+    return node === undefined ? undefined : matchOf(node, entries);
+  }
+
+  *rules(): Iterable<Rule> {
+    for (const domain of this.domains) yield* this.#domains.get(domain)!.rules;
+  }
+}
+
+/** What a node means for the entries that led to it; undefined where it has no limit. */
+export function matchOf(node: Node, entries: readonly Entry[]): Match | undefined {
+  const { rule, match } = node;
+  if (match !== undefined || rule === undefined) return match;
+  const levels = node.metricLevels.map((level, index) => level.text ?? requestSegment(entries[index]));
+  return {
+    rule,
+    metricKey: { domain: rule.domain, levels },
+    metricFromRequest: true,
+    sharedValues: node.sharedValues,
+  };
+}

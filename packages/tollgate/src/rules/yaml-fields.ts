@@ -1,0 +1,85 @@
+import { fieldNames, fieldsOf, type Place, placeNames, placesOf } from "./fields.ts";
+import { nearest } from "./nearest.ts";
+import type { Reading } from "./reading.ts";
+import type { YamlMapping, YamlNode } from "./yaml-node.ts";
+import { shortened } from "./yaml-scalar.ts";
+
+/** One field of a mapping: the offset of its key, and its value. */
+export interface FieldNode {
+  readonly offset: number;
+  readonly value: YamlNode;
+}
+
+/** The fields of a mapping by name, merge keys (`<<`) applied: its own fields win, then the first of a list. */
+export function readFields(mapping: YamlMapping, reading: Reading): Map<string, FieldNode> {
+  const found = new Map<string, FieldNode>();
+  const merged: YamlNode[] = [];
+  let mergeKey: YamlNode | undefined;
+  for (const { key, value } of mapping.pairs) {
+    if (!reading.visit(key)) return found;
+    if (key.kind !== "scalar") {
+      reading.error(
+        "wrong-type",
+        key.offset,
+        `a key must be text, not a ${key.kind === "mapping" ? "mapping" : "list"}`,
+      );
+      continue;
+    }
+    const isMerge = key.plain && key.text === "<<";
+    const before = isMerge ? mergeKey : found.get(key.text);
+    if (before !== undefined) {
+      const { line } = reading.at(before.offset);
+      const message = `\`${shortened(key.text)}\` is given twice: it stands on line ${line} already`;
+      reading.error("duplicate-yaml-key", key.offset, message);
+    } else if (isMerge) {
+      mergeKey = key;
+      merged.push(value);
+    } else found.set(key.text, { offset: key.offset, value });
+  }
+  for (const value of merged) merge(value, found, reading);
+  return found;
+}
+
+function merge(value: YamlNode, into: Map<string, FieldNode>, reading: Reading): void {
+  const sources = value.kind === "sequence" ? value.items : [value];
+  for (const source of sources) {
+    if (source.kind !== "mapping") {
+      reading.error("wrong-type", source.offset, "`<<` must name a mapping, or a list of mappings");
+      continue;
+    }
+    const fields = reading.within(source, () => readFields(source, reading));
+    for (const [name, field] of fields ?? []) if (!into.has(name)) into.set(name, field);
+  }
+}
+
+/** Reports every field that has no meaning at this place, with what was probably meant. */
+export function checkNames(found: ReadonlyMap<string, FieldNode>, place: Place, reading: Reading): void {
+  const known = fieldsOf(place).map((field) => field.name);
+  for (const [name, { offset }] of found) {
+    if (known.includes(name)) continue;
+    const here = placeNames[place];
+    const right = rightPlaces(name);
+    if (right !== "") {
+      reading.error("misplaced-key", offset, `\`${name}\` does not belong ${here}: it belongs ${right}`);
+    } else {
+      const text = `unknown key \`${shortened(name)}\` ${here}`;
+      reading.error("unknown-key", offset, `${text}${suggestion(name, known)}`);
+    }
+  }
+}
+
+function rightPlaces(name: string): string {
+  return placesOf(name)
+    .map((one) => placeNames[one])
+    .join(" or ");
+}
+
+function suggestion(name: string, known: readonly string[]): string {
+  const near = nearest(name, known);
+  if (near !== undefined) return `: did you mean \`${near}\`?`;
+  const elsewhere = nearest(name, fieldNames);
+  if (elsewhere !== undefined) {
+    return `: did you mean \`${elsewhere}\`, which belongs ${rightPlaces(elsewhere)}?`;
+  }
+  return `; known here: ${known.join(", ")}`;
+}

@@ -1,0 +1,198 @@
+import { EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException } from "js-yaml";
+import type { DiagnosticCode } from "./diagnostic.ts";
+import type { Report } from "./report.ts";
+import type { Source } from "./source.ts";
+
+/**
+ * A YAML document with the offset of every part. Aliases are resolved by pointing at the anchored node, so a node may
+ * stand in several places (never inside itself): whoever walks it must bound the walk.
+ */
+export type YamlNode = YamlScalar | YamlSequence | YamlMapping;
+
+export interface YamlScalar {
+  readonly kind: "scalar";
+  readonly offset: number;
+  /** Escapes and folding undone; nothing else is: `1.1`, `true` and `010` stay what they are. */
+  readonly text: string;
+  /** Without quotes and not a block scalar: it may stand for null, a boolean or a number. */
+  readonly plain: boolean;
+}
+
+export interface YamlSequence {
+  readonly kind: "sequence";
+  readonly offset: number;
+  readonly items: YamlNode[];
+}
+
+export interface YamlMapping {
+  readonly kind: "mapping";
+  readonly offset: number;
+  /** In the order of the file, duplicates and merge keys as they stand. */
+  readonly pairs: { readonly key: YamlNode; readonly value: YamlNode }[];
+}
+
+/** Nested nodes; a level of descriptors takes two. */
+const MAX_DEPTH = 200;
+
+/**
+ * The root of the only document of a file.
+ * @returns undefined after a syntax error, which is in the report then; an empty plain scalar for an empty file
+ */
+export function parseYaml(source: Source, report: Report): YamlNode | undefined {
+  const events = parseOrReport(source, report);
+  return events === undefined ? undefined : new Composer(source, report).compose(events);
+}
+
+type Events = ReturnType<typeof parseEvents>;
+
+function parseOrReport(source: Source, report: Report): Events | undefined {
+  try {
+    return parseEvents(source.text, { maxDepth: MAX_DEPTH });
+  } catch (error) {
+    const known = error instanceof YAMLException ? error : undefined;
+    const reason = known?.reason ?? (error instanceof Error ? error.message : String(error));
+    const offset = known?.mark?.position ?? 0;
+    const deep = reason.startsWith("nesting exceeded");
+    const text = deep ? `nested deeper than ${MAX_DEPTH} levels` : `YAML syntax: ${reason}`;
+    report.error(
+      deep ? "too-deep" : "yaml-syntax",
+      source.locate(offset),
+      `${text}${hint(source.text, offset)}`,
+    );
+    return undefined;
+  }
+}
+
+/** What usually is behind a syntax error at this place. */
+function hint(text: string, offset: number): string {
+  const start = Math.max(text.lastIndexOf("\n", offset - 1), text.lastIndexOf("\r", offset - 1)) + 1;
+  const end = text.slice(start).search(/[\r\n]|$/) + start;
+  const line = text.slice(start, Math.min(end, start + 1000));
+  if (/^ *\t/.test(line)) return ": the line begins with a tab; indent with spaces";
+  const value = /:\s+([*&@`%|>!]\S*)/.exec(line)?.[1];
+  if (value !== undefined) return `: write "${value}" in quotes to mean the text`;
+  return "";
+}
+
+/** A collection whose end has not come yet; `key` waits for its value. */
+interface Open {
+  readonly node: YamlSequence | YamlMapping;
+  key: YamlNode | undefined;
+}
+
+type NodeEvent = Extract<Events[number], { tagStart: number }>;
+type AliasEvent = Extract<Events[number], { type: typeof EVENT_ID.ALIAS }>;
+
+class Composer {
+  readonly #source: Source;
+  readonly #report: Report;
+  readonly #anchors = new Map<string, YamlNode>();
+  readonly #stack: Open[] = [];
+  #root: YamlNode | undefined;
+  /** An empty node has no offset of its own: it stands after what was read last. */
+  #lastOffset = 0;
+
+  constructor(source: Source, report: Report) {
+    this.#source = source;
+    this.#report = report;
+  }
+
+  compose(events: Events): YamlNode {
+    let documents = 0;
+    for (const event of events) {
+      if (event.type === EVENT_ID.DOCUMENT) {
+        if (++documents === 2) {
+          this.#secondDocument();
+          break;
+        }
+      } else if (event.type === EVENT_ID.POP) this.#stack.pop();
+      else if (event.type === EVENT_ID.ALIAS) this.#add(this.#alias(event));
+      else {
+        const node = this.#node(event);
+        this.#add(node);
+        if (node.kind !== "scalar") this.#stack.push({ node, key: undefined });
+      }
+    }
+    return this.#root ?? emptyScalar(0);
+  }
+
+  #node(event: NodeEvent): YamlNode {
+    const tag = event.tagStart < 0 ? "" : this.#source.text.slice(event.tagStart, event.tagEnd);
+    const node = this.#untagged(event, tag);
+    if (tag !== "" && !knownTags[node.kind].has(shortTag(tag))) {
+      this.#error("unknown-tag", event.tagStart, `unknown YAML tag "${tag}": remove it`);
+    }
+    if (event.anchorStart >= 0) this.#anchors.set(this.#name(event), node);
+    return node;
+  }
+
+  #untagged(event: NodeEvent, tag: string): YamlNode {
+    if (event.type === EVENT_ID.SEQUENCE) return { kind: "sequence", offset: event.start, items: [] };
+    if (event.type === EVENT_ID.MAPPING) return { kind: "mapping", offset: event.start, pairs: [] };
+    const quoted = event.style === SCALAR_STYLE.SINGLE_QUOTED || event.style === SCALAR_STYLE.DOUBLE_QUOTED;
+    const offset = event.valueStart < 0 ? this.#lastOffset : event.valueStart - (quoted ? 1 : 0);
+    this.#lastOffset = Math.max(this.#lastOffset, event.valueEnd);
+    const text = getScalarValue(this.#source.text, event);
+    const plain = event.style === SCALAR_STYLE.PLAIN && tag !== "!" && shortTag(tag) !== "!!str";
+    return { kind: "scalar", offset, text, plain };
+  }
+
+  #alias(event: AliasEvent): YamlNode {
+    const name = this.#name(event);
+    const node = this.#anchors.get(name);
+    const offset = event.anchorStart - 1;
+    if (node === undefined) {
+      const message = `no anchor "&${name}" stands before this alias: write "*${name}" in quotes to mean the text`;
+      this.#error("unknown-alias", offset, message);
+      return emptyScalar(offset);
+    }
+    if (this.#stack.some((open) => open.node === node)) {
+      this.#error("unknown-alias", offset, `the alias "*${name}" stands inside the node that it names`);
+      return emptyScalar(offset);
+    }
+    return node;
+  }
+
+  #add(node: YamlNode): void {
+    const open = this.#stack.at(-1);
+    if (open === undefined) this.#root ??= node;
+    else if (open.node.kind === "sequence") open.node.items.push(node);
+    else if (open.key === undefined) open.key = node;
+    else {
+      open.node.pairs.push({ key: open.key, value: node });
+      open.key = undefined;
+    }
+  }
+
+  #secondDocument(): void {
+    // Its event has no offset: it begins at the first marker after the first document's last content.
+    const marker = /^(?:---|\.\.\.)/gm;
+    marker.lastIndex = this.#lastOffset;
+    const offset = marker.exec(this.#source.text)?.index ?? this.#lastOffset;
+    const message =
+      "a second YAML document begins here: a file holds one configuration, so use a file for each";
+    this.#error("second-document", offset, message);
+  }
+
+  #name(event: NodeEvent | AliasEvent): string {
+    return this.#source.text.slice(event.anchorStart, event.anchorEnd);
+  }
+
+  #error(code: DiagnosticCode, offset: number, message: string): void {
+    this.#report.error(code, this.#source.locate(offset), message);
+  }
+}
+
+const knownTags = {
+  scalar: new Set(["!", "!!str", "!!int", "!!float", "!!bool", "!!null", "!!merge", "!!timestamp"]),
+  sequence: new Set(["!", "!!seq"]),
+  mapping: new Set(["!", "!!map"]),
+};
+
+function shortTag(tag: string): string {
+  return tag.replace(/^!<tag:yaml\.org,2002:(\w+)>$/, "!!$1");
+}
+
+function emptyScalar(offset: number): YamlScalar {
+  return { kind: "scalar", offset, text: "", plain: true };
+}

@@ -1,0 +1,65 @@
+import type { JsonValue } from "../protocol/messages.ts";
+import type { YamlNode, YamlScalar } from "./yaml-node.ts";
+
+/** What YAML 1.1 and 1.2 both take for "nothing". */
+export function isNull(node: YamlNode): boolean {
+  return node.kind === "scalar" && node.plain && /^(?:|~|null|Null|NULL)$/.test(node.text);
+}
+
+const booleans = new Map<string, boolean>();
+for (const text of ["y", "yes", "true", "on"]) addSpellings(text, true);
+for (const text of ["n", "no", "false", "off"]) addSpellings(text, false);
+
+function addSpellings(text: string, value: boolean): void {
+  for (const spelling of [text, text[0].toUpperCase() + text.slice(1), text.toUpperCase()]) {
+    booleans.set(spelling, value);
+  }
+}
+
+/** The plain spellings that are read as a boolean where a boolean is meant (YAML 1.1). */
+export const booleanSpellings: readonly string[] = [...booleans.keys()];
+
+/** A boolean as YAML 1.1 spells it, or undefined: quoted text is none. */
+export function booleanOf(node: YamlScalar): boolean | undefined {
+  return node.plain ? booleans.get(node.text) : undefined;
+}
+
+const MAX_UINT32 = 4_294_967_295;
+
+/** A count of requests, or what is wrong with it: the end of a sentence that begins with the field's name. */
+export function countOf(node: YamlScalar): number | string {
+  const { text } = node;
+  if (!node.plain) return `must be a number, not the text "${shortened(text)}": remove the quotes`;
+  if (/^[+]?0[0-9_]+$/.test(text)) {
+    return `must not begin with 0: "${shortened(text)}" is octal to some readers and decimal to others`;
+  }
+  if (/^-[0-9_.]+$/.test(text)) return `must not be negative: ${shortened(text)}`;
+  if (!/^[+]?(?:[0-9][0-9_]*|0x[0-9a-fA-F_]+|0o[0-7_]+|0b[01_]+)$/.test(text)) {
+    return `must be a whole number from 0 to ${MAX_UINT32}, not "${shortened(text)}"`;
+  }
+  const number = Number(text.replace(/[+_]/g, ""));
+  if (Number.isNaN(number)) return `must be a whole number from 0 to ${MAX_UINT32}, not "${shortened(text)}"`;
+  return number <= MAX_UINT32 ? number : `must be at most ${MAX_UINT32}: ${shortened(text)}`;
+}
+
+/** A scalar of `metadata`, by YAML 1.2's core rules; undefined for a number that JSON cannot carry. */
+export function jsonScalarOf(node: YamlScalar): JsonValue | undefined {
+  const { text } = node;
+  if (!node.plain) return text;
+  if (isNull(node)) return null;
+  if (/^(?:true|True|TRUE)$/.test(text)) return true;
+  if (/^(?:false|False|FALSE)$/.test(text)) return false;
+  if (/^0o[0-7]+$/.test(text) || /^0x[0-9a-fA-F]+$/.test(text)) return Number(text);
+  if (/^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/.test(text)) {
+    const number = Number(text);
+    return Number.isFinite(number) ? number : undefined;
+  }
+  return /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/.test(text) ? undefined : text;
+}
+
+/** A piece of the user's text for a message: short, on one line. */
+export function shortened(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not reach a terminal
+  const line = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, "?");
+  return line.length > 60 ? `${line.slice(0, 57)}...` : line;
+}

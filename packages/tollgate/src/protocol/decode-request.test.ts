@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { decodeRequest } from "./decode-request.ts";
+import { generatedRequest } from "./encode-request.ts";
 import { RateLimitRequestSchema } from "./gen/envoy/service/ratelimit/v3/rls_pb.ts";
 import { anyRequest } from "./messages.arbitrary.ts";
 import type { RateLimitRequest } from "./messages.ts";
-import { generatedRequest } from "./protobuf-es.fixture.ts";
 import { WireError } from "./wire.ts";
 
 function withProtobufEs(request: RateLimitRequest): Uint8Array {

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fromJson, toJson } from "@bufbuild/protobuf";
 import fc from "fast-check";
+import { generatedRequest } from "./encode-request.ts";
 import { RateLimitRequestSchema } from "./gen/envoy/service/ratelimit/v3/rls_pb.ts";
 import { JsonRequestError, requestFromJson } from "./json-request.ts";
 import { anyRequest } from "./messages.arbitrary.ts";
-import { generatedRequest } from "./protobuf-es.fixture.ts";
 
 test("reads what protobuf-es writes", () => {
   fc.assert(

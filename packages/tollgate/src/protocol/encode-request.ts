@@ -1,11 +1,11 @@
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import {
   type RateLimitRequest as Generated,
   RateLimitRequestSchema,
 } from "./gen/envoy/service/ratelimit/v3/rls_pb.ts";
 import type { RateLimitRequest } from "./messages.ts";
 
-/** A request as protobuf-es has it: the oracle of the hand-written codec's tests. */
+/** A request as protobuf-es has it. Only callers of the service make requests: clarity before speed. */
 export function generatedRequest(request: RateLimitRequest): Generated {
   const init = {
     domain: request.domain,
@@ -18,4 +18,9 @@ export function generatedRequest(request: RateLimitRequest): Generated {
     })),
   };
   return create(RateLimitRequestSchema, init as MessageInitShape<typeof RateLimitRequestSchema>);
+}
+
+/** An `envoy.service.ratelimit.v3.RateLimitRequest` in protobuf's wire format. */
+export function encodeRequest(request: RateLimitRequest): Uint8Array {
+  return toBinary(RateLimitRequestSchema, generatedRequest(request));
 }

@@ -1,0 +1,106 @@
+import { readFileSync } from "node:fs";
+import { fromBinary } from "@bufbuild/protobuf";
+import type { ChannelCredentials, Client, ServiceError } from "@grpc/grpc-js";
+import { encodeRequest } from "../protocol/encode-request.ts";
+import {
+  type RateLimitResponse,
+  RateLimitResponse_Code,
+  RateLimitResponseSchema,
+} from "../protocol/gen/envoy/service/ratelimit/v3/rls_pb.ts";
+import { SHOULD_RATE_LIMIT } from "../protocol/method.ts";
+import {
+  type ClientOptions,
+  type ClientTlsOptions,
+  clientUsage,
+  parseClientOptions,
+  UsageError,
+} from "./client-options.ts";
+import { codeName, renderJson, renderText } from "./client-print.ts";
+import type { CommandIo } from "./io.ts";
+
+type Grpc = typeof import("@grpc/grpc-js");
+
+/** `tollgate client`: asks a service and prints what came back. Resolves with the exit status. */
+export async function runClient(argv: readonly string[], io: CommandIo): Promise<number> {
+  let options: ClientOptions;
+  try {
+    options = parseClientOptions(argv);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    io.stderr.write(`tollgate client: ${error.message}\nSee tollgate client --help.\n`);
+    return 1;
+  }
+  if (options.help) {
+    io.stdout.write(clientUsage);
+    return 0;
+  }
+  const grpc = await import("@grpc/grpc-js");
+  let credentials: ChannelCredentials;
+  try {
+    credentials = credentialsOf(grpc, options.tls);
+  } catch (error) {
+    io.stderr.write(`tollgate client: ${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  }
+  const name = options.tls?.serverName;
+  const client = new grpc.Client(options.dialString, credentials, {
+    ...(name !== undefined && { "grpc.ssl_target_name_override": name, "grpc.default_authority": name }),
+  });
+  try {
+    return await askRepeatedly(client, options, io);
+  } finally {
+    client.close();
+  }
+}
+
+async function askRepeatedly(client: Client, options: ClientOptions, io: CommandIo): Promise<number> {
+  const tally = new Map<string, number>();
+  let failed = 0;
+  for (let call = 0; call < options.repeat; call++) {
+    const start = performance.now();
+    let outcome: string;
+    try {
+      const response = await ask(client, options);
+      outcome = codeName(response.overallCode);
+      const took = performance.now() - start;
+      io.stdout.write(options.json ? renderJson(response) : renderText(response, options.descriptors, took));
+    } catch (error) {
+      failed++;
+      outcome = describeFailure(error as ServiceError, options.dialString);
+      io.stderr.write(`tollgate client: ${outcome}\n`);
+      outcome = "failed";
+    }
+    tally.set(outcome, (tally.get(outcome) ?? 0) + 1);
+  }
+  if (options.repeat > 1 && !options.json) {
+    const counts = [...tally].map(([name, count]) => `${count} ${name}`).join(", ");
+    io.stdout.write(`${options.repeat} calls: ${counts}\n`);
+  }
+  if (failed > 0) return 1;
+  return options.check && tally.has(codeName(RateLimitResponse_Code.OVER_LIMIT)) ? 2 : 0;
+}
+
+function ask(client: Client, options: ClientOptions): Promise<RateLimitResponse> {
+  const { domain, descriptors, timeout } = options;
+  return new Promise((resolve, reject) => {
+    client.makeUnaryRequest(
+      SHOULD_RATE_LIMIT,
+      (request: Uint8Array) => Buffer.from(request),
+      (bytes) => fromBinary(RateLimitResponseSchema, bytes),
+      encodeRequest({ domain, descriptors, hitsAddend: 0 }),
+      { deadline: Date.now() + timeout },
+      (error, response) => (error === null && response !== undefined ? resolve(response) : reject(error)),
+    );
+  });
+}
+
+function describeFailure(error: ServiceError, address: string): string {
+  const hint = error.code === 14 ? ` (is the service listening on ${address}?)` : "";
+  return `${error.code === undefined ? "" : `status ${error.code}: `}${error.details ?? error.message}${hint}`;
+}
+
+function credentialsOf(grpc: Grpc, tls: ClientTlsOptions | undefined): ChannelCredentials {
+  if (tls === undefined) return grpc.credentials.createInsecure();
+  const read = (file: string | undefined) => (file === undefined ? null : readFileSync(file));
+  return grpc.credentials.createSsl(read(tls.caFile), read(tls.keyFile), read(tls.certFile));
+}

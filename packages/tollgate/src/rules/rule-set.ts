@@ -23,7 +23,7 @@ export class IndexedRuleSet implements RuleSet {
     return this.#domains.has(domain);
   }
 
-  /** The top level of a domain's tree, for those who show the walk instead of taking it. */
+  /** @internal see {@link topLevel} */
   level(domain: string): Level | undefined {
     return this.#domains.get(domain)?.level;
   }
@@ -56,4 +56,11 @@ export function matchOf(node: Node, entries: readonly Entry[]): Match | undefine
     metricFromRequest: true,
     sharedValues: node.sharedValues,
   };
+}
+
+/** The top level of a domain's tree, for those who show the walk instead of taking it. */
+export function topLevel(ruleSet: RuleSet, domain: string): Level | undefined {
+  if (!(ruleSet instanceof IndexedRuleSet))
+    throw new TypeError("this rule set was not made by loadRules or loadResources");
+  return ruleSet.level(domain);
 }

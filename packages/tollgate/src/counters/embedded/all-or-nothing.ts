@@ -1,0 +1,167 @@
+/**
+ * All-or-nothing in the embedded store: the locks of all shards of a request are held, in order, from the first look
+ * to the last change, so that no other thread sees or makes a state in between.
+ */
+import { type Count, type CountRequest, Outcome } from "../store.ts";
+import type { KeyScratch } from "./key.ts";
+import { COUNT_WORD, plus } from "./shard.ts";
+import type { Table } from "./table.ts";
+
+/** One count of the request under way. A later count of the same counter uses the position of the first one. */
+interface Part {
+  readonly key: KeyScratch;
+  /** Index of the first count of the same counter. */
+  first: number;
+  shard: number;
+  entry: number;
+  before: number;
+  position: number;
+  exceeds: boolean;
+}
+
+/** Parts kept between calls, for each has half a kilobyte of scratch; what a longer request needs is made anew. */
+const KEPT = 16;
+
+export class AllOrNothing {
+  readonly #table: Table;
+  readonly #kept: Part[];
+
+  constructor(table: Table) {
+    this.#table = table;
+    this.#kept = Array.from({ length: KEPT }, () => this.#newPart());
+  }
+
+  /**
+   * Judges the counts in order, each at the position that the earlier ones of its counter leave it at; one that
+   * would go over its limit leaves the position as it is. Counts all, or none.
+   * @throws {StoreError} STORE_UNAVAILABLE, before anything changed
+   */
+  count(request: CountRequest): void {
+    const parts = this.#prepare(request);
+    let mask = 0;
+    for (const part of parts) mask |= 1 << part.shard;
+    this.#lock(mask);
+    if (this.#judge(request, parts)) this.#write(request, parts);
+    else refuse(request, parts);
+    this.#unlock(mask);
+  }
+
+  #newPart(): Part {
+    const key = this.#table.newKey();
+    return { key, first: 0, shard: 0, entry: 0, before: 0, position: 0, exceeds: false };
+  }
+
+  #prepare(request: CountRequest): Part[] {
+    const { counts } = request;
+    const parts = this.#kept.slice(0, counts.length);
+    while (parts.length < counts.length) parts.push(this.#newPart());
+    for (let index = 0; index < counts.length; index++) {
+      const part = parts[index]!;
+      part.key.encode(counts[index]!.stem);
+      part.shard = this.#table.shardIndexOf(part.key.hash);
+    }
+    if (counts.length <= KEPT) linkFew(counts, parts);
+    else linkMany(counts, parts);
+    return parts;
+  }
+
+  /** In the order of the shards, in which every thread takes them: no two can wait for each other. */
+  #lock(mask: number): void {
+    let held = 0;
+    try {
+      for (let index = 0; mask >>> index !== 0; index++) {
+        if ((mask & (1 << index)) === 0) continue;
+        this.#table.shards[index]!.acquire();
+        held |= 1 << index;
+      }
+    } catch (error) {
+      this.#unlock(held);
+      throw error;
+    }
+  }
+
+  #unlock(mask: number): void {
+    for (let index = 0; mask >>> index !== 0; index++)
+      if ((mask & (1 << index)) !== 0) this.#table.shards[index]!.release();
+  }
+
+  #judge(request: CountRequest, parts: readonly Part[]): boolean {
+    const { counts } = request;
+    let fits = true;
+    for (let index = 0; index < counts.length; index++) {
+      const count = counts[index]!;
+      const part = parts[index]!;
+      const own = parts[part.first]!;
+      if (own === part) {
+        const shard = this.#table.shards[part.shard]!;
+        part.entry = shard.find(part.key, count.windowStart);
+        part.before = part.entry === 0 ? 0 : shard.words[part.entry + COUNT_WORD]!;
+        part.position = part.before;
+      }
+      part.exceeds = count.hits >= 0 && own.position + count.hits > count.limit;
+      if (part.exceeds) fits = false;
+      else own.position = plus(own.position, count.hits);
+      count.outcome = Outcome.COUNTED;
+      count.after = own.position;
+    }
+    return fits;
+  }
+
+  #write(request: CountRequest, parts: readonly Part[]): void {
+    const { counts, now } = request;
+    // What is there first: making an entry may free the segment of one that was found.
+    for (const part of parts)
+      if (part.entry !== 0 && parts[part.first] === part)
+        this.#table.shards[part.shard]!.words[part.entry + COUNT_WORD] = part.position;
+    for (let index = 0; index < counts.length; index++) {
+      const part = parts[index]!;
+      if (part.first !== index || part.entry !== 0 || part.position === 0) continue;
+      const { windowStart, windowSize } = counts[index]!;
+      this.#table.shards[part.shard]!.insert(
+        part.key,
+        windowStart,
+        windowStart + windowSize,
+        part.position,
+        now,
+      );
+    }
+  }
+}
+
+/** Finds the first count of each counter: comparing hashes first, 16 counts take 0.2 µs. */
+function linkFew(counts: readonly Count[], parts: readonly Part[]): void {
+  for (let index = 0; index < counts.length; index++) {
+    const { stem, windowStart } = counts[index]!;
+    let first = 0;
+    for (; first < index; first++) {
+      const other = counts[first]!;
+      if (
+        parts[first]!.key.hash === parts[index]!.key.hash &&
+        other.windowStart === windowStart &&
+        other.stem === stem
+      )
+        break;
+    }
+    parts[index]!.first = first;
+  }
+}
+
+/** The same in linear time, so that a request of 100,000 descriptors stalls nothing. */
+function linkMany(counts: readonly Count[], parts: readonly Part[]): void {
+  const firsts = new Map<string, number>();
+  for (let index = 0; index < counts.length; index++) {
+    const key = `${counts[index]!.windowStart} ${counts[index]!.stem}`;
+    const first = firsts.get(key) ?? index;
+    if (first === index) firsts.set(key, index);
+    parts[index]!.first = first;
+  }
+}
+
+function refuse(request: CountRequest, parts: readonly Part[]): void {
+  const { counts } = request;
+  for (let index = 0; index < counts.length; index++) {
+    const part = parts[index]!;
+    counts[index]!.outcome = part.exceeds ? Outcome.EXCEEDS : Outcome.HELD;
+    counts[index]!.after = parts[part.first]!.before;
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * Counters in the process's own memory: exact, bounded, without pauses, shared by all its threads.
+ *
+ * `count` never waits: it is done when it returns, in 0.05 µs for a hot counter and 0.2 to 0.4 µs for a cold one
+ * among 1,000,000 (`npm run bench -- counters`).
+ */
+import { type Count, type CounterStore, type CountRequest, Outcome } from "../store.ts";
+import { AllOrNothing } from "./all-or-nothing.ts";
+import { type Hint, HintCache } from "./hints.ts";
+import type { KeyScratch } from "./key.ts";
+import { attachBlock, createBlock } from "./layout.ts";
+import { takeTicket, voidTicket } from "./lock.ts";
+import { COUNT_WORD, plus, type Shard } from "./shard.ts";
+import { type EmbeddedStoreStatistics, Table } from "./table.ts";
+
+/** Milliseconds between two rounds of reclaiming, and the segments of a shard that one round frees at most. */
+const RECLAIM_INTERVAL = 100;
+const RECLAIM_SEGMENTS = 4;
+
+export interface EmbeddedStoreOptions {
+  /** Bytes of all counters together. Default 256 MiB; committed only as counters fill it. 64 KiB to 4 GiB. */
+  readonly sizeInBytes?: number;
+  /** The clock of reclaiming in the background, in milliseconds since the epoch. Default `Date.now`. */
+  readonly clock?: () => number;
+  /** Milliseconds between two rounds of reclaiming in the background. Default 100; 0 reclaims only when counting needs room. */
+  readonly reclaimInterval?: number;
+}
+
+/** What `attach` needs: goes to a worker in its `workerData`. */
+export interface EmbeddedStoreShare {
+  readonly buffer: SharedArrayBuffer;
+  readonly ticket: number;
+}
+
+export class EmbeddedStore implements CounterStore {
+  readonly kind = "embedded";
+  readonly #table: Table;
+  readonly #hints = new HintCache();
+  readonly #key: KeyScratch;
+  readonly #allOrNothing: AllOrNothing;
+  #timer: NodeJS.Timeout | undefined;
+
+  private constructor(table: Table) {
+    this.#table = table;
+    this.#key = table.newKey();
+    this.#allOrNothing = new AllOrNothing(table);
+  }
+
+  /** A new, empty store. @throws {RangeError} for a size outside 64 KiB to 4 GiB */
+  static create(options: EmbeddedStoreOptions = {}): EmbeddedStore {
+    const { sizeInBytes = 256 * 1024 ** 2, clock = Date.now, reclaimInterval = RECLAIM_INTERVAL } = options;
+    const block = createBlock(sizeInBytes);
+    const table = new Table(block, takeTicket(block.ints));
+    const store = new EmbeddedStore(table);
+    if (reclaimInterval > 0)
+      store.#timer = setInterval(() => table.reclaim(clock(), RECLAIM_SEGMENTS), reclaimInterval).unref();
+    return store;
+  }
+
+  /** The same counters in another thread. */
+  static attach(share: EmbeddedStoreShare): EmbeddedStore {
+    return new EmbeddedStore(new Table(attachBlock(share.buffer), share.ticket));
+  }
+
+  /** What one worker needs to attach. Each worker gets its own. @throws {RangeError} beyond 254 workers */
+  share(): EmbeddedStoreShare {
+    const { buffer, ints } = this.#table.block;
+    return { buffer, ticket: takeTicket(ints) };
+  }
+
+  /**
+   * To be called when a worker has ended, however it did (its `exit` event): gives back its place, and frees and
+   * repairs what it held. What it counted stays counted.
+   */
+  workerExited(share: EmbeddedStoreShare): void {
+    voidTicket(this.#table.block.ints, share.ticket);
+    for (const shard of this.#table.shards) shard.releaseFor(share.ticket);
+  }
+
+  /** @throws {StoreError} STORE_UNAVAILABLE where another thread holds a lock and does not go on for half a second */
+  count(request: CountRequest): void {
+    const { counts, now, allOrNothing } = request;
+    if (allOrNothing && counts.length > 1) {
+      this.#allOrNothing.count(request);
+      return;
+    }
+    for (let index = 0; index < counts.length; index++) this.#countOne(counts[index]!, now, allOrNothing);
+  }
+
+  #countOne(count: Count, now: number, bounded: boolean): void {
+    const hint = this.#hints.get(count.stem);
+    if (hint !== undefined && hint.windowStart === count.windowStart) {
+      const { shard } = hint;
+      shard.acquire();
+      const good = shard.generation(hint.segment) === hint.generation;
+      if (good) apply(shard, hint.entry, count, bounded);
+      shard.release();
+      if (good) return;
+    }
+    this.#countByKey(count, now, bounded, hint);
+  }
+
+  #countByKey(count: Count, now: number, bounded: boolean, hint: Hint | undefined): void {
+    const key = this.#key;
+    const { windowStart } = count;
+    key.encode(count.stem);
+    const shard = this.#table.shards[this.#table.shardIndexOf(key.hash)]!;
+    shard.acquire();
+    let entry = shard.find(key, windowStart);
+    if (entry !== 0) apply(shard, entry, count, bounded);
+    else {
+      const { hits } = count;
+      const fits = !bounded || hits <= count.limit;
+      count.outcome = fits ? Outcome.COUNTED : Outcome.EXCEEDS;
+      count.after = fits && hits > 0 ? hits : 0;
+      if (count.after > 0) entry = shard.insert(key, windowStart, windowStart + count.windowSize, hits, now);
+    }
+    const segment = entry === 0 ? 0 : shard.segmentOf(entry);
+    const generation = entry === 0 ? 0 : shard.generation(segment);
+    shard.release();
+    if (entry === 0) return;
+    if (hint !== undefined) {
+      hint.windowStart = windowStart;
+      hint.entry = entry;
+      hint.segment = segment;
+      hint.generation = generation;
+    } else if (this.#hints.admits(key.hash, count.stem))
+      this.#hints.add(count.stem, { shard, windowStart, entry, segment, generation });
+  }
+
+  statistics(): EmbeddedStoreStatistics {
+    return this.#table.statistics();
+  }
+
+  close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    voidTicket(this.#table.block.ints, this.#table.ticket);
+    return Promise.resolve();
+  }
+}
+
+/** Changes an entry by a count and fills in its result. */
+function apply(shard: Shard, entry: number, count: Count, bounded: boolean): void {
+  const { words } = shard;
+  const { hits } = count;
+  const before = words[entry + COUNT_WORD]!;
+  if (bounded && hits >= 0 && before + hits > count.limit) {
+    count.outcome = Outcome.EXCEEDS;
+    count.after = before;
+    return;
+  }
+  const after = plus(before, hits);
+  words[entry + COUNT_WORD] = after;
+  count.outcome = Outcome.COUNTED;
+  count.after = after;
+}

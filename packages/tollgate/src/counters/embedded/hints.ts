@@ -1,0 +1,55 @@
+/** What a thread remembers of a stem, so that a hot counter is found without reading its key. */
+import type { Shard } from "./shard.ts";
+
+/** Where a stem's counter was found last. Good as long as the window and the segment's generation are the same. */
+export interface Hint {
+  shard: Shard;
+  windowStart: number;
+  entry: number;
+  segment: number;
+  generation: number;
+}
+
+/** Stems in each of the two generations: with usual stems about 2 MiB of heap a thread. */
+const CAPACITY = 8192;
+/** Longer stems are not worth their memory here. */
+const MAX_STEM = 256;
+/** A power of 2. */
+const DOOR_SIZE = 4096;
+
+/**
+ * A bounded map of the hot stems. When the young generation is full it becomes the old one, and what is asked for
+ * there comes back: about what an LRU keeps, without its bookkeeping.
+ *
+ * A stem enters at its second miss in a row of 4,096: with 1,000,000 keys in turn, hints that never serve would
+ * cost 0.3 µs a decision. For a hot stem a hint saves encoding, hashing and comparing, 0.14 of 0.18 µs.
+ */
+export class HintCache {
+  #young = new Map<string, Hint>();
+  #old = new Map<string, Hint>();
+  readonly #door = new Int32Array(DOOR_SIZE);
+
+  get(stem: string): Hint | undefined {
+    const hint = this.#young.get(stem);
+    if (hint !== undefined || this.#old.size === 0) return hint;
+    const old = this.#old.get(stem);
+    if (old !== undefined) this.add(stem, old);
+    return old;
+  }
+
+  /** Whether to add a stem that missed: it is short enough, and its hash missed before. */
+  admits(hash: number, stem: string): boolean {
+    const place = hash & (DOOR_SIZE - 1);
+    if (this.#door[place] === hash) return stem.length <= MAX_STEM;
+    this.#door[place] = hash;
+    return false;
+  }
+
+  add(stem: string, hint: Hint): void {
+    if (this.#young.size >= CAPACITY) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(stem, hint);
+  }
+}

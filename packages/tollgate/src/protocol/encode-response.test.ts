@@ -58,7 +58,7 @@ test("the JSON text says what protobuf-es says, and limitRemaining also where it
         if (currentLimit !== undefined && code === 1 && limitRemaining === 0)
           statuses[index]!.limitRemaining = 0;
       });
-      assert.deepEqual(JSON.parse(responseToJson(response)), { ...theirs, statuses });
+      assert.deepEqual(JSON.parse(JSON.stringify(responseToJson(response))), theirs);
     }),
     { numRuns: 500 },
   );
@@ -66,17 +66,19 @@ test("the JSON text says what protobuf-es says, and limitRemaining also where it
 
 test("the JSON text in full", () => {
   const limit = { requestsPerUnit: 1, unit: 2, name: "" } as const;
-  const text = responseToJson({
-    overallCode: 2,
-    statuses: [
-      { code: 2, currentLimit: limit, limitRemaining: 0, durationUntilReset: 55 },
-      { code: 1, currentLimit: { ...limit, name: 'a"b' }, limitRemaining: 0, durationUntilReset: 55 },
-      { code: 1, currentLimit: undefined, limitRemaining: 4_294_967_295, durationUntilReset: 0 },
-      { code: 1, currentLimit: undefined, limitRemaining: 0, durationUntilReset: 0 },
-    ],
-    responseHeadersToAdd: [{ key: "RateLimit-Limit", value: "1" }],
-    dynamicMetadata: { domain: "d" },
-  });
+  const text = JSON.stringify(
+    responseToJson({
+      overallCode: 2,
+      statuses: [
+        { code: 2, currentLimit: limit, limitRemaining: 0, durationUntilReset: 55 },
+        { code: 1, currentLimit: { ...limit, name: 'a"b' }, limitRemaining: 0, durationUntilReset: 55 },
+        { code: 1, currentLimit: undefined, limitRemaining: 4_294_967_295, durationUntilReset: 0 },
+        { code: 1, currentLimit: undefined, limitRemaining: 0, durationUntilReset: 0 },
+      ],
+      responseHeadersToAdd: [{ key: "RateLimit-Limit", value: "1" }],
+      dynamicMetadata: { domain: "d" },
+    }),
+  );
   assert.equal(
     text,
     '{"overallCode":"OVER_LIMIT","statuses":[' +

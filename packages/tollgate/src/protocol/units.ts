@@ -6,6 +6,9 @@ export const windowSeconds: readonly number[] = [0, 1, 60, 3600, 86_400, 2_592_0
 /** Names by the unit's number, as the protocol spells them. */
 export const unitNames = ["UNKNOWN", "SECOND", "MINUTE", "HOUR", "DAY", "MONTH", "YEAR", "WEEK"] as const;
 
+/** Names by the code's number. */
+export const codeNames = ["UNKNOWN", "OK", "OVER_LIMIT"] as const;
+
 /** The unit of a name in any case, or undefined; `unknown` is none. */
 export function unitOfName(name: string): Unit | undefined {
   const number = (unitNames as readonly string[]).indexOf(name.toUpperCase());

@@ -1,0 +1,86 @@
+import { type CounterStore, StoreError } from "../counters/store.ts";
+import type { Decider } from "../decision/decide.ts";
+import { DecisionError } from "../decision/errors.ts";
+import type { Logger } from "../observe/log.ts";
+import type { Counter, Statistics } from "../observe/statistics.ts";
+import { JsonRequestError } from "../protocol/json-request.ts";
+import type { RateLimitRequest, RateLimitResponse } from "../protocol/messages.ts";
+import { WireError } from "../protocol/wire.ts";
+import type { RuleSet } from "../rules/rule.ts";
+
+/** Why a call failed, in words for its caller: no text of a store, no key, no credential, no stack. */
+export interface CallFailure {
+  readonly reason: "INVALID_ARGUMENT" | "UNAVAILABLE" | "DEADLINE_EXCEEDED" | "INTERNAL";
+  readonly message: string;
+}
+
+export interface AnsweringOptions {
+  readonly decider: Decider;
+  readonly store: CounterStore;
+  /** The rules in force; undefined while none are loaded. Read once a call, so that no call mixes two sets. */
+  readonly ruleSet: () => RuleSet | undefined;
+  readonly statistics: Statistics;
+  readonly log: Logger;
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly now?: () => number;
+}
+
+/** What the doors ask: decides, and says of whatever went wrong what its caller may know, counted and logged. */
+export class Answering {
+  readonly #options: AnsweringOptions;
+  readonly #now: () => number;
+  readonly #serviceErrors: Counter;
+  readonly #storeErrors: Counter;
+
+  constructor(options: AnsweringOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    const name = "ratelimit.service.call.should_rate_limit";
+    this.#serviceErrors = options.statistics.counter(`${name}.service_error`);
+    // An embedded store fails only where it was asked for what no store can do; its errors go with kvstore's.
+    const kind = options.store.kind === "objcache" ? "objcache" : "kvstore";
+    this.#storeErrors = options.statistics.counter(`${name}.${kind}_error`);
+  }
+
+  /**
+   * Decides one request, at once where the store answers at once.
+   * @param deadline milliseconds since the epoch after which the caller has gone; 0 for none
+   */
+  decide(request: RateLimitRequest, deadline: number): RateLimitResponse | Promise<RateLimitResponse> {
+    return this.#options.decider.decide(request, this.#options.ruleSet(), this.#now(), deadline);
+  }
+
+  /** What a caller is told of an error that `decide` or a decoder threw. */
+  failureOf(error: unknown): CallFailure {
+    if (error instanceof StoreError) {
+      this.#storeErrors.value++;
+      this.#options.log.debug(() => `a decision failed: ${error.code}: ${error.message}`);
+      return storeFailures[error.code];
+    }
+    this.#serviceErrors.value++;
+    if (error instanceof DecisionError) return { reason: error.code, message: error.message };
+    if (error instanceof WireError) {
+      return { reason: "INVALID_ARGUMENT", message: `the request does not decode: ${error.message}` };
+    }
+    if (error instanceof JsonRequestError) return { reason: "INVALID_ARGUMENT", message: error.message };
+    this.#options.log.error(`a decision failed for no known reason: ${describe(error)}`);
+    return { reason: "INTERNAL", message: "the decision failed; the service's log says why" };
+  }
+}
+
+const storeFailures: Record<StoreError["code"], CallFailure> = {
+  STORE_UNAVAILABLE: { reason: "UNAVAILABLE", message: "the counter store is unavailable" },
+  STORE_TIMEOUT: { reason: "UNAVAILABLE", message: "the counter store did not answer in time" },
+  DEADLINE_EXCEEDED: {
+    reason: "DEADLINE_EXCEEDED",
+    message: "the deadline passed before the counter store answered",
+  },
+  KEY_UNUSABLE: {
+    reason: "INVALID_ARGUMENT",
+    message: "a descriptor is too long for the counter store's keys",
+  },
+};
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

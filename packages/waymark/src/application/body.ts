@@ -1,0 +1,62 @@
+import { type BodyRules, bodyKind, refuseEncoding } from "../http/body.ts";
+import type { Call, Keywords } from "../http/call.ts";
+import { HttpError } from "../http/error.ts";
+import { decodeUtf8, parseJson } from "../http/json.ts";
+import { parseMultipart } from "../http/multipart.ts";
+import type { BodyInput } from "../signature/binder.ts";
+import { parseFields } from "../signature/fields.ts";
+
+/** True where the body has a media type whose content can fill arguments. */
+export function carriesArguments(call: Call, rules: BodyRules): boolean {
+  return bodyKind(call.incoming.header("content-type"), rules) !== "other";
+}
+
+/** Reads and parses the body of a call whose method takes arguments. Faults are 400, 413 and 415. */
+export async function readBody(call: Call, rules: BodyRules): Promise<BodyInput | undefined> {
+  const { incoming } = call;
+  const contentType = incoming.header("content-type");
+  const kind = bodyKind(contentType, rules);
+  if (kind === "other") return undefined;
+  refuseEncoding(incoming);
+  const bytes = await incoming.read(kind === "multipart" ? rules.multipartLimit : rules.bodyLimit);
+  call.bytes = bytes;
+  if (bytes.length === 0) return undefined;
+  if (kind === "json") return { kind, value: parseJson(bytes) };
+  if (kind === "multipart") return { kind: "form", fields: await parseMultipart(bytes, contentType!) };
+  const fields = parseFields(decodeUtf8(bytes), "body");
+  if (!Array.isArray(fields)) throw new HttpError(400, "the form body is malformed", { errors: [fields] });
+  return { kind: "form", fields };
+}
+
+/** Query and body as `this.keywords` shows them: the body winning, repeated names as lists. */
+export function collectKeywords(call: Call): Keywords {
+  const keywords: Keywords = Object.create(null);
+  const query = parseFields(call.query, "query");
+  if (Array.isArray(query)) addAll(keywords, query);
+  const body = call.body as BodyInput | undefined;
+  if (body === undefined) return keywords;
+  if (body.kind === "json") {
+    const { value } = body;
+    if (typeof value !== "object" || value === null || Array.isArray(value)) keywords.body = value;
+    else Object.assign(keywords, value);
+    return keywords;
+  }
+  const own: Keywords = Object.create(null);
+  addAll(
+    own,
+    body.fields.map(([name, value]) => [
+      name,
+      typeof value === "string" ? value : new File([value.bytes], value.filename, { type: value.type }),
+    ]),
+  );
+  return Object.assign(keywords, own);
+}
+
+function addAll(keywords: Keywords, fields: readonly (readonly [string, unknown])[]): void {
+  for (const [name, value] of fields) {
+    const before = keywords[name];
+    if (before === undefined) keywords[name] = value;
+    else if (Array.isArray(before)) before.push(value);
+    else keywords[name] = [before, value];
+  }
+}

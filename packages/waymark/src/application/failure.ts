@@ -1,0 +1,70 @@
+import type { Controller } from "../controller.ts";
+import type { Answer } from "../http/answer.ts";
+import type { Call } from "../http/call.ts";
+import { responseAnswer } from "../http/convert.ts";
+import { HttpError, problemAnswer } from "../http/error.ts";
+import type { Incoming } from "../http/incoming.ts";
+import type { RouteClass } from "../routing/model.ts";
+import type { BindFaults } from "../signature/faults.ts";
+import type { ApplicationOptions } from "./options.ts";
+
+/** What was known of a request when it failed. */
+export interface Failure {
+  readonly incoming: Incoming;
+  readonly call: Call | undefined;
+  readonly controller: Controller | undefined;
+  readonly route: RouteClass | undefined;
+}
+
+/** Everything that is wrong with the arguments, as one error. */
+export function faultsError({ status, faults }: BindFaults): HttpError {
+  const [first] = faults;
+  const name = first!.name === "" ? "" : `${first!.name}: `;
+  const detail =
+    faults.length === 1 ? `${name}${first!.message}` : `${faults.length} arguments are not valid`;
+  return new HttpError(status, detail, { errors: faults });
+}
+
+/** The answer to a thrown error: what a hook makes of it, else problem details. */
+export async function failureAnswer(
+  thrown: unknown,
+  failure: Failure,
+  options: ApplicationOptions,
+): Promise<Answer> {
+  let error = thrown;
+  const { controller, route } = failure;
+  try {
+    let answered: unknown;
+    if (controller !== undefined && route?.hooks.onError) answered = await controller.onError(error);
+    if (!(answered instanceof Response)) answered = await options.onError?.(error, controller);
+    if (answered instanceof Response) return responseAnswer(answered);
+  } catch (again) {
+    if (again instanceof Response) return responseAnswer(again);
+    error = again;
+  }
+  return defaultAnswer(error, failure, options);
+}
+
+/** Problem details for an error that no hook has taken. */
+export function defaultAnswer(error: unknown, { incoming }: Failure, options: ApplicationOptions): Answer {
+  if (HttpError.is(error)) {
+    if (error.status >= 500 && error.cause !== undefined) report(error, incoming, options);
+    return problemAnswer(error);
+  }
+  // What fails because the client has gone is no news.
+  if (!incoming.gone) report(error, incoming, options);
+  if (options.debug !== true) return problemAnswer(new HttpError(500));
+  const shown = error instanceof Error ? error : new Error(`thrown: ${String(error)}`);
+  return problemAnswer(
+    new HttpError(500, `${shown.name}: ${shown.message}`, { stack: shown.stack?.split("\n") ?? [] }),
+  );
+}
+
+function report(error: unknown, { method, target }: Incoming, options: ApplicationOptions): void {
+  try {
+    if (options.log !== undefined) options.log(error, { method, target });
+    else console.error(`${method} ${target.slice(0, 200)}:`, error);
+  } catch {
+    // A log that fails must not take the answer with it.
+  }
+}

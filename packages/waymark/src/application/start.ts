@@ -1,0 +1,128 @@
+import { resolve } from "node:path";
+import type { ControllerClass } from "../controller.ts";
+import { isController } from "../controller.ts";
+import type { BodyRules } from "../http/body.ts";
+import { abstractNames, isAbstractIn } from "../routing/abstract.ts";
+import { buildRoutes, type ModuleEntry, type SignatureOf } from "../routing/build.ts";
+import { type ClassScan, classesOf, type FoundClass } from "../routing/classes.ts";
+import { discover, type FoundModule } from "../routing/discover.ts";
+import { ownedFiles } from "../routing/hooks.ts";
+import { loadModules, type Namespace } from "../routing/load.ts";
+import { manifestEntries } from "../routing/manifest.ts";
+import type { Routes } from "../routing/model.ts";
+import { segmentOfModule } from "../routing/names.ts";
+import { plainSignature } from "../routing/plain.ts";
+import type { MethodSignature } from "../signature/model.ts";
+import { collectKeywords } from "./body.ts";
+import { type ApplicationOptions, type ControllerTable, prefixesOf } from "./options.ts";
+
+const MEBIBYTE = 1024 * 1024;
+
+export function bodyDefaults(options: ApplicationOptions): BodyRules {
+  return {
+    bodyLimit: options.bodyLimit ?? MEBIBYTE,
+    multipartLimit: options.multipartLimit ?? Math.max(10 * MEBIBYTE, options.bodyLimit ?? 0),
+    alwaysJson: false,
+  };
+}
+
+/** Finds, loads and reads everything that an application serves. */
+export async function loadRoutes(options: ApplicationOptions): Promise<Routes> {
+  const notes: string[] = [];
+  const { roots, signatureOf } = await gather(options, notes);
+  return buildRoutes(
+    roots,
+    signatureOf,
+    {
+      body: bodyDefaults(options),
+      call: { trustProxy: options.trustProxy ?? false, collect: collectKeywords },
+      unknownKeywords: options.unknownKeywords ?? "reject",
+    },
+    notes,
+  );
+}
+
+async function gather(
+  options: ApplicationOptions,
+  notes: string[],
+): Promise<{ roots: ModuleEntry[]; signatureOf: SignatureOf }> {
+  if (options.manifest !== undefined) return manifestEntries(options.manifest, notes);
+  if (options.controllers !== undefined) {
+    const root = tableEntry("controllers", "", options.controllers, notes);
+    return { roots: [root], signatureOf: await signaturesOf([root], options, true) };
+  }
+  const directory = resolve(options.directory ?? process.cwd());
+  const roots: ModuleEntry[] = [];
+  for (const prefix of prefixesOf(options, process.env.FRAMEWORK_PREFIX)) {
+    const tree = discover(prefix, directory);
+    const loaded = await loadModules(tree);
+    const isAbstract = isAbstractIn(await abstractNames(ownedFiles()));
+    roots.push(foundEntry(tree, "", loaded, { isAbstract, notes }));
+  }
+  return { roots, signatureOf: await signaturesOf(roots, options, false) };
+}
+
+function foundEntry(
+  found: FoundModule,
+  segment: string,
+  loaded: ReadonlyMap<FoundModule, Namespace>,
+  scan: Pick<ClassScan, "isAbstract" | "notes">,
+): ModuleEntry {
+  const { name, file } = found;
+  return {
+    name,
+    segment,
+    classes: classesOf(loaded.get(found) ?? {}, { ...scan, file, module: name }),
+    children: [...found.children].map(([key, child]) => foundEntry(child, key, loaded, scan)),
+  };
+}
+
+/** A table is read like a module's namespace: classes are its exports, other objects its submodules. */
+function tableEntry(name: string, segment: string, table: ControllerTable, notes: string[]): ModuleEntry {
+  const children = Object.entries(table)
+    .filter(([key, value]) => typeof value === "object" && value !== null && !/^[_.]/.test(key))
+    .map(([key, value]) =>
+      tableEntry(`${name}.${key}`, segmentOfModule(key), value as ControllerTable, notes),
+    );
+  const classes = classesOf(table, { file: undefined, module: name, isAbstract: () => false, notes });
+  for (const [key, value] of Object.entries(table)) {
+    if (typeof value === "function" && !isController(value))
+      notes.push(`${name}: ${key} is not a controller class`);
+  }
+  return { name, segment, classes, children };
+}
+
+/** Reads all signatures in one go. */
+async function signaturesOf(
+  roots: readonly ModuleEntry[],
+  options: ApplicationOptions,
+  plain: boolean,
+): Promise<SignatureOf> {
+  const known = new Map<FoundClass, Map<string, MethodSignature>>();
+  const requests: { controller: ControllerClass; verb: string; found: FoundClass }[] = [];
+  const visit = (found: FoundClass) => {
+    known.set(found, new Map());
+    for (const [verb, method] of found.verbs) {
+      const signature = plain && !wantsOpenApi(options) ? plainSignature(verb, method) : undefined;
+      if (signature === undefined) requests.push({ controller: found.controller, verb, found });
+      else known.get(found)!.set(verb, signature);
+    }
+    for (const member of found.members) visit(member);
+  };
+  const walk = (entry: ModuleEntry) => {
+    for (const found of entry.classes) visit(found);
+    for (const child of entry.children) walk(child);
+  };
+  for (const root of roots) walk(root);
+  if (requests.length > 0) {
+    const { readSignatures } = await import("../signature/reader.ts");
+    const warn = options.warn ?? ((message: string) => console.error(message));
+    const read = readSignatures(requests, { unreadableTypes: options.unreadableTypes ?? "error", warn });
+    for (const [at, { found, verb }] of requests.entries()) known.get(found)!.set(verb, read[at]!);
+  }
+  return (found, verb) => known.get(found)!.get(verb)!;
+}
+
+function wantsOpenApi({ openapi }: ApplicationOptions): boolean {
+  return openapi !== undefined && openapi !== false;
+}

@@ -1,0 +1,123 @@
+import { parseCookie } from "cookie";
+import { HttpError } from "./error.ts";
+import { RequestHeaders } from "./headers.ts";
+import type { Incoming } from "./incoming.ts";
+import { originOf, type TrustProxy } from "./proxy.ts";
+
+/** Keyword arguments as they came, before any type: lists where a name came more than once. */
+export type Keywords = Record<string, unknown>;
+
+/** Status and headers that a method gives its answer besides the value that it returns. */
+export class ResponseState {
+  /** Default: 204 where nothing is returned, else 200. */
+  status: number | undefined = undefined;
+  #headers: Headers | undefined = undefined;
+
+  get headers(): Headers {
+    this.#headers ??= new Headers();
+    return this.#headers;
+  }
+
+  /** The headers, if anybody has touched them. */
+  get touched(): Headers | undefined {
+    return this.#headers;
+  }
+}
+
+/** What the calls of one class have in common. */
+export interface CallSettings {
+  readonly trustProxy: TrustProxy;
+  /** Most bytes that a body may have which the method reads for itself. */
+  readonly bodyLimit: number;
+  readonly collect: (call: Call) => Keywords;
+}
+
+/** The state of one request, behind the fields of the controller that serves it. Everything is made when asked for. */
+export class Call {
+  readonly incoming: Incoming;
+  readonly settings: CallSettings;
+  readonly positionals: readonly string[];
+  /** The raw query, without its `?`. */
+  readonly query: string;
+  response: ResponseState | undefined = undefined;
+  /** The body's bytes, once they have been read. */
+  bytes: Uint8Array | undefined = undefined;
+  #body: unknown = undefined;
+  #keywords: Keywords | undefined = undefined;
+  #headers: RequestHeaders | undefined = undefined;
+  #cookies: Readonly<Record<string, string>> | undefined = undefined;
+  #request: Request | undefined = undefined;
+
+  constructor(incoming: Incoming, settings: CallSettings, positionals: readonly string[], query: string) {
+    this.incoming = incoming;
+    this.settings = settings;
+    this.positionals = positionals;
+    this.query = query;
+  }
+
+  /** The body as parsed, which only the core knows the form of. */
+  get body(): unknown {
+    return this.#body;
+  }
+
+  set body(body: unknown) {
+    this.#body = body;
+    // `before()` may have asked when only the query was known.
+    this.#keywords = undefined;
+  }
+
+  get headers(): RequestHeaders {
+    this.#headers ??= new RequestHeaders(this.incoming);
+    return this.#headers;
+  }
+
+  get cookies(): Readonly<Record<string, string>> {
+    this.#cookies ??= parseCookie(this.incoming.header("cookie") ?? "") as Record<string, string>;
+    return this.#cookies;
+  }
+
+  get keywords(): Keywords {
+    this.#keywords ??= this.settings.collect(this);
+    return this.#keywords;
+  }
+
+  /** The whole body, read once and kept. */
+  async read(): Promise<Uint8Array> {
+    this.bytes ??= await this.incoming.read(this.settings.bodyLimit);
+    return this.bytes;
+  }
+
+  get remoteAddress(): string | undefined {
+    return originOf(this.incoming, this.settings.trustProxy).remoteAddress;
+  }
+
+  get request(): Request {
+    this.#request ??= this.#makeRequest();
+    return this.#request;
+  }
+
+  #makeRequest(): Request {
+    const { incoming } = this;
+    const { scheme, host } = originOf(incoming, this.settings.trustProxy);
+    const path = incoming.target.startsWith("/") ? incoming.target : "/";
+    let url: string;
+    try {
+      url = new URL(`${scheme}://${host}${path}`).href;
+    } catch {
+      throw new HttpError(400, "the Host header does not name a host");
+    }
+    const { method } = incoming;
+    const init: RequestInit & { duplex?: "half" } = {
+      method,
+      headers: incoming.headers() as [string, string][],
+      signal: incoming.signal,
+    };
+    // The standard's Request refuses a body with these two.
+    if (incoming.hasBody && method !== "GET" && method !== "HEAD") {
+      init.body = (this.bytes ??
+        ReadableStream.from(incoming.stream(this.settings.bodyLimit))) as NonNullable<RequestInit["body"]>;
+      init.duplex = "half";
+    }
+    return new Request(url, init);
+  }
+}

@@ -1,0 +1,76 @@
+import { type Answer, emptyAnswer } from "./answer.ts";
+import type { Incoming } from "./incoming.ts";
+
+export interface CorsOptions {
+  /** Exactly these origins: `https://app.example.com`. `*` stands for any, and excludes `credentials`. */
+  origins: readonly string[];
+  /** Let browsers send cookies and authorization. Default false. */
+  credentials?: boolean;
+  /** Request headers that scripts may set. Default: those that the preflight asks for. */
+  headers?: readonly string[];
+  /** Answer headers that scripts may read. */
+  exposeHeaders?: readonly string[];
+  /** How long a browser may remember a preflight, in seconds. Default 600. */
+  maxAge?: number;
+}
+
+export function checkCors(cors: CorsOptions): void {
+  if (!Array.isArray(cors.origins)) throw new TypeError("cors.origins must be a list of origins");
+  if (cors.origins.includes("*") && cors.credentials === true)
+    throw new TypeError('cors: origin "*" and credentials exclude each other');
+  for (const origin of cors.origins) {
+    if (origin !== "*" && origin !== "null" && URL.parse(origin)?.origin !== origin)
+      throw new TypeError(`cors: "${origin}" is not an origin such as "https://app.example.com"`);
+  }
+}
+
+/** Adds what lets the browser hand the answer to the script that asked. */
+export function addCors(answer: Answer, incoming: Incoming, cors: CorsOptions): Answer {
+  const { headers } = answer;
+  const any = cors.origins.includes("*");
+  const origin = incoming.header("origin");
+  // A cache must not hand one origin's answer to another, nor one without an origin to any.
+  if (!any) addVary(headers, "Origin");
+  if (origin === undefined || !(any || cors.origins.includes(origin))) return answer;
+  headers.push("access-control-allow-origin", any ? "*" : origin);
+  if (cors.credentials === true) headers.push("access-control-allow-credentials", "true");
+  if (cors.exposeHeaders?.length)
+    headers.push("access-control-expose-headers", cors.exposeHeaders.join(", "));
+  return answer;
+}
+
+function addVary(headers: string[], name: string): void {
+  for (let at = 0; at < headers.length; at += 2) {
+    if (headers[at] === "vary") {
+      const names = headers[at + 1]!.split(",").map((each) => each.trim().toLowerCase());
+      if (!names.includes(name.toLowerCase()) && !names.includes("*")) headers[at + 1] += `, ${name}`;
+      return;
+    }
+  }
+  headers.push("vary", name);
+}
+
+/** True for the question that a browser asks before the request itself. */
+export function isPreflight(incoming: Incoming): boolean {
+  return (
+    incoming.method === "OPTIONS" &&
+    incoming.header("origin") !== undefined &&
+    incoming.header("access-control-request-method") !== undefined
+  );
+}
+
+/** The answer to a preflight; {@link addCors} makes it valid, for the origins that are allowed. */
+export function preflightAnswer(incoming: Incoming, allow: string, cors: CorsOptions): Answer {
+  const asked = incoming.header("access-control-request-headers");
+  const headers = ["allow", allow];
+  const origin = incoming.header("origin");
+  if (origin !== undefined && (cors.origins.includes("*") || cors.origins.includes(origin))) {
+    headers.push("access-control-allow-methods", allow);
+    const names =
+      cors.headers?.join(", ") ?? (asked && /^[\w!#$%&'*+.^`|~, -]+$/.test(asked) ? asked : undefined);
+    if (names) headers.push("access-control-allow-headers", names);
+    headers.push("access-control-max-age", String(cors.maxAge ?? 600));
+  }
+  headers.push("vary", "Access-Control-Request-Headers");
+  return emptyAnswer(204, headers);
+}

@@ -1,0 +1,42 @@
+import type { Incoming } from "./incoming.ts";
+
+/** The request's headers, read-only, with the reading half of the WHATWG `Headers` interface. */
+export class RequestHeaders implements Iterable<readonly [string, string]> {
+  readonly #incoming: Incoming;
+
+  constructor(incoming: Incoming) {
+    this.#incoming = incoming;
+  }
+
+  get(name: string): string | null {
+    return this.#incoming.header(name.toLowerCase()) ?? null;
+  }
+
+  has(name: string): boolean {
+    return this.#incoming.header(name.toLowerCase()) !== undefined;
+  }
+
+  entries(): IterableIterator<readonly [string, string]> {
+    return this.#incoming.headers().values();
+  }
+
+  [Symbol.iterator](): IterableIterator<readonly [string, string]> {
+    return this.entries();
+  }
+}
+
+/** A header value that could end its line early is a fault of the program (response splitting). */
+const UNSAFE = /[^\t\x20-\x7e\x80-\xff]/;
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** Flattens WHATWG headers; each `set-cookie` stays a line of its own. */
+export function flatten(headers: Headers): string[] {
+  const flat: string[] = [];
+  for (const [name, value] of headers) flat.push(name, value);
+  return flat;
+}
+
+/** True when a header can be sent as it is (RFC 9110 section 5.5). */
+export function isSendable(name: string, value: string): boolean {
+  return TOKEN.test(name) && !UNSAFE.test(value);
+}

@@ -1,0 +1,63 @@
+import { HttpError } from "./error.ts";
+
+/** A file of a form, wholly read. */
+export interface FormFile {
+  readonly filename: string;
+  /** Its media type; empty where the client named none. */
+  readonly type: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+export type FormField = readonly [name: string, value: string | FormFile];
+
+/** More fields than any form has; a cheap bound on the work that one request can cause. */
+const MAX_FIELDS = 1_000;
+
+/** Reads a `multipart/form-data` body (RFC 7578). A malformed one is a 400. */
+export async function parseMultipart(bytes: Uint8Array, contentType: string): Promise<FormField[]> {
+  // Loaded by the first form, so that an application without forms starts without it.
+  const { Busboy } = await import("@fastify/busboy");
+  return new Promise((resolve, reject) => {
+    const fields: FormField[] = [];
+    const malformed = (reason: string) => reject(new HttpError(400, `malformed multipart body: ${reason}`));
+    let parser: InstanceType<typeof Busboy>;
+    try {
+      parser = new Busboy({
+        headers: { "content-type": contentType },
+        limits: { parts: MAX_FIELDS, fieldSize: bytes.length + 1, headerPairs: 100, fieldNameSize: 1_000 },
+      });
+    } catch (error) {
+      malformed((error as Error).message);
+      return;
+    }
+    parser.on("field", (name: string | undefined, value: string) => {
+      if (name === undefined) malformed("a part has no name");
+      else fields.push([name, value]);
+    });
+    parser.on("file", (name: string | undefined, stream, filename: string | undefined, _encoding, type) => {
+      const pieces: Uint8Array[] = [];
+      stream.on("data", (piece: Uint8Array) => pieces.push(piece));
+      stream.on("error", (error: Error) => malformed(error.message));
+      stream.on("end", () => {
+        if (name === undefined) return malformed("a part has no name");
+        // An untouched file input of an HTML form is a nameless, empty file: nothing was chosen.
+        if (pieces.length === 0 && !filename) return;
+        fields.push([name, { filename: filename ?? "", type: type ?? "", bytes: joined(pieces) }]);
+      });
+    });
+    parser.on("partsLimit", () => malformed(`more than ${MAX_FIELDS} parts`));
+    parser.on("error", (error) => malformed(error instanceof Error ? error.message : String(error)));
+    parser.on("finish", () => resolve(fields));
+    parser.end(bytes);
+  });
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(pieces.reduce((size, piece) => size + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}

@@ -1,0 +1,36 @@
+import type { Incoming } from "./incoming.ts";
+
+/**
+ * Whose forwarded headers count: nobody's (`false`), everybody's (`true`: only where nothing but the proxy can
+ * reach the server), or those that the nearest so many proxies appended.
+ */
+export type TrustProxy = boolean | number;
+
+/** Where a request came from and what it asked for, as the client sees it. */
+export interface Origin {
+  scheme: string;
+  host: string;
+  remoteAddress: string | undefined;
+}
+
+/** The value that the outermost trusted proxy wrote: each proxy appends what it saw. */
+function forwarded(incoming: Incoming, name: string, trust: number): string | undefined {
+  const values = incoming.header(name)?.split(",");
+  if (values === undefined) return undefined;
+  return values[Math.max(0, values.length - trust)]!.trim() || undefined;
+}
+
+export function originOf(incoming: Incoming, trust: TrustProxy): Origin {
+  const origin: Origin = {
+    scheme: incoming.scheme,
+    host: incoming.header("host") ?? "localhost",
+    remoteAddress: incoming.remoteAddress,
+  };
+  const hops = trust === true ? Number.POSITIVE_INFINITY : Number(trust);
+  if (hops <= 0) return origin;
+  const scheme = forwarded(incoming, "x-forwarded-proto", hops);
+  if (scheme === "http" || scheme === "https") origin.scheme = scheme;
+  origin.host = forwarded(incoming, "x-forwarded-host", hops) ?? origin.host;
+  origin.remoteAddress = forwarded(incoming, "x-forwarded-for", hops) ?? origin.remoteAddress;
+  return origin;
+}

@@ -1,0 +1,140 @@
+import { availableParallelism } from "node:os";
+import { type ParseArgsConfig, parseArgs } from "node:util";
+import { LauncherError } from "./errors.ts";
+
+export type Command = "serve" | "routes" | "openapi" | "build";
+
+/** The command line, checked. */
+export interface Arguments {
+  readonly command: Command;
+  readonly prefix: readonly string[];
+  readonly dir: string;
+  readonly app: string | undefined;
+  readonly manifest: string | undefined;
+  readonly host: string;
+  readonly workers: number;
+  readonly watch: boolean;
+  readonly debug: boolean;
+  readonly quiet: boolean;
+  readonly check: string | undefined;
+  readonly out: string | undefined;
+  readonly help: boolean;
+  readonly version: boolean;
+}
+
+const OPTIONS = {
+  prefix: { type: "string", multiple: true },
+  dir: { type: "string" },
+  app: { type: "string" },
+  manifest: { type: "string" },
+  host: { type: "string" },
+  interface: { type: "string" },
+  workers: { type: "string" },
+  watch: { type: "boolean" },
+  debug: { type: "boolean" },
+  quiet: { type: "boolean" },
+  check: { type: "string" },
+  out: { type: "string" },
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean", short: "v" },
+} as const satisfies ParseArgsConfig["options"];
+
+const COMMANDS: ReadonlySet<string> = new Set(["serve", "routes", "openapi", "build"]);
+/** Which options only make sense for which command. */
+const ONLY_FOR: Readonly<Record<string, readonly Command[]>> = {
+  host: ["serve"],
+  interface: ["serve"],
+  workers: ["serve"],
+  watch: ["serve"],
+  quiet: ["serve"],
+  debug: ["serve"],
+  check: ["routes"],
+  out: ["build", "openapi"],
+};
+
+export const USAGE = `usage: waymark [serve] [options]         serve the controllers
+       waymark routes [--check=FILE]     print every route; fail where it differs from a reviewed file
+       waymark openapi [--out=FILE]      print the OpenAPI 3.1 document
+       waymark build [--out=FILE]        write a manifest, for bundles and starts without a parser
+
+  --prefix=MODULE     dotted module path of the controllers; may be repeated (FRAMEWORK_PREFIX; default: controllers)
+  --dir=FOLDER        where the prefix resolves from (default: the working directory)
+  --app=FILE          a module that exports "application" (WAYMARK_APP)
+  --manifest=FILE     start from what "waymark build" wrote
+  --host=HOST:PORT    default localhost:8000; :8000 is every interface, port 0 a free one
+  --interface=NAME    node
+  --workers=N         that many processes; "max" for one per core
+  --watch             restart when a file changes
+  --debug             show errors with their stacks in 500 answers
+  --quiet             do not print the routes
+  --version, --help`;
+
+/** Reads the command line. The environment gives what it does not say. */
+export function readArguments(args: readonly string[], environment: NodeJS.ProcessEnv): Arguments {
+  const { values, positionals } = parse(args);
+  const [command = "serve", ...rest] = positionals;
+  if (!COMMANDS.has(command)) throw new LauncherError(`there is no command "${command}"\n${USAGE}`, 2);
+  if (rest.length > 0) throw new LauncherError(`"${rest[0]}" is one word too many\n${USAGE}`, 2);
+  for (const name of Object.keys(values)) {
+    const only = ONLY_FOR[name];
+    if (only !== undefined && !only.includes(command as Command))
+      throw new LauncherError(
+        `--${name} is an option of "waymark ${only[0]}", not of "waymark ${command}"`,
+        2,
+      );
+  }
+  checkInterface(values.interface ?? "node");
+  const prefix = values.prefix ?? [];
+  const app = values.app ?? (prefix.length === 0 && !values.manifest ? environment.WAYMARK_APP : undefined);
+  const sources = [prefix.length > 0 && "--prefix", app && "--app", values.manifest && "--manifest"].filter(
+    Boolean,
+  );
+  if (sources.length > 1)
+    throw new LauncherError(
+      `${sources.join(" and ")} exclude each other: an application says its own prefix`,
+      2,
+    );
+  return {
+    command: command as Command,
+    prefix: prefix.flatMap((each) => each.split(",")),
+    dir: values.dir ?? ".",
+    app: app || undefined,
+    manifest: values.manifest,
+    host: values.host ?? "localhost:8000",
+    workers: workerCount(values.workers),
+    watch: values.watch ?? false,
+    debug: values.debug ?? false,
+    quiet: values.quiet ?? false,
+    check: values.check,
+    out: values.out,
+    help: values.help ?? false,
+    version: values.version ?? false,
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    throw new LauncherError(`${(error as Error).message.split(". ")[0]}\n${USAGE}`, 2);
+  }
+}
+
+function checkInterface(name: string): void {
+  if (name === "wsgi" || name === "asgi")
+    throw new LauncherError(
+      `--interface=${name} is not served yet: use --interface=node, which is the default`,
+      2,
+    );
+  if (name !== "node")
+    throw new LauncherError(`--interface=${name}: there is no such interface; use node`, 2);
+}
+
+function workerCount(text: string | undefined): number {
+  if (text === undefined) return 1;
+  if (text === "max" || text === "auto") return availableParallelism();
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || count < 1 || count > 1024)
+    throw new LauncherError(`--workers=${text} is not a number of processes from 1 to 1024, nor "max"`, 2);
+  return count;
+}

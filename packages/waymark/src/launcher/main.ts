@@ -1,0 +1,47 @@
+import cluster from "node:cluster";
+import { readFileSync } from "node:fs";
+import { type Arguments, readArguments, USAGE } from "./arguments.ts";
+import { exitStatusOf, faultText } from "./output.ts";
+
+/** The command `waymark`: resolves with its exit status. */
+export async function main(args: readonly string[]): Promise<number> {
+  let debug = args.includes("--debug");
+  try {
+    const read = readArguments(args, process.env);
+    debug = read.debug;
+    return await run(read);
+  } catch (error) {
+    const text = faultText(error, debug);
+    if (process.env.WAYMARK_WATCHED) (await import("./watch.ts")).tellWatcher();
+    if (cluster.isWorker) {
+      const { tellParent } = await import("./workers.ts");
+      await tellParent({ failed: text, status: exitStatusOf(error) });
+    } else console.error(text);
+    return exitStatusOf(error);
+  }
+}
+
+async function run(args: Arguments): Promise<number> {
+  if (args.help) return print(`${USAGE}\n`);
+  if (args.version) return print(`${packageVersion()}\n`);
+  if (args.command === "routes") return (await import("./routes.ts")).routes(args);
+  if (args.command === "build") return (await import("./build.ts")).build(args);
+  if (args.watch && !process.env.WAYMARK_WATCHED) return (await import("./watch.ts")).watch(args);
+  const { serve } = await import("./serve.ts");
+  if (cluster.isWorker) {
+    const { tellParent } = await import("./workers.ts");
+    return serve(args, (ready) => void tellParent({ ready }));
+  }
+  if (args.workers > 1) return (await import("./workers.ts")).serveWithWorkers(args.workers, print);
+  return serve(args, print);
+}
+
+function print(text: string): number {
+  process.stdout.write(text);
+  return 0;
+}
+
+function packageVersion(): string {
+  const url = new URL("../../package.json", import.meta.url);
+  return (JSON.parse(readFileSync(url, "utf8")) as { version: string }).version;
+}

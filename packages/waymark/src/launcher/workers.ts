@@ -1,0 +1,64 @@
+import cluster, { type Worker } from "node:cluster";
+
+/** What a worker tells its parent. */
+export type WorkerMessage = { readonly ready: string } | { readonly failed: string; readonly status: number };
+
+/** A worker that dies this soon is started again only after a pause. */
+const SHORT_LIFE_MS = 1_000;
+
+/**
+ * Serves with several processes on one port. A worker that dies is replaced; one that cannot start ends them all,
+ * because the others would fail alike. Resolves with the exit status.
+ */
+export function serveWithWorkers(count: number, announce: (text: string) => void): Promise<number> {
+  return new Promise((resolve) => {
+    let announced = false;
+    let stopping = false;
+    let status = 0;
+    let pause: NodeJS.Timeout | undefined;
+    const born = new Map<Worker, number>();
+    const fork = () => {
+      const worker = cluster.fork();
+      born.set(worker, Date.now());
+      worker.on("message", (message: WorkerMessage) => {
+        if ("ready" in message) {
+          if (!announced) announce(`${message.ready}${count} workers\n`);
+          announced = true;
+        } else if (!stopping) {
+          console.error(message.failed);
+          status = message.status;
+          stop();
+        }
+      });
+    };
+    const stop = () => {
+      stopping = true;
+      clearTimeout(pause);
+      for (const worker of born.keys()) worker.process.kill("SIGTERM");
+      if (born.size === 0) resolve(status);
+    };
+    cluster.on("exit", (worker, code, signal) => {
+      const age = Date.now() - (born.get(worker) ?? 0);
+      born.delete(worker);
+      if (stopping) {
+        if (born.size === 0) resolve(status);
+        return;
+      }
+      console.error(`waymark: worker ${worker.process.pid} ended (${signal ?? code}); starting another`);
+      if (age > SHORT_LIFE_MS) fork();
+      else pause = setTimeout(fork, SHORT_LIFE_MS);
+    });
+    const onSignal = () => (stopping ? process.exit(130) : stop());
+    process.on("SIGTERM", onSignal);
+    process.on("SIGINT", onSignal);
+    for (let at = 0; at < count; at++) fork();
+  });
+}
+
+/** Tells the parent, and waits until it has been told. */
+export function tellParent(message: WorkerMessage): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.send === undefined) resolve();
+    else process.send(message, () => resolve());
+  });
+}

@@ -1,0 +1,27 @@
+import { readFileSync } from "node:fs";
+import type { ControllerClass } from "../controller.ts";
+
+/** Which files declare an abstract class of which name. Read from the source, because nothing of it is left at run time. */
+export type AbstractNames = ReadonlySet<string>;
+
+const HINT = /\babstract\s+class\b/;
+
+/** The names of the abstract classes that the given files declare. The parser is loaded only where the word occurs. */
+export async function abstractNames(files: Iterable<string>): Promise<AbstractNames> {
+  const names = new Set<string>();
+  for (const file of files) {
+    const text = readFileSync(file, "utf8");
+    if (!HINT.test(text)) continue;
+    const { parseSync, Visitor } = await import("oxc-parser");
+    const { program } = parseSync(file, text);
+    const note = (node: { abstract?: boolean | undefined; id: { name: string } | null }) => {
+      if (node.abstract === true && node.id !== null) names.add(node.id.name);
+    };
+    new Visitor({ ClassDeclaration: note, ClassExpression: note }).visit(program);
+  }
+  return names;
+}
+
+export function isAbstractIn(names: AbstractNames): (controller: ControllerClass) => boolean {
+  return (controller) => names.has(controller.name);
+}

@@ -1,0 +1,121 @@
+import { readdirSync, realpathSync, statSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { StartError } from "./errors.ts";
+import { segmentOfModule } from "./names.ts";
+
+/** A module found under a prefix: a file, a folder, or both under one name. */
+export interface FoundModule {
+  /** Dotted, from the prefix on: `app.controllers.users`. */
+  name: string;
+  /** Absolute; undefined for a folder without an index. */
+  file: string | undefined;
+  /** By path segment, sorted. */
+  children: Map<string, FoundModule>;
+}
+
+const EXTENSIONS = [".ts", ".mts", ".js", ".mjs"];
+const SKIPPED = /^[._]|^node_modules$|\.d\.m?ts$|\.(test|spec)\.m?[jt]s$/;
+const PREFIX = /^[\p{ID_Start}$_][\p{ID_Continue}$-]*(\.[\p{ID_Start}$_][\p{ID_Continue}$-]*)*$/u;
+/** Deeper trees are links that lead back into themselves. */
+const MAX_DEPTH = 64;
+
+/** Finds the modules under a dotted prefix, from a directory. */
+export function discover(prefix: string, directory: string): FoundModule {
+  if (!PREFIX.test(prefix)) {
+    throw new StartError(
+      "INVALID_PREFIX",
+      `"${prefix}" is not a dotted module path such as "app.controllers" (a path of files is not one)`,
+    );
+  }
+  const path = join(directory, ...prefix.split("."));
+  const base = path.slice(dirname(path).length + 1);
+  const files = EXTENSIONS.map((extension) => base + extension).filter((name) =>
+    isFile(join(dirname(path), name)),
+  );
+  const folder = isFolder(path) ? path : undefined;
+  if (files.length === 0 && folder === undefined) {
+    const shown = relative(process.cwd(), path) || path;
+    throw new StartError(
+      "PREFIX_NOT_FOUND",
+      `there is no module "${prefix}": looked for ${shown}.{ts,mts,js,mjs} and ${shown}/ in ${directory}`,
+    );
+  }
+  return moduleOf(
+    prefix,
+    files.map((name) => join(dirname(path), name)),
+    folder,
+    0,
+  );
+}
+
+function moduleOf(name: string, files: string[], folder: string | undefined, depth: number): FoundModule {
+  if (depth > MAX_DEPTH)
+    throw new StartError("AMBIGUOUS_MODULE", `${folder}: folders lead back into themselves`);
+  const entries = folder === undefined ? [] : readdirSync(folder).sort();
+  const claims = [...files];
+  for (const entry of entries) {
+    const stem = stemOf(entry);
+    if (stem === "index" && isFile(join(folder!, entry))) claims.push(join(folder!, entry));
+  }
+  if (claims.length > 1) {
+    throw new StartError(
+      "AMBIGUOUS_MODULE",
+      `the module "${name}" is claimed by ${claims.join(" and ")}: keep one`,
+    );
+  }
+  return {
+    name,
+    file: claims[0] === undefined ? undefined : realpathSync(claims[0]),
+    children: folder === undefined ? new Map() : childrenOf(name, folder, entries, depth),
+  };
+}
+
+function childrenOf(
+  name: string,
+  folder: string,
+  entries: string[],
+  depth: number,
+): Map<string, FoundModule> {
+  const claims = new Map<string, { stems: Set<string>; files: string[]; folder: string | undefined }>();
+  const claim = (stem: string) => {
+    const segment = segmentOfModule(stem);
+    let found = claims.get(segment);
+    if (found === undefined) {
+      found = { stems: new Set(), files: [], folder: undefined };
+      claims.set(segment, found);
+    }
+    found.stems.add(stem);
+    return found;
+  };
+  for (const entry of entries) {
+    if (SKIPPED.test(entry)) continue;
+    const path = join(folder, entry);
+    const stem = stemOf(entry);
+    if (isFolder(path)) claim(entry).folder = path;
+    else if (stem !== undefined && stem !== "index") claim(stem).files.push(path);
+  }
+  const children = new Map<string, FoundModule>();
+  for (const [segment, { stems, files, folder: inner }] of claims) {
+    if (stems.size > 1) {
+      const names = [...stems].map((stem) => join(folder, stem)).join(" and ");
+      throw new StartError("AMBIGUOUS_MODULE", `${names} answer to one path, "${segment}": keep one`);
+    }
+    children.set(segment, moduleOf(`${name}.${[...stems][0]}`, files, inner, depth + 1));
+  }
+  return children;
+}
+
+/** The name without its extension; undefined for files that are not modules. */
+function stemOf(entry: string): string | undefined {
+  const extension = EXTENSIONS.find((each) => entry.endsWith(each));
+  if (extension === undefined || SKIPPED.test(entry)) return undefined;
+  return entry.slice(0, -extension.length);
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}

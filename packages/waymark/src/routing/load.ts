@@ -1,0 +1,52 @@
+import { readFileSync } from "node:fs";
+import type { FoundModule } from "./discover.ts";
+import { StartError } from "./errors.ts";
+import { own, ownedFiles } from "./hooks.ts";
+
+export type Namespace = Readonly<Record<string, unknown>>;
+
+/** Imports every module of a tree, in order. The first that is broken ends the start with its file and line. */
+export async function loadModules(root: FoundModule): Promise<Map<FoundModule, Namespace>> {
+  const loaded = new Map<FoundModule, Namespace>();
+  await loadInto(root, loaded);
+  return loaded;
+}
+
+async function loadInto(found: FoundModule, loaded: Map<FoundModule, Namespace>): Promise<void> {
+  if (found.file !== undefined) loaded.set(found, await loadFile(found.file));
+  for (const child of found.children.values()) await loadInto(child, loaded);
+}
+
+export async function loadFile(file: string): Promise<Namespace> {
+  try {
+    return (await import(own(file))) as Namespace;
+  } catch (error) {
+    throw new StartError("BROKEN_MODULE", await describe(file, error), { cause: error });
+  }
+}
+
+const LOCATION = /(?:file:\/\/)?(\/[^\s():]+):(\d+)(?::(\d+))?/;
+
+/** Says where a module is broken: by the parser where Node names no line, else from the error's own stack. */
+async function describe(file: string, error: unknown): Promise<string> {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = (error as { code?: string } | null)?.code ?? "";
+  if (
+    error instanceof SyntaxError ||
+    code.startsWith("ERR_INVALID_TYPESCRIPT") ||
+    code.includes("TYPESCRIPT_SYNTAX")
+  ) {
+    const { explainModuleError } = await import("../signature/explain.ts");
+    for (const path of new Set([file, ...ownedFiles()])) {
+      const [fault] = explainModuleError(path, readFileSync(path, "utf8"));
+      if (fault !== undefined) {
+        const { line, column } = fault.location;
+        return `${path}:${line}:${column}: ${fault.message}`;
+      }
+    }
+  }
+  const at = LOCATION.exec((error as Error | null)?.stack ?? "");
+  const place = at === null || at[1]!.includes("/node_modules/") ? file : at[0].replace("file://", "");
+  const lines = message.split("\n").filter((line) => line.trim() !== "");
+  return `${place}: ${lines[0] ?? "the module threw nothing that could be shown"}${place === file ? "" : ` (loaded for ${file})`}`;
+}

@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { MethodSignature } from "../signature/model.ts";
+import type { ModuleEntry, SignatureOf } from "./build.ts";
+import { classesOf, type FoundClass } from "./classes.ts";
+import { StartError } from "./errors.ts";
+import type { Namespace } from "./load.ts";
+
+/** What `waymark build` writes, so that an application starts without its sources and without a parser. */
+export interface Manifest {
+  readonly version: 1;
+  readonly modules: readonly ManifestModule[];
+}
+
+export interface ManifestModule {
+  /** Which of the prefixes it belongs to, from 0. */
+  readonly root: number;
+  /** Dotted, as discovered. */
+  readonly name: string;
+  /** The segments that lead to it; none for the prefix itself. */
+  readonly path: readonly string[];
+  /** The source file's URL as the manifest's own `import.meta.url` resolves it, to compare its hash where it is there. */
+  readonly source?: string;
+  /** SHA-256 of the source, in hexadecimal. */
+  readonly hash?: string;
+  /** The module itself. Absent for a folder without an index. */
+  readonly exports?: Namespace;
+  /** Class name (`Foo.Bar`) -> verb -> signature. Classes that are not listed are not routed. */
+  readonly classes: { readonly [name: string]: { readonly [verb: string]: MethodSignature } };
+}
+
+export function hashOf(text: string | Uint8Array): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** The modules of a manifest as a tree, and where their signatures are. A stale one ends the start. */
+export function manifestEntries(
+  manifest: Manifest,
+  notes: string[],
+): { roots: ModuleEntry[]; signatureOf: SignatureOf } {
+  if (manifest.version !== 1 || !Array.isArray(manifest.modules))
+    throw new StartError(
+      "INVALID_OPTION",
+      "the manifest is not one that this version of waymark build wrote",
+    );
+  const signatures = new Map<FoundClass, ManifestModule["classes"][string]>();
+  type Building = { name: string; segment: string; classes: FoundClass[]; children: Building[] };
+  const byPath = new Map<string, Building>();
+  const roots: Building[] = [];
+  for (const module of manifest.modules) {
+    refuseStale(module);
+    const segment = module.path.at(-1) ?? "";
+    const building: Building = { name: module.name, segment, classes: [], children: [] };
+    building.classes = classesFrom(module, notes, signatures);
+    byPath.set([module.root, ...module.path].join("/"), building);
+    if (module.path.length === 0) roots.push(building);
+    else byPath.get([module.root, ...module.path.slice(0, -1)].join("/"))!.children.push(building);
+  }
+  return {
+    roots,
+    signatureOf: (found, verb) => {
+      const signature = signatures.get(found)?.[verb];
+      if (signature === undefined)
+        throw stale(`class ${found.name} has a method ${verb} that the manifest lacks`);
+      return signature;
+    },
+  };
+}
+
+function classesFrom(
+  module: ManifestModule,
+  notes: string[],
+  signatures: Map<FoundClass, ManifestModule["classes"][string]>,
+): FoundClass[] {
+  if (module.exports === undefined) return [];
+  const listed = new Set(Object.keys(module.classes));
+  const remember = (found: FoundClass) => {
+    const verbs = module.classes[found.name];
+    if (verbs === undefined) throw stale(`${module.name} has a class ${found.name} that the manifest lacks`);
+    for (const verb of Object.keys(verbs)) {
+      if (!found.verbs.has(verb))
+        throw stale(`${module.name}: class ${found.name} has no method ${verb} any more`);
+    }
+    listed.delete(found.name);
+    signatures.set(found, verbs);
+    for (const member of found.members) remember(member);
+  };
+  // Whether a class is abstract was decided when the manifest was written: it is not listed then.
+  const isAbstract = (_: unknown, __: unknown, name: string) => !Object.hasOwn(module.classes, name);
+  const found = classesOf(module.exports, { file: undefined, module: module.name, isAbstract, notes });
+  for (const each of found) remember(each);
+  for (const name of listed) throw stale(`${module.name} has no class ${name} any more`);
+  return found;
+}
+
+function refuseStale({ name, source, hash }: ManifestModule): void {
+  if (source === undefined || hash === undefined || !source.startsWith("file:")) return;
+  const path = fileURLToPath(source);
+  // A bundle, or an image without sources, has nothing to compare with.
+  if (!existsSync(path)) return;
+  if (hashOf(readFileSync(path)) !== hash) throw stale(`${path} (${name}) has changed since`);
+}
+
+function stale(what: string): StartError {
+  return new StartError("INVALID_OPTION", `the manifest is stale: ${what}: run "waymark build" again`);
+}

@@ -1,0 +1,42 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+/** How long, and how much of, a body that nobody reads is still taken, so that its sender sees the answer. */
+const LINGER_MS = 2_000;
+const LINGER_BYTES = 4 * 1024 * 1024;
+
+/**
+ * True for a request whose body is still coming when its answer is ready. Closing at once would reset the connection,
+ * and the sender would never see why; reading on for ever would let it send for ever.
+ */
+export function lingers(request: IncomingMessage): boolean {
+  if (request.complete) return false;
+  const { headers } = request;
+  if (headers["transfer-encoding"] !== undefined) return true;
+  return Number(headers["content-length"] ?? 0) > 0;
+}
+
+/** Sends the answer whole, then takes what still comes, within bounds, and closes. */
+export function sendThenDrain(
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: string | Uint8Array | null,
+): void {
+  if (body === null) response.flushHeaders();
+  else response.write(body);
+  let taken = 0;
+  const finish = () => {
+    clearTimeout(timer);
+    request.off("data", count);
+    request.off("end", finish);
+    request.off("close", finish);
+    response.end();
+  };
+  const timer = setTimeout(finish, LINGER_MS);
+  const count = (piece: Uint8Array) => {
+    taken += piece.length;
+    if (taken > LINGER_BYTES) finish();
+  };
+  request.on("data", count);
+  request.once("end", finish);
+  request.once("close", finish);
+}

@@ -1,0 +1,139 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { HttpError } from "../http/error.ts";
+import type { Incoming } from "../http/incoming.ts";
+
+/** A `node:http` request as the core sees it. */
+export class NodeIncoming implements Incoming {
+  readonly method: string;
+  readonly target: string;
+  readonly hasBody: boolean;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  /** The client waits for "100 Continue" before it sends the body. */
+  #expects: boolean;
+  #abort: AbortController | undefined = undefined;
+
+  constructor(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) {
+    this.method = request.method!;
+    this.target = request.url!;
+    this.hasBody = announcesBody(request.rawHeaders);
+    this.#request = request;
+    this.#response = response;
+    this.#expects = expectsContinue;
+  }
+
+  header(name: string): string | undefined {
+    const value: unknown = this.#request.headers[name];
+    if (typeof value === "string") return value;
+    return Array.isArray(value) ? value.join(", ") : undefined;
+  }
+
+  headers(): [string, string][] {
+    const { rawHeaders } = this.#request;
+    const pairs: [string, string][] = [];
+    for (let at = 0; at < rawHeaders.length; at += 2)
+      pairs.push([rawHeaders[at]!.toLowerCase(), rawHeaders[at + 1]!]);
+    return pairs;
+  }
+
+  get scheme(): string {
+    return "encrypted" in this.#request.socket ? "https" : "http";
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#request.socket.remoteAddress;
+  }
+
+  get gone(): boolean {
+    return this.#response.destroyed && !this.#response.writableFinished;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      const abort = new AbortController();
+      const left = () => {
+        if (!this.#response.writableFinished)
+          abort.abort(new DOMException("the client has gone away", "AbortError"));
+      };
+      this.#abort = abort;
+      if (this.#response.destroyed) left();
+      else this.#response.once("close", left);
+    }
+    return this.#abort.signal;
+  }
+
+  read(limit: number): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      const request = this.#request;
+      const announced = Number(request.headers["content-length"] ?? 0);
+      if (announced > limit) return reject(tooLarge(limit));
+      this.#invite();
+      let whole: Uint8Array | undefined;
+      let pieces: Uint8Array[] | undefined;
+      let size = 0;
+      const onData = (piece: Uint8Array) => {
+        size += piece.length;
+        if (size > limit) {
+          stop();
+          request.pause();
+          reject(tooLarge(limit));
+        } else if (whole === undefined) whole = piece;
+        else if (pieces === undefined) pieces = [whole, piece];
+        else pieces.push(piece);
+      };
+      const onEnd = () => {
+        stop();
+        resolve(pieces === undefined ? (whole ?? new Uint8Array()) : Buffer.concat(pieces, size));
+      };
+      const onBroken = () => {
+        stop();
+        reject(new HttpError(400, "the body ended early"));
+      };
+      const stop = () => {
+        request.off("data", onData);
+        request.off("end", onEnd);
+        request.off("error", onBroken);
+        request.off("close", onBroken);
+      };
+      request.on("data", onData);
+      request.on("end", onEnd);
+      request.on("error", onBroken);
+      request.on("close", onBroken);
+    });
+  }
+
+  async *stream(limit: number): AsyncGenerator<Uint8Array> {
+    const announced = Number(this.#request.headers["content-length"] ?? 0);
+    if (announced > limit) throw tooLarge(limit);
+    this.#invite();
+    let size = 0;
+    // A reader that stops early must not take the connection, and so the answer, with it.
+    for await (const piece of this.#request.iterator({ destroyOnReturn: false })) {
+      size += (piece as Uint8Array).length;
+      if (size > limit) throw tooLarge(limit);
+      yield piece as Uint8Array;
+    }
+  }
+
+  #invite(): void {
+    if (!this.#expects) return;
+    this.#expects = false;
+    this.#response.writeContinue();
+  }
+}
+
+function tooLarge(limit: number): HttpError {
+  return new HttpError(413, `the body is larger than ${limit} bytes`);
+}
+
+/** Looks through the raw headers: `request.headers` builds an object, which a request without a body need not pay for. */
+function announcesBody(rawHeaders: readonly string[]): boolean {
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const { length } = rawHeaders[at]!;
+    if (length !== 14 && length !== 17) continue;
+    const name = rawHeaders[at]!.toLowerCase();
+    if (name === "transfer-encoding") return true;
+    if (name === "content-length" && rawHeaders[at + 1] !== "0") return true;
+  }
+  return false;
+}

@@ -1,0 +1,211 @@
+import { type Count, StoreError } from "../store.ts";
+import { type Endpoint, formatEndpoint, parseHostPort } from "../transport/endpoint.ts";
+import { type Address, greeting } from "./address.ts";
+import { Way } from "./batch.ts";
+import { readSlots } from "./clusterSlots.ts";
+import { Connection } from "./connection.ts";
+import { StoreNode } from "./node.ts";
+import type { ErrorReply } from "./resp/reader.ts";
+import { slotCount, slotOf } from "./slots.ts";
+import type { Surroundings } from "./surroundings.ts";
+import type { Ticket } from "./ticket.ts";
+import type { Topology } from "./topology.ts";
+
+/** The slots are asked for so often while all is well, and so often while a server is away. */
+const calmMs = 5000;
+const troubledMs = 250;
+/** A slot on the move answers TRYAGAIN to a script until both of its keys are on one side. */
+const tryAgainMs = 20;
+
+type ClusterAddress = Address & { type: "cluster" };
+
+/** A cluster: each count goes to the server that holds its key's slot; the parts of a request go out at the same time. */
+export class ClusterTopology implements Topology {
+  readonly #address: ClusterAddress;
+  readonly #around: Surroundings;
+  readonly #nodes = new Map<string, StoreNode>();
+  readonly #slots: (StoreNode | undefined)[] = new Array(slotCount).fill(undefined);
+  /** Asked about the slots; one at a time. */
+  #control: Connection | undefined;
+  #refreshing = false;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+  #turn = 0;
+
+  constructor(address: ClusterAddress, around: Surroundings) {
+    this.#address = address;
+    this.#around = around;
+    for (const endpoint of address.nodes) this.#node(endpoint);
+    this.#refreshIn(0);
+  }
+
+  submit(ticket: Ticket): void {
+    const { counts } = ticket;
+    if (ticket.atomic) {
+      const node = this.#nodeOf(counts[0]!);
+      node.ensureRoom(1);
+      node.push(null, ticket, Way.PLAIN);
+      return;
+    }
+    const nodes = counts.map((count) => this.#nodeOf(count));
+    for (const node of nodes) node.ensureRoom(1);
+    for (let i = 0; i < counts.length; i++) nodes[i]!.push(counts[i]!, ticket, Way.PLAIN);
+  }
+
+  groups(counts: readonly Count[]): readonly (readonly Count[])[] | undefined {
+    const groups = Map.groupBy(counts, (count) => slotOf(count.stem + count.windowStart));
+    return groups.size > 1 ? [...groups.values()] : undefined;
+  }
+
+  nodes(): Iterable<StoreNode> {
+    return this.#nodes.values();
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#control?.destroy();
+    for (const node of this.#nodes.values()) node.close();
+  }
+
+  #nodeOf(count: Count): StoreNode {
+    // Before the slots are known any server will do: it says MOVED.
+    return this.#slots[slotOf(count.stem + count.windowStart)] ?? this.#anyNode();
+  }
+
+  #anyNode(): StoreNode {
+    const nodes = [...this.#nodes.values()];
+    return nodes.find((node) => node.pool.active > 0) ?? nodes[0]!;
+  }
+
+  #node(endpoint: Endpoint): StoreNode {
+    const id = formatEndpoint(endpoint);
+    let node = this.#nodes.get(id);
+    if (node === undefined) {
+      const { tls, credentials } = this.#address;
+      const { timeout } = this.#around.options;
+      node = new StoreNode({
+        ...this.#around,
+        connect: () => Connection.open({ endpoint, tls, greeting: greeting(credentials, ["PING"]), timeout }),
+        refused: (from, error, count, ticket) => this.#refused(from, error, count, ticket),
+        lost: () => this.#refreshIn(troubledMs),
+      });
+      this.#nodes.set(id, node);
+    }
+    return node;
+  }
+
+  /** None of these replies means that anything was counted. */
+  #refused(from: StoreNode, error: ErrorReply, count: Count | null, ticket: Ticket): boolean {
+    const [code, slot, target] = error.message.split(" ");
+    switch (code) {
+      case "MOVED": {
+        const node = this.#node(this.#targetOf(target!, from));
+        this.#slots[Number(slot)] = node;
+        node.push(count, ticket, Way.PLAIN);
+        this.#refreshIn(0);
+        return true;
+      }
+      case "ASK":
+        this.#node(this.#targetOf(target!, from)).push(count, ticket, Way.ASKING);
+        return true;
+      case "TRYAGAIN":
+        setTimeout(() => {
+          if (!ticket.done) this.#nodeOf(count ?? ticket.counts[0]!).push(count, ticket, Way.PLAIN);
+        }, tryAgainMs);
+        return true;
+      case "CLUSTERDOWN":
+        this.#refreshIn(troubledMs);
+        return false;
+      default:
+        return false;
+    }
+  }
+
+  /** `host:port`; a server that does not know its own name leaves the host out, and means the one that was asked. */
+  #targetOf(text: string, from: StoreNode): Endpoint {
+    const colon = text.lastIndexOf(":");
+    const host = text.slice(0, colon);
+    const port = Number(text.slice(colon + 1));
+    if (host !== "") return { host, port };
+    const own = [...this.#nodes].find(([, node]) => node === from)![0];
+    return { host: parseHostPort(own, "a cluster node").host, port };
+  }
+
+  #refreshIn(delay: number): void {
+    if (this.#closed) return;
+    if (delay === calmMs && this.#timer !== undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.#refresh();
+    }, delay);
+    this.#timer.unref();
+  }
+
+  async #refresh(): Promise<void> {
+    if (this.#refreshing) {
+      this.#refreshIn(troubledMs);
+      return;
+    }
+    this.#refreshing = true;
+    try {
+      const connection = await this.#controlConnection();
+      const [reply] = await connection.commands([["CLUSTER", "SLOTS"]]);
+      if (!this.#closed) this.#apply(readSlots(reply!, connection.endpoint));
+      const troubled = [...this.#nodes.values()].some((node) => node.pool.active === 0);
+      this.#refreshIn(troubled ? troubledMs : calmMs);
+    } catch (error) {
+      this.#control?.destroy();
+      this.#control = undefined;
+      this.#around.log("info", `the cluster's slots could not be read: ${(error as Error).message}`);
+      this.#refreshIn(troubledMs);
+    } finally {
+      this.#refreshing = false;
+    }
+  }
+
+  async #controlConnection(): Promise<Connection> {
+    if (this.#control !== undefined && !this.#control.closed) return this.#control;
+    const known = [...this.#nodes.keys()].map((id) => parseHostPort(id, "a cluster node"));
+    const candidates = [...known, ...this.#address.nodes];
+    const endpoint = candidates[this.#turn++ % candidates.length]!;
+    const connection = await Connection.open({
+      endpoint,
+      tls: this.#address.tls,
+      greeting: greeting(this.#address.credentials, ["PING"]),
+      timeout: Math.min(this.#around.options.timeout, 2000),
+    });
+    if (this.#closed) connection.destroy();
+    this.#control = connection;
+    return connection;
+  }
+
+  /** Takes over the slots, lets servers go that hold none, and sends on what waited for a server that lost its slots. */
+  #apply(ranges: readonly { from: number; to: number; master: Endpoint }[]): void {
+    if (ranges.length === 0) throw new StoreError("STORE_UNAVAILABLE", "the cluster serves no slot");
+    const before = new Set(this.#slots);
+    const used = new Set<StoreNode>();
+    let changed = false;
+    for (const { from, to, master } of ranges) {
+      const node = this.#node(master);
+      used.add(node);
+      for (let slot = from; slot <= to; slot++) {
+        if (this.#slots[slot] !== node) changed = true;
+        this.#slots[slot] = node;
+      }
+    }
+    if (!changed && before.size === used.size) return;
+    for (const [id, node] of this.#nodes) {
+      node.drain((count, ticket, way) => {
+        const target = (way & Way.ASKING) !== 0 ? node : this.#nodeOf(count ?? ticket.counts[0]!);
+        target.push(count, ticket, way);
+      });
+      if (used.has(node)) continue;
+      if (!node.idle) continue;
+      this.#nodes.delete(id);
+      node.close();
+    }
+    this.#around.changed();
+  }
+}

@@ -1,0 +1,32 @@
+import type { Endpoint } from "../transport/endpoint.ts";
+import { ErrorReply, type Reply } from "./resp/reader.ts";
+import { slotCount } from "./slots.ts";
+
+export interface SlotRange {
+  readonly from: number;
+  /** Included. */
+  readonly to: number;
+  readonly master: Endpoint;
+}
+
+/**
+ * Reads the answer to CLUSTER SLOTS: `[[from, to, [host, port, ...] of the master, replicas...], ...]`. An empty or
+ * missing host means the server that was asked.
+ * @throws {Error} when it is something else
+ */
+export function readSlots(reply: Reply, asked: Endpoint): readonly SlotRange[] {
+  if (reply instanceof ErrorReply) throw new Error(`CLUSTER SLOTS was refused: ${reply.message}`);
+  if (!Array.isArray(reply)) throw new Error("the answer to CLUSTER SLOTS is not a list");
+  return reply.map((range: Reply) => {
+    const [from, to, master] = Array.isArray(range) ? range : [];
+    const [host, port] = Array.isArray(master) ? master : [];
+    if (!isSlot(from) || !isSlot(to) || typeof port !== "number")
+      throw new Error("the answer to CLUSTER SLOTS has a range without slots or master");
+    const own = "host" in asked ? asked.host : "localhost";
+    return { from, to, master: { host: typeof host === "string" && host !== "" ? host : own, port } };
+  });
+}
+
+function isSlot(value: unknown): value is number {
+  return typeof value === "number" && value >= 0 && value < slotCount;
+}

@@ -1,0 +1,50 @@
+const ways = 4;
+const firstSize = 1 << 14;
+const lastSize = 1 << 21;
+
+/**
+ * Which keys this process has given their expiry: 32-bit hashes in a table of at most 8 MiB, four places for each.
+ * It may forget (a key is given its expiry again, which harms nothing) and may, once in millions, mistake one key
+ * for another: the key's first count still sets the expiry then, because its reply shows that the key is fresh.
+ */
+export class Expiries {
+  #table = new Uint32Array(firstSize);
+  #turn = 0;
+
+  has(hash: number): boolean {
+    const table = this.#table;
+    const key = hash >>> 0 || 1;
+    const at = (key * ways) & (table.length - 1);
+    return table[at] === key || table[at + 1] === key || table[at + 2] === key || table[at + 3] === key;
+  }
+
+  add(hash: number): void {
+    const key = hash >>> 0 || 1;
+    if (this.#place(key)) return;
+    if (this.#table.length < lastSize) {
+      const old = this.#table;
+      this.#table = new Uint32Array(old.length * 2);
+      for (let i = 0; i < old.length; i++) if (old[i] !== 0) this.#place(old[i]!);
+      if (this.#place(key)) return;
+    }
+    this.#turn = (this.#turn + 1) % ways;
+    this.#table[((key * ways) & (this.#table.length - 1)) + this.#turn] = key;
+  }
+
+  delete(hash: number): void {
+    const key = hash >>> 0 || 1;
+    const at = (key * ways) & (this.#table.length - 1);
+    for (let i = at; i < at + ways; i++) if (this.#table[i] === key) this.#table[i] = 0;
+  }
+
+  #place(key: number): boolean {
+    const table = this.#table;
+    const at = (key * ways) & (table.length - 1);
+    for (let i = at; i < at + ways; i++) {
+      if (table[i] !== 0 && table[i] !== key) continue;
+      table[i] = key;
+      return true;
+    }
+    return false;
+  }
+}

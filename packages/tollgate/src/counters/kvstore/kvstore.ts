@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Count, type CounterStore, type CountRequest, StoreError } from "../store.ts";
+import { tlsConnectionOptions } from "../transport/tls.ts";
+import { countAcross } from "./across.ts";
+import { parseAddress } from "./address.ts";
+import { ClusterTopology } from "./cluster.ts";
+import { Expiries } from "./expiries.ts";
+import { type KvstoreOptions, type ResolvedOptions, resolveOptions } from "./options.ts";
+import type { PoolGauges } from "./pool.ts";
+import { sentinelTopology } from "./sentinel.ts";
+import { singleTopology } from "./single.ts";
+import type { Surroundings } from "./surroundings.ts";
+import { Ticket } from "./ticket.ts";
+import type { Topology } from "./topology.ts";
+
+/**
+ * Counters in a Redis: a single one, one watched by sentinels, or a cluster. It connects in the background from
+ * the start; calls wait for a connection as `onEmpty` says.
+ *
+ * A call that fails may have been counted once (its answer was lost), and is never counted twice: what was sent is
+ * not sent again unless the server said that it did nothing.
+ */
+export class KvstoreStore implements CounterStore {
+  readonly kind = "kvstore";
+  /** Plain numbers for `ratelimit.kvstore_pool.*`. */
+  readonly gauges: PoolGauges = { cxActive: 0, cxTotal: 0, cxLocalClose: 0 };
+  readonly #options: ResolvedOptions;
+  readonly #topology: Topology;
+  #closed: Promise<void> | undefined;
+
+  /** @throws {TypeError | RangeError} when an option cannot be: a bad URL, an unreadable certificate */
+  constructor(options: KvstoreOptions) {
+    this.#options = resolveOptions(options);
+    const address = parseAddress(options);
+    if (address.tls !== undefined) tlsConnectionOptions(address.tls);
+    const around: Surroundings = {
+      options: this.#options,
+      expiries: new Expiries(),
+      gauges: this.gauges,
+      changed: () => options.onConnections?.(this.gauges.cxActive),
+      log: (level, message) => options.log?.(level, message),
+    };
+    switch (address.type) {
+      case "single":
+        this.#topology = singleTopology(address, around);
+        break;
+      case "sentinel":
+        this.#topology = sentinelTopology(address, around);
+        break;
+      case "cluster":
+        this.#topology = new ClusterTopology(address, around);
+        break;
+    }
+  }
+
+  count(request: CountRequest): void | Promise<void> {
+    const { counts } = request;
+    if (this.#closed !== undefined) throw new StoreError("STORE_UNAVAILABLE", "the store is closed");
+    if (counts.length === 0) return;
+    const groups = request.allOrNothing ? this.#topology.groups(counts) : undefined;
+    if (groups === undefined) return this.#submit(request);
+    return countAcross(
+      request,
+      groups.map((group: readonly Count[]) => ({
+        counts: group,
+        count: (part: CountRequest) => this.#submit(part),
+      })),
+    );
+  }
+
+  #submit(request: CountRequest): void | Promise<void> {
+    const { counts, deadline } = request;
+    if (counts.length === 0) return;
+    const since = performance.now();
+    // The caller's clock may be any; how long it is willing to wait is the same on ours.
+    const until = deadline === 0 ? Number.POSITIVE_INFINITY : since + deadline - request.now;
+    if (until <= since)
+      throw new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the store was asked");
+    return new Promise((resolve, reject) => {
+      this.#topology.submit(new Ticket(counts, request.allOrNothing, until, since, resolve, reject));
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#drainAndClose();
+    return this.#closed;
+  }
+
+  async #drainAndClose(): Promise<void> {
+    const latest = performance.now() + this.#options.timeout;
+    while (performance.now() < latest && [...this.#topology.nodes()].some((node) => !node.idle))
+      await sleep(5);
+    this.#topology.close();
+  }
+}

@@ -1,0 +1,257 @@
+import { type Count, StoreError } from "../store.ts";
+import { Batch, type BatchContext, type FreshKey, Items, leave, Way } from "./batch.ts";
+import type { Connection } from "./connection.ts";
+import type { ResolvedOptions } from "./options.ts";
+import { Pool } from "./pool.ts";
+import type { ErrorReply } from "./resp/reader.ts";
+import type { Surroundings } from "./surroundings.ts";
+import type { Ticket } from "./ticket.ts";
+
+/** More counts than this go out in two batches, so that no batch keeps the server from others for long. */
+const mostInBatch = 1024;
+/** How often one count may be sent elsewhere before its caller is told that it failed. */
+export const mostDetours = 16;
+
+export interface NodeSurroundings extends Surroundings {
+  /** Makes one connection to this server. */
+  connect(): Promise<Connection>;
+  /** An error reply that the node does not deal with itself (MOVED, READONLY). @returns whether the count is taken care of */
+  refused(node: StoreNode, error: ErrorReply, count: Count | null, ticket: Ticket): boolean;
+  lost(node: StoreNode, error: Error): void;
+}
+
+/** Codes that say that this server cannot serve now: its connection is given up, so that the next is made anew. */
+const unfit = new Set(["READONLY", "LOADING", "MASTERDOWN", "NOAUTH"]);
+
+/**
+ * One Redis server: counts wait here for a connection, and all that wait go out in one batch (group commit). A
+ * count that finds a free connection waits for the end of this turn of the event loop only.
+ */
+export class StoreNode {
+  readonly pool: Pool;
+  readonly #surroundings: NodeSurroundings;
+  readonly #options: ResolvedOptions;
+  readonly #waiting = new Items();
+  #fresh: FreshKey[] = [];
+  readonly #batches = new Map<Connection, Batch>();
+  readonly #context: BatchContext;
+  #scheduled = false;
+  #unfit = false;
+  /** When somebody has to be told that time is over, on the monotonic clock. */
+  #wake = Number.POSITIVE_INFINITY;
+  #alarm: NodeJS.Timeout | undefined;
+  #overflowAt = 0;
+  #closed = false;
+
+  constructor(surroundings: NodeSurroundings) {
+    this.#surroundings = surroundings;
+    const { options } = surroundings;
+    this.#options = options;
+    this.pool = new Pool(options.poolSize, () => surroundings.connect(), surroundings.gauges, {
+      free: () => this.#schedule(),
+      overflowFailed: (error) => this.#failLongWaiting(unavailable(error)),
+      changed: () => surroundings.changed(),
+      lost: (error) => surroundings.lost(this, error),
+    });
+    this.#context = {
+      expiries: surroundings.expiries,
+      lifetime: (windowSize) =>
+        windowSize + Math.floor(Math.random() * (options.expirationJitterMaxSeconds + 1)),
+      refused: (error, count, ticket, way) => this.#refused(error, count, ticket, way),
+      fresh: (key) => this.#setExpiryLater(key),
+    };
+    this.pool.fill();
+  }
+
+  /** Counts that wait for a connection. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Puts all counts of a ticket here. @throws {StoreError} STORE_UNAVAILABLE when there is no room for them */
+  submit(ticket: Ticket): void {
+    const { counts } = ticket;
+    this.ensureRoom(counts.length);
+    if (ticket.atomic) this.push(null, ticket, Way.PLAIN);
+    else for (let i = 0; i < counts.length; i++) this.push(counts[i]!, ticket, Way.PLAIN);
+  }
+
+  /** @throws {StoreError} STORE_UNAVAILABLE when too many wait already */
+  ensureRoom(counts: number): void {
+    if (this.#waiting.length + counts > this.#options.maxWaiting)
+      throw new StoreError("STORE_UNAVAILABLE", `${this.#waiting.length} counts wait for the store already`);
+  }
+
+  push(count: Count | null, ticket: Ticket, way: number): void {
+    this.#waiting.push(count, ticket, way);
+    if (ticket.deadline < this.#wake) this.#wakeAt(ticket.deadline);
+    if (!this.#scheduled) {
+      if (this.pool.hasFree) this.#schedule();
+      else this.#wakeForWaiting();
+    }
+  }
+
+  /** Hands all that wait to somebody else: the node is about to go, or no longer serves them. */
+  drain(to: (count: Count | null, ticket: Ticket, way: number) => void): void {
+    const items = new Items();
+    items.takeFrom(this.#waiting, Number.POSITIVE_INFINITY);
+    for (let i = 0; i < items.length; i++)
+      if (!items.tickets[i]!.done) to(items.counts[i]!, items.tickets[i]!, items.ways[i]!);
+  }
+
+  /** Whether nothing waits and nothing is under way. */
+  get idle(): boolean {
+    return this.#waiting.length === 0 && [...this.#batches.keys()].every((connection) => !connection.busy);
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#alarm);
+    this.pool.close();
+    const error = new StoreError("STORE_UNAVAILABLE", "the store is closed");
+    for (const ticket of this.#waiting.tickets) ticket.fail(error);
+    this.#waiting.clear();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#closed) return;
+    this.#scheduled = true;
+    const { pipelineWindow } = this.#options;
+    // Below a millisecond the turn of the event loop is the window: Node's timers know no less.
+    if (pipelineWindow >= 1) setTimeout(() => this.#flush(), pipelineWindow);
+    else setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#scheduled = false;
+    while ((this.#waiting.length > 0 || this.#fresh.length > 0) && !this.#closed) {
+      const connection = this.pool.take();
+      if (connection === undefined) {
+        this.#wakeForWaiting();
+        return;
+      }
+      this.#send(connection);
+    }
+  }
+
+  #send(connection: Connection): void {
+    let batch = this.#batches.get(connection);
+    if (batch === undefined) {
+      for (const known of this.#batches.keys()) if (known.closed) this.#batches.delete(known);
+      batch = new Batch(this.#context);
+      this.#batches.set(connection, batch);
+    }
+    batch.items.takeFrom(this.#waiting, mostInBatch);
+    const fresh = this.#fresh;
+    this.#fresh = [];
+    connection.writer.reset();
+    const begun = performance.now();
+    const sent = batch.prepare(connection.writer, fresh, (error) => {
+      this.#options.onRoundTrip?.(batch.commands, performance.now() - begun, error === undefined);
+      this.#finished(connection, error);
+    });
+    if (sent) connection.send(batch);
+    else {
+      batch.items.clear();
+      this.pool.release(connection, false, true);
+    }
+  }
+
+  #finished(connection: Connection, error: StoreError | undefined): void {
+    const unfitNow = this.#unfit;
+    this.#unfit = false;
+    if (error === undefined) {
+      if (unfitNow) this.pool.discard(connection);
+      else this.pool.release(connection, true, this.#waiting.length > 0);
+    }
+    if (this.#waiting.length === 0 && this.#fresh.length === 0) return;
+    if (this.#options.pipelineWindow >= 1) this.#schedule();
+    else this.#flush();
+  }
+
+  #refused(error: ErrorReply, count: Count | null, ticket: Ticket, way: number): void {
+    const { code } = error;
+    if (unfit.has(code)) this.#unfit = true;
+    if (ticket.detours < mostDetours) {
+      ticket.detours++;
+      if (code === "NOSCRIPT") {
+        this.push(count, ticket, way | Way.WITH_TEXT);
+        return;
+      }
+      if (this.#surroundings.refused(this, error, count, ticket)) return;
+    }
+    ticket.fail(new StoreError("STORE_UNAVAILABLE", `the store refused: ${error.message}`));
+  }
+
+  /** A key that this process took for known came back fresh: evicted, or the server lost its data. */
+  #setExpiryLater({ stem, windowStart, windowSize }: FreshKey): void {
+    if (this.#fresh.length >= this.#options.maxWaiting) return;
+    this.#fresh.push({ stem, windowStart, windowSize });
+    this.#schedule();
+  }
+
+  #wakeForWaiting(): void {
+    const first = this.#waiting.tickets[0];
+    if (first === undefined) return;
+    const { onEmpty, onEmptyWait, timeout } = this.#options;
+    const wait = onEmpty === "WAIT" ? timeout : Math.min(onEmptyWait, timeout);
+    this.#wakeAt(Math.max(first.since + wait, this.#overflowAt));
+  }
+
+  #wakeAt(time: number): void {
+    if (time >= this.#wake || this.#closed) return;
+    this.#wake = time;
+    clearTimeout(this.#alarm);
+    this.#alarm = setTimeout(() => this.#onAlarm(), Math.max(1, Math.ceil(time - performance.now())));
+  }
+
+  /** Tells everybody whose time is over, and sets the alarm for the next. */
+  #onAlarm(): void {
+    this.#wake = Number.POSITIVE_INFINITY;
+    const now = performance.now();
+    let next = leave(this.#waiting.tickets, now);
+    for (const [connection, batch] of this.#batches)
+      if (!connection.closed) next = Math.min(next, batch.leave(now));
+    if (next < Number.POSITIVE_INFINITY) this.#wakeAt(next);
+    if (this.#waiting.length > 0 && !this.#scheduled) this.#onEmpty(now);
+  }
+
+  #onEmpty(now: number): void {
+    const { onEmpty, onEmptyWait, timeout } = this.#options;
+    const text = `no connection to the store became free within`;
+    this.#failOlder(now - timeout, new StoreError("STORE_TIMEOUT", `${text} ${timeout} ms`));
+    if (onEmpty === "ERROR")
+      this.#failOlder(now - onEmptyWait, new StoreError("STORE_UNAVAILABLE", `${text} ${onEmptyWait} ms`));
+    const first = this.#waiting.tickets[0];
+    if (first === undefined) return;
+    if (onEmpty === "CREATE" && first.since <= now - onEmptyWait && this.#overflowAt <= now) {
+      this.#overflowAt = now + Math.max(onEmptyWait, 10);
+      this.pool.overflow();
+    }
+    this.#wakeForWaiting();
+    this.#wakeAt(first.since + timeout);
+  }
+
+  #failLongWaiting(error: StoreError): void {
+    this.#failOlder(performance.now() - this.#options.onEmptyWait, error);
+  }
+
+  /** Fails those who have waited since before a moment; the list is in about that order. */
+  #failOlder(since: number, error: StoreError): void {
+    const { counts, tickets, ways } = this.#waiting;
+    let kept = 0;
+    for (let i = 0; i < tickets.length; i++) {
+      const ticket = tickets[i]!;
+      if (ticket.since <= since) ticket.fail(error);
+      if (ticket.done) continue;
+      counts[kept] = counts[i]!;
+      tickets[kept] = ticket;
+      ways[kept++] = ways[i]!;
+    }
+    counts.length = tickets.length = ways.length = kept;
+  }
+}
+
+export function unavailable(cause: Error): StoreError {
+  return cause instanceof StoreError ? cause : new StoreError("STORE_UNAVAILABLE", cause.message, { cause });
+}

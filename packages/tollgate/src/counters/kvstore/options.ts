@@ -1,0 +1,74 @@
+import type { ClientTlsOptions } from "../transport/tls.ts";
+
+export interface KvstoreOptions {
+  /**
+   * What `url` names. Default `single`.
+   * `single`: `host:port`, a socket's path, `unix:///path`, or a `redis://` or `rediss://` URL with user, password and
+   * database. `sentinel`: `<master name>,<sentinel host:port>,...`. `cluster`: `host:port,...`, at least one node.
+   */
+  readonly type?: "single" | "sentinel" | "cluster";
+  readonly url: string;
+  /** Default `tcp`, or `unix` where the URL is a path. */
+  readonly socketType?: "tcp" | "unix";
+  /** Connections kept to each server. Default 10. */
+  readonly poolSize?: number;
+  /** Milliseconds that bound connecting, and a batch from its first byte written to its last reply. Default 10,000. */
+  readonly timeout?: number;
+  /** What happens to a call that has waited `onEmptyWait` for a connection. Default `CREATE`. */
+  readonly onEmpty?: "CREATE" | "ERROR" | "WAIT";
+  /** Milliseconds. Default 1,000. */
+  readonly onEmptyWait?: number;
+  /** Milliseconds by which a batch is delayed so that it fills; below 1 it is one turn of the event loop. Default 0. */
+  readonly pipelineWindow?: number;
+  /** TLS towards every server, sentinels too. Default: none (a `rediss://` URL: the system's authorities). */
+  readonly tls?: ClientTlsOptions;
+  /** `password` or `user:password`; split at the first `:`, so a password that contains one is written `:pa:ss`. */
+  readonly auth?: string;
+  /** Likewise, for sentinels. Default none. */
+  readonly sentinelAuth?: string;
+  /** Keys live for their window and up to so many seconds more. Default 300. */
+  readonly expirationJitterMaxSeconds?: number;
+  /** Counts that may wait for a connection to one server; what does not fit fails at once. Default 65,536. */
+  readonly maxWaiting?: number;
+  /** Told when the number of standing connections changed, and after the first attempt to connect. */
+  readonly onConnections?: (active: number) => void;
+  /** Told after each round trip: commands sent, milliseconds, whether it went well. */
+  readonly onRoundTrip?: (commands: number, milliseconds: number, ok: boolean) => void;
+  /** One line at each turn of events; never with a credential. */
+  readonly log?: (level: "info" | "warn", message: string) => void;
+}
+
+export interface ResolvedOptions {
+  readonly poolSize: number;
+  readonly timeout: number;
+  readonly onEmpty: "CREATE" | "ERROR" | "WAIT";
+  readonly onEmptyWait: number;
+  readonly pipelineWindow: number;
+  readonly expirationJitterMaxSeconds: number;
+  readonly maxWaiting: number;
+  readonly onRoundTrip: ((commands: number, milliseconds: number, ok: boolean) => void) | undefined;
+}
+
+/** @throws {RangeError} when a number is out of its range */
+export function resolveOptions(options: KvstoreOptions): ResolvedOptions {
+  return {
+    poolSize: whole(options.poolSize ?? 10, "poolSize", 1, 10_000),
+    timeout: whole(options.timeout ?? 10_000, "timeout", 1),
+    onEmpty: options.onEmpty ?? "CREATE",
+    onEmptyWait: whole(options.onEmptyWait ?? 1000, "onEmptyWait", 0),
+    pipelineWindow: options.pipelineWindow ?? 0,
+    expirationJitterMaxSeconds: whole(
+      options.expirationJitterMaxSeconds ?? 300,
+      "expirationJitterMaxSeconds",
+      0,
+    ),
+    maxWaiting: whole(options.maxWaiting ?? 65_536, "maxWaiting", 1),
+    onRoundTrip: options.onRoundTrip,
+  };
+}
+
+function whole(value: number, name: string, least: number, most = 2 ** 31 - 1): number {
+  if (!Number.isFinite(value) || value < least || value > most)
+    throw new RangeError(`${name} is ${value}; it must be from ${least} to ${most}`);
+  return Math.ceil(value);
+}

@@ -1,0 +1,47 @@
+import type { Count, CounterStore, CountRequest } from "../store.ts";
+import { countAcross } from "./across.ts";
+
+/** Two instances: the second one counts the windows of one second, the first one all others; both are asked at once. */
+export class PerSecondStore implements CounterStore {
+  readonly kind = "kvstore";
+  readonly #main: CounterStore;
+  readonly #perSecond: CounterStore;
+
+  constructor(main: CounterStore, perSecond: CounterStore) {
+    this.#main = main;
+    this.#perSecond = perSecond;
+  }
+
+  count(request: CountRequest): void | Promise<void> {
+    const { counts } = request;
+    let seconds = 0;
+    for (const count of counts) if (isPerSecond(count)) seconds++;
+    if (seconds === 0) return this.#main.count(request);
+    if (seconds === counts.length) return this.#perSecond.count(request);
+    const main = counts.filter((count) => !isPerSecond(count));
+    const perSecond = counts.filter(isPerSecond);
+    if (request.allOrNothing)
+      return countAcross(request, [
+        { counts: main, count: (part) => this.#main.count(part) },
+        { counts: perSecond, count: (part) => this.#perSecond.count(part) },
+      ]);
+    return this.#both({ ...request, counts: main }, { ...request, counts: perSecond });
+  }
+
+  /** Both have ended before a failure of one is told: nobody touches the counts afterwards. */
+  async #both(main: CountRequest, perSecond: CountRequest): Promise<void> {
+    const ends = await Promise.allSettled([
+      (async () => this.#main.count(main))(),
+      (async () => this.#perSecond.count(perSecond))(),
+    ]);
+    for (const end of ends) if (end.status === "rejected") throw end.reason;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#main.close(), this.#perSecond.close()]);
+  }
+}
+
+function isPerSecond(count: Count): boolean {
+  return count.windowSize === 1;
+}

@@ -1,0 +1,151 @@
+/**
+ * Replies of the Redis protocol (RESP2), parsed where they lie. Integers, which the hot path consists of, cost no
+ * object; a reply that a read cuts in two is kept and parsed again with what follows.
+ */
+
+/** An error reply: its first word is the code, `MOVED 866 10.0.0.1:6379`. */
+export class ErrorReply {
+  readonly message: string;
+  constructor(message: string) {
+    this.message = message;
+  }
+  /** `OOM`, `MOVED`, `ERR`. */
+  get code(): string {
+    const space = this.message.indexOf(" ");
+    return space < 0 ? this.message : this.message.slice(0, space);
+  }
+}
+
+/** Integers beyond 15 digits are bigints; a bulk or simple string is a string; nil is null. */
+export type Reply = number | bigint | string | null | ErrorReply | readonly Reply[];
+
+export interface ReplySink {
+  reply(reply: Reply): void;
+}
+
+/** Replies are counters, errors and topologies; more than this is not a Redis. */
+const maxReplyBytes = 16 * 1024 * 1024;
+const maxDepth = 8;
+
+const CR = 13;
+const MINUS = 45;
+const COLON = 58;
+const PLUS = 43;
+const DOLLAR = 36;
+const STAR = 42;
+const empty: Buffer = Buffer.alloc(0);
+
+/** Signals that a reply is not complete yet; never escapes. */
+const incomplete = Symbol("incomplete");
+
+export class ReplyReader {
+  readonly #sink: ReplySink;
+  #kept = empty;
+  #buffer = empty;
+  #at = 0;
+
+  constructor(sink: ReplySink) {
+    this.#sink = sink;
+  }
+
+  /**
+   * Hands every complete reply to the sink, in order. The chunk may be used again by its owner afterwards.
+   * @throws {Error} on bytes that are not RESP2
+   */
+  feed(chunk: Buffer): void {
+    const buffer = this.#kept.length === 0 ? chunk : Buffer.concat([this.#kept, chunk]);
+    this.#buffer = buffer;
+    let at = 0;
+    for (;;) {
+      // Most replies are `:<digits>\r\n`, read here without a call.
+      let here = at;
+      if (buffer[here] === COLON) {
+        let value = 0;
+        let byte = buffer[++here]!;
+        while (byte >= 48 && byte <= 57) {
+          value = value * 10 + (byte - 48);
+          byte = buffer[++here]!;
+        }
+        const digits = here - at - 1;
+        if (byte === CR && digits > 0 && digits < 16 && here + 1 < buffer.length) {
+          at = here + 2;
+          this.#sink.reply(value);
+          continue;
+        }
+      }
+      if (at >= buffer.length) break;
+      this.#at = at;
+      const reply = this.#parse(0);
+      if (reply === incomplete) break;
+      at = this.#at;
+      this.#sink.reply(reply);
+    }
+    if (at === buffer.length) this.#kept = empty;
+    else if (buffer.length - at > maxReplyBytes)
+      throw new Error(`a reply is larger than ${maxReplyBytes} bytes`);
+    else this.#kept = Buffer.from(buffer.subarray(at));
+    this.#buffer = empty;
+  }
+
+  #parse(depth: number): Reply | typeof incomplete {
+    const type = this.#buffer[this.#at];
+    const line = this.#line();
+    if (line === incomplete) return incomplete;
+    switch (type) {
+      case COLON:
+        return toInteger(line);
+      case PLUS:
+        return line;
+      case MINUS:
+        return new ErrorReply(line);
+      case DOLLAR:
+        return this.#bulk(toSize(line));
+      case STAR:
+        return this.#array(toSize(line), depth);
+      default:
+        throw new Error(`not a Redis reply: it begins with byte ${type}`);
+    }
+  }
+
+  #line(): string | typeof incomplete {
+    const end = this.#buffer.indexOf("\r\n", this.#at + 1, "latin1");
+    if (end < 0) return incomplete;
+    const line = this.#buffer.toString("latin1", this.#at + 1, end);
+    this.#at = end + 2;
+    return line;
+  }
+
+  #bulk(size: number): string | null | typeof incomplete {
+    if (size < 0) return null;
+    const end = this.#at + size;
+    if (end + 2 > this.#buffer.length) return incomplete;
+    const text = this.#buffer.toString("utf8", this.#at, end);
+    this.#at = end + 2;
+    return text;
+  }
+
+  #array(size: number, depth: number): Reply | typeof incomplete {
+    if (size < 0) return null;
+    if (depth >= maxDepth) throw new Error("a reply is nested too deeply");
+    const items: Reply[] = [];
+    for (let i = 0; i < size; i++) {
+      if (this.#at >= this.#buffer.length) return incomplete;
+      const item = this.#parse(depth + 1);
+      if (item === incomplete) return incomplete;
+      items.push(item);
+    }
+    return items;
+  }
+}
+
+/** @throws {Error} when the text is not a whole number */
+export function toInteger(text: string): number | bigint {
+  if (!/^-?\d{1,20}$/.test(text)) throw new Error(`not an integer: ${JSON.stringify(text.slice(0, 40))}`);
+  return text.length < 16 ? Number(text) : BigInt(text);
+}
+
+function toSize(text: string): number {
+  const size = Number(toInteger(text));
+  if (size > maxReplyBytes) throw new Error(`a reply is larger than ${maxReplyBytes} bytes`);
+  return size;
+}

@@ -1,0 +1,168 @@
+/**
+ * Commands of the Redis protocol (RESP2 arrays of bulk strings), written by hand into a buffer that is used again
+ * for each batch: 0.3 to 0.45 µs a decision, against 2.2 µs for the fastest pipeline of a library (docs/decisions).
+ */
+
+const initialSize = 16 * 1024;
+/** A buffer that one huge batch has grown beyond this is let go afterwards. */
+const keptSize = 1024 * 1024;
+
+const CR = 13;
+const LF = 10;
+const DOLLAR = 36;
+const ZERO = 48;
+
+/** A command's array header and name, `*3\r\n$6\r\nINCRBY\r\n`. */
+export function commandHead(parts: number, ...words: readonly string[]): Buffer {
+  const fixed = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join("");
+  return Buffer.from(`*${parts}\r\n${fixed}`);
+}
+
+/** The windowed key's last part, in decimal; equal ones follow each other. */
+let lastStart = -1;
+let lastDigits = "";
+function digitsOf(start: number): string {
+  if (start !== lastStart) {
+    lastStart = start;
+    lastDigits = String(start);
+  }
+  return lastDigits;
+}
+
+export class CommandWriter {
+  buffer = Buffer.allocUnsafe(initialSize);
+  length = 0;
+  /** FNV-1a over the key's UTF-16 units that {@link key} wrote last: what the expiry table remembers. */
+  hash = 0;
+  /** Where the bulk string that {@link key} wrote last stands in the buffer. */
+  keyStart = 0;
+  keyEnd = 0;
+
+  reset(): void {
+    this.length = 0;
+    if (this.buffer.length > keptSize) this.buffer = Buffer.allocUnsafe(initialSize);
+  }
+
+  bytes(): Buffer {
+    return this.buffer.subarray(0, this.length);
+  }
+
+  #room(bytes: number): void {
+    const needed = this.length + bytes;
+    if (needed <= this.buffer.length) return;
+    const grown = Buffer.allocUnsafe(Math.max(needed, this.buffer.length * 2));
+    this.buffer.copy(grown, 0, 0, this.length);
+    this.buffer = grown;
+  }
+
+  raw(bytes: Buffer): void {
+    this.#room(bytes.length);
+    const { buffer } = this;
+    let at = this.length;
+    // A loop beats Buffer.copy below about 50 bytes; heads have 20 to 70.
+    for (let i = 0; i < bytes.length; i++) buffer[at++] = bytes[i]!;
+    this.length = at;
+  }
+
+  /** The whole key `stem + windowStart` as a bulk string. */
+  key(stem: string, windowStart: number): void {
+    const digits = digitsOf(windowStart);
+    const size = stem.length + digits.length;
+    this.#room(size + 24);
+    this.keyStart = this.length;
+    this.#header(size);
+    const { buffer } = this;
+    let at = this.length;
+    let hash = 0x811c9dc5;
+    for (let i = 0; i < stem.length; i++) {
+      const unit = stem.charCodeAt(i);
+      if (unit > 127) {
+        this.length = this.keyStart;
+        this.#keyBeyondAscii(stem + digits);
+        return;
+      }
+      buffer[at++] = unit;
+      hash = Math.imul(hash ^ unit, 0x01000193);
+    }
+    for (let i = 0; i < digits.length; i++) {
+      const unit = digits.charCodeAt(i);
+      buffer[at++] = unit;
+      hash = Math.imul(hash ^ unit, 0x01000193);
+    }
+    buffer[at] = CR;
+    buffer[at + 1] = LF;
+    this.length = this.keyEnd = at + 2;
+    this.hash = hash;
+  }
+
+  #keyBeyondAscii(key: string): void {
+    let hash = 0x811c9dc5;
+    for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
+    this.text(key);
+    this.keyEnd = this.length;
+    this.hash = hash;
+  }
+
+  /** The bulk string that {@link key} wrote last, once more. */
+  sameKey(): void {
+    const size = this.keyEnd - this.keyStart;
+    this.#room(size);
+    this.buffer.copyWithin(this.length, this.keyStart, this.keyEnd);
+    this.length += size;
+  }
+
+  /** A whole number as a bulk string. */
+  integer(value: number): void {
+    this.#room(32);
+    const { buffer } = this;
+    let at = this.length;
+    if (value >= 0 && value < 10) {
+      buffer[at++] = DOLLAR;
+      buffer[at++] = ZERO + 1;
+      buffer[at++] = CR;
+      buffer[at++] = LF;
+      buffer[at++] = ZERO + value;
+    } else {
+      const digits = String(value);
+      this.#header(digits.length);
+      at = this.length;
+      for (let i = 0; i < digits.length; i++) buffer[at++] = digits.charCodeAt(i);
+    }
+    buffer[at++] = CR;
+    buffer[at++] = LF;
+    this.length = at;
+  }
+
+  /** Any text as a bulk string. */
+  text(value: string): void {
+    const size = Buffer.byteLength(value);
+    this.#room(size + 24);
+    this.#header(size);
+    this.length += this.buffer.write(value, this.length, "utf8");
+    this.buffer[this.length++] = CR;
+    this.buffer[this.length++] = LF;
+  }
+
+  /** A whole command off the hot path. */
+  command(words: readonly string[]): void {
+    this.raw(Buffer.from(`*${words.length}\r\n`));
+    for (const word of words) this.text(word);
+  }
+
+  /** A bulk string's `$<size>\r\n`. */
+  #header(size: number): void {
+    const { buffer } = this;
+    let at = this.length;
+    buffer[at++] = DOLLAR;
+    if (size < 100) {
+      if (size >= 10) buffer[at++] = ZERO + ((size / 10) | 0);
+      buffer[at++] = ZERO + (size % 10);
+    } else {
+      const digits = String(size);
+      for (let i = 0; i < digits.length; i++) buffer[at++] = digits.charCodeAt(i);
+    }
+    buffer[at++] = CR;
+    buffer[at++] = LF;
+    this.length = at;
+  }
+}

@@ -1,0 +1,39 @@
+/** Which of a cluster's 16,384 hash slots a key belongs to (Redis cluster specification, "Key distribution model"). */
+export const slotCount = 16384;
+
+/** CRC16-CCITT (XMODEM), polynomial 0x1021. */
+const table = new Uint16Array(256);
+for (let i = 0; i < 256; i++) {
+  let crc = i << 8;
+  for (let bit = 0; bit < 8; bit++) crc = (crc & 0x8000) !== 0 ? (crc << 1) ^ 0x1021 : crc << 1;
+  table[i] = crc & 0xffff;
+}
+
+/**
+ * Where a key contains `{...}` with something in it, only that part is hashed. Our keys contain braces only where
+ * the operator's `CACHE_KEY_PREFIX` does: to bring all counters of a deployment into one slot.
+ */
+export function slotOf(key: string): number {
+  const open = key.indexOf("{");
+  if (open >= 0) {
+    const close = key.indexOf("}", open + 1);
+    if (close > open + 1) return crc16(key.slice(open + 1, close)) % slotCount;
+  }
+  return crc16(key) % slotCount;
+}
+
+function crc16(text: string): number {
+  let crc = 0;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit > 127) return crc16Bytes(Buffer.from(text));
+    crc = ((crc << 8) & 0xffff) ^ table[(crc >> 8) ^ unit]!;
+  }
+  return crc;
+}
+
+function crc16Bytes(bytes: Buffer): number {
+  let crc = 0;
+  for (const byte of bytes) crc = ((crc << 8) & 0xffff) ^ table[(crc >> 8) ^ byte]!;
+  return crc;
+}

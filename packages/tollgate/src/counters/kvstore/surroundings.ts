@@ -1,0 +1,13 @@
+import type { Expiries } from "./expiries.ts";
+import type { ResolvedOptions } from "./options.ts";
+import type { PoolGauges } from "./pool.ts";
+
+/** What all servers of one instance share. */
+export interface Surroundings {
+  readonly options: ResolvedOptions;
+  readonly expiries: Expiries;
+  readonly gauges: PoolGauges;
+  /** The number of standing connections changed, or a first attempt to connect has ended. */
+  changed(): void;
+  log(level: "info" | "warn", message: string): void;
+}

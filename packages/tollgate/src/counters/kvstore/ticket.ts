@@ -1,0 +1,51 @@
+import type { Count, StoreError } from "../store.ts";
+
+/**
+ * A request on its way through the store: how many of its counts are still open, and who is told. Once it is done
+ * (answered, failed or past its deadline) nobody touches its counts any more: the caller may use them again.
+ */
+export class Ticket {
+  readonly counts: readonly Count[];
+  /** All-or-nothing: counted by one script, not count by count. */
+  readonly atomic: boolean;
+  /** Milliseconds of the monotonic clock; Infinity for none. */
+  readonly deadline: number;
+  /** When it came, on the same clock. */
+  readonly since: number;
+  left: number;
+  done = false;
+  /** How often one of its counts was sent elsewhere (MOVED, ASK, TRYAGAIN, NOSCRIPT). */
+  detours = 0;
+  readonly #resolve: () => void;
+  readonly #reject: (error: StoreError) => void;
+
+  constructor(
+    counts: readonly Count[],
+    atomic: boolean,
+    deadline: number,
+    since: number,
+    resolve: () => void,
+    reject: (error: StoreError) => void,
+  ) {
+    this.counts = counts;
+    this.atomic = atomic;
+    this.deadline = deadline;
+    this.since = since;
+    this.left = atomic ? 1 : counts.length;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  /** One of its counts (or, atomic, all of them) has its result. */
+  answered(): void {
+    if (--this.left > 0 || this.done) return;
+    this.done = true;
+    this.#resolve();
+  }
+
+  fail(error: StoreError): void {
+    if (this.done) return;
+    this.done = true;
+    this.#reject(error);
+  }
+}

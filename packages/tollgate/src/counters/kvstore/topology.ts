@@ -1,0 +1,16 @@
+import type { Count } from "../store.ts";
+import type { StoreNode } from "./node.ts";
+import type { Ticket } from "./ticket.ts";
+
+/** Which servers there are, and which of them a count goes to. */
+export interface Topology {
+  /**
+   * Puts a ticket's counts where they wait for a connection.
+   * @throws {StoreError} STORE_UNAVAILABLE when there is no room; nothing was put anywhere then
+   */
+  submit(ticket: Ticket): void;
+  /** The counts of an all-or-nothing request in groups that one script can count; undefined when it is one group. */
+  groups(counts: readonly Count[]): readonly (readonly Count[])[] | undefined;
+  nodes(): Iterable<StoreNode>;
+  close(): void;
+}

@@ -1,0 +1,46 @@
+import { connect as connectPlain, isIP, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { type Endpoint, formatEndpoint } from "./endpoint.ts";
+import { type ClientTlsOptions, tlsConnectionOptions } from "./tls.ts";
+
+const keepAliveMs = 10_000;
+
+/**
+ * Opens a socket; with `tls` it is ready when the handshake is done and the peer verified.
+ * @param timeout milliseconds for all of it: name look-up, connecting, handshake
+ * @throws {Error} whose message names the endpoint
+ */
+export function openSocket(
+  endpoint: Endpoint,
+  tls: ClientTlsOptions | undefined,
+  timeout: number,
+): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket =
+      tls === undefined
+        ? connectPlain(endpoint)
+        : connectTls({
+            ...endpoint,
+            ...tlsConnectionOptions(tls),
+            ...("host" in endpoint && isIP(endpoint.host) === 0 && { servername: endpoint.host }),
+          });
+    const fail = (reason: string, cause?: Error) => {
+      clearTimeout(timer);
+      socket.destroy();
+      reject(new Error(`cannot connect to ${formatEndpoint(endpoint)}: ${reason}`, { cause }));
+    };
+    const timer = setTimeout(fail, timeout, `no answer within ${timeout} ms`);
+    const onError = (error: NodeJS.ErrnoException) => fail(error.code ?? error.message, error);
+    const onClose = () => fail("closed by the other side");
+    socket.once("error", onError);
+    socket.once("close", onClose);
+    socket.once(tls === undefined ? "connect" : "secureConnect", () => {
+      clearTimeout(timer);
+      socket.off("error", onError);
+      socket.off("close", onClose);
+      socket.setNoDelay(true);
+      socket.setKeepAlive(true, keepAliveMs);
+      resolve(socket);
+    });
+  });
+}

@@ -1,0 +1,22 @@
+import { after, before, describe } from "node:test";
+import { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
+import { RedisServer } from "../servers/redis.ts";
+import { storeConformance } from "./conformance.ts";
+
+describe("kvstore, single", () => {
+  let redis: RedisServer;
+  before(async () => {
+    redis = await RedisServer.start();
+  });
+  after(() => redis.stop());
+
+  storeConformance("kvstore single", {
+    makeStore: () => new KvstoreStore({ url: redis.url, expirationJitterMaxSeconds: 1 }),
+    makePeer: () => new KvstoreStore({ url: redis.url, poolSize: 1 }),
+    holds: async (_, key) => (await redis.command("EXISTS", key)) === 1,
+    goneWithin: 7000,
+  });
+  storeConformance("kvstore single, one connection, pipeline window", {
+    makeStore: () => new KvstoreStore({ url: redis.url, poolSize: 1, pipelineWindow: 2 }),
+  });
+});

@@ -1,0 +1,124 @@
+/**
+ * Real servers for tests. Each runs under a small shell that kills it and removes its folder as soon as its standard
+ * input ends: when the test stops it, and also when the test process itself is killed. Nothing is left behind.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const watchdog = `
+trap '' INT TERM HUP
+folder=$1; shift
+"$@" >"$folder/output" 2>&1 &
+pid=$!
+echo $pid
+read -r _
+kill -9 $pid 2>/dev/null
+wait $pid 2>/dev/null
+[ "$KEEP_FOLDER" = yes ] || rm -rf "$folder"
+`;
+
+const startMs = 15_000;
+
+/** A folder of its own under the system's temporary folder. */
+export function temporaryFolder(name: string): string {
+  return mkdtempSync(join(tmpdir(), `tollgate-${name}-`));
+}
+
+/** A TCP port of 127.0.0.1 that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+export class ServerProcess {
+  readonly pid: number;
+  readonly folder: string;
+  readonly #shell: ChildProcess;
+  readonly #gone: Promise<void>;
+
+  private constructor(shell: ChildProcess, pid: number, folder: string) {
+    this.#shell = shell;
+    this.pid = pid;
+    this.folder = folder;
+    this.#gone = new Promise((resolve) => shell.once("exit", () => resolve()));
+  }
+
+  /** @param keepFolder the folder is somebody else's to remove */
+  static async start(
+    command: string,
+    args: readonly string[],
+    folder: string,
+    keepFolder = false,
+  ): Promise<ServerProcess> {
+    const shell = spawn("/bin/sh", ["-c", watchdog, "watchdog", folder, command, ...args], {
+      stdio: ["pipe", "pipe", "inherit"],
+      env: {
+        ...process.env,
+        PATH: `${process.env.PATH}:/usr/sbin:/usr/bin`,
+        KEEP_FOLDER: keepFolder ? "yes" : "no",
+      },
+    });
+    const pid = await new Promise<number>((resolve, reject) => {
+      shell.stdout!.once("data", (line: Buffer) => resolve(Number(line.toString())));
+      shell.once("error", reject);
+    });
+    // Neither the shell nor its pipes keep the test process alive: when that ends, so do they.
+    shell.unref();
+    (shell.stdout as unknown as { unref(): void }).unref();
+    (shell.stdin as unknown as { unref(): void }).unref();
+    return new ServerProcess(shell, pid, folder);
+  }
+
+  get alive(): boolean {
+    try {
+      process.kill(this.pid, 0);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    process.kill(this.pid, signal);
+  }
+
+  /** Waits until `ready` says so; fails with the server's own output when it ends before, or takes too long. */
+  async whenReady(ready: () => Promise<boolean>): Promise<void> {
+    const latest = Date.now() + startMs;
+    while (!(await ready().catch(() => false))) {
+      if (!this.alive || Date.now() > latest) {
+        const output = readFileSync(join(this.folder, "output"), "utf8");
+        await this.stop();
+        throw new Error(`the server did not start: ${output.slice(-2000)}`);
+      }
+      await sleep(10);
+    }
+  }
+
+  /** Kills the server and waits until it and its folder are gone. */
+  async stop(): Promise<void> {
+    this.#shell.ref();
+    this.#shell.stdin!.end();
+    await this.#gone;
+  }
+}
+
+/** Tries again with other ports where one was taken in between. */
+export async function withFreePorts<T>(count: number, start: (ports: number[]) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    const ports: number[] = [];
+    while (ports.length < count) ports.push(await freePort());
+    try {
+      return await start(ports);
+    } catch (error) {
+      if (attempt === 3) throw error;
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Connection } from "../../src/counters/kvstore/connection.ts";
+import { ErrorReply, type Reply } from "../../src/counters/kvstore/resp/reader.ts";
+import type { ClientTlsOptions } from "../../src/counters/transport/tls.ts";
+import { ServerProcess, temporaryFolder, withFreePorts } from "./process.ts";
+
+export interface RedisSettings {
+  /** Lines of redis.conf. */
+  readonly config?: readonly string[];
+  /** The port speaks TLS; the files go into `config`. */
+  readonly tls?: ClientTlsOptions;
+  /** What a test's own commands say first. */
+  readonly auth?: readonly string[];
+  /** Run as redis-sentinel. */
+  readonly sentinel?: boolean;
+  readonly cluster?: boolean;
+  /** The host that tests connect to. */
+  readonly host?: string;
+}
+
+/** A redis-server (or sentinel) on a port and a socket of its own, without persistence. */
+export class RedisServer {
+  readonly port: number;
+  readonly #settings: RedisSettings;
+  readonly #busPort: number;
+  #process: ServerProcess | undefined;
+  #client: Connection | undefined;
+
+  private constructor(port: number, busPort: number, settings: RedisSettings) {
+    this.port = port;
+    this.#busPort = busPort;
+    this.#settings = settings;
+  }
+
+  static start(settings: RedisSettings = {}): Promise<RedisServer> {
+    return withFreePorts(2, async ([port, busPort]) => {
+      const server = new RedisServer(port!, busPort!, settings);
+      await server.restart();
+      return server;
+    });
+  }
+
+  get url(): string {
+    return `127.0.0.1:${this.port}`;
+  }
+
+  get socketPath(): string {
+    return join(this.#process!.folder, "redis.sock");
+  }
+
+  get pid(): number {
+    return this.#process!.pid;
+  }
+
+  /** Starts it again, empty, on the same port. */
+  async restart(): Promise<void> {
+    await this.stop();
+    const folder = temporaryFolder("redis");
+    const { config = [], tls, sentinel, cluster } = this.#settings;
+    const lines = [
+      tls === undefined ? `port ${this.port}` : `port 0\ntls-port ${this.port}`,
+      "bind 127.0.0.1",
+      `dir ${folder}`,
+      ...(sentinel ? [] : [`unixsocket ${join(folder, "redis.sock")}`, 'save ""', "appendonly no"]),
+      ...(cluster ? ["cluster-enabled yes", `cluster-port ${this.#busPort}`] : []),
+      ...config,
+    ];
+    const file = join(folder, "redis.conf");
+    writeFileSync(file, `${lines.join("\n")}\n`);
+    const command = sentinel ? "redis-sentinel" : "redis-server";
+    this.#process = await ServerProcess.start(command, [file], folder);
+    await this.#process.whenReady(async () => (await this.command("PING")) === "PONG");
+  }
+
+  /** A command outside of the store that is tested. @throws {Error} on an error reply */
+  async command(...words: (string | number)[]): Promise<Reply> {
+    if (this.#client === undefined || this.#client.closed) {
+      const { auth, tls, host = "127.0.0.1" } = this.#settings;
+      this.#client = await Connection.open({
+        endpoint: { host, port: this.port },
+        tls,
+        greeting: auth === undefined ? [] : [["AUTH", ...auth]],
+        timeout: 5000,
+      });
+    }
+    const [reply] = await this.#client.commands([words.map(String)]);
+    if (reply instanceof ErrorReply) throw new Error(reply.message);
+    return reply!;
+  }
+
+  /** A number out of INFO. */
+  async info(field: string): Promise<number> {
+    const text = String(await this.command("INFO", "everything"));
+    return Number(new RegExp(`^${field}:(.*)$`, "m").exec(text)![1]);
+  }
+
+  /** How often a command was called since the last CONFIG RESETSTAT. */
+  async calls(name: string): Promise<number> {
+    const text = String(await this.command("INFO", "commandstats"));
+    return Number(new RegExp(`^cmdstat_${name}:calls=(\\d+)`, "m").exec(text)?.[1] ?? 0);
+  }
+
+  pause(): void {
+    this.#process!.signal("SIGSTOP");
+  }
+
+  resume(): void {
+    this.#process!.signal("SIGCONT");
+  }
+
+  async stop(): Promise<void> {
+    this.#client?.destroy();
+    this.#client = undefined;
+    await this.#process?.stop();
+    this.#process = undefined;
+  }
+}

@@ -1,0 +1,135 @@
+import type { Findings } from "./reading.ts";
+import type { Values } from "./table.ts";
+
+/** Checks settings against each other, apart from the stores. */
+export function check(values: Values, findings: Findings): void {
+  checkPorts(values, findings);
+  checkServerTls(values, findings);
+  checkLifecycle(values, findings);
+  if (values.config.type === "xds") checkXds(values, findings);
+  checkNames(values, findings);
+}
+
+const everyInterface = ["", "0.0.0.0", "::"];
+
+/** No two doors on one TCP port. */
+function checkPorts(values: Values, findings: Findings): void {
+  const doors = [
+    { variable: "PORT", host: values.http.host, port: values.http.port },
+    {
+      variable: "GRPC_PORT",
+      host: values.grpc.host,
+      port: values.grpc.uds === undefined ? values.grpc.port : 0,
+    },
+    { variable: "DEBUG_PORT", host: values.debug.host, port: values.debug.port },
+    {
+      variable: "PULLSTATS_ADDR",
+      host: values.stats.pull.address.host,
+      port: values.stats.pull.enabled && !values.stats.disabled ? values.stats.pull.address.port : 0,
+    },
+  ];
+  for (const [index, door] of doors.entries())
+    for (const other of doors.slice(0, index)) {
+      const meet =
+        door.host === other.host || everyInterface.includes(door.host) || everyInterface.includes(other.host);
+      if (door.port === 0 || door.port !== other.port || !meet) continue;
+      // The one that was set is the one to blame.
+      const [blamed, rival] = findings.given.has(door.variable) ? [door, other] : [other, door];
+      findings.fault(
+        blamed.variable,
+        `must name another port: ${blamed.port} is also the one of ${findings.spelling(rival.variable)}`,
+      );
+    }
+  if (values.grpc.uds !== undefined)
+    for (const variable of ["GRPC_HOST", "GRPC_PORT"])
+      if (findings.given.has(variable))
+        findings.warnings.push(`${variable} is without effect, because GRPC_UDS is set`);
+}
+
+function checkServerTls(values: Values, findings: Findings): void {
+  const { tls } = values.grpc;
+  if (!tls.enabled) {
+    // Mutual TLS that is asked for and silently absent would open the door to everyone.
+    if (tls.clientCaCert !== undefined)
+      findings.fault(
+        "GRPC_CLIENT_TLS_CACERT",
+        "needs GRPC_SERVER_USE_TLS=true: certificates are only checked over TLS",
+      );
+    for (const [variable, value] of [
+      ["GRPC_SERVER_TLS_CERT", tls.cert],
+      ["GRPC_SERVER_TLS_KEY", tls.key],
+    ] as const)
+      if (value !== undefined)
+        findings.warnings.push(`${variable} is without effect, because GRPC_SERVER_USE_TLS is not true`);
+  } else {
+    for (const [variable, value] of [
+      ["GRPC_SERVER_TLS_CERT", tls.cert],
+      ["GRPC_SERVER_TLS_KEY", tls.key],
+    ] as const)
+      if (value === undefined) findings.fault(variable, "must be set, because GRPC_SERVER_USE_TLS is true");
+  }
+  if (tls.clientSan !== undefined && tls.clientCaCert === undefined)
+    findings.fault(
+      "GRPC_CLIENT_TLS_SAN",
+      "needs GRPC_CLIENT_TLS_CACERT: without it no caller shows a certificate",
+    );
+}
+
+function checkLifecycle(values: Values, findings: Findings): void {
+  if (values.lifecycle.drainDelay >= values.lifecycle.shutdownTimeout)
+    findings.warnings.push(
+      "DRAIN_DELAY is not shorter than SHUTDOWN_TIMEOUT: nothing is left of it for the calls in flight",
+    );
+}
+
+function checkXds(values: Values, findings: Findings): void {
+  const { tls, backoff, serverUrl, additionalHeaders } = values.xds;
+  const [cert, key] = ["CONFIG_GRPC_XDS_CLIENT_TLS_CERT", "CONFIG_GRPC_XDS_CLIENT_TLS_KEY"];
+  if (tls.enabled && (tls.cert === undefined) !== (tls.key === undefined))
+    findings.fault(
+      tls.cert === undefined ? cert! : key!,
+      `must be set, because ${tls.cert === undefined ? key : cert} is`,
+    );
+  if (!tls.enabled) {
+    const names = [cert!, key!, "CONFIG_GRPC_XDS_SERVER_TLS_CACERT", "CONFIG_GRPC_XDS_SERVER_TLS_SAN"];
+    const given = names.filter((name) => findings.given.has(name));
+    if (given.length > 0)
+      findings.warnings.push(
+        `without effect, because CONFIG_GRPC_XDS_SERVER_USE_TLS is not true: ${given.join(", ")}`,
+      );
+  }
+  if (backoff.maxInterval < backoff.initialInterval)
+    findings.fault(
+      "XDS_CLIENT_BACKOFF_MAX_INTERVAL",
+      "must not be shorter than XDS_CLIENT_BACKOFF_INITIAL_INTERVAL",
+    );
+  if (/^https?:\/\//.test(serverUrl))
+    findings.fault("CONFIG_GRPC_XDS_SERVER_URL", "must be host:port, without http:// before it");
+  for (const [name, value] of additionalHeaders) {
+    const message = faultOfHeader(name, value.reveal());
+    if (message !== undefined) findings.fault("CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS", message);
+  }
+}
+
+/** What gRPC metadata cannot carry. Source: the gRPC over HTTP/2 protocol, "Custom-Metadata". */
+function faultOfHeader(name: string, value: string): string | undefined {
+  if (!/^[0-9a-z_.-]+$/i.test(name) || /^grpc-/i.test(name))
+    return `must name headers with letters, digits, "_", "." and "-" that do not begin with grpc-; ${JSON.stringify(name)} is none`;
+  if (/-bin$/i.test(name)) return `must not hold binary headers; ${JSON.stringify(name)} ends in -bin`;
+  if (!/^[\x20-\x7e]*$/.test(value)) return `must hold printable ASCII; the value of ${name} does not`;
+  return undefined;
+}
+
+/** RFC 9110, section 5.6.2. */
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+function checkNames(values: Values, findings: Findings): void {
+  const { limit, remaining, reset } = values.decision.headers;
+  for (const [variable, name] of [
+    ["LIMIT_LIMIT_HEADER", limit],
+    ["LIMIT_REMAINING_HEADER", remaining],
+    ["LIMIT_RESET_HEADER", reset],
+  ] as const)
+    if (!token.test(name)) findings.fault(variable, "must be the name of a header");
+  if (!values.stats.pull.path.startsWith("/")) findings.fault("PULLSTATS_PATH", "must begin with a /");
+}

@@ -1,0 +1,265 @@
+import { formatDuration, parseDuration } from "./duration.ts";
+import { Secret } from "./secret.ts";
+
+/** A value that is not of its kind. The message completes the sentence that begins with the variable: "must be ...". */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+}
+
+/** How a setting is written. */
+export interface Kind<T> {
+  /** What it is called in the manual. */
+  readonly label: string;
+  /** @throws {Refusal} */
+  read(text: string): T;
+  /** The way a user would write it. */
+  show(value: T): string;
+  /** What a message may show of a text that was given. */
+  mask(text: string): string;
+}
+
+const unmasked = (text: string): string => text;
+
+/** Any text. */
+export const text: Kind<string> = { label: "text", read: unmasked, show: unmasked, mask: unmasked };
+
+/** The path of a file. */
+export const path: Kind<string> = { ...text, label: "path" };
+
+/** A credential. */
+export const secret: Kind<Secret> = {
+  label: "secret",
+  read: (value) => new Secret(value),
+  show: String,
+  mask: () => "[hidden]",
+};
+
+/** Addresses of a store, whose credentials no message shows. */
+export const storeAddress: Kind<string> = { ...text, label: "address", mask: maskCredentials };
+
+/** `redis://user:password@host` without its user information, in each part of a list. */
+export function maskCredentials(value: string): string {
+  return value.replace(/(:\/\/)[^,]*@/g, "$1[hidden]@");
+}
+
+const go = {
+  true: ["1", "t", "T", "true", "TRUE", "True"],
+  false: ["0", "f", "F", "false", "FALSE", "False"],
+};
+
+/** A boolean as Go reads it. */
+export const bool: Kind<boolean> = {
+  label: "boolean",
+  read(value) {
+    if (go.true.includes(value)) return true;
+    if (go.false.includes(value)) return false;
+    throw new Refusal("must be true or false (also 1, 0, t, f)");
+  },
+  show: String,
+  mask: unmasked,
+};
+
+/** A boolean of which only the two full words are taken. */
+export const strictBool: Kind<boolean> = {
+  ...bool,
+  read(value) {
+    if (value !== "true" && value !== "false") throw new Refusal("must be true or false");
+    return value === "true";
+  },
+};
+
+/** A whole number, in Go's syntax: `0x10`, `0b11`, `0o17`, `017` and `1_000` are understood. */
+export function int(
+  minimum: number,
+  maximum: number = Number.MAX_SAFE_INTEGER,
+  label = "whole number",
+): Kind<number> {
+  const range =
+    maximum === Number.MAX_SAFE_INTEGER ? `of ${minimum} or more` : `from ${minimum} to ${maximum}`;
+  return {
+    label,
+    read(value) {
+      const number = parseInteger(value);
+      if (number === undefined || number < minimum || number > maximum)
+        throw new Refusal(`must be a whole number ${range}`);
+      return number;
+    },
+    show: String,
+    mask: unmasked,
+  };
+}
+
+function parseInteger(value: string): number | undefined {
+  const match = /^([-+]?)(?:0[xX]([0-9a-fA-F_]+)|0[bB]([01_]+)|0[oO]?_?([0-7_]+)|(0|[1-9][0-9_]*))$/.exec(
+    value,
+  );
+  if (match === null || /__|_$/.test(value)) return undefined;
+  const [, sign, hex, binary, octal, decimal] = match;
+  const [digits, base] =
+    hex !== undefined
+      ? [hex, 16]
+      : binary !== undefined
+        ? [binary, 2]
+        : octal !== undefined
+          ? [octal, 8]
+          : [decimal!, 10];
+  const number = Number.parseInt(digits.replaceAll("_", ""), base);
+  return Number.isSafeInteger(number) ? (sign === "-" ? -number : number) : undefined;
+}
+
+/** A port; 0 picks a free one. */
+export const port: Kind<number> = {
+  ...int(0, 65535, "port"),
+  read(value) {
+    if (/^(tcp|udp):\/\//.test(value))
+      throw new Refusal(
+        "must be a port from 0 to 65535; this looks like a variable that Kubernetes sets for a service of the same name: set enableServiceLinks to false in the pod",
+      );
+    const number = parseInteger(value);
+    if (number === undefined || number < 0 || number > 65535)
+      throw new Refusal("must be a port from 0 to 65535");
+    return number;
+  },
+};
+
+/** A number, with or without a fraction. */
+export function decimal(minimum: number, maximum: number): Kind<number> {
+  return {
+    label: "number",
+    read(value) {
+      const number = /^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/.test(value) ? Number(value) : Number.NaN;
+      if (!(number >= minimum && number <= maximum))
+        throw new Refusal(`must be a number from ${minimum} to ${maximum}`);
+      return number;
+    },
+    show: String,
+    mask: unmasked,
+  };
+}
+
+/** The longest delay that one timer of the run time holds, in milliseconds: 2^31 - 1, some 24 days. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** A duration in Go's syntax, as milliseconds. */
+export function duration(minimum: "any" | "above 0", maximum = LONGEST_TIMER): Kind<number> {
+  return {
+    label: "duration",
+    read(value) {
+      const milliseconds = parseDuration(value);
+      if (milliseconds === undefined)
+        throw new Refusal("must be a duration with its unit, such as 10s, 1h30m or 150us");
+      if (milliseconds < 0 || (milliseconds === 0 && minimum === "above 0"))
+        throw new Refusal(minimum === "any" ? "must not be negative" : "must be a duration above 0");
+      if (milliseconds > maximum) throw new Refusal(`must be at most ${formatDuration(maximum)}`);
+      return milliseconds;
+    },
+    show: formatDuration,
+    mask: unmasked,
+  };
+}
+
+/** One of some words, in any case; each stands for a value. */
+export function choice<const T extends string>(words: Readonly<Record<string, T>>): Kind<T> {
+  const names = Object.keys(words);
+  return {
+    label: names.join(", "),
+    read(value) {
+      const name = names.find((known) => known.toLowerCase() === value.toLowerCase());
+      if (name === undefined) throw new Refusal(`must be ${oneOf(names)}`);
+      return words[name]!;
+    },
+    show: (value) => names.find((name) => words[name] === value) ?? value,
+    mask: unmasked,
+  };
+}
+
+function oneOf(names: readonly string[]): string {
+  return names.length === 1 ? names[0]! : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+}
+
+/** Items between commas; white space around them does not count. */
+export const list: Kind<readonly string[]> = {
+  label: "list",
+  read: readItems,
+  show: (items) => items.join(","),
+  mask: unmasked,
+};
+
+function readItems(value: string): readonly string[] {
+  const items = value.split(",").map((item) => item.trim());
+  if (items.includes(""))
+    throw new Refusal("must be a list with commas between its items, and none of them empty");
+  return items;
+}
+
+/** Names and values: frozen pairs in the order given. */
+export type Pairs<T> = readonly (readonly [name: string, value: T])[];
+
+/** `k1:v1,k2:v2`, or each pair in angle brackets as the manual of the original prints it. */
+export const pairs: Kind<Pairs<string>> = {
+  label: "k1:v1,k2:v2",
+  read: (value) => readPairs(value, ":"),
+  show: (value) => value.map(([name, item]) => `${name}:${item}`).join(","),
+  mask: unmasked,
+};
+
+/** `k1=v1,k2=v2` */
+export const assignments: Kind<Pairs<string>> = {
+  label: "k1=v1,k2=v2",
+  read: (value) => readPairs(value, "="),
+  show: (value) => value.map(([name, item]) => `${name}=${item}`).join(","),
+  mask: unmasked,
+};
+
+/** `k1:v1,k2:v2` whose values are credentials. */
+export const secretPairs: Kind<Pairs<Secret>> = {
+  label: "k1:v1,k2:v2",
+  read: (value) => readPairs(value, ":").map(([name, item]) => [name, new Secret(item)] as const),
+  show: (value) => value.map(([name, item]) => `${name}:${item}`).join(","),
+  mask: () => "[hidden]",
+};
+
+function readPairs(value: string, separator: ":" | "="): Pairs<string> {
+  const found: [string, string][] = [];
+  for (const item of value.split(",")) {
+    const bare = item.trim().replace(/^<(.*)>$/, "$1");
+    const at = bare.indexOf(separator);
+    if (at <= 0) throw new Refusal(`must be a list like k1${separator}v1,k2${separator}v2`);
+    const name = bare.slice(0, at).trim();
+    if (found.some(([known]) => known === name)) throw new Refusal(`must give ${name} once only`);
+    found.push([name, bare.slice(at + 1).trim()]);
+  }
+  return found;
+}
+
+/** Where to listen: `:9090`, `127.0.0.1:9090`, `[::1]:9090`. */
+export interface ListenAddress {
+  /** Empty for every interface. */
+  readonly host: string;
+  readonly port: number;
+}
+
+export const listenAddress: Kind<ListenAddress> = {
+  label: "host:port",
+  read(value) {
+    const match = /^(?:\[([^\]]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(value);
+    const number = Number(match?.[3]);
+    if (match === null || number > 65535)
+      throw new Refusal("must be an address to listen on, such as :9090 or 127.0.0.1:9090");
+    return { host: match[1] ?? match[2]!, port: number };
+  },
+  show: ({ host, port }) => `${host.includes(":") ? `[${host}]` : host}:${port}`,
+  mask: unmasked,
+};
+
+/** Log levels, the gravest first. */
+export const logLevel = choice({
+  panic: "panic",
+  fatal: "fatal",
+  error: "error",
+  warn: "warn",
+  warning: "warn",
+  info: "info",
+  debug: "debug",
+  trace: "trace",
+});

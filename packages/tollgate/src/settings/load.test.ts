@@ -1,0 +1,361 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inspect } from "node:util";
+import { formatFault, SettingsError } from "./errors.ts";
+import { loadSettings } from "./load.ts";
+
+type Env = Record<string, string>;
+
+function faultsOf(environment: Env): string[] {
+  try {
+    loadSettings(environment);
+  } catch (error) {
+    assert.ok(error instanceof SettingsError, String(error));
+    assert.equal(error.code, "INVALID_SETTINGS");
+    return error.faults.map(formatFault);
+  }
+  return [];
+}
+
+/** What must be refused, with the beginning of its message. */
+const refused: [environment: Env, message: RegExp][] = [
+  [{ PORT: "80x" }, /^PORT="80x" must be a port/],
+  [{ NEAR_LIMIT_RATIO: "1.5" }, /^NEAR_LIMIT_RATIO="1.5" must be a number from 0 to 1/],
+  [{ TRACING_SAMPLING_RATE: "-1" }, /^TRACING_SAMPLING_RATE="-1" must be a number from 0 to 1/],
+  [{ STATS_FLUSH_INTERVAL: "0s" }, /^STATS_FLUSH_INTERVAL="0s" must be a duration above 0/],
+  [{ KVSTORE_URL: "a:1", REDIS_URL: "b:1" }, /^REDIS_URL="b:1" says another thing than KVSTORE_URL="a:1"/],
+  [{ USE_STATSD: "true", USE_PUSHSTATS: "false" }, /^USE_STATSD="true" says another thing/],
+  [
+    { LocalCacheSizeInBytes: "1", LOCAL_CACHE_SIZE_IN_BYTES: "2" },
+    /^LocalCacheSizeInBytes="1" says another thing than LOCAL_CACHE_SIZE_IN_BYTES="2"/,
+  ],
+  [{ GRPC_PORT: "8080" }, /^GRPC_PORT="8080" must name another port: 8080 is also the one of PORT/],
+  [{ PORT: "6070" }, /^PORT="6070" must name another port: 6070 is also the one of DEBUG_PORT/],
+  [
+    { USE_PROMETHEUS: "true", PROMETHEUS_ADDR: ":8081" },
+    /^PROMETHEUS_ADDR=":8081" must name another port: 8081 is also the one of GRPC_PORT/,
+  ],
+  [{ GRPC_SERVER_USE_TLS: "true", GRPC_SERVER_TLS_CERT: "c" }, /^GRPC_SERVER_TLS_KEY must be set/],
+  [{ GRPC_SERVER_USE_TLS: "true", GRPC_SERVER_TLS_KEY: "c" }, /^GRPC_SERVER_TLS_CERT must be set/],
+  [{ GRPC_CLIENT_TLS_CACERT: "ca" }, /^GRPC_CLIENT_TLS_CACERT="ca" needs GRPC_SERVER_USE_TLS=true/],
+  [{ GRPC_CLIENT_TLS_SAN: "x" }, /^GRPC_CLIENT_TLS_SAN="x" needs GRPC_CLIENT_TLS_CACERT/],
+  [{ BACKEND_TYPE: "redis" }, /^KVSTORE_URL must be set, because BACKEND_TYPE is redis/],
+  [{ BACKEND_TYPE: "mysql" }, /^BACKEND_TYPE="mysql" must be embedded, kvstore, redis, objcache or memcache/],
+  [{ REDIS_POOL_SIZE: "5" }, /^KVSTORE_URL must be set \(or REDIS_URL\), because REDIS_POOL_SIZE is/],
+  [
+    { KVSTORE_URL: "h:1", KVSTORE_PERSECOND: "true" },
+    /^KVSTORE_PERSECOND_URL must be set, because KVSTORE_PERSECOND is true/,
+  ],
+  [{ KVSTORE_URL: "h", KVSTORE_TYPE: "single" }, /^KVSTORE_URL="h" must be host:port/],
+  [
+    { KVSTORE_URL: "m", KVSTORE_TYPE: "sentinel" },
+    /^KVSTORE_URL="m" must be the master's name and at least one/,
+  ],
+  [
+    { KVSTORE_URL: "h:1", KVSTORE_TYPE: "cluster", KVSTORE_SOCKET_TYPE: "unix" },
+    /^KVSTORE_SOCKET_TYPE="unix" must be tcp/,
+  ],
+  [
+    { KVSTORE_URL: "h:1", KVSTORE_TLS: "true", KVSTORE_TLS_CLIENT_CERT: "c" },
+    /^KVSTORE_TLS_CLIENT_KEY must be set, because KVSTORE_TLS_CLIENT_CERT is/,
+  ],
+  [{ KVSTORE_URL: "rediss://h:1", KVSTORE_TLS: "false" }, /^KVSTORE_TLS="false" must be true/],
+  [{ KVSTORE_URL: "h:1", KVSTORE_POOL_SIZE: "0" }, /^KVSTORE_POOL_SIZE="0" must be a whole number from 1/],
+  [
+    { KVSTORE_URL: "h:1", KVSTORE_FAILURE_MODE: "shrug" },
+    /^KVSTORE_FAILURE_MODE="shrug" must be error, allow, deny or local/,
+  ],
+  [{ OBJCACHE_HOST_PORT: "h:1" }, /^BACKEND_TYPE must be objcache, because OBJCACHE_HOST_PORT is set/],
+  [{ BACKEND_TYPE: "objcache" }, /^OBJCACHE_HOST_PORT must be set \(or OBJCACHE_SRV\)/],
+  [
+    { BACKEND_TYPE: "memcache", MEMCACHE_HOST_PORT: "h:1", MEMCACHE_SRV: "_a._tcp.b" },
+    /^MEMCACHE_SRV="_a._tcp.b" must not be set together with MEMCACHE_HOST_PORT/,
+  ],
+  [
+    { BACKEND_TYPE: "objcache", OBJCACHE_HOST_PORT: "h:1,h" },
+    /^OBJCACHE_HOST_PORT="h:1,h" must be host:port items.*"h" is none/,
+  ],
+  [
+    { BACKEND_TYPE: "objcache", OBJCACHE_SRV: "cache" },
+    /^OBJCACHE_SRV="cache" must be the name of an SRV record/,
+  ],
+  [
+    { CONFIG_TYPE: "GRPC_XDS_SOTW", XDS_CLIENT_BACKOFF_INITIAL_INTERVAL: "5m" },
+    /^XDS_CLIENT_BACKOFF_MAX_INTERVAL must not be shorter/,
+  ],
+  [
+    { CONFIG_TYPE: "GRPC_XDS_SOTW", CONFIG_GRPC_XDS_SERVER_URL: "http://h:1" },
+    /^CONFIG_GRPC_XDS_SERVER_URL="http:\/\/h:1" must be host:port/,
+  ],
+  [
+    {
+      CONFIG_TYPE: "GRPC_XDS_SOTW",
+      CONFIG_GRPC_XDS_SERVER_USE_TLS: "true",
+      CONFIG_GRPC_XDS_CLIENT_TLS_CERT: "c",
+    },
+    /^CONFIG_GRPC_XDS_CLIENT_TLS_KEY must be set/,
+  ],
+  [
+    { CONFIG_TYPE: "GRPC_XDS_SOTW", CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS: "grpc-x:1" },
+    /^CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS="\[hidden\]" must name headers/,
+  ],
+  [{ LIMIT_RESET_HEADER: "Reset In" }, /^LIMIT_RESET_HEADER="Reset In" must be the name of a header/],
+  [{ PULLSTATS_PATH: "metrics" }, /^PULLSTATS_PATH="metrics" must begin with a \//],
+  [{ AGENTSTATS_MOGRIFIERS: "a" }, /^AGENTSTATS_MOGRIFIER_A_PATTERN must be set/],
+  [
+    { USE_DOG_STATSD_MOGRIFIERS: "a", DOG_STATSD_MOGRIFIER_A_PATTERN: "(", DOG_STATSD_MOGRIFIER_A_NAME: "n" },
+    /^DOG_STATSD_MOGRIFIER_A_PATTERN="\(" must be a regular expression/,
+  ],
+  [
+    {
+      AGENTSTATS_MOGRIFIERS: "a",
+      AGENTSTATS_MOGRIFIER_A_PATTERN: "x",
+      AGENTSTATS_MOGRIFIER_A_NAME: "n",
+      AGENTSTATS_MOGRIFIER_A_TAGS: "domain:",
+    },
+    /^AGENTSTATS_MOGRIFIER_A_TAGS="domain:" must give the tag domain a value/,
+  ],
+  [{ STATSD_PORT: "tcp://10.0.0.1:8125" }, /^STATSD_PORT="tcp:.* set enableServiceLinks to false/],
+];
+
+for (const [environment, message] of refused)
+  test(`${JSON.stringify(environment)} is refused`, () => {
+    const faults = faultsOf(environment);
+    assert.ok(
+      faults.some((fault) => message.test(fault)),
+      faults.join("\n"),
+    );
+  });
+
+test("all faults are reported at once, each on its line", () => {
+  const environment = { PORT: "x", TRACING_ENABLED: "1", KVSTORE_URL: "nowhere", DEBUG_PORT: "-1", HOST: "" };
+  const faults = faultsOf(environment);
+  assert.deepEqual(
+    faults.map((fault) => fault.split("=")[0]),
+    ["PORT", "DEBUG_PORT", "TRACING_ENABLED", "KVSTORE_URL"],
+  );
+  assert.throws(() => loadSettings(environment), {
+    message: /^4 faults in the settings:\n {2}PORT="x" must/,
+  });
+});
+
+/** What is accepted with a word about it. */
+const warned: [environment: Env, line: RegExp][] = [
+  [
+    { KVSTORE_URL: "h:1", KVSTORE_PIPELINE_LIMIT: "8" },
+    /^KVSTORE_PIPELINE_LIMIT is deprecated and without effect/,
+  ],
+  [
+    { REDIS_URL: "h:1", REDIS_SENTINEL_AUTH: "x" },
+    /^REDIS_SENTINEL_AUTH is without effect, because KVSTORE_TYPE is single/,
+  ],
+  [
+    { KVSTORE_URL: "h:1", KVSTORE_PERSECOND_POOL_SIZE: "3" },
+    /because KVSTORE_PERSECOND is not true: KVSTORE_PERSECOND_POOL_SIZE/,
+  ],
+  [{ KVSTORE_URL: "h:1", KVSTORE_TLS_CACERT: "f" }, /because KVSTORE_TLS is not true: KVSTORE_TLS_CACERT/],
+  [{ BACKEND_TYPE: "embedded", REDIS_URL: "h:1" }, /because BACKEND_TYPE is embedded: REDIS_URL/],
+  [
+    { KVSTORE_URL: "h:1", OBJCACHE_HOST_PORT: "h:2" },
+    /the back end is the key-value store: OBJCACHE_HOST_PORT/,
+  ],
+  [
+    { BACKEND_TYPE: "objcache", OBJCACHE_HOST_PORT: "h:1", OBJCACHE_SRV_REFRESH: "1m" },
+    /^OBJCACHE_SRV_REFRESH is without effect/,
+  ],
+  [{ GRPC_UDS: "/tmp/s", GRPC_PORT: "1" }, /^GRPC_PORT is without effect, because GRPC_UDS is set/],
+  [{ GRPC_SERVER_TLS_CERT: "c" }, /^GRPC_SERVER_TLS_CERT is without effect/],
+  [{ DRAIN_DELAY: "1m" }, /^DRAIN_DELAY is not shorter than SHUTDOWN_TIMEOUT/],
+  [
+    { CONFIG_TYPE: "grpc_xds_sotw", CONFIG_GRPC_XDS_SERVER_TLS_SAN: "x" },
+    /USE_TLS is not true: CONFIG_GRPC_XDS_SERVER_TLS_SAN/,
+  ],
+  [
+    { AGENTSTATS_MOGRIFIER_B_PATTERN: "x" },
+    /no list of mogrifiers names them: AGENTSTATS_MOGRIFIER_B_PATTERN/,
+  ],
+  [
+    { KVSTORE_POOL_SZE: "1" },
+    /^KVSTORE_POOL_SZE is not a setting and has no effect; did you mean KVSTORE_POOL_SIZE\?/,
+  ],
+  [{ REDIS_POL_SIZE: "1" }, /did you mean REDIS_POOL_SIZE\?/],
+  [{ log_level: "debug" }, /^log_level is not a setting and has no effect; did you mean LOG_LEVEL\?/],
+  [{ SHADOWMODE: "true" }, /did you mean SHADOW_MODE\?/],
+  [{ RUNTIME_SOMETHING_ELSE: "1" }, /^RUNTIME_SOMETHING_ELSE is not a setting and has no effect$/],
+];
+
+for (const [environment, line] of warned)
+  test(`${JSON.stringify(environment)} gives a warning`, () => {
+    const { warnings } = loadSettings(environment);
+    assert.ok(
+      warnings.some((warning) => line.test(warning)),
+      warnings.join("\n"),
+    );
+  });
+
+test("other programs' variables are left alone", () => {
+  const environment = {
+    PATH: "/bin",
+    HOSTNAME: "pod-1",
+    GRPC_TRACE: "all",
+    GRPC_VERBOSITY: "debug",
+    OTEL_EXPORTER_OTLP_ENDPOINT: "http://h:4318",
+    REDIS_SERVICE_HOST: "10.0.0.1",
+    REDIS_PORT: "tcp://10.0.0.1:6379",
+    REDIS_PORT_6379_TCP: "tcp://10.0.0.1:6379",
+    REDIS_PORT_6379_TCP_ADDR: "10.0.0.1",
+    LOG_FILE: "x",
+    KVSTORE_NONSENSE: "",
+    BACKEND_TYPE: "embedded",
+  };
+  assert.deepEqual(loadSettings(environment).warnings, []);
+});
+
+test("variables of the Go service without meaning here are named in one line", () => {
+  const { warnings, infos } = loadSettings({
+    BACKEND_TYPE: "embedded",
+    REDIS_STARTUP_MAX_INTERVAL: "30s",
+    REDIS_PERSECOND_CLUSTER_PIPELINE_PARALLELISM: "2",
+    GOSTATS_FLUSH_INTERVAL_SECONDS: "5",
+  });
+  assert.deepEqual(warnings, []);
+  assert.deepEqual(infos, [
+    "without meaning here, ignored: GOSTATS_FLUSH_INTERVAL_SECONDS, REDIS_PERSECOND_CLUSTER_PIPELINE_PARALLELISM, REDIS_STARTUP_MAX_INTERVAL",
+  ]);
+});
+
+test("an empty value counts as none", () => {
+  const { settings, given } = loadSettings({
+    PORT: "",
+    KVSTORE_URL: "",
+    REDIS_URL: "h:1",
+    TRACING_ENABLED: "",
+  });
+  assert.equal(settings.http.port, 8080);
+  assert.equal(given.get("KVSTORE_URL"), "REDIS_URL");
+  assert.equal(given.has("PORT"), false);
+});
+
+test("two spellings that say the same are one", () => {
+  const { settings, given } = loadSettings({ USE_STATSD: "1", USE_PUSHSTATS: "true" });
+  assert.ok(settings.stats.push);
+  assert.equal(given.get("USE_PUSHSTATS"), "USE_PUSHSTATS");
+  assert.equal(faultsOf({ KVSTORE_URL: "h:1", KVSTORE_AUTH: "a", REDIS_AUTH: "b" }).length, 1);
+  assert.equal(faultsOf({ KVSTORE_URL: "h:1", KVSTORE_AUTH: "a", REDIS_AUTH: "a" }).length, 0);
+});
+
+test("the names of statistics follow the spelling of the store", () => {
+  const kvstore = (environment: Env) => loadSettings(environment).settings.kvstore?.statisticsName;
+  assert.equal(kvstore({ KVSTORE_URL: "h:1", REDIS_POOL_SIZE: "3" }), "kvstore");
+  assert.equal(kvstore({ REDIS_URL: "h:1" }), "redis");
+  const objcache = (environment: Env) => loadSettings(environment).settings.objcache?.statisticsName;
+  assert.equal(objcache({ BACKEND_TYPE: "memcache", OBJCACHE_HOST_PORT: "h:1" }), "objcache");
+  assert.equal(objcache({ BACKEND_TYPE: "objcache", MEMCACHE_SRV: "_m._tcp.h" }), "memcache");
+});
+
+test("the per-second instance has defaults of its own, and the main one's TLS files", () => {
+  const { kvstore } = loadSettings({
+    KVSTORE_URL: "h:1",
+    KVSTORE_POOL_SIZE: "50",
+    KVSTORE_TIMEOUT: "1s",
+    KVSTORE_AUTH: "main",
+    KVSTORE_TLS: "true",
+    KVSTORE_TLS_CACERT: "/ca",
+    KVSTORE_PERSECOND: "true",
+    KVSTORE_PERSECOND_URL: "p:1",
+    KVSTORE_PERSECOND_TLS: "true",
+    KVSTORE_PERSECOND_TLS_SKIP_HOSTNAME_VERIFICATION: "true",
+  }).settings;
+  const { perSecond } = kvstore!;
+  assert.deepEqual(
+    [perSecond?.poolSize, perSecond?.timeout, perSecond?.auth, perSecond?.tls?.caCert],
+    [10, 10_000, undefined, "/ca"],
+  );
+  assert.equal(perSecond?.tls?.skipHostnameVerification, true);
+  assert.equal(kvstore?.main.tls?.skipHostnameVerification, false);
+});
+
+const auths: [text: string, user: string | undefined, password: string][] = [
+  ["pass", undefined, "pass"],
+  ["user:pass", "user", "pass"],
+  ["user:pa:ss", "user", "pa:ss"],
+  [":pa:ss", undefined, "pa:ss"],
+];
+for (const [text, user, password] of auths)
+  test(`KVSTORE_AUTH=${text} is the user ${user} with the password ${password}`, () => {
+    const auth = loadSettings({ KVSTORE_URL: "redis://other:word@h:1", KVSTORE_AUTH: text }).settings.kvstore
+      ?.main.auth;
+    assert.deepEqual([auth?.user, auth?.password.reveal()], [user, password]);
+  });
+
+test("which sinks are on", () => {
+  const sinks = (environment: Env): string => {
+    const { push, agent, pull, standardOutput } = loadSettings(environment).settings.stats;
+    return Object.entries({ push, agent, pull, standardOutput })
+      .filter(([, on]) => on)
+      .map(([name]) => name)
+      .join("+");
+  };
+  for (const [environment, on] of [
+    [{}, "push"],
+    [{ USE_PUSHSTATS: "false" }, "standardOutput"],
+    [{ USE_PULLSTATS: "true" }, "pull"],
+    [{ USE_DOG_STATSD: "true" }, "agent"],
+    [{ USE_AGENTSTATS: "true", USE_PULLSTATS: "true", USE_STATSD: "true" }, "push+agent+pull"],
+    [{ USE_PULLSTATS: "true", USE_PUSHSTATS: "false" }, "pull"],
+    [{ DISABLE_STATS: "true", USE_PULLSTATS: "true", USE_PUSHSTATS: "true" }, ""],
+    [{ DISABLE_STATS: "true", USE_PUSHSTATS: "false" }, ""],
+  ] as const)
+    assert.equal(sinks(environment), on, JSON.stringify(environment));
+});
+
+test("mogrifiers are read in the order of the list, under either family of names", () => {
+  const { agent } = loadSettings({
+    USE_AGENTSTATS: "true",
+    USE_AGENTSTATS_MOGRIFIERS: "second,First",
+    AGENTSTATS_MOGRIFIER_FIRST_PATTERN: "^ratelimit\\.(.*)$",
+    AGENTSTATS_MOGRIFIER_FIRST_NAME: "rl.$1",
+    DOG_STATSD_MOGRIFIER_SECOND_PATTERN: "x",
+    DOG_STATSD_MOGRIFIER_SECOND_NAME: "y",
+    DOG_STATSD_MOGRIFIER_SECOND_TAGS: "domain:$1,fixed:a:b",
+  }).settings.stats;
+  assert.deepEqual(agent?.mogrifiers, [
+    {
+      name: "second",
+      pattern: "x",
+      replacement: "y",
+      tags: [
+        ["domain", "$1"],
+        ["fixed", "a:b"],
+      ],
+    },
+    { name: "First", pattern: "^ratelimit\\.(.*)$", replacement: "rl.$1", tags: [] },
+  ]);
+});
+
+test("no credential shows, however the settings or a fault are printed", () => {
+  const environment = {
+    KVSTORE_URL: "redis://user:hush-url@h:1",
+    KVSTORE_AUTH: "user:hush-auth",
+    KVSTORE_SENTINEL_AUTH: "hush-sentinel",
+    CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS: "authorization:hush-header",
+  };
+  const loaded = loadSettings(environment);
+  const faults = faultsOf({
+    ...environment,
+    PORT: "x",
+    KVSTORE_TYPE: "sentinel",
+    REDIS_AUTH: "hush-other",
+    BACKEND_TYPE: "kvstore",
+  });
+  assert.ok(faults.length >= 3, faults.join("\n"));
+  const printed = [
+    inspect(loaded, { depth: 20, showHidden: true }),
+    JSON.stringify(loaded.settings),
+    `${loaded.settings.kvstore?.main.auth?.password}`,
+    loaded.warnings.join("\n"),
+    faults.join("\n"),
+  ].join("\n");
+  assert.doesNotMatch(printed, /hush/);
+  assert.equal(loaded.settings.kvstore?.main.auth?.password.reveal(), "hush-auth");
+});

@@ -1,0 +1,55 @@
+import { readMogrifiers, strayMogrifiers } from "./mogrifiers.ts";
+import type { Environment, Findings } from "./reading.ts";
+import type { ServerTls, Settings, StatsSettings } from "./settings.ts";
+import { resolveStores } from "./stores.ts";
+import type { Values } from "./table.ts";
+
+/** Makes of the values what the service is built from: what is off is undefined, what belongs together is one thing. */
+export function resolve(values: Values, environment: Environment, findings: Findings): Settings {
+  const { enabled: headersEnabled, ...headers } = values.decision.headers;
+  const { enabled: tracingEnabled, ...tracing } = values.tracing;
+  const { enabled: xdsTlsEnabled, ...xdsTls } = values.xds.tls;
+  return {
+    http: values.http,
+    grpc: { ...values.grpc, tls: resolveServerTls(values.grpc.tls) },
+    debug: values.debug,
+    lifecycle: values.lifecycle,
+    config: values.config,
+    files: values.files,
+    xds: { ...values.xds, tls: xdsTlsEnabled ? xdsTls : undefined },
+    decision: { ...values.decision, headers: headersEnabled ? headers : undefined },
+    ...resolveStores(values, findings),
+    embedded: values.embedded,
+    stats: resolveStats(values.stats, environment, findings),
+    logs: values.logs,
+    tracing: tracingEnabled ? tracing : undefined,
+  };
+}
+
+function resolveServerTls(tls: Values["grpc"]["tls"]): ServerTls | undefined {
+  if (!tls.enabled || tls.cert === undefined || tls.key === undefined) return undefined;
+  return { cert: tls.cert, key: tls.key, clientCaCert: tls.clientCaCert, clientSan: tls.clientSan };
+}
+
+/** The push sink is on unless another one was turned on and nobody asked for it by name. */
+function resolveStats(stats: Values["stats"], environment: Environment, findings: Findings): StatsSettings {
+  const { enabled: pushEnabled, ...push } = stats.push;
+  const { enabled: pullEnabled, ...pull } = stats.pull;
+  const others = stats.agent.enabled || pullEnabled;
+  const byName = findings.given.has("USE_PUSHSTATS");
+  const on = !stats.disabled;
+  const names = stats.agent.mogrifiers;
+  const mogrifiers = readMogrifiers(names, environment, findings);
+  const stray = strayMogrifiers(names, environment);
+  if (stray.length > 0)
+    findings.warnings.push(`without effect, because no list of mogrifiers names them: ${stray.join(", ")}`);
+  return {
+    flushInterval: stats.flushInterval,
+    extraTags: stats.extraTags,
+    maxDynamicKeys: stats.maxDynamicKeys,
+    push: on && pushEnabled && (byName || !others) ? push : undefined,
+    agent: on && stats.agent.enabled ? { host: push.host, port: push.port, mogrifiers } : undefined,
+    pull: on && pullEnabled ? pull : undefined,
+    standardOutput: on && !pushEnabled && !others,
+  };
+}

@@ -1,0 +1,132 @@
+import { Refusal } from "./kinds.ts";
+
+/** Where one server of a store listens. */
+export type StoreAddress =
+  | { readonly kind: "tcp"; readonly host: string; readonly port: number }
+  | { readonly kind: "unix"; readonly path: string };
+
+/** The servers of one deployment. */
+export type StoreTarget =
+  | { readonly type: "single"; readonly address: StoreAddress; readonly database: number }
+  | { readonly type: "sentinel"; readonly master: string; readonly sentinels: readonly StoreAddress[] }
+  | { readonly type: "cluster"; readonly nodes: readonly StoreAddress[] };
+
+/** What an address says besides where the server is. */
+interface ParsedTarget {
+  readonly target: StoreTarget;
+  /** From `rediss://`. */
+  readonly tls: boolean;
+  /** From `redis://user:password@`. */
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+}
+
+interface ParsedAddress {
+  readonly address: StoreAddress;
+  readonly database: number;
+  readonly tls: boolean;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+}
+
+const example = {
+  single: "must be host:port, the path of a unix socket, or a URL such as redis://host:6379/0",
+  sentinel:
+    "must be the master's name and at least one sentinel, with commas between: mymaster,host1:26379,host2:26379",
+  cluster: "must be the nodes with commas between: host1:6379,host2:6379",
+};
+
+/**
+ * Reads `KVSTORE_URL`.
+ * @throws {Refusal}
+ */
+export function parseStoreTarget(
+  url: string,
+  type: StoreTarget["type"],
+  socketType: "tcp" | "unix" | undefined,
+): ParsedTarget {
+  const items = url.split(",").map((item) => item.trim());
+  if (type === "single") {
+    if (items.length > 1)
+      throw new Refusal(`${example.single}; for several servers set the type to sentinel or cluster`);
+    const { address, database, ...rest } = parseAddress(items[0]!, socketType, example.single);
+    return { target: { type, address, database }, ...rest };
+  }
+  if (type === "sentinel") {
+    const [master, ...rest] = items;
+    if (master === "" || rest.length === 0) throw new Refusal(example.sentinel);
+    const sentinels = rest.map((item) => parseAddress(item, socketType, example.sentinel));
+    return {
+      target: { type, master: master!, sentinels: sentinels.map((one) => one.address) },
+      ...shared(sentinels),
+    };
+  }
+  const nodes = items.map((item) => parseAddress(item, socketType, example.cluster));
+  return { target: { type, nodes: nodes.map((node) => node.address) }, ...shared(nodes) };
+}
+
+function shared(parsed: readonly ParsedAddress[]): Omit<ParsedTarget, "target"> {
+  if (parsed.some((one) => one.database !== 0))
+    throw new Refusal("must not name a database in a list of servers");
+  const withPassword = parsed.find((one) => one.password !== undefined);
+  return {
+    tls: parsed.some((one) => one.tls),
+    user: withPassword?.user,
+    password: withPassword?.password,
+  };
+}
+
+function parseAddress(text: string, socketType: "tcp" | "unix" | undefined, expected: string): ParsedAddress {
+  if (/^rediss?:\/\//i.test(text)) return parseUrl(text, expected);
+  const plain = { database: 0, tls: false, user: undefined, password: undefined };
+  const path = text.replace(/^unix:\/\//, "");
+  if (socketType === "unix" || (socketType === undefined && (path !== text || /^[./]/.test(text)))) {
+    if (path === "") throw new Refusal(expected);
+    return { address: { kind: "unix", path }, ...plain };
+  }
+  const address = parseHostPort(text);
+  if (address === undefined) throw new Refusal(expected);
+  return { address: { kind: "tcp", ...address }, ...plain };
+}
+
+function parseUrl(text: string, expected: string): ParsedAddress {
+  let url: URL;
+  let user: string;
+  let password: string;
+  try {
+    // A scheme that the URL standard knows, so that the host is read as one.
+    url = new URL(text.replace(/^redis(s?):/i, "http$1:"));
+    user = decodeURIComponent(url.username);
+    password = decodeURIComponent(url.password);
+  } catch {
+    throw new Refusal(expected);
+  }
+  const tls = url.protocol === "https:";
+  // The URL standard drops the port that is usual for its scheme, so the text is asked which one it was.
+  const port = url.port === "" ? Number(/:(80|443)(?:\/|$)/.exec(text)?.[1] ?? 6379) : Number(url.port);
+  const database = /^\/?(\d*)$/.exec(url.pathname)?.[1];
+  if (database === undefined)
+    throw new Refusal(`${expected}; what follows the host must be the number of a database`);
+  return {
+    address: { kind: "tcp", host: url.hostname.replace(/^\[(.*)\]$/, "$1"), port },
+    database: Number(database),
+    tls,
+    // `redis://password@host` is understood as well as `redis://:password@host`.
+    user: user === "" || password === "" ? undefined : user,
+    password: password !== "" ? password : user !== "" ? user : undefined,
+  };
+}
+
+/** `host:port` or `[::1]:port`; undefined where it is neither. */
+export function parseHostPort(text: string): { host: string; port: number } | undefined {
+  const match = /^(?:\[([0-9a-fA-F:.%]+)\]|([^\s:/@[\]]+)):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[3]);
+  if (match === null || port === 0 || port > 65535) return undefined;
+  return { host: match[1] ?? match[2]!, port };
+}
+
+/** An address as logs print it. */
+export function formatStoreAddress(address: StoreAddress): string {
+  if (address.kind === "unix") return address.path;
+  return address.host.includes(":") ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
+}

@@ -1,0 +1,136 @@
+import { randomUUID } from "node:crypto";
+import {
+  bool,
+  choice,
+  decimal,
+  duration,
+  int,
+  list,
+  listenAddress,
+  logLevel,
+  pairs,
+  path,
+  port,
+  strictBool,
+  text,
+} from "../kinds.ts";
+import { computed, optional, setting } from "../setting.ts";
+
+export const logs = {
+  level: setting(
+    "LOG_LEVEL",
+    logLevel,
+    "warn",
+    "The least grave level that is logged: panic, fatal, error, warn, info, debug or trace.",
+  ),
+  format: setting(
+    "LOG_FORMAT",
+    choice({ text: "text", json: "json" }),
+    "text",
+    "Lines of `time`, `level` and `msg`, or a JSON object a line.",
+  ),
+};
+
+export const stats = {
+  disabled: setting("DISABLE_STATS", bool, false, "Turns every sink off."),
+  flushInterval: setting(
+    "STATS_FLUSH_INTERVAL",
+    duration("above 0"),
+    10e3,
+    "Time between two flushes to the push and agent sinks and to standard output.",
+  ),
+  extraTags: setting("EXTRA_TAGS", pairs, [], "Tags on every statistic."),
+  maxDynamicKeys: setting(
+    "STATS_MAX_DYNAMIC_KEYS",
+    int(0, 16_777_216),
+    100_000,
+    "How many statistics keys may come from values in requests; what comes after is added to the key `_other`.",
+  ),
+  push: {
+    enabled: setting(
+      "USE_PUSHSTATS",
+      bool,
+      true,
+      "Pushes statistics (statsd protocol). `false` with no other sink writes them to standard output. Unless it is given, turning another sink on turns this one off.",
+    ),
+    host: setting(
+      "PUSHSTATS_HOST",
+      text,
+      "localhost",
+      "Host of the push and agent sinks; for `unix`, the path of the socket.",
+    ),
+    port: setting("PUSHSTATS_PORT", port, 8125, "Port of the push and agent sinks."),
+    protocol: setting(
+      "PUSHSTATS_PROTOCOL",
+      choice({ tcp: "tcp", udp: "udp", unix: "unix" }),
+      "tcp",
+      "How the push sink connects. The agent sink always uses UDP.",
+    ),
+  },
+  agent: {
+    enabled: setting(
+      "USE_AGENTSTATS",
+      bool,
+      false,
+      "Sends statistics with tags to an agent (dogstatsd protocol).",
+    ),
+    mogrifiers: setting(
+      "AGENTSTATS_MOGRIFIERS",
+      list,
+      [],
+      "Names of the rewrite rules for statistics, in their order; the first that matches counts. See below.",
+      ["USE_AGENTSTATS_MOGRIFIERS"],
+    ),
+  },
+  pull: {
+    enabled: setting(
+      "USE_PULLSTATS",
+      bool,
+      false,
+      "Serves metrics for scraping (Prometheus and OpenMetrics).",
+    ),
+    address: setting(
+      "PULLSTATS_ADDR",
+      listenAddress,
+      { host: "", port: 9090 },
+      "Address of the metrics port.",
+    ),
+    path: setting("PULLSTATS_PATH", text, "/metrics", "Path of the metrics."),
+    mapperFile: optional(
+      "PULLSTATS_MAPPER_YAML",
+      path,
+      "File with a mapping from statistics to metrics in statsd_exporter's format, instead of the built-in one.",
+    ),
+    responseTimeAsMilliseconds: setting(
+      "PULLSTATS_RESPONSE_TIME_AS_MILLISECONDS",
+      bool,
+      false,
+      "Whether the response time is given in milliseconds instead of seconds. Without effect where a mapping file is given.",
+    ),
+  },
+};
+
+export const tracing = {
+  enabled: setting("TRACING_ENABLED", strictBool, false, "Exports spans (OTLP)."),
+  protocol: setting(
+    "TRACING_EXPORTER_PROTOCOL",
+    choice({ http: "http", grpc: "grpc" }),
+    "http",
+    "How spans are exported.",
+  ),
+  serviceName: setting("TRACING_SERVICE_NAME", text, "RateLimit", "`service.name` in spans."),
+  serviceNamespace: setting("TRACING_SERVICE_NAMESPACE", text, "", "`service.namespace` in spans."),
+  serviceInstanceId: computed(
+    "TRACING_SERVICE_INSTANCE_ID",
+    text,
+    () => randomUUID() as string,
+    "a random UUID (version 4)",
+    "`service.instance.id` in spans.",
+  ),
+  samplingRate: setting(
+    "TRACING_SAMPLING_RATE",
+    decimal(0, 1),
+    1,
+    "Share of traces that are recorded where the caller has not decided.",
+  ),
+};

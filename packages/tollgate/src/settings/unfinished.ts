@@ -1,0 +1,24 @@
+import type { Findings } from "./reading.ts";
+import type { Settings } from "./settings.ts";
+
+/** A setting whose behaviour is still to be built. Whoever builds it strikes its line out. */
+interface Unfinished {
+  readonly variable: string;
+  asked(settings: Settings): boolean;
+  /**
+   * `refused`: going on without it would change decisions, storage or security, so the service does not start.
+   * `warned`: it starts, and says that the setting does nothing yet.
+   */
+  readonly effect: "refused" | "warned";
+}
+
+const unfinished: readonly Unfinished[] = [{ variable: "WORKERS", asked: () => true, effect: "warned" }];
+
+/** Says of every setting that was given and does nothing yet that it does nothing yet. */
+export function reportUnfinished(settings: Settings, findings: Findings): void {
+  for (const { variable, asked, effect } of unfinished) {
+    if (!findings.given.has(variable) || !asked(settings)) continue;
+    if (effect === "refused") findings.fault(variable, "is not supported yet: must not be set");
+    else findings.warnings.push(`${findings.spelling(variable)} is not supported yet and has no effect`);
+  }
+}

@@ -1,0 +1,74 @@
+import { isStoreAlias, withoutMeaning } from "./aliases.ts";
+import { isMogrifierVariable } from "./mogrifiers.ts";
+import { type Environment, rowsOf } from "./reading.ts";
+import { table } from "./table.ts";
+
+/** Beginnings that nobody else uses: any variable with one of them is meant for us. */
+const ownPrefixes = [
+  "KVSTORE_",
+  "OBJCACHE_",
+  "AGENTSTATS_",
+  "PULLSTATS_",
+  "PUSHSTATS_",
+  "RUNTIME_",
+  "CONFIG_GRPC_XDS_",
+  "XDS_CLIENT_",
+  "GRPC_SERVER_",
+  "GRPC_CLIENT_",
+  "GRPC_MAX_CONNECTION_",
+  "EMBEDDED_STORE_",
+  "TRACING_",
+];
+
+/** What Kubernetes sets for every service in a namespace: `REDIS_SERVICE_HOST`, `REDIS_PORT_6379_TCP_ADDR`. */
+const serviceLink = /_SERVICE_(HOST|PORT(_.+)?)$|_PORT(_\d+_(TCP|UDP)(_(PROTO|PORT|ADDR))?)?$/;
+
+/**
+ * Variables that look as if they were meant for us and that nothing reads: a warning each, with the nearest name.
+ * @param environment empty values count as unset
+ */
+export function warnOfUnknown(environment: Environment): string[] {
+  const known = rowsOf(table).flatMap((row) => [row.name, ...row.aliases]);
+  const names = new Set(known);
+  return Object.keys(environment)
+    .filter((variable) => environment[variable] !== "" && !names.has(variable))
+    .filter((variable) => !isMogrifierVariable(variable) && !withoutMeaning.some((one) => one.test(variable)))
+    .flatMap((variable) => {
+      const near = nearest(variable, known);
+      if (near !== undefined && !serviceLink.test(variable))
+        return [`${variable} is not a setting and has no effect; did you mean ${near}?`];
+      const own = ownPrefixes.some((prefix) => variable.startsWith(prefix)) || isStoreAlias(variable);
+      return own && !serviceLink.test(variable) ? [`${variable} is not a setting and has no effect`] : [];
+    });
+}
+
+/** The known name that a slip of a letter or two may have meant. Short names are too near to too much. */
+function nearest(variable: string, known: readonly string[]): string | undefined {
+  const tolerated = variable.length >= 12 ? 2 : variable.length >= 8 ? 1 : 0;
+  let best: string | undefined;
+  let least = tolerated + 1;
+  for (const name of known) {
+    if (Math.abs(name.length - variable.length) >= least) continue;
+    const distance = editDistance(variable.toUpperCase(), name.toUpperCase());
+    if (distance < least) [best, least] = [name, distance];
+  }
+  return best;
+}
+
+/** Levenshtein's distance, one row at a time. */
+function editDistance(a: string, b: string): number {
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++)
+      current.push(
+        Math.min(
+          last[column - 1]! + (a[row - 1] === b[column - 1] ? 0 : 1),
+          last[column]! + 1,
+          current[column - 1]! + 1,
+        ),
+      );
+    last = current;
+  }
+  return last[b.length]!;
+}

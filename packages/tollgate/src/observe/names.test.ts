@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { cleanTags, cut, cutParts, sanitise, splitTags, tagSuffix } from "./names.ts";
+import { cut, cutParts, sanitise, sortTags, splitTags, tagSuffix } from "./names.ts";
 
 describe("names of statistics", () => {
   const cases: readonly [text: string, safe: string][] = [
@@ -44,8 +44,8 @@ describe("names of statistics", () => {
     assert.deepEqual(cutParts(["domain", "x"], 3), ["dom"]);
   });
 
-  it("sorts tags and makes them safe", () => {
-    assert.equal(tagSuffix(cleanTags({ foo: "bar", a: "1.2:3|4", empty: "" })), ".__a=1_2_3_4.__foo=bar");
+  it("sorts tags and makes them safe for a name", () => {
+    assert.equal(tagSuffix(sortTags({ foo: "bar", a: "1.2:3|4", empty: "" })), ".__a=1_2_3_4.__foo=bar");
   });
 
   it("finds tags in a name", () => {

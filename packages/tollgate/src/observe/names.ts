@@ -46,21 +46,28 @@ export function cutParts(parts: readonly string[], bytes: number): readonly stri
   return kept;
 }
 
-/** Sorted by key, made safe for a name; tags without a key or a value are left out. */
-export function cleanTags(tags: Readonly<Record<string, string>>): readonly Tag[] {
-  return Object.entries(tags)
-    .filter(([key, value]) => key !== "" && value !== "")
-    .map(([key, value]) => ({ key: cleanTagPart(key), value: cleanTagPart(value) }))
-    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+/** Sorted by key; tags without a key or a value are left out. */
+export function sortTags(tags: Readonly<Record<string, string>>): readonly Tag[] {
+  return mergeTags(
+    [],
+    Object.entries(tags)
+      .filter(([key, value]) => key !== "" && value !== "")
+      .map(([key, value]) => ({ key, value })),
+  );
 }
 
-function cleanTagPart(text: string): string {
-  return sanitise(text).replace(/[.,=\s]/g, "_");
+/** Both, sorted by key. */
+export function mergeTags(own: readonly Tag[], all: readonly Tag[]): readonly Tag[] {
+  return [...own, ...all].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 }
 
-/** `.__key=value` for each tag: how plain statsd carries them. */
+/** `.__key=value` for each tag: how plain statsd carries them. `.`, `:`, `|` and the like become `_`. */
 export function tagSuffix(tags: readonly Tag[]): string {
-  return tags.map(({ key, value }) => `.__${key}=${value}`).join("");
+  return tags.map(({ key, value }) => `.__${tagPart(key)}=${tagPart(value)}`).join("");
+}
+
+function tagPart(text: string): string {
+  return sanitise(text).replace(/[.=\s]/g, "_");
 }
 
 /** Takes the `.__key=value` parts out of a name. */

@@ -1,4 +1,4 @@
-import { cleanTags, cut, cutParts, MAX_NAME_BYTES, sanitise, splitTags, type Tag } from "./names.ts";
+import { cut, cutParts, MAX_NAME_BYTES, sanitise, sortTags, splitTags, type Tag } from "./names.ts";
 import {
   type CounterSeries,
   type GaugeEntry,
@@ -53,11 +53,12 @@ class StatisticsRegistry implements Registry {
   /** The same by what was asked for, where that differs; bounded as the rules are. */
   readonly #aliases: Map<string, RuleSeries> = new Map();
   readonly #notFound: Map<string, SingleSeries> = new Map();
+  readonly #timerListeners: ((entry: TimerEntry) => void)[] = [];
   #dynamic = 0;
   #configured = 0;
 
   constructor(options: RegistryOptions) {
-    this.tags = cleanTags(options.tags ?? {});
+    this.tags = sortTags(options.tags ?? {});
     this.#maxDynamic = options.maxDynamicKeys ?? 100_000;
     this.#kvstore = options.kvstoreName ?? "kvstore";
     this.#objcache = options.objcacheName ?? "objcache";
@@ -144,7 +145,13 @@ class StatisticsRegistry implements Registry {
     const entry = { ...this.#serviceName(name), timer: new RecordingTimer() };
     this.#timers.set(name, entry);
     this.timers.push(entry);
+    for (const listener of this.#timerListeners) listener(entry);
     return entry.timer;
+  }
+
+  onTimer(listener: (entry: TimerEntry) => void): void {
+    this.#timerListeners.push(listener);
+    for (const entry of this.timers) listener(entry);
   }
 
   snapshot(options: SnapshotOptions = {}): Promise<string> {

@@ -50,6 +50,8 @@ export interface StatisticsView {
   readonly timers: readonly TimerEntry[];
   /** How many counters there are: one more than the highest id. */
   readonly counterCount: number;
+  /** Hears of every timer, those that exist and those to come, before anything else is recorded. */
+  onTimer(listener: (entry: TimerEntry) => void): void;
 }
 
 /** The full name of one counter, without tags. */

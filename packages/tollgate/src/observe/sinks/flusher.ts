@@ -1,0 +1,125 @@
+import type { StatisticsView } from "../series.ts";
+import { Reservoir } from "../timer.ts";
+import { ITEMS_PER_TURN, nextTurn } from "../yielding.ts";
+import type { Sink } from "./sink.ts";
+
+/** At most so many lines for each timer and interval; more are sampled. */
+export const MAX_TIMER_SAMPLES = 1000;
+
+export interface FlusherOptions {
+  /** `STATS_FLUSH_INTERVAL`, in milliseconds. */
+  readonly interval: number;
+}
+
+/**
+ * Takes from the registry what changed since the last flush, and gives it to one sink. Each sink has a flusher of
+ * its own, so that one that is away holds back its own share only.
+ */
+export class Flusher {
+  readonly #view: StatisticsView;
+  readonly #sink: Sink;
+  readonly #interval: number;
+  readonly #reservoirs: Map<object, Reservoir> = new Map();
+  #sent: Float64Array = new Float64Array(1024);
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(view: StatisticsView, sink: Sink, options: FlusherOptions) {
+    this.#view = view;
+    this.#sink = sink;
+    this.#interval = options.interval;
+    view.onTimer((entry) => {
+      const reservoir = new Reservoir(MAX_TIMER_SAMPLES);
+      this.#reservoirs.set(entry, reservoir);
+      entry.timer.listen((milliseconds) => reservoir.add(milliseconds));
+    });
+  }
+
+  /** Whether the sink can take a flush now. */
+  get ready(): boolean {
+    return this.#sink.ready;
+  }
+
+  /** Waits until the sink can take a flush, at most `milliseconds`. */
+  async whenReady(milliseconds: number): Promise<void> {
+    const deadline = Date.now() + milliseconds;
+    while (!this.#sink.ready && Date.now() < deadline) await this.#sink.room(deadline - Date.now());
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.flush(), this.#interval).unref();
+  }
+
+  /** One flush; a second one while the first is under way is the first. */
+  flush(): Promise<void> {
+    this.#running ??= this.#flush().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  /** Flushes the last interval and closes the sink, within `milliseconds` in all. */
+  async stop(milliseconds: number): Promise<void> {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    const deadline = Date.now() + milliseconds;
+    await this.whenReady(milliseconds);
+    await before(deadline, this.flush());
+    // What was counted while an earlier flush was under way has not been seen yet.
+    await before(deadline, this.flush());
+    await this.#sink.close(Math.max(deadline - Date.now(), 0));
+  }
+
+  async #flush(): Promise<void> {
+    if (!this.#sink.ready) return;
+    await this.#counters();
+    for (const gauge of this.#view.gauges) {
+      const value = gauge.read();
+      if (Number.isFinite(value)) this.#sink.gauge(gauge, value);
+    }
+    for (const entry of this.#view.timers) {
+      const { samples, seen } = this.#reservoirs.get(entry)!.take();
+      if (seen > 0) this.#sink.timer(entry, samples, seen);
+    }
+    this.#sink.commit();
+  }
+
+  async #counters(): Promise<void> {
+    const { counters } = this.#view;
+    // Those that are made while this walks are the next flush's.
+    const end = counters.length;
+    this.#grow(this.#view.counterCount);
+    for (let i = 0; i < end; i++) {
+      if (i > 0 && i % ITEMS_PER_TURN === 0) {
+        await nextTurn();
+        await this.#sink.room(this.#interval);
+        if (!this.#sink.ready) return;
+      }
+      const series = counters[i]!;
+      const sent = this.#sent;
+      for (let stat = 0; stat < series.stats.length; stat++) {
+        const value = series.read(stat);
+        const delta = value - sent[series.firstId + stat]!;
+        if (delta === 0) continue;
+        sent[series.firstId + stat] = value;
+        this.#sink.counter(series, stat, delta);
+      }
+    }
+  }
+
+  #grow(count: number): void {
+    if (count <= this.#sent.length) return;
+    const larger = new Float64Array(Math.max(count, this.#sent.length * 2));
+    larger.set(this.#sent);
+    this.#sent = larger;
+  }
+}
+
+async function before(deadline: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.max(deadline - Date.now(), 0));
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,77 @@
+import { RE2JS, RE2JSException } from "re2js";
+import type { Tag } from "../names.ts";
+import { SinkConfigError } from "./sink.ts";
+
+/** One of `AGENTSTATS_MOGRIFIERS` as it is configured. */
+export interface MogrifierOptions {
+  /** As the list has it. */
+  readonly name: string;
+  /** `AGENTSTATS_MOGRIFIER_<NAME>_PATTERN`: RE2 syntax, found anywhere in a name. */
+  readonly pattern: string;
+  /** `AGENTSTATS_MOGRIFIER_<NAME>_NAME`: may use `$0` (all that matched) and `$1`, `$2`, ... */
+  readonly emit: string;
+  /** `AGENTSTATS_MOGRIFIER_<NAME>_TAGS`: values may use the same. */
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+/** Renames a statistic and gives it tags; undefined where the pattern does not match. */
+export type Mogrifier = (
+  name: string,
+) => { readonly name: string; readonly tags: readonly Tag[] } | undefined;
+
+/**
+ * In list order; the first that matches wins.
+ * @throws {SinkConfigError} naming the variable
+ */
+export function compileMogrifiers(list: readonly MogrifierOptions[]): Mogrifier {
+  const mogrifiers = list.map(compile);
+  return (name) => {
+    for (const mogrify of mogrifiers) {
+      const result = mogrify(name);
+      if (result !== undefined) return result;
+    }
+    return undefined;
+  };
+}
+
+function compile(options: MogrifierOptions): Mogrifier {
+  const variable = (suffix: string): string => `AGENTSTATS_MOGRIFIER_${options.name}_${suffix}`;
+  if (options.pattern === "")
+    throw new SinkConfigError(`${variable("PATTERN")} is missing: a regular expression that finds the names`);
+  if (options.emit === "")
+    throw new SinkConfigError(`${variable("NAME")} is missing: the name to emit, such as "requests.$1"`);
+  const expression = compilePattern(options.pattern, variable("PATTERN"));
+  const tags = Object.entries(options.tags);
+  for (const [key, value] of tags) {
+    if (key === "") throw new SinkConfigError(`${variable("TAGS")} has a tag without a key: use key:value`);
+    if (value === "")
+      throw new SinkConfigError(`${variable("TAGS")} has no value for the tag ${key}: use key:value`);
+  }
+  return (name) => {
+    const matcher = expression.matcher(name);
+    if (!matcher.find()) return undefined;
+    const groups: (string | null)[] = [];
+    for (let i = 0; i <= matcher.groupCount(); i++) groups.push(matcher.group(i));
+    return {
+      name: fill(options.emit, groups),
+      tags: tags.map(([key, value]) => ({ key, value: fill(value, groups) })),
+    };
+  };
+}
+
+function compilePattern(pattern: string, variable: string): RE2JS {
+  try {
+    return RE2JS.compile(pattern);
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    throw new SinkConfigError(`${variable} is not a regular expression in RE2's syntax: ${error.message}`);
+  }
+}
+
+/** A reference to a group that the pattern does not have stays as it is written. */
+function fill(template: string, groups: readonly (string | null)[]): string {
+  return template.replace(/\$(\d+)/g, (written, digits: string) => {
+    const group = groups[Number(digits)];
+    return group === undefined ? written : (group ?? "");
+  });
+}

@@ -8,7 +8,7 @@ import type { Resolution } from "./resolve.ts";
  */
 export function overallCode(
   statuses: readonly DescriptorStatus[],
-  resolutions: readonly Resolution[],
+  resolutions: readonly Pick<Resolution, "rule">[],
   quotaMode: boolean,
 ): Code {
   let quotas = 0;

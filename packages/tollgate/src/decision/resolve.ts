@@ -1,7 +1,8 @@
 import type { Counter, RuleStatistics, Statistics } from "../observe/statistics.ts";
-import { type Descriptor, type Entry, type LimitOverride, Unit } from "../protocol/messages.ts";
+import { type Descriptor, type LimitOverride, Unit } from "../protocol/messages.ts";
 import { isUnit, unitNames, windowSeconds } from "../protocol/units.ts";
-import type { Match, Rule, RuleSet } from "../rules/rule.ts";
+import { overrideMatch } from "../rules/override.ts";
+import type { Rule, RuleSet } from "../rules/rule.ts";
 import { cacheKeyStem } from "./cache-key.ts";
 import { DecisionError } from "./errors.ts";
 
@@ -19,37 +20,13 @@ export interface Resolution {
   readonly domainNotFound: Counter | undefined;
 }
 
-/** A rule made from a request's own limit. It shares its counter with a configured rule of the same entries and unit. */
-function overrideMatch(domain: string, entries: readonly Entry[], limit: LimitOverride): Match {
-  if (!isUnit(limit.unit)) {
-    const units = unitNames.slice(1).join(", ");
-    throw new DecisionError(
-      "INVALID_ARGUMENT",
-      `rate limit override of a descriptor has the unknown unit ${limit.unit}; it must be one of ${units}`,
-    );
-  }
-  const levels = entries.map(({ key, value }) => (value === "" ? key : `${key}_${value}`));
-  return {
-    rule: {
-      domain,
-      path: levels,
-      requestsPerUnit: limit.requestsPerUnit,
-      unit: limit.unit,
-      unlimited: false,
-      shadowMode: false,
-      quotaMode: false,
-      name: "",
-      replaces: [],
-      metadata: undefined,
-      detailedMetric: false,
-      valueToMetric: false,
-      shareThreshold: false,
-      location: undefined,
-    },
-    metricKey: { domain, levels },
-    metricFromRequest: true,
-    sharedValues: undefined,
-  };
+/** @throws {DecisionError} */
+export function checkUnit(limit: LimitOverride): void {
+  if (isUnit(limit.unit)) return;
+  throw new DecisionError(
+    "INVALID_ARGUMENT",
+    `rate limit override of a descriptor has the unknown unit ${limit.unit}; it must be one of ${unitNames.slice(1).join(", ")}`,
+  );
 }
 
 /** Finds the rule for a descriptor, and its statistics and cache key. */
@@ -60,9 +37,7 @@ export function resolve(
   domain: string,
   descriptor: Pick<Descriptor, "entries" | "limit">,
 ): Resolution {
-  if (descriptor.limit !== undefined && !isUnit(descriptor.limit.unit)) {
-    overrideMatch(domain, descriptor.entries, descriptor.limit);
-  }
+  if (descriptor.limit !== undefined) checkUnit(descriptor.limit);
   if (!ruleSet.hasDomain(domain)) {
     return {
       rule: undefined,

@@ -1,0 +1,129 @@
+import { Controller, HttpError } from "@tollway/waymark";
+import type { DecisionExplanation } from "../decision/explain.ts";
+import { LEVELS, type Logger, levelOfName } from "../observe/log.ts";
+import type { Registry } from "../observe/registry.ts";
+import { FilterError } from "../observe/snapshot.ts";
+import type { RateLimitRequest } from "../protocol/messages.ts";
+import { dumpJson, dumpText } from "../rules/dump.ts";
+import { renderExplanation } from "../rules/explain-text.ts";
+import type { RuleSet } from "../rules/rule.ts";
+import type { Answering } from "./answering.ts";
+import { httpErrorOf, JSON_BODY_LIMIT, parseRequest } from "./http-pages.ts";
+
+export interface DebugPagesOptions {
+  readonly ruleSet: () => RuleSet | undefined;
+  readonly registry: Registry;
+  readonly log: Logger;
+  readonly answering: Answering;
+  readonly explain: (request: RateLimitRequest) => Promise<DecisionExplanation>;
+}
+
+/** The pages of the debug port; `/` lists them. `Accept: application/json` gives JSON where there is text. */
+export function debugPages({ ruleSet, registry, log, answering, explain }: DebugPagesOptions) {
+  class Page extends Controller {
+    static override private = true;
+
+    protected text(body: string): string {
+      this.response.headers.set("content-type", "text/plain; charset=utf-8");
+      return body;
+    }
+
+    protected get wantsJson(): boolean {
+      return this.headers.get("accept")?.includes("application/json") ?? false;
+    }
+
+    protected json(body: string): Uint8Array {
+      this.response.headers.set("content-type", "application/json; charset=utf-8");
+      return Buffer.from(body);
+    }
+  }
+
+  class Default extends Page {
+    GET() {
+      return this.text(index.map(([path, meaning]) => `${path}: ${meaning}\n`).join(""));
+    }
+  }
+
+  class Rlconfig extends Page {
+    GET() {
+      return this.wantsJson ? dumpJson(ruleSet()) : this.text(dumpText(ruleSet()));
+    }
+  }
+
+  class Stats extends Page {
+    async GET({ ...keywords }) {
+      const filter = (keywords as Record<string, unknown>).filter;
+      const json = this.wantsJson;
+      try {
+        const body = await registry.snapshot({ json, ...(typeof filter === "string" && { filter }) });
+        return json ? this.json(body) : this.text(body);
+      } catch (error) {
+        if (!(error instanceof FilterError)) throw error;
+        throw new HttpError(400, error.message, {
+          errors: [{ in: "query", name: "filter", message: error.message }],
+        });
+      }
+    }
+  }
+
+  class Explain extends Page {
+    static override bodyLimit = JSON_BODY_LIMIT;
+
+    async POST() {
+      const bytes = await this.bytes();
+      let explanation: DecisionExplanation;
+      try {
+        explanation = await explain(parseRequest(bytes));
+      } catch (error) {
+        throw httpErrorOf(error, answering);
+      }
+      return this.wantsJson ? explanation : this.text(renderDecision(explanation));
+    }
+  }
+
+  class LogLevel extends Page {
+    GET() {
+      return this.text(`${log.level}\n`);
+    }
+
+    async PUT() {
+      const name = new TextDecoder().decode(await this.bytes()).trim();
+      const level = levelOfName(name);
+      if (level === undefined) {
+        throw new HttpError(
+          400,
+          `the body must be one of ${LEVELS.join(", ")}, not ${JSON.stringify(name.slice(0, 40))}`,
+        );
+      }
+      log.setLevel(level);
+      log.warn(`log level set to ${level} through the debug port`);
+      return this.text(`${level}\n`);
+    }
+  }
+
+  return { Default, Rlconfig, Stats, Explain, LogLevel };
+}
+
+const index: [path: string, meaning: string][] = [
+  ["/explain", "POST a request as for /json: which rule matches each descriptor and why, without counting"],
+  ["/log-level", "the log level; PUT another name to change it"],
+  ["/rlconfig", "the configuration in force"],
+  ["/stats", "statistics; ?filter=<regular expression> for some of them"],
+];
+
+function renderDecision({ overallCode, descriptors }: DecisionExplanation): string {
+  const parts = descriptors.map((descriptor) => {
+    const { cacheKey, window, count, hits, answer } = descriptor;
+    const lines = [renderExplanation(descriptor).trimEnd()];
+    if (descriptor.replaced) lines.push("replaced   by another rule that this request matches");
+    if (cacheKey !== undefined) lines.push(`cache key  ${cacheKey}`);
+    if (window !== undefined) {
+      const from = new Date(window.start * 1000).toISOString().slice(0, 19);
+      lines.push(`window     ${window.unit} from ${from}Z, ends in ${window.secondsUntilReset} s`);
+    }
+    if (count !== undefined) lines.push(`count      ${count} now`);
+    lines.push(`answer     ${answer.code}, ${answer.limitRemaining} left, for ${hits} hits`);
+    return lines.join("\n");
+  });
+  return `${parts.join("\n\n")}\n\noverall    ${overallCode}\n`;
+}

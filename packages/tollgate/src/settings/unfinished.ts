@@ -12,7 +12,9 @@ interface Unfinished {
   readonly effect: "refused" | "warned";
 }
 
-const unfinished: readonly Unfinished[] = [{ variable: "WORKERS", asked: () => true, effect: "warned" }];
+const unfinished: readonly Unfinished[] = [
+  { variable: "WORKERS", asked: ({ lifecycle }) => lifecycle.workers > 1, effect: "warned" },
+];
 
 /** Says of every setting that was given and does nothing yet that it does nothing yet. */
 export function reportUnfinished(settings: Settings, findings: Findings): void {

@@ -1,0 +1,8 @@
+/** `npm run manual -w packages/tollgate`: writes the parts of the manual that come from tables in the code. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { settingsManual } from "../src/settings/manual.ts";
+
+const docs = join(import.meta.dirname, "..", "..", "..", "docs");
+
+writeFileSync(join(docs, "settings.md"), settingsManual());

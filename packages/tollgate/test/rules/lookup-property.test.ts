@@ -157,28 +157,52 @@ test("the indexed look-up equals a naive one, and the explanation equals both", 
   );
 });
 
-test("many wildcards at one level: the indexed look-up equals a naive one", () => {
-  const longPatterns = fc.string({ unit: fc.constantFrom("a", "b", "c", "*"), minLength: 1, maxLength: 14 });
-  const longValues = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 16 });
-  const texts = fc.uniqueArray(
-    longPatterns.map((text) => (text.includes("*") ? text : `${text}*`)),
-    { minLength: 20, maxLength: 120 },
-  );
-  fc.assert(
-    fc.property(texts, fc.array(longValues, { minLength: 1, maxLength: 60 }), (all, asked) => {
-      const level = all.map((value, limit): Plain => {
-        return { key: "k", value, limit, flag: false, shared: false, nested: [] };
-      });
-      const { ruleSet } = loadRules([{ name: "r.yaml", text: yamlOf(level) }], { mergeDomains: false });
-      assert.ok(ruleSet);
-      for (const value of asked) {
-        const entries = [{ key: "k", value }];
-        assert.deepEqual(answerOf(ruleSet, entries), naive(level, entries));
-      }
-    }),
-    { numRuns: 100 },
-  );
-});
+const word = (minLength: number, maxLength: number) =>
+  fc.string({ unit: fc.constantFrom("a", "b", "c"), minLength, maxLength, size: "max" });
+
+/** Patterns that meet in what the index divides them by: chains of prefixes and suffixes, and the text between. */
+const crowds = {
+  "any text": fc.string({ unit: fc.constantFrom("a", "b", "*"), minLength: 1, maxLength: 8, size: "max" }),
+  "parts in the middle": fc
+    .tuple(
+      fc.constantFrom("", "a"),
+      fc.array(word(2, 5), { minLength: 1, maxLength: 2 }),
+      fc.constantFrom("", "c"),
+    )
+    .map(([prefix, middles, suffix]) => `${prefix}*${middles.join("*")}*${suffix}`),
+  "chains of prefixes": fc.tuple(fc.nat(40), word(0, 2)).map(([count, end]) => `${"a".repeat(count)}*${end}`),
+  "chains of suffixes": fc
+    .tuple(word(0, 1), fc.nat(40))
+    .map(([start, count]) => `${start}*${"a".repeat(count)}`),
+};
+
+const crowdValues = fc.oneof(
+  word(0, 24),
+  fc.tuple(word(0, 2), fc.nat(45), word(0, 2)).map(([start, count, end]) => start + "a".repeat(count) + end),
+);
+
+for (const [kind, pattern] of Object.entries(crowds)) {
+  test(`many wildcards at one level, ${kind}: the indexed look-up equals a naive one`, () => {
+    const texts = fc.uniqueArray(
+      pattern.map((text) => (text.includes("*") ? text : `${text}*`)),
+      { minLength: 20, maxLength: 120, size: "max" },
+    );
+    fc.assert(
+      fc.property(texts, fc.array(crowdValues, { minLength: 40, maxLength: 60 }), (all, asked) => {
+        const level = all.map((value, limit): Plain => {
+          return { key: "k", value, limit, flag: false, shared: false, nested: [] };
+        });
+        const { ruleSet } = loadRules([{ name: "r.yaml", text: yamlOf(level) }], { mergeDomains: false });
+        assert.ok(ruleSet);
+        for (const value of asked) {
+          const entries = [{ key: "k", value }];
+          assert.deepEqual(answerOf(ruleSet, entries), naive(level, entries));
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+}
 
 test("a reload of the same rules answers the same, by another generation", () => {
   const text =

@@ -23,13 +23,14 @@ export interface RedisSettings {
 export class RedisServer {
   readonly port: number;
   readonly #settings: RedisSettings;
-  readonly #busPort: number;
+  /** The port of the cluster bus. */
+  readonly busPort: number;
   #process: ServerProcess | undefined;
   #client: Connection | undefined;
 
   private constructor(port: number, busPort: number, settings: RedisSettings) {
     this.port = port;
-    this.#busPort = busPort;
+    this.busPort = busPort;
     this.#settings = settings;
   }
 
@@ -63,7 +64,7 @@ export class RedisServer {
       "bind 127.0.0.1",
       `dir ${folder}`,
       ...(sentinel ? [] : [`unixsocket ${join(folder, "redis.sock")}`, 'save ""', "appendonly no"]),
-      ...(cluster ? ["cluster-enabled yes", `cluster-port ${this.#busPort}`] : []),
+      ...(cluster ? ["cluster-enabled yes", `cluster-port ${this.busPort}`] : []),
       ...config,
     ];
     const file = join(folder, "redis.conf");
@@ -107,6 +108,14 @@ export class RedisServer {
 
   resume(): void {
     this.#process!.signal("SIGCONT");
+  }
+
+  get running(): boolean {
+    return this.#process !== undefined;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
   }
 
   async stop(): Promise<void> {

@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { RedisServer, type RedisSettings } from "./redis.ts";
+
+const slots = 16384;
+
+/** A cluster of masters, each with so many replicas, that has agreed on its slots. */
+export class RedisCluster {
+  /** Masters first, in the order of their slots; then replicas. */
+  readonly nodes: readonly RedisServer[];
+  readonly masters: number;
+
+  private constructor(nodes: readonly RedisServer[], masters: number) {
+    this.nodes = nodes;
+    this.masters = masters;
+  }
+
+  static async start(masters: number, replicas = 0, settings: RedisSettings = {}): Promise<RedisCluster> {
+    const config = ["cluster-node-timeout 1000", "repl-diskless-sync-delay 0", ...(settings.config ?? [])];
+    const nodes: RedisServer[] = [];
+    for (let i = 0; i < masters * (1 + replicas); i++)
+      nodes.push(await RedisServer.start({ ...settings, cluster: true, config }));
+    const cluster = new RedisCluster(nodes, masters);
+    try {
+      await cluster.#form();
+    } catch (error) {
+      await cluster.stop();
+      throw error;
+    }
+    return cluster;
+  }
+
+  get url(): string {
+    return this.nodes.map((node) => node.url).join(",");
+  }
+
+  async #form(): Promise<void> {
+    const { nodes, masters } = this;
+    for (const [i, node] of nodes.entries()) {
+      await node.command("CLUSTER", "SET-CONFIG-EPOCH", i + 1);
+      if (i >= masters) continue;
+      const from = Math.floor((slots * i) / masters);
+      await node.command("CLUSTER", "ADDSLOTSRANGE", from, Math.floor((slots * (i + 1)) / masters) - 1);
+    }
+    for (const node of nodes.slice(1))
+      await node.command("CLUSTER", "MEET", "127.0.0.1", nodes[0]!.port, nodes[0]!.busPort);
+    await this.until(async (node) => (await known(node)) === nodes.length);
+    for (const [i, node] of nodes.slice(masters).entries()) {
+      const master = await nodes[i % masters]!.command("CLUSTER", "MYID");
+      await node.command("CLUSTER", "REPLICATE", String(master));
+    }
+    await this.until(async (node) =>
+      String(await node.command("CLUSTER", "INFO")).includes("cluster_state:ok"),
+    );
+    for (const node of nodes.slice(masters))
+      while (!String(await node.command("INFO", "replication")).includes("master_link_status:up"))
+        await sleep(20);
+  }
+
+  /** Waits until every node that runs agrees. */
+  async until(agrees: (node: RedisServer) => Promise<boolean>): Promise<void> {
+    const latest = Date.now() + 20_000;
+    for (const node of this.nodes) {
+      while (node.running && !(await agrees(node))) {
+        if (Date.now() > latest) throw new Error("the cluster did not come to agree");
+        await sleep(20);
+      }
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.stop()));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+}
+
+async function known(node: RedisServer): Promise<number> {
+  const lines = String(await node.command("CLUSTER", "NODES"))
+    .trim()
+    .split("\n");
+  return lines.filter((line) => !line.includes("handshake")).length;
+}

@@ -13,7 +13,7 @@ import type { Count, CountRequest } from "../../packages/tollgate/src/counters/s
 import { RedisCluster } from "../../packages/tollgate/test/servers/cluster.ts";
 import { RedisServer } from "../../packages/tollgate/test/servers/redis.ts";
 
-type Decide = (key: number) => void | Promise<unknown>;
+type Decide = (key: number) => unknown;
 
 interface Result {
   readonly perSecond: number;

@@ -7,7 +7,7 @@ interface Pair {
 }
 
 /** A TCP proxy in front of a server, which slows down, holds back and cuts what passes. */
-export class Proxy {
+export class FaultyProxy {
   readonly port: number;
   /** Milliseconds by which each chunk of the server's replies comes late. */
   delay = 0;
@@ -26,10 +26,10 @@ export class Proxy {
     server.on("connection", (near) => this.#accept(near, targetPort));
   }
 
-  static async start(targetPort: number): Promise<Proxy> {
+  static async start(targetPort: number): Promise<FaultyProxy> {
     const server = createServer({ pauseOnConnect: false });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    return new Proxy(server, targetPort);
+    return new FaultyProxy(server, targetPort);
   }
 
   get url(): string {

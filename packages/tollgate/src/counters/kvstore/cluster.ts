@@ -6,6 +6,7 @@ import { readSlots } from "./clusterSlots.ts";
 import { Connection } from "./connection.ts";
 import { StoreNode } from "./node.ts";
 import type { ErrorReply } from "./resp/reader.ts";
+import { loadScripts } from "./scripts.ts";
 import { slotCount, slotOf } from "./slots.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Ticket } from "./ticket.ts";
@@ -86,7 +87,14 @@ export class ClusterTopology implements Topology {
       const { timeout } = this.#around.options;
       node = new StoreNode({
         ...this.#around,
-        connect: () => Connection.open({ endpoint, tls, greeting: greeting(credentials, ["PING"]), timeout }),
+        connect: () =>
+          Connection.open({
+            endpoint,
+            tls,
+            greeting: greeting(credentials, ["PING"]),
+            attempts: loadScripts,
+            timeout,
+          }),
         refused: (from, error, count, ticket) => this.#refused(from, error, count, ticket),
         lost: () => this.#refreshIn(troubledMs),
       });

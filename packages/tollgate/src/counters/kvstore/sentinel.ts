@@ -3,6 +3,7 @@ import { type Endpoint, formatEndpoint } from "../transport/endpoint.ts";
 import { type Address, greeting } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { StoreNode } from "./node.ts";
+import { loadScripts } from "./scripts.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Topology } from "./topology.ts";
 
@@ -22,7 +23,13 @@ export function sentinelTopology(address: SentinelAddress, around: Surroundings)
 
   async function connect(): Promise<Connection> {
     const endpoint = await watch.master();
-    const connection = await Connection.open({ endpoint, tls, greeting: hello, timeout });
+    const connection = await Connection.open({
+      endpoint,
+      tls,
+      greeting: hello,
+      attempts: loadScripts,
+      timeout,
+    });
     try {
       const [role] = await connection.commands([["ROLE"]]);
       const name = Array.isArray(role) ? role[0] : undefined;

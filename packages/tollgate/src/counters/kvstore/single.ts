@@ -2,6 +2,7 @@ import type { Address } from "./address.ts";
 import { greeting } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { StoreNode } from "./node.ts";
+import { loadScripts } from "./scripts.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Topology } from "./topology.ts";
 
@@ -12,7 +13,14 @@ export function singleTopology(address: Address & { type: "single" }, around: Su
   const hello = greeting(credentials, ...select, ["PING"]);
   const node = new StoreNode({
     ...around,
-    connect: () => Connection.open({ endpoint, tls, greeting: hello, timeout: around.options.timeout }),
+    connect: () =>
+      Connection.open({
+        endpoint,
+        tls,
+        greeting: hello,
+        attempts: loadScripts,
+        timeout: around.options.timeout,
+      }),
     refused: () => false,
     lost: () => {},
   });

@@ -9,8 +9,8 @@ import type { Ticket } from "./ticket.ts";
 
 /** More counts than this go out in two batches, so that no batch keeps the server from others for long. */
 const mostInBatch = 1024;
-/** How often one count may be sent elsewhere before its caller is told that it failed. */
-export const mostDetours = 16;
+/** How often a count may be sent elsewhere, on average over its request, before its caller is told that it failed. */
+const mostDetours = 8;
 
 export interface NodeSurroundings extends Surroundings {
   /** Makes one connection to this server. */
@@ -172,7 +172,7 @@ export class StoreNode {
   #refused(error: ErrorReply, count: Count | null, ticket: Ticket, way: number): void {
     const { code } = error;
     if (unfit.has(code)) this.#unfit = true;
-    if (ticket.detours < mostDetours) {
+    if (ticket.detours < mostDetours * ticket.counts.length) {
       ticket.detours++;
       if (code === "NOSCRIPT") {
         this.push(count, ticket, way | Way.WITH_TEXT);

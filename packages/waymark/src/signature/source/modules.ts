@@ -1,0 +1,128 @@
+import { SignatureError } from "../errors.ts";
+import { SourceModule } from "./module.ts";
+import { resolveModule } from "./resolve.ts";
+import type { ImportedName, Scope, TypeDeclaration, ValueDeclaration } from "./scope.ts";
+
+/** Where a name leads: a declaration, or a whole module (`import * as models`). */
+export type Found<Declaration> =
+  | { readonly kind: "declaration"; readonly declaration: Exclude<Declaration, ImportedName> }
+  | { readonly kind: "module"; readonly module: SourceModule };
+
+/** The modules read during one start, each parsed once, and the ways between them. */
+export class SourceModules {
+  readonly #byFile = new Map<string, SourceModule>();
+
+  read(file: string): SourceModule {
+    let module = this.#byFile.get(file);
+    if (!module) {
+      module = SourceModule.read(file);
+      this.#byFile.set(file, module);
+    }
+    return module;
+  }
+
+  /** The files read so far. */
+  files(): string[] {
+    return [...this.#byFile.keys()];
+  }
+
+  /** The type behind a name, dotted where it goes through namespaces; nothing for a name that nobody declares. */
+  findType(path: readonly string[], scope: Scope): Found<TypeDeclaration> | undefined {
+    return this.#find(path, scope, (within, name) => within.findType(name));
+  }
+
+  findValue(path: readonly string[], scope: Scope): Found<ValueDeclaration> | undefined {
+    return this.#find(path, scope, (within, name) => within.findValue(name));
+  }
+
+  /** What the module of an import type (`import("./book.ts").Book`) declares under a path of names. */
+  findImportedType(
+    specifier: string,
+    path: readonly string[],
+    scope: Scope,
+    start: number,
+  ): Found<TypeDeclaration> | undefined {
+    const [name = "*", ...rest] = path;
+    const lookup: Lookup<TypeDeclaration> = (within, own) => within.findType(own);
+    const found = this.#follow({ kind: "import", specifier, name, start }, scope.module, lookup);
+    return this.#descend(found, rest, lookup);
+  }
+
+  #find<Declaration extends { readonly kind: string }>(
+    [first, ...rest]: readonly string[],
+    scope: Scope,
+    lookup: Lookup<Declaration>,
+  ): Found<Declaration> | undefined {
+    const declaration = lookup(scope, first!);
+    return declaration && this.#descend(this.#settle(declaration, scope.module, lookup), rest, lookup);
+  }
+
+  #descend<Declaration extends { readonly kind: string }>(
+    found: Found<Declaration> | undefined,
+    rest: readonly string[],
+    lookup: Lookup<Declaration>,
+  ): Found<Declaration> | undefined {
+    const [name, ...further] = rest;
+    if (name === undefined) return found;
+    if (found?.kind !== "module") return undefined;
+    return this.#descend(this.#findExported(found.module, name, lookup), further, lookup);
+  }
+
+  #settle<Declaration extends { readonly kind: string }>(
+    declaration: Declaration | ImportedName,
+    module: SourceModule,
+    lookup: Lookup<Declaration>,
+    visited: Set<string> = new Set(),
+  ): Found<Declaration> | undefined {
+    if (isImport(declaration)) return this.#follow(declaration, module, lookup, visited);
+    return { kind: "declaration", declaration: declaration as Exclude<Declaration, ImportedName> };
+  }
+
+  #follow<Declaration extends { readonly kind: string }>(
+    imported: ImportedName,
+    importer: SourceModule,
+    lookup: Lookup<Declaration>,
+    visited: Set<string> = new Set(),
+  ): Found<Declaration> | undefined {
+    const file = resolveModule(imported.specifier, importer.source.file);
+    if (file === undefined) {
+      throw new SignatureError(
+        "UNREADABLE_SOURCE",
+        `cannot find the source of "${imported.specifier}", which a signature's types are imported from`,
+        importer.source.location(imported.start),
+      );
+    }
+    const module = this.read(file);
+    if (imported.name === "*") return { kind: "module", module };
+    return this.#findExported(module, imported.name, lookup, visited);
+  }
+
+  #findExported<Declaration extends { readonly kind: string }>(
+    module: SourceModule,
+    name: string,
+    lookup: Lookup<Declaration>,
+    visited: Set<string> = new Set(),
+  ): Found<Declaration> | undefined {
+    const visit = `${module.source.file} ${name}`;
+    if (visited.has(visit)) return undefined;
+    visited.add(visit);
+    const exported = module.exports.get(name);
+    if (exported?.kind === "import") return this.#follow(exported, module, lookup, visited);
+    if (exported) {
+      const declaration = lookup(module.scope, exported.name);
+      return declaration && this.#settle(declaration, module, lookup, visited);
+    }
+    if (name === "default") return undefined;
+    for (const specifier of module.exportStars) {
+      const file = resolveModule(specifier, module.source.file);
+      const found = file && this.#findExported(this.read(file), name, lookup, visited);
+      if (found) return found;
+    }
+    return undefined;
+  }
+}
+
+type Lookup<Declaration> = (scope: Scope, name: string) => Declaration | ImportedName | undefined;
+
+const isImport = (declaration: { readonly kind: string }): declaration is ImportedName =>
+  declaration.kind === "import";

@@ -1,0 +1,131 @@
+import type { TypeNode } from "../model.ts";
+import { intersectionOf, NEVER, splitUndefined, unionOf } from "./combine.ts";
+
+/** A property whose type is read when it is asked for, so that operators can work on types that contain themselves. */
+export interface ShapeProperty {
+  readonly optional: boolean;
+  readonly description: string;
+  readonly read: () => TypeNode;
+  /** The shape of its type, for operators that go deeper. */
+  readonly shape: () => Shape | undefined;
+}
+
+/** What an object type looks like from outside: what `keyof`, `Pick` and `T["x"]` need. */
+export interface Shape {
+  readonly name?: string;
+  readonly description?: string;
+  readonly properties: ReadonlyMap<string, ShapeProperty>;
+  readonly index?: Pick<ShapeProperty, "read" | "shape">;
+}
+
+export const readShape = ({ name, description, properties, index }: Shape): TypeNode => ({
+  kind: "object",
+  ...(name && { name }),
+  properties: [...properties].map(([propertyName, property]) => {
+    const { type, optional } = splitUndefined(property.read());
+    return {
+      name: propertyName,
+      type,
+      optional: property.optional || optional,
+      ...(property.description && { description: property.description }),
+    };
+  }),
+  ...(index && { index: index.read() }),
+  ...(description && { description }),
+});
+
+export const withOptional = (shape: Shape, optional: boolean): Shape => ({
+  ...unnamed(shape),
+  properties: new Map([...shape.properties].map(([name, property]) => [name, { ...property, optional }])),
+});
+
+export const pick = (shape: Shape, names: readonly string[]): Shape => ({
+  properties: new Map(
+    names.flatMap((name) => {
+      const property = shape.properties.get(name);
+      return property ? [[name, property] as const] : [];
+    }),
+  ),
+});
+
+export const omit = (shape: Shape, names: readonly string[]): Shape => ({
+  ...unnamed(shape),
+  properties: new Map([...shape.properties].filter(([name]) => !names.includes(name))),
+});
+
+const unnamed = ({ name: _name, ...shape }: Shape): Shape => shape;
+
+/** Later shapes stand over earlier ones, as in `interface B extends A`. */
+export const extend = (shapes: readonly Shape[]): Shape => {
+  const index = shapes.findLast((shape) => shape.index)?.index;
+  return { properties: new Map(shapes.flatMap((shape) => [...shape.properties])), ...(index && { index }) };
+};
+
+/** What is common to the members of a union: all that `keyof` and `T["x"]` see of it. */
+export const common = (shapes: readonly Shape[]): Shape => {
+  const [first, ...others] = shapes;
+  if (!first) return { properties: new Map() };
+  const names = [...first.properties.keys()].filter((name) =>
+    others.every((shape) => shape.properties.has(name)),
+  );
+  return {
+    properties: new Map(
+      names.map((name) => {
+        const all = shapes.map((shape) => shape.properties.get(name)!);
+        return [
+          name,
+          {
+            optional: all.some((property) => property.optional),
+            description: all[0]!.description,
+            read: () => unionOf(all.map((property) => property.read())),
+            shape: () => undefined,
+          },
+        ];
+      }),
+    ),
+  };
+};
+
+/** A shape around a type that is read already. */
+export const shapeOfType = (type: TypeNode): Shape | undefined => {
+  if (type.kind !== "object") return undefined;
+  const known = (property: TypeNode | undefined): Pick<ShapeProperty, "read" | "shape"> => ({
+    read: () => property ?? NEVER,
+    shape: () => property && shapeOfType(property),
+  });
+  return {
+    properties: new Map(
+      type.properties.map(({ name, type: own, optional, description = "" }) => [
+        name,
+        { optional, description, ...known(own) },
+      ]),
+    ),
+    ...(type.index && { index: known(type.index) }),
+  };
+};
+
+/** What an intersection has: every property of every part, one of several parts as all of them say. */
+export const intersect = (shapes: readonly Shape[]): Shape => {
+  const properties = new Map<string, ShapeProperty>();
+  for (const [name, property] of shapes.flatMap((shape) => [...shape.properties])) {
+    const known = properties.get(name);
+    properties.set(
+      name,
+      known
+        ? {
+            optional: known.optional && property.optional,
+            description: property.description || known.description,
+            read: () => intersectionOf([known.read(), property.read()]),
+            shape: () => {
+              const parts = [known.shape(), property.shape()].filter((part) => part !== undefined);
+              return parts.length > 0 ? intersect(parts) : undefined;
+            },
+          }
+        : property,
+    );
+  }
+  const index = shapes.findLast((shape) => shape.index)?.index;
+  return { properties, ...(index && { index }) };
+};
+
+export const withoutUndefined = (type: TypeNode): TypeNode => splitUndefined(type).type;

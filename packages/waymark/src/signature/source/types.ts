@@ -509,8 +509,7 @@ export class TypeReader {
     const declaration = this.#find(node, scope);
     if (declaration?.kind === "bound") return this.#key(declaration.node, declaration.scope);
     if (declaration?.kind === "key") return JSON.stringify(declaration.name);
-    const parameters = declaration && "node" in declaration && declaration.kind === "alias" ? declaration.node.typeParameters : declaration?.kind === "interface" ? declaration.nodes[0]!.typeParameters : null;
-    const inner = parameters && declaration && "scope" in declaration ? this.#instantiate(parameters, declaration.scope, node, scope) : undefined;
+    const given = (node.typeArguments?.params ?? []).map((argument) => this.#key(argument, scope)).join(",");
     const own =
       declaration?.kind === "alias" || declaration?.kind === "parameter"
         ? place(declaration.node, declaration.scope)

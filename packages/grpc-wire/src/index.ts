@@ -1,5 +1,6 @@
 /** A unary-first gRPC server that speaks HTTP/2 straight over sockets. */
 export { GrpcError, Status, type StatusCode } from "./grpc/status.ts";
+export { OptionError } from "./options.ts";
 export { GrpcServer } from "./server.ts";
 export type {
   BidiStreamingHandler,

@@ -1,3 +1,11 @@
+import { createServer, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from "node:tls";
+import { Connection } from "./connection/connection.ts";
+import { DeadlineWheel } from "./connection/deadlines.ts";
+import type { Host, Route } from "./connection/host.ts";
+import { inPlace } from "./connection/requests.ts";
+import { responseHeadersTemplate } from "./connection/templates.ts";
+import { resolveLimits, resolveTimes } from "./options.ts";
 import type {
   BidiStreamingHandler,
   BoundAddress,
@@ -8,45 +16,238 @@ import type {
   ServerCounts,
   ServerOptions,
   ServerStreamingHandler,
+  TlsOptions,
   UnaryHandler,
 } from "./types.ts";
 
+const pathPattern = /^\/[^/\s]+\/[^/\s]+$/;
+
 /** A gRPC server over HTTP/2. Register methods, then `listen`; `drain` to stop gracefully, `close` to stop now. */
 export class GrpcServer {
+  readonly #tls: TlsOptions | undefined;
+  readonly #routes = new Map<string, Route>();
+  readonly #host: Host;
+  readonly #listeners = new Set<Server>();
+  readonly #connections = new Set<Connection>();
+  /** The sockets below TLS, those in their handshake included. */
+  readonly #tlsSockets = new Set<Socket>();
+  #secureContext: SecureContext | undefined;
+  #sweeper: NodeJS.Timeout | undefined;
+  #isDraining = false;
+  #accepted = 0;
+  #refused = 0;
+  #whenEmpty: (() => void)[] = [];
+
   constructor(options: ServerOptions = {}) {
-    void options;
+    this.#tls = options.tls;
+    const subtypes = options.contentSubtypes ?? ["proto"];
+    const contentTypes = ["application/grpc", ...subtypes.map((subtype) => `application/grpc+${subtype}`)];
+    this.#host = {
+      limits: resolveLimits(options.limits),
+      times: resolveTimes(options.connection),
+      routes: this.#routes,
+      subtypes,
+      contentTypes,
+      responseHeaders: contentTypes.map(responseHeadersTemplate),
+      responseCompression: options.responseCompression ?? "mirror",
+      compressionThresholdBytes: options.compressionThresholdBytes ?? 1024,
+      observer: options.observer,
+      onHandlerError: options.onHandlerError,
+      onConnectionError: options.onConnectionError,
+      deadlines: new DeadlineWheel(),
+      bufferedBytes: 0,
+      activeCalls: 0,
+      connectionErrors: 0,
+      onConnectionClosed: (connection) => this.#onConnectionClosed(connection),
+    };
   }
+
   /** A unary method in its simple form. `path` is `/package.Service/Method`; registering a path twice throws. */
   unary(path: string, handler: UnaryHandler): this {
-    throw new Error(`not built yet: ${path} ${handler.name}`);
+    return this.#add({ path, kind: "unary", handler: inPlace(handler) });
   }
+
   /** A unary method that reads its request and writes its answer in place: the fast form. */
   unaryInPlace(path: string, handler: InPlaceUnaryHandler): this {
-    throw new Error(`not built yet: ${path} ${handler.name}`);
+    return this.#add({ path, kind: "unary", handler });
   }
+
+  /** A method that answers one message with any number of them. */
   serverStreaming(path: string, handler: ServerStreamingHandler): this {
-    throw new Error(`not built yet: ${path} ${handler.name}`);
+    return this.#add({ path, kind: "serverStreaming", handler });
   }
+
+  /** A method that takes and gives any number of messages; client streaming is one that gives a single one. */
   bidiStreaming(path: string, handler: BidiStreamingHandler): this {
-    throw new Error(`not built yet: ${path} ${handler.name}`);
+    return this.#add({ path, kind: "bidiStreaming", handler });
   }
+
+  /** The registered methods' paths. */
+  paths(): string[] {
+    return [...this.#routes.keys()];
+  }
+
   /** Binds and starts to accept. May be called more than once, for several addresses. */
-  listen(where: ListenOptions): Promise<BoundAddress> {
-    return Promise.reject(new Error(`not built yet: ${JSON.stringify(where)}`));
+  async listen(where: ListenOptions): Promise<BoundAddress> {
+    const server = this.#createListener();
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen("path" in where ? { path: where.path } : { host: "127.0.0.1", ...where }, () => {
+        server.off("error", reject);
+        resolve();
+      });
+    });
+    // Errors of accept (too many open files) do not stop a listener.
+    server.on("error", () => {});
+    this.#listeners.add(server);
+    this.#startSweeping();
+    if ("path" in where) return { kind: "unix", path: where.path };
+    const bound = server.address();
+    if (bound === null || typeof bound === "string")
+      throw new Error("the listener was closed while it was bound");
+    return { kind: "tcp", host: bound.address, port: bound.port };
   }
-  /** Replaces certificate, key and authorities for connections to come. Throws, and keeps the old, where they do not fit. */
+
+  /**
+   * Replaces certificate, key and authorities for connections to come. Throws, and keeps the old, where they
+   * do not fit together.
+   */
   setSecureContext(context: SecureContext): void {
-    throw new Error(`not built yet: ${Object.keys(context)}`);
+    if (this.#tls === undefined) throw new Error("setSecureContext: this server has no tls option");
+    const merged = secureContextOf({ ...this.#tls, ...this.#secureContext, ...context } as TlsOptions);
+    for (const listener of this.#listeners) (listener as TlsServer).setSecureContext(merged);
+    this.#secureContext = { ...this.#secureContext, ...context };
   }
-  /** Stops listening, sends GOAWAY in two steps, lets calls in flight finish; resolves when all connections are closed. */
-  drain(options: DrainOptions = {}): Promise<void> {
-    return Promise.reject(new Error(`not built yet: ${options.timeoutMs}`));
+
+  /**
+   * Stops listening, sends GOAWAY in two steps, lets calls in flight finish; resolves when all connections are
+   * closed. What is not done within `timeoutMs` is cut.
+   */
+  async drain(options: DrainOptions = {}): Promise<void> {
+    this.#isDraining = true;
+    this.#stopListening();
+    for (const connection of this.#connections) connection.lifecycle.startDrain();
+    const cut = setTimeout(() => this.#cut(), options.timeoutMs ?? 30_000);
+    await this.#untilEmpty();
+    clearTimeout(cut);
+    this.#stopSweeping();
   }
+
   /** Stops listening and cuts every connection. */
-  close(): Promise<void> {
-    return Promise.reject(new Error("not built yet"));
+  async close(): Promise<void> {
+    this.#isDraining = true;
+    this.#stopListening();
+    this.#cut();
+    await this.#untilEmpty();
+    this.#stopSweeping();
   }
+
   counts(): ServerCounts {
-    throw new Error("not built yet");
+    return {
+      connections: this.#connections.size,
+      activeCalls: this.#host.activeCalls,
+      connectionsAccepted: this.#accepted,
+      connectionsRefused: this.#refused,
+      connectionErrors: this.#host.connectionErrors,
+    };
   }
+
+  #add(route: Route): this {
+    if (!pathPattern.test(route.path))
+      throw new TypeError(`method path ${JSON.stringify(route.path)}: must be /package.Service/Method`);
+    if (this.#routes.has(route.path)) throw new Error(`method path ${route.path} is registered twice`);
+    this.#routes.set(route.path, route);
+    return this;
+  }
+
+  #createListener(): Server {
+    if (this.#tls === undefined) return createServer((socket) => this.#accept(socket, false));
+    const { requestCert = false, verifyPeer, minVersion = "TLSv1.2" } = this.#tls;
+    const server = createTlsServer({
+      ...secureContextOf({ ...this.#tls, ...this.#secureContext } as TlsOptions),
+      ALPNProtocols: ["h2"],
+      minVersion,
+      requestCert,
+      rejectUnauthorized: requestCert,
+      handshakeTimeout: this.#host.times.handshakeTimeoutMs || 10_000,
+    });
+    server.on("connection", (socket: Socket) => this.#watchTlsSocket(socket));
+    server.on("tlsClientError", (_error, socket) => socket.destroy());
+    server.on("secureConnection", (socket: TLSSocket) => {
+      // RFC 9113 section 3.2: over TLS, HTTP/2 is negotiated by ALPN or not spoken.
+      const isWelcome =
+        socket.alpnProtocol === "h2" && (!requestCert || (verifyPeer?.(socket.getPeerCertificate()) ?? true));
+      if (isWelcome) this.#accept(socket, true);
+      else socket.destroy();
+    });
+    return server;
+  }
+
+  #watchTlsSocket(socket: Socket): void {
+    if (this.#isFull()) {
+      this.#refused += 1;
+      socket.destroy();
+      return;
+    }
+    this.#tlsSockets.add(socket);
+    socket.once("close", () => this.#tlsSockets.delete(socket));
+  }
+
+  #isFull(): boolean {
+    return Math.max(this.#connections.size, this.#tlsSockets.size) >= this.#host.limits.maxConnections;
+  }
+
+  #accept(socket: Socket, isTls: boolean): void {
+    if (this.#isDraining || (!isTls && this.#isFull())) {
+      this.#refused += 1;
+      socket.destroy();
+      return;
+    }
+    this.#accepted += 1;
+    this.#connections.add(new Connection(this.#host, socket, isTls));
+  }
+
+  #onConnectionClosed(connection: Connection): void {
+    this.#connections.delete(connection);
+    if (this.#connections.size === 0) for (const resolve of this.#whenEmpty.splice(0)) resolve();
+  }
+
+  #untilEmpty(): Promise<void> {
+    if (this.#connections.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#whenEmpty.push(resolve));
+  }
+
+  #cut(): void {
+    for (const connection of this.#connections) connection.destroy();
+    for (const socket of this.#tlsSockets) socket.destroy();
+  }
+
+  #stopListening(): void {
+    for (const listener of this.#listeners) listener.close();
+    this.#listeners.clear();
+  }
+
+  /** One timer looks after all connections, four times within the shortest of their times. */
+  #startSweeping(): void {
+    if (this.#sweeper !== undefined) return;
+    const shortest = Math.min(...Object.values(this.#host.times).filter((time) => time > 10));
+    this.#sweeper = setInterval(
+      () => {
+        const now = Date.now();
+        for (const connection of this.#connections) connection.lifecycle.sweep(now);
+      },
+      Math.min(Math.max(shortest / 4, 10), 1000),
+    );
+    this.#sweeper.unref();
+  }
+
+  #stopSweeping(): void {
+    clearInterval(this.#sweeper);
+    this.#sweeper = undefined;
+    this.#host.deadlines.stop();
+  }
+}
+
+function secureContextOf({ cert, key, ca }: TlsOptions): SecureContext {
+  return ca === undefined ? { cert, key } : { cert, key, ca };
 }

@@ -1,0 +1,70 @@
+/** What can run out of time. */
+export interface Timed {
+  /** Milliseconds since the epoch. */
+  readonly deadline: number;
+  /** Called once, at or after `deadline`. */
+  onDeadline(): void;
+  /** Where the wheel holds it; the wheel's own. */
+  wheelSlot: number;
+}
+
+const SLOTS = 512;
+const TICK_MS = 5;
+
+/**
+ * The deadlines of calls that are not answered at once: a hashed wheel with one timer for all. Adding and
+ * removing cost a set operation each; a timer per call costs several times that.
+ */
+export class DeadlineWheel {
+  readonly #slots: (Set<Timed> | undefined)[] = new Array(SLOTS).fill(undefined);
+  #count = 0;
+  #lastTick = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  add(timed: Timed): void {
+    if (this.#timer === undefined) this.#start();
+    // Never into a tick that was already gone through.
+    const tick = Math.max(Math.ceil(timed.deadline / TICK_MS), this.#lastTick + 1);
+    const slot = tick % SLOTS;
+    this.#slots[slot] ??= new Set();
+    this.#slots[slot].add(timed);
+    timed.wheelSlot = slot;
+    this.#count += 1;
+  }
+
+  remove(timed: Timed): void {
+    if (timed.wheelSlot < 0) return;
+    if (this.#slots[timed.wheelSlot]?.delete(timed)) this.#count -= 1;
+    timed.wheelSlot = -1;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #start(): void {
+    this.#lastTick = Math.floor(Date.now() / TICK_MS);
+    this.#timer = setInterval(() => this.#advance(Date.now()), TICK_MS);
+  }
+
+  #advance(now: number): void {
+    if (this.#count === 0) {
+      this.stop();
+      return;
+    }
+    const until = Math.floor(now / TICK_MS);
+    const from = Math.max(this.#lastTick + 1, until - SLOTS + 1);
+    this.#lastTick = until;
+    for (let tick = from; tick <= until; tick++) {
+      const held = this.#slots[tick % SLOTS];
+      if (held === undefined) continue;
+      // An entry of a later round stays.
+      for (const timed of held) {
+        if (timed.deadline > now) continue;
+        this.remove(timed);
+        timed.onDeadline();
+      }
+    }
+  }
+}

@@ -1,0 +1,195 @@
+import { inflate } from "../grpc/compression.ts";
+import { Encoding } from "../grpc/request-head.ts";
+import { GrpcError, Status } from "../grpc/status.ts";
+import type { Stream } from "./stream.ts";
+
+const PREFIX_BYTES = 5;
+
+/** One whole request message, as it came. */
+export interface ReceivedMessage {
+  readonly bytes: Uint8Array;
+  readonly compressed: boolean;
+}
+
+interface Waiter {
+  readonly resolve: (result: IteratorResult<Uint8Array>) => void;
+  readonly reject: (error: GrpcError) => void;
+}
+
+/**
+ * The request messages of one call that did not arrive in one piece: puts length-prefixed messages together
+ * and, for streams of them, holds the whole ones until the handler asks. What it holds is bounded by the
+ * message limit, the stream's window, and the budgets of the connection and the server.
+ */
+export class Inbound implements AsyncIterableIterator<Uint8Array> {
+  readonly #stream: Stream;
+  /** The message under way: its prefix first, then its bytes. */
+  #buffer = Buffer.allocUnsafe(PREFIX_BYTES);
+  #have = 0;
+  #want = PREFIX_BYTES;
+  #compressed = false;
+  /** Bytes counted against the budgets. */
+  #held = 0;
+  #whole: ReceivedMessage[] = [];
+  #waiters: Waiter[] = [];
+  #ended = false;
+  #failure: GrpcError | undefined;
+  #discarding = false;
+
+  constructor(stream: Stream) {
+    this.#stream = stream;
+  }
+
+  /** Whole messages that nobody took yet. */
+  get count(): number {
+    return this.#whole.length;
+  }
+
+  get isMidMessage(): boolean {
+    return this.#have > 0;
+  }
+
+  /** Takes `bytes[start, end)`. Returns what is wrong with them, if anything. */
+  take(bytes: Uint8Array, start: number, end: number): GrpcError | undefined {
+    if (this.#discarding) return undefined;
+    let at = start;
+    while (at < end) {
+      const taken = Math.min(this.#want - this.#have, end - at);
+      const grown = this.#grow(this.#have + taken);
+      if (grown !== undefined) return grown;
+      this.#buffer.set(bytes.subarray(at, at + taken), this.#have);
+      this.#have += taken;
+      at += taken;
+      if (this.#have === PREFIX_BYTES && this.#want === PREFIX_BYTES) {
+        const fault = this.#readPrefix();
+        if (fault !== undefined) return fault;
+      }
+      if (this.#have === this.#want) this.#complete();
+    }
+    return undefined;
+  }
+
+  /** The first whole message, taken out: for unary calls. */
+  shift(): ReceivedMessage | undefined {
+    return this.#whole.shift();
+  }
+
+  /** The peer will send no more. */
+  end(): void {
+    this.#ended = true;
+    this.#serve();
+  }
+
+  /** The call is over: whoever waits for a message is told so, and all that is held is let go. */
+  fail(error: GrpcError): void {
+    this.#failure ??= error;
+    this.release();
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(this.#failure);
+  }
+
+  /** Lets go of everything. */
+  release(): void {
+    this.#discarding = true;
+    this.#account(-this.#held);
+    this.#whole = [];
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Uint8Array>> {
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ resolve, reject });
+      this.#serve();
+    });
+  }
+
+  return(): Promise<IteratorResult<Uint8Array>> {
+    this.release();
+    this.#ended = true;
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  #readPrefix(): GrpcError | undefined {
+    const flag = this.#buffer[0]!;
+    const length = this.#buffer.readUInt32BE(1);
+    const limit = this.#stream.connection.host.limits.maxRequestBytes;
+    if (flag > 1)
+      return new GrpcError(Status.INTERNAL, `the message's compressed flag is ${flag}, not 0 or 1`);
+    if (length > limit)
+      return new GrpcError(
+        Status.RESOURCE_EXHAUSTED,
+        `the message of ${length} bytes is larger than ${limit}`,
+      );
+    this.#compressed = flag === 1;
+    this.#have = 0;
+    this.#want = length;
+    this.#buffer = Buffer.alloc(0);
+    return undefined;
+  }
+
+  /** Room for `total` bytes: grows with what came, not with what the prefix promises. */
+  #grow(total: number): GrpcError | undefined {
+    if (this.#buffer.length >= total) return undefined;
+    const size = Math.min(this.#want, Math.max(total, this.#buffer.length * 2));
+    const { connection } = this.#stream;
+    const { limits } = connection.host;
+    const more = size - this.#buffer.length;
+    if (
+      connection.bufferedBytes + more > limits.maxBufferedBytesPerConnection ||
+      connection.host.bufferedBytes + more > limits.maxBufferedBytes
+    )
+      return new GrpcError(Status.RESOURCE_EXHAUSTED, "too many unfinished requests are held already");
+    this.#account(more);
+    const larger = Buffer.allocUnsafeSlow(size);
+    this.#buffer.copy(larger, 0, 0, this.#have);
+    this.#buffer = larger;
+    return undefined;
+  }
+
+  #account(more: number): void {
+    this.#held += more;
+    this.#stream.connection.bufferedBytes += more;
+    this.#stream.connection.host.bufferedBytes += more;
+  }
+
+  #complete(): void {
+    this.#whole.push({ bytes: this.#buffer, compressed: this.#compressed });
+    this.#buffer = Buffer.allocUnsafe(PREFIX_BYTES);
+    this.#have = 0;
+    this.#want = PREFIX_BYTES;
+    this.#serve();
+  }
+
+  #serve(): void {
+    while (this.#waiters.length > 0) {
+      const message = this.#whole.shift();
+      if (message !== undefined) {
+        this.#account(-message.bytes.length);
+        const { resolve, reject } = this.#waiters.shift()!;
+        inflatedLater(message, this.#stream).then((value) => resolve({ done: false, value }), reject);
+        if (this.#whole.length === 0) this.#stream.connection.returnStreamWindow(this.#stream);
+      } else if (this.#failure !== undefined) {
+        this.#waiters.shift()!.reject(this.#failure);
+      } else if (this.#ended) {
+        this.#waiters.shift()!.resolve({ done: true, value: undefined });
+      } else return;
+    }
+  }
+}
+
+async function inflatedLater(message: ReceivedMessage, stream: Stream): Promise<Uint8Array> {
+  return inflated(message, stream);
+}
+
+/** A message's plain bytes. Throws or rejects with a `GrpcError`. */
+export function inflated(message: ReceivedMessage, stream: Stream): Uint8Array | Promise<Uint8Array> {
+  if (!message.compressed) return message.bytes;
+  if (stream.head.encoding !== Encoding.GZIP)
+    throw new GrpcError(
+      Status.INTERNAL,
+      "the message is marked as compressed, but grpc-encoding names no encoding",
+    );
+  return inflate(message.bytes, stream.connection.host.limits.maxRequestBytes);
+}

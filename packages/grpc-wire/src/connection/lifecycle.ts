@@ -1,0 +1,182 @@
+import { MAX_STREAM_ID } from "../frames/constants.ts";
+import type { Connection } from "./connection.ts";
+
+/** Time for a peer to close its side after we closed ours, and to answer the ping of a drain. */
+const LINGER_MS = 1000;
+
+const drainPing = Buffer.from("goodbye!", "latin1");
+const keepalivePing = Buffer.from("alive?  ", "latin1");
+
+/**
+ * A connection's life in time: handshake, keepalive, ping enforcement, idleness, age, drain, and peers that
+ * neither send nor read. There is no timer per connection: the server goes through all of them every so often
+ * and calls `sweep`.
+ */
+export class Lifecycle {
+  readonly #connection: Connection;
+  readonly #openedAt: number;
+  /** When age makes the connection go; Infinity for never. */
+  readonly #goesAt: number;
+  lastReceivedAt: number;
+  /** HEADERS above this id come after our last GOAWAY: ignored. */
+  lastAcceptedId = MAX_STREAM_ID;
+  #idleSince: number;
+  #pingSentAt = 0;
+  /** The first GOAWAY of a drain was sent. */
+  #drainingSince = 0;
+  #isAged = false;
+  #endedAt = 0;
+  /** When unsent bytes were last seen not to shrink, and how many they were. */
+  #unsentSince = 0;
+  #unsentThen = 0;
+  #lastPingAt = 0;
+  #answeredAtPing = -1;
+  #strikes = 0;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+    const { now, host } = connection;
+    this.#openedAt = now;
+    this.lastReceivedAt = now;
+    this.#idleSince = now;
+    const age = host.times.maxConnectionAgeMs;
+    this.#goesAt = age > 0 ? now + age * (0.9 + Math.random() * 0.2) : Number.POSITIVE_INFINITY;
+  }
+
+  get isDraining(): boolean {
+    return this.#drainingSince > 0;
+  }
+
+  /**
+   * First step of a graceful end: GOAWAY without a limit tells the peer to open no more streams, and a ping
+   * marks the point from which it knows (RFC 9113 section 6.8).
+   */
+  startDrain(): void {
+    const connection = this.#connection;
+    if (this.isDraining || connection.isDead) return;
+    this.#drainingSince = Date.now();
+    if (!connection.hasSettings) {
+      connection.end();
+      return;
+    }
+    connection.sendGoaway(MAX_STREAM_ID, 0, "");
+    connection.sendPing(0, drainPing);
+  }
+
+  onPingAck(bytes: Buffer, start: number): void {
+    this.#pingSentAt = 0;
+    if (this.isDraining && drainPing.compare(bytes, start, start + 8) === 0) this.#refuseNewStreams();
+  }
+
+  /** Whether a ping may be answered; false after too many that came too fast with no answers between them. */
+  isPingWelcome(): boolean {
+    const { now, answered, host } = this.#connection;
+    if (answered !== this.#answeredAtPing) this.#strikes = 0;
+    else if (now - this.#lastPingAt < host.times.minPingIntervalMs) this.#strikes += 1;
+    this.#answeredAtPing = answered;
+    this.#lastPingAt = now;
+    return this.#strikes <= host.times.maxPingStrikes;
+  }
+
+  onNoStreams(): void {
+    this.#idleSince = this.#connection.now;
+    if (this.lastAcceptedId !== MAX_STREAM_ID) this.#connection.end();
+  }
+
+  onEnding(): void {
+    this.#endedAt = Date.now();
+  }
+
+  /** Looks at everything that can be too late. */
+  sweep(now: number): void {
+    const connection = this.#connection;
+    connection.now = now;
+    const { times } = connection.host;
+    if (connection.isDead) {
+      if (now - this.#endedAt >= LINGER_MS) connection.destroy();
+      return;
+    }
+    if (!connection.hasSettings) {
+      if (now - this.#openedAt >= times.handshakeTimeoutMs) connection.destroy();
+      return;
+    }
+    if (this.#isSendStuck(now)) {
+      connection.destroy();
+      return;
+    }
+    if (connection.streams.size > 0) this.#sweepStreams(now);
+    if (
+      connection.isMidRequest &&
+      times.requestTimeoutMs > 0 &&
+      now - this.lastReceivedAt >= times.requestTimeoutMs
+    ) {
+      connection.destroy();
+      return;
+    }
+    this.#keepAlive(now);
+    if (this.isDraining) {
+      this.#goOnDraining(now);
+      return;
+    }
+    const isIdle = connection.streams.size === 0 && now - this.#idleSince >= times.maxConnectionIdleMs;
+    if (now >= this.#goesAt || (times.maxConnectionIdleMs > 0 && isIdle)) {
+      this.#isAged = true;
+      this.startDrain();
+    }
+  }
+
+  #keepAlive(now: number): void {
+    const { times } = this.#connection.host;
+    if (this.#pingSentAt > 0) {
+      // Anything received since shows that the peer is there.
+      if (this.lastReceivedAt > this.#pingSentAt) this.#pingSentAt = 0;
+      else if (now - this.#pingSentAt >= times.keepaliveTimeoutMs) this.#connection.destroy();
+    } else if (times.keepaliveTimeMs > 0 && now - this.lastReceivedAt >= times.keepaliveTimeMs) {
+      this.#pingSentAt = now;
+      this.#connection.sendPing(0, keepalivePing);
+    }
+  }
+
+  #goOnDraining(now: number): void {
+    const { times } = this.#connection.host;
+    if (now - this.#drainingSince >= LINGER_MS) this.#refuseNewStreams();
+    const grace = times.maxConnectionAgeGraceMs;
+    if (this.#isAged && grace > 0 && now - this.#drainingSince >= grace) this.#connection.destroy();
+  }
+
+  /** Second step: GOAWAY with the last stream that will be answered; the connection ends with it. */
+  #refuseNewStreams(): void {
+    const connection = this.#connection;
+    if (this.lastAcceptedId !== MAX_STREAM_ID || connection.isDead) return;
+    this.lastAcceptedId = connection.lastStreamId;
+    connection.sendGoaway(connection.lastStreamId, 0, "");
+    if (connection.streams.size === 0) connection.end();
+  }
+
+  #isSendStuck(now: number): boolean {
+    const { unsent } = this.#connection.output;
+    const { sendTimeoutMs } = this.#connection.host.times;
+    if (unsent === 0 || sendTimeoutMs === 0) {
+      this.#unsentSince = 0;
+      return false;
+    }
+    if (this.#unsentSince === 0 || unsent < this.#unsentThen) this.#unsentSince = now;
+    this.#unsentThen = unsent;
+    return now - this.#unsentSince >= sendTimeoutMs;
+  }
+
+  #sweepStreams(now: number): void {
+    const connection = this.#connection;
+    const { requestTimeoutMs, sendTimeoutMs } = connection.host.times;
+    for (const stream of connection.streams.list()) {
+      const { queue } = stream;
+      if (queue !== undefined && queue.bytes > 0) {
+        if (sendTimeoutMs > 0 && now - queue.movedAt >= sendTimeoutMs) stream.giveUp();
+      } else if (!stream.remoteClosed && !stream.finished && stream.route.kind !== "bidiStreaming") {
+        const isLate = stream.deadline > 0 && now >= stream.deadline;
+        if (isLate) stream.onDeadline();
+        else if (requestTimeoutMs > 0 && now - stream.receivedAt >= requestTimeoutMs) stream.giveUp();
+      }
+    }
+  }
+}

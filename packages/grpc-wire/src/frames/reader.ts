@@ -1,0 +1,123 @@
+import { FRAME_HEADER_BYTES, MAX_FRAME_BYTES, PREFACE } from "./constants.ts";
+
+/** Told of every whole frame. */
+export interface FrameSink {
+  /**
+   * The frame `bytes[at, next)`, its header included; what follows it, up to `limit`, has arrived too.
+   * Valid during the call. Returns where to go on: `next`, or further where the sink took following frames
+   * along, or -1 to read no more.
+   */
+  onFrame(bytes: Buffer, at: number, next: number, limit: number): number;
+  /** A frame longer than we allow (section 4.2): nothing more is read. */
+  onOversizedFrame(length: number): void;
+  /** The connection does not start as HTTP/2 does: nothing more is read. */
+  onBadPreface(received: Buffer): void;
+}
+
+/** Cuts a connection's bytes into frames, whatever the chunks. Between reads it holds the unfinished frame only. */
+export class FrameReader {
+  readonly #sink: FrameSink;
+  #prefaceSeen = 0;
+  #stopped = false;
+  /** The unfinished frame's beginning, `#have` bytes of it. */
+  #partial: Buffer | undefined;
+  #have = 0;
+
+  constructor(sink: FrameSink) {
+    this.#sink = sink;
+  }
+
+  /** Whether a frame has begun to arrive and is not complete. */
+  get isMidFrame(): boolean {
+    return this.#partial !== undefined;
+  }
+
+  read(chunk: Buffer): void {
+    if (this.#stopped) return;
+    let at = this.#prefaceSeen < PREFACE.length ? this.#readPreface(chunk) : 0;
+    if (this.#partial !== undefined) at = this.#completePartial(chunk, at);
+    if (at < 0) return;
+    const limit = chunk.length;
+    while (limit - at >= FRAME_HEADER_BYTES) {
+      const length = (chunk[at]! << 16) | (chunk[at + 1]! << 8) | chunk[at + 2]!;
+      if (length > MAX_FRAME_BYTES) {
+        this.#oversized(length);
+        return;
+      }
+      const next = at + FRAME_HEADER_BYTES + length;
+      if (next > limit) break;
+      at = this.#sink.onFrame(chunk, at, next, limit);
+      if (at < 0) {
+        this.stop();
+        return;
+      }
+    }
+    if (at < limit) this.#keep(chunk, at, limit);
+  }
+
+  /** Reads no more, and lets go of what was kept. */
+  stop(): void {
+    this.#stopped = true;
+    this.#partial = undefined;
+  }
+
+  #oversized(length: number): void {
+    this.stop();
+    this.#sink.onOversizedFrame(length);
+  }
+
+  #readPreface(chunk: Buffer): number {
+    let at = 0;
+    while (at < chunk.length && this.#prefaceSeen < PREFACE.length) {
+      if (chunk[at++] !== PREFACE[this.#prefaceSeen++]) {
+        this.stop();
+        this.#sink.onBadPreface(chunk);
+        return -1;
+      }
+    }
+    return at;
+  }
+
+  /** Adds to the unfinished frame from `chunk[at]` on; returns where the chunk goes on after it, -1 to stop. */
+  #completePartial(chunk: Buffer, at: number): number {
+    if (this.#have < FRAME_HEADER_BYTES) at = this.#fill(chunk, at, FRAME_HEADER_BYTES);
+    if (this.#have < FRAME_HEADER_BYTES) return chunk.length;
+    const head = this.#partial!;
+    const length = (head[0]! << 16) | (head[1]! << 8) | head[2]!;
+    if (length > MAX_FRAME_BYTES) {
+      this.#oversized(length);
+      return -1;
+    }
+    const whole = FRAME_HEADER_BYTES + length;
+    at = this.#fill(chunk, at, whole);
+    if (this.#have < whole) return chunk.length;
+    const frame = this.#partial!;
+    this.#partial = undefined;
+    if (this.#sink.onFrame(frame, 0, whole, whole) < 0) {
+      this.stop();
+      return -1;
+    }
+    return at;
+  }
+
+  /** Takes bytes until `want` are held. The buffer grows with what came, not with what a length promises. */
+  #fill(chunk: Buffer, at: number, want: number): number {
+    const taken = Math.min(want - this.#have, chunk.length - at);
+    const total = this.#have + taken;
+    let partial = this.#partial!;
+    if (partial.length < total) {
+      partial = Buffer.allocUnsafeSlow(Math.min(want, total * 2));
+      this.#partial!.copy(partial, 0, 0, this.#have);
+      this.#partial = partial;
+    }
+    chunk.copy(partial, this.#have, at, at + taken);
+    this.#have = total;
+    return at + taken;
+  }
+
+  #keep(chunk: Buffer, at: number, limit: number): void {
+    this.#partial = Buffer.allocUnsafeSlow(limit - at);
+    chunk.copy(this.#partial, 0, at, limit);
+    this.#have = limit - at;
+  }
+}

@@ -1,0 +1,144 @@
+import { DynamicTable } from "./dynamic-table.ts";
+import { FieldKind, fieldKind, type HeaderField, isValidName, isValidValue } from "./field.ts";
+import { huffmanDecode } from "./huffman.ts";
+import { staticTable } from "./static-table.ts";
+
+const staticFields: readonly HeaderField[] = staticTable.map(([name, value]) => ({
+  name,
+  value,
+  kind: fieldKind(name),
+  valid: true,
+  size: name.length + value.length + 32,
+}));
+const STATIC_COUNT = 61;
+
+/** Our SETTINGS_HEADER_TABLE_SIZE: the protocol's default, so that nothing has to be negotiated. */
+export const HEADER_TABLE_SIZE = 4096;
+
+/** Strings are decoded here before they become JavaScript strings; grown to the largest header block's need. */
+let scratch = Buffer.allocUnsafeSlow(16 * 1024);
+
+/**
+ * The decoding side of one connection's HPACK state (RFC 7541). One thread decodes one block at a time, so
+ * results of a block are left in fields: `fields`, `listSize`, `changed`.
+ */
+export class HpackDecoder {
+  readonly #table = new DynamicTable(HEADER_TABLE_SIZE);
+  /** Position in the block. */
+  #at = 0;
+  /** Counts changes of the dynamic table: what was decoded from equal bytes at an equal version is equal. */
+  version = 0;
+  /** The last block's size as RFC 9113 section 10.5.1 counts it; may exceed what `fields` was allowed to hold. */
+  listSize = 0;
+
+  /**
+   * Decodes the block `bytes[start, end)`. Fields beyond `maxListSize` are decoded, so that the dynamic table
+   * stays in step, but not kept: a block of one-byte references to a large entry costs no memory.
+   * Returns undefined for a block that no encoder makes: a connection error COMPRESSION_ERROR.
+   */
+  decode(bytes: Buffer, start: number, end: number, maxListSize: number): HeaderField[] | undefined {
+    const fields: HeaderField[] = [];
+    let listSize = 0;
+    let sizeUpdateAllowed = true;
+    this.#at = start;
+    while (this.#at < end) {
+      const first = bytes[this.#at]!;
+      let field: HeaderField | undefined;
+      if (first >= 0x80) {
+        const index = this.#integer(bytes, end, 0x7f);
+        field = index > 0 ? this.#lookup(index) : undefined;
+      } else if (first >= 0x40) {
+        field = this.#literal(bytes, end, 0x3f);
+        if (field !== undefined) {
+          this.#table.add(field);
+          this.version += 1;
+        }
+      } else if (first >= 0x20) {
+        const size = this.#integer(bytes, end, 0x1f);
+        if (!sizeUpdateAllowed || size < 0 || size > HEADER_TABLE_SIZE) return undefined;
+        this.#table.resize(size);
+        this.version += 1;
+        continue;
+      } else {
+        field = this.#literal(bytes, end, 0x0f);
+      }
+      if (field === undefined) return undefined;
+      sizeUpdateAllowed = false;
+      listSize += field.size;
+      if (listSize <= maxListSize) fields.push(field);
+    }
+    this.listSize = listSize;
+    return fields;
+  }
+
+  #lookup(index: number): HeaderField | undefined {
+    return index <= STATIC_COUNT ? staticFields[index - 1] : this.#table.get(index - STATIC_COUNT - 1);
+  }
+
+  #literal(bytes: Buffer, end: number, prefix: number): HeaderField | undefined {
+    const index = this.#integer(bytes, end, prefix);
+    if (index < 0) return undefined;
+    let name: string;
+    let kind: number;
+    let valid: boolean;
+    if (index === 0) {
+      const text = this.#string(bytes, end);
+      if (text < 0) return undefined;
+      name = source.toString("latin1", textStart, text);
+      kind = fieldKind(name);
+      valid = isValidName(name);
+    } else {
+      const named = this.#lookup(index);
+      if (named === undefined) return undefined;
+      name = named.name;
+      kind = named.kind;
+      valid = kind !== FieldKind.OTHER || isValidName(name);
+    }
+    const valueEnd = this.#string(bytes, end);
+    if (valueEnd < 0) return undefined;
+    if (valid) valid = isValidValue(source, textStart, valueEnd);
+    return {
+      name,
+      value: source.toString("latin1", textStart, valueEnd),
+      kind,
+      valid,
+      size: name.length + (valueEnd - textStart) + 32,
+    };
+  }
+
+  /** Reads a string (section 5.2): its octets are `source[textStart, returned)`. -1 where it is cut off or no Huffman code. */
+  #string(bytes: Buffer, end: number): number {
+    if (this.#at >= end) return -1;
+    const huffman = bytes[this.#at]! >= 0x80;
+    const length = this.#integer(bytes, end, 0x7f);
+    const from = this.#at;
+    if (length < 0 || length > end - from) return -1;
+    this.#at = from + length;
+    if (!huffman) {
+      source = bytes;
+      textStart = from;
+      return from + length;
+    }
+    if (length * 2 > scratch.length) scratch = Buffer.allocUnsafeSlow(length * 2);
+    source = scratch;
+    textStart = 0;
+    return huffmanDecode(bytes, from, from + length, scratch);
+  }
+
+  /** Reads an integer (section 5.1) whose prefix is `mask`. -1 where it is cut off or above 2^28. */
+  #integer(bytes: Buffer, end: number, mask: number): number {
+    let value = bytes[this.#at++]! & mask;
+    if (value < mask) return value;
+    for (let shift = 0; shift < 28; shift += 7) {
+      if (this.#at >= end) return -1;
+      const octet = bytes[this.#at++]!;
+      value += (octet & 0x7f) << shift;
+      if (octet < 0x80) return value;
+    }
+    return -1;
+  }
+}
+
+/** Where the last string's octets lie: plain variables, so that reading a string makes no object. */
+let source: Buffer = scratch;
+let textStart = 0;

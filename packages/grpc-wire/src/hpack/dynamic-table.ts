@@ -1,0 +1,62 @@
+import type { HeaderField } from "./field.ts";
+
+/** The decoder's dynamic table (RFC 7541 section 2.3.2): a ring of fields, newest first, bounded by their sizes. */
+export class DynamicTable {
+  #ring: (HeaderField | undefined)[] = [];
+  #mask = -1;
+  /** Where the next field goes. */
+  #next = 0;
+  #count = 0;
+  #size = 0;
+  #capacity: number;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The field at `index`, 0 being the newest; undefined beyond the end. */
+  get(index: number): HeaderField | undefined {
+    return index < this.#count ? this.#ring[(this.#next - 1 - index) & this.#mask] : undefined;
+  }
+
+  add(field: HeaderField): void {
+    this.#evictTo(this.#capacity - field.size);
+    // Larger than the whole table: that empties it, and is no error (RFC 7541 section 4.4).
+    if (field.size > this.#capacity) return;
+    if (this.#count > this.#mask) this.#grow();
+    this.#ring[this.#next] = field;
+    this.#next = (this.#next + 1) & this.#mask;
+    this.#count += 1;
+    this.#size += field.size;
+  }
+
+  resize(capacity: number): void {
+    this.#capacity = capacity;
+    this.#evictTo(capacity);
+  }
+
+  #evictTo(limit: number): void {
+    while (this.#size > limit && this.#count > 0) {
+      const oldest = (this.#next - this.#count) & this.#mask;
+      this.#size -= this.#ring[oldest]!.size;
+      this.#ring[oldest] = undefined;
+      this.#count -= 1;
+    }
+  }
+
+  #grow(): void {
+    const ring = new Array<HeaderField | undefined>(this.#mask < 0 ? 16 : (this.#mask + 1) * 2);
+    for (let index = 0; index < this.#count; index++) ring[this.#count - 1 - index] = this.get(index);
+    this.#ring = ring;
+    this.#mask = ring.length - 1;
+    this.#next = this.#count;
+  }
+}

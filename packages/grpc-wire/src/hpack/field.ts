@@ -1,0 +1,79 @@
+/** A decoded header field, shared by all header lists that refer to it. */
+export interface HeaderField {
+  readonly name: string;
+  /** Octets as latin1 characters. */
+  readonly value: string;
+  /** Which of the names that the server itself reads; `FieldKind.OTHER` for all others. */
+  readonly kind: number;
+  /** False where the name or value may not stand in HTTP/2 (RFC 9113 section 8.2.1). */
+  readonly valid: boolean;
+  /** Octets of name and value plus 32 (RFC 7541 section 4.1). */
+  readonly size: number;
+}
+
+/** The names that the server reads, as small integers for a switch. */
+export const FieldKind = {
+  OTHER: 0,
+  METHOD: 1,
+  SCHEME: 2,
+  PATH: 3,
+  AUTHORITY: 4,
+  OTHER_PSEUDO: 5,
+  CONTENT_TYPE: 6,
+  TE: 7,
+  CONTENT_LENGTH: 8,
+  GRPC_TIMEOUT: 9,
+  GRPC_ENCODING: 10,
+  GRPC_ACCEPT_ENCODING: 11,
+  /** Fields that belong to HTTP/1.1 connections: forbidden (RFC 9113 section 8.2.2). */
+  CONNECTION_SPECIFIC: 12,
+} as const;
+
+const kinds = new Map<string, number>([
+  [":method", FieldKind.METHOD],
+  [":scheme", FieldKind.SCHEME],
+  [":path", FieldKind.PATH],
+  [":authority", FieldKind.AUTHORITY],
+  ["content-type", FieldKind.CONTENT_TYPE],
+  ["te", FieldKind.TE],
+  ["content-length", FieldKind.CONTENT_LENGTH],
+  ["grpc-timeout", FieldKind.GRPC_TIMEOUT],
+  ["grpc-encoding", FieldKind.GRPC_ENCODING],
+  ["grpc-accept-encoding", FieldKind.GRPC_ACCEPT_ENCODING],
+  ["connection", FieldKind.CONNECTION_SPECIFIC],
+  ["keep-alive", FieldKind.CONNECTION_SPECIFIC],
+  ["proxy-connection", FieldKind.CONNECTION_SPECIFIC],
+  ["transfer-encoding", FieldKind.CONNECTION_SPECIFIC],
+  ["upgrade", FieldKind.CONNECTION_SPECIFIC],
+]);
+
+export function fieldKind(name: string): number {
+  return kinds.get(name) ?? (name.charCodeAt(0) === 0x3a ? FieldKind.OTHER_PSEUDO : FieldKind.OTHER);
+}
+
+/** 1 for the octets of a field name in lower case (RFC 9110 tokens without A-Z). */
+const nameOctets = new Uint8Array(256);
+for (const char of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz") nameOctets[char.charCodeAt(0)] = 1;
+
+/** Whether `name` may name a field; a pseudo-header's leading colon is allowed. */
+export function isValidName(name: string): boolean {
+  const from = name.charCodeAt(0) === 0x3a ? 1 : 0;
+  if (name.length === from) return false;
+  for (let at = from; at < name.length; at++) {
+    if (nameOctets[name.charCodeAt(at)] !== 1) return false;
+  }
+  return true;
+}
+
+/** Whether the octets `bytes[start, end)` may be a field's value: no NUL, CR, LF, no blank at either end. */
+export function isValidValue(bytes: Uint8Array, start: number, end: number): boolean {
+  if (start === end) return true;
+  const first = bytes[start];
+  const last = bytes[end - 1];
+  if (first === 0x20 || first === 0x09 || last === 0x20 || last === 0x09) return false;
+  for (let at = start; at < end; at++) {
+    const octet = bytes[at]!;
+    if (octet <= 0x0d && (octet === 0 || octet === 0x0a || octet === 0x0d)) return false;
+  }
+  return true;
+}

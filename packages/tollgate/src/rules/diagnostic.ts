@@ -43,6 +43,7 @@ export type DiagnosticCode =
   | "equal-wildcards"
   | "detailed-metric-on-value"
   | "duplicate-name"
+  | "ignored-file"
   | "no-files";
 
 /** One fault of a configuration, or one thing in it that is probably not meant. */

@@ -1,0 +1,123 @@
+import { cacheKeyStem } from "../decision/cache-key.ts";
+import { replaced } from "../decision/replaces.ts";
+import { secondsUntilReset, windowStart } from "../decision/window.ts";
+import type { Entry } from "../protocol/messages.ts";
+import { unitNames, windowSeconds } from "../protocol/units.ts";
+import { type Explanation, explainMatch } from "../rules/explain.ts";
+import { renderExplanation } from "../rules/explain-text.ts";
+import { loadRules } from "../rules/load.ts";
+import type { RuleSet } from "../rules/rule.ts";
+import { hasColour } from "./check.ts";
+import { readConfigurations } from "./check-files.ts";
+import { diagnosticText } from "./check-format.ts";
+import { UsageError } from "./client-options.ts";
+import { type ExplainOptions, explainUsage, parseExplainOptions } from "./explain-options.ts";
+import type { CommandIo } from "./io.ts";
+
+/** What a request would meet, as far as it does not depend on counters. */
+interface OfflineExplanation extends Explanation {
+  readonly hits: number;
+  /** Whether another matching rule of the request replaces this one, so that it is not counted. */
+  readonly replaced: boolean;
+  readonly cacheKey?: string;
+  readonly window?: ExplainedWindow;
+}
+
+interface ExplainedWindow {
+  readonly unit: string;
+  /** Seconds since the epoch. */
+  readonly start: number;
+  readonly end: number;
+  readonly secondsUntilReset: number;
+}
+
+/**
+ * `tollgate explain`: shows which rules a request would meet, and why. Resolves with the exit status.
+ * @param now milliseconds since the epoch, for the window
+ */
+export async function runExplain(argv: readonly string[], io: CommandIo, now = Date.now()): Promise<number> {
+  try {
+    const options = parseExplainOptions(argv);
+    if (options.help) {
+      io.stdout.write(explainUsage);
+      return 0;
+    }
+    const ruleSet = load(options, io);
+    if (ruleSet === undefined) return 1;
+    const explanations = explainAll(ruleSet, options, Math.floor(now / 1000));
+    const text = options.json
+      ? JSON.stringify({ domain: options.domain, descriptors: explanations }, undefined, 2)
+      : explanations.map(render).join("\n\n");
+    io.stdout.write(`${text}\n`);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    io.stderr.write(`tollgate explain: ${error.message}\nSee tollgate explain --help.\n`);
+    return 2;
+  }
+}
+
+function load(options: ExplainOptions, io: CommandIo): RuleSet | undefined {
+  const [{ files, diagnostics: around }] = readConfigurations([options.config], io.cwd);
+  const { ruleSet, diagnostics } = loadRules(files, options);
+  const all = [...around, ...diagnostics];
+  // Warnings are what `tollgate check` is for, unless there is nothing to explain.
+  const shown = ruleSet === undefined ? all.filter(({ severity }) => severity === "error") : around;
+  for (const diagnostic of shown) io.stderr.write(`${diagnosticText(diagnostic, hasColour(io))}\n`);
+  return ruleSet;
+}
+
+function explainAll(
+  ruleSet: RuleSet,
+  options: ExplainOptions,
+  nowSeconds: number,
+): readonly OfflineExplanation[] {
+  const { domain, descriptors, hits } = options;
+  const matches = descriptors.map((entries) => ruleSet.match(domain, entries));
+  const dropped = replaced(matches.map((match) => match?.rule));
+  return descriptors.map((entries, index) => {
+    const explanation = explainMatch(ruleSet, domain, entries);
+    return {
+      ...explanation,
+      hits,
+      replaced: dropped[index],
+      ...counterOf(ruleSet, entries, options, nowSeconds),
+    };
+  });
+}
+
+function counterOf(
+  ruleSet: RuleSet,
+  entries: readonly Entry[],
+  { domain, cacheKeyPrefix }: ExplainOptions,
+  nowSeconds: number,
+): Pick<OfflineExplanation, "cacheKey" | "window"> {
+  const match = ruleSet.match(domain, entries);
+  if (match === undefined || match.rule.unlimited) return {};
+  const { unit } = match.rule;
+  const start = windowStart(nowSeconds, unit);
+  return {
+    cacheKey: `${cacheKeyStem(cacheKeyPrefix, domain, entries, match, unit)}${start}`,
+    window: {
+      unit: unitNames[unit],
+      start,
+      end: start + windowSeconds[unit],
+      secondsUntilReset: secondsUntilReset(nowSeconds, unit),
+    },
+  };
+}
+
+function render(explanation: OfflineExplanation): string {
+  const lines = [renderExplanation(explanation)];
+  const { cacheKey, window } = explanation;
+  if (explanation.replaced)
+    lines.push("replaced   another rule that this request matches replaces it: not counted");
+  else if (cacheKey !== undefined && window !== undefined) {
+    lines.push(`cache key  ${cacheKey}`);
+    const time = (seconds: number) => new Date(seconds * 1000).toISOString().replace(".000Z", "Z");
+    const ends = `ends in ${window.secondsUntilReset} s`;
+    lines.push(`window     ${window.unit} ${time(window.start)} to ${time(window.end)}, ${ends}`);
+    lines.push(`hits       ${explanation.hits}${explanation.hits === 0 ? " (only looks)" : ""}`);
+  }
+  return lines.join("\n");
+}

@@ -4,6 +4,10 @@ export type Severity = "error" | "warning";
 
 /** Stable ids: they stand in SARIF files and in scripts, so a name is never reused for another meaning. */
 export type DiagnosticCode =
+  // Errors of the place that rules come from
+  | "missing-directory"
+  | "unreadable-file"
+  | "undecodable-resource"
   // Errors
   | "yaml-syntax"
   | "invalid-utf8"

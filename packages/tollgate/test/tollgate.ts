@@ -1,0 +1,154 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+/** A real Tollgate, as a user runs it: a process with its settings in the environment and its rules in files. */
+export interface RunningTollgate {
+  readonly http: string;
+  readonly grpc: string;
+  readonly debug: string;
+  /** Where its configuration files are. */
+  readonly config: string;
+  readonly pid: number;
+  /** Everything that it has written to standard error so far. */
+  readonly log: readonly string[];
+  readonly output: readonly string[];
+  /** Resolves with the first line of the log that matches, past or to come; rejects when the process ends without one. */
+  logged(pattern: RegExp): Promise<string>;
+  signal(signal: NodeJS.Signals): void;
+  /** Sends a signal (default SIGTERM) and resolves with how the process ended. */
+  stop(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+}
+
+export interface TollgateOptions {
+  /** File names to texts; default none. */
+  readonly config?: Readonly<Record<string, string>>;
+  /** A folder to copy the configuration from instead. */
+  readonly configFrom?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+  /** Resolve once the process runs, without waiting for its doors. */
+  readonly unopened?: boolean;
+}
+
+const command = fileURLToPath(new URL("../bin/tollgate.mjs", import.meta.url));
+
+/** An environment without anything that this machine sets for Tollgate. */
+export const bareEnvironment: Readonly<Record<string, string>> = {
+  PATH: process.env.PATH ?? "",
+  HOME: process.env.HOME ?? "/",
+  NO_COLOR: "1",
+};
+
+export async function startTollgate(options: TollgateOptions = {}): Promise<RunningTollgate> {
+  const root = await mkdtemp(join(tmpdir(), "tollgate-test-"));
+  const config = join(root, "config");
+  if (options.configFrom === undefined) await mkdir(config);
+  else await cp(options.configFrom, config, { recursive: true });
+  for (const [name, text] of Object.entries(options.config ?? {})) await writeFile(join(config, name), text);
+  const child = spawn(process.execPath, [command, ...(options.args ?? [])], {
+    env: {
+      ...bareEnvironment,
+      RUNTIME_ROOT: root,
+      RUNTIME_WATCH_ROOT: "false",
+      BACKEND_TYPE: "embedded",
+      DISABLE_STATS: "true",
+      HOST: "127.0.0.1",
+      GRPC_HOST: "127.0.0.1",
+      DEBUG_HOST: "127.0.0.1",
+      PORT: "0",
+      GRPC_PORT: "0",
+      DEBUG_PORT: "0",
+      ...options.env,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const process_ = new Watched(child, root);
+  try {
+    if (!options.unopened) await process_.logged(/Listening for HTTP on/);
+  } catch (error) {
+    await process_.stop("SIGKILL");
+    throw error;
+  }
+  return process_;
+}
+
+class Watched implements RunningTollgate {
+  readonly config: string;
+  readonly log: string[] = [];
+  readonly output: string[] = [];
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  readonly #waiting = new Set<{
+    pattern: RegExp;
+    resolve: (line: string) => void;
+    reject: (error: Error) => void;
+  }>();
+  #over = false;
+
+  constructor(child: ChildProcess, root: string) {
+    this.#child = child;
+    this.config = join(root, "config");
+    createInterface(child.stdout!).on("line", (line) => this.output.push(line));
+    createInterface(child.stderr!).on("line", (line) => this.#hear(line));
+    this.#ended = once(child, "close").then(async ([code, signal]) => {
+      this.#over = true;
+      for (const { pattern, reject } of this.#waiting) reject(this.#silent(pattern));
+      await rm(root, { recursive: true, force: true });
+      return { code, signal };
+    });
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
+  }
+  get http(): string {
+    return this.#address("HTTP");
+  }
+  get grpc(): string {
+    return this.#address("gRPC");
+  }
+  get debug(): string {
+    return this.#address("debug");
+  }
+
+  logged(pattern: RegExp): Promise<string> {
+    const known = this.log.find((line) => pattern.test(line));
+    if (known !== undefined) return Promise.resolve(known);
+    if (this.#over) return Promise.reject(this.#silent(pattern));
+    return new Promise((resolve, reject) => this.#waiting.add({ pattern, resolve, reject }));
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  stop(signal: NodeJS.Signals = "SIGTERM"): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+    if (!this.#over) this.#child.kill(signal);
+    return this.#ended;
+  }
+
+  #hear(line: string): void {
+    this.log.push(line);
+    for (const waiter of this.#waiting) {
+      if (!waiter.pattern.test(line)) continue;
+      this.#waiting.delete(waiter);
+      waiter.resolve(line);
+    }
+  }
+
+  #silent(pattern: RegExp): Error {
+    return new Error(`tollgate ended without logging ${pattern}:\n${this.log.join("\n")}`);
+  }
+
+  #address(door: string): string {
+    const line = this.log.find((text) => text.includes(`Listening for ${door} on`));
+    const address = /on '([^']+)'/.exec(line ?? "")?.[1];
+    if (address === undefined) throw new Error(`no door for ${door} yet:\n${this.log.join("\n")}`);
+    return address;
+  }
+}

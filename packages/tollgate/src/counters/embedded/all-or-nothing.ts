@@ -1,6 +1,7 @@
 /**
  * All-or-nothing in the embedded store: the locks of all shards of a request are held, in order, from the first look
- * to the last change, so that no other thread sees or makes a state in between.
+ * to the last change, so that no other thread sees or makes a state in between. (A thread that is terminated between
+ * two of the changes leaves the rest of that one call, which nobody will answer, uncounted.)
  */
 import { type Count, type CountRequest, Outcome } from "../store.ts";
 import type { KeyScratch } from "./key.ts";

@@ -11,6 +11,7 @@ import type { KeyScratch } from "./key.ts";
 import { attachBlock, createBlock } from "./layout.ts";
 import { takeTicket, voidTicket } from "./lock.ts";
 import { COUNT_WORD, plus, type Shard } from "./shard.ts";
+import { readSnapshot, writeSnapshot } from "./snapshot.ts";
 import { type EmbeddedStoreStatistics, Table } from "./table.ts";
 
 /** Milliseconds between two rounds of reclaiming, and the segments of a shard that one round frees at most. */
@@ -26,6 +27,13 @@ export interface EmbeddedStoreOptions {
   readonly reclaimInterval?: number;
 }
 
+export interface SavedStoreOptions extends EmbeddedStoreOptions {
+  /** The file that `open` reads and `close` writes. */
+  readonly snapshotPath?: string;
+  /** Told what went wrong with the snapshot, in a line for the log. Nothing that goes wrong there stops anything. */
+  readonly report?: (problem: string) => void;
+}
+
 /** What `attach` needs: goes to a worker in its `workerData`. */
 export interface EmbeddedStoreShare {
   readonly buffer: SharedArrayBuffer;
@@ -39,6 +47,9 @@ export class EmbeddedStore implements CounterStore {
   readonly #key: KeyScratch;
   readonly #allOrNothing: AllOrNothing;
   #timer: NodeJS.Timeout | undefined;
+  /** What to do at the end, where something is to be saved. */
+  #save: (() => Promise<void>) | undefined;
+  #closed: Promise<void> | undefined;
 
   private constructor(table: Table) {
     this.#table = table;
@@ -48,9 +59,39 @@ export class EmbeddedStore implements CounterStore {
 
   /** A new, empty store. @throws {RangeError} for a size outside 64 KiB to 4 GiB */
   static create(options: EmbeddedStoreOptions = {}): EmbeddedStore {
-    const { sizeInBytes = 256 * 1024 ** 2, clock = Date.now, reclaimInterval = RECLAIM_INTERVAL } = options;
-    const block = createBlock(sizeInBytes);
-    const table = new Table(block, takeTicket(block.ints));
+    return EmbeddedStore.#over(newTable(options), options);
+  }
+
+  /**
+   * A new store with the counters that the last one saved when it was closed. A missing snapshot is an empty one; a
+   * damaged one, or one of another format, is reported and ignored as a whole.
+   * @throws {RangeError} for a size outside 64 KiB to 4 GiB
+   */
+  static async open(options: SavedStoreOptions = {}): Promise<EmbeddedStore> {
+    const { snapshotPath: path, report = () => {}, clock = Date.now } = options;
+    let table = newTable(options);
+    if (path === undefined) return EmbeddedStore.#over(table, options);
+    try {
+      await readSnapshot(table, path, clock());
+    } catch (error) {
+      if (!hasCode(error, "ENOENT")) {
+        report(`the counters saved in ${path} are ignored: ${(error as Error).message}`);
+        table = newTable(options);
+      }
+    }
+    const store = EmbeddedStore.#over(table, options);
+    store.#save = async () => {
+      try {
+        await writeSnapshot(table, path, clock());
+      } catch (error) {
+        report(`the counters could not be saved in ${path}: ${(error as Error).message}`);
+      }
+    };
+    return store;
+  }
+
+  static #over(table: Table, options: EmbeddedStoreOptions): EmbeddedStore {
+    const { clock = Date.now, reclaimInterval = RECLAIM_INTERVAL } = options;
     const store = new EmbeddedStore(table);
     if (reclaimInterval > 0)
       store.#timer = setInterval(() => table.reclaim(clock(), RECLAIM_SEGMENTS), reclaimInterval).unref();
@@ -104,7 +145,7 @@ export class EmbeddedStore implements CounterStore {
     const key = this.#key;
     const { windowStart } = count;
     key.encode(count.stem);
-    const shard = this.#table.shards[this.#table.shardIndexOf(key.hash)]!;
+    const shard = this.#table.shardOf(key);
     shard.acquire();
     let entry = shard.find(key, windowStart);
     if (entry !== 0) apply(shard, entry, count, bounded);
@@ -132,12 +173,26 @@ export class EmbeddedStore implements CounterStore {
     return this.#table.statistics();
   }
 
+  /** Saves the counters where they are to be saved. In a worker, gives back its place. */
   close(): Promise<void> {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    voidTicket(this.#table.block.ints, this.#table.ticket);
-    return Promise.resolve();
+    this.#closed ??= this.#end();
+    return this.#closed;
   }
+
+  async #end(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#save?.();
+    voidTicket(this.#table.block.ints, this.#table.ticket);
+  }
+}
+
+function newTable(options: EmbeddedStoreOptions): Table {
+  const block = createBlock(options.sizeInBytes ?? 256 * 1024 ** 2);
+  return new Table(block, takeTicket(block.ints));
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
 }
 
 /** Changes an entry by a count and fills in its result. */

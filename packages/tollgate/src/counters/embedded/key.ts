@@ -8,7 +8,7 @@
 import { hash as digest } from "node:crypto";
 
 /** The longest key that is kept as it is. */
-export const MAX_KEY_BYTES = 512;
+const MAX_KEY_BYTES = 512;
 
 /** How a key is written; the upper half of the length field, so that keys of different kinds never compare equal. */
 const LATIN1 = 0;
@@ -18,6 +18,12 @@ const SHA256 = 2 << 16;
 /** Bytes of the key in a length field. */
 export function keyBytes(lengthField: number): number {
   return lengthField & 0xffff;
+}
+
+/** Whether a length field can be one that {@link KeyScratch} makes. */
+export function isKeyLength(lengthField: number): boolean {
+  const kind = lengthField - keyBytes(lengthField);
+  return keyBytes(lengthField) <= MAX_KEY_BYTES && (kind === LATIN1 || kind === UTF16 || kind === SHA256);
 }
 
 /**

@@ -364,24 +364,26 @@ export class Shard {
 
   // --- Looking from outside
 
-  /** Shows every entry; the object is reused. Called with the lock held, or where nobody else counts. */
-  forEach(visit: (entry: Entry) => void): void {
+  /** Shows the entries of a segment; the object is reused. */
+  forEach(segment: number, visit: (entry: Entry) => void): void {
     const shown: Entry = { windowStart: 0, windowEnd: 0, count: 0, lengthField: 0, keyAt: 0 };
-    const touched = this.#ints[(this.#at + SHARD_SEGMENTS) * 2 + 1]!;
-    for (let segment = 0; segment < touched; segment++) {
-      const header = this.#headers + segment * SEGMENT_HEADER_WORDS;
-      let entry = this.#arena + segment * this.#segmentWords;
-      const end = entry + this.#ints[(header + 2) * 2]!;
-      shown.windowEnd = this.words[header + 1]!;
-      while (entry < end) {
-        shown.windowStart = this.words[entry + ENTRY_WINDOW_START]!;
-        shown.count = this.words[entry + COUNT_WORD]!;
-        shown.lengthField = this.#ints[(entry + ENTRY_KEY) * 2]!;
-        shown.keyAt = (entry + ENTRY_KEY) * 8 + 4;
-        visit(shown);
-        entry += entryWords(shown.lengthField);
-      }
+    const header = this.#headers + segment * SEGMENT_HEADER_WORDS;
+    let entry = this.#arena + segment * this.#segmentWords;
+    const end = entry + this.#ints[(header + 2) * 2]!;
+    shown.windowEnd = this.words[header + 1]!;
+    while (entry < end) {
+      shown.windowStart = this.words[entry + ENTRY_WINDOW_START]!;
+      shown.count = this.words[entry + COUNT_WORD]!;
+      shown.lengthField = this.#ints[(entry + ENTRY_KEY) * 2]!;
+      shown.keyAt = (entry + ENTRY_KEY) * 8 + 4;
+      visit(shown);
+      entry += entryWords(shown.lengthField);
     }
+  }
+
+  /** Segments that were ever used: those from 0 to below this. Needs no lock. */
+  segmentsTouched(): number {
+    return this.#ints[(this.#at + SHARD_SEGMENTS) * 2 + 1]!;
   }
 
   /** A figure of the shard: one of `SHARD_LIVE`, `SHARD_EVICTED`, `SHARD_EXPIRED`, `SHARD_TAKEOVERS`. Needs no lock. */

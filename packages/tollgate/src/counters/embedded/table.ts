@@ -8,7 +8,7 @@ import {
   SHARD_LIVE,
   SHARD_TAKEOVERS,
 } from "./layout.ts";
-import { Shard } from "./shard.ts";
+import { COUNT_WORD, Shard } from "./shard.ts";
 
 /** Plain numbers for gauges. */
 export interface EmbeddedStoreStatistics {
@@ -49,6 +49,20 @@ export class Table {
   newKey(): KeyScratch {
     const { ints } = this.block;
     return new KeyScratch(ints[HEADER_HASH_KEY]!, ints[HEADER_HASH_KEY + 1]!);
+  }
+
+  shardOf(key: KeyScratch): Shard {
+    return this.shards[this.shardIndexOf(key.hash)]!;
+  }
+
+  /** Sets a counter, whatever it was. */
+  put(key: KeyScratch, windowStart: number, windowEnd: number, count: number, now: number): void {
+    const shard = this.shardOf(key);
+    shard.acquire();
+    const entry = shard.find(key, windowStart);
+    if (entry !== 0) shard.words[entry + COUNT_WORD] = count;
+    else shard.insert(key, windowStart, windowEnd, count, now);
+    shard.release();
   }
 
   /** Frees up to `most` segments of windows that are over in each shard. @param now milliseconds */

@@ -1,0 +1,133 @@
+/** What the embedded store does when windows are over, and when it is full. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { makeCount, makeRequest } from "../../../test/counters/conformance.ts";
+import { EmbeddedStore } from "./embedded-store.ts";
+import { MAX_SIZE_IN_BYTES, MAX_WINDOWS, MIN_SIZE_IN_BYTES } from "./layout.ts";
+
+const NOW = 1_800_000_000_000;
+
+function add(store: EmbeddedStore, stem: string, windowSize: number, hits = 1, now = NOW): number {
+  const seconds = Math.floor(now / 1000);
+  const count = makeCount({ stem, hits, windowSize, windowStart: seconds - (seconds % windowSize) });
+  store.count(makeRequest([count], { now }));
+  return count.after;
+}
+
+const small = () => EmbeddedStore.create({ sizeInBytes: 64 * 1024, reclaimInterval: 0 });
+
+/** Adds counters until the store begins to evict. @returns how many it took */
+function fill(store: EmbeddedStore, prefix: string, windowSize: number): number {
+  for (let index = 0; ; index++) {
+    add(store, `${prefix}${index}:`, windowSize);
+    if (store.statistics().evicted > 0) return index + 1;
+  }
+}
+
+describe("reclaiming", () => {
+  test("a full store gives up the window that ends first, and keeps the others", () => {
+    const store = small();
+    for (let index = 0; index < 100; index++) {
+      add(store, `day${index}:`, 86_400);
+      add(store, `hour${index}:`, 3600);
+    }
+    const minutes = fill(store, "minute", 60);
+    for (let index = 0; index < 5000; index++) add(store, `more${index}:`, 60);
+    const { evicted, expired, liveCounters } = store.statistics();
+    assert.ok(evicted > 4000);
+    assert.equal(expired, 0);
+    assert.equal(liveCounters + evicted, 200 + minutes + 5000);
+    for (let index = 0; index < 100; index++) {
+      assert.equal(add(store, `day${index}:`, 86_400, 0), 1);
+      assert.equal(add(store, `hour${index}:`, 3600, 0), 1);
+    }
+    assert.equal(add(store, "more4999:", 60, 0), 1, "what came last is there");
+  });
+
+  test("what ends first goes first, even for a counter that ends sooner still", () => {
+    const store = small();
+    fill(store, "day", 86_400);
+    assert.equal(add(store, "second:", 1), 1);
+    assert.equal(add(store, "second:", 1), 2);
+    for (let index = 0; index < 1000; index++) add(store, `more${index}:`, 86_400);
+    assert.equal(add(store, "second:", 1, 0), 0, "its window ended before all others");
+  });
+
+  test("a window that is over makes room before anything is evicted", () => {
+    const store = small();
+    const room = fill(store, "a", 60) - 1;
+    const { evicted } = store.statistics();
+    const later = NOW + 62_000;
+    for (let index = 0; index < room - 100; index++) add(store, `b${index}:`, 60, 1, later);
+    const after = store.statistics();
+    assert.equal(after.evicted, evicted);
+    assert.ok(after.expired > room / 2);
+    for (let index = 0; index < room - 100; index++) assert.equal(add(store, `b${index}:`, 60, 0, later), 1);
+  });
+
+  test("memory that was used before is used again before new memory", () => {
+    const store = EmbeddedStore.create({ sizeInBytes: 8 * 1024 ** 2, reclaimInterval: 0 });
+    let most = 0;
+    for (let window = 0; window < 20; window++) {
+      for (let index = 0; index < 2000; index++) add(store, `k${index}:`, 1, 1, NOW + window * 3000);
+      most = Math.max(most, store.statistics().bytesUsed);
+    }
+    assert.ok(most < 2 * 2000 * 100, `${most} bytes for 2000 live counters`);
+    assert.equal(store.statistics().evicted, 0);
+  });
+
+  test("reclaiming goes on by itself, in steps, without calls", async () => {
+    let now = NOW;
+    const store = EmbeddedStore.create({ sizeInBytes: 1024 ** 2, reclaimInterval: 1, clock: () => now });
+    for (let index = 0; index < 3000; index++) add(store, `k${index}:`, 60);
+    add(store, "day:", 86_400);
+    now += 61_000;
+    while (store.statistics().liveCounters > 1) await sleep(1);
+    assert.equal(store.statistics().expired, 3000);
+    assert.equal(add(store, "day:", 86_400, 0), 1);
+    await store.close();
+  });
+
+  test("more windows at once than there are places: those that end first go", () => {
+    const store = EmbeddedStore.create({ sizeInBytes: 1024 ** 2, reclaimInterval: 0 });
+    const count = (index: number, hits: number) => {
+      const fields = makeCount({ stem: "k:", hits, windowStart: NOW / 1000 + index, windowSize: 1 });
+      store.count(makeRequest([fields], { now: NOW }));
+      return fields.after;
+    };
+    for (let index = 0; index < MAX_WINDOWS + 10; index++) assert.equal(count(index, 1), 1);
+    assert.equal(store.statistics().evicted, 10);
+    assert.equal(count(9, 0), 0);
+    assert.equal(count(10, 0), 1);
+    assert.equal(count(MAX_WINDOWS + 9, 0), 1);
+  });
+
+  test("looking and giving back take no room", () => {
+    const store = small();
+    for (let index = 0; index < 1000; index++) {
+      assert.equal(add(store, `look${index}:`, 60, 0), 0);
+      assert.equal(add(store, `back${index}:`, 60, -5), 0);
+    }
+    assert.equal(store.statistics().liveCounters, 0);
+  });
+
+  test("a long stem takes no more room than 512 bytes", () => {
+    const store = small();
+    for (let index = 0; index < 100; index++) add(store, `${"x".repeat(100_000)}${index}:`, 60);
+    const { evicted, bytesUsed } = store.statistics();
+    assert.equal(evicted, 0);
+    assert.ok(bytesUsed <= 100 * 600);
+  });
+
+  test("a size that cannot be is refused with what would be right", () => {
+    for (const sizeInBytes of [0, -1, Number.NaN, MIN_SIZE_IN_BYTES - 1, MAX_SIZE_IN_BYTES + 1])
+      assert.throws(() => EmbeddedStore.create({ sizeInBytes }), /it must be 65536 to 4294967296/);
+    for (const sizeInBytes of [MIN_SIZE_IN_BYTES, 100_001, 3 * 1024 ** 2, 257 * 1024 ** 2]) {
+      const store = EmbeddedStore.create({ sizeInBytes, reclaimInterval: 0 });
+      assert.ok(store.statistics().sizeInBytes <= sizeInBytes);
+      for (let index = 0; index < 500; index++) assert.equal(add(store, `k${index}:`, 60), 1);
+      assert.equal(add(store, "k499:", 60), 2);
+    }
+  });
+});

@@ -1,0 +1,182 @@
+/**
+ * The embedded store's counters in a file, so that a restart does not hand every caller a fresh limit.
+ *
+ * ```
+ * file    "TLGCOUNT", version (u32), 0 (u32), blocks, end
+ * block   bytes of its records (u32, above 0), their CRC-32 (u32), records
+ * record  window start (f64), window end (f64), count (f64), length field of the key (u32), key
+ * end     0 (u32), number of blocks (u32)
+ * ```
+ * All little endian. The file is written under another name and renamed when it is complete and on the disk: at any
+ * moment there is the old one or the new one, whatever is killed.
+ */
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { crc32 } from "node:zlib";
+import { MAX_COUNT } from "../store.ts";
+import { isKeyLength, keyBytes } from "./key.ts";
+import type { Entry } from "./shard.ts";
+import type { Table } from "./table.ts";
+
+const MAGIC = "TLGCOUNT";
+const VERSION = 1;
+const HEADER_BYTES = 16;
+const BLOCK_HEADER_BYTES = 8;
+const RECORD_BYTES = 28;
+/** A block is written when it has grown to this; a segment may still be added to it. */
+const BLOCK_BYTES = 256 * 1024;
+const MAX_BLOCK_BYTES = 1024 ** 2;
+
+/** A snapshot that cannot be used. The message says what is wrong with it. */
+export class SnapshotError extends Error {
+  override readonly name = "SnapshotError";
+  readonly code: "SNAPSHOT_DAMAGED" | "SNAPSHOT_VERSION";
+  constructor(code: SnapshotError["code"], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/**
+ * Writes every counter whose window is not over.
+ * @param now milliseconds
+ * @returns how many were written
+ * @throws the system's error, after the unfinished file was removed
+ */
+export async function writeSnapshot(table: Table, path: string, now: number): Promise<number> {
+  const unfinished = `${path}.unfinished`;
+  try {
+    // Keys name callers and their addresses: nobody else's business.
+    const file = await open(unfinished, "w", 0o600);
+    let written: number;
+    try {
+      written = await writeBlocks(table, file, now);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    await rename(unfinished, path);
+    return written;
+  } catch (error) {
+    await rm(unfinished, { force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+async function writeBlocks(table: Table, file: FileHandle, now: number): Promise<number> {
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.write(MAGIC, "latin1");
+  header.writeUInt32LE(VERSION, MAGIC.length);
+  await file.writeFile(header);
+
+  const memory = Buffer.from(table.block.buffer);
+  const block = Buffer.alloc(MAX_BLOCK_BYTES);
+  let at = BLOCK_HEADER_BYTES;
+  let blocks = 0;
+  let records = 0;
+  const add = (entry: Entry) => {
+    if (entry.windowEnd * 1000 <= now) return;
+    const length = keyBytes(entry.lengthField);
+    at = block.writeDoubleLE(entry.windowStart, at);
+    at = block.writeDoubleLE(entry.windowEnd, at);
+    at = block.writeDoubleLE(entry.count, at);
+    at = block.writeUInt32LE(entry.lengthField, at);
+    at += memory.copy(block, at, entry.keyAt, entry.keyAt + length);
+    records += 1;
+  };
+  const flush = async () => {
+    if (at === BLOCK_HEADER_BYTES) return;
+    const payload = block.subarray(BLOCK_HEADER_BYTES, at);
+    block.writeUInt32LE(payload.length, 0);
+    block.writeUInt32LE(crc32(payload), 4);
+    await file.writeFile(block.subarray(0, at));
+    at = BLOCK_HEADER_BYTES;
+    blocks += 1;
+  };
+  for (const shard of table.shards)
+    for (let segment = 0; segment < shard.segmentsTouched(); segment++) {
+      shard.acquire();
+      shard.forEach(segment, add);
+      shard.release();
+      if (at >= BLOCK_BYTES) await flush();
+    }
+  await flush();
+  const end = Buffer.alloc(BLOCK_HEADER_BYTES);
+  end.writeUInt32LE(blocks, 4);
+  await file.writeFile(end);
+  return records;
+}
+
+/**
+ * Adds the counters of a snapshot to an empty table; what is over by now is left out.
+ * @param now milliseconds
+ * @returns how many were added
+ * @throws {SnapshotError} after some may have been added: the table is then to be thrown away
+ * @throws the system's error where the file cannot be read
+ */
+export async function readSnapshot(table: Table, path: string, now: number): Promise<number> {
+  const file = await open(path, "r");
+  try {
+    const header = await readExactly(file, HEADER_BYTES);
+    if (header.toString("latin1", 0, MAGIC.length) !== MAGIC)
+      throw new SnapshotError("SNAPSHOT_DAMAGED", "it does not begin as a snapshot of counters");
+    const version = header.readUInt32LE(MAGIC.length);
+    if (version !== VERSION)
+      throw new SnapshotError("SNAPSHOT_VERSION", `it has format ${version}, this version reads ${VERSION}`);
+    let added = 0;
+    for (let blocks = 0; ; blocks++) {
+      const start = await readExactly(file, BLOCK_HEADER_BYTES);
+      const length = start.readUInt32LE(0);
+      const sum = start.readUInt32LE(4);
+      if (length === 0) {
+        if (sum !== blocks) throw new SnapshotError("SNAPSHOT_DAMAGED", "blocks are missing");
+        return added;
+      }
+      if (length > MAX_BLOCK_BYTES)
+        throw new SnapshotError("SNAPSHOT_DAMAGED", `block ${blocks} is too long`);
+      const payload = await readExactly(file, length);
+      if (crc32(payload) !== sum)
+        throw new SnapshotError("SNAPSHOT_DAMAGED", `block ${blocks} fails its checksum`);
+      added += addRecords(table, payload, now);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+async function readExactly(file: FileHandle, bytes: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(bytes);
+  let filled = 0;
+  while (filled < bytes) {
+    const { bytesRead } = await file.read(buffer, filled, bytes - filled);
+    if (bytesRead === 0) throw new SnapshotError("SNAPSHOT_DAMAGED", "it ends too early");
+    filled += bytesRead;
+  }
+  return buffer;
+}
+
+function addRecords(table: Table, payload: Buffer, now: number): number {
+  const key = table.newKey();
+  let added = 0;
+  for (let at = 0; at < payload.length; ) {
+    const lengthField = payload.length - at < RECORD_BYTES ? -1 : payload.readInt32LE(at + 24);
+    const end = at + RECORD_BYTES + keyBytes(lengthField);
+    if (!isKeyLength(lengthField) || end > payload.length)
+      throw new SnapshotError("SNAPSHOT_DAMAGED", "a record is cut off");
+    const windowStart = payload.readDoubleLE(at);
+    const windowEnd = payload.readDoubleLE(at + 8);
+    const count = payload.readDoubleLE(at + 16);
+    if (!Number.isSafeInteger(windowStart) || !Number.isSafeInteger(windowEnd) || !isCount(count))
+      throw new SnapshotError("SNAPSHOT_DAMAGED", "a record holds impossible figures");
+    if (windowEnd * 1000 > now) {
+      key.load(lengthField, payload.subarray(at + RECORD_BYTES, end));
+      table.put(key, windowStart, windowEnd, count, now);
+      added += 1;
+    }
+    at = end;
+  }
+  return added;
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0 && value <= MAX_COUNT;
+}

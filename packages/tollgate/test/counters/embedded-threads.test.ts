@@ -1,0 +1,222 @@
+/** The embedded store shared by threads: exact together, and none the worse for one that dies. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { describe, type TestContext, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import { EmbeddedStore, type EmbeddedStoreShare } from "../../src/counters/embedded/embedded-store.ts";
+import { attachBlock } from "../../src/counters/embedded/layout.ts";
+import { voidTicket } from "../../src/counters/embedded/lock.ts";
+import { Table } from "../../src/counters/embedded/table.ts";
+import { makeCount, makeRequest } from "./conformance.ts";
+import type { WorkerTask } from "./embedded-worker.ts";
+
+const NOW = 1_800_000_000_000;
+
+function makeStore(t: TestContext, sizeInBytes = 16 * 1024 ** 2): EmbeddedStore {
+  const store = EmbeddedStore.create({ sizeInBytes, reclaimInterval: 0 });
+  t.after(() => store.close());
+  return store;
+}
+
+function add(store: EmbeddedStore, stem: string, hits = 1): number {
+  const count = makeCount({ stem, hits, windowStart: NOW / 1000, windowSize: 3600 });
+  store.count(makeRequest([count], { now: NOW }));
+  return count.after;
+}
+
+/** Threads that start together. */
+async function startAll(tasks: readonly Omit<WorkerTask, "gate" | "now">[]): Promise<Worker[]> {
+  const gate = new Int32Array(new SharedArrayBuffer(4));
+  const workers = tasks.map(
+    (task) =>
+      new Worker(new URL("./embedded-worker.ts", import.meta.url), {
+        workerData: { ...task, gate, now: NOW } satisfies WorkerTask,
+      }),
+  );
+  await Promise.all(workers.map((worker) => once(worker, "message")));
+  Atomics.store(gate, 0, 1);
+  Atomics.notify(gate, 0);
+  return workers;
+}
+
+function makeDone(keys: number): Int32Array {
+  return new Int32Array(new SharedArrayBuffer(4 * keys));
+}
+
+const ended = (workers: readonly Worker[]) => Promise.all(workers.map((worker) => once(worker, "exit")));
+
+describe("embedded store in several threads", () => {
+  test("no hit is lost or counted twice", async (t) => {
+    const store = makeStore(t);
+    const keys = 7;
+    const tasks = [1, 2, 3, 4].map((index) => ({
+      share: store.share(),
+      done: makeDone(keys),
+      keys,
+      calls: 30_000,
+      kind: "add" as const,
+      limit: 0,
+      name: String(index),
+    }));
+    await ended(await startAll(tasks));
+    let total = 0;
+    for (let key = 0; key < keys; key++) total += add(store, `key${key}:`, 0);
+    assert.equal(total, 4 * 30_000);
+    assert.equal(store.statistics().takeovers, 0);
+  });
+
+  test("threads that make counters at the same time make each of them once", async (t) => {
+    const store = makeStore(t);
+    const tasks = [0, 1, 2].map(() => ({
+      share: store.share(),
+      done: makeDone(1),
+      keys: 1,
+      calls: 5_000,
+      kind: "fresh" as const,
+      limit: 0,
+      name: "same",
+    }));
+    await ended(await startAll(tasks));
+    for (let call = 0; call < 5_000; call++) assert.equal(add(store, `same|${call}:`, 0), 3);
+    assert.equal(store.statistics().liveCounters, 5_000);
+  });
+
+  test("all or nothing reaches every limit exactly, whatever the order of its counters", async (t) => {
+    const store = makeStore(t);
+    const keys = 5;
+    const limit = 2_000;
+    const tasks = [0, 1, 2].map((index) => ({
+      share: store.share(),
+      done: makeDone(keys),
+      keys,
+      calls: 20_000,
+      kind: "all-or-nothing" as const,
+      limit,
+      name: String(index),
+    }));
+    await ended(await startAll(tasks));
+    for (let key = 0; key < keys; key++) {
+      const counted = add(store, `key${key}:`, 0);
+      const admitted = tasks.reduce((sum, { done }) => sum + done[key]!, 0);
+      assert.equal(counted, admitted, `key ${key}`);
+      assert.ok(counted <= limit);
+    }
+  });
+
+  for (const kind of ["add", "fresh", "all-or-nothing"] as const)
+    test(`threads terminated in the middle of ${kind} lose nothing and leave no lock`, async (t) => {
+      const store = makeStore(t, kind === "fresh" ? 64 * 1024 ** 2 : 1024 ** 2);
+      const keys = kind === "fresh" ? 1 : 3;
+      const done: Int32Array[] = [];
+      const rounds = 8;
+      for (let round = 0; round < rounds; round++) {
+        const tasks = [0, 1].map((index) => ({
+          share: store.share(),
+          done: makeDone(keys),
+          keys,
+          calls: 0,
+          kind,
+          limit: 1e12,
+          name: `${round}.${index}`,
+        }));
+        done.push(...tasks.map((task) => task.done));
+        const workers = await startAll(tasks);
+        // Any moment will do: the property holds for each.
+        await sleep(5 + round);
+        for (const [index, worker] of workers.entries()) {
+          const exit = once(worker, "exit");
+          await worker.terminate();
+          await exit;
+          store.workerExited(tasks[index]!.share);
+          assert.ok(add(store, "after a death:") > 0);
+        }
+      }
+      const sum = (key: number) => done.reduce((total, counts) => total + counts[key]!, 0);
+      if (kind === "fresh") {
+        // The last counter of each thread may have been made without its being noted.
+        const live = store.statistics().liveCounters - 1;
+        assert.ok(live >= sum(0) && live <= sum(0) + done.length, `${live} live, ${sum(0)} noted`);
+        for (const [index, counts] of done.entries())
+          for (let call = 0; call < counts[0]!; call += 17)
+            assert.equal(add(store, `${Math.floor(index / 2)}.${index % 2}|${call}:`, 0), 1);
+      } else
+        for (let key = 0; key < keys; key++) {
+          const counted = add(store, `key${key}:`, 0);
+          const unnoted: number = done.length * (kind === "add" ? 1 : 2);
+          assert.ok(counted >= sum(key) && counted <= sum(key) + unnoted, `${counted} of ${sum(key)}`);
+        }
+      assert.equal(add(store, "after a death:", 0), 2 * rounds);
+    });
+
+  describe("a lock whose holder is dead", () => {
+    /** A thread that took all locks, left things half done, and is no more. */
+    function holdAll(store: EmbeddedStore): { share: EmbeddedStoreShare; table: Table } {
+      const share = store.share();
+      const table = new Table(attachBlock(share.buffer), share.ticket);
+      for (const shard of table.shards) shard.acquire();
+      return { share, table };
+    }
+
+    test("is freed when its end is reported, and what was counted is there", (t) => {
+      const store = makeStore(t);
+      for (let index = 0; index < 5_000; index++) add(store, `k${index}:`, index + 1);
+      const { share, table } = holdAll(store);
+      // What a rebuild must not need: the buckets of every shard.
+      const { layout, ints } = table.block;
+      for (let shard = 0; shard < layout.shards; shard++) {
+        const buckets = (layout.firstShard + shard * layout.shardWords + layout.bucketsAt) * 2;
+        ints.fill(0, buckets, buckets + layout.buckets);
+      }
+      store.workerExited(share);
+      for (let index = 0; index < 5_000; index++) assert.equal(add(store, `k${index}:`), index + 2);
+      assert.equal(store.statistics().liveCounters, 5_000);
+      assert.equal(store.statistics().takeovers, layout.shards);
+    });
+
+    test("is taken over by who waits for it", (t) => {
+      const store = makeStore(t);
+      assert.equal(add(store, "k:"), 1);
+      const { share, table } = holdAll(store);
+      voidTicket(table.block.ints, share.ticket);
+      assert.equal(add(store, "k:"), 2);
+      assert.equal(add(store, "k:"), 3);
+      assert.equal(store.statistics().takeovers, 1);
+    });
+
+    test("that is only slow is waited for half a second, then the call fails and the next one may work", (t) => {
+      const store = makeStore(t);
+      assert.equal(add(store, "k:"), 1);
+      const { share, table } = holdAll(store);
+      const unavailable = { name: "StoreError", code: "STORE_UNAVAILABLE" };
+      assert.throws(() => add(store, "k:"), unavailable);
+      const counts = [makeCount({ stem: "k:" }), makeCount({ stem: "l:" }), makeCount({ stem: "m:" })];
+      table.shards[0]!.release();
+      assert.throws(() => store.count(makeRequest(counts, { allOrNothing: true })), unavailable);
+      for (const shard of table.shards) shard.release();
+      assert.equal(add(store, "k:"), 2);
+      store.workerExited(share);
+      assert.equal(store.statistics().takeovers, 0);
+    });
+
+    test("places of threads that ended are given away again, under new tickets", (t) => {
+      const store = makeStore(t);
+      const seen = new Set<number>();
+      for (let round = 0; round < 1000; round++) {
+        const share = store.share();
+        assert.ok(!seen.has(share.ticket));
+        seen.add(share.ticket);
+        store.workerExited(share);
+      }
+      for (let place = 2; place <= 255; place++) store.share();
+      assert.throws(() => store.share(), /at most 255 threads/);
+    });
+  });
+
+  test("memory that is not a store's is refused", () => {
+    assert.throws(
+      () => EmbeddedStore.attach({ buffer: new SharedArrayBuffer(65_536), ticket: 257 }),
+      /not an embedded store's/,
+    );
+  });
+});

@@ -1,0 +1,60 @@
+import { EmbeddedStore } from "../../packages/tollgate/src/counters/embedded/embedded-store.ts";
+import { countOf, NOW, requestOf, stemOf } from "./workload.ts";
+
+const COUNTERS = 1_000_000;
+const MINUTE = 60_000;
+
+/** The longest single call: while filling, while a window of 1,000,000 counters is over, and while full. */
+export function runPauses(): void {
+  const rows: Record<string, Record<string, string>> = {};
+  const store = EmbeddedStore.create({ reclaimInterval: 0 });
+  rows[`filling with ${COUNTERS}`] = measure(store, 0, COUNTERS);
+  rows["the next window, the last one to reclaim"] = measure(store, 1, COUNTERS);
+  rows["and the one after it"] = measure(store, 2, COUNTERS);
+  const { evicted, expired, liveCounters } = store.statistics();
+  console.log(`expired ${expired}, evicted ${evicted}, live ${liveCounters}`);
+  const small = EmbeddedStore.create({ sizeInBytes: 32 * 1024 ** 2, reclaimInterval: 0 });
+  rows["a store of 32 MiB, full from a third of them on"] = measure(small, 0, COUNTERS);
+  console.log(`evicted ${small.statistics().evicted}`);
+  rows["baseline: a Map growing to as many"] = measureMap();
+  console.table(rows);
+  void store.close();
+  void small.close();
+}
+
+function measure(store: EmbeddedStore, windows: number, counters: number): Record<string, string> {
+  const now = NOW + windows * (MINUTE + 2000);
+  const count = countOf("", NOW / 1000 + windows * 60);
+  const request = { ...requestOf([count]), now };
+  return longest(counters, (index) => {
+    Object.assign(count, { stem: stemOf(index) });
+    store.count(request);
+  });
+}
+
+function measureMap(): Record<string, string> {
+  const map = new Map<string, number>();
+  return longest(COUNTERS, (index) => map.set(stemOf(index), 1));
+}
+
+function longest(calls: number, call: (index: number) => void): Record<string, string> {
+  const over = { "100 µs": 0, "1 ms": 0 };
+  let longest = 0;
+  const start = performance.now();
+  let last = start;
+  for (let index = 0; index < calls; index++) {
+    call(index);
+    const now = performance.now();
+    const taken = now - last;
+    last = now;
+    if (taken > longest) longest = taken;
+    if (taken > 0.1) over["100 µs"] += 1;
+    if (taken > 1) over["1 ms"] += 1;
+  }
+  return {
+    "longest ms": longest.toFixed(2),
+    "over 100 µs": String(over["100 µs"]),
+    "over 1 ms": String(over["1 ms"]),
+    "ns a call": (((last - start) * 1e6) / calls).toFixed(0),
+  };
+}

@@ -1,0 +1,19 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { EmbeddedStore } from "../../packages/tollgate/src/counters/embedded/embedded-store.ts";
+import { countOf, requestOf, stemOf } from "./workload.ts";
+
+const { share, gate, keys, from, calls } = workerData;
+const store = EmbeddedStore.attach(share);
+const requests = Array.from({ length: keys }, (_, index) => requestOf([countOf(stemOf(from + index))]));
+
+function run(count: number): void {
+  for (let call = 0; call < count; call++) store.count(requests[call % keys]!);
+}
+
+parentPort!.postMessage("ready");
+Atomics.wait(gate, 0, 0);
+const start = performance.now();
+run(calls);
+parentPort!.postMessage(performance.now() - start);
+// Keeps the thread until it is terminated, after the message was read.
+parentPort!.on("message", () => {});

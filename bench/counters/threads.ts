@@ -1,0 +1,52 @@
+import { once } from "node:events";
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+import { EmbeddedStore } from "../../packages/tollgate/src/counters/embedded/embedded-store.ts";
+import { countOf, requestOf, stemOf } from "./workload.ts";
+
+const CALLS = 2_000_000;
+
+/** Counts a second of several threads on one store: each on keys of its own, all on one key, all on 1,000 keys. */
+export async function runThreads(): Promise<void> {
+  const rows: Record<string, Record<string, string>> = {};
+  for (const shape of ["own keys", "1,000 shared keys", "one shared key"] as const) {
+    const alone = await measure(shape, 1);
+    for (const threads of [1, 2, 4, 8].filter((threads) => threads <= availableParallelism())) {
+      const nanoseconds = threads === 1 ? alone : await measure(shape, threads);
+      rows[`${shape}, ${threads} threads`] = {
+        "ns a count and thread": nanoseconds.toFixed(0),
+        "against one thread": (nanoseconds / alone).toFixed(2),
+      };
+    }
+  }
+  console.table(rows);
+}
+
+async function measure(shape: string, threads: number): Promise<number> {
+  const store = EmbeddedStore.create();
+  const gate = new Int32Array(new SharedArrayBuffer(4));
+  const workers = Array.from({ length: threads }, (_, index) => {
+    const keys = shape === "one shared key" ? 1 : 1000;
+    const from = shape === "own keys" ? index * 1000 : 0;
+    return new Worker(new URL("./threads-worker.ts", import.meta.url), {
+      workerData: { share: store.share(), gate, keys, from, calls: CALLS },
+    });
+  });
+  await Promise.all(workers.map((worker) => once(worker, "message")));
+  const done = workers.map((worker) => once(worker, "message"));
+  Atomics.store(gate, 0, 1);
+  Atomics.notify(gate, 0);
+  const taken = (await Promise.all(done)).map(([milliseconds]) => milliseconds as number);
+  let total = 0;
+  const indexes = shape === "one shared key" ? 1 : 1000 * (shape === "own keys" ? threads : 1);
+  for (let index = 0; index < indexes; index++) {
+    const count = { ...countOf(stemOf(index)), hits: 0 };
+    store.count(requestOf([count]));
+    total += count.after;
+  }
+  if (total !== threads * CALLS)
+    throw new Error(`counted ${total} of ${threads * CALLS}: the store is not exact`);
+  await Promise.all(workers.map((worker) => worker.terminate()));
+  await store.close();
+  return (Math.max(...taken) * 1e6) / CALLS;
+}

@@ -1,0 +1,85 @@
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { type Addresses, Service } from "../service.ts";
+import { loadSettings } from "../settings/load.ts";
+import { settingsHelp } from "../settings/manual.ts";
+import type { CommandIo } from "./io.ts";
+import { untilSignalled } from "./signals.ts";
+
+const usage = `usage: tollgate serve [--example]
+
+Answers rate limit decisions over gRPC and HTTP until it is told to stop (SIGTERM, SIGINT). SIGHUP reloads the rules,
+SIGUSR2 turns debug logging on and off.
+
+  --example   serves the example configuration, counted in this process; variables that are set still count
+
+Settings are environment variables:
+
+`;
+
+/** What `--example` sets, unless the environment does. */
+function exampleEnvironment(): Record<string, string> {
+  return {
+    RUNTIME_ROOT: fileURLToPath(new URL("../../examples", import.meta.url)),
+    RUNTIME_WATCH_ROOT: "false",
+    BACKEND_TYPE: "embedded",
+    DISABLE_STATS: "true",
+  };
+}
+
+/** `tollgate serve`. Resolves with the exit status when the service has ended. */
+export async function runServe(argv: readonly string[], io: CommandIo): Promise<number> {
+  let options: { help?: boolean; example?: boolean };
+  try {
+    options = parseArgs({
+      args: [...argv],
+      options: { help: { type: "boolean", short: "h" }, example: { type: "boolean" } },
+    }).values;
+  } catch (error) {
+    io.stderr.write(
+      `tollgate serve: ${error instanceof Error ? error.message : String(error)}\nSee tollgate serve --help.\n`,
+    );
+    return 2;
+  }
+  if (options.help) {
+    io.stdout.write(usage + settingsHelp());
+    return 0;
+  }
+  const env = options.example ? { ...exampleEnvironment(), ...io.env } : io.env;
+  let service: Service | undefined;
+  try {
+    service = await Service.start(loadSettings(env));
+    const ended = untilSignalled(service);
+    await Promise.race([service.opened, ended]);
+    if (options.example) io.stdout.write(exampleLines(service.addresses));
+    return await ended;
+  } catch (error) {
+    io.stderr.write(`tollgate: ${error instanceof Error ? error.message : String(error)}\n`);
+    await service?.stop();
+    return 1;
+  }
+}
+
+/** Two lines to paste into another terminal. */
+function exampleLines({ http, grpc, debug }: Addresses): string {
+  const local = (address: string) => address.replace(/^(0\.0\.0\.0|\[::\])(?=:)/, "localhost");
+  const body = JSON.stringify({
+    domain: "messaging",
+    descriptors: [
+      {
+        entries: [
+          { key: "message_type", value: "marketing" },
+          { key: "to_number", value: "5551234" },
+        ],
+      },
+    ],
+  });
+  return `
+Tollgate is up, on the example configuration: HTTP ${local(http)}, gRPC ${local(grpc)}, debug ${local(debug)}
+Paste into another terminal:
+
+  curl -d '${body}' http://${local(http)}/json
+  npx tollgate client -dial_string ${local(grpc)} -domain messaging -descriptors message_type=marketing,to_number=5551234 -repeat 6
+
+`;
+}

@@ -1,0 +1,55 @@
+import type { HealthComponent } from "../observe/health.ts";
+import type { Logger } from "../observe/log.ts";
+import type { Counter, Statistics } from "../observe/statistics.ts";
+import { type Diagnostic, formatDiagnostic } from "../rules/diagnostic.ts";
+import type { RuleSet } from "../rules/rule.ts";
+
+/** The rules in force: what a source last loaded without a fault. Readers take the whole set at once. */
+export class ActiveRules {
+  #current: RuleSet | undefined;
+  readonly #log: Logger;
+  readonly #successes: Counter;
+  readonly #errors: Counter;
+  readonly #health: HealthComponent | undefined;
+  readonly #first = Promise.withResolvers<void>();
+
+  /** @param health the configuration's component, where it is on: ill while no domain is loaded */
+  constructor(log: Logger, statistics: Statistics, health: HealthComponent | undefined) {
+    this.#log = log;
+    this.#health = health;
+    this.#successes = statistics.counter("ratelimit.service.config_load_success");
+    this.#errors = statistics.counter("ratelimit.service.config_load_error");
+  }
+
+  get current(): RuleSet | undefined {
+    return this.#current;
+  }
+
+  /** Resolves with the first set that loads. */
+  get first(): Promise<void> {
+    return this.#first.promise;
+  }
+
+  replace(ruleSet: RuleSet, warnings: readonly Diagnostic[]): void {
+    this.#current = ruleSet;
+    this.#successes.value++;
+    for (const warning of warnings) this.#log.warn(formatDiagnostic(warning));
+    if (ruleSet.domains.length > 0) this.#health?.heal();
+    else this.#health?.fail("no domain is configured");
+    const domains = ruleSet.domains.length === 1 ? "1 domain" : `${ruleSet.domains.length} domains`;
+    this.#log.info(`Successfully loaded new configuration: ${domains}`);
+    this.#first.resolve();
+  }
+
+  /** Keeps what was in force. */
+  refuse(diagnostics: readonly Diagnostic[]): void {
+    this.#errors.value++;
+    const kept = this.#current === undefined ? "no configuration is loaded" : "the old one stays in force";
+    this.#log.error(`Error loading new configuration; ${kept}`);
+    for (const diagnostic of diagnostics) {
+      const line = formatDiagnostic(diagnostic);
+      if (diagnostic.severity === "error") this.#log.error(line);
+      else this.#log.warn(line);
+    }
+  }
+}

@@ -1,0 +1,15 @@
+import type { Logger } from "../observe/log.ts";
+import type { Settings } from "../settings/settings.ts";
+import { FileSource } from "../sources/files.ts";
+import type { RuleSource } from "../sources/source.ts";
+import type { ActiveRules } from "./active-rules.ts";
+
+/** Where the settings say that rules come from. */
+export function openSource(settings: Settings, rules: ActiveRules, log: Logger): RuleSource {
+  const events = {
+    onRules: rules.replace.bind(rules),
+    onError: rules.refuse.bind(rules),
+  };
+  const { mergeDomains } = settings.config;
+  return new FileSource({ ...settings.files, mergeDomains, log }, events);
+}

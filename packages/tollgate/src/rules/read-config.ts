@@ -1,5 +1,5 @@
 import type { Unit } from "../protocol/messages.ts";
-import { unitNames, unitOfName } from "../protocol/units.ts";
+import { unitNames, unitOfName, windowSeconds } from "../protocol/units.ts";
 import type { DraftConfig, DraftDescriptor, DraftLimit, DraftReplaces } from "./draft.ts";
 import type { Place } from "./fields.ts";
 import { nearest } from "./nearest.ts";
@@ -8,7 +8,7 @@ import type { Reading } from "./reading.ts";
 import type { Location } from "./rule.ts";
 import { checkNames, type FieldNode, readFields } from "./yaml-fields.ts";
 import type { YamlNode } from "./yaml-node.ts";
-import { booleanOf, countOf, isNull, shortened } from "./yaml-scalar.ts";
+import { booleanOf, countOf, isNull, kindOf, shortened } from "./yaml-scalar.ts";
 
 /** Reads a whole file. Faults go to the report, and reading goes on behind them. */
 export function readConfig(root: YamlNode, reading: Reading): DraftConfig {
@@ -88,15 +88,21 @@ function readReplaces(node: YamlNode, reading: Reading): DraftReplaces | undefin
   return mapping && { name: mapping.text("name"), at: mapping.at("name") };
 }
 
+/** Shortest first. */
+const units = unitNames
+  .map((name, unit) => ({ name: name.toLowerCase(), seconds: windowSeconds[unit] }))
+  .sort((a, b) => a.seconds - b.seconds)
+  .slice(1)
+  .map(({ name }) => name);
+
 function readUnit(mapping: MappingReader, reading: Reading): Unit | "missing" | undefined {
   const text = mapping.text("unit");
   if (text === undefined) return undefined;
   if (!mapping.given("unit")) return "missing";
   const unit = unitOfName(text);
   if (unit !== undefined) return unit;
-  const names = unitNames.slice(1).map((name) => name.toLowerCase());
-  const near = nearest(text, names);
-  const right = near === undefined ? `known are ${names.join(", ")}` : `did you mean \`${near}\`?`;
+  const near = nearest(text, units);
+  const right = near === undefined ? `known are ${units.join(", ")}` : `did you mean \`${near}\`?`;
   reading.error("unknown-unit", mapping.valueOffset("unit"), `unknown unit "${shortened(text)}": ${right}`);
   return undefined;
 }
@@ -113,12 +119,6 @@ function readCount(mapping: MappingReader, reading: Reading): number | "missing"
   if (typeof count === "number") return count;
   reading.error(node.plain ? "bad-number" : "wrong-type", node.offset, `${name} ${count}`);
   return undefined;
-}
-
-function kindOf(node: YamlNode): string {
-  if (node.kind === "mapping") return "a mapping";
-  if (node.kind === "sequence") return "a list";
-  return node.text === "" ? "nothing" : `"${shortened(node.text)}"`;
 }
 
 function readMapping(

@@ -2,13 +2,17 @@ import type { JsonObject, JsonValue } from "../protocol/messages.ts";
 import type { Reading } from "./reading.ts";
 import { readFields } from "./yaml-fields.ts";
 import type { YamlNode } from "./yaml-node.ts";
-import { jsonScalarOf, shortened } from "./yaml-scalar.ts";
+import { jsonScalarOf, kindOf, shortened } from "./yaml-scalar.ts";
 
 /** A rule's `metadata` as plain frozen JSON: what is handed out with answers cannot be changed by them. */
 export function readMetadata(node: YamlNode | undefined, reading: Reading): JsonObject | undefined {
   if (node === undefined) return undefined;
   if (node.kind === "mapping") return readObject(node, reading);
-  reading.error("wrong-type", node.offset, "`metadata` must be a mapping of names to values");
+  reading.error(
+    "wrong-type",
+    node.offset,
+    `\`metadata\` must be a mapping of names to values, not ${kindOf(node)}`,
+  );
   return undefined;
 }
 

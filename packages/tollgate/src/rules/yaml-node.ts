@@ -57,20 +57,23 @@ function parseOrReport(source: Source, report: Report): Events | undefined {
     report.error(
       deep ? "too-deep" : "yaml-syntax",
       source.locate(offset),
-      `${text}${hint(source.text, offset)}`,
+      `${text}${hint(reason, source.text, offset)}`,
     );
     return undefined;
   }
 }
 
-/** What usually is behind a syntax error at this place. */
-function hint(text: string, offset: number): string {
+/** What usually is behind a syntax error with this reason at this place. */
+function hint(reason: string, text: string, offset: number): string {
   const start = Math.max(text.lastIndexOf("\n", offset - 1), text.lastIndexOf("\r", offset - 1)) + 1;
-  const end = text.slice(start).search(/[\r\n]|$/) + start;
-  const line = text.slice(start, Math.min(end, start + 1000));
-  if (/^ *\t/.test(line)) return ": the line begins with a tab; indent with spaces";
-  const value = /:\s+([*&@`%|>!]\S*)/.exec(line)?.[1];
+  const line = /[^\r\n]{0,1000}/y;
+  line.lastIndex = start;
+  const content = line.exec(text)?.[0] ?? "";
+  if (/^ *\t/.test(content)) return ": the line begins with a tab; indent with spaces";
+  const value = /:\s+([*&@`%|>!]\S*)/.exec(content)?.[1];
   if (value !== undefined) return `: write "${value}" in quotes to mean the text`;
+  if (reason === "deficient indentation") return ": is a quote, bracket or brace before it not closed?";
+  if (reason.startsWith("bad indentation")) return ": what belongs together must begin in the same column";
   return "";
 }
 
@@ -130,11 +133,19 @@ class Composer {
     if (event.type === EVENT_ID.SEQUENCE) return { kind: "sequence", offset: event.start, items: [] };
     if (event.type === EVENT_ID.MAPPING) return { kind: "mapping", offset: event.start, pairs: [] };
     const quoted = event.style === SCALAR_STYLE.SINGLE_QUOTED || event.style === SCALAR_STYLE.DOUBLE_QUOTED;
-    const offset = event.valueStart < 0 ? this.#lastOffset : event.valueStart - (quoted ? 1 : 0);
+    const offset = event.valueStart < 0 ? this.#emptyAt() : event.valueStart - (quoted ? 1 : 0);
     this.#lastOffset = Math.max(this.#lastOffset, event.valueEnd);
     const text = getScalarValue(this.#source.text, event);
     const plain = event.style === SCALAR_STYLE.PLAIN && tag !== "!" && shortTag(tag) !== "!!str";
     return { kind: "scalar", offset, text, plain };
+  }
+
+  /** An empty item of a list stands at its dash, if that comes next. */
+  #emptyAt(): number {
+    const dash = /\s*-(?=\s|$)/y;
+    dash.lastIndex = this.#lastOffset;
+    if (dash.test(this.#source.text)) this.#lastOffset = dash.lastIndex;
+    return Math.max(0, this.#lastOffset - 1);
   }
 
   #alias(event: AliasEvent): YamlNode {
@@ -144,11 +155,11 @@ class Composer {
     if (node === undefined) {
       const message = `no anchor "&${name}" stands before this alias: write "*${name}" in quotes to mean the text`;
       this.#error("unknown-alias", offset, message);
-      return emptyScalar(offset);
+      return asText(name, offset);
     }
     if (this.#stack.some((open) => open.node === node)) {
       this.#error("unknown-alias", offset, `the alias "*${name}" stands inside the node that it names`);
-      return emptyScalar(offset);
+      return asText(name, offset);
     }
     return node;
   }
@@ -191,6 +202,11 @@ const knownTags = {
 
 function shortTag(tag: string): string {
   return tag.replace(/^!<tag:yaml\.org,2002:(\w+)>$/, "!!$1");
+}
+
+/** What stands in for an alias that leads nowhere: most likely a text was meant. */
+function asText(name: string, offset: number): YamlScalar {
+  return { kind: "scalar", offset, text: `*${name}`, plain: false };
 }
 
 function emptyScalar(offset: number): YamlScalar {

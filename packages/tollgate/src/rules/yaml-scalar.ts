@@ -57,6 +57,13 @@ export function jsonScalarOf(node: YamlScalar): JsonValue | undefined {
   return /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/.test(text) ? undefined : text;
 }
 
+/** What a node is, for the end of a message: "... must be text, not a list". */
+export function kindOf(node: YamlNode): string {
+  if (node.kind === "mapping") return "a mapping";
+  if (node.kind === "sequence") return "a list";
+  return node.text === "" ? "nothing" : `"${shortened(node.text)}"`;
+}
+
 /** A piece of the user's text for a message: short, on one line. */
 export function shortened(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not reach a terminal

@@ -4,10 +4,9 @@ export type SignatureErrorCode =
   | "UNREADABLE_TYPE"
   | "UNREADABLE_PARAMETER"
   | "UNREADABLE_SOURCE"
+  | "MISPLACED_VERB"
   | "UNKNOWN_SCHEMA_KEY"
-  | "INVALID_REFINEMENT"
-  | "STALE_MANIFEST"
-  | "INVALID_MANIFEST";
+  | "INVALID_REFINEMENT";
 
 /** A signature that the start cannot go on with. The message has the place and the ways out. */
 export class SignatureError extends Error {

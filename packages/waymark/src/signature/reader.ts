@@ -1,29 +1,29 @@
 import { fileURLToPath } from "node:url";
 import { SignatureError } from "./errors.ts";
-import type { MethodSignature, TypeNode } from "./model.ts";
-import type { SchemaTable } from "./schema.ts";
+import type { MethodSignature } from "./model.ts";
 import { type FunctionPosition, locateFunctions } from "./source/functions.ts";
-import { readDocComment } from "./source/jsdoc.ts";
+import { type MethodOptions, readMethod } from "./source/method.ts";
 import type { FunctionSource, SourceModule } from "./source/module.ts";
 import { SourceModules } from "./source/modules.ts";
-import { readParameters } from "./source/parameters.ts";
-import { TypeReader } from "./source/types.ts";
 import { propertyName } from "./source/values.ts";
+import { checkVerbMembers } from "./source/verbs.ts";
+
+export type ControllerClass = abstract new (...args: never[]) => unknown;
 
 /** A method to read: `verb` is looked up along the prototype chain of `controller`. */
 export interface SignatureRequest {
   /** A loaded controller class. */
-  readonly controller: abstract new (
-    ...args: never[]
-  ) => unknown;
+  readonly controller: ControllerClass;
   readonly verb: string;
 }
 
 export interface ReadOptions {
   /** What to do with a type that cannot be read. Default "error". */
   readonly unreadableTypes?: "error" | "raw";
-  /** Hears of each type passed on raw; one line, with file, line and column. */
+  /** Hears of each type passed on raw, in one line with file, line and column. */
   readonly warn?: (message: string) => void;
+  /** Classes whose members are checked although no verb of theirs is asked for. */
+  readonly controllers?: readonly ControllerClass[];
 }
 
 /**
@@ -38,8 +38,30 @@ export const readSignatures = (
   options: ReadOptions = {},
 ): MethodSignature[] => {
   const modules = new SourceModules();
-  const positions = locateFunctions(requests.map(findMethod));
-  return requests.map((request, index) => readSignature(request, positions[index], modules, options));
+  const methods = requests.map(findMethod);
+  const classes = withBases([
+    ...requests.map(({ controller }) => controller),
+    ...(options.controllers ?? []),
+  ]);
+  const positions = locateFunctions([...methods, ...classes]);
+  const warned = new Set<string>();
+  for (const position of positions.slice(methods.length)) checkClass(position, modules);
+  return requests.map((request, index) => {
+    const method = findSource(request, positions[index], modules, (message) => {
+      if (!warned.has(message)) options.warn?.(message);
+      warned.add(message);
+    });
+    return readMethod(request.verb, method, modules, methodOptions(request, options));
+  });
+};
+
+const methodOptions = ({ controller, verb }: SignatureRequest, options: ReadOptions): MethodOptions => {
+  const { schema } = controller as { readonly schema?: Readonly<Record<string, object | undefined>> };
+  return {
+    unreadableTypes: options.unreadableTypes ?? "error",
+    schemaNames: new Set(Object.keys(schema?.[verb] ?? {})),
+    warn: options.warn ?? (() => {}),
+  };
 };
 
 /** The function that answers a verb, looked up without running any getter. */
@@ -56,52 +78,34 @@ const findMethod = ({ controller, verb }: SignatureRequest): object => {
   throw new SignatureError("UNREADABLE_SOURCE", `${controller.name} has no method ${verb}`);
 };
 
-const readSignature = (
-  request: SignatureRequest,
-  position: FunctionPosition | undefined,
-  modules: SourceModules,
-  options: ReadOptions,
-): MethodSignature => {
-  const { verb } = request;
-  const { module, method } = findSource(request, position, modules);
-  const { node, scope, member } = method;
-  const types = new TypeReader(modules);
-  const doc = readDocComment(module, (member ?? node).start);
-  const schemaNames = new Set(Object.keys(schemasOf(request)));
-  const onUnreadable = (error: SignatureError, names: readonly string[], text: string): TypeNode => {
-    if (names.some((name) => schemaNames.has(name))) return { kind: "unreadable", text };
-    if (options.unreadableTypes !== "raw") throw error;
-    options.warn?.(`${error.message} It is passed on as it comes.`);
-    return { kind: "unreadable", text };
-  };
-  const parameters = readParameters(node.params, { types, scope, doc, onUnreadable });
-  const returns = node.returnType && types.returnType(node.returnType.typeAnnotation, scope);
-  return {
-    verb,
-    parameters,
-    ...(returns && { returns }),
-    ...(doc.description && { description: doc.description }),
-    ...(doc.deprecated && { deprecated: true }),
-    location: module.source.location((member ?? node).start),
-    definitions: types.definitions,
-  };
+/** The classes and all that they derive from, each once. */
+const withBases = (classes: readonly ControllerClass[]): object[] => {
+  const found = new Set<object>();
+  for (const one of classes) {
+    for (
+      let own: object | null = one;
+      own && own !== Function.prototype;
+      own = Object.getPrototypeOf(own) as object | null
+    ) {
+      found.add(own);
+    }
+  }
+  return [...found];
 };
 
-/** What the class's `static schema` has under a verb. */
-export const schemasOf = ({ controller, verb }: SignatureRequest): SchemaTable => {
-  const { schema } = controller as { schema?: unknown };
-  const table =
-    typeof schema === "object" && schema !== null && Object.hasOwn(schema, verb)
-      ? (schema as Record<string, unknown>)[verb]
-      : undefined;
-  return typeof table === "object" && table !== null ? (table as SchemaTable) : {};
+const checkClass = (position: FunctionPosition | undefined, modules: SourceModules): void => {
+  if (!position?.url.startsWith("file:")) return;
+  const module = modules.read(fileURLToPath(position.url));
+  const source = module.classes.get(module.source.offset(position.line, position.column));
+  if (source) checkVerbMembers(source);
 };
 
 const findSource = (
   { controller, verb }: SignatureRequest,
   position: FunctionPosition | undefined,
   modules: SourceModules,
-): { module: SourceModule; method: FunctionSource } => {
+  warn: (message: string) => void,
+): FunctionSource => {
   const name = `${controller.name || "a class without a name"}.${verb}`;
   if (!position?.url.startsWith("file:")) {
     const reason = position
@@ -111,6 +115,9 @@ const findSource = (
   }
   const file = fileURLToPath(position.url);
   const module = modules.read(file);
+  if (isCompiled(module, position)) {
+    warn(`${file} was compiled, and its types are gone: every argument is taken as text. ${MANIFEST}`);
+  }
   const method = module.functions.get(module.source.offset(position.line, position.column));
   const isOther = method?.member && !method.member.computed && propertyName(method.member) !== verb;
   if (!method || isOther) {
@@ -120,7 +127,11 @@ const findSource = (
       { file, line: position.line + 1, column: position.column + 1 },
     );
   }
-  return { module, method };
+  return method;
 };
+
+/** A compiler leaves a source map behind; a file that someone wrote has none. */
+const isCompiled = (module: SourceModule, { sourceMapUrl }: FunctionPosition): boolean =>
+  !module.typed && sourceMapUrl !== "";
 
 const MANIFEST = "Run the sources as they are, or build a manifest with `waymark build`.";

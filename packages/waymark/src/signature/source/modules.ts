@@ -48,6 +48,27 @@ export class SourceModules {
     return this.#descend(found, rest, lookup);
   }
 
+  /** Whether what a module exports under a name is there for types alone. */
+  exportsOnlyType(module: SourceModule, name: string): boolean {
+    const type = this.#findExported<TypeDeclaration>(module, name, (scope, own) => scope.findType(own));
+    if (type?.kind !== "declaration") return false;
+    const isType = type.declaration.kind === "interface" || type.declaration.kind === "alias";
+    return (
+      isType && !this.#findExported<ValueDeclaration>(module, name, (scope, own) => scope.findValue(own))
+    );
+  }
+
+  /** Whether a name of the module's own stands for a type alone. */
+  declaresOnlyType(
+    module: SourceModule,
+    name: string,
+    importsOnlyType: (specifier: string, name: string) => boolean,
+  ): boolean {
+    const value = module.scope.values.get(name);
+    if (value) return value.kind === "import" && importsOnlyType(value.specifier, value.name);
+    return module.scope.types.has(name);
+  }
+
   #find<Declaration extends { readonly kind: string }>(
     [first, ...rest]: readonly string[],
     scope: Scope,

@@ -1,0 +1,49 @@
+import type { SignatureError } from "../errors.ts";
+import type { MethodSignature, TypeNode } from "../model.ts";
+import { readDocComment } from "./jsdoc.ts";
+import type { FunctionSource } from "./module.ts";
+import type { SourceModules } from "./modules.ts";
+import { readParameters } from "./parameters.ts";
+import { TypeReader } from "./types.ts";
+
+export interface MethodOptions {
+  /** What to do with a type that cannot be read. */
+  readonly unreadableTypes: "error" | "raw";
+  /** The arguments that a schema judges: their types need not be readable. */
+  readonly schemaNames: ReadonlySet<string>;
+  readonly warn: (message: string) => void;
+}
+
+/**
+ * The signature of a method, from its syntax tree.
+ *
+ * @throws SignatureError at what cannot be read
+ */
+export const readMethod = (
+  verb: string,
+  { node, scope, member }: FunctionSource,
+  modules: SourceModules,
+  { unreadableTypes, schemaNames, warn }: MethodOptions,
+): MethodSignature => {
+  const types = new TypeReader(modules);
+  const start = (member ?? node).start;
+  const doc = readDocComment(scope.module, start);
+  const onUnreadable = (error: SignatureError, names: readonly string[], text: string): TypeNode => {
+    if (!names.some((name) => schemaNames.has(name))) {
+      if (unreadableTypes === "error") throw error;
+      warn(`${error.message} It is passed on as it comes.`);
+    }
+    return { kind: "unreadable", text };
+  };
+  const parameters = readParameters(node.params, { types, scope, doc, onUnreadable });
+  const returns = node.returnType && types.returnType(node.returnType.typeAnnotation, scope);
+  return {
+    verb,
+    parameters,
+    ...(returns && { returns }),
+    ...(doc.description && { description: doc.description }),
+    ...(doc.deprecated && { deprecated: true }),
+    location: scope.module.source.location(start),
+    definitions: types.definitions,
+  };
+};

@@ -43,13 +43,13 @@ export class Report {
   }
 
   #add(severity: Severity, code: DiagnosticCode, location: Location, message: string): void {
-    const id = `${formatLocation(location)} ${code} ${message}`;
-    if (this.#found.has(id)) return;
     if (severity === "error") this.#errors++;
     if (this.#found.size >= MAX_DIAGNOSTICS) {
       this.#dropped++;
       return;
     }
+    const id = `${formatLocation(location)} ${code} ${message}`;
+    if (this.#found.has(id)) return;
     const sourceLine = location.line > 0 ? this.#lines.get(location.file)?.[location.line - 1] : undefined;
     this.#found.set(id, { severity, code, message, location, sourceLine });
   }

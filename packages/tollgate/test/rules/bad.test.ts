@@ -5,10 +5,10 @@ import { test } from "node:test";
 import { loadRules } from "../../src/rules/load.ts";
 
 /**
- * Each file of `bad/` with all that is to be said about it, in the file of the same name that ends in `.expected`.
+ * Each file of `fixtures/bad/` with all that is to be said about it, in the file of the same name that ends in `.expected`.
  * `UPDATE=1 node bad.test.ts` writes those anew: read the difference.
  */
-const folder = join(import.meta.dirname, "bad");
+const folder = join(import.meta.dirname, "fixtures/bad");
 
 for (const path of globSync(`${folder}/*.yaml`).sort()) {
   const name = basename(path, ".yaml");

@@ -1,0 +1,46 @@
+/** The 1 KiB body of the bench, and the check of it that a careful hand would write. */
+export interface Order {
+  customer: string;
+  priority: number;
+  express: boolean;
+  items: { sku: string; quantity: number; price: number }[];
+}
+
+export const ORDER: Order = {
+  customer: "c5f1b2a0-7a0e-4a51-9a52-0d4f5a1f2c11",
+  priority: 3,
+  express: true,
+  items: Array.from({ length: 17 }, (_, at) => ({
+    sku: `SKU-${1000 + at}-ABC`,
+    quantity: at + 1,
+    price: 9.5 + at,
+  })),
+};
+
+export const ORDER_TEXT = JSON.stringify(ORDER);
+
+/** What every server answers to an order. */
+export function summary(order: Order): { customer: string; total: number } {
+  let total = 0;
+  for (const { quantity, price } of order.items) total += quantity * price;
+  return { customer: order.customer, total };
+}
+
+const ORDER_NAMES = new Set(["customer", "priority", "express", "items"]);
+const ITEM_NAMES = new Set(["sku", "quantity", "price"]);
+
+/** The same validation by hand: types, and no unknown names, at both levels. */
+export function isOrder(value: unknown): value is Order {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const order = value as Order;
+  for (const name of Object.keys(order)) if (!ORDER_NAMES.has(name)) return false;
+  if (typeof order.customer !== "string" || typeof order.priority !== "number") return false;
+  if (typeof order.express !== "boolean" || !Array.isArray(order.items)) return false;
+  for (const item of order.items) {
+    if (typeof item !== "object" || item === null) return false;
+    for (const name of Object.keys(item)) if (!ITEM_NAMES.has(name)) return false;
+    if (typeof item.sku !== "string" || typeof item.quantity !== "number" || typeof item.price !== "number")
+      return false;
+  }
+  return true;
+}

@@ -15,8 +15,8 @@ export interface RedisSettings {
   /** Run as redis-sentinel. */
   readonly sentinel?: boolean;
   readonly cluster?: boolean;
-  /** The host that tests connect to. */
-  readonly host?: string;
+  /** A port to take instead of any free one. */
+  readonly port?: number;
 }
 
 /** A redis-server (or sentinel) on a port and a socket of its own, without persistence. */
@@ -36,7 +36,7 @@ export class RedisServer {
 
   static start(settings: RedisSettings = {}): Promise<RedisServer> {
     return withFreePorts(2, async ([port, busPort]) => {
-      const server = new RedisServer(port!, busPort!, settings);
+      const server = new RedisServer(settings.port ?? port!, busPort!, settings);
       await server.restart();
       return server;
     });
@@ -77,9 +77,9 @@ export class RedisServer {
   /** A command outside of the store that is tested. @throws {Error} on an error reply */
   async command(...words: (string | number)[]): Promise<Reply> {
     if (this.#client === undefined || this.#client.closed) {
-      const { auth, tls, host = "127.0.0.1" } = this.#settings;
+      const { auth, tls } = this.#settings;
       this.#client = await Connection.open({
-        endpoint: { host, port: this.port },
+        endpoint: { host: "127.0.0.1", port: this.port },
         tls,
         greeting: auth === undefined ? [] : [["AUTH", ...auth]],
         timeout: 5000,

@@ -3,6 +3,7 @@ import { type Endpoint, formatEndpoint } from "../transport/endpoint.ts";
 import { type Address, greeting } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { StoreNode } from "./node.ts";
+import { ErrorReply } from "./resp/reader.ts";
 import { loadScripts } from "./scripts.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Topology } from "./topology.ts";
@@ -162,6 +163,10 @@ class SentinelWatch {
       this.#connections.set(sentinel, connection);
     }
     const [reply] = await connection.commands([["SENTINEL", "get-master-addr-by-name", master]]);
+    if (reply instanceof ErrorReply) {
+      connection.destroy();
+      throw new Error(`the sentinel ${formatEndpoint(sentinel)} refused: ${reply.message}`);
+    }
     if (!Array.isArray(reply) || reply.length !== 2)
       throw new Error(`${formatEndpoint(sentinel)} does not know "${master}"`);
     return { host: String(reply[0]), port: Number(reply[1]) };

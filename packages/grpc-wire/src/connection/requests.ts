@@ -129,7 +129,7 @@ export function receiveData(
     readUint32(bytes, start + 1) === end - start - PREFIX_BYTES &&
     stream.route.kind === "unary" &&
     !stream.finished &&
-    head.contentLength < 0
+    (head.contentLength < 0 || head.contentLength === end - start)
   ) {
     // The whole message lies in this frame. Its END_STREAM may come in an empty frame right behind it.
     let after = next;

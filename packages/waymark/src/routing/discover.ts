@@ -17,7 +17,7 @@ const EXTENSIONS = [".ts", ".mts", ".js", ".mjs"];
 const SKIPPED = /^[._]|^node_modules$|\.d\.m?ts$|\.(test|spec)\.m?[jt]s$/;
 const PREFIX = /^[\p{ID_Start}$_][\p{ID_Continue}$-]*(\.[\p{ID_Start}$_][\p{ID_Continue}$-]*)*$/u;
 /** Deeper trees are links that lead back into themselves. */
-const MAX_DEPTH = 64;
+const MAX_DEPTH = 30;
 
 /** Finds the modules under a dotted prefix, from a directory. */
 export function discover(prefix: string, directory: string): FoundModule {

@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { parseJson } from "./json.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+test("any JSON comes back as JSON.parse has it", () => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 8 }), (text) => {
+      if (text.includes("__proto__")) return;
+      assert.deepEqual(parseJson(bytes(text)), JSON.parse(text));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("any bytes give a value or a 400", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (body) => {
+      try {
+        parseJson(body);
+      } catch (error) {
+        assert.equal((error as { status: number }).status, 400);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("brackets inside strings do not count as depth", () => {
+  const text = JSON.stringify({ a: "[".repeat(5000), b: '"'.repeat(100), c: "\\".repeat(99) });
+  assert.doesNotThrow(() => parseJson(bytes(text)));
+  assert.throws(() => parseJson(bytes(`${"[".repeat(501)}${"]".repeat(501)}`)), { status: 400 });
+  assert.doesNotThrow(() => parseJson(bytes(`${"[".repeat(500)}${"]".repeat(500)}`)));
+});
+
+test("a key __proto__ is refused however it is written and wherever it stands", () => {
+  for (const text of ['{"__proto__":1}', '[[{"a":{"\\u005f_proto__":{}}}]]', '{"__proto_\\u005f":1}']) {
+    assert.throws(() => parseJson(bytes(text)), { status: 400 }, text);
+  }
+  assert.deepEqual(parseJson(bytes('{"a":"__proto__"}')), { a: "__proto__" });
+});

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readArguments } from "./arguments.ts";
+import { parseHost, shownUrl } from "./host.ts";
+
+test("reads a host and port", () => {
+  const rows: [string, string | undefined, number][] = [
+    ["localhost:8000", "localhost", 8000],
+    ["localhost", "localhost", 8000],
+    [":8080", undefined, 8080],
+    ["[::1]:9000", "::1", 9000],
+    ["[::1]", "::1", 8000],
+    ["0.0.0.0:0", "0.0.0.0", 0],
+    ["example.com:65535", "example.com", 65535],
+  ];
+  for (const [text, host, port] of rows) assert.deepEqual(parseHost(text), { host, port }, text);
+  for (const text of ["a:b", "::1", "[::1", "a:65536", "a b:1", "http://a:1", "a:1:2"]) {
+    assert.throws(() => parseHost(text), { exitStatus: 2 }, text);
+  }
+  assert.equal(shownUrl("::1", 80), "http://[::1]:80");
+  assert.equal(shownUrl(undefined, 80), "http://localhost:80");
+});
+
+test("reads the command line", () => {
+  const read = readArguments(["--prefix=a,b", "--prefix=c", "--host=:1", "--quiet"], {});
+  assert.deepEqual(read.prefix, ["a", "b", "c"]);
+  assert.equal(read.command, "serve");
+  assert.equal(read.host, ":1");
+  assert.equal(read.quiet, true);
+  assert.equal(readArguments(["routes", "--check=x"], {}).check, "x");
+  assert.equal(readArguments([], { WAYMARK_APP: "app.ts" }).app, "app.ts");
+  assert.equal(readArguments(["--prefix=a"], { WAYMARK_APP: "app.ts" }).app, undefined);
+});
+
+test("refuses a command line that makes no sense, with status 2 and what is wrong", () => {
+  const rows: [string[], RegExp][] = [
+    [["--nope"], /nope/],
+    [["fly"], /no command "fly"/],
+    [["serve", "now"], /one word too many/],
+    [["--workers=0"], /--workers=0/],
+    [["--workers=many"], /--workers=many/],
+    [["routes", "--host=:1"], /--host is an option of "waymark serve"/],
+    [["--check=x"], /--check is an option of "waymark routes"/],
+    [["--interface=wsgi"], /not served yet/],
+    [["--interface=cgi"], /no such interface/],
+    [["--app=a.ts", "--prefix=b"], /exclude each other/],
+  ];
+  for (const [args, message] of rows) {
+    assert.throws(() => readArguments(args, {}), { exitStatus: 2, message }, args.join(" "));
+  }
+});

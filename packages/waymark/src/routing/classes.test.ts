@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Controller } from "../controller.ts";
+import { classesOf } from "./classes.ts";
+import { verbsOf } from "./verbs.ts";
+
+function scan() {
+  return { file: "/app/c.ts", module: "c", isAbstract: () => false, notes: [] as string[] };
+}
+
+class Foo extends Controller {
+  GET() {}
+}
+
+test("finds the controllers among the exports by their export names", () => {
+  class Inner extends Controller {
+    GET() {}
+    static Deep = class extends Controller {};
+    static note = "text";
+  }
+  const found = classesOf(
+    { Foo, helper: () => 1, Controller, text: "x", default: Inner, Alias: Foo },
+    scan(),
+  );
+  assert.deepEqual(
+    found.map(({ name, segment, members }) => [name, segment, members.map((member) => member.name)]),
+    [
+      ["Alias", "alias", []],
+      ["Foo", "foo", []],
+      ["Default", "default", ["Default.Deep"]],
+    ],
+  );
+});
+
+test("says why a class with verbs is not routed", () => {
+  class Hidden extends Foo {
+    static override private = true;
+  }
+  class Shown extends Hidden {}
+  class Plain extends Controller {}
+  const each = scan();
+  const exports = { _Foo: Foo, BaseController: Foo, Hidden, Shown, _Plain: Plain };
+  assert.deepEqual(
+    classesOf(exports, each).map(({ name }) => name),
+    ["Shown"],
+  );
+  assert.deepEqual(each.notes, [
+    '/app/c.ts: class BaseController is not routed: its name ends in "Controller"',
+    "/app/c.ts: class Hidden is not routed: it says static private = true",
+    '/app/c.ts: class _Foo is not routed: its name starts with "_"',
+  ]);
+});
+
+test("refuses two classes at one path", () => {
+  class Other extends Controller {}
+  assert.throws(() => classesOf({ FooBar: Foo, Foo_Bar: Other }, scan()), {
+    code: "AMBIGUOUS_ROUTE",
+    message: /"\/foo-bar"/,
+  });
+  assert.throws(() => classesOf({ default: Foo, Default: Other }, scan()), { code: "AMBIGUOUS_ROUTE" });
+  assert.equal(classesOf({ default: Foo, Default: Foo }, scan()).length, 1);
+});
+
+test("a class that is a static member of itself ends", () => {
+  class Loop extends Controller {
+    static Self: unknown;
+  }
+  Loop.Self = Loop;
+  assert.deepEqual(classesOf({ Loop }, scan())[0]!.members, []);
+});
+
+test("verbs are methods in capitals, own and inherited", () => {
+  class Base extends Controller {
+    GET() {}
+    POST() {}
+    Get() {}
+    helper() {}
+    "M-SEARCH"() {}
+  }
+  class Derived extends Base {
+    override GET() {}
+    _PUT() {}
+  }
+  const verbs = verbsOf(Derived, "x");
+  assert.deepEqual([...verbs.keys()], ["GET", "M-SEARCH", "POST"]);
+  assert.equal(verbs.get("GET"), Derived.prototype.GET);
+});
+
+test("a verb that is an accessor is refused without running it", () => {
+  class Bad extends Controller {
+    get GET() {
+      throw new Error("ran");
+    }
+  }
+  assert.throws(() => verbsOf(Bad, "/app/c.ts: class Bad"), {
+    code: "INVALID_VERB",
+    message: /GET is an accessor/,
+  });
+});

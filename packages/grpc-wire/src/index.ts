@@ -2,6 +2,8 @@
 export { GrpcError, Status, type StatusCode } from "./grpc/status.ts";
 export { OptionError } from "./options.ts";
 export { GrpcServer } from "./server.ts";
+export { HealthService, type HealthStatus } from "./services/health.ts";
+export { ReflectionService } from "./services/reflection.ts";
 export type {
   BidiStreamingHandler,
   BoundAddress,

@@ -36,6 +36,7 @@ export class GrpcServer {
   #isDraining = false;
   #accepted = 0;
   #refused = 0;
+  readonly #drainListeners: (() => void)[] = [];
   #whenEmpty: (() => void)[] = [];
 
   constructor(options: ServerOptions = {}) {
@@ -127,6 +128,7 @@ export class GrpcServer {
     this.#isDraining = true;
     this.#stopListening();
     for (const connection of this.#connections) connection.lifecycle.startDrain();
+    for (const listener of this.#drainListeners) listener();
     const cut = setTimeout(() => this.#cut(), options.timeoutMs ?? 30_000);
     await this.#untilEmpty();
     clearTimeout(cut);
@@ -140,6 +142,11 @@ export class GrpcServer {
     this.#cut();
     await this.#untilEmpty();
     this.#stopSweeping();
+  }
+
+  /** Calls `listener` when a drain begins: the moment to end streams that would go on for ever. */
+  onDrain(listener: () => void): void {
+    this.#drainListeners.push(listener);
   }
 
   counts(): ServerCounts {

@@ -1,0 +1,105 @@
+import { type Field, readFields, stringField, textOf } from "./protobuf.ts";
+
+/** One .proto file, serialized, with the names that reflection is asked for. */
+interface DescriptorFile {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  readonly dependencies: readonly string[];
+}
+
+/** An extension's own name for a look-up: the extended type and the field number. */
+const extensionKey = (type: string, number: number) => `${type}\0${number}`;
+
+/** What a set of descriptor files defines, by name. */
+export class DescriptorIndex {
+  readonly #files = new Map<string, DescriptorFile>();
+  readonly #bySymbol = new Map<string, DescriptorFile>();
+  readonly #byExtension = new Map<string, DescriptorFile>();
+  readonly #extensions = new Map<string, number[]>();
+
+  /** Adds a serialized FileDescriptorProto; one whose name is known already is left out. Throws a `DecodeError`. */
+  add(bytes: Uint8Array): void {
+    const fields = readFields(bytes);
+    const name = stringField(fields, 1);
+    if (this.#files.has(name)) return;
+    const dependencies = fields.filter(({ number }) => number === 3).map((field) => textOf(field.bytes));
+    const file = { name, bytes, dependencies };
+    this.#files.set(name, file);
+    const inPackage = stringField(fields, 2);
+    const scope = inPackage === "" ? "" : `${inPackage}.`;
+    for (const field of fields) {
+      if (field.number === 4) this.#addMessage(field, scope, file);
+      else if (field.number === 5) this.#addEnum(field, scope, file);
+      else if (field.number === 6) this.#addService(field, scope, file);
+      else if (field.number === 7) this.#addExtension(field, scope, file);
+    }
+  }
+
+  /** The file and all that it needs, itself first; undefined where it is not known. */
+  withDependencies(name: string): Uint8Array[] | undefined {
+    const first = this.#files.get(name);
+    if (first === undefined) return undefined;
+    const found = new Set([first]);
+    for (const file of found) {
+      for (const dependency of file.dependencies) {
+        const needed = this.#files.get(dependency);
+        if (needed !== undefined) found.add(needed);
+      }
+    }
+    return [...found].map(({ bytes }) => bytes);
+  }
+
+  fileOfSymbol(symbol: string): string | undefined {
+    return this.#bySymbol.get(symbol)?.name;
+  }
+
+  fileOfExtension(type: string, number: number): string | undefined {
+    return this.#byExtension.get(extensionKey(type, number))?.name;
+  }
+
+  /** The numbers of a type's extensions; undefined for a type that is not known. */
+  extensionsOf(type: string): number[] | undefined {
+    return this.#extensions.get(type) ?? (this.#bySymbol.has(type) ? [] : undefined);
+  }
+
+  #addMessage(message: Field, scope: string, file: DescriptorFile): void {
+    const fields = readFields(message.bytes);
+    const name = scope + stringField(fields, 1);
+    this.#bySymbol.set(name, file);
+    for (const field of fields) {
+      if (field.number === 2 || field.number === 8)
+        this.#bySymbol.set(`${name}.${stringField(readFields(field.bytes), 1)}`, file);
+      else if (field.number === 3) this.#addMessage(field, `${name}.`, file);
+      else if (field.number === 4) this.#addEnum(field, `${name}.`, file);
+      else if (field.number === 6) this.#addExtension(field, `${name}.`, file);
+    }
+  }
+
+  #addEnum(field: Field, scope: string, file: DescriptorFile): void {
+    const fields = readFields(field.bytes);
+    this.#bySymbol.set(scope + stringField(fields, 1), file);
+    // An enum's values are siblings of the enum, not its members.
+    for (const { number, bytes } of fields)
+      if (number === 2) this.#bySymbol.set(scope + stringField(readFields(bytes), 1), file);
+  }
+
+  #addService(field: Field, scope: string, file: DescriptorFile): void {
+    const fields = readFields(field.bytes);
+    const name = scope + stringField(fields, 1);
+    this.#bySymbol.set(name, file);
+    for (const { number, bytes } of fields)
+      if (number === 2) this.#bySymbol.set(`${name}.${stringField(readFields(bytes), 1)}`, file);
+  }
+
+  #addExtension(field: Field, scope: string, file: DescriptorFile): void {
+    const fields = readFields(field.bytes);
+    const type = stringField(fields, 2).replace(/^\./, "");
+    const number = fields.findLast((each) => each.number === 3)?.value ?? 0;
+    this.#bySymbol.set(scope + stringField(fields, 1), file);
+    this.#byExtension.set(extensionKey(type, number), file);
+    this.#extensions.set(
+      type,
+      [...(this.#extensions.get(type) ?? []), number].sort((a, b) => a - b),
+    );
+  }
+}

@@ -1,0 +1,93 @@
+import { GrpcError, Status } from "../grpc/status.ts";
+import type { GrpcServer } from "../server.ts";
+import { DescriptorIndex } from "./descriptors.ts";
+import {
+  DecodeError,
+  type Field,
+  lengthField,
+  numberField,
+  readFields,
+  stringField,
+  textOf,
+} from "./protobuf.ts";
+import { wellKnownFiles } from "./well-known.ts";
+
+/**
+ * Server reflection (`grpc.reflection.v1` and `v1alpha`): lists the server's services and hands out their
+ * descriptors. Health and reflection themselves need not be in the set.
+ */
+export class ReflectionService {
+  readonly #index = new DescriptorIndex();
+
+  /** `fileDescriptorSet`: a serialized `google.protobuf.FileDescriptorSet`. Throws where it does not decode. */
+  constructor(fileDescriptorSet: Uint8Array) {
+    for (const { number, bytes } of readFields(fileDescriptorSet)) if (number === 1) this.#index.add(bytes);
+    for (const file of wellKnownFiles()) this.#index.add(file);
+  }
+
+  /** Registers both versions' methods. */
+  addTo(server: GrpcServer): void {
+    for (const version of ["v1", "v1alpha"]) {
+      server.bidiStreaming(`/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`, (messages) =>
+        this.#answer(messages, server),
+      );
+    }
+  }
+
+  async *#answer(messages: AsyncIterable<Uint8Array>, server: GrpcServer): AsyncGenerator<Uint8Array> {
+    for await (const message of messages) {
+      yield this.#answerOne(message, server);
+    }
+  }
+
+  #answerOne(message: Uint8Array, server: GrpcServer): Uint8Array {
+    try {
+      const fields = readFields(message);
+      const response = this.#respond(fields, server);
+      return Buffer.concat([lengthField(1, stringField(fields, 1)), lengthField(2, message), response]);
+    } catch (error) {
+      if (error instanceof DecodeError) throw new GrpcError(Status.INVALID_ARGUMENT, error.message);
+      throw error;
+    }
+  }
+
+  /** The answer's `message_response` member for the request's `message_request` member. */
+  #respond(fields: readonly Field[], server: GrpcServer): Uint8Array {
+    const asked = fields.findLast(({ number }) => number >= 3 && number <= 7);
+    if (asked === undefined) return failure(Status.INVALID_ARGUMENT, "the request asks for nothing");
+    if (asked.number === 5) {
+      const extension = readFields(asked.bytes);
+      const type = stringField(extension, 1);
+      const number = extension.findLast((each) => each.number === 2)?.value ?? 0;
+      return this.#files(this.#index.fileOfExtension(type, number), `extension ${number} of ${type}`);
+    }
+    const name = textOf(asked.bytes);
+    if (asked.number === 3) return this.#files(name, `file ${name}`);
+    if (asked.number === 4) return this.#files(this.#index.fileOfSymbol(name), `symbol ${name}`);
+    if (asked.number === 7)
+      return lengthField(
+        6,
+        servicesOf(server).map((service) => lengthField(1, [lengthField(1, service)])),
+      );
+    const numbers = this.#index.extensionsOf(name);
+    if (numbers === undefined) return failure(Status.NOT_FOUND, `type ${name} is not known`);
+    return lengthField(5, [lengthField(1, name), ...numbers.map((number) => numberField(2, number))]);
+  }
+
+  #files(name: string | undefined, what: string): Uint8Array {
+    const files = name === undefined ? undefined : this.#index.withDependencies(name);
+    if (files === undefined) return failure(Status.NOT_FOUND, `${what} is not known`);
+    return lengthField(
+      4,
+      files.map((file) => lengthField(1, file)),
+    );
+  }
+}
+
+function failure(code: number, message: string): Uint8Array {
+  return lengthField(7, [numberField(1, code), lengthField(2, message)]);
+}
+
+function servicesOf(server: GrpcServer): string[] {
+  return [...new Set(server.paths().map((path) => path.slice(1, path.indexOf("/", 1))))].sort();
+}

@@ -1,0 +1,237 @@
+import { lstatSync, readdirSync, watch } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "../observe/log.ts";
+import type { Diagnostic } from "../rules/diagnostic.ts";
+import { loadRules } from "../rules/load.ts";
+import { DirectoryWatches } from "./directory-watches.ts";
+import { type PathEntry, resolvePath } from "./path-links.ts";
+import { fault, fingerprintOf, isRuleFile, type ReadFiles, readRuleFiles } from "./read-files.ts";
+import type { RuleSource, SourceEvents } from "./source.ts";
+
+export interface FileSourceOptions {
+  /** `RUNTIME_ROOT` */
+  readonly root: string;
+  /** `RUNTIME_SUBDIRECTORY` */
+  readonly subdirectory: string;
+  /** `RUNTIME_APPDIRECTORY` */
+  readonly appDirectory: string;
+  /** `RUNTIME_IGNOREDOTFILES` */
+  readonly ignoreDotFiles: boolean;
+  /** `RUNTIME_WATCH_ROOT`: true reloads when a link is swapped; false also when a file in the directory changes. */
+  readonly watchRoot: boolean;
+  /** `MERGE_DOMAIN_CONFIG` */
+  readonly mergeDomains: boolean;
+  readonly log: Logger;
+  /** Quiet time that ends a burst of changes, in milliseconds. Default 50. */
+  readonly settle?: number;
+  /** A burst that does not end is loaded after this many milliseconds. Default 1000. */
+  readonly settleAtMost?: number;
+  /** Where a directory cannot be watched, changes are looked for this often, in milliseconds. Default 5000. */
+  readonly pollInterval?: number;
+  /** Default `fs.watch`. */
+  readonly watch?: typeof watch;
+}
+
+/** How often a set that changes while it is read is read again before it is taken as it is. */
+const MAX_ATTEMPTS = 5;
+
+/** Rules from the `*.yaml` files of one directory. */
+export class FileSource implements RuleSource {
+  readonly #options: FileSourceOptions;
+  readonly #events: SourceEvents;
+  readonly #directory: string;
+  readonly #watches: DirectoryWatches;
+  readonly #stopping = new AbortController();
+  /** Directory to the names in it whose change leads to other files. */
+  #links = new Map<string, Set<string>>();
+  /** The directory without symbolic links; undefined while it does not exist. */
+  #real: string | undefined;
+  #quiet: NodeJS.Timeout | undefined;
+  /** Milliseconds (monotonic) when the burst under way must be loaded at the latest; undefined between bursts. */
+  #latest: number | undefined;
+  #poll: NodeJS.Timeout | undefined;
+  #unwatched = "";
+  /** Every name on the way to the files; and the files as they were read last. */
+  #trail = "";
+  #fingerprint = "";
+  #wanted = false;
+  #loading: Promise<void> | undefined;
+
+  constructor(options: FileSourceOptions, events: SourceEvents) {
+    this.#options = options;
+    this.#events = events;
+    this.#directory = join(options.root, options.subdirectory, options.appDirectory);
+    this.#watches = new DirectoryWatches(
+      (directory, name) => this.#changed(directory, name),
+      options.watch ?? watch,
+    );
+  }
+
+  start(): void {
+    this.reload();
+  }
+
+  reload(): void {
+    if (this.#stopping.signal.aborted) return;
+    clearTimeout(this.#quiet);
+    this.#latest = undefined;
+    this.#wanted = true;
+    this.#run();
+  }
+
+  #run(): void {
+    this.#loading ??= this.#loadWhileWanted().finally(() => {
+      this.#loading = undefined;
+      // Wanted again after the last look at it.
+      if (this.#wanted && !this.#stopping.signal.aborted) this.#run();
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    clearTimeout(this.#quiet);
+    clearTimeout(this.#poll);
+    this.#watches.close();
+    await this.#loading;
+  }
+
+  /** An event of a watch: starts or prolongs a burst if it matters. */
+  #changed(directory: string, name: string | null): void {
+    if (this.#stopping.signal.aborted || !this.#matters(directory, name)) return;
+    const now = performance.now();
+    this.#latest ??= now + (this.#options.settleAtMost ?? 1000);
+    clearTimeout(this.#quiet);
+    const wait = Math.min(this.#options.settle ?? 50, Math.max(0, this.#latest - now));
+    this.#quiet = setTimeout(() => this.reload(), wait);
+  }
+
+  #matters(directory: string, name: string | null): boolean {
+    if (name === null || this.#links.get(directory)?.has(name)) return true;
+    if (directory !== this.#real || !isRuleFile(name, this.#options.ignoreDotFiles)) return false;
+    return !this.#options.watchRoot || isLink(join(directory, name));
+  }
+
+  async #loadWhileWanted(): Promise<void> {
+    while (this.#wanted && !this.#stopping.signal.aborted) {
+      this.#wanted = false;
+      const missing = this.#watch();
+      if (missing === undefined) await this.#load();
+      else this.#events.onError([missing]);
+    }
+  }
+
+  /** Follows the path and watches every name on it; a path that changes meanwhile is followed again. */
+  #watch(): Diagnostic | undefined {
+    for (let attempt = 1; ; attempt++) {
+      this.#follow();
+      const before = this.#trail;
+      const faults = this.#watches.update(new Set(this.#links.keys()));
+      const missing = this.#follow();
+      if (this.#trail !== before && attempt < MAX_ATTEMPTS) continue;
+      this.#pollInstead(faults);
+      if (missing === undefined) return undefined;
+      return fault(
+        "missing-directory",
+        this.#directory,
+        `is not there: ${missing}; check RUNTIME_ROOT, RUNTIME_SUBDIRECTORY and RUNTIME_APPDIRECTORY`,
+      );
+    }
+  }
+
+  /** Finds out where the path and the links in the directory lead; returns why the path leads nowhere. */
+  #follow(): string | undefined {
+    const { root, ignoreDotFiles, watchRoot } = this.#options;
+    const path = resolvePath(this.#directory);
+    const links = new Map<string, Set<string>>();
+    const add = ({ directory, name }: PathEntry): void => {
+      const names = links.get(directory);
+      if (names === undefined) links.set(directory, new Set([name]));
+      else names.add(name);
+    };
+    const trail = [root, path.real];
+    for (const entry of path.entries) {
+      add(entry);
+      trail.push(join(entry.directory, entry.name));
+    }
+    if (path.real !== undefined) {
+      if (!links.has(path.real)) links.set(path.real, new Set());
+      for (const name of linkedFiles(path.real, ignoreDotFiles))
+        for (const entry of resolvePath(join(path.real, name)).entries) {
+          if (entry.isLink || !watchRoot) add(entry);
+          trail.push(join(entry.directory, entry.name));
+        }
+    }
+    this.#links = links;
+    this.#real = path.real;
+    this.#trail = trail.join("\0");
+    return path.fault;
+  }
+
+  /** Where the kernel has no watch left, or a directory may not be watched: looks from time to time. */
+  #pollInstead(faults: readonly string[]): void {
+    const message = faults.join("; ");
+    if (message !== "" && message !== this.#unwatched)
+      this.#options.log.warn(`changes of the configuration are looked for by polling: ${message}`);
+    this.#unwatched = message;
+    clearTimeout(this.#poll);
+    if (message !== "")
+      this.#poll = setTimeout(() => void this.#lookForChanges(), this.#options.pollInterval ?? 5000);
+  }
+
+  async #lookForChanges(): Promise<void> {
+    const before = this.#trail;
+    this.#follow();
+    const files = this.#options.watchRoot
+      ? this.#fingerprint
+      : await fingerprintOf(this.#directory, this.#options.ignoreDotFiles);
+    if (this.#trail !== before || files !== this.#fingerprint) this.reload();
+    else if (!this.#stopping.signal.aborted)
+      this.#poll = setTimeout(() => void this.#lookForChanges(), this.#options.pollInterval ?? 5000);
+  }
+
+  async #load(): Promise<void> {
+    const read = await this.#readWhole();
+    if (read === undefined) return;
+    const { mergeDomains } = this.#options;
+    const { ruleSet, diagnostics } = loadRules(read.files, { mergeDomains });
+    const all = [...read.diagnostics, ...diagnostics];
+    if (ruleSet === undefined || all.some((diagnostic) => diagnostic.severity === "error"))
+      this.#events.onError(all);
+    else this.#events.onRules(ruleSet, all);
+  }
+
+  /** Reads the files of one set; undefined when the source was stopped meanwhile. */
+  async #readWhole(): Promise<ReadFiles | undefined> {
+    const { signal } = this.#stopping;
+    for (let attempt = 1; ; attempt++) {
+      const read = await readRuleFiles(this.#directory, this.#options.ignoreDotFiles);
+      if (signal.aborted) return undefined;
+      this.#fingerprint = read.fingerprint;
+      if (!read.torn || attempt === MAX_ATTEMPTS) return read;
+      await delay(this.#options.settle ?? 50, undefined, { signal }).catch(() => {});
+      if (signal.aborted) return undefined;
+      this.#watch();
+    }
+  }
+}
+
+/** The names of configuration files in a directory that are symbolic links. */
+function linkedFiles(directory: string, ignoreDotFiles: boolean): string[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+      .filter((entry) => entry.isSymbolicLink() && isRuleFile(entry.name, ignoreDotFiles))
+      .map((entry) => entry.name)
+      .sort();
+  } catch {
+    return []; // reading the files will say why
+  }
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false; // gone already: its link, if it was one, is among the names that matter
+  }
+}

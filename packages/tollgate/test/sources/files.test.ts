@@ -1,0 +1,470 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  watch as fsWatch,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { test as nodeTest, type TestContext } from "node:test";
+import { FileSource, type FileSourceOptions } from "../../src/sources/files.ts";
+import { domain, Folder, publish } from "./folder.ts";
+import { memoryLog, Recorder } from "./recorder.ts";
+
+interface Stage {
+  readonly folder: Folder;
+  readonly recorder: Recorder;
+  readonly lines: readonly string[];
+  /** Starts a source over `current/sub/config` in the folder. */
+  start(options?: Partial<FileSourceOptions>): FileSource;
+}
+
+/** A test with a folder and a source of its own, both gone at its end. */
+function test(name: string, body: (stage: Stage, context: TestContext) => Promise<void>): void {
+  nodeTest(name, { timeout: 20_000 }, async (context) => {
+    using folder = new Folder();
+    const recorder = new Recorder();
+    const { log, lines } = memoryLog();
+    const sources: FileSource[] = [];
+    const start = (options: Partial<FileSourceOptions> = {}): FileSource => {
+      const source = new FileSource(
+        {
+          root: folder.at("current"),
+          subdirectory: "sub",
+          appDirectory: "config",
+          ignoreDotFiles: false,
+          watchRoot: true,
+          mergeDomains: false,
+          log,
+          settle: 10,
+          ...options,
+        },
+        recorder,
+      );
+      sources.push(source);
+      source.start();
+      return source;
+    };
+    try {
+      await body({ folder, recorder, lines, start }, context);
+    } finally {
+      for (const source of sources) await source.stop();
+    }
+  });
+}
+
+const CONFIG = "current/sub/config";
+
+/** Lets timers that are due and all that they lead to without waiting run. */
+async function turn(): Promise<void> {
+  for (let count = 0; count < 20; count++) await new Promise(setImmediate);
+}
+
+test("only *.yaml files directly inside the directory are read", async ({ folder, recorder, start }) => {
+  folder.write({
+    [`${CONFIG}/b.yaml`]: domain("b"),
+    [`${CONFIG}/a.yaml`]: domain("a"),
+    [`${CONFIG}/.dot.yaml`]: domain("dot"),
+    [`${CONFIG}/c.yml`]: "not: read",
+    [`${CONFIG}/README.md`]: "not read",
+    [`${CONFIG}/.a.yaml.swp`]: "not read",
+    [`${CONFIG}/nested/d.yaml`]: "not read",
+    [`${CONFIG}/folder.yaml/e.yaml`]: "not read",
+  });
+  start();
+  assert.deepEqual(await recorder.next(), {
+    ...recorder.all[0],
+    domains: ["a", "b", "dot"],
+    diagnostics: [],
+  });
+});
+
+test("RUNTIME_IGNOREDOTFILES leaves files out whose name begins with a dot", async ({
+  folder,
+  recorder,
+  start,
+}) => {
+  folder.write({ [`${CONFIG}/a.yaml`]: domain("a"), [`${CONFIG}/.dot.yaml`]: domain("dot") });
+  start({ ignoreDotFiles: true });
+  assert.deepEqual((await recorder.next()).domains, ["a"]);
+});
+
+test("an empty subdirectory is none: the configuration stands in RUNTIME_ROOT/RUNTIME_APPDIRECTORY", async ({
+  folder,
+  recorder,
+  start,
+}) => {
+  folder.write({ "current/config/a.yaml": domain("a") });
+  start({ subdirectory: "", root: `${folder.at("current")}/` });
+  assert.deepEqual((await recorder.next()).domains, ["a"]);
+});
+
+for (const watchRoot of [true, false]) {
+  const mode = `with RUNTIME_WATCH_ROOT=${watchRoot}`;
+
+  test(`${mode}, a swapped RUNTIME_ROOT reloads`, async ({ folder, recorder, start }) => {
+    folder.write({ "v1/sub/config/a.yaml": domain("one"), "v2/sub/config/a.yaml": domain("two") });
+    folder.link("current", "v1");
+    start({ watchRoot, root: `${folder.at("current")}/` });
+    assert.deepEqual((await recorder.next()).domains, ["one"]);
+    folder.swap("current", "v2");
+    assert.deepEqual((await recorder.next()).domains, ["two"]);
+    // Removed and made anew, which leaves a moment without it.
+    unlinkSync(folder.at("current"));
+    symlinkSync(folder.at("v1"), folder.at("current"));
+    await recorder.domains("one");
+    folder.swap("current", folder.at("v2"));
+    await recorder.domains("two");
+  });
+
+  test(`${mode}, a link swapped anywhere on the path reloads`, async ({ folder, recorder, start }) => {
+    folder.write({
+      "x/root/sub/config/a.yaml": domain("x"),
+      "y/root/sub/config/a.yaml": domain("y"),
+      "y/root/other/config/a.yaml": domain("other"),
+      "y/root/other/more/a.yaml": domain("more"),
+    });
+    folder.link("release", "x");
+    folder.link("current", "stable/root");
+    folder.link("stable", "release");
+    start({ watchRoot });
+    await recorder.domains("x");
+    folder.swap("release", "y");
+    await recorder.domains("y");
+    folder.swap("stable", "x");
+    await recorder.domains("x");
+    folder.swap("stable", "y");
+    await recorder.domains("y");
+    renameSync(folder.at("y/root/sub"), folder.at("y/root/was"));
+    folder.link("y/root/sub", "other");
+    await recorder.domains("other");
+    renameSync(folder.at("y/root/other/config"), folder.at("y/root/other/gone"));
+    folder.link("y/root/other/config", "more");
+    await recorder.domains("more");
+  });
+
+  test(`${mode}, a ConfigMap mounted as the directory reloads when the kubelet swaps ..data`, async ({
+    folder,
+    recorder,
+    start,
+  }) => {
+    publish(folder.at(CONFIG), { "a.yaml": domain("one") });
+    start({ watchRoot });
+    assert.deepEqual((await recorder.next()).domains, ["one"]);
+    publish(folder.at(CONFIG), { "a.yaml": domain("two"), "b.yaml": domain("more") });
+    await recorder.domains("more", "two");
+    publish(folder.at(CONFIG), { "b.yaml": domain("three") });
+    await recorder.domains("three");
+    publish(folder.at(CONFIG), {});
+    await recorder.domains();
+    publish(folder.at(CONFIG), { "c.yaml": domain("four") });
+    await recorder.domains("four");
+  });
+
+  test(`${mode}, a ConfigMap mounted above the directory reloads too`, async ({
+    folder,
+    recorder,
+    start,
+  }) => {
+    publish(folder.at("current/sub"), { "config/a.yaml": domain("one") });
+    start({ watchRoot });
+    assert.deepEqual((await recorder.next()).domains, ["one"]);
+    publish(folder.at("current/sub"), { "config/a.yaml": domain("two") });
+    await recorder.domains("two");
+  });
+
+  test(`${mode}, a missing directory is an error, and is loaded when it appears`, async ({
+    folder,
+    recorder,
+    start,
+  }) => {
+    start({ watchRoot });
+    const missing = await recorder.next();
+    assert.equal(missing.domains, undefined);
+    assert.deepEqual(missing.diagnostics, [
+      `${folder.at(CONFIG)}: is not there: ${folder.at("current")} does not exist; check RUNTIME_ROOT, RUNTIME_SUBDIRECTORY and RUNTIME_APPDIRECTORY`,
+    ]);
+    folder.write({ "staged/sub/config/a.yaml": domain("a") });
+    folder.link("current", "staged");
+    await recorder.domains("a");
+    renameSync(folder.at("staged/sub"), folder.at("staged/away"));
+    assert.match((await recorder.next()).diagnostics.join(), /staged\/sub does not exist/);
+    renameSync(folder.at("staged/away"), folder.at("staged/sub"));
+    await recorder.domains("a");
+  });
+
+  test(`${mode}, a directory made step by step is found`, async ({ folder, recorder, start }) => {
+    start({ watchRoot });
+    await recorder.next();
+    mkdirSync(folder.at("current"));
+    assert.match((await recorder.next()).diagnostics.join(), /current\/sub does not exist/);
+    mkdirSync(folder.at("current/sub"));
+    assert.match((await recorder.next()).diagnostics.join(), /current\/sub\/config does not exist/);
+    mkdirSync(folder.at("current/sub/config"));
+    await recorder.domains();
+  });
+}
+
+test("with RUNTIME_WATCH_ROOT=true a plain edit of a file does not reload", async ({
+  folder,
+  recorder,
+  start,
+}, { mock }) => {
+  folder.write({ [`${CONFIG}/a.yaml`]: domain("a") });
+  start();
+  await recorder.next();
+  mock.timers.enable({ apis: ["setTimeout"] });
+  await folder.toldOf(CONFIG, "a.yaml", () => writeFileSync(folder.at(CONFIG, "a.yaml"), domain("edited")));
+  await folder.toldOf(CONFIG, "b.yaml", () => writeFileSync(folder.at(CONFIG, "b.yaml"), domain("created")));
+  await folder.toldOf(CONFIG, "b.yaml", () => unlinkSync(folder.at(CONFIG, "b.yaml")));
+  mock.timers.tick(60_000);
+  await turn();
+  assert.equal(recorder.left, 0);
+  mock.timers.reset();
+});
+
+const edits: [what: string, edit: (folder: Folder) => void, domains: string[]][] = [
+  ["a write", (folder) => writeFileSync(folder.at(CONFIG, "a.yaml"), domain("edited")), ["edited"]],
+  ["a new file", (folder) => folder.write({ [`${CONFIG}/b.yaml`]: domain("b") }), ["a", "b"]],
+  ["a change of mode", (folder) => chmodSync(folder.at(CONFIG, "a.yaml"), 0o640), ["a"]],
+  ["a removal", (folder) => unlinkSync(folder.at(CONFIG, "a.yaml")), []],
+  [
+    "a rename within the directory",
+    (folder) => renameSync(folder.at(CONFIG, "a.yaml"), folder.at(CONFIG, "z.yaml")),
+    ["a"],
+  ],
+  [
+    "a rename out of the directory",
+    (folder) => renameSync(folder.at(CONFIG, "a.yaml"), folder.at("a.yaml")),
+    [],
+  ],
+  [
+    "a rename over the file, as editors save",
+    (folder) => {
+      folder.write({ "new.yaml": domain("renamed") });
+      renameSync(folder.at("new.yaml"), folder.at(CONFIG, "a.yaml"));
+    },
+    ["renamed"],
+  ],
+];
+for (const [what, edit, domains] of edits)
+  test(`with RUNTIME_WATCH_ROOT=false, ${what} reloads`, async ({ folder, recorder, start }) => {
+    folder.write({ [`${CONFIG}/a.yaml`]: domain("a") });
+    start({ watchRoot: false });
+    await recorder.domains("a");
+    edit(folder);
+    await recorder.domains(...domains);
+  });
+
+test("with RUNTIME_WATCH_ROOT=false, an edit of a file that a link leads to reloads", async ({
+  folder,
+  recorder,
+  start,
+}) => {
+  folder.write({ "elsewhere/real.yaml": domain("one") });
+  folder.link(`${CONFIG}/a.yaml`, folder.at("elsewhere/real.yaml"));
+  start({ watchRoot: false });
+  await recorder.domains("one");
+  folder.write({ "elsewhere/real.yaml": domain("two") });
+  await recorder.domains("two");
+});
+
+test("a burst of changes is one reload", async ({ folder, recorder, start }, { mock }) => {
+  folder.write({ [`${CONFIG}/a.yaml`]: domain("a") });
+  start({ watchRoot: false, settle: 50 });
+  await recorder.domains("a");
+  mock.timers.enable({ apis: ["setTimeout"] });
+  await folder.toldOf(CONFIG, "z.yaml", () => {
+    for (let count = 0; count < 100; count++) folder.write({ [`${CONFIG}/a.yaml`]: domain(`a${count}`) });
+    for (let count = 0; count < 20; count++)
+      folder.write({ [`${CONFIG}/f${count}.yaml`]: domain(`f${count}`) });
+    folder.write({ [`${CONFIG}/z.yaml`]: domain("z") });
+  });
+  mock.timers.tick(50);
+  mock.timers.reset();
+  const loaded = await recorder.next();
+  assert.equal(loaded.domains?.length, 22);
+  await turn();
+  assert.equal(recorder.left, 0);
+});
+
+test("a burst that does not end is loaded all the same", async ({ folder, recorder, start }) => {
+  folder.write({ [`${CONFIG}/a.yaml`]: domain("a") });
+  start({ watchRoot: false, settle: 1000, settleAtMost: 100 });
+  await recorder.domains("a");
+  let count = 0;
+  const busy = setInterval(() => folder.write({ [`${CONFIG}/a.yaml`]: domain(`a${++count % 2}`) }), 5);
+  const loaded = await recorder.next();
+  clearInterval(busy);
+  assert.match(loaded.domains?.join() ?? "", /^a[01]$/);
+});
+
+test("a bad set is reported with all faults of all files, and the next good one loads", async ({
+  folder,
+  recorder,
+  start,
+}) => {
+  folder.write({ [`${CONFIG}/a.yaml`]: domain("a") });
+  start({ watchRoot: false });
+  await recorder.domains("a");
+  folder.write({
+    [`${CONFIG}/a.yaml`]: "domain: a\ndescriptors:\n  - key: k\n    rate_limt: {}\n",
+    [`${CONFIG}/b.yaml`]: "domain: [",
+  });
+  const bad = await recorder.next();
+  assert.equal(bad.domains, undefined);
+  const text = bad.diagnostics.join("\n");
+  assert.match(text, /a\.yaml:4:5: .*rate_limt.*rate_limit/);
+  assert.match(text, /b\.yaml:1:\d+: /);
+  folder.write({ [`${CONFIG}/a.yaml`]: domain("good"), [`${CONFIG}/b.yaml`]: domain("better") });
+  await recorder.domains("better", "good");
+});
+
+test("two files may define one domain only with MERGE_DOMAIN_CONFIG", async ({ folder, recorder, start }) => {
+  folder.write({
+    [`${CONFIG}/a.yaml`]: domain("same"),
+    [`${CONFIG}/b.yaml`]: domain("same").replace("key: k", "key: l"),
+  });
+  const source = start();
+  assert.match((await recorder.next()).diagnostics.join(), /b\.yaml:1:\d+: .*same.*MERGE_DOMAIN_CONFIG/);
+  await source.stop();
+  start({ mergeDomains: true });
+  assert.deepEqual((await recorder.next()).domains, ["same"]);
+});
+
+test("an empty directory is a good load of no domains, with a warning", async ({
+  folder,
+  recorder,
+  start,
+}) => {
+  folder.write({ [`${CONFIG}/rules.yml`]: domain("a") });
+  start();
+  const { domains, diagnostics } = await recorder.next();
+  assert.deepEqual(domains, []);
+  assert.deepEqual(diagnostics, [
+    `${folder.at(CONFIG)}: warning: holds no *.yaml file (rules.yml is not): no domain is configured`,
+  ]);
+});
+
+const unreadable: [what: string, make: (path: string) => void, message: RegExp][] = [
+  ["a link to nothing", (path) => symlinkSync("nowhere", path), /b\.yaml: cannot be read: it does not exist/],
+  ["a link to itself", (path) => symlinkSync("b.yaml", path), /b\.yaml: cannot be read: ELOOP/],
+  ["a pipe", (path) => execFileSync("mkfifo", [path]), /b\.yaml: is no regular file/],
+  [
+    "a file that is far too large",
+    (path) => {
+      writeFileSync(path, "");
+      truncateSync(path, 33 * 1024 * 1024);
+    },
+    /b\.yaml: is larger than 33554432 bytes/,
+  ],
+];
+for (const [what, make, message] of unreadable)
+  test(`${what} is an error, not skipped`, async ({ folder, recorder, start }) => {
+    folder.write({ [`${CONFIG}/a.yaml`]: domain("a"), [`${CONFIG}/c.yaml`]: "domain: {" });
+    make(folder.at(CONFIG, "b.yaml"));
+    start();
+    const { domains, diagnostics } = await recorder.next();
+    assert.equal(domains, undefined);
+    assert.match(diagnostics.join("\n"), message);
+    assert.match(diagnostics.join("\n"), /c\.yaml:1:/, "the faults of the other files are reported too");
+  });
+
+test("reload loads, whatever has changed", async ({ folder, recorder, start }) => {
+  folder.write({ [`${CONFIG}/a.yaml`]: domain("a") });
+  const source = start();
+  const first = await recorder.domains("a");
+  folder.write({ [`${CONFIG}/a.yaml`]: domain("b") });
+  source.reload();
+  const second = await recorder.domains("b");
+  source.reload();
+  const third = await recorder.domains("b");
+  assert.ok(first.ruleSet!.generation < second.ruleSet!.generation);
+  assert.ok(second.ruleSet!.generation < third.ruleSet!.generation);
+});
+
+test("reloads that are asked for while one runs are made, as one", async ({ folder, recorder, start }) => {
+  folder.write({ [`${CONFIG}/a.yaml`]: domain("a") });
+  const source = start();
+  for (let count = 0; count < 50; count++) source.reload();
+  await recorder.next();
+  await recorder.next();
+  await turn();
+  assert.equal(recorder.left, 0);
+});
+
+test("after stop there is no word and no watch left", async ({ folder, recorder, start }) => {
+  let open = 0;
+  const watch = ((...parameters: Parameters<typeof fsWatch>) => {
+    const watcher = fsWatch(...parameters);
+    open++;
+    watcher.once("close", () => open--);
+    return watcher;
+  }) as typeof fsWatch;
+  folder.write({ "v1/sub/config/a.yaml": domain("a"), "v2/sub/config/a.yaml": domain("b") });
+  folder.link("current", "v1");
+  const source = start({ watch });
+  await recorder.domains("a");
+  folder.swap("current", "v2");
+  await recorder.domains("b");
+  assert.ok(open >= 4, `${open} watches`);
+  source.reload();
+  await source.stop();
+  folder.swap("current", "v1");
+  source.reload();
+  await turn();
+  assert.equal(recorder.left, 0);
+  assert.equal(open, 0);
+});
+
+test("no load is a mixture of two sets, however fast they follow each other", async ({
+  folder,
+  recorder,
+  start,
+}) => {
+  const set = (name: string): Record<string, string> =>
+    Object.fromEntries(
+      Array.from({ length: 10 }, (_, index) => [`f${index}.yaml`, domain(`${name}${index}`)]),
+    );
+  publish(folder.at(CONFIG), set("a"));
+  const source = start({ settle: 1 });
+  await recorder.next();
+  for (let count = 0; count < 60; count++) {
+    publish(folder.at(CONFIG), set(count % 2 === 0 ? "b" : "a"));
+    source.reload();
+    await new Promise(setImmediate);
+  }
+  publish(folder.at(CONFIG), set("last"));
+  await recorder.domains(...Object.keys(set("")).map((_, index) => `last${index}`));
+  for (const { domains, diagnostics } of recorder.all) {
+    if (domains === undefined) assert.fail(diagnostics.join("\n"));
+    assert.equal(new Set(domains.map((name) => name.replace(/\d+$/, ""))).size, 1, domains.join());
+  }
+});
+
+test("where nothing can be watched, changes are found by polling", async ({
+  folder,
+  recorder,
+  lines,
+  start,
+}) => {
+  folder.write({ "v1/sub/config/a.yaml": domain("a"), "v2/sub/config/a.yaml": domain("b") });
+  folder.link("current", "v1");
+  const watch = (() => {
+    throw new Error("ENOSPC: System limit for number of file watchers reached");
+  }) as unknown as typeof fsWatch;
+  start({ watch, watchRoot: false, pollInterval: 20 });
+  await recorder.domains("a");
+  folder.swap("current", "v2");
+  await recorder.domains("b");
+  folder.write({ "v2/sub/config/a.yaml": domain("edited") });
+  await recorder.domains("edited");
+  rmSync(folder.at("current"));
+  assert.match((await recorder.next()).diagnostics.join(), /current does not exist/);
+  assert.match(lines.join(""), /looked for by polling: ENOSPC/);
+});

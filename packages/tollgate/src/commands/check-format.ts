@@ -1,6 +1,7 @@
 import { sep } from "node:path";
 import { styleText } from "node:util";
 import { type Diagnostic, formatDiagnostic, formatLocation } from "../rules/diagnostic.ts";
+import { diagnosticCodes } from "../rules/diagnostic-codes.ts";
 import type { CheckFormat } from "./check-options.ts";
 
 /** What a check found, in all configurations together. */
@@ -107,7 +108,8 @@ function asSarif(diagnostics: readonly Diagnostic[]): object {
       },
     ],
   }));
-  const driver = { name: "tollgate", rules: rules.map((id) => ({ id })) };
+  const described = rules.map((id) => ({ id, shortDescription: { text: diagnosticCodes[id].meaning } }));
+  const driver = { name: "tollgate", rules: described };
   return {
     $schema: "https://json.schemastore.org/sarif-2.1.0.json",
     version: "2.1.0",

@@ -25,7 +25,7 @@ function checkSiblings(siblings: readonly DraftDescriptor[], path: string, repor
     const known = first.get(descriptor.value);
     if (known !== undefined) {
       const message = `a second descriptor \`${path}${named(descriptor)}\`: the first stands in ${formatLocation(known.at)}`;
-      report.error("duplicate-descriptor", descriptor.at, message);
+      report.add("duplicate-descriptor", descriptor.at, message);
       continue;
     }
     first.set(descriptor.value, descriptor);
@@ -63,11 +63,11 @@ function checkEqualRank(group: readonly Ranked[], report: Report): void {
     if (rival === undefined || bySpecificity(rival.pattern, later.pattern) !== 0) continue;
     const where = formatLocation(rival.descriptor.at);
     const message = `the wildcard "${later.pattern.text}" is as specific as "${rival.pattern.text}" (${where}): a value that matches both is decided by their order`;
-    report.warning("equal-wildcards", later.descriptor.at, message);
+    report.add("equal-wildcards", later.descriptor.at, message);
   }
 }
 
 function neverMatches(hidden: DraftDescriptor, hiding: DraftDescriptor, report: Report): void {
   const message = `\`${named(hidden)}\` never matches: \`${named(hiding)}\` (${formatLocation(hiding.at)}) comes before it for each of its values`;
-  report.warning("never-matches", hidden.at, message);
+  report.add("never-matches", hidden.at, message);
 }

@@ -19,7 +19,7 @@ export function checkNames(domain: DraftDomain, complete: boolean, report: Repor
     if (first === undefined) names.set(limit.name, limit.nameAt);
     else {
       const message = `the name "${limit.name}" is used twice (first in ${formatLocation(first)}): a rule that replaces it replaces both`;
-      report.warning("duplicate-name", limit.nameAt, message);
+      report.add("duplicate-name", limit.nameAt, message);
     }
     const targets = edges.get(limit.name) ?? [];
     for (const { name, at } of limit.replaces)
@@ -33,7 +33,7 @@ export function checkNames(domain: DraftDomain, complete: boolean, report: Repor
       const near = known.length > 1000 ? undefined : nearest(name, known);
       const right = near === undefined ? "" : `: did you mean "${near}"?`;
       const message = `no rule of the domain "${domain.name}" has the name "${name}"${right}`;
-      report.warning("replaces-unknown-name", at, message);
+      report.add("replaces-unknown-name", at, message);
     }
   }
   reportCycles(edges, report);
@@ -67,7 +67,7 @@ function reportCycles(edges: Edges, report: Report): void {
       } else if (onPath.has(edge.to)) {
         const cycle = [...path.slice(path.indexOf(edge.to)), edge.to].map((one) => `"${one}"`);
         const message = `limits replace each other in a circle: ${cycleText(cycle)}`;
-        report.error("replaces-cycle", edge.at, message);
+        report.add("replaces-cycle", edge.at, message);
       } else if (!done.has(edge.to)) {
         path.push(edge.to);
         onPath.add(edge.to);

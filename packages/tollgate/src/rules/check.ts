@@ -54,10 +54,10 @@ function byDomain(
       continue;
     }
     if (name === "") {
-      report.error("empty-domain", config.domainAt, "`domain` is missing or empty: give the rules a domain");
+      report.add("empty-domain", config.domainAt, "`domain` is missing or empty: give the rules a domain");
     } else if (known !== undefined) {
       const message = `the domain "${name}" is defined in ${formatLocation(known.at)} already: put its rules into one file, or set MERGE_DOMAIN_CONFIG=true`;
-      report.error("duplicate-domain", config.domainAt, message);
+      report.add("duplicate-domain", config.domainAt, message);
     }
     const domain = { name: name ?? "", descriptors: [...config.descriptors] };
     domains.push(domain);
@@ -69,7 +69,7 @@ function byDomain(
 function checkDescriptor(descriptor: DraftDescriptor, report: Report): void {
   const wildcard = isPattern(descriptor.value);
   if (descriptor.key === "") {
-    report.error(
+    report.add(
       "empty-key",
       descriptor.keyAt,
       "`key` is missing or empty: a descriptor needs the key of its entry",
@@ -79,12 +79,12 @@ function checkDescriptor(descriptor: DraftDescriptor, report: Report): void {
     const found =
       descriptor.value === undefined ? "this rule has no `value`" : `this \`value\` is "${descriptor.value}"`;
     const message = `\`share_threshold\` needs a \`value\` with a wildcard (\`*\`), but ${found}`;
-    report.error("share-threshold-without-wildcard", descriptor.shareThresholdAt, message);
+    report.add("share-threshold-without-wildcard", descriptor.shareThresholdAt, message);
   }
   if (descriptor.detailedMetric && descriptor.value !== undefined && !wildcard) {
     const message =
       "`detailed_metric` has no effect on a rule with an explicit `value`: the metric key shows it anyway";
-    report.warning("detailed-metric-on-value", descriptor.detailedMetricAt, message);
+    report.add("detailed-metric-on-value", descriptor.detailedMetricAt, message);
   }
   if (descriptor.limit !== undefined) checkLimit(descriptor.limit, report);
   for (const nested of descriptor.descriptors) checkDescriptor(nested, report);
@@ -95,9 +95,9 @@ function checkLimit(limit: DraftLimit, report: Report): void {
   else if (limit.unlimited === false) checkLimited(limit, report);
   for (const { name, at } of limit.replaces) {
     if (name === "") {
-      report.error("replaces-without-name", at, "an item of `replaces` has no name: write `- name: NAME`");
+      report.add("replaces-without-name", at, "an item of `replaces` has no name: write `- name: NAME`");
     } else if (name !== undefined && name === limit.name) {
-      report.error("replaces-itself", at, `a limit cannot replace itself: "${name}" is its own name`);
+      report.add("replaces-itself", at, `a limit cannot replace itself: "${name}" is its own name`);
     }
   }
 }
@@ -105,11 +105,11 @@ function checkLimit(limit: DraftLimit, report: Report): void {
 function checkUnlimited(limit: DraftLimit, report: Report): void {
   if (typeof limit.unit === "number" && limit.unit !== Unit.UNKNOWN) {
     const message = "`unit` has no meaning with `unlimited: true`: leave out one of them";
-    report.error("unit-with-unlimited", limit.unitAt, message);
+    report.add("unit-with-unlimited", limit.unitAt, message);
   }
   if (typeof limit.requestsPerUnit === "number") {
     const message = "`requests_per_unit` has no effect with `unlimited: true`: leave out one of them";
-    report.warning("number-with-unlimited", limit.requestsPerUnitAt, message);
+    report.add("number-with-unlimited", limit.requestsPerUnitAt, message);
   }
 }
 
@@ -117,11 +117,11 @@ function checkLimited(limit: DraftLimit, report: Report): void {
   if (limit.unit === "missing") {
     const message =
       "`unit` is missing: give second, minute, hour, day, week, month or year, or `unlimited: true`";
-    report.error("missing-unit", limit.unitAt, message);
+    report.add("missing-unit", limit.unitAt, message);
   }
   if (limit.requestsPerUnit === "missing") {
     const message =
       "`requests_per_unit` is missing: give the number of requests (0 blocks all), or `unlimited: true`";
-    report.error("missing-requests-per-unit", limit.requestsPerUnitAt, message);
+    report.add("missing-requests-per-unit", limit.requestsPerUnitAt, message);
   }
 }

@@ -1,54 +1,7 @@
+import type { DiagnosticCode } from "./diagnostic-codes.ts";
 import type { Location } from "./rule.ts";
 
 export type Severity = "error" | "warning";
-
-/** Stable ids: they stand in SARIF files and in scripts, so a name is never reused for another meaning. */
-export type DiagnosticCode =
-  // Errors of the place that rules come from
-  | "missing-directory"
-  | "unreadable-file"
-  | "undecodable-resource"
-  // Errors
-  | "yaml-syntax"
-  | "invalid-utf8"
-  | "too-large"
-  | "too-deep"
-  | "too-many-nodes"
-  | "second-document"
-  | "unknown-tag"
-  | "unknown-alias"
-  | "duplicate-yaml-key"
-  | "unknown-key"
-  | "misplaced-key"
-  | "wrong-type"
-  | "empty-domain"
-  | "duplicate-domain"
-  | "missing-descriptors"
-  | "empty-key"
-  | "duplicate-descriptor"
-  | "unknown-unit"
-  | "missing-unit"
-  | "missing-requests-per-unit"
-  | "unit-with-unlimited"
-  | "bad-number"
-  | "replaces-without-name"
-  | "replaces-itself"
-  | "replaces-cycle"
-  | "share-threshold-without-wildcard"
-  | "bad-metadata"
-  | "too-many-diagnostics"
-  // Warnings
-  | "number-with-unlimited"
-  | "replaces-unknown-name"
-  | "null-descriptors"
-  | "null-rate-limit"
-  | "empty-value"
-  | "never-matches"
-  | "equal-wildcards"
-  | "detailed-metric-on-value"
-  | "duplicate-name"
-  | "ignored-file"
-  | "no-files";
 
 /** One fault of a configuration, or one thing in it that is probably not meant. */
 export interface Diagnostic {

@@ -71,11 +71,12 @@ function tryExact({ exact }: KeyNodes, { key, value }: Entry, tried: Attempt[]):
   else if (exact.size > 0) {
     const near = nearest(value, [...exact.keys()].slice(0, 1000));
     const hint = near === undefined ? "" : `: did you mean "${near}"?`;
-    const count =
+    const [only] = exact.keys();
+    const others =
       exact.size === 1
-        ? "the one explicit value here is another"
-        : `none of the ${exact.size} explicit values here`;
-    tried.push(attempt("exact", what, "not matched", `${count}${hint}`));
+        ? `the only explicit value here is "${only}"`
+        : `it is none of the ${exact.size} explicit values here${hint}`;
+    tried.push(attempt("exact", what, "not matched", others));
   }
   return node;
 }

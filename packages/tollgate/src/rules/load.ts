@@ -55,14 +55,14 @@ function inOrder<Named extends { readonly name: string }>(all: readonly Named[])
 function readFile(file: RuleFile, report: Report): DraftConfig | undefined {
   if (file.text.length > MAX_FILE_LENGTH) {
     const location = { file: file.name, line: 0, column: 0 };
-    report.error("too-large", location, `the file is larger than ${MAX_FILE_LENGTH} characters`);
+    report.add("too-large", location, `the file is larger than ${MAX_FILE_LENGTH} characters`);
     return undefined;
   }
   const source = new Source(file.name, file.text);
   report.addSource(file.name, source.lines());
   const broken = source.text.indexOf("\uFFFD");
   if (broken >= 0) {
-    report.error("invalid-utf8", source.locate(broken), "the file is not valid UTF-8 here: save it as UTF-8");
+    report.add("invalid-utf8", source.locate(broken), "the file is not valid UTF-8 here: save it as UTF-8");
   }
   const root = parseYaml(source, report);
   return root === undefined ? undefined : readConfig(root, new Reading(source, report));

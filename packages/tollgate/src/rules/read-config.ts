@@ -15,14 +15,14 @@ export function readConfig(root: YamlNode, reading: Reading): DraftConfig {
   const file = reading.source.name;
   if (isNull(root)) {
     const message = "the file is empty: a configuration begins with `domain: NAME` and `descriptors:`";
-    reading.error("empty-domain", root.offset, message);
+    reading.add("empty-domain", root.offset, message);
     return { file, domain: undefined, domainAt: reading.at(0), descriptors: [] };
   }
   const mapping = readMapping(root, "file", root.offset, "a configuration", reading);
   if (mapping === undefined) return { file, domain: undefined, domainAt: reading.at(0), descriptors: [] };
   const descriptors = mapping.list("descriptors", "descriptors", (node) => readDescriptor(node, reading));
   if (!mapping.has("descriptors")) {
-    reading.error(
+    reading.add(
       "missing-descriptors",
       root.offset,
       "`descriptors` is missing: write `descriptors: []` for a domain without rules",
@@ -38,7 +38,7 @@ function readDescriptor(node: YamlNode, reading: Reading): DraftDescriptor | und
   const value = mapping.text("value");
   if (value === "" && mapping.given("value")) {
     const message = "an empty `value` is none: the rule matches every value, so leave it out";
-    reading.warning("empty-value", mapping.offset("value"), message);
+    reading.add("empty-value", mapping.offset("value"), message);
   }
   return {
     at: reading.at(node.offset),
@@ -64,7 +64,7 @@ function readLimit(descriptor: MappingReader, reading: Reading): DraftLimit | un
     if (descriptor.has("rate_limit")) {
       const message =
         "`rate_limit` is empty, so the rule has no limit: give `unit` and `requests_per_unit`, or leave it out";
-      reading.warning("null-rate-limit", descriptor.offset("rate_limit"), message);
+      reading.add("null-rate-limit", descriptor.offset("rate_limit"), message);
     }
     return undefined;
   }
@@ -103,7 +103,7 @@ function readUnit(mapping: MappingReader, reading: Reading): Unit | "missing" | 
   if (unit !== undefined) return unit;
   const near = nearest(text, units);
   const right = near === undefined ? `known are ${units.join(", ")}` : `did you mean \`${near}\`?`;
-  reading.error("unknown-unit", mapping.valueOffset("unit"), `unknown unit "${shortened(text)}": ${right}`);
+  reading.add("unknown-unit", mapping.valueOffset("unit"), `unknown unit "${shortened(text)}": ${right}`);
   return undefined;
 }
 
@@ -112,12 +112,12 @@ function readCount(mapping: MappingReader, reading: Reading): number | "missing"
   if (node === undefined) return "missing";
   const name = "`requests_per_unit`";
   if (node.kind !== "scalar") {
-    reading.error("wrong-type", node.offset, `${name} must be a number, not ${kindOf(node)}`);
+    reading.add("wrong-type", node.offset, `${name} must be a number, not ${kindOf(node)}`);
     return undefined;
   }
   const count = countOf(node);
   if (typeof count === "number") return count;
-  reading.error(node.plain ? "bad-number" : "wrong-type", node.offset, `${name} ${count}`);
+  reading.add(node.plain ? "bad-number" : "wrong-type", node.offset, `${name} ${count}`);
   return undefined;
 }
 
@@ -130,7 +130,7 @@ function readMapping(
 ): MappingReader | undefined {
   if (node.kind !== "mapping") {
     const names = place === "replaces" ? "`- name: NAME`" : "a mapping of names to values";
-    reading.error("wrong-type", node.offset || offset, `${what} must be ${names}, not ${kindOf(node)}`);
+    reading.add("wrong-type", node.offset || offset, `${what} must be ${names}, not ${kindOf(node)}`);
     return undefined;
   }
   const fields = reading.within(node, () => readFields(node, reading));
@@ -184,7 +184,7 @@ class MappingReader {
     const node = this.value(name);
     if (node === undefined) return "";
     if (node.kind === "scalar") return node.text;
-    this.#reading.error("wrong-type", node.offset, `\`${name}\` must be text, not ${kindOf(node)}`);
+    this.#reading.add("wrong-type", node.offset, `\`${name}\` must be text, not ${kindOf(node)}`);
     return undefined;
   }
 
@@ -196,7 +196,7 @@ class MappingReader {
     if (value !== undefined) return value;
     const quoted = node.kind === "scalar" && !node.plain && /^(?:true|false)$/i.test(node.text);
     const right = quoted ? ": remove the quotes" : "";
-    this.#reading.error(
+    this.#reading.add(
       "wrong-type",
       node.offset,
       `\`${name}\` must be true or false, not ${kindOf(node)}${right}`,
@@ -210,12 +210,12 @@ class MappingReader {
     if (node === undefined) {
       if (name === "descriptors" && this.has(name)) {
         const message = "`descriptors` is empty: write `[]` to mean it, or leave it out";
-        this.#reading.warning("null-descriptors", this.offset(name), message);
+        this.#reading.add("null-descriptors", this.offset(name), message);
       }
       return [];
     }
     if (node.kind !== "sequence") {
-      this.#reading.error(
+      this.#reading.add(
         "wrong-type",
         node.offset,
         `\`${name}\` must be a list of ${of}, not ${kindOf(node)}`,

@@ -8,7 +8,7 @@ import { jsonScalarOf, kindOf, shortened } from "./yaml-scalar.ts";
 export function readMetadata(node: YamlNode | undefined, reading: Reading): JsonObject | undefined {
   if (node === undefined) return undefined;
   if (node.kind === "mapping") return readObject(node, reading);
-  reading.error(
+  reading.add(
     "wrong-type",
     node.offset,
     `\`metadata\` must be a mapping of names to values, not ${kindOf(node)}`,
@@ -33,7 +33,7 @@ function readValue(node: YamlNode, reading: Reading): JsonValue {
   const value = jsonScalarOf(node);
   if (value !== undefined) return value;
   const message = `metadata cannot carry the number ${shortened(node.text)}: write it in quotes to mean the text`;
-  reading.error("bad-metadata", node.offset, message);
+  reading.add("bad-metadata", node.offset, message);
   return null;
 }
 

@@ -1,4 +1,4 @@
-import type { DiagnosticCode } from "./diagnostic.ts";
+import type { DiagnosticCode } from "./diagnostic-codes.ts";
 import type { Report } from "./report.ts";
 import type { Location } from "./rule.ts";
 import type { Source } from "./source.ts";
@@ -26,7 +26,7 @@ export class Reading {
   visit(node: YamlNode): boolean {
     if (--this.#left >= 0) return true;
     if (this.#left === -1) {
-      this.error(
+      this.add(
         "too-many-nodes",
         node.offset,
         `aliases make this file stand for more than ${MAX_NODES} nodes`,
@@ -39,7 +39,7 @@ export class Reading {
   within<Result>(node: YamlNode, read: () => Result): Result | undefined {
     if (!this.visit(node)) return undefined;
     if (this.#depth >= MAX_DEPTH) {
-      this.error("too-deep", node.offset, `nested deeper than ${MAX_DEPTH} levels`);
+      this.add("too-deep", node.offset, `nested deeper than ${MAX_DEPTH} levels`);
       return undefined;
     }
     this.#depth++;
@@ -52,11 +52,7 @@ export class Reading {
     return this.source.locate(offset);
   }
 
-  error(code: DiagnosticCode, offset: number, message: string): void {
-    this.report.error(code, this.at(offset), message);
-  }
-
-  warning(code: DiagnosticCode, offset: number, message: string): void {
-    this.report.warning(code, this.at(offset), message);
+  add(code: DiagnosticCode, offset: number, message: string): void {
+    this.report.add(code, this.at(offset), message);
   }
 }

@@ -66,7 +66,7 @@ function readDescriptors(
 ): readonly DraftDescriptor[] {
   if (descriptors === undefined || descriptors.length === 0) return [];
   if (depth > MAX_LEVELS) {
-    report.error("too-deep", at(path), `nested deeper than ${MAX_LEVELS} levels`);
+    report.add("too-deep", at(path), `nested deeper than ${MAX_LEVELS} levels`);
     return [];
   }
   return descriptors.map((descriptor, index) => {
@@ -119,10 +119,6 @@ function readPolicy(
 function readUnit(unit: number, location: Location, report: Report): Unit | "missing" | undefined {
   if (unit === Unit.UNKNOWN) return "missing";
   if (isUnit(unit)) return unit;
-  report.error(
-    "unknown-unit",
-    location,
-    `unknown unit number ${unit}: known are 1 to ${unitNames.length - 1}`,
-  );
+  report.add("unknown-unit", location, `unknown unit number ${unit}: known are 1 to ${unitNames.length - 1}`);
   return undefined;
 }

@@ -18,7 +18,7 @@ export function readFields(mapping: YamlMapping, reading: Reading): Map<string, 
   for (const { key, value } of mapping.pairs) {
     if (!reading.visit(key)) return found;
     if (key.kind !== "scalar") {
-      reading.error(
+      reading.add(
         "wrong-type",
         key.offset,
         `a key must be text, not a ${key.kind === "mapping" ? "mapping" : "list"}`,
@@ -30,7 +30,7 @@ export function readFields(mapping: YamlMapping, reading: Reading): Map<string, 
     if (before !== undefined) {
       const { line } = reading.at(before.offset);
       const message = `\`${shortened(key.text)}\` is given twice: it stands on line ${line} already`;
-      reading.error("duplicate-yaml-key", key.offset, message);
+      reading.add("duplicate-yaml-key", key.offset, message);
     } else if (isMerge) {
       mergeKey = key;
       merged.push(value);
@@ -44,7 +44,7 @@ function merge(value: YamlNode, into: Map<string, FieldNode>, reading: Reading):
   const sources = value.kind === "sequence" ? value.items : [value];
   for (const source of sources) {
     if (source.kind !== "mapping") {
-      reading.error("wrong-type", source.offset, "`<<` must name a mapping, or a list of mappings");
+      reading.add("wrong-type", source.offset, "`<<` must name a mapping, or a list of mappings");
       continue;
     }
     const fields = reading.within(source, () => readFields(source, reading));
@@ -60,10 +60,10 @@ export function checkNames(found: ReadonlyMap<string, FieldNode>, place: Place, 
     const here = placeNames[place];
     const right = rightPlaces(name);
     if (right !== "") {
-      reading.error("misplaced-key", offset, `\`${name}\` does not belong ${here}: it belongs ${right}`);
+      reading.add("misplaced-key", offset, `\`${name}\` does not belong ${here}: it belongs ${right}`);
     } else {
       const text = `unknown key \`${shortened(name)}\` ${here}`;
-      reading.error("unknown-key", offset, `${text}${suggestion(name, known)}`);
+      reading.add("unknown-key", offset, `${text}${suggestion(name, known)}`);
     }
   }
 }

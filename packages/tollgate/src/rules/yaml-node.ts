@@ -1,5 +1,5 @@
 import { EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException } from "js-yaml";
-import type { DiagnosticCode } from "./diagnostic.ts";
+import type { DiagnosticCode } from "./diagnostic-codes.ts";
 import type { Report } from "./report.ts";
 import type { Source } from "./source.ts";
 
@@ -54,7 +54,7 @@ function parseOrReport(source: Source, report: Report): Events | undefined {
     const offset = known?.mark?.position ?? 0;
     const deep = reason.startsWith("nesting exceeded");
     const text = deep ? `nested deeper than ${MAX_DEPTH} levels` : `YAML syntax: ${reason}`;
-    report.error(
+    report.add(
       deep ? "too-deep" : "yaml-syntax",
       source.locate(offset),
       `${text}${hint(reason, source.text, offset)}`,
@@ -190,7 +190,7 @@ class Composer {
   }
 
   #error(code: DiagnosticCode, offset: number, message: string): void {
-    this.#report.error(code, this.#source.locate(offset), message);
+    this.#report.add(code, this.#source.locate(offset), message);
   }
 }
 

@@ -271,7 +271,11 @@ const isGiven = (given: GivenArguments, slot: number): boolean =>
 
 const tooManySegments = (count: number, maximum: number): BindFaults =>
   new BindFaults(404, [
-    { in: "path", name: "", message: `takes at most ${maximum} path segments, got ${count}` },
+    {
+      in: "path",
+      name: "",
+      message: `takes at most ${maximum} path segment${maximum === 1 ? "" : "s"}, got ${count}`,
+    },
   ]);
 
 /** A JSON body of another type is the keyword `body`, which few methods have. */

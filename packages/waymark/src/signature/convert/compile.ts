@@ -9,6 +9,7 @@ import {
   dateFromText,
   numberFromJson,
   numberFromText,
+  numberProblem,
   urlFromText,
 } from "./scalars.ts";
 import { unionConverter } from "./unions.ts";
@@ -88,6 +89,7 @@ const stringOr =
 
 const STRING = scalarConverter({
   expected: "text",
+  expectedInJson: "a string",
   rank: RANK.string,
   text: (text) => text,
   json: (value) => (typeof value === "string" ? value : INVALID),
@@ -108,12 +110,14 @@ const SCALARS: { readonly [kind in ScalarNode["kind"]]: Converter } = {
   string: STRING,
   number: scalarConverter({
     expected: "a number",
+    problem: numberProblem,
     rank: RANK.number,
     text: numberFromText,
     json: numberFromJson,
   }),
   bigint: scalarConverter({
     expected: "an integer",
+    expectedInJson: "an integer, written as a string",
     rank: RANK.bigint,
     text: bigintFromText,
     json: stringOr(bigintFromText),

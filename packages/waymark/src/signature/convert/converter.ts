@@ -77,25 +77,33 @@ export const describe = (value: unknown): string => {
 
 interface ScalarParts {
   readonly expected: string;
+  /** What JSON must have, where that is not the same. */
+  readonly expectedInJson?: string;
   readonly rank: number;
   /** The value, or INVALID without a note: the note is `must be <expected>`. */
   readonly text: (text: string) => unknown;
   readonly json: (value: unknown) => unknown;
   readonly file?: (file: UploadedFile) => unknown;
+  /** A better reason than `must be <expected>`, for a value that is INVALID. */
+  readonly problem?: (value: unknown) => string | undefined;
 }
 
 /** A converter of a single value: it takes no list, and no file unless it says so. */
-export const scalarConverter = ({ expected, rank, text, json, file }: ScalarParts): Converter => ({
-  expected,
-  rank,
-  fromText: (value, notes) => {
-    const result = text(value);
-    return result === INVALID ? reject(notes, `must be ${expected}`) : result;
-  },
-  fromFile: (value, notes) => (file ? file(value) : reject(notes, `must be ${expected}, got a file`)),
-  fromList: (values, notes) => reject(notes, `must come once, came ${values.length} times`),
-  fromJson: (value, notes) => {
-    const result = json(value);
-    return result === INVALID ? reject(notes, `must be ${expected}, got ${describe(value)}`) : result;
-  },
-});
+export const scalarConverter = (parts: ScalarParts): Converter => {
+  const { expected, expectedInJson = expected, rank, text, json, file, problem } = parts;
+  return {
+    expected,
+    rank,
+    fromText: (value, notes) => {
+      const result = text(value);
+      return result === INVALID ? reject(notes, problem?.(value) ?? `must be ${expected}`) : result;
+    },
+    fromFile: (value, notes) => (file ? file(value) : reject(notes, `must be ${expected}, got a file`)),
+    fromList: (values, notes) => reject(notes, `must come once, came ${values.length} times`),
+    fromJson: (value, notes) => {
+      const result = json(value);
+      if (result !== INVALID) return result;
+      return reject(notes, problem?.(value) ?? `must be ${expectedInJson}, got ${describe(value)}`);
+    },
+  };
+};

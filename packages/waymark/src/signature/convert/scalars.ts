@@ -38,6 +38,12 @@ export const numberFromJson = (value: unknown): number | typeof INVALID => {
   return lost ? INVALID : value;
 };
 
+/** Why something that looks like a number is none. */
+export const numberProblem = (value: unknown): string | undefined => {
+  const isNumber = typeof value === "number" || (typeof value === "string" && NUMBER.test(value));
+  return isNumber ? "is too large a number to be exact" : undefined;
+};
+
 export const bigintFromText = (text: string): bigint | typeof INVALID =>
   text.length <= MAXIMUM_DIGITS && INTEGER.test(text) ? BigInt(text) : INVALID;
 

@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Diagnostic, DiagnosticCode } from "../rules/diagnostic.ts";
+import type { Diagnostic } from "../rules/diagnostic.ts";
+import type { DiagnosticCode } from "../rules/diagnostic-codes.ts";
 import type { RuleFile } from "../rules/load.ts";
 
 /** Bytes of one file, and of all together: beyond them a file is refused before it is read. */

@@ -77,6 +77,11 @@ export async function startTollgate(options: TollgateOptions = {}): Promise<Runn
   return process_;
 }
 
+/** Watches a Tollgate that somebody else started, standard output and error piped. */
+export function watchTollgate(child: ChildProcess): RunningTollgate {
+  return new Watched(child, undefined);
+}
+
 class Watched implements RunningTollgate {
   readonly config: string;
   readonly log: string[] = [];
@@ -90,15 +95,15 @@ class Watched implements RunningTollgate {
   }>();
   #over = false;
 
-  constructor(child: ChildProcess, root: string) {
+  constructor(child: ChildProcess, root: string | undefined) {
     this.#child = child;
-    this.config = join(root, "config");
+    this.config = join(root ?? "", "config");
     createInterface(child.stdout!).on("line", (line) => this.output.push(line));
     createInterface(child.stderr!).on("line", (line) => this.#hear(line));
     this.#ended = once(child, "close").then(async ([code, signal]) => {
       this.#over = true;
       for (const { pattern, reject } of this.#waiting) reject(this.#silent(pattern));
-      await rm(root, { recursive: true, force: true });
+      if (root !== undefined) await rm(root, { recursive: true, force: true });
       return { code, signal };
     });
   }

@@ -85,7 +85,7 @@ interface ScalarParts {
   readonly json: (value: unknown) => unknown;
   readonly file?: (file: UploadedFile) => unknown;
   /** A better reason than `must be <expected>`, for a value that is INVALID. */
-  readonly problem?: (value: unknown) => string | undefined;
+  readonly problem?: (value: unknown, isText: boolean) => string | undefined;
 }
 
 /** A converter of a single value: it takes no list, and no file unless it says so. */
@@ -96,14 +96,14 @@ export const scalarConverter = (parts: ScalarParts): Converter => {
     rank,
     fromText: (value, notes) => {
       const result = text(value);
-      return result === INVALID ? reject(notes, problem?.(value) ?? `must be ${expected}`) : result;
+      return result === INVALID ? reject(notes, problem?.(value, true) ?? `must be ${expected}`) : result;
     },
     fromFile: (value, notes) => (file ? file(value) : reject(notes, `must be ${expected}, got a file`)),
     fromList: (values, notes) => reject(notes, `must come once, came ${values.length} times`),
     fromJson: (value, notes) => {
       const result = json(value);
       if (result !== INVALID) return result;
-      return reject(notes, problem?.(value) ?? `must be ${expectedInJson}, got ${describe(value)}`);
+      return reject(notes, problem?.(value, false) ?? `must be ${expectedInJson}, got ${describe(value)}`);
     },
   };
 };

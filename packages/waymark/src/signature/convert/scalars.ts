@@ -39,8 +39,8 @@ export const numberFromJson = (value: unknown): number | typeof INVALID => {
 };
 
 /** Why something that looks like a number is none. */
-export const numberProblem = (value: unknown): string | undefined => {
-  const isNumber = typeof value === "number" || (typeof value === "string" && NUMBER.test(value));
+export const numberProblem = (value: unknown, isText: boolean): string | undefined => {
+  const isNumber = isText ? NUMBER.test(String(value)) : typeof value === "number";
   return isNumber ? "is too large a number to be exact" : undefined;
 };
 

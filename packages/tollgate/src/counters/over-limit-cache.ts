@@ -51,8 +51,10 @@ export class OverLimitCache implements CounterStore {
   readonly #store: CounterStore;
   readonly #capacity: number;
   readonly #entries = new Map<string, Entry>();
-  /** Goes round through the entries, in the order in which they came. */
-  #hand: Iterator<Entry>;
+  /** Stands before the oldest entry: all that it has passed are gone. (Asking the Map anew would pass its holes each time.) */
+  #oldest: Iterator<Entry>;
+  /** Goes round through the entries, looking for those whose window is over. */
+  #sweeper: Iterator<Entry>;
   #bytes = 0;
   #lastUses = 0;
   #evacuated = 0;
@@ -73,7 +75,8 @@ export class OverLimitCache implements CounterStore {
     this.kind = store.kind;
     this.#store = store;
     this.#capacity = options.sizeInBytes;
-    this.#hand = this.#entries.values();
+    this.#oldest = this.#entries.values();
+    this.#sweeper = this.#entries.values();
   }
 
   count(request: CountRequest): void | Promise<void> {
@@ -244,8 +247,11 @@ export class OverLimitCache implements CounterStore {
 
   #sweep(now: number): void {
     for (let step = 0; step < SWEEP; step++) {
-      const entry = this.#next();
-      if (entry === undefined) return;
+      const { done, value: entry } = this.#sweeper.next();
+      if (done) {
+        this.#sweeper = this.#entries.values();
+        return;
+      }
       if (entry.windowEnd * 1000 > now) continue;
       this.#drop(entry);
       this.#expired += 1;
@@ -253,20 +259,15 @@ export class OverLimitCache implements CounterStore {
   }
 
   #evacuate(now: number): void {
-    const entry = this.#next()!;
+    let step = this.#oldest.next();
+    if (step.done) {
+      this.#oldest = this.#entries.values();
+      step = this.#oldest.next();
+    }
+    const entry: Entry = step.value;
     this.#drop(entry);
     if (entry.windowEnd * 1000 <= now) this.#expired += 1;
     else this.#evacuated += 1;
-  }
-
-  /** The entry at the hand; undefined where there is none at all. */
-  #next(): Entry | undefined {
-    let step = this.#hand.next();
-    if (step.done) {
-      this.#hand = this.#entries.values();
-      step = this.#hand.next();
-    }
-    return step.done ? undefined : step.value;
   }
 }
 

@@ -3,6 +3,12 @@
  * meaning; whether it keeps the configuration from being loaded; and what it is about.
  */
 export const diagnosticCodes = {
+  "missing-directory": { severity: "error", meaning: "The configuration directory is not there." },
+  "unreadable-file": { severity: "error", meaning: "A configuration file that cannot be read." },
+  "undecodable-resource": {
+    severity: "error",
+    meaning: "A management server's resource that does not decode.",
+  },
   "yaml-syntax": { severity: "error", meaning: "The file is not YAML." },
   "invalid-utf8": { severity: "error", meaning: "The file is not UTF-8." },
   "too-large": { severity: "error", meaning: "The file is larger than any configuration." },

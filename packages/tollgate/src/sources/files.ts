@@ -6,7 +6,7 @@ import type { Diagnostic } from "../rules/diagnostic.ts";
 import { loadRules } from "../rules/load.ts";
 import { DirectoryWatches } from "./directory-watches.ts";
 import { type PathEntry, resolvePath } from "./path-links.ts";
-import { fault, fingerprintOf, isRuleFile, type ReadFiles, readRuleFiles } from "./read-files.ts";
+import { diagnose, fingerprintOf, isRuleFile, type ReadFiles, readRuleFiles } from "./read-files.ts";
 import type { RuleSource, SourceEvents } from "./source.ts";
 
 export interface FileSourceOptions {
@@ -131,7 +131,7 @@ export class FileSource implements RuleSource {
       if (this.#trail !== before && attempt < MAX_ATTEMPTS) continue;
       this.#pollInstead(faults);
       if (missing === undefined) return undefined;
-      return fault(
+      return diagnose(
         "missing-directory",
         this.#directory,
         `is not there: ${missing}; check RUNTIME_ROOT, RUNTIME_SUBDIRECTORY and RUNTIME_APPDIRECTORY`,

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Diagnostic } from "../rules/diagnostic.ts";
-import type { DiagnosticCode } from "../rules/diagnostic-codes.ts";
+import { type DiagnosticCode, diagnosticCodes } from "../rules/diagnostic-codes.ts";
 import type { RuleFile } from "../rules/load.ts";
 
 /** Bytes of one file, and of all together: beyond them a file is refused before it is read. */
@@ -36,7 +36,7 @@ export async function readRuleFiles(directory: string, ignoreDotFiles: boolean):
     try {
       files.push({ name: path, text: await readFile(path, "utf8") });
     } catch (error) {
-      diagnostics.push(fault("unreadable-file", path, `cannot be read: ${reasonOf(error)}`));
+      diagnostics.push(diagnose("unreadable-file", path, `cannot be read: ${reasonOf(error)}`));
     }
   }
   const after = await survey(directory, ignoreDotFiles);
@@ -62,7 +62,7 @@ async function survey(directory: string, ignoreDotFiles: boolean): Promise<Surve
   try {
     names = await readdir(directory);
   } catch (error) {
-    const diagnostic = fault("missing-directory", directory, `cannot be listed: ${reasonOf(error)}`);
+    const diagnostic = diagnose("missing-directory", directory, `cannot be listed: ${reasonOf(error)}`);
     return { readable: [], diagnostics: [diagnostic], fingerprint: "", dangling: false };
   }
   const readable: string[] = [];
@@ -78,17 +78,24 @@ async function survey(directory: string, ignoreDotFiles: boolean): Promise<Surve
       prints.push(`${name} ${found.dev}:${found.ino}:${found.size}:${found.mtimeNs}`);
       total += Number(found.size);
       // A pipe or a device could keep the reader waiting for ever.
-      if (!found.isFile()) diagnostics.push(fault("unreadable-file", path, "is no regular file"));
+      if (!found.isFile()) diagnostics.push(diagnose("unreadable-file", path, "is no regular file"));
       else if (found.size > MAX_FILE_SIZE || total > MAX_TOTAL_SIZE)
-        diagnostics.push(fault("too-large", path, tooLarge(Number(found.size))));
+        diagnostics.push(diagnose("too-large", path, tooLarge(Number(found.size))));
       else readable.push(name);
     } catch (error) {
       prints.push(`${name} -`);
       dangling = true;
-      diagnostics.push(fault("unreadable-file", path, `cannot be read: ${reasonOf(error)}`));
+      diagnostics.push(diagnose("unreadable-file", path, `cannot be read: ${reasonOf(error)}`));
     }
   }
-  if (prints.length === 0) diagnostics.push(nothingToRead(directory, names));
+  for (const name of names.filter((one) => one.endsWith(".yml"))) {
+    const right = name.replace(/\.yml$/, ".yaml");
+    diagnostics.push(
+      diagnose("ignored-file", join(directory, name), `only *.yaml files are read: call it ${right}`),
+    );
+  }
+  if (prints.length === 0)
+    diagnostics.push(diagnose("no-files", directory, "holds no *.yaml file: no domain is configured"));
   return { readable, diagnostics, fingerprint: prints.join("\n"), dangling };
 }
 
@@ -98,18 +105,10 @@ function tooLarge(size: number): string {
     : `is one too many: the files are larger than ${MAX_TOTAL_SIZE} bytes together`;
 }
 
-function nothingToRead(directory: string, names: readonly string[]): Diagnostic {
-  const others = names.filter((name) => /\.(yml|yaml|json)$/i.test(name));
-  const hint = others.length === 0 ? "" : ` (${others.slice(0, 5).join(", ")} is not)`;
-  return {
-    ...fault("no-files", directory, `holds no *.yaml file${hint}: no domain is configured`),
-    severity: "warning",
-  };
-}
-
-/** An error about a file or directory as a whole. */
-export function fault(code: DiagnosticCode, file: string, message: string): Diagnostic {
-  return { severity: "error", code, message, location: { file, line: 0, column: 0 }, sourceLine: undefined };
+/** A diagnostic about a file or directory as a whole. */
+export function diagnose(code: DiagnosticCode, file: string, message: string): Diagnostic {
+  const { severity } = diagnosticCodes[code];
+  return { severity, code, message, location: { file, line: 0, column: 0 }, sourceLine: undefined };
 }
 
 /** `EACCES: permission denied`, without the call and the path that the message of the run time repeats. */

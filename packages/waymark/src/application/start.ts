@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import type { ControllerClass } from "../controller.ts";
-import { isController } from "../controller.ts";
 import type { BodyRules } from "../http/body.ts";
 import { abstractNames, isAbstractIn } from "../routing/abstract.ts";
 import { buildRoutes, type ModuleEntry, type SignatureOf } from "../routing/build.ts";
 import { type ClassScan, classesOf, type FoundClass } from "../routing/classes.ts";
 import { discover, type FoundModule } from "../routing/discover.ts";
+import { StartError } from "../routing/errors.ts";
 import { ownedFiles } from "../routing/hooks.ts";
 import { loadModules, type Namespace } from "../routing/load.ts";
 import { manifestEntries } from "../routing/manifest.ts";
@@ -48,25 +48,27 @@ async function gather(
 ): Promise<{ roots: ModuleEntry[]; signatureOf: SignatureOf }> {
   if (options.manifest !== undefined) return manifestEntries(options.manifest, notes);
   if (options.controllers !== undefined) {
-    const root = tableEntry("controllers", "", options.controllers, notes);
-    return { roots: [root], signatureOf: await signaturesOf([root], options, true) };
+    const misfits: string[] = [];
+    const root = tableEntry("controllers", "", options.controllers, { notes, misfits });
+    return { roots: [root], signatureOf: await signaturesOf([root], options, misfits, true) };
   }
   const directory = resolve(options.directory ?? process.cwd());
   const roots: ModuleEntry[] = [];
+  const misfits: string[] = [];
   for (const prefix of prefixesOf(options, process.env.FRAMEWORK_PREFIX)) {
     const tree = discover(prefix, directory);
     const loaded = await loadModules(tree);
     const isAbstract = isAbstractIn(await abstractNames(ownedFiles()));
-    roots.push(foundEntry(tree, "", loaded, { isAbstract, notes }));
+    roots.push(foundEntry(tree, "", loaded, { isAbstract, notes, misfits }));
   }
-  return { roots, signatureOf: await signaturesOf(roots, options, false) };
+  return { roots, signatureOf: await signaturesOf(roots, options, misfits, false) };
 }
 
 function foundEntry(
   found: FoundModule,
   segment: string,
   loaded: ReadonlyMap<FoundModule, Namespace>,
-  scan: Pick<ClassScan, "isAbstract" | "notes">,
+  scan: Pick<ClassScan, "isAbstract" | "notes" | "misfits">,
 ): ModuleEntry {
   const { name, file } = found;
   return {
@@ -78,17 +80,18 @@ function foundEntry(
 }
 
 /** A table is read like a module's namespace: classes are its exports, other objects its submodules. */
-function tableEntry(name: string, segment: string, table: ControllerTable, notes: string[]): ModuleEntry {
+function tableEntry(
+  name: string,
+  segment: string,
+  table: ControllerTable,
+  scan: Pick<ClassScan, "notes" | "misfits">,
+): ModuleEntry {
   const children = Object.entries(table)
     .filter(([key, value]) => typeof value === "object" && value !== null && !/^[_.]/.test(key))
     .map(([key, value]) =>
-      tableEntry(`${name}.${key}`, segmentOfModule(key), value as ControllerTable, notes),
+      tableEntry(`${name}.${key}`, segmentOfModule(key), value as ControllerTable, scan),
     );
-  const classes = classesOf(table, { file: undefined, module: name, isAbstract: () => false, notes });
-  for (const [key, value] of Object.entries(table)) {
-    if (typeof value === "function" && !isController(value))
-      notes.push(`${name}: ${key} is not a controller class`);
-  }
+  const classes = classesOf(table, { ...scan, file: undefined, module: name, isAbstract: () => false });
   return { name, segment, classes, children };
 }
 
@@ -96,11 +99,14 @@ function tableEntry(name: string, segment: string, table: ControllerTable, notes
 async function signaturesOf(
   roots: readonly ModuleEntry[],
   options: ApplicationOptions,
+  misfits: readonly string[],
   plain: boolean,
 ): Promise<SignatureOf> {
   const known = new Map<FoundClass, Map<string, MethodSignature>>();
   const requests: { controller: ControllerClass; verb: string; found: FoundClass }[] = [];
+  const controllers: ControllerClass[] = [];
   const visit = (found: FoundClass) => {
+    controllers.push(found.controller);
     known.set(found, new Map());
     for (const [verb, method] of found.verbs) {
       const signature = plain && !wantsOpenApi(options) ? plainSignature(verb, method) : undefined;
@@ -114,12 +120,17 @@ async function signaturesOf(
     for (const child of entry.children) walk(child);
   };
   for (const root of roots) walk(root);
-  if (requests.length > 0) {
+  if (requests.length > 0 || (!plain && controllers.length > 0) || misfits.length > 0) {
     const { readSignatures } = await import("../signature/reader.ts");
     const warn = options.warn ?? ((message: string) => console.error(message));
-    const read = readSignatures(requests, { unreadableTypes: options.unreadableTypes ?? "error", warn });
+    const read = readSignatures(requests, {
+      unreadableTypes: options.unreadableTypes ?? "error",
+      warn,
+      controllers,
+    });
     for (const [at, { found, verb }] of requests.entries()) known.get(found)!.set(verb, read[at]!);
   }
+  if (misfits.length > 0) throw new StartError("INVALID_VERB", misfits.join("\n"));
   return (found, verb) => known.get(found)!.get(verb)!;
 }
 

@@ -25,6 +25,8 @@ export interface ClassScan {
   readonly module: string;
   readonly isAbstract: AbstractCheck;
   readonly notes: string[];
+  /** Verbs that are no methods. The reader of the source names their lines; these are for when there is none. */
+  readonly misfits: string[];
 }
 
 /** The controllers among a module's exports, sorted by name. */
@@ -58,7 +60,7 @@ function classOf(
   if (!isController(value) || isControllerBase(value) || above.has(value)) return undefined;
   const full = parent === "" ? name : `${parent}.${name}`;
   const where = `${scan.file ?? scan.module}: class ${full}`;
-  const verbs = verbsOf(value, where);
+  const verbs = verbsOf(value, where, scan.misfits);
   const reason = skipReason(name, full, value, scan);
   if (reason !== undefined) {
     if (verbs.size > 0) scan.notes.push(`${where} is not routed: ${reason}`);

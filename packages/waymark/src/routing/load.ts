@@ -25,7 +25,7 @@ export async function loadFile(file: string): Promise<Namespace> {
   }
 }
 
-const LOCATION = /(?:file:\/\/)?(\/[^\s():]+):(\d+)(?::(\d+))?/;
+const LOCATION = /(?:file:\/\/)?(\/[^\s():]+):(\d+)(?::(\d+))?/g;
 
 /** Says where a module is broken: by the parser where Node names no line, else from the error's own stack. */
 async function describe(file: string, error: unknown): Promise<string> {
@@ -45,8 +45,12 @@ async function describe(file: string, error: unknown): Promise<string> {
       }
     }
   }
-  const at = LOCATION.exec((error as Error | null)?.stack ?? "");
-  const place = at === null || at[1]!.includes("/node_modules/") ? file : at[0].replace("file://", "");
-  const lines = message.split("\n").filter((line) => line.trim() !== "");
-  return `${place}: ${lines[0] ?? "the module threw nothing that could be shown"}${place === file ? "" : ` (loaded for ${file})`}`;
+  const places = [...((error as Error | null)?.stack ?? "").matchAll(LOCATION)];
+  // The first line of the program's own: frames of Node and of packages say nothing of what to change.
+  const own = new Set(ownedFiles());
+  const place = places.find(([, path]) => own.has(decodeURI(path!)))?.[0].replace("file://", "") ?? file;
+  const [first = "the module threw nothing that could be shown"] = message
+    .split("\n")
+    .filter((line) => line.trim());
+  return `${place}: ${first}${place.startsWith(file) ? "" : ` (loaded for ${file})`}`;
 }

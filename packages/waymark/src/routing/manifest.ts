@@ -88,7 +88,13 @@ function classesFrom(
   };
   // Whether a class is abstract was decided when the manifest was written: it is not listed then.
   const isAbstract = (_: unknown, __: unknown, name: string) => !Object.hasOwn(module.classes, name);
-  const found = classesOf(module.exports, { file: undefined, module: module.name, isAbstract, notes });
+  const found = classesOf(module.exports, {
+    file: undefined,
+    module: module.name,
+    isAbstract,
+    notes,
+    misfits: [],
+  });
   for (const each of found) remember(each);
   for (const name of listed) throw stale(`${module.name} has no class ${name} any more`);
   return found;

@@ -1,5 +1,4 @@
 import { type ControllerClass, isControllerBase } from "../controller.ts";
-import { StartError } from "./errors.ts";
 
 /** An HTTP method name in capitals (RFC 9110 token): `GET`, `M-SEARCH`, `X_LOCK`. */
 const VERB = /^[A-Z][A-Z0-9]*(?:[-_][A-Z0-9]+)*$/;
@@ -12,7 +11,11 @@ export function isVerb(name: string): boolean {
  * The verbs of a class: methods of its prototype chain up to `Controller`. Looked up by descriptor, so that nothing
  * of the program runs, and kept in a `Map`, so that `constructor` and `__proto__` are names like any other.
  */
-export function verbsOf(controller: ControllerClass, where: string): Map<string, () => unknown> {
+export function verbsOf(
+  controller: ControllerClass,
+  where: string,
+  misfits: string[],
+): Map<string, () => unknown> {
   const verbs = new Map<string, () => unknown>();
   let prototype: object | null = controller.prototype;
   while (prototype !== null && !isControllerBase(prototype.constructor)) {
@@ -20,10 +23,8 @@ export function verbsOf(controller: ControllerClass, where: string): Map<string,
       if (!isVerb(name) || verbs.has(name)) continue;
       if (typeof descriptor.value !== "function") {
         const kind = descriptor.get || descriptor.set ? "an accessor" : "a field";
-        throw new StartError(
-          "INVALID_VERB",
-          `${where}: ${name} is ${kind}; a verb must be a method: ${name}() { ... }`,
-        );
+        misfits.push(`${where}: ${name} is ${kind}; a verb must be a method: ${name}() { ... }`);
+        continue;
       }
       verbs.set(name, descriptor.value);
     }

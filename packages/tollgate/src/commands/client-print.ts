@@ -1,12 +1,12 @@
 import { create, toJsonString } from "@bufbuild/protobuf";
 import {
   type RateLimitResponse,
-  RateLimitResponse_Code,
+  type RateLimitResponse_Code,
   type RateLimitResponse_DescriptorStatus,
-  RateLimitResponse_RateLimit_Unit,
   RateLimitResponseSchema,
 } from "../protocol/gen/envoy/service/ratelimit/v3/rls_pb.ts";
 import type { Descriptor } from "../protocol/messages.ts";
+import { codeNames, unitNames } from "../protocol/units.ts";
 
 /** One answer as a line of proto3 JSON. */
 export function renderJson(response: RateLimitResponse): string {
@@ -41,7 +41,7 @@ export function renderText(
 }
 
 export function codeName(code: RateLimitResponse_Code): string {
-  return RateLimitResponse_Code[code] ?? `code ${code}`;
+  return codeNames[code] ?? `code ${code}`;
 }
 
 const UNLIMITED = 0xffff_ffff;
@@ -49,7 +49,7 @@ const UNLIMITED = 0xffff_ffff;
 function describe(status: RateLimitResponse_DescriptorStatus): string {
   const limit = status.currentLimit;
   if (limit === undefined) return status.limitRemaining === UNLIMITED ? "unlimited" : "no limit";
-  const unit = RateLimitResponse_RateLimit_Unit[limit.unit] ?? `unit ${limit.unit}`;
+  const unit = unitNames[limit.unit] ?? `unit ${limit.unit}`;
   const name = limit.name === "" ? "" : ` (${JSON.stringify(limit.name)})`;
   const reset = status.durationUntilReset;
   const until = reset === undefined ? "" : `, resets in ${reset.seconds} s`;

@@ -4,9 +4,9 @@ import type { ChannelCredentials, Client, ServiceError } from "@grpc/grpc-js";
 import { encodeRequest } from "../protocol/encode-request.ts";
 import {
   type RateLimitResponse,
-  RateLimitResponse_Code,
   RateLimitResponseSchema,
 } from "../protocol/gen/envoy/service/ratelimit/v3/rls_pb.ts";
+import { Code } from "../protocol/messages.ts";
 import { SHOULD_RATE_LIMIT } from "../protocol/method.ts";
 import {
   type ClientOptions,
@@ -77,7 +77,7 @@ async function askRepeatedly(client: Client, options: ClientOptions, io: Command
     io.stdout.write(`${options.repeat} calls: ${counts}\n`);
   }
   if (failed > 0) return 1;
-  return options.check && tally.has(codeName(RateLimitResponse_Code.OVER_LIMIT)) ? 2 : 0;
+  return options.check && tally.has(codeName(Code.OVER_LIMIT)) ? 2 : 0;
 }
 
 function ask(client: Client, options: ClientOptions): Promise<RateLimitResponse> {

@@ -1,7 +1,13 @@
-import { after, before, describe } from "node:test";
+/** KVSTORE_TYPE=cluster: conformance, slots on the move, servers that come and go. */
+import assert from "node:assert/strict";
+import { after, before, describe, type TestContext, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
+import type { KvstoreOptions } from "../../src/counters/kvstore/options.ts";
+import { slotOf } from "../../src/counters/kvstore/slots.ts";
 import { RedisCluster } from "../servers/cluster.ts";
-import { storeConformance } from "./conformance.ts";
+import { makeCount, makeRequest, storeConformance, windowOf } from "./conformance.ts";
+import { countOne, until } from "./kvstoreSupport.ts";
 
 describe("kvstore, cluster", () => {
   let cluster: RedisCluster;
@@ -9,8 +15,133 @@ describe("kvstore, cluster", () => {
     cluster = await RedisCluster.start(3);
   });
   after(() => cluster.stop());
-  const open = () => new KvstoreStore({ type: "cluster", url: cluster.url, poolSize: 2 });
-  const openByOne = () => new KvstoreStore({ type: "cluster", url: cluster.nodes[0]!.url, poolSize: 2 });
 
-  storeConformance("kvstore cluster", { makeStore: open, makePeer: openByOne });
+  function open(t: TestContext, options: Partial<KvstoreOptions> = {}): KvstoreStore {
+    const store = new KvstoreStore({ type: "cluster", url: cluster.url, poolSize: 2, ...options });
+    t.after(() => store.close());
+    return store;
+  }
+
+  storeConformance("kvstore cluster", {
+    makeStore: () => new KvstoreStore({ type: "cluster", url: cluster.url, poolSize: 2 }),
+    makePeer: () => new KvstoreStore({ type: "cluster", url: cluster.nodes[0]!.url, poolSize: 2 }),
+  });
+
+  test("a prefix with a hash tag brings all counters into one slot", async (t) => {
+    const store = open(t);
+    const stem = "{deployment-1}tagged|";
+    const requests = Array.from({ length: 40 }, (_, i) =>
+      makeRequest([makeCount({ stem: `${stem}a:`, limit: 10 }), makeCount({ stem: `${stem}${i % 3}:` })], {
+        allOrNothing: true,
+      }),
+    );
+    await Promise.all(requests.map((request) => store.count(request)));
+    const holders = await Promise.all(
+      cluster.nodes.map((node) => node.command("CLUSTER", "COUNTKEYSINSLOT", slotOf("{deployment-1}"))),
+    );
+    assert.equal(holders.filter((count) => count !== 0).length, 1);
+    assert.equal(await countOne(store, { stem: `${stem}a:`, hits: 0 }), 10);
+  });
+
+  /** Calls in a loop over many keys, each key by one caller, who knows what its counter must be. */
+  function load(store: KvstoreStore, callers: number, stem: string) {
+    const state = { on: true, answered: 0, failed: 0, wrong: 0, slowest: 0 };
+    const loop = async (i: number) => {
+      let counted = 0;
+      let lost = 0;
+      while (state.on) {
+        const count = makeCount({ stem: `${stem}${i}:` });
+        const begun = performance.now();
+        try {
+          await store.count(makeRequest([count]));
+          counted++;
+          state.answered++;
+          if (count.after < counted || count.after > counted + lost) state.wrong++;
+        } catch {
+          lost++;
+          state.failed++;
+          await sleep(5);
+        }
+        state.slowest = Math.max(state.slowest, performance.now() - begun);
+      }
+    };
+    const all = Array.from({ length: callers }, (_, i) => loop(i));
+    return {
+      state,
+      async end() {
+        state.on = false;
+        await Promise.all(all);
+        return state;
+      },
+    };
+  }
+
+  test("slots that move under load lose no answer: MOVED, ASK, TRYAGAIN", async (t) => {
+    const store = open(t);
+    const running = load(store, 60, "{moving}|");
+    const slot = slotOf("{moving}");
+    const from = cluster.nodes[Math.floor((slot * 3) / 16384)]!;
+    const to = cluster.nodes.find((node) => node !== from)!;
+    await until("keys are there", () => running.state.answered > 200);
+    // Half-way, a script over a key that is here and one that is nowhere yet meets TRYAGAIN, single keys meet ASK.
+    const both = ["{moving}|both:", "{moving}|new:"].map((stem) => makeCount({ stem }));
+    await countOne(store, { stem: "{moving}|both:" });
+    const script = await cluster.migrate(slot, from, to, async () => {
+      const promise = Promise.resolve(store.count(makeRequest(both, { allOrNothing: true })));
+      const { answered } = running.state;
+      await until("calls go on", () => running.state.answered > answered + 500);
+      return { promise };
+    });
+    await script.promise;
+    assert.deepEqual(
+      both.map(({ after }) => after),
+      [2, 1],
+    );
+    const answered = running.state.answered;
+    await until("calls go on at the new place", () => running.state.answered > answered + 500);
+    const state = await running.end();
+    assert.deepEqual({ failed: state.failed, wrong: state.wrong }, { failed: 0, wrong: 0 });
+    const keys = (await to.command("CLUSTER", "GETKEYSINSLOT", slot, 1000)) as string[];
+    assert.equal(keys.length, 62);
+    for (const key of keys)
+      assert.ok(Number(await to.command("TTL", key)) > 0, `${key} keeps an expiry wherever it was made`);
+  });
+
+  test("a cluster of which one server is known is found whole, and its gauges count all", async (t) => {
+    const store = open(t, { url: cluster.nodes[1]!.url });
+    for (let i = 0; i < 30; i++) assert.equal(await countOne(store, { stem: `found|${i}:` }), 1);
+    await until("all connections stand", () => store.gauges.cxActive === 6);
+  });
+});
+
+describe("kvstore, cluster with replicas", () => {
+  test("a master that dies under load: its replica takes over, all others go on", async (t) => {
+    const cluster = await RedisCluster.start(3, 1, { config: ["cluster-replica-validity-factor 0"] });
+    t.after(() => cluster.stop());
+    const store = new KvstoreStore({
+      type: "cluster",
+      url: cluster.url,
+      poolSize: 2,
+      timeout: 500,
+      onEmptyWait: 200,
+    });
+    t.after(() => store.close());
+    const stems = Array.from({ length: 30 }, (_, i) => `dies|${i}:`);
+    const lost = (stem: string) => slotOf(stem + windowOf(3600)) < 5461;
+    for (const stem of stems) await countOne(store, { stem });
+    await cluster.nodes[0]!.stop();
+    let slowest = 0;
+    const tryAll = async (which: string[]) => {
+      const begun = performance.now();
+      const ends = await Promise.allSettled(which.map((stem) => countOne(store, { stem })));
+      slowest = Math.max(slowest, performance.now() - begun);
+      return ends.every((end) => end.status === "fulfilled");
+    };
+    assert.ok(
+      await tryAll(stems.filter((stem) => !lost(stem))),
+      "the other masters' slots are counted meanwhile",
+    );
+    await until("the replica serves", () => tryAll(stems), 20_000);
+    assert.ok(slowest < 1500, `no call took longer than its bounds: ${slowest} ms`);
+  });
 });

@@ -56,6 +56,26 @@ export class RedisCluster {
         await sleep(20);
   }
 
+  /**
+   * Moves a slot with its keys from one master to another, as redis-cli does.
+   * @param halfWay called when half of the keys have moved; its result is handed back
+   */
+  async migrate<T>(slot: number, from: RedisServer, to: RedisServer, halfWay: () => Promise<T>): Promise<T> {
+    const [fromId, toId] = [await from.command("CLUSTER", "MYID"), await to.command("CLUSTER", "MYID")];
+    await to.command("CLUSTER", "SETSLOT", slot, "IMPORTING", String(fromId));
+    await from.command("CLUSTER", "SETSLOT", slot, "MIGRATING", String(toId));
+    const move = async (most: number) => {
+      const keys = (await from.command("CLUSTER", "GETKEYSINSLOT", slot, most)) as string[];
+      if (keys.length > 0) await from.command("MIGRATE", "127.0.0.1", to.port, "", 0, 5000, "KEYS", ...keys);
+      return keys.length;
+    };
+    await move(Math.ceil(Number(await from.command("CLUSTER", "COUNTKEYSINSLOT", slot)) / 2));
+    const result = await halfWay();
+    while ((await move(1000)) > 0);
+    for (const node of [to, from]) await node.command("CLUSTER", "SETSLOT", slot, "NODE", String(toId));
+    return result;
+  }
+
   /** Waits until every node that runs agrees. */
   async until(agrees: (node: RedisServer) => Promise<boolean>): Promise<void> {
     const latest = Date.now() + 20_000;

@@ -15,6 +15,8 @@ import type { Topology } from "./topology.ts";
 /** The slots are asked for so often while all is well, and so often while a server is away. */
 const calmMs = 5000;
 const troubledMs = 250;
+/** Never more often than this, however many MOVED come in. */
+const leastMs = 50;
 /** A slot on the move answers TRYAGAIN to a script until both of its keys are on one side. */
 const tryAgainMs = 20;
 
@@ -30,6 +32,9 @@ export class ClusterTopology implements Topology {
   #control: Connection | undefined;
   #refreshing = false;
   #timer: NodeJS.Timeout | undefined;
+  /** When the slots were asked for last, and will be next, on the monotonic clock. */
+  #refreshed = Number.NEGATIVE_INFINITY;
+  #refreshAt = Number.POSITIVE_INFINITY;
   #closed = false;
   #turn = 0;
 
@@ -140,14 +145,19 @@ export class ClusterTopology implements Topology {
     return { host: parseHostPort(own, "a cluster node").host, port };
   }
 
+  /** Asks for the slots then, or earlier where that was planned already: a stream of failures must not put it off. */
   #refreshIn(delay: number): void {
-    if (this.#closed) return;
-    if (delay === calmMs && this.#timer !== undefined) return;
+    const at = Math.max(performance.now() + delay, this.#refreshed + leastMs);
+    if (this.#closed || at >= this.#refreshAt) return;
+    this.#refreshAt = at;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      void this.#refresh();
-    }, delay);
+    this.#timer = setTimeout(
+      () => {
+        this.#refreshAt = Number.POSITIVE_INFINITY;
+        void this.#refresh();
+      },
+      Math.max(0, at - performance.now()),
+    );
     this.#timer.unref();
   }
 
@@ -157,6 +167,7 @@ export class ClusterTopology implements Topology {
       return;
     }
     this.#refreshing = true;
+    this.#refreshed = performance.now();
     try {
       const connection = await this.#controlConnection();
       const [reply] = await connection.commands([["CLUSTER", "SLOTS"]]);

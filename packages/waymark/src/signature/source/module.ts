@@ -140,15 +140,10 @@ export class SourceModule {
 
   /** Where V8 says that a function is: its opening parenthesis, or an arrow function's first character. */
   #parenthesis(node: FunctionNode | ArrowFunctionExpression): number {
-    const from = node.typeParameters?.end ?? ("id" in node ? node.id?.end : undefined);
-    if (from === undefined && node.type === "ArrowFunctionExpression") return this.#afterAsync(node);
+    const isArrow = node.type === "ArrowFunctionExpression";
+    if (isArrow && (node.async || !node.typeParameters)) return node.start;
+    const from = node.typeParameters?.end ?? (isArrow ? undefined : node.id?.end);
     return this.source.text.indexOf("(", from ?? node.start);
-  }
-
-  #afterAsync(node: ArrowFunctionExpression): number {
-    if (!node.async) return node.start;
-    const first = this.source.text.slice(node.start + "async".length).search(/\S/);
-    return node.start + "async".length + first;
   }
 
   #declareAll(statements: readonly (Statement | Directive)[], scope: Scope): void {

@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import type { MethodSignature } from "../../src/signature/model.ts";
+import { type ControllerClass, readSignatures } from "../../src/signature/reader.ts";
+
+const load = (name: string): Promise<Record<string, ControllerClass>> =>
+  import(new URL(`../fixtures/signature/${name}`, import.meta.url).href);
+
+const read = (controller: ControllerClass, verb: string): MethodSignature =>
+  readSignatures([{ controller, verb }])[0]!;
+
+/** `id: number, keywords: object` */
+const shortly = ({ parameters }: MethodSignature): string =>
+  parameters.map(({ role, name, type }) => `${role} ${name}: ${type.kind}`).join(", ");
+
+const placeOf = ({ location: { file, line, column } }: MethodSignature): string =>
+  `${file.split("/").at(-1)}:${line}:${column}`;
+
+suite("methods are found where V8 says", () => {
+  const rows: readonly (readonly [
+    file: string,
+    name: string,
+    verb: string,
+    signature: string,
+    place: string,
+  ])[] = [
+    [
+      "controllers.ts",
+      "Plain",
+      "GET",
+      "positional id: number, keywords keywords: object",
+      "controllers.ts:6:3",
+    ],
+    ["controllers.ts", "Plain", "POST", "keywords it: object", "controllers.ts:10:3"],
+    ["controllers.ts", "Plain", "PUT", "positional id: boolean", "controllers.ts:14:3"],
+    ["controllers.ts", "Plain", "M-SEARCH", "positional text: string", "controllers.ts:18:3"],
+    ["controllers.ts", "Derived", "GET", "positional id: number", "base.ts:4:3"],
+    ["controllers.ts", "Derived", "PATCH", "positional id: date", "controllers.ts:24:3"],
+    ["controllers.ts", "Mixed", "LIST", "keywords keywords: object", "base.ts:17:5"],
+    ["controllers.ts", "Mixed", "DELETE", "positional id: bigint", "base.ts:8:3"],
+    ["controllers.ts", "Wrapped", "GET", "positional id: url", "controllers.ts:34:18"],
+    ["controllers.ts", "Wrapped", "ARROW", "positional id: bigint", "controllers.ts:41:60"],
+    ["reexport.ts", "Renamed", "PATCH", "positional id: date", "controllers.ts:24:3"],
+    ["reexport.ts", "Anonymous", "GET", "positional id: number, positional name: string", "base.ts:23:3"],
+    ["base.ts", "default", "DELETE", "positional id: bigint", "base.ts:8:3"],
+    ["plain.js", "Plain", "GET", "positional id: untyped, keywords keywords: object", "plain.js:2:3"],
+    ["plain.js", "Plain", "POST", "keywords keywords: object, rest rest: untyped", "plain.js:6:3"],
+    ["mark.ts", "Mark", "GET", "positional id: number", "mark.ts:1:21"],
+    ["mark.ts", "Second", "GET", "positional id: boolean", "mark.ts:4:3"],
+  ];
+  for (const [file, name, verb, signature, place] of rows) {
+    test(`${file} ${name}.${verb}`, async () => {
+      const found = read((await load(file))[name]!, verb);
+      assert.deepEqual([found.verb, shortly(found), placeOf(found)], [verb, signature, place]);
+    });
+  }
+
+  test("many at once, in the order asked for", async () => {
+    const { Plain, Derived } = await load("controllers.ts");
+    const found = readSignatures([
+      { controller: Derived!, verb: "GET" },
+      { controller: Plain!, verb: "GET" },
+      { controller: Derived!, verb: "DELETE" },
+    ]);
+    assert.deepEqual(found.map(shortly), [
+      "positional id: number",
+      "positional id: number, keywords keywords: object",
+      "positional id: bigint",
+    ]);
+  });
+
+  test("none at all", () => {
+    assert.deepEqual(readSignatures([]), []);
+  });
+
+  test("nothing is left behind", async () => {
+    const before = Reflect.ownKeys(globalThis).length;
+    read((await load("controllers.ts")).Plain!, "GET");
+    assert.equal(Reflect.ownKeys(globalThis).length, before);
+  });
+
+  test("a signature is plain JSON", async () => {
+    const found = read((await load("controllers.ts")).Plain!, "POST");
+    assert.deepEqual(JSON.parse(JSON.stringify(found)), found);
+  });
+});
+
+suite("what has no source says so", () => {
+  const rows: readonly (readonly [verb: string, message: RegExp])[] = [
+    ["BOUND", /Wrapped\.BOUND has no source file: it is a bound or native function.*waymark build/],
+    ["TEXT", /Wrapped\.TEXT has no source file: it was loaded from text/],
+    ["NOTHING", /Wrapped has no method NOTHING/],
+  ];
+  for (const [verb, message] of rows) {
+    test(verb, async () => {
+      const { Wrapped } = await load("controllers.ts");
+      assert.throws(() => read(Wrapped!, verb), { code: "UNREADABLE_SOURCE", message });
+    });
+  }
+
+  test("a file that is not what runs", async (context) => {
+    const folder = await mkdtemp(join(tmpdir(), "waymark-reader-"));
+    context.after(() => rm(folder, { recursive: true }));
+    const file = join(folder, "changed.mjs");
+    await writeFile(file, "export class Changed { GET(id) {} }");
+    const { Changed } = (await import(pathToFileURL(file).href)) as Record<string, ControllerClass>;
+    await writeFile(file, "// pushed down\nexport class Changed { GET(id) {} }");
+    assert.throws(() => read(Changed!, "GET"), {
+      code: "UNREADABLE_SOURCE",
+      message: /changed\.mjs:1:27: Changed\.GET is not where Node says.*waymark build/,
+    });
+  });
+
+  test("compiled code is warned of", async () => {
+    const { Compiled } = await load("compiled.js");
+    const warnings: string[] = [];
+    readSignatures([{ controller: Compiled!, verb: "GET" }], { warn: (message) => warnings.push(message) });
+    assert.equal(warnings.length, 1);
+    assert.match(
+      warnings[0]!,
+      /compiled\.js was compiled, and its types are gone: every argument is taken as text.*waymark build/,
+    );
+  });
+});
+
+suite("verbs that are no methods end the start with their line", () => {
+  const rows: readonly (readonly [name: string, message: RegExp])[] = [
+    ["Field", /misplaced\.ts:2:3: GET is a field\. A verb must be a method: `GET\(\) \{ \.\.\. \}`/],
+    ["Getter", /misplaced\.ts:7:3: GET is an accessor/],
+    ["Overloaded", /misplaced\.ts:13:3: GET is overloaded.*Write one signature/],
+    ["Child", /misplaced\.ts:2:3: GET is a field/],
+  ];
+  for (const [name, message] of rows) {
+    test(name, async () => {
+      const controllers = [(await load("misplaced.ts"))[name]!];
+      assert.throws(() => readSignatures([], { controllers }), { code: "MISPLACED_VERB", message });
+    });
+  }
+  test("of the class that a request names, too", async () => {
+    const { Child } = await load("misplaced.ts");
+    assert.throws(() => read(Child!, "POST"), { code: "MISPLACED_VERB" });
+  });
+  test("constants, declared fields and other names are none", async () => {
+    const { Fine } = await load("misplaced.ts");
+    assert.equal(shortly(read(Fine!, "POST")), "");
+  });
+});
+
+suite("workspace links and packages", () => {
+  const read2 = async (folder: string, specifier: string): Promise<MethodSignature> => {
+    const file = join(folder, "app", `${specifier.replaceAll(/\W/g, "_")}.ts`);
+    await writeFile(
+      file,
+      `import type { Model } from "${specifier}";\nexport class A { POST(it: Model) { return it; } }`,
+    );
+    const { A } = (await import(pathToFileURL(file).href)) as Record<string, ControllerClass>;
+    return read(A!, "POST");
+  };
+  test("types are followed through them", async (context) => {
+    const folder = await realpath(await mkdtemp(join(tmpdir(), "waymark-reader-")));
+    context.after(() => rm(folder, { recursive: true }));
+    const write = async (path: string, text: string) => {
+      await mkdir(join(folder, path, ".."), { recursive: true });
+      await writeFile(join(folder, path), text);
+    };
+    await write("app/package.json", '{ "name": "app", "type": "module" }');
+    await write(
+      "packages/models/package.json",
+      '{ "name": "@own/models", "exports": { ".": "./src/index.ts", "./sub": { "types": "./src/sub.ts", "import": "./dist/sub.js" } } }',
+    );
+    await write("packages/models/src/index.ts", 'export * from "./sub.ts";');
+    await write("packages/models/src/sub.ts", "export interface Model { model: string }");
+    await write(
+      "app/node_modules/typed/package.json",
+      '{ "name": "typed", "types": "./typed.d.ts", "main": "./typed.js" }',
+    );
+    await write("app/node_modules/typed/typed.d.ts", "export declare interface Model { typed: number }");
+    await write("app/node_modules/typed/deep.d.ts", "export interface Model { deep: number }");
+    await mkdir(join(folder, "app/node_modules/@own"), { recursive: true });
+    await symlink(join(folder, "packages/models"), join(folder, "app/node_modules/@own/models"), "dir");
+    const rows = [
+      ["@own/models", "model"],
+      ["@own/models/sub", "model"],
+      ["typed", "typed"],
+      ["typed/deep", "deep"],
+    ] as const;
+    for (const [specifier, property] of rows) {
+      const { type } = (await read2(folder, specifier)).parameters[0]!;
+      assert.ok(type.kind === "object" && type.properties[0]!.name === property, specifier);
+    }
+    await assert.rejects(read2(folder, "absent"), { code: "UNREADABLE_SOURCE" });
+    await assert.rejects(read2(folder, "@own/models/absent"), { code: "UNREADABLE_SOURCE" });
+  });
+});

@@ -1,8 +1,12 @@
+/** KVSTORE_TYPE=sentinel: conformance, failover asked for, failover from a master that hangs, sentinels that are away. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { after, before, describe, type TestContext, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
+import type { KvstoreOptions } from "../../src/counters/kvstore/options.ts";
 import { SentinelGroup } from "../servers/sentinel.ts";
-import { makeCount, makeRequest, storeConformance } from "./conformance.ts";
+import { storeConformance, windowOf } from "./conformance.ts";
+import { countFails, countOne, until } from "./kvstoreSupport.ts";
 
 describe("kvstore, sentinel", () => {
   let group: SentinelGroup;
@@ -10,24 +14,28 @@ describe("kvstore, sentinel", () => {
     group = await SentinelGroup.start();
   });
   after(() => group.stop());
-  const open = () => new KvstoreStore({ type: "sentinel", url: group.url });
 
-  storeConformance("kvstore sentinel", { makeStore: open, makePeer: open });
-
-  test("a failover under load: calls go on against the new master, none hangs", async (t) => {
-    const store = new KvstoreStore({ type: "sentinel", url: group.url, timeout: 1000 });
+  function open(t: TestContext, options: Partial<KvstoreOptions> = {}): KvstoreStore {
+    const store = new KvstoreStore({ type: "sentinel", url: group.url, poolSize: 2, ...options });
     t.after(() => store.close());
+    return store;
+  }
+
+  const make = () => new KvstoreStore({ type: "sentinel", url: group.url, poolSize: 2 });
+  storeConformance("kvstore sentinel", { makeStore: make, makePeer: make });
+
+  test("a failover under load: calls go on against the new master, none outlives its bounds", async (t) => {
+    const said: string[] = [];
+    const store = open(t, { timeout: 1000, log: (_, message) => said.push(message) });
     let on = true;
-    const results = { good: 0, failed: 0, slowest: 0 };
+    const results = { good: 0, slowest: 0 };
     const callers = Array.from({ length: 20 }, async (_, i) => {
       while (on) {
         const begun = performance.now();
-        try {
-          await store.count(makeRequest([makeCount({ stem: `failover|n=${i}|hour:` })]));
-          results.good++;
-        } catch {
-          results.failed++;
-        }
+        await countOne(store, { stem: `failover|n=${i}|hour:` }).then(
+          () => results.good++,
+          () => sleep(5),
+        );
         results.slowest = Math.max(results.slowest, performance.now() - begun);
       }
     });
@@ -35,17 +43,37 @@ describe("kvstore, sentinel", () => {
     await group.failover();
     const master = await group.master();
     assert.notEqual(master, before);
-    await group.until(async () => {
-      const good = results.good;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      return results.good > good + 20 && (await master.command("EXISTS", await aKey(master))) === 1;
+    const stem = `failover|after|hour:`;
+    await until("the new master counts", async () => {
+      await countOne(store, { stem }).catch(() => {});
+      return (await master.command("EXISTS", stem + windowOf(3600))) === 1;
     });
+    const { good } = results;
+    await until("all callers go on", () => results.good > good + 100);
     on = false;
     await Promise.all(callers);
     assert.ok(results.slowest < 2500, `the slowest call took ${results.slowest} ms`);
+    await until("the move is told", () => said.some((line) => line.includes(`to ${master.url}`)));
   });
 
-  async function aKey(master: { command(...words: string[]): Promise<unknown> }): Promise<string> {
-    return String((await master.command("RANDOMKEY")) ?? "none");
-  }
+  test("a sentinel that does not answer holds up nothing, and none knows another name", async (t) => {
+    group.sentinels[0]!.pause();
+    t.after(() => group.sentinels[0]!.resume());
+    assert.equal(await countOne(open(t), { stem: "paused-sentinel|hour:" }), 1);
+    const other = open(t, { url: group.url.replace("counters", "nobody"), onEmptyWait: 20 });
+    const { error } = await countFails(other, "STORE_UNAVAILABLE");
+    assert.match(error.message, /no sentinel knows where the master "nobody" is/);
+  });
+
+  test("a master that hangs is left when the sentinels have another, long before the time-out", async (t) => {
+    const store = open(t, { timeout: 60_000, onEmpty: "WAIT" });
+    await countOne(store, { stem: "hangs|hour:" });
+    const before = await group.master();
+    before.pause();
+    t.after(() => before.resume());
+    const { took } = await countFails(store, "STORE_UNAVAILABLE", { stem: "hangs|hour:" });
+    assert.ok(took < 15_000, `after ${took} ms`);
+    assert.equal(await countOne(store, { stem: "hangs|new|hour:" }), 1);
+    assert.notEqual(await group.master(), before);
+  });
 });

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { ErrorReply, type Reply, ReplyReader, toInteger } from "./reader.ts";
+
+function read(...chunks: (string | Buffer)[]): Reply[] {
+  const replies: Reply[] = [];
+  const reader = new ReplyReader({ reply: (reply) => replies.push(reply) });
+  for (const chunk of chunks) reader.feed(Buffer.from(chunk));
+  return replies;
+}
+
+/** Every kind of reply with its value. */
+const kinds: [string, Reply][] = [
+  [":0\r\n", 0],
+  [":42\r\n", 42],
+  [":999999999999999\r\n", 999_999_999_999_999],
+  [":9007199254740991\r\n", 9_007_199_254_740_991n],
+  [":9223372036854775807\r\n", 9_223_372_036_854_775_807n],
+  [":-7\r\n", -7],
+  ["+OK\r\n", "OK"],
+  ["-OOM command not allowed\r\n", new ErrorReply("OOM command not allowed")],
+  ["$-1\r\n", null],
+  ["$0\r\n\r\n", ""],
+  ["$7\r\na\r\nb\r\nc\r\n", "a\r\nb\r\nc"],
+  ["$2\r\né\r\n", "é"],
+  ["*-1\r\n", null],
+  ["*0\r\n", []],
+  ["*3\r\n:1\r\n*2\r\n$1\r\nx\r\n$-1\r\n-ERR in it\r\n", [1, ["x", null], new ErrorReply("ERR in it")]],
+];
+
+describe("reading replies", () => {
+  for (const [text, value] of kinds)
+    test(JSON.stringify(text.slice(0, 40)), () => assert.deepEqual(read(text), [value]));
+
+  test("any replies, cut anywhere, are read the same", () => {
+    const replies = fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(replies, fc.array(fc.nat(200), { maxLength: 10 }), (list, cuts) => {
+        const bytes = Buffer.from(list.map(([text]) => text).join(""));
+        const places = [0, ...cuts.map((cut) => cut % bytes.length).sort((a, b) => a - b), bytes.length];
+        const chunks = places.slice(1).map((end, i) => bytes.subarray(places[i], end));
+        assert.deepEqual(
+          read(...chunks),
+          list.map(([, value]) => value),
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("a chunk may be used again after it was fed", () => {
+    const replies: Reply[] = [];
+    const reader = new ReplyReader({ reply: (reply) => replies.push(reply) });
+    const chunk = Buffer.from(":1\r\n:23");
+    reader.feed(chunk);
+    chunk.fill("x");
+    reader.feed(Buffer.from("4\r\n"));
+    assert.deepEqual(replies, [1, 234]);
+  });
+
+  test("bytes that are no replies are refused", () => {
+    for (const text of [
+      "HTTP/1.1 400 Bad Request\r\n",
+      ":12a\r\n",
+      ":\r\n",
+      "$x\r\n",
+      "*1\r\n?\r\n",
+      "$99999999999\r\n",
+    ])
+      assert.throws(() => read(text), Error, text);
+    assert.throws(() => read("*1\r\n".repeat(20)), /nested/);
+    assert.throws(() => read("+".padEnd(17 * 1024 * 1024, "x")), /larger/);
+  });
+
+  test("an error's code is its first word", () => {
+    assert.equal(new ErrorReply("MOVED 866 10.0.0.1:6379").code, "MOVED");
+    assert.equal(new ErrorReply("NOAUTH").code, "NOAUTH");
+  });
+
+  test("integers out of texts", () => {
+    assert.equal(toInteger("12"), 12);
+    assert.equal(toInteger("-9007199254740993"), -9_007_199_254_740_993n);
+    for (const text of ["", "1.5", "1e3", "0x10", " 1", "123456789012345678901"])
+      assert.throws(() => toInteger(text));
+  });
+});

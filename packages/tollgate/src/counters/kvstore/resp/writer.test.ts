@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { CommandWriter, commandHead } from "./writer.ts";
+
+const bulk = (text: string) => `$${Buffer.byteLength(text)}\r\n${text}\r\n`;
+
+describe("writing commands", () => {
+  test("a count with its expiry", () => {
+    const writer = new CommandWriter();
+    writer.raw(commandHead(3, "INCRBY"));
+    writer.key("d|k=v|hour:", 1_700_000_000);
+    writer.integer(7);
+    writer.raw(commandHead(3, "EXPIRE"));
+    writer.sameKey();
+    writer.integer(3725);
+    const key = bulk("d|k=v|hour:1700000000");
+    assert.equal(
+      writer.bytes().toString(),
+      `*3\r\n${bulk("INCRBY")}${key}${bulk("7")}*3\r\n${bulk("EXPIRE")}${key}${bulk("3725")}`,
+    );
+  });
+
+  test("any keys and numbers, in one buffer that grows and is used again", () => {
+    const writer = new CommandWriter();
+    const part = fc.record({
+      stem: fc.oneof(
+        fc.string(),
+        fc.string({ unit: "binary" }),
+        fc.string({ minLength: 90, maxLength: 130 }),
+      ),
+      start: fc.integer({ min: 0, max: 2 ** 40 }),
+      value: fc.maxSafeInteger(),
+    });
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 30 }), (parts) => {
+        writer.reset();
+        let expected = "";
+        for (const { stem, start, value } of parts) {
+          writer.key(stem, start);
+          writer.integer(value);
+          expected += bulk(stem + start) + bulk(String(value));
+        }
+        assert.deepEqual(writer.bytes(), Buffer.from(expected));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("the hash tells keys apart by stem and window, whatever their letters", () => {
+    const writer = new CommandWriter();
+    const hashes = new Set<number>();
+    for (const stem of ["a|", "b|", "ä|", "漢|", "a||"])
+      for (const start of [0, 60, 120]) {
+        writer.key(stem, start);
+        hashes.add(writer.hash);
+      }
+    assert.equal(hashes.size, 15);
+  });
+
+  test("a buffer that one huge batch needed is let go", () => {
+    const writer = new CommandWriter();
+    writer.text("x".repeat(3_000_000));
+    assert.ok(writer.buffer.length >= 3_000_000);
+    writer.reset();
+    assert.ok(writer.buffer.length < 100_000);
+  });
+});

@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import HPACK from "hpack";
+import { HpackDecoder } from "./decoder.ts";
+import { encodeHeaders } from "./encoder.ts";
+
+type List = [name: string, value: string][];
+
+function decode(decoder: HpackDecoder, block: Uint8Array, limit = 1e6): List | undefined {
+  const bytes = Buffer.from(block);
+  return decoder.decode(bytes, 0, bytes.length, limit)?.map(({ name, value }) => [name, value]);
+}
+
+const hex = (text: string) => Buffer.from(text.replaceAll(" ", ""), "hex");
+
+// RFC 7541, appendix C.3 (plain) and C.4 (Huffman): three requests on one connection
+const first: List = [
+  [":method", "GET"],
+  [":scheme", "http"],
+  [":path", "/"],
+  [":authority", "www.example.com"],
+];
+const second: List = [...first, ["cache-control", "no-cache"]];
+const third: List = [
+  [":method", "GET"],
+  [":scheme", "https"],
+  [":path", "/index.html"],
+  [":authority", "www.example.com"],
+  ["custom-key", "custom-value"],
+];
+const examples: [name: string, blocks: string[]][] = [
+  [
+    "C.3",
+    [
+      "8286 8441 0f77 7777 2e65 7861 6d70 6c65 2e63 6f6d",
+      "8286 84be 5808 6e6f 2d63 6163 6865",
+      "8287 85bf 400a 6375 7374 6f6d 2d6b 6579 0c63 7573 746f 6d2d 7661 6c75 65",
+    ],
+  ],
+  [
+    "C.4",
+    [
+      "8286 8441 8cf1 e3c2 e5f2 3a6b a0ab 90f4 ff",
+      "8286 84be 5886 a8eb 1064 9cbf",
+      "8287 85bf 4088 25a8 49e9 5ba9 7d7f 8925 a849 e95b b8e8 b4bf",
+    ],
+  ],
+];
+for (const [name, blocks] of examples) {
+  test(`decodes the requests of RFC 7541 ${name}`, () => {
+    const decoder = new HpackDecoder();
+    assert.deepEqual(
+      blocks.map((block) => decode(decoder, hex(block))),
+      [first, second, third],
+    );
+  });
+}
+
+const faults: [what: string, block: string][] = [
+  ["index 0", "80"],
+  ["an index beyond both tables", "be"],
+  ["a name index beyond both tables", "7f80 01 0161"],
+  ["a string cut off", "4005 6162"],
+  ["an integer cut off", "ff80 80"],
+  ["an integer above 2^28", "ff80 8080 8080 01"],
+  ["a size update above our table size", "3fe2 1f"],
+  ["a size update after a field", "8220"],
+  ["a value that is missing", "4001 61"],
+];
+for (const [what, block] of faults)
+  test(`refuses ${what}`, () => assert.equal(decode(new HpackDecoder(), hex(block)), undefined));
+
+test("a size update evicts, and one to 0 empties the table", () => {
+  const decoder = new HpackDecoder();
+  decode(decoder, hex("4001 6101 62 4001 6301 64"));
+  assert.deepEqual(decode(decoder, hex("bebf")), [
+    ["c", "d"],
+    ["a", "b"],
+  ]);
+  // Room for one entry of 34: the older one goes.
+  assert.deepEqual(decode(decoder, hex("3f05 be")), [["c", "d"]]);
+  assert.equal(decode(decoder, hex("bf")), undefined);
+  assert.deepEqual(decode(decoder, hex("20")), []);
+  assert.equal(decode(decoder, hex("be")), undefined);
+});
+
+test("fields beyond the list limit are counted and not kept", () => {
+  const decoder = new HpackDecoder();
+  const value = "v".repeat(3000);
+  decode(decoder, encodeWithIndexing("bomb", value));
+  const block = Buffer.alloc(10_000, 0xbe);
+  const kept = decode(decoder, block, 16_384)!;
+  assert.equal(decoder.listSize, 10_000 * (4 + 3000 + 32));
+  assert.ok(kept.length <= 16_384 / 3036);
+});
+
+test("the version changes exactly when the dynamic table does", () => {
+  const decoder = new HpackDecoder();
+  const before = decoder.version;
+  decode(decoder, encodeHeaders(third));
+  assert.equal(decoder.version, before);
+  decode(decoder, hex("4001 6101 62"));
+  assert.notEqual(decoder.version, before);
+});
+
+function encodeWithIndexing(name: string, value: string): Buffer {
+  return Buffer.concat([
+    Buffer.from([0x40, name.length]),
+    Buffer.from(name),
+    Buffer.from([0x7f, ((value.length - 127) & 0x7f) | 0x80, (value.length - 127) >> 7]),
+    Buffer.from(value),
+  ]);
+}
+
+const octets = (least: number, most: number, highest: number) =>
+  fc
+    .array(fc.integer({ min: 0, max: highest }), { minLength: least, maxLength: most })
+    .map((codes) => String.fromCharCode(...codes));
+const commonNames = fc.constantFrom(
+  ":path",
+  "content-type",
+  "te",
+  "grpc-timeout",
+  "user-agent",
+  "x-b3-traceid",
+);
+const commonValues = fc.constantFrom("", "trailers", "/a.B/C");
+const lists = (highest: number) =>
+  fc.array(
+    fc.tuple(fc.oneof(commonNames, octets(1, 20, highest)), fc.oneof(commonValues, octets(0, 300, highest))),
+    { maxLength: 20 },
+  ) as fc.Arbitrary<List>;
+
+test("decoding is the inverse of encoding for all header lists", () => {
+  fc.assert(
+    fc.property(lists(255), (list) => {
+      assert.deepEqual(decode(new HpackDecoder(), encodeHeaders(list)), list);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+// ASCII: the other implementation takes text above that for UTF-8.
+test("an independent implementation reads what we encode, and we what it encodes, block after block", () => {
+  fc.assert(
+    fc.property(fc.array(lists(127), { minLength: 1, maxLength: 12 }), (conversation) => {
+      const ours = new HpackDecoder();
+      const theirs = new HPACK();
+      const theirDecoder = new HPACK();
+      for (const list of conversation) {
+        assert.deepEqual(decode(ours, theirs.encode(list)), list);
+        assert.deepEqual(theirDecoder.decode(Buffer.from(encodeHeaders(list))), list);
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("arbitrary bytes decode or are refused, and leave the table within its size", () => {
+  fc.assert(
+    fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 10 }), (blocks) => {
+      const decoder = new HpackDecoder();
+      for (const block of blocks) if (decode(decoder, block) === undefined) break;
+    }),
+    { numRuns: 1000 },
+  );
+});

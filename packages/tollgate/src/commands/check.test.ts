@@ -1,0 +1,211 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, test } from "node:test";
+import { stripVTControlCharacters } from "node:util";
+import { runCheck } from "./check.ts";
+
+const cwd = mkdtempSync(join(tmpdir(), "tollgate-check-"));
+after(() => rmSync(cwd, { recursive: true }));
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(join(cwd, path)), { recursive: true });
+  writeFileSync(join(cwd, path), text);
+}
+
+const limit = "rate_limit: { unit: day, requests_per_unit: 1 }";
+write("good/a.yaml", `domain: a\ndescriptors:\n  - { key: k, ${limit} }\n`);
+write("good/b.yaml", `domain: b\ndescriptors:\n  - { key: k, ${limit} }\n  - { key: l, ${limit} }\n`);
+write("good/README.md", "not a configuration: [");
+write("good/nested.yaml/c.yaml", "not read: [");
+write("bad/a.yaml", "domain: a\ndescriptors:\n  - key: k\n\trate_limt:\n");
+write("bad/b.yaml", "domain: b\ndescriptors:\n  - key: k\n    rate_limt: {}\n");
+write(
+  "warn/a.yaml",
+  `domain: a\ndescriptors:\n  - key: k\n    value: v\n    detailed_metric: true\n    ${limit}\n`,
+);
+write("twice/a.yaml", `domain: a\ndescriptors:\n  - { key: k, ${limit} }\n`);
+write("twice/b.yaml", `domain: a\ndescriptors:\n  - { key: l, ${limit} }\n`);
+write("yml/a.yml", "domain: a\n");
+mkdirSync(join(cwd, "empty"));
+mkdirSync(join(cwd, "linked"));
+symlinkSync(join(cwd, "bad/b.yaml"), join(cwd, "linked/b.yaml"));
+
+interface Outcome {
+  readonly status: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function check(
+  argv: readonly string[],
+  world: { isTTY?: boolean; env?: Record<string, string> } = {},
+): Promise<Outcome> {
+  let out = "";
+  let err = "";
+  const status = await runCheck(argv, {
+    stdout: { write: (text) => (out += text), isTTY: world.isTTY },
+    stderr: { write: (text) => (err += text) },
+    env: world.env ?? {},
+    cwd,
+  });
+  return { status, out, err };
+}
+
+/** arguments | exit status | standard output, or what it holds | standard error holds */
+const runs: readonly (readonly [string, number, string | RegExp, RegExp?])[] = [
+  ["good", 0, "2 domains, 3 limits in 2 files: no errors\n"],
+  ["-config_dir good", 0, "2 domains, 3 limits in 2 files: no errors\n"],
+  ["--config-dir=good", 0, "2 domains, 3 limits in 2 files: no errors\n"],
+  ["good good", 0, "4 domains, 6 limits in 4 files: no errors\n"],
+  ["good/a.yaml good/b.yaml", 0, "2 domains, 3 limits in 2 files: no errors\n"],
+  [
+    "good/a.yaml twice/a.yaml",
+    1,
+    /^twice\/a\.yaml:1:9: the domain "a" is defined in good\/a\.yaml:1:9 already/,
+  ],
+  ["bad", 1, /^bad\/a\.yaml:4:\d+: YAML syntax: .*\nbad\/b\.yaml:4:5: unknown key `rate_limt`/s],
+  ["bad good", 1, /2 errors in 4 files\n$/],
+  [
+    "linked",
+    1,
+    /^linked\/b\.yaml:4:5: unknown key `rate_limt` in a descriptor: did you mean `rate_limit`\? \[unknown-key\]\n {2}4 \| {5}rate_limt: \{\}\n {4}\| {5}\^\n1 error in 1 file\n$/,
+  ],
+  [
+    "warn",
+    0,
+    /^warn\/a\.yaml:5:22: warning: `detailed_metric` has no effect.*1 domain, 1 limit in 1 file: 1 warning\n$/s,
+  ],
+  ["-strict warn", 1, /^warn\/a\.yaml:5:22: `detailed_metric` has no effect.*1 error in 1 file\n$/s],
+  ["twice", 1, /^twice\/b\.yaml:1:9: the domain "a" is defined in twice\/a\.yaml:1:9 already/],
+  ["-merge_domain_configs twice", 0, "1 domain, 2 limits in 2 files: no errors\n"],
+  ["--merge-domain-configs twice", 0, "1 domain, 2 limits in 2 files: no errors\n"],
+  ["-merge_domain_configs=true twice", 0, "1 domain, 2 limits in 2 files: no errors\n"],
+  ["-merge_domain_configs=false twice", 1, /defined in/],
+  ["empty", 0, /^empty: warning: no \*\.yaml file is in this directory/],
+  ["--strict empty", 1, /^empty: no \*\.yaml file/],
+  ["yml", 0, /^yml\/a\.yml: warning: only \*\.yaml files are read: call it a\.yaml/],
+  ["--help", 0, /^usage: tollgate check \[flags\] DIR\.\.\.\n/],
+  ["-h", 0, /^usage:/],
+  ["", 2, "", /which configuration\?/],
+  ["absent", 2, "", /absent: there is no such file or directory/],
+  ["good absent", 2, "", /absent: there is no such file or directory/],
+  ["--format xml good", 2, "", /-format xml: must be one of text, json, sarif, github/],
+  ["--bogus good", 2, "", /--bogus/],
+];
+
+for (const [words, status, out, err] of runs) {
+  test(`tollgate check ${words}: exit status ${status}`, async () => {
+    const outcome = await check(words === "" ? [] : words.split(" "));
+    if (typeof out === "string") assert.equal(outcome.out, out);
+    else assert.match(outcome.out, out);
+    if (err === undefined) assert.equal(outcome.err, "");
+    else assert.match(outcome.err, err);
+    assert.equal(outcome.status, status);
+  });
+}
+
+test("a line with a tab keeps its caret in place", async () => {
+  const { out } = await check(["bad/a.yaml"]);
+  assert.match(out, /\n {2}4 \| \trate_limt:\n {4}\| \t? *\^\n/);
+});
+
+test("in colour on a terminal, and never against the user's wish", async () => {
+  const plain = (await check(["bad"])).out;
+  const coloured = (await check(["bad"], { isTTY: true })).out;
+  assert.notEqual(coloured, plain);
+  assert.equal(stripVTControlCharacters(coloured), plain);
+  assert.equal((await check(["bad"], { isTTY: true, env: { NO_COLOR: "1" } })).out, plain);
+  assert.equal((await check(["bad"], { isTTY: true, env: { TERM: "dumb" } })).out, plain);
+  assert.equal(
+    (await check(["--format=json", "bad"], { isTTY: true })).out,
+    (await check(["--format=json", "bad"])).out,
+  );
+});
+
+test("--format json", async () => {
+  const { out, status } = await check(["--format", "json", "linked", "warn", "empty"]);
+  assert.equal(status, 1);
+  assert.deepEqual(JSON.parse(out), {
+    errors: 1,
+    warnings: 2,
+    files: 2,
+    domains: 1,
+    rules: 1,
+    diagnostics: [
+      {
+        severity: "error",
+        code: "unknown-key",
+        file: "linked/b.yaml",
+        line: 4,
+        column: 5,
+        message: "unknown key `rate_limt` in a descriptor: did you mean `rate_limit`?",
+      },
+      {
+        severity: "warning",
+        code: "detailed-metric-on-value",
+        file: "warn/a.yaml",
+        line: 5,
+        column: 22,
+        message:
+          "`detailed_metric` has no effect on a rule with an explicit `value`: the metric key shows it anyway",
+      },
+      {
+        severity: "warning",
+        code: "no-files",
+        file: "empty",
+        message: "no *.yaml file is in this directory: no domain is configured, and nothing is limited",
+      },
+    ],
+  });
+});
+
+test("--format sarif", async () => {
+  const { out, status } = await check(["--format", "sarif", "linked", "warn", "empty"]);
+  assert.equal(status, 1);
+  const sarif = JSON.parse(out);
+  assert.equal(sarif.version, "2.1.0");
+  const [run] = sarif.runs;
+  assert.equal(run.tool.driver.name, "tollgate");
+  assert.deepEqual(
+    run.results.map((one: { level: string }) => one.level),
+    ["error", "warning", "warning"],
+  );
+  for (const { ruleId, ruleIndex } of run.results) assert.equal(run.tool.driver.rules[ruleIndex].id, ruleId);
+  for (const { shortDescription } of run.tool.driver.rules) assert.ok(shortDescription.text.length > 0);
+  assert.deepEqual(run.results[0].locations, [
+    {
+      physicalLocation: {
+        artifactLocation: { uri: "linked/b.yaml" },
+        region: { startLine: 4, startColumn: 5 },
+      },
+    },
+  ]);
+  assert.deepEqual(run.results[2].locations, [{ physicalLocation: { artifactLocation: { uri: "empty" } } }]);
+});
+
+test("--format github", async () => {
+  const odd = "odd, 100%: name.yaml";
+  write(odd, "domain: a\ndescriptors:\n  - key: k\n    rate_limt: {}\n");
+  const { out, status } = await check(["--format", "github", "linked", "warn", odd]);
+  assert.equal(status, 1);
+  assert.deepEqual(out.split("\n"), [
+    "::error file=linked/b.yaml,line=4,col=5,title=unknown-key::unknown key `rate_limt` in a descriptor: did you mean `rate_limit`?",
+    "::warning file=warn/a.yaml,line=5,col=22,title=detailed-metric-on-value::`detailed_metric` has no effect on a rule with an explicit `value`: the metric key shows it anyway",
+    "::error file=odd%2C 100%25%3A name.yaml,line=4,col=5,title=unknown-key::unknown key `rate_limt` in a descriptor: did you mean `rate_limit`?",
+    "",
+  ]);
+});
+
+test("of a long line the part around the fault is shown, and nothing that steers a terminal", async () => {
+  write("long.yaml", `domain: a\ndescriptors: [{ key: k, x: "${"y".repeat(300)}", rate_limt: {} }]\n`);
+  const { out } = await check(["long.yaml"]);
+  for (const line of out.split("\n")) assert.ok(line.length < 260, `${line.length} characters`);
+  const lines = out.split("\n");
+  const at = lines.findIndex((line) => line.includes("unknown key `rate_limt`"));
+  assert.equal(lines[at + 1].slice(lines[at + 2].indexOf("^")).slice(0, 9), "rate_limt");
+  write("escape.yaml", 'domain: a\ndescriptors:\n  - key: "\u009b31m"\n    rate_limt: "\u009b31m"\n');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  assert.doesNotMatch((await check(["escape.yaml"])).out, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+});

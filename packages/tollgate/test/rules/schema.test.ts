@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { Ajv } from "ajv";
+import fc from "fast-check";
+import { load as parseYaml } from "js-yaml";
+import type { DiagnosticCode } from "../../src/rules/diagnostic-codes.ts";
+import { fieldNames } from "../../src/rules/fields.ts";
+import { load } from "./helpers.ts";
+import { rulesSchema } from "./json-schema.ts";
+
+const file = join(import.meta.dirname, "../../schema/rules.schema.json");
+
+test("the schema in the package is made of the loader's table of fields (UPDATE=1 writes it anew)", () => {
+  const text = `${JSON.stringify(rulesSchema(), undefined, 2)}\n`;
+  if (process.env.UPDATE) writeFileSync(file, text);
+  assert.deepEqual(JSON.parse(readFileSync(file, "utf8")), JSON.parse(text));
+});
+
+const validate = new Ajv({ strict: true, allowUnionTypes: true, strictRequired: false }).compile(
+  rulesSchema(),
+);
+
+/** What only shows when descriptors are compared with each other: a schema cannot say it. */
+const beyond: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
+  "duplicate-descriptor",
+  "replaces-itself",
+  "replaces-cycle",
+]);
+
+function loaderAccepts(text: string): boolean {
+  return !load(text).diagnostics.some(({ severity, code }) => severity === "error" && !beyond.has(code));
+}
+
+const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined, freq: 3 });
+/** Mostly what is right, and sometimes anything. */
+const or = <Value>(right: fc.Arbitrary<Value>): fc.Arbitrary<unknown> =>
+  fc.oneof(
+    { weight: 30, arbitrary: right },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom<unknown>(null, "", "text", "a*", -1, 1.5, 4294967296, 3, true, [], {}, [3]),
+    },
+  );
+
+const text = fc.constantFrom<unknown>("k", "v*", "*", 5, true, 1.5);
+const flag = fc.boolean();
+const rateLimit = fc.oneof(
+  fc.record({
+    unit: or(fc.constantFrom("day", "WEEK", "Minute", "moment")),
+    requests_per_unit: or(fc.nat(9)),
+  }),
+  fc.record({
+    unlimited: or(flag),
+    unit: maybe(or(fc.constant("day"))),
+    requests_per_unit: maybe(or(fc.nat(9))),
+    name: maybe(or(text)),
+    replaces: maybe(or(fc.array(or(fc.record({ name: or(fc.constant("n")) })), { maxLength: 2 }))),
+  }),
+);
+const stray = fc.option(fc.constantFrom(...fieldNames, "unknown"), { nil: undefined, freq: 12 });
+
+const descriptors = fc.letrec<{ list: unknown; descriptor: unknown }>((tie) => ({
+  list: or(fc.array(tie("descriptor"), { maxLength: 3 })),
+  descriptor: or(
+    fc
+      .record({
+        key: or(text),
+        value: maybe(or(text)),
+        rate_limit: maybe(or(rateLimit)),
+        shadow_mode: maybe(or(flag)),
+        quota_mode: maybe(or(flag)),
+        detailed_metric: maybe(or(flag)),
+        value_to_metric: maybe(or(flag)),
+        share_threshold: maybe(or(flag)),
+        metadata: maybe(or(fc.dictionary(fc.string({ maxLength: 3 }), fc.jsonValue()))),
+        descriptors: fc.oneof({ maxDepth: 2 }, fc.constant(undefined), tie("list")),
+        stray,
+      })
+      .map(({ stray: name, ...rest }) =>
+        name === undefined || name in rest ? rest : { ...rest, [name]: "x" },
+      ),
+  ),
+}));
+
+const documents = fc.record({ domain: or(fc.constant("d")), descriptors: descriptors.list });
+
+test("the schema and the loader accept the same documents", () => {
+  let accepted = 0;
+  let refused = 0;
+  fc.assert(
+    fc.property(documents, (document) => {
+      // JSON leaves out what is undefined; the schema must be asked about the same document.
+      const written = JSON.stringify(document);
+      const expected = loaderAccepts(written);
+      if (expected) accepted++;
+      else refused++;
+      assert.equal(validate(JSON.parse(written)), expected, JSON.stringify(validate.errors));
+    }),
+    { numRuns: 3000 },
+  );
+  assert.ok(accepted > 300 && refused > 300, `${accepted} accepted, ${refused} refused`);
+});
+
+for (const path of globSync(join(import.meta.dirname, "../../examples/config/*.yaml"))) {
+  test(`the schema accepts the example ${path.split("/").at(-1)}`, () => {
+    assert.ok(validate(parseYaml(readFileSync(path, "utf8"))), JSON.stringify(validate.errors));
+  });
+}
+
+/** As an editor sees it, YAML 1.2: spellings that the loader reads as booleans and numbers. */
+const spellings: readonly (readonly [string, boolean])[] = [
+  ["{ key: k, shadow_mode: yes }", true],
+  ["{ key: k, shadow_mode: Off }", true],
+  ["{ key: k, shadow_mode: maybe }", false],
+  ["{ key: k, share_threshold: on }", false],
+  ['{ key: k, value: "a*", share_threshold: on }', true],
+  ["{ key: k, rate_limit: { unlimited: yes } }", true],
+  ["{ key: k, rate_limit: { unlimited: yes, unit: day } }", false],
+  ["{ key: k, rate_limit: { unlimited: no } }", false],
+  ["{ key: k, rate_limit: { unit: day, requests_per_unit: 1_000 } }", true],
+  ["{ key: k, rate_limit: { unit: day, requests_per_unit: ten } }", false],
+  ["{ key: 010, value: 2020-01-01 }", true],
+];
+for (const [descriptor, expected] of spellings) {
+  test(`the schema ${expected ? "accepts" : "refuses"} ${descriptor}, as the loader does`, () => {
+    const written = `domain: d\ndescriptors: [${descriptor}]`;
+    assert.equal(validate(parseYaml(written)), expected);
+    assert.equal(loaderAccepts(written), expected);
+  });
+}

@@ -4,6 +4,7 @@
  * Everything is a ratio, or stands beside its baseline of the same run: a `Map` of numbers, which is the least that a
  * counter in one thread can be (and neither bounded, nor shared, nor ever cleaned).
  */
+import { runAlternatives } from "./alternatives.ts";
 import { runMemory } from "./memory.ts";
 import { runPauses } from "./pauses.ts";
 import { runSpeed } from "./speed.ts";
@@ -14,9 +15,10 @@ const parts: Record<string, () => void | Promise<void>> = {
   memory: runMemory,
   pauses: runPauses,
   threads: runThreads,
+  alternatives: runAlternatives,
 };
 
-/** @param args any of `speed`, `memory`, `pauses`, `threads`; all of them without any */
+/** @param args any of the parts' names; all of them without any */
 export async function main(args: string[]): Promise<void> {
   for (const name of args.length > 0 ? args : Object.keys(parts)) {
     const part = parts[name];
@@ -26,5 +28,3 @@ export async function main(args: string[]): Promise<void> {
     await part();
   }
 }
-
-if (import.meta.main) await main(process.argv.slice(2));

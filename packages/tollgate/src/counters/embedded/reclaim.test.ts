@@ -45,6 +45,15 @@ describe("reclaiming", () => {
     assert.equal(add(store, "more4999:", 60, 0), 1, "what came last is there");
   });
 
+  test("so does one of many shards: each gives up its own first window, and they fill alike", () => {
+    const store = EmbeddedStore.create({ sizeInBytes: 16 * 1024 ** 2, reclaimInterval: 0 });
+    for (let index = 0; index < 20_000; index++) add(store, `day${index}:`, 86_400);
+    const room = fill(store, "minute", 60);
+    assert.ok(room > 150_000, "no shard was full long before the others");
+    for (let index = 0; index < 100_000; index++) add(store, `more${index}:`, 60);
+    for (let index = 0; index < 20_000; index++) assert.equal(add(store, `day${index}:`, 86_400, 0), 1);
+  });
+
   test("what ends first goes first, even for a counter that ends sooner still", () => {
     const store = small();
     fill(store, "day", 86_400);

@@ -94,6 +94,11 @@ export class Shard {
     if (acquireContended(this.#ints, this.#lock, this.#ticket)) this.rebuild();
   }
 
+  /** Takes the lock only if it is free. */
+  tryAcquire(): boolean {
+    return Atomics.compareExchange(this.#ints, this.#lock, 0, this.#ticket) === 0;
+  }
+
   release(): void {
     Atomics.store(this.#ints, this.#lock, 0);
   }

@@ -65,10 +65,14 @@ export class Table {
     shard.release();
   }
 
-  /** Frees up to `most` segments of windows that are over in each shard. @param now milliseconds */
+  /**
+   * Frees up to `most` segments of windows that are over in each shard. A shard that is busy is left for the next
+   * time: nobody waits for this, and it fails for nobody.
+   * @param now milliseconds
+   */
   reclaim(now: number, most: number): void {
     for (const shard of this.shards) {
-      shard.acquire();
+      if (!shard.tryAcquire()) continue;
       shard.reclaim(now, most);
       shard.release();
     }

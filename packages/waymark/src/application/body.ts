@@ -1,4 +1,4 @@
-import { type BodyRules, bodyKind, refuseEncoding } from "../http/body.ts";
+import { type BodyKind, type BodyRules, bodyKind, refuseEncoding } from "../http/body.ts";
 import type { Call, Keywords } from "../http/call.ts";
 import { HttpError } from "../http/error.ts";
 import { decodeUtf8, parseJson } from "../http/json.ts";
@@ -11,18 +11,27 @@ export function carriesArguments(call: Call, rules: BodyRules): boolean {
   return bodyKind(call.incoming.header("content-type"), rules) !== "other";
 }
 
-/** Reads and parses the body of a call whose method takes arguments. Faults are 400, 413 and 415. */
-export async function readBody(call: Call, rules: BodyRules): Promise<BodyInput | undefined> {
-  const { incoming } = call;
-  const contentType = incoming.header("content-type");
-  const kind = bodyKind(contentType, rules);
-  if (kind === "other") return undefined;
+/** What kind of body comes, and how much of it may. 415 for a coding that is not understood. */
+export function bodyOf({ incoming }: Call, rules: BodyRules): { kind: BodyKind; limit: number } {
+  const kind = bodyKind(incoming.header("content-type"), rules);
   refuseEncoding(incoming);
-  const bytes = await incoming.read(kind === "multipart" ? rules.multipartLimit : rules.bodyLimit);
-  call.bytes = bytes;
+  return { kind, limit: kind === "multipart" ? rules.multipartLimit : rules.bodyLimit };
+}
+
+/** Parses a body that was read. Faults are 400; a promise only for a multipart form. */
+export function parseBody(
+  { incoming }: Call,
+  bytes: Uint8Array,
+  kind: BodyKind,
+): BodyInput | undefined | Promise<BodyInput> {
   if (bytes.length === 0) return undefined;
   if (kind === "json") return { kind, value: parseJson(bytes) };
-  if (kind === "multipart") return { kind: "form", fields: await parseMultipart(bytes, contentType!) };
+  if (kind === "multipart") {
+    return parseMultipart(bytes, incoming.header("content-type")!).then((fields) => ({
+      kind: "form",
+      fields,
+    }));
+  }
   const fields = parseFields(decodeUtf8(bytes), "body");
   if (!Array.isArray(fields)) throw new HttpError(400, "the form body is malformed", { errors: [fields] });
   return { kind: "form", fields };

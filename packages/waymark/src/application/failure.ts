@@ -10,10 +10,9 @@ import type { ApplicationOptions } from "./options.ts";
 
 /** What was known of a request when it failed. */
 export interface Failure {
-  readonly incoming: Incoming;
-  readonly call: Call | undefined;
-  readonly controller: Controller | undefined;
-  readonly route: RouteClass | undefined;
+  readonly call: Call;
+  readonly controller: Controller;
+  readonly route: RouteClass;
 }
 
 /** Everything that is wrong with the arguments, as one error. */
@@ -25,28 +24,54 @@ export function faultsError({ status, faults }: BindFaults): HttpError {
   return new HttpError(status, detail, { errors: faults });
 }
 
-/** The answer to a thrown error: what a hook makes of it, else problem details. */
-export async function failureAnswer(
-  thrown: unknown,
-  failure: Failure,
+/** The answer to an error of a call: a thrown `Response`, what a hook makes of it, else problem details. */
+export function failed(
+  error: unknown,
+  { call, controller, route }: Failure,
   options: ApplicationOptions,
+): Answer | Promise<Answer> {
+  if (error instanceof Response) {
+    try {
+      return responseAnswer(error, call.response);
+    } catch (unsendable) {
+      return failed(unsendable, { call, controller, route }, options);
+    }
+  }
+  if (options.onError === undefined && !route.hooks.onError) return problem(error, call.incoming, options);
+  return hooked(error, call.incoming, options, route.hooks.onError ? controller : undefined, controller);
+}
+
+/** The same for an error that no controller has a part in, such as a 404. */
+export function unrouted(
+  error: unknown,
+  incoming: Incoming,
+  options: ApplicationOptions,
+): Answer | Promise<Answer> {
+  if (options.onError === undefined) return problem(error, incoming, options);
+  return hooked(error, incoming, options, undefined, undefined);
+}
+
+async function hooked(
+  thrown: unknown,
+  incoming: Incoming,
+  options: ApplicationOptions,
+  hooking: Controller | undefined,
+  controller: Controller | undefined,
 ): Promise<Answer> {
   let error = thrown;
-  const { controller, route } = failure;
   try {
-    let answered: unknown;
-    if (controller !== undefined && route?.hooks.onError) answered = await controller.onError(error);
+    let answered: unknown = await hooking?.onError(error);
     if (!(answered instanceof Response)) answered = await options.onError?.(error, controller);
     if (answered instanceof Response) return responseAnswer(answered);
   } catch (again) {
-    if (again instanceof Response) return responseAnswer(again);
+    if (again instanceof Response && again.status >= 200 && !again.bodyUsed) return responseAnswer(again);
     error = again;
   }
-  return defaultAnswer(error, failure, options);
+  return problem(error, incoming, options);
 }
 
 /** Problem details for an error that no hook has taken. */
-export function defaultAnswer(error: unknown, { incoming }: Failure, options: ApplicationOptions): Answer {
+export function problem(error: unknown, incoming: Incoming, options: ApplicationOptions): Answer {
   if (HttpError.is(error)) {
     if (error.status >= 500 && error.cause !== undefined) report(error, incoming, options);
     return problemAnswer(error);

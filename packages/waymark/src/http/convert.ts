@@ -23,6 +23,7 @@ export function toAnswer(
   if (state === undefined) {
     if (typeof value === "string") return jsonAnswer(200, JSON.stringify(value));
     if (value === undefined || value === null) return emptyAnswer(204);
+    if (isPlain(value)) return jsonAnswer(200, stringify(value));
   }
   if (value instanceof Response) return responseAnswer(value, state);
   const touched = state?.touched;
@@ -88,6 +89,19 @@ export function responseAnswer(response: Response, state?: ResponseState): Answe
   }
   if (response.body === null || isBodiless(response.status)) return emptyAnswer(response.status, headers);
   return { status: response.status, headers, body: readable(response.body) };
+}
+
+/** Data as a literal writes it: by far the commonest answer, so it goes ahead of the tests for all the others. */
+function isPlain(value: unknown): boolean {
+  if (typeof value !== "object") return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Array.prototype) return true;
+  return (
+    prototype === Object.prototype &&
+    !(Symbol.asyncIterator in (value as object)) &&
+    !("pipe" in (value as object)) &&
+    !(Symbol.iterator in (value as object))
+  );
 }
 
 function checkStatus(status: number): void {

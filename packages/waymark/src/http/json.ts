@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { HttpError } from "./error.ts";
 
 /** Deeper documents than this have no honest use, and would overflow the stack of whatever walks them. */
-const MAX_DEPTH = 500;
+const MAX_DEPTH = 1_000;
 
 /** Parses a JSON body: strictly UTF-8, bounded in depth, and without a key that could reach a prototype. */
 export function parseJson(bytes: Uint8Array): unknown {

@@ -65,10 +65,10 @@ export const bodyCases: readonly Case[] = [
     status: 200,
     json: { constructor: { prototype: 1 } },
   }),
-  post("JSON that is too deep", "/anything", JSON_TYPE, `{"a":${"[".repeat(600)}${"]".repeat(600)}}`, {
+  post("JSON that is too deep", "/anything", JSON_TYPE, `{"a":${"[".repeat(1100)}${"]".repeat(1100)}}`, {
     status: 400,
   }),
-  post("JSON that is deep", "/anything", JSON_TYPE, `{"a":${"[".repeat(400)}${"]".repeat(400)}}`, {
+  post("JSON that is deep", "/anything", JSON_TYPE, `{"a":${"[".repeat(900)}${"]".repeat(900)}}`, {
     status: 200,
   }),
   post("JSON of the wrong type", "/", JSON_TYPE, '{"name":5}', { status: 400, faults: ["body.name"] }),

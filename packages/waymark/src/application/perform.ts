@@ -1,0 +1,183 @@
+import type { Controller } from "../controller.ts";
+import { type Answer, withoutBody } from "../http/answer.ts";
+import type { Call } from "../http/call.ts";
+import { responseAnswer, toAnswer } from "../http/convert.ts";
+import { flatten } from "../http/headers.ts";
+import type { RouteClass, RouteVerb } from "../routing/model.ts";
+import type { BindResult } from "../signature/binder.ts";
+import { BindFaults } from "../signature/faults.ts";
+import { bodyOf, carriesArguments, parseBody } from "./body.ts";
+import { failed, faultsError } from "./failure.ts";
+import type { ApplicationOptions } from "./options.ts";
+
+/** Everything that one call needs, besides the request. */
+export interface Matched {
+  readonly route: RouteClass;
+  readonly entry: RouteVerb;
+  readonly call: Call;
+  readonly controller: Controller;
+}
+
+/**
+ * Calls the method of a request that has found its class and verb: `before()`, arity, body, names and types,
+ * method, `after()`. Answers at once where nothing has to be waited for; never throws, never rejects.
+ */
+export function perform(matched: Matched, options: ApplicationOptions): Answer | Promise<Answer> {
+  const { route, entry, call } = matched;
+  const { hooks } = route;
+  if (hooks.before || hooks.after || options.before !== undefined || options.after !== undefined)
+    return performWithHooks(matched, options);
+  if (takesBody(matched)) return performWithBody(matched, options);
+  try {
+    const bound = entry.binder.bind({ segments: call.positionals, query: call.query });
+    if (bound instanceof Promise) return performBound(matched, bound, options);
+    const value = invoke(matched, bound);
+    if (isThenable(value)) return finish(matched, value, options);
+    const answer = toAnswer(value, call.response, call.incoming);
+    return answer instanceof Promise ? guard(matched, answer, options) : answer;
+  } catch (error) {
+    return failed(error, matched, options);
+  }
+}
+
+/** True for a body that fills arguments; any other is left to the method. */
+function takesBody({ route, entry, call }: Matched): boolean {
+  return call.incoming.hasBody && entry.binder.readsBody && carriesArguments(call, route.body);
+}
+
+function invoke({ entry, controller }: Matched, bound: BindResult): unknown {
+  if (bound instanceof BindFaults) throw faultsError(bound);
+  return entry.method.apply(controller, bound as never[]);
+}
+
+async function guard(
+  matched: Matched,
+  answer: Promise<Answer>,
+  options: ApplicationOptions,
+): Promise<Answer> {
+  try {
+    return await answer;
+  } catch (error) {
+    return failed(error, matched, options);
+  }
+}
+
+async function finish(
+  matched: Matched,
+  value: PromiseLike<unknown>,
+  options: ApplicationOptions,
+): Promise<Answer> {
+  try {
+    return await toAnswer(await value, matched.call.response, matched.call.incoming);
+  } catch (error) {
+    return failed(error, matched, options);
+  }
+}
+
+async function performBound(
+  matched: Matched,
+  bound: Promise<BindResult>,
+  options: ApplicationOptions,
+): Promise<Answer> {
+  try {
+    return await toAnswer(await invoke(matched, await bound), matched.call.response, matched.call.incoming);
+  } catch (error) {
+    return failed(error, matched, options);
+  }
+}
+
+async function performWithBody(matched: Matched, options: ApplicationOptions): Promise<Answer> {
+  try {
+    // One promise fewer for each of these that has its value at once: 0.3 us of 6 for a JSON body of 1 KiB.
+    const bound = bindBody(matched, await readBody(matched));
+    const value = invoke(matched, bound instanceof Promise ? await bound : bound);
+    const answer = toAnswer(
+      isThenable(value) ? await value : value,
+      matched.call.response,
+      matched.call.incoming,
+    );
+    return answer instanceof Promise ? await answer : answer;
+  } catch (error) {
+    return failed(error, matched, options);
+  }
+}
+
+/** Arity is looked at before the body; what is read of that is never more than the limit. */
+function readBody({ route, entry, call }: Matched): Promise<Uint8Array> {
+  const { positionals, query } = call;
+  if (positionals.length > entry.binder.maximum) {
+    const faults = entry.binder.bind({ segments: positionals, query });
+    if (faults instanceof BindFaults) throw faultsError(faults);
+  }
+  return call.incoming.read(bodyOf(call, route.body).limit);
+}
+
+function bindBody({ route, entry, call }: Matched, bytes: Uint8Array): BindResult | Promise<BindResult> {
+  call.bytes = bytes;
+  const bind = (body: ReturnType<typeof parseBody>) => {
+    call.body = body;
+    return entry.binder.bind({ segments: call.positionals, query: call.query, body: body as never });
+  };
+  const body = parseBody(call, bytes, bodyOf(call, route.body).kind);
+  return body instanceof Promise ? body.then(bind) : bind(body);
+}
+
+async function performWithHooks(matched: Matched, options: ApplicationOptions): Promise<Answer> {
+  try {
+    let answer: Answer;
+    try {
+      answer = await answerOf(matched, options);
+    } catch (thrown) {
+      if (!(thrown instanceof Response)) throw thrown;
+      answer = responseAnswer(thrown, matched.call.response);
+    }
+    return await afterwards(matched, answer, options);
+  } catch (error) {
+    return failed(error, matched, options);
+  }
+}
+
+async function answerOf(matched: Matched, options: ApplicationOptions): Promise<Answer> {
+  const { route, entry, call, controller } = matched;
+  let early = await options.before?.(controller);
+  if (!(early instanceof Response) && route.hooks.before) early = await controller.before();
+  if (early instanceof Response) return responseAnswer(early, call.response);
+  const bound = takesBody(matched)
+    ? await bindBody(matched, await readBody(matched))
+    : await entry.binder.bind({ segments: call.positionals, query: call.query });
+  return toAnswer(await invoke(matched, bound), call.response, call.incoming);
+}
+
+async function afterwards(
+  { route, controller }: Matched,
+  answer: Answer,
+  { after }: ApplicationOptions,
+): Promise<Answer> {
+  if (!route.hooks.after && after === undefined) return answer;
+  const first = asResponse(answer);
+  let response = first;
+  if (route.hooks.after) {
+    const replaced = await controller.after(response);
+    if (replaced instanceof Response) response = replaced;
+  }
+  const replaced = await after?.(response, controller);
+  if (replaced instanceof Response) response = replaced;
+  // The same Response, perhaps with other headers: its body need not go through a stream.
+  if (response === first && !response.bodyUsed)
+    return { status: response.status, headers: flatten(response.headers), body: answer.body };
+  withoutBody(answer);
+  return responseAnswer(response);
+}
+
+/** A streamed body is not shown to `after()`: the Response stands for its status and headers. */
+function asResponse({ status, headers, body }: Answer): Response {
+  const shown = typeof body === "string" || body instanceof Uint8Array ? body : null;
+  const response = new Response(shown, { status });
+  response.headers.delete("content-type");
+  for (let at = 0; at < headers.length; at += 2) response.headers.append(headers[at]!, headers[at + 1]!);
+  return response;
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+}

@@ -1,9 +1,17 @@
-import { type BoundAddress, GrpcServer, type ServerOptions, type TlsOptions } from "@tollway/grpc-wire";
+import {
+  type BoundAddress,
+  GrpcServer,
+  ReflectionService,
+  type ServerOptions,
+  type TlsOptions,
+} from "@tollway/grpc-wire";
 import type { Health } from "../observe/health.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Counter, Statistics, Timer } from "../observe/statistics.ts";
+import { fileDescriptorSet } from "../protocol/file-descriptors.ts";
 import { showAddress } from "./address.ts";
 import type { Answering } from "./answering.ts";
+import { serveHealth } from "./grpc-health.ts";
 import { serveDecisions } from "./grpc-methods.ts";
 
 export interface GrpcDoorOptions {
@@ -41,6 +49,8 @@ export async function openGrpcDoor(options: GrpcDoorOptions): Promise<GrpcDoor> 
       log.debug(() => `gRPC connection of ${peer}: ${code}: ${message}`),
   } satisfies ServerOptions);
   serveDecisions(server, answering);
+  const forget = serveHealth(server, options.health);
+  new ReflectionService(fileDescriptorSet()).addTo(server);
   let bound: BoundAddress;
   try {
     bound = await server.listen("path" in where ? { path: where.path } : { ...where });
@@ -52,7 +62,10 @@ export async function openGrpcDoor(options: GrpcDoorOptions): Promise<GrpcDoor> 
   return {
     address: bound.kind === "unix" ? bound.path : showAddress(bound.host, bound.port),
     server,
-    close: (timeout) => server.drain({ timeoutMs: timeout }),
+    close: async (timeout) => {
+      await server.drain({ timeoutMs: timeout });
+      forget();
+    },
   };
 }
 

@@ -1,5 +1,5 @@
-import { type DescFile, toBinary } from "@bufbuild/protobuf";
-import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { create, type DescFile, toBinary } from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { file_envoy_service_ratelimit_v3_rls } from "./gen/envoy/service/ratelimit/v3/rls_pb.ts";
 import { file_grpc_health_v1_health } from "./gen/grpc/health/v1/health_pb.ts";
 import { file_grpc_reflection_v1_reflection } from "./gen/grpc/reflection/v1/reflection_pb.ts";
@@ -26,19 +26,29 @@ const served = [
 
 /** The files of every service that the gRPC door serves, and all that they import; each stands after its imports. */
 export function fileDescriptors(): FileDescriptor[] {
-  const found = new Map<string, FileDescriptor>();
+  return [...filesInOrder()].map((file) => ({
+    name: file.proto.name,
+    bytes: toBinary(FileDescriptorProtoSchema, file.proto),
+    symbols: symbolsOf(file),
+    dependencies: [...file.proto.dependency],
+  }));
+}
+
+function filesInOrder(): Set<DescFile> {
+  const found = new Set<DescFile>();
   const add = (file: DescFile): void => {
-    if (found.has(file.proto.name)) return;
+    if (found.has(file)) return;
     for (const dependency of file.dependencies) add(dependency);
-    found.set(file.proto.name, {
-      name: file.proto.name,
-      bytes: toBinary(FileDescriptorProtoSchema, file.proto),
-      symbols: symbolsOf(file),
-      dependencies: [...file.proto.dependency],
-    });
+    found.add(file);
   };
   for (const file of served) add(file);
-  return [...found.values()];
+  return found;
+}
+
+/** A serialized `google.protobuf.FileDescriptorSet` of {@link fileDescriptors}. */
+export function fileDescriptorSet(): Uint8Array {
+  const file = [...filesInOrder()].map(({ proto }) => proto);
+  return toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
 }
 
 /** Full names of the services that the gRPC door serves. */

@@ -2,6 +2,7 @@ import type { Logger } from "../observe/log.ts";
 import type { Settings } from "../settings/settings.ts";
 import { FileSource } from "../sources/files.ts";
 import type { RuleSource } from "../sources/source.ts";
+import { XdsSource } from "../sources/xds.ts";
 import type { ActiveRules } from "./active-rules.ts";
 
 /** Where the settings say that rules come from. */
@@ -11,5 +12,8 @@ export function openSource(settings: Settings, rules: ActiveRules, log: Logger):
     onError: rules.refuse.bind(rules),
   };
   const { mergeDomains } = settings.config;
+  if (settings.config.type === "xds") {
+    return new XdsSource({ ...settings.xds, mergeDomains, log }, events);
+  }
   return new FileSource({ ...settings.files, mergeDomains, log }, events);
 }

@@ -93,7 +93,6 @@ export class Connection implements FrameSink {
     socket.on("end", () => socket.end());
     socket.on("error", () => socket.destroy());
     socket.on("close", () => this.#onClose());
-    this.output.write(initialFrames(limits));
   }
 
   get peer(): string {
@@ -156,6 +155,11 @@ export class Connection implements FrameSink {
       this.#isPaused = false;
       this.socket.resume();
     }
+  }
+
+  /** Our own preface waits for the client's, so that whoever speaks HTTP/1.1 can be told so. */
+  onPreface(): void {
+    this.output.write(initialFrames(this.host.limits));
   }
 
   onBadPreface(received: Buffer): void {

@@ -27,6 +27,8 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
   #buffer = Buffer.allocUnsafe(PREFIX_BYTES);
   #have = 0;
   #want = PREFIX_BYTES;
+  /** The bytes under way are a prefix, not yet a message. */
+  #isPrefix = true;
   #compressed = false;
   /** Bytes counted against the budgets. */
   #held = 0;
@@ -60,11 +62,11 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
       this.#buffer.set(bytes.subarray(at, at + taken), this.#have);
       this.#have += taken;
       at += taken;
-      if (this.#have === PREFIX_BYTES && this.#want === PREFIX_BYTES) {
+      if (this.#isPrefix && this.#have === PREFIX_BYTES) {
         const fault = this.#readPrefix();
         if (fault !== undefined) return fault;
       }
-      if (this.#have === this.#want) this.#complete();
+      if (!this.#isPrefix && this.#have === this.#want) this.#complete();
     }
     return undefined;
   }
@@ -123,6 +125,7 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
         `the message of ${length} bytes is larger than ${limit}`,
       );
     this.#compressed = flag === 1;
+    this.#isPrefix = false;
     this.#have = 0;
     this.#want = length;
     this.#buffer = Buffer.alloc(0);
@@ -159,6 +162,7 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
     this.#buffer = Buffer.allocUnsafe(PREFIX_BYTES);
     this.#have = 0;
     this.#want = PREFIX_BYTES;
+    this.#isPrefix = true;
     this.#serve();
   }
 

@@ -1,6 +1,7 @@
 /** From a header block to a call, from DATA to its message, from the message to the handler. */
 
 import { ErrorCode, Flag, FRAME_HEADER_BYTES, FrameType } from "../frames/constants.ts";
+import { copyOf } from "../frames/copy.ts";
 import { readUint32 } from "../frames/write.ts";
 import { areValidTrailers, Encoding, HeadKind, type RequestHead } from "../grpc/request-head.ts";
 import { GrpcError, Status, type StatusCode } from "../grpc/status.ts";
@@ -306,7 +307,7 @@ function handlerReturned(stream: Stream): void {
 /** The in-place form of a simple handler: it gets a copy of the message, and may answer with a promise. */
 export function inPlace(handler: UnaryHandler): InPlaceUnaryHandler {
   return (call) => {
-    const answer = handler(call.buffer.slice(call.start, call.end), call);
+    const answer = handler(copyOf(call.buffer, call.start, call.end), call);
     if (answer instanceof Uint8Array) return call.finish(answer);
     const stream = call as Stream;
     stream.handlerRuns = true;

@@ -1,6 +1,7 @@
 /** Writing answers: in place where everything fits, otherwise through the stream's queue. */
 
 import { ErrorCode, Flag, FRAME_HEADER_BYTES, FrameType, MAX_FRAME_BYTES } from "../frames/constants.ts";
+import { copyOf } from "../frames/copy.ts";
 import { writeFrameHeader, writeUint32 } from "../frames/write.ts";
 import { deflate, deflateElsewhere, isDeflatedInline } from "../grpc/compression.ts";
 import { encodeStatusMessage } from "../grpc/metadata.ts";
@@ -42,7 +43,7 @@ export function commitUnary(stream: Stream, length: number): void {
     connection.mustSignalTableSize ||
     (length >= host.compressionThresholdBytes && wantsGzip(stream))
   ) {
-    sendUnary(stream, stream.reply.slice(stream.offset, stream.offset + length));
+    sendUnary(stream, copyOf(stream.reply, stream.offset, stream.offset + length));
     return;
   }
   const out = output.bytes;
@@ -61,7 +62,7 @@ export function commitUnary(stream: Stream, length: number): void {
 export function finishUnary(stream: Stream, message: Uint8Array): void {
   const length = message.length;
   if (length + PREFIX_BYTES > MAX_FRAME_BYTES) {
-    sendUnary(stream, message.slice());
+    sendUnary(stream, copyOf(message, 0, message.length));
     return;
   }
   reserveUnary(stream, length).set(message, stream.offset);
@@ -95,7 +96,7 @@ export function writeStreamed(stream: Stream, message: Uint8Array): Promise<void
   const threshold = stream.connection.host.compressionThresholdBytes;
   const deflates = message.length >= threshold && isDeflatedInline(message) && wantsGzip(stream);
   if (deflates) queueMessage(stream, deflate(message), true);
-  else queueMessage(stream, message.slice(), false);
+  else queueMessage(stream, copyOf(message, 0, message.length), false);
   return stream.queue?.whenRoomy() ?? Promise.resolve();
 }
 

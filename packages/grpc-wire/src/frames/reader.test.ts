@@ -11,6 +11,7 @@ class Recorder implements FrameSink {
     this.seen.push(bytes.toString("hex", at, next));
     return next;
   }
+  onPreface(): void {}
   onOversizedFrame(length: number): void {
     this.seen.push(`oversized ${length}`);
   }

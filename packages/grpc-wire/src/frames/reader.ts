@@ -8,6 +8,8 @@ export interface FrameSink {
    * along, or -1 to read no more.
    */
   onFrame(bytes: Buffer, at: number, next: number, limit: number): number;
+  /** The client's connection preface is complete. */
+  onPreface(): void;
   /** A frame longer than we allow (section 4.2): nothing more is read. */
   onOversizedFrame(length: number): void;
   /** The connection does not start as HTTP/2 does: nothing more is read. */
@@ -75,6 +77,7 @@ export class FrameReader {
         return -1;
       }
     }
+    if (this.#prefaceSeen === PREFACE.length) this.#sink.onPreface();
     return at;
   }
 

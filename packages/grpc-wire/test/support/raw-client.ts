@@ -187,6 +187,12 @@ export class RawClient {
     return { fields: this.#fields.get(id) ?? new Map(), messages, reset };
   }
 
+  /** Bytes of DATA on a stream so far. */
+  answerBytes(id: number): number {
+    const own = this.frames.filter((each) => each.type === type.data && each.id === id);
+    return own.reduce((sum, { payload }) => sum + payload.length, 0);
+  }
+
   /** The error code and text of the last GOAWAY. */
   async goaway(): Promise<{ lastId: number; code: number; text: string }> {
     await this.frame(type.goaway);

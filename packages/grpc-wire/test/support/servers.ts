@@ -27,6 +27,7 @@ export class TestServer implements AsyncDisposable {
         );
       })
       .unary("/test.Echo/Large", (message) => new Uint8Array(Buffer.from(message).readUInt32BE()).fill(7))
+      .unary("/test.Echo/Length", (message) => Buffer.from(String(message.length)))
       .serverStreaming("/test.Echo/Repeat", async function* (message) {
         const count = Buffer.from(message).readUInt32BE();
         for (let index = 0; index < count; index++) yield message.subarray(4);

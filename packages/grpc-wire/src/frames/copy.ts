@@ -1,0 +1,10 @@
+/** Up to here a loop beats `set`, which needs a view of the source first. */
+const SHORT = 64;
+
+/** A copy of `bytes[start, end)` in memory of its own: keeping it keeps nothing else alive. */
+export function copyOf(bytes: Uint8Array, start: number, end: number): Uint8Array {
+  const copy = new Uint8Array(end - start);
+  if (copy.length > SHORT) copy.set(bytes.subarray(start, end));
+  else for (let at = start; at < end; at++) copy[at - start] = bytes[at]!;
+  return copy;
+}

@@ -190,7 +190,8 @@ describe("embedded store in several threads", () => {
       const { share, table } = holdAll(store);
       const unavailable = { name: "StoreError", code: "STORE_UNAVAILABLE" };
       assert.throws(() => add(store, "k:"), unavailable);
-      const counts = [makeCount({ stem: "k:" }), makeCount({ stem: "l:" }), makeCount({ stem: "m:" })];
+      // So many that one of them is in a shard that is still held.
+      const counts = Array.from({ length: 40 }, (_, index) => makeCount({ stem: `k${index}:` }));
       table.shards[0]!.release();
       assert.throws(() => store.count(makeRequest(counts, { allOrNothing: true })), unavailable);
       for (const shard of table.shards) shard.release();

@@ -4,9 +4,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../observe/log.ts";
 import type { Diagnostic } from "../rules/diagnostic.ts";
 import { loadRules } from "../rules/load.ts";
+import { diagnose } from "./diagnose.ts";
 import { DirectoryWatches } from "./directory-watches.ts";
 import { type PathEntry, resolvePath } from "./path-links.ts";
-import { diagnose, fingerprintOf, isRuleFile, type ReadFiles, readRuleFiles } from "./read-files.ts";
+import { fingerprintOf, isRuleFile, type ReadFiles, readRuleFiles } from "./read-files.ts";
 import type { RuleSource, SourceEvents } from "./source.ts";
 
 export interface FileSourceOptions {

@@ -1,8 +1,8 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Diagnostic } from "../rules/diagnostic.ts";
-import { type DiagnosticCode, diagnosticCodes } from "../rules/diagnostic-codes.ts";
 import type { RuleFile } from "../rules/load.ts";
+import { diagnose } from "./diagnose.ts";
 
 /** Bytes of one file, and of all together: beyond them a file is refused before it is read. */
 const MAX_FILE_SIZE = 32 * 1024 * 1024;
@@ -103,12 +103,6 @@ function tooLarge(size: number): string {
   return size > MAX_FILE_SIZE
     ? `is larger than ${MAX_FILE_SIZE} bytes`
     : `is one too many: the files are larger than ${MAX_TOTAL_SIZE} bytes together`;
-}
-
-/** A diagnostic about a file or directory as a whole. */
-export function diagnose(code: DiagnosticCode, file: string, message: string): Diagnostic {
-  const { severity } = diagnosticCodes[code];
-  return { severity, code, message, location: { file, line: 0, column: 0 }, sourceLine: undefined };
 }
 
 /** `EACCES: permission denied`, without the call and the path that the message of the run time repeats. */

@@ -1,0 +1,79 @@
+import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import type { Any } from "@bufbuild/protobuf/wkt";
+import {
+  DiscoveryRequestSchema,
+  type DiscoveryResponse,
+  DiscoveryResponseSchema,
+} from "../protocol/gen/envoy/service/discovery/v3/discovery_pb.ts";
+import { RateLimitConfigSchema } from "../protocol/gen/ratelimit/config/ratelimit/v3/rls_conf_pb.ts";
+import type { Diagnostic } from "../rules/diagnostic.ts";
+import type { RateLimitConfigResource } from "../rules/resource.ts";
+import { diagnose } from "./diagnose.ts";
+
+/** The type of the resources that are asked for. */
+export const TYPE_URL = `type.googleapis.com/${RateLimitConfigSchema.typeName}`;
+
+/** `google.rpc.Code` */
+const INVALID_ARGUMENT = 3;
+
+/** A refusal's text is cut here, in characters, so that it stays well below what any server takes. */
+const MAX_REFUSAL = 16_384;
+
+export interface RequestFields {
+  /** Empty for none. */
+  readonly version: string;
+  /** Empty for none. */
+  readonly nonce: string;
+  /** In the first request of a stream. */
+  readonly node?: { readonly id: string; readonly metadata: readonly (readonly [string, string])[] };
+  /** Why the last response is refused. */
+  readonly refusal?: string;
+}
+
+/** A serialized `DiscoveryRequest`. */
+export function encodeRequest({ version, nonce, node, refusal }: RequestFields): Uint8Array {
+  const fields: MessageInitShape<typeof DiscoveryRequestSchema> = {
+    versionInfo: version,
+    responseNonce: nonce,
+    typeUrl: TYPE_URL,
+  };
+  if (node !== undefined) fields.node = { id: node.id, metadata: Object.fromEntries(node.metadata) };
+  if (refusal !== undefined)
+    fields.errorDetail = {
+      code: INVALID_ARGUMENT,
+      message: refusal.length > MAX_REFUSAL ? `${refusal.slice(0, MAX_REFUSAL)}...` : refusal,
+    };
+  return toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, fields));
+}
+
+/**
+ * Reads a `DiscoveryResponse`.
+ * @throws {Error} where the bytes are none
+ */
+export function decodeResponse(bytes: Uint8Array): DiscoveryResponse {
+  return fromBinary(DiscoveryResponseSchema, bytes);
+}
+
+/** Reads all resources of a response; each that cannot be read is an error. */
+export function decodeResources(resources: readonly Any[]): {
+  readonly resources: readonly RateLimitConfigResource[];
+  readonly diagnostics: readonly Diagnostic[];
+} {
+  const read: RateLimitConfigResource[] = [];
+  const diagnostics: Diagnostic[] = [];
+  for (const [index, { typeUrl, value }] of resources.entries()) {
+    const refuse = (message: string): void => {
+      diagnostics.push(diagnose("undecodable-resource", `resources[${index}]`, message));
+    };
+    if (typeUrl !== TYPE_URL) {
+      refuse(`is of the type ${JSON.stringify(typeUrl)}: must be ${TYPE_URL}`);
+      continue;
+    }
+    try {
+      read.push(fromBinary(RateLimitConfigSchema, value));
+    } catch (error) {
+      refuse(`does not decode: ${(error as Error).message}`);
+    }
+  }
+  return { resources: read, diagnostics };
+}

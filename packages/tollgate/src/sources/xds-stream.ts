@@ -1,0 +1,132 @@
+import { readFile } from "node:fs/promises";
+import type { ChannelCredentials, Client, ClientDuplexStream, ServiceError } from "@grpc/grpc-js";
+
+/** `/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources` */
+const METHOD = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
+
+/** gRPC's own default. */
+const DEFAULT_MAX_MESSAGE_SIZE = 4 * 1024 * 1024;
+
+/**
+ * How long an open stream may be silent before the server is asked for a sign of life, in milliseconds: a server that
+ * vanished would not be missed otherwise. Servers on grpc-go refuse to be asked more often than every five minutes.
+ */
+const KEEPALIVE = 310_000;
+
+export interface XdsConnectionOptions {
+  /** `host:port`, or any target that gRPC understands. */
+  readonly serverUrl: string;
+  /** An attempt that is not connected after so many milliseconds has failed. */
+  readonly connectTimeout: number;
+  readonly additionalHeaders: readonly (readonly [name: string, value: { reveal(): string }])[];
+  /** Undefined: no TLS. Paths of PEM files, read anew for each attempt. */
+  readonly tls: XdsTlsFiles | undefined;
+  /** Bytes; 0 for 4 MiB. */
+  readonly maxMessageSize: number;
+}
+
+export interface XdsTlsFiles {
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+  readonly caCert: string | undefined;
+  /** The name to look for in the server's certificate. Undefined: the host of the address. */
+  readonly san: string | undefined;
+}
+
+export interface XdsStreamEvents {
+  onMessage(bytes: Buffer): void;
+  /** Once, and last. */
+  onEnd(reason: string): void;
+}
+
+/** One ADS stream on a connection of its own. */
+export interface XdsStream {
+  send(bytes: Uint8Array): void;
+  /** Ends it without another word. */
+  cancel(): void;
+}
+
+/**
+ * Connects and opens the stream; whether that works is told by its events.
+ * @throws {Error} where TLS files cannot be read or used
+ */
+export async function openXdsStream(
+  options: XdsConnectionOptions,
+  events: XdsStreamEvents,
+): Promise<XdsStream> {
+  // Loaded only where a management server is configured: it would cost every other start its time and memory.
+  const grpc = await import("@grpc/grpc-js");
+  const credentials =
+    options.tls === undefined
+      ? grpc.credentials.createInsecure()
+      : await tlsCredentials(grpc.credentials.createSsl, options.tls);
+  const metadata = new grpc.Metadata();
+  for (const [name, value] of options.additionalHeaders) metadata.set(name, value.reveal());
+  const client = new grpc.Client(options.serverUrl, credentials, {
+    "grpc.max_receive_message_length": options.maxMessageSize || DEFAULT_MAX_MESSAGE_SIZE,
+    // When to try again is decided here, and each attempt is a new connection.
+    "grpc.enable_retries": 0,
+    "grpc.use_local_subchannel_pool": 1,
+    "grpc.keepalive_time_ms": KEEPALIVE,
+    "grpc.keepalive_timeout_ms": 20_000,
+    ...(options.tls?.san === undefined ? {} : { "grpc.ssl_target_name_override": options.tls.san }),
+  });
+  const call = client.makeBidiStreamRequest(METHOD, Buffer.from, (bytes: Buffer) => bytes, metadata);
+  return new GrpcStream(client, call, grpc.connectivityState.READY, options.connectTimeout, events);
+}
+
+async function tlsCredentials(
+  createSsl: (root: Buffer | null, key: Buffer | null, cert: Buffer | null) => ChannelCredentials,
+  { cert, key, caCert }: XdsTlsFiles,
+): Promise<ChannelCredentials> {
+  const read = (path: string | undefined) => (path === undefined ? null : readFile(path));
+  return createSsl(...(await Promise.all([read(caCert), read(key), read(cert)])));
+}
+
+class GrpcStream implements XdsStream {
+  readonly #client: Client;
+  readonly #call: ClientDuplexStream<Uint8Array, Buffer>;
+  readonly #events: XdsStreamEvents;
+  readonly #connecting: NodeJS.Timeout;
+  #ended = false;
+
+  constructor(
+    client: Client,
+    call: ClientDuplexStream<Uint8Array, Buffer>,
+    ready: number,
+    connectTimeout: number,
+    events: XdsStreamEvents,
+  ) {
+    this.#client = client;
+    this.#call = call;
+    this.#events = events;
+    call.on("data", (bytes: Buffer) => {
+      if (!this.#ended) events.onMessage(bytes);
+    });
+    // Every call ends in "error" or "end"; the first one tells why.
+    call.on("error", (error: ServiceError) => this.#end(error.details || error.message));
+    call.on("end", () => this.#end("the server closed the stream"));
+    this.#connecting = setTimeout(() => {
+      if (client.getChannel().getConnectivityState(false) !== ready)
+        this.#end(`not connected within ${connectTimeout} ms`);
+    }, connectTimeout);
+  }
+
+  send(bytes: Uint8Array): void {
+    if (!this.#ended) this.#call.write(bytes);
+  }
+
+  cancel(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    clearTimeout(this.#connecting);
+    this.#call.cancel();
+    this.#client.close();
+  }
+
+  #end(reason: string): void {
+    if (this.#ended) return;
+    this.cancel();
+    this.#events.onEnd(reason);
+  }
+}

@@ -1,0 +1,604 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { createServer as createHttp2Server, type ServerHttp2Stream } from "node:http2";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { test as nodeTest } from "node:test";
+import { XdsSource, type XdsSourceOptions } from "../../src/sources/xds.ts";
+import { certificates } from "../servers/certificates.ts";
+import { ManagementServer, resource, type ServerTlsFiles, TYPE_URL } from "./management-server.ts";
+import { memoryLog, Recorder } from "./recorder.ts";
+
+/** A wait between two attempts that ends when the test says so. */
+interface Wait {
+  readonly milliseconds: number;
+  go(): void;
+}
+
+interface Stage {
+  readonly recorder: Recorder;
+  readonly lines: readonly string[];
+  serve(options?: { port?: number; tls?: ServerTlsFiles }): Promise<ManagementServer>;
+  /** Starts a source; it waits between attempts until {@link waited} lets it go on. */
+  start(address: string, options?: Partial<XdsSourceOptions>): XdsSource;
+  /** The next wait that the source begins. */
+  waited(): Promise<Wait>;
+  /** Ends with the test. */
+  also<T extends { close(): unknown }>(server: T): T;
+}
+
+const encoder = new TextEncoder();
+const secret = (text: string) => ({ reveal: () => text });
+
+/** A test whose servers and sources are gone at its end. */
+function test(name: string, body: (stage: Stage) => Promise<void>): void {
+  nodeTest(name, { timeout: 20_000 }, async () => {
+    const recorder = new Recorder();
+    const { log, lines } = memoryLog();
+    const endings: (() => unknown)[] = [];
+    const waits: Wait[] = [];
+    let begun = Promise.withResolvers<void>();
+    const stage: Stage = {
+      recorder,
+      lines,
+      async serve(options) {
+        const server = await ManagementServer.start(options);
+        endings.push(() => server.stop());
+        return server;
+      },
+      start(serverUrl, options = {}) {
+        const source = new XdsSource(
+          {
+            serverUrl,
+            nodeId: "test-node",
+            nodeMetadata: [],
+            connectTimeout: 5000,
+            additionalHeaders: [],
+            tls: undefined,
+            maxMessageSize: 0,
+            backoff: { initialInterval: 100, maxInterval: 500, factor: 1, jitter: false },
+            mergeDomains: false,
+            log,
+            wait: (milliseconds, signal) => {
+              const { promise, resolve } = Promise.withResolvers<void>();
+              signal.addEventListener("abort", () => resolve());
+              waits.push({ milliseconds, go: resolve });
+              begun.resolve();
+              return promise;
+            },
+            ...options,
+          },
+          recorder,
+        );
+        endings.unshift(() => source.stop());
+        source.start();
+        return source;
+      },
+      async waited() {
+        while (waits.length === 0) {
+          begun = Promise.withResolvers();
+          await begun.promise;
+        }
+        return waits.shift()!;
+      },
+      also(server) {
+        endings.push(() => server.close());
+        return server;
+      },
+    };
+    try {
+      await body(stage);
+    } finally {
+      for (const end of endings) await end();
+    }
+  });
+}
+
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `localhost:${(server.address() as AddressInfo).port}`;
+}
+
+test("the first request names the node and the type, and asks for all", async ({ serve, start }) => {
+  const server = await serve();
+  start(server.address, {
+    nodeId: "node-7",
+    nodeMetadata: [
+      ["zone", "a"],
+      ["tier", "edge=1"],
+    ],
+    additionalHeaders: [
+      ["authorization", secret("Bearer abc")],
+      ["x-team", secret("edge")],
+    ],
+  });
+  const stream = await server.stream();
+  const { node, ...request } = await stream.next();
+  assert.deepEqual([node?.id, node?.cluster, node?.metadata], ["node-7", "", { zone: "a", tier: "edge=1" }]);
+  assert.deepEqual(
+    [request.typeUrl, request.versionInfo, request.responseNonce, request.resourceNames, request.errorDetail],
+    [TYPE_URL, "", "", [], undefined],
+  );
+  assert.deepEqual(stream.metadata.get("authorization"), ["Bearer abc"]);
+  assert.deepEqual(stream.metadata.get("x-team"), ["edge"]);
+});
+
+test("a good set is applied, then acknowledged", async ({ serve, start, recorder }) => {
+  const server = await serve();
+  start(server.address);
+  const stream = await server.stream();
+  await stream.next();
+  stream.send("v1", "n1", [resource("one", "a"), resource("two", "b")]);
+  const ack = await stream.next();
+  assert.deepEqual(
+    [ack.versionInfo, ack.responseNonce, ack.typeUrl, ack.errorDetail, ack.node],
+    ["v1", "n1", TYPE_URL, undefined, undefined],
+  );
+  assert.deepEqual(
+    recorder.all.map((one) => one.domains),
+    [["a", "b"]],
+    "applied before it was acknowledged",
+  );
+  const match = recorder.all[0]!.ruleSet!.match("a", [{ key: "k", value: "x" }]);
+  assert.equal(match?.rule.requestsPerUnit, 5);
+  stream.send("v2", "n2", [resource("one", "c")]);
+  assert.equal((await stream.next()).versionInfo, "v2");
+  assert.deepEqual(recorder.all[1]!.domains, ["c"]);
+});
+
+test("every field of a resource arrives", async ({ serve, start, recorder }) => {
+  const server = await serve();
+  start(server.address);
+  const stream = await server.stream();
+  stream.send("v1", "n1", [
+    {
+      name: "all",
+      domain: "d",
+      descriptors: [
+        {
+          key: "outer",
+          descriptors: [
+            {
+              key: "inner",
+              value: "x*",
+              shadowMode: true,
+              detailedMetric: true,
+              quotaMode: true,
+              metadata: { tier: "gold", list: [1, null] },
+              rateLimit: { unit: 7, requestsPerUnit: 9, name: "mine", replaces: [{ name: "other" }] },
+            },
+            { key: "free", rateLimit: { unlimited: true, name: "other" } },
+          ],
+        },
+      ],
+    },
+  ]);
+  const { ruleSet, diagnostics } = await recorder.next();
+  assert.deepEqual(diagnostics, []);
+  const rule = ruleSet!.match("d", [
+    { key: "outer", value: "1" },
+    { key: "inner", value: "xyz" },
+  ])?.rule;
+  assert.deepEqual(
+    [rule?.unit, rule?.requestsPerUnit, rule?.name, rule?.replaces],
+    [7, 9, "mine", ["other"]],
+  );
+  assert.deepEqual([rule?.shadowMode, rule?.detailedMetric, rule?.quotaMode], [true, true, true]);
+  assert.deepEqual(rule?.metadata, { tier: "gold", list: [1, null] });
+});
+
+test("a bad set is kept out and refused with all messages, and a good one follows", async ({
+  serve,
+  start,
+  recorder,
+}) => {
+  const server = await serve();
+  start(server.address);
+  const stream = await server.stream();
+  await stream.next();
+  stream.send("v1", "n1", [resource("one", "a")]);
+  await stream.next();
+  await recorder.next();
+  stream.send("v2", "n2", [
+    { name: "first", domain: "", descriptors: [{ key: "k", rateLimit: { unit: 2, requestsPerUnit: 1 } }] },
+    { name: "second", domain: "b", descriptors: [{ key: "", rateLimit: { unit: 0, requestsPerUnit: 1 } }] },
+  ]);
+  const nack = await stream.next();
+  assert.deepEqual([nack.versionInfo, nack.responseNonce, nack.errorDetail?.code], ["v1", "n2", 3]);
+  const message = nack.errorDetail?.message ?? "";
+  assert.match(message, /first: domain/);
+  assert.match(message, /second: descriptors\[0\]\.key/);
+  assert.match(message, /second: descriptors\[0\]\.rate_limit/);
+  const bad = await recorder.next();
+  assert.equal(bad.domains, undefined);
+  assert.deepEqual(bad.diagnostics.join("\n"), message);
+  stream.send("v3", "n3", [resource("one", "c")]);
+  const ack = await stream.next();
+  assert.deepEqual([ack.versionInfo, ack.responseNonce, ack.errorDetail], ["v3", "n3", undefined]);
+  assert.deepEqual((await recorder.next()).domains, ["c"]);
+});
+
+test("two resources may define one domain only when merging", async ({ serve, start, recorder }) => {
+  const server = await serve();
+  const both = [resource("one", "same", "k"), resource("two", "same", "l")];
+  const source = start(server.address);
+  const first = await server.stream();
+  await first.next();
+  first.send("v1", "n1", both);
+  const nack = await first.next();
+  assert.deepEqual([nack.versionInfo, nack.errorDetail?.code], ["", 3]);
+  assert.match(nack.errorDetail?.message ?? "", /two: domain: .*same.*MERGE_DOMAIN_CONFIG/);
+  assert.equal((await recorder.next()).domains, undefined);
+  await source.stop();
+  start(server.address, { mergeDomains: true });
+  const second = await server.stream();
+  second.send("v1", "n1", both);
+  const { ruleSet } = await recorder.next();
+  for (const key of ["k", "l"]) assert.ok(ruleSet?.match("same", [{ key, value: "1" }]), key);
+});
+
+test("no resources is a good set of no domains", async ({ serve, start, recorder }) => {
+  const server = await serve();
+  start(server.address);
+  const stream = await server.stream();
+  await stream.next();
+  stream.send("v1", "n1", []);
+  assert.equal((await stream.next()).errorDetail, undefined);
+  assert.deepEqual((await recorder.next()).domains, []);
+});
+
+test("a resource that does not decode is counted as a failed load and refused", async ({
+  serve,
+  start,
+  recorder,
+}) => {
+  const server = await serve();
+  start(server.address);
+  const stream = await server.stream();
+  await stream.next();
+  stream.sendRaw({
+    versionInfo: "v1",
+    nonce: "n1",
+    typeUrl: TYPE_URL,
+    resources: [
+      { typeUrl: TYPE_URL, value: encoder.encode("\x0a\xff not a resource") },
+      { typeUrl: "type.googleapis.com/envoy.Other", value: new Uint8Array() },
+    ],
+  });
+  const nack = await stream.next();
+  assert.equal(nack.errorDetail?.code, 3);
+  assert.match(nack.errorDetail.message, /^resources\[0\]: does not decode: /);
+  assert.match(nack.errorDetail.message, /resources\[1\]: is of the type "type.googleapis.com\/envoy.Other"/);
+  const { domains, diagnostics } = await recorder.next();
+  assert.equal(domains, undefined);
+  assert.equal(diagnostics.length, 2);
+});
+
+test("a resource nested deeper than any message may be is refused", async ({ serve, start, recorder }) => {
+  let bytes = Uint8Array.of(0x0a, 1, 0x6b);
+  for (let depth = 0; depth < 5000; depth++) {
+    const length = bytes.length;
+    const varint: number[] = [];
+    for (let left = length; ; left >>>= 7) {
+      if (left < 128) {
+        varint.push(left);
+        break;
+      }
+      varint.push((left & 127) | 128);
+    }
+    bytes = Uint8Array.of((depth === 4999 ? 3 : 4) * 8 + 2, ...varint, ...bytes);
+  }
+  const server = await serve();
+  start(server.address);
+  const stream = await server.stream();
+  await stream.next();
+  stream.sendRaw({
+    versionInfo: "v",
+    nonce: "n",
+    typeUrl: TYPE_URL,
+    resources: [{ typeUrl: TYPE_URL, value: bytes }],
+  });
+  assert.match((await stream.next()).errorDetail?.message ?? "", /does not decode: .*depth/);
+  assert.equal((await recorder.next()).domains, undefined);
+});
+
+test("what is no response at all is counted, and a new stream begins", async ({
+  serve,
+  start,
+  recorder,
+  waited,
+}) => {
+  const server = await serve();
+  start(server.address);
+  const stream = await server.stream();
+  await stream.next();
+  stream.sendBytes(Uint8Array.of(0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f));
+  const { domains, diagnostics } = await recorder.next();
+  assert.equal(domains, undefined);
+  assert.match(diagnostics.join(), /is no DiscoveryResponse/);
+  await stream.closed;
+  (await waited()).go();
+  await (await server.stream()).next();
+});
+
+test("a response of another type is left alone", async ({ serve, start, recorder, lines }) => {
+  const server = await serve();
+  start(server.address);
+  const stream = await server.stream();
+  await stream.next();
+  stream.sendRaw({ versionInfo: "x", nonce: "nx", typeUrl: "type.googleapis.com/envoy.Other" });
+  stream.send("v1", "n1", [resource("one", "a")]);
+  assert.equal((await stream.next()).responseNonce, "n1");
+  assert.deepEqual((await recorder.next()).domains, ["a"]);
+  assert.match(lines.join(""), /envoy\.Other.*ignored/);
+});
+
+test("a new stream starts with the version last accepted and without a nonce", async ({
+  serve,
+  start,
+  waited,
+  recorder,
+}) => {
+  const server = await serve();
+  start(server.address);
+  const first = await server.stream();
+  await first.next();
+  first.send("v1", "n1", [resource("one", "a")]);
+  await first.next();
+  first.send("v2", "n2", [resource("one", "")]);
+  await first.next();
+  first.end();
+  (await waited()).go();
+  const second = await server.stream();
+  const request = await second.next();
+  assert.deepEqual(
+    [request.versionInfo, request.responseNonce, request.node?.id, request.errorDetail],
+    ["v1", "", "test-node", undefined],
+  );
+  second.fail("going down");
+  (await waited()).go();
+  const third = await server.stream();
+  assert.equal((await third.next()).versionInfo, "v1");
+  third.send("v3", "n3", [resource("one", "b")]);
+  assert.equal((await third.next()).versionInfo, "v3");
+  await recorder.domains("b");
+});
+
+test("a server that is restarted is found again", async ({ serve, start, waited, recorder }) => {
+  const server = await serve();
+  start(server.address);
+  const stream = await server.stream();
+  stream.send("v1", "n1", [resource("one", "a")]);
+  await recorder.domains("a");
+  server.stop();
+  const wait = await waited();
+  const again = await serve({ port: Number(server.address.split(":")[1]) });
+  wait.go();
+  const back = await again.stream();
+  assert.equal((await back.next()).versionInfo, "v1");
+  back.send("v2", "n2", [resource("one", "b")]);
+  await recorder.domains("b");
+});
+
+test("a server that dies in the middle of a message changes nothing", async ({
+  start,
+  also,
+  waited,
+  serve,
+  recorder,
+}) => {
+  const dying = also(createHttp2Server());
+  dying.on("stream", (stream: ServerHttp2Stream) => {
+    stream.on("error", () => {});
+    stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
+    // The prefix promises 1000 bytes.
+    stream.write(Buffer.from([0, 0, 0, 3, 232, 10, 2, 118, 49]), () => stream.session?.destroy());
+  });
+  const address = await listen(dying as unknown as Server);
+  start(address);
+  const wait = await waited();
+  assert.equal(wait.milliseconds, 100);
+  assert.deepEqual(recorder.all, []);
+  await new Promise((resolve) => dying.close(resolve));
+  const server = await serve({ port: Number(address.split(":")[1]) });
+  wait.go();
+  const stream = await server.stream();
+  assert.equal((await stream.next()).versionInfo, "");
+  stream.send("v1", "n1", [resource("one", "a")]);
+  await recorder.domains("a");
+});
+
+test("a message above the limit ends the stream; with a greater limit it is taken", async ({
+  serve,
+  start,
+  waited,
+  recorder,
+  lines,
+}) => {
+  const large = [resource("one", "d".repeat(20_000))];
+  const server = await serve();
+  const source = start(server.address, { maxMessageSize: 10_000 });
+  (await server.stream()).send("v1", "n1", large);
+  await waited();
+  assert.match(lines.join(""), /lost the management server .*larger than max/i);
+  await source.stop();
+  start(server.address, { maxMessageSize: 100_000 });
+  (await server.stream()).send("v1", "n1", large);
+  await recorder.domains("d".repeat(20_000));
+});
+
+test("waits grow by the factor up to the maximum and start over after a success", async ({
+  serve,
+  start,
+  waited,
+}) => {
+  const closed = await serve();
+  closed.stop();
+  start(closed.address, {
+    backoff: { initialInterval: 1000, maxInterval: 4000, factor: 0.5, jitter: false },
+  });
+  for (const expected of [1000, 1500, 2250, 3375, 4000]) {
+    const wait = await waited();
+    assert.equal(wait.milliseconds, expected);
+    wait.go();
+  }
+  const wait = await waited();
+  assert.equal(wait.milliseconds, 4000);
+  const server = await serve({ port: Number(closed.address.split(":")[1]) });
+  wait.go();
+  const stream = await server.stream();
+  await stream.next();
+  stream.send("v1", "n1", []);
+  await stream.next();
+  server.stop();
+  assert.equal((await waited()).milliseconds, 1000);
+});
+
+test("with jitter a wait is chosen between nothing and the interval", async ({ serve, start, waited }) => {
+  const closed = await serve();
+  closed.stop();
+  const randoms = [0, 0.5, 0.99];
+  start(closed.address, {
+    backoff: { initialInterval: 1000, maxInterval: 60_000, factor: 1, jitter: true },
+    random: () => randoms.shift() ?? 0,
+  });
+  for (const expected of [0, 1000, 3960]) {
+    const wait = await waited();
+    assert.equal(wait.milliseconds, expected);
+    wait.go();
+  }
+});
+
+test("an attempt that is not connected in time is given up", async ({ start, also, waited, lines }) => {
+  const sockets: Socket[] = [];
+  const silent = also(createServer((socket) => sockets.push(socket)));
+  start(await listen(silent), { connectTimeout: 50 });
+  await waited();
+  assert.match(lines.join(""), /not connected within 50 ms/);
+  for (const socket of sockets) socket.destroy();
+});
+
+test("a server that takes its time to answer is not given up once it is connected", async ({
+  serve,
+  start,
+  recorder,
+}) => {
+  const server = await serve();
+  start(server.address, { connectTimeout: 30 });
+  const stream = await server.stream();
+  await stream.next();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  stream.send("v1", "n1", [resource("one", "a")]);
+  await recorder.domains("a");
+});
+
+test("reload ends the wait, or asks for everything on a new stream", async ({
+  serve,
+  start,
+  waited,
+  recorder,
+}) => {
+  const closed = await serve();
+  closed.stop();
+  const source = start(closed.address);
+  await waited();
+  const server = await serve({ port: Number(closed.address.split(":")[1]) });
+  source.reload();
+  const first = await server.stream();
+  await first.next();
+  first.send("v1", "n1", [resource("one", "a")]);
+  assert.equal((await first.next()).versionInfo, "v1");
+  source.reload();
+  await first.closed;
+  const second = await server.stream();
+  assert.equal((await second.next()).versionInfo, "");
+  second.send("v1", "n1", [resource("one", "a")]);
+  await recorder.domains("a");
+  await recorder.domains("a");
+});
+
+test("after stop the stream is closed and nothing more is said", async ({ serve, start, recorder }) => {
+  const server = await serve();
+  const source = start(server.address);
+  const stream = await server.stream();
+  await stream.next();
+  const stopped = source.stop();
+  stream.send("v1", "n1", [resource("one", "a")]);
+  await Promise.all([stopped, stream.closed]);
+  assert.deepEqual(recorder.all, []);
+});
+
+test("stop while nobody answers is at once", async ({ start, also }) => {
+  const sockets: Socket[] = [];
+  const silent = also(createServer((socket) => sockets.push(socket)));
+  const source = start(await listen(silent), { connectTimeout: 600_000 });
+  await source.stop();
+  for (const socket of sockets) socket.destroy();
+});
+
+const tls = (): { server: ServerTlsFiles; client: NonNullable<XdsSourceOptions["tls"]> } => {
+  const { ca, server, serverKey, client, clientKey } = certificates();
+  return {
+    server: { cert: server, key: serverKey, clientCa: ca },
+    client: { cert: client, key: clientKey, caCert: ca, san: undefined },
+  };
+};
+
+test("TLS with a client certificate", async ({ serve, start, recorder }) => {
+  const files = tls();
+  const server = await serve({ tls: files.server });
+  start(server.address, { tls: files.client });
+  (await server.stream()).send("v1", "n1", [resource("one", "a")]);
+  await recorder.domains("a");
+});
+
+test("the name of the server's certificate can be overridden", async ({ serve, start, recorder }) => {
+  const { wrongName, wrongNameKey } = certificates();
+  const server = await serve({ tls: { cert: wrongName, key: wrongNameKey } });
+  start(server.address, {
+    tls: { ...tls().client, cert: undefined, key: undefined, san: "elsewhere.example" },
+  });
+  (await server.stream()).send("v1", "n1", [resource("one", "a")]);
+  await recorder.domains("a");
+});
+
+const refusedTls: [
+  what: string,
+  server: () => ServerTlsFiles | undefined,
+  client: () => XdsSourceOptions["tls"],
+][] = [
+  ["no client certificate", () => tls().server, () => ({ ...tls().client, cert: undefined, key: undefined })],
+  ["another authority", () => tls().server, () => ({ ...tls().client, caCert: certificates().otherCa })],
+  ["another name", () => tls().server, () => ({ ...tls().client, san: "other.example" })],
+  [
+    "a certificate for another host",
+    () => ({ cert: certificates().wrongName, key: certificates().wrongNameKey }),
+    () => tls().client,
+  ],
+  ["a server without TLS", () => undefined, () => tls().client],
+  ["a client without TLS", () => tls().server, () => undefined],
+  ["a file that is not there", () => tls().server, () => ({ ...tls().client, caCert: "/nowhere/ca.pem" })],
+  ["a file that is no certificate", () => tls().server, () => ({ ...tls().client, cert: tls().client.key })],
+];
+for (const [what, server, client] of refusedTls)
+  test(`TLS: ${what} is a failed attempt`, async ({ serve, start, waited, recorder, lines }) => {
+    const files = server();
+    const { address } = await serve(files === undefined ? {} : { tls: files });
+    start(address, { tls: client(), connectTimeout: 2000 });
+    await waited();
+    assert.match(lines.join(""), /lost the management server/);
+    assert.deepEqual(recorder.all, []);
+  });
+
+nodeTest("the gRPC library is not loaded before a source starts", () => {
+  const script = `
+    await import(${JSON.stringify(new URL("../../src/sources/xds.ts", import.meta.url).href)});
+    const { createRequire } = await import("node:module");
+    const cache = Object.keys(createRequire(import.meta.url).cache);
+    console.log(cache.filter((path) => path.includes("@grpc")).length);
+  `;
+  const output = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
+    cwd: import.meta.dirname,
+    encoding: "utf8",
+  });
+  assert.equal(output.trim(), "0");
+});

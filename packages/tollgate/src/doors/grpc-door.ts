@@ -8,7 +8,7 @@ import {
 import type { Health } from "../observe/health.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Counter, Statistics, Timer } from "../observe/statistics.ts";
-import { fileDescriptorSet } from "../protocol/file-descriptors.ts";
+import { descriptorSet } from "../protocol/gen/descriptor-set.ts";
 import { showAddress } from "./address.ts";
 import type { Answering } from "./answering.ts";
 import { serveHealth } from "./grpc-health.ts";
@@ -50,7 +50,7 @@ export async function openGrpcDoor(options: GrpcDoorOptions): Promise<GrpcDoor> 
   } satisfies ServerOptions);
   serveDecisions(server, answering);
   const forget = serveHealth(server, options.health);
-  new ReflectionService(fileDescriptorSet()).addTo(server);
+  new ReflectionService(Buffer.from(descriptorSet, "base64")).addTo(server);
   let bound: BoundAddress;
   try {
     bound = await server.listen("path" in where ? { path: where.path } : { ...where });

@@ -1,10 +1,10 @@
 import { type Count, MAX_COUNT, Outcome, StoreError } from "../store.ts";
-import type { Exchange } from "./connection.ts";
+import type { Exchange } from "../transport/link.ts";
+import { leave, type Ticket } from "../transport/ticket.ts";
 import type { Expiries } from "./expiries.ts";
 import { ErrorReply, type Reply, toInteger } from "./resp/reader.ts";
 import { type CommandWriter, commandHead } from "./resp/writer.ts";
 import { allOrNothing, giveBack, scriptHead } from "./scripts.ts";
-import type { Ticket } from "./ticket.ts";
 
 /** How a count is sent; added up. */
 export const Way = {
@@ -102,7 +102,7 @@ const giveWithText = scriptHead(giveBack, 1, 1, true);
  * Everything that one connection carries in one round trip. Equal keys are added up: a thousand callers of one hot
  * key are one INCRBY, and each is told its own position. One batch belongs to one connection and is used again.
  */
-export class Batch implements Exchange {
+export class Batch implements Exchange<Reply> {
   readonly items = new Items();
   readonly #context: BatchContext;
   readonly #ops: Op[] = [];
@@ -334,20 +334,6 @@ export class Batch implements Exchange {
     ticket.answered();
     return reply[0] === Outcome.COUNTED;
   }
-}
-
-/** Fails the tickets whose deadline is over. @returns the earliest deadline among the others */
-export function leave(tickets: readonly Ticket[], now: number): number {
-  let next = Number.POSITIVE_INFINITY;
-  for (const ticket of tickets) {
-    if (ticket.done) continue;
-    if (ticket.deadline <= now)
-      ticket.fail(
-        new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the store answered"),
-      );
-    else if (ticket.deadline < next) next = ticket.deadline;
-  }
-  return next;
 }
 
 const overflow = "ERR increment or decrement would overflow";

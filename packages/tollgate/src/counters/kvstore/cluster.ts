@@ -1,5 +1,6 @@
 import { type Count, StoreError } from "../store.ts";
 import { type Endpoint, formatEndpoint, parseHostPort } from "../transport/endpoint.ts";
+import type { Ticket } from "../transport/ticket.ts";
 import { type Address, greeting } from "./address.ts";
 import { Way } from "./batch.ts";
 import { readSlots } from "./clusterSlots.ts";
@@ -9,7 +10,6 @@ import type { ErrorReply } from "./resp/reader.ts";
 import { loadScripts } from "./scripts.ts";
 import { slotCount, slotOf } from "./slots.ts";
 import type { Surroundings } from "./surroundings.ts";
-import type { Ticket } from "./ticket.ts";
 import type { Topology } from "./topology.ts";
 
 /** The slots are asked for so often while all is well, and so often while a server is away. */

@@ -1,20 +1,10 @@
 import type { Socket } from "node:net";
-import { StoreError } from "../store.ts";
 import { openSocket } from "../transport/connect.ts";
 import { type Endpoint, formatEndpoint } from "../transport/endpoint.ts";
+import { type Exchange, Link } from "../transport/link.ts";
 import type { ClientTlsOptions } from "../transport/tls.ts";
 import { ErrorReply, type Reply, ReplyReader } from "./resp/reader.ts";
 import { CommandWriter } from "./resp/writer.ts";
-
-/** What a connection carries: written at once, then its replies in order. */
-export interface Exchange {
-  /** @returns true when this was the last reply */
-  accept(reply: Reply): boolean;
-  /** Called after the last reply, when the connection is free again. */
-  finish(): void;
-  /** No more replies come. */
-  broken(error: StoreError): void;
-}
 
 export interface ConnectionOptions {
   readonly endpoint: Endpoint;
@@ -28,41 +18,11 @@ export interface ConnectionOptions {
 }
 
 /** One connection to a Redis server. It carries one exchange at a time. */
-export class Connection {
-  readonly endpoint: Endpoint;
+export class Connection extends Link<Reply> {
   readonly writer = new CommandWriter();
-  closed = false;
-  readonly #socket: Socket;
-  readonly #timeout: number;
-  #exchange: Exchange | undefined;
-  /** Made once and refreshed: 0.1 µs for each exchange, against 1 µs for a new timer. */
-  readonly #timer: NodeJS.Timeout;
-  #onClose: () => void = () => {};
 
   private constructor(socket: Socket, endpoint: Endpoint, timeout: number) {
-    this.#socket = socket;
-    this.endpoint = endpoint;
-    this.#timeout = timeout;
-    this.#timer = setTimeout(() => this.#tooSlow(), timeout);
-    this.#timer.unref();
-    const reader = new ReplyReader({ reply: (reply) => this.#accept(reply) });
-    socket.on("data", (chunk: Buffer) => {
-      try {
-        reader.feed(chunk);
-      } catch (cause) {
-        this.destroy(
-          new StoreError("STORE_UNAVAILABLE", `${this.#where()}: ${(cause as Error).message}`, { cause }),
-        );
-      }
-    });
-    socket.on("error", (cause: NodeJS.ErrnoException) =>
-      this.destroy(
-        new StoreError("STORE_UNAVAILABLE", `${this.#where()}: ${cause.code ?? cause.message}`, { cause }),
-      ),
-    );
-    socket.on("close", () =>
-      this.destroy(new StoreError("STORE_UNAVAILABLE", `${this.#where()} closed the connection`)),
-    );
+    super(socket, endpoint, timeout, (accept) => new ReplyReader({ reply: accept }));
   }
 
   /** @throws {Error} that says which server did not let us in, and why; never with a credential */
@@ -72,7 +32,7 @@ export class Connection {
     const socket = await openSocket(endpoint, tls, timeout);
     const left = Math.max(1, timeout - (performance.now() - begun));
     const connection = new Connection(socket, endpoint, timeout);
-    const bound = setTimeout(() => connection.#tooSlow(), left);
+    const bound = setTimeout(() => connection.tooSlow(), left);
     try {
       const replies = await connection.commands([...greeting, ...attempts]);
       greeting.forEach(([name], i) => {
@@ -89,21 +49,9 @@ export class Connection {
     return connection;
   }
 
-  get busy(): boolean {
-    return this.#exchange !== undefined;
-  }
-
-  /** Tells once that the connection is gone, after its exchange was told. */
-  onClose(listener: () => void): void {
-    this.#onClose = listener;
-  }
-
-  /** Sends what stands in {@link writer}. The connection must not be busy. */
-  send(exchange: Exchange): void {
-    this.#exchange = exchange;
-    this.#timer.refresh();
-    // The buffer is written again only after all replies came, so after all of it was read by the other side.
-    this.#socket.write(this.writer.bytes());
+  /** Sends what stands in {@link writer}. */
+  send(exchange: Exchange<Reply>): void {
+    this.write(this.writer.bytes(), exchange);
   }
 
   /** Commands off the hot path, in one round trip; error replies are results. */
@@ -114,50 +62,10 @@ export class Connection {
       this.writer.reset();
       for (const words of commands) this.writer.command(words);
       this.send({
-        accept(reply) {
-          return replies.push(reply) === commands.length;
-        },
+        accept: (reply) => replies.push(reply) === commands.length,
         finish: () => resolve(replies),
         broken: reject,
       });
     });
-  }
-
-  destroy(
-    error = new StoreError("STORE_UNAVAILABLE", `the connection to ${this.#where()} was given up`),
-  ): void {
-    if (this.closed) return;
-    this.closed = true;
-    clearTimeout(this.#timer);
-    this.#socket.destroy();
-    const exchange = this.#exchange;
-    this.#exchange = undefined;
-    exchange?.broken(error);
-    this.#onClose();
-  }
-
-  #accept(reply: Reply): void {
-    const exchange = this.#exchange;
-    if (this.closed) return;
-    if (exchange === undefined) {
-      this.destroy(
-        new StoreError("STORE_UNAVAILABLE", `${this.#where()} sent a reply that nobody asked for`),
-      );
-      return;
-    }
-    if (!exchange.accept(reply)) return;
-    this.#exchange = undefined;
-    exchange.finish();
-  }
-
-  #tooSlow(): void {
-    if (this.#exchange === undefined) return;
-    this.destroy(
-      new StoreError("STORE_TIMEOUT", `${this.#where()} did not answer within ${this.#timeout} ms`),
-    );
-  }
-
-  #where(): string {
-    return formatEndpoint(this.endpoint);
   }
 }

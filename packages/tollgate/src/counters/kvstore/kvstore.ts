@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Count, type CounterStore, type CountRequest, StoreError } from "../store.ts";
+import { Ticket } from "../transport/ticket.ts";
 import { tlsConnectionOptions } from "../transport/tls.ts";
 import { countAcross } from "./across.ts";
 import { parseAddress } from "./address.ts";
@@ -10,7 +11,6 @@ import type { PoolGauges } from "./pool.ts";
 import { sentinelTopology } from "./sentinel.ts";
 import { singleTopology } from "./single.ts";
 import type { Surroundings } from "./surroundings.ts";
-import { Ticket } from "./ticket.ts";
 import type { Topology } from "./topology.ts";
 
 /**

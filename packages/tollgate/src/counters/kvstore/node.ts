@@ -1,11 +1,12 @@
 import { type Count, StoreError } from "../store.ts";
-import { Batch, type BatchContext, type FreshKey, Items, leave, Way } from "./batch.ts";
+import { Alarm } from "../transport/alarm.ts";
+import { leave, type Ticket } from "../transport/ticket.ts";
+import { Batch, type BatchContext, type FreshKey, Items, Way } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 import type { ResolvedOptions } from "./options.ts";
 import { Pool } from "./pool.ts";
 import type { ErrorReply } from "./resp/reader.ts";
 import type { Surroundings } from "./surroundings.ts";
-import type { Ticket } from "./ticket.ts";
 
 /** More counts than this go out in two batches, so that no batch keeps the server from others for long. */
 const mostInBatch = 1024;
@@ -37,9 +38,8 @@ export class StoreNode {
   readonly #context: BatchContext;
   #scheduled = false;
   #unfit = false;
-  /** When somebody has to be told that time is over, on the monotonic clock. */
-  #wake = Number.POSITIVE_INFINITY;
-  #alarm: NodeJS.Timeout | undefined;
+  /** Rings when somebody has to be told that time is over. */
+  readonly #alarm = new Alarm((now) => this.#onAlarm(now));
   #overflowAt = 0;
   #closed = false;
 
@@ -84,7 +84,7 @@ export class StoreNode {
 
   push(count: Count | null, ticket: Ticket, way: number): void {
     this.#waiting.push(count, ticket, way);
-    if (ticket.deadline < this.#wake) this.#wakeAt(ticket.deadline);
+    this.#alarm.at(ticket.deadline);
     if (!this.#scheduled) {
       if (this.pool.hasFree) this.#schedule();
       else this.#wakeForWaiting();
@@ -106,7 +106,7 @@ export class StoreNode {
 
   close(): void {
     this.#closed = true;
-    clearTimeout(this.#alarm);
+    this.#alarm.clear();
     this.pool.close();
     const error = new StoreError("STORE_UNAVAILABLE", "the store is closed");
     for (const ticket of this.#waiting.tickets) ticket.fail(error);
@@ -195,24 +195,15 @@ export class StoreNode {
     if (first === undefined) return;
     const { onEmpty, onEmptyWait, timeout } = this.#options;
     const wait = onEmpty === "WAIT" ? timeout : Math.min(onEmptyWait, timeout);
-    this.#wakeAt(Math.max(first.since + wait, this.#overflowAt));
-  }
-
-  #wakeAt(time: number): void {
-    if (time >= this.#wake || this.#closed) return;
-    this.#wake = time;
-    clearTimeout(this.#alarm);
-    this.#alarm = setTimeout(() => this.#onAlarm(), Math.max(1, Math.ceil(time - performance.now())));
+    this.#alarm.at(Math.max(first.since + wait, this.#overflowAt));
   }
 
   /** Tells everybody whose time is over, and sets the alarm for the next. */
-  #onAlarm(): void {
-    this.#wake = Number.POSITIVE_INFINITY;
-    const now = performance.now();
+  #onAlarm(now: number): void {
     let next = leave(this.#waiting.tickets, now);
     for (const [connection, batch] of this.#batches)
       if (!connection.closed) next = Math.min(next, batch.leave(now));
-    if (next < Number.POSITIVE_INFINITY) this.#wakeAt(next);
+    this.#alarm.at(next);
     if (this.#waiting.length > 0 && !this.#scheduled) this.#onEmpty(now);
   }
 
@@ -229,7 +220,7 @@ export class StoreNode {
       this.pool.overflow();
     }
     this.#wakeForWaiting();
-    this.#wakeAt(first.since + timeout);
+    this.#alarm.at(first.since + timeout);
   }
 
   #failLongWaiting(error: StoreError): void {

@@ -1,6 +1,6 @@
 import type { Count } from "../store.ts";
+import type { Ticket } from "../transport/ticket.ts";
 import type { StoreNode } from "./node.ts";
-import type { Ticket } from "./ticket.ts";
 
 /** Which servers there are, and which of them a count goes to. */
 export interface Topology {

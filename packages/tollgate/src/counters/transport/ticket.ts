@@ -1,4 +1,4 @@
-import type { Count, StoreError } from "../store.ts";
+import { type Count, StoreError } from "../store.ts";
 
 /**
  * A request on its way through the store: how many of its counts are still open, and who is told. Once it is done
@@ -48,4 +48,18 @@ export class Ticket {
     this.done = true;
     this.#reject(error);
   }
+}
+
+/** Fails the tickets whose deadline is over. @returns the earliest deadline among the others */
+export function leave(tickets: readonly Ticket[], now: number): number {
+  let next = Number.POSITIVE_INFINITY;
+  for (const ticket of tickets) {
+    if (ticket.done) continue;
+    if (ticket.deadline <= now)
+      ticket.fail(
+        new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the store answered"),
+      );
+    else if (ticket.deadline < next) next = ticket.deadline;
+  }
+  return next;
 }

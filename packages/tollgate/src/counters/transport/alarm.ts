@@ -1,0 +1,30 @@
+/** One timer for everybody who waits: set to the earliest time that somebody asked for. */
+export class Alarm {
+  readonly #ring: (now: number) => void;
+  #time = Number.POSITIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param ring told the monotonic clock's milliseconds; sets the alarm again for whoever still waits */
+  constructor(ring: (now: number) => void) {
+    this.#ring = ring;
+  }
+
+  /** @param time on the monotonic clock; Infinity for never */
+  at(time: number): void {
+    if (time >= this.#time) return;
+    this.#time = time;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(
+      () => {
+        this.#time = Number.POSITIVE_INFINITY;
+        this.#ring(performance.now());
+      },
+      Math.max(1, Math.ceil(time - performance.now())),
+    );
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+    this.#time = Number.NEGATIVE_INFINITY;
+  }
+}

@@ -5,8 +5,7 @@ import { loadResources } from "../rules/load.ts";
 import { Backoff, type BackoffOptions } from "./backoff.ts";
 import { diagnose } from "./diagnose.ts";
 import type { RuleSource, SourceEvents } from "./source.ts";
-import { decodeResources, decodeResponse, encodeRequest, TYPE_URL } from "./xds-messages.ts";
-import { openXdsStream, type XdsConnectionOptions, type XdsStream } from "./xds-stream.ts";
+import type { XdsConnectionOptions, XdsStream } from "./xds-stream.ts";
 
 export interface XdsSourceOptions extends XdsConnectionOptions {
   readonly nodeId: string;
@@ -20,6 +19,10 @@ export interface XdsSourceOptions extends XdsConnectionOptions {
   /** Default `Math.random`. */
   readonly random?: () => number;
 }
+
+/** What speaks to the server. Loaded when a source starts: it would cost every other start some 45 ms and its memory. */
+type Messages = typeof import("./xds-messages.ts");
+type Response = ReturnType<Messages["decodeResponse"]>;
 
 async function waitOnTimer(milliseconds: number, signal: AbortSignal): Promise<void> {
   await delay(milliseconds, undefined, { signal }).catch(() => {});
@@ -64,12 +67,13 @@ export class XdsSource implements RuleSource {
 
   async #run(): Promise<void> {
     const { serverUrl, log, wait = waitOnTimer } = this.#options;
+    const messages = await import("./xds-messages.ts");
     const { signal: stopping } = this.#stopping;
     while (!stopping.aborted) {
       this.#hurry = new AbortController();
       const { signal } = this.#hurry;
       log.info(`connecting to the management server '${serverUrl}'`);
-      const reason = await this.#attempt(signal);
+      const reason = await this.#attempt(messages, signal);
       if (signal.aborted) continue;
       const pause = this.#backoff.next();
       log.error(
@@ -80,12 +84,13 @@ export class XdsSource implements RuleSource {
   }
 
   /** Opens a stream and serves it until it ends. Resolves with the reason. */
-  async #attempt(signal: AbortSignal): Promise<string> {
+  async #attempt(messages: Messages, signal: AbortSignal): Promise<string> {
     const ended = Promise.withResolvers<string>();
+    const { openXdsStream } = await import("./xds-stream.ts");
     let stream: XdsStream;
     try {
       stream = await openXdsStream(this.#options, {
-        onMessage: (bytes) => this.#respond(bytes, stream, ended.resolve),
+        onMessage: (bytes) => this.#respond(messages, bytes, stream, ended.resolve),
         onEnd: ended.resolve,
       });
     } catch (error) {
@@ -98,17 +103,18 @@ export class XdsSource implements RuleSource {
     if (signal.aborted) cancel();
     else signal.addEventListener("abort", cancel, { once: true });
     const node = { id: this.#options.nodeId, metadata: this.#options.nodeMetadata };
-    stream.send(encodeRequest({ version: this.#version, nonce: "", node }));
+    stream.send(messages.encodeRequest({ version: this.#version, nonce: "", node }));
     const reason = await ended.promise;
     signal.removeEventListener("abort", cancel);
     return reason;
   }
 
   /** Loads what a response holds, and accepts or refuses it. */
-  #respond(bytes: Buffer, stream: XdsStream, end: (reason: string) => void): void {
-    let response: ReturnType<typeof decodeResponse>;
+  #respond(messages: Messages, bytes: Buffer, stream: XdsStream, end: (reason: string) => void): void {
+    const { encodeRequest, TYPE_URL } = messages;
+    let response: Response;
     try {
-      response = decodeResponse(bytes);
+      response = messages.decodeResponse(bytes);
     } catch (error) {
       // Without its nonce it cannot be refused: only a new stream gets the two sides together again.
       const message = `a message is no DiscoveryResponse: ${(error as Error).message}`;
@@ -124,7 +130,7 @@ export class XdsSource implements RuleSource {
       );
       return;
     }
-    const errors = this.#load(response.resources);
+    const errors = this.#load(messages.decodeResources(response.resources));
     const { nonce } = response;
     if (errors.length === 0) {
       this.#version = response.versionInfo;
@@ -136,8 +142,7 @@ export class XdsSource implements RuleSource {
   }
 
   /** @returns the errors that keep the set out */
-  #load(received: ReturnType<typeof decodeResponse>["resources"]): readonly Diagnostic[] {
-    const decoded = decodeResources(received);
+  #load(decoded: ReturnType<Messages["decodeResources"]>): readonly Diagnostic[] {
     const { mergeDomains } = this.#options;
     const { ruleSet, diagnostics } = loadResources(decoded.resources, { mergeDomains });
     const all = [...decoded.diagnostics, ...diagnostics];

@@ -1,0 +1,149 @@
+/** TLS: ALPN, client certificates, replaced certificates, handshakes that never end. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect as connectTcp } from "node:net";
+import { after, describe, test } from "node:test";
+import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
+import grpc from "@grpc/grpc-js";
+import { GrpcServer, type ServerOptions } from "../src/index.ts";
+import { Authority } from "./support/certificates.ts";
+
+const bytes = (value: Buffer) => value;
+const authority = new Authority("right");
+const stranger = new Authority("wrong");
+const localhost = authority.issue("localhost");
+const alice = authority.issue("alice");
+const mallory = stranger.issue("alice");
+after(() => {
+  authority.remove();
+  stranger.remove();
+});
+
+async function start(options: ServerOptions) {
+  const server = new GrpcServer(options)
+    .unary("/t.T/Echo", (message) => message)
+    .unary("/t.T/Who", (_message, call) => Buffer.from(String(call.peerCertificate?.subject.CN ?? "nobody")));
+  const bound = await server.listen({ port: 0 });
+  if (bound.kind !== "tcp") throw new Error("no port");
+  return { server, port: bound.port, [Symbol.asyncDispose]: () => server.close() };
+}
+
+function call(
+  port: number,
+  credentials: grpc.ChannelCredentials,
+  method = "Echo",
+  message = Buffer.from("hello"),
+) {
+  const client = new grpc.Client(`localhost:${port}`, credentials);
+  return new Promise<string>((resolve, reject) => {
+    client.makeUnaryRequest(
+      `/t.T/${method}`,
+      bytes,
+      bytes,
+      message,
+      { deadline: Date.now() + 5000 },
+      (error: Error | null, answer?: Buffer) => {
+        client.close();
+        if (error) reject(error);
+        else resolve(String(answer));
+      },
+    );
+  });
+}
+
+function handshake(
+  port: number,
+  options: ConnectionOptions,
+): Promise<{ socket: TLSSocket; error: Error | undefined }> {
+  const socket = connect({ port, host: "127.0.0.1", ca: authority.ca, servername: "localhost", ...options });
+  return new Promise((resolve) => {
+    socket.once("secureConnect", () => resolve({ socket, error: undefined }));
+    socket.once("error", (error) => resolve({ socket, error }));
+  });
+}
+
+describe("TLS", () => {
+  test("a call over TLS, small and large", async () => {
+    await using it = await start({ tls: localhost });
+    const credentials = grpc.credentials.createSsl(authority.ca);
+    assert.equal(await call(it.port, credentials), "hello");
+    const large = Buffer.alloc(2_000_000, "t");
+    assert.equal((await call(it.port, credentials, "Echo", large)).length, large.length);
+    assert.equal(await call(it.port, credentials, "Who"), "nobody");
+  });
+
+  test("only h2 is negotiated, and nothing is spoken without ALPN", async () => {
+    await using it = await start({ tls: localhost });
+    const good = await handshake(it.port, { ALPNProtocols: ["http/1.1", "h2"] });
+    assert.equal(good.socket.alpnProtocol, "h2");
+    good.socket.destroy();
+    const wrong = await handshake(it.port, { ALPNProtocols: ["http/1.1"] });
+    assert.ok(wrong.error);
+    const silent = await handshake(it.port, {});
+    silent.socket.resume();
+    await once(silent.socket, "close");
+  });
+
+  test("TLS 1.1 is refused, and TLS 1.2 where 1.3 is asked for", async () => {
+    await using modern = await start({ tls: { ...localhost, minVersion: "TLSv1.3" } });
+    const old = await handshake(modern.port, { maxVersion: "TLSv1.2", ALPNProtocols: ["h2"] });
+    assert.ok(old.error);
+    await using usual = await start({ tls: localhost });
+    const older = await handshake(usual.port, {
+      minVersion: "TLSv1.1",
+      maxVersion: "TLSv1.1",
+      ALPNProtocols: ["h2"],
+    });
+    assert.ok(older.error);
+  });
+
+  test("client certificates: of the configured authority only, and with a last word", async () => {
+    const tls = { ...localhost, ca: authority.ca, requestCert: true };
+    await using it = await start({ tls });
+    const { ca } = authority;
+    assert.equal(await call(it.port, grpc.credentials.createSsl(ca, alice.key, alice.cert), "Who"), "alice");
+    await assert.rejects(call(it.port, grpc.credentials.createSsl(ca, mallory.key, mallory.cert)));
+    await assert.rejects(call(it.port, grpc.credentials.createSsl(ca)));
+    await using picky = await start({ tls: { ...tls, verifyPeer: ({ subject }) => subject.CN === "bob" } });
+    await assert.rejects(call(picky.port, grpc.credentials.createSsl(ca, alice.key, alice.cert)));
+  });
+
+  test("a replaced certificate holds for new connections; a bad one is refused and the old stays", async () => {
+    await using it = await start({ tls: localhost });
+    const subject = async () => {
+      const { socket } = await handshake(it.port, {
+        ALPNProtocols: ["h2"],
+        checkServerIdentity: () => undefined,
+      });
+      const { CN } = socket.getPeerCertificate().subject;
+      socket.destroy();
+      return CN;
+    };
+    assert.equal(await subject(), "localhost");
+    it.server.setSecureContext(authority.issue("renewed"));
+    assert.equal(await subject(), "renewed");
+    assert.throws(() => it.server.setSecureContext({ cert: localhost.cert, key: alice.key }));
+    assert.throws(() => it.server.setSecureContext({ cert: "no PEM", key: "no PEM" }));
+    assert.equal(await subject(), "renewed");
+    assert.throws(() => new GrpcServer().setSecureContext(localhost), /no tls option/);
+  });
+
+  test("a handshake that does not end is cut", async () => {
+    await using it = await start({ tls: localhost, connection: { handshakeTimeoutMs: 100 } });
+    const socket = connectTcp({ port: it.port, host: "127.0.0.1" });
+    socket.on("error", () => {});
+    socket.resume();
+    await once(socket, "close");
+    assert.equal(it.server.counts().connections, 0);
+  });
+
+  test("rubbish instead of a handshake ends that connection only", async () => {
+    await using it = await start({ tls: localhost });
+    const socket = connectTcp({ port: it.port, host: "127.0.0.1" });
+    socket.on("error", () => {});
+    socket.resume();
+    socket.write("GET / HTTP/1.1\r\n\r\n");
+    await once(socket, "close");
+    assert.equal(await call(it.port, grpc.credentials.createSsl(authority.ca)), "hello");
+  });
+});

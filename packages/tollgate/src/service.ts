@@ -1,3 +1,4 @@
+import type { CounterStore } from "./counters/store.ts";
 import { Decider } from "./decision/decide.ts";
 import { explainDecision } from "./decision/explain.ts";
 import { Answering } from "./doors/answering.ts";
@@ -11,7 +12,7 @@ import { createStatistics, type Registry } from "./observe/registry.ts";
 import { ActiveRules } from "./service/active-rules.ts";
 import { decisionOptions } from "./service/mapping.ts";
 import { openSource } from "./service/sources.ts";
-import { type OpenedStore, openStore } from "./service/stores.ts";
+import { openStore } from "./service/stores.ts";
 import type { LoadedSettings } from "./settings/load.ts";
 import type { Settings } from "./settings/settings.ts";
 import type { RuleSource } from "./sources/source.ts";
@@ -35,7 +36,7 @@ export class Service {
   readonly #health: Health;
   readonly #rules: ActiveRules;
   readonly #source: RuleSource;
-  readonly #store: OpenedStore;
+  readonly #store: CounterStore;
   readonly #answering: Answering;
   readonly #opened = Promise.withResolvers<void>();
   readonly #addresses = { http: "", grpc: "", debug: "" };
@@ -49,7 +50,7 @@ export class Service {
     log: Logger,
     statistics: Registry,
     health: Health,
-    store: OpenedStore,
+    store: CounterStore,
   ) {
     this.#settings = settings;
     this.log = log;
@@ -63,9 +64,9 @@ export class Service {
       healthNeedsConfig ? health.component(COMPONENTS.config, "no configuration is loaded") : undefined,
     );
     this.#source = openSource(settings, this.#rules, log);
-    const decider = new Decider(decisionOptions(settings), statistics, store.store);
+    const decider = new Decider(decisionOptions(settings), statistics, store);
     const ruleSet = () => this.#rules.current;
-    this.#answering = new Answering({ decider, store: store.store, ruleSet, statistics, log });
+    this.#answering = new Answering({ decider, store: store, ruleSet, statistics, log });
   }
 
   /** Builds and starts the service. Rejects where a door or the store cannot be had. */
@@ -138,7 +139,7 @@ export class Service {
           explainDecision(
             request,
             this.#rules.current,
-            this.#store.store,
+            this.#store,
             decisionOptions(this.#settings),
             Date.now(),
           ),

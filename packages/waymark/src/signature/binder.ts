@@ -8,12 +8,13 @@ import {
   type KeywordObject,
   keywordNames,
   keywordShapes,
+  type MissingPlace,
   makeKeywords,
   takeNotes,
 } from "./keywords.ts";
 import type { MethodSignature, TypeNode } from "./model.ts";
 import type { SchemaTable } from "./schema.ts";
-import { assignSchemaRoles, compileSchemas, type SchemaRunner, VARIADIC } from "./schemas.ts";
+import { anyKeywords, assignSchemaRoles, compileSchemas, type SchemaRunner } from "./schemas.ts";
 
 /** A file of a multipart body, wholly read. A binder makes the `File`, `Blob` or `Uint8Array` that the method asks for. */
 export interface UploadedFile {
@@ -120,12 +121,9 @@ class CompiledBinder implements Binder {
     const converterOf = (name: string, type: TypeNode): Converter => schemaFor(name) ?? context.compile(type);
 
     const keywords = signature.parameters.findIndex((parameter) => parameter.role === "keywords");
-    const shapes =
-      keywords < 0
-        ? []
-        : runner?.whole
-          ? [VARIADIC]
-          : keywordShapes(signature.parameters[keywords]!.type, signature.definitions);
+    const declared =
+      keywords < 0 ? [] : keywordShapes(signature.parameters[keywords]!.type, signature.definitions);
+    const shapes = runner?.whole ? [anyKeywords(declared)] : declared;
     const slots = new Map(keywordNames(shapes).map((name, slot) => [name, slot]));
     const positionals: CompiledPositional[] = [];
     signature.parameters.forEach(({ role, name, type, optional }, argument) => {
@@ -166,27 +164,32 @@ class CompiledBinder implements Binder {
     return first?.name;
   }
 
-  bind({ segments, query, body }: BindInput): BindResult | Promise<BindResult> {
-    if (segments.length > this.maximum) return tooManySegments(segments.length, this.maximum);
+  bind(request: BindInput): BindResult | Promise<BindResult> {
+    if (request.segments.length > this.maximum) {
+      return tooManySegments(request.segments.length, this.maximum);
+    }
+    try {
+      return this.#bind(request);
+    } finally {
+      // also when a schema throws: nothing of this request may reach the next
+      this.#given.clear();
+    }
+  }
+
+  #bind({ segments, query, body }: BindInput): BindResult | Promise<BindResult> {
     const given = this.#given;
     const fault =
       (query !== "" ? given.addQuery(query) : undefined) ?? (body ? given.addBody(body) : undefined);
-    if (fault) {
-      given.clear();
-      return new BindFaults(400, [fault]);
-    }
+    if (fault) return new BindFaults(400, [fault]);
     const faults: BindFault[] = [];
     const values: unknown[] = new Array(this.#argumentCount).fill(undefined);
+    const place = this.#queryVerb && !body ? "query" : "body";
     const missing = this.#bindPositionals(segments, values, faults);
     if (this.#rest) this.#bindRest(this.#rest, segments, values, faults);
-    this.#bindKeywords(body !== undefined, values, faults);
-    const place = this.#missingPlace(body !== undefined);
-    const outcome = this.#schemas
-      ? this.#schemas.run(values, given, segments.length, place, faults)
-      : undefined;
-    given.clear();
+    this.#bindKeywords(place, values, faults);
     const status = missing ? 404 : 400;
-    if (outcome) return outcome.then((found) => (found.length > 0 ? new BindFaults(status, found) : values));
+    const pending = this.#schemas?.run(values, given, segments.length, place, faults);
+    if (pending) return pending.then(() => (faults.length > 0 ? new BindFaults(status, faults) : values));
     return faults.length > 0 ? new BindFaults(status, faults) : values;
   }
 
@@ -234,22 +237,20 @@ class CompiledBinder implements Binder {
     }
   }
 
-  #bindKeywords(bodyCame: boolean, values: unknown[], faults: BindFault[]): void {
+  #bindKeywords(place: MissingPlace, values: unknown[], faults: BindFault[]): void {
     const given = this.#given;
     const keywords = this.#keywords;
     if (keywords) {
       const { argument, optional, object } = keywords;
       if (!optional || this.#anyKeywordCame(object)) {
-        const place = this.#missingPlace(bodyCame);
         values[argument] = makeKeywords(object, given, place, this.#reportsUnknown, faults);
       }
       if (object.variadic) return;
     }
     if (given.extras && this.#reportsUnknown) {
       for (const [name, { value, origin }] of given.extras) {
-        const place = originPlace(origin);
         if (name === "body" && origin === ORIGIN.json) faults.push(notAnObject(value));
-        else faults.push({ in: place, name, message: "is not an argument of this method" });
+        else faults.push({ in: originPlace(origin), name, message: "is not an argument of this method" });
       }
     }
   }
@@ -259,10 +260,6 @@ class CompiledBinder implements Binder {
     if (given.total === 0) return false;
     if (variadic && given.extras) return true;
     return shapes.some(({ keywords }) => keywords.some(({ slot }) => isGiven(given, slot)));
-  }
-
-  #missingPlace(bodyCame: boolean): "query" | "body" {
-    return this.#queryVerb && !bodyCame ? "query" : "body";
   }
 }
 

@@ -82,6 +82,16 @@ export class GivenArguments {
     return origin ? originPlace(origin) : undefined;
   }
 
+  /** Where each argument came from, to keep when the next request comes. */
+  places(): Map<string, "query" | "body"> {
+    const places = new Map<string, "query" | "body">();
+    for (const name of [...this.#slots.keys(), ...(this.extras?.keys() ?? [])]) {
+      const place = this.place(name);
+      if (place) places.set(name, place);
+    }
+    return places;
+  }
+
   #add(name: string, value: unknown, origin: Origin): void {
     this.total++;
     const slot = this.#slots.get(name);

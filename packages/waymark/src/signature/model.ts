@@ -134,9 +134,12 @@ export type TypeNode =
  */
 export type ParameterRole = "positional" | "keywords" | "rest";
 
+/** What a destructuring pattern is called, which has no name of its own. */
+export const PATTERN_NAME = "keywords";
+
 export interface Parameter {
   readonly role: ParameterRole;
-  /** The parameter's own name; a destructuring pattern without one is called `keywords`. */
+  /** The parameter's own name; {@link PATTERN_NAME} for a destructuring pattern. */
   readonly name: string;
   readonly type: TypeNode;
   readonly optional: boolean;

@@ -1,13 +1,20 @@
 import { propertyStep } from "./convert/converter.ts";
 import { SignatureError } from "./errors.ts";
 import type { BindFault } from "./faults.ts";
-import { type GivenArguments, originPlace } from "./given.ts";
-import { keywordShapes, type MissingPlace } from "./keywords.ts";
-import type { MethodSignature, ObjectNode, Parameter } from "./model.ts";
+import type { GivenArguments } from "./given.ts";
+import { keywordNames, keywordShapes, type MissingPlace } from "./keywords.ts";
+import { type MethodSignature, type ObjectNode, PATTERN_NAME, type Parameter } from "./model.ts";
 import type { SchemaIssue, SchemaResult, SchemaTable, StandardSchema } from "./schema.ts";
 
-/** What a keyword object accepts when a schema judges it whole: anything. */
-export const VARIADIC: ObjectNode = { kind: "object", properties: [], index: { kind: "unknown" } };
+/**
+ * What a keyword object accepts when a schema judges it whole: anything. The names that its type
+ * declares are still its own, before any positional's.
+ */
+export const anyKeywords = (shapes: readonly ObjectNode[]): ObjectNode => ({
+  kind: "object",
+  properties: keywordNames(shapes).map((name) => ({ name, type: { kind: "unknown" }, optional: true })),
+  index: { kind: "unknown" },
+});
 
 /**
  * A parameter whose type says nothing (none is written, or it cannot be read) has the role that its
@@ -91,8 +98,8 @@ const compileStep = (signature: MethodSignature, name: string, schema: StandardS
   }
   if (shapes.some((shape) => shape.index)) return { ...parts, kind: "keyword", argument, optional: true };
   const known = [
-    ...parameters.map((one) => one.name),
-    ...shapes.flatMap((shape) => shape.properties.map((one) => one.name)),
+    ...parameters.map((one) => one.name).filter((one) => one !== PATTERN_NAME),
+    ...keywordNames(shapes),
   ];
   throw new SignatureError(
     "UNKNOWN_SCHEMA_KEY",
@@ -125,8 +132,8 @@ export class SchemaRunner {
   }
 
   /**
-   * Replaces raw values by what the schemas make of them and adds their issues to `faults`.
-   * The promise, where a schema is asynchronous, brings all faults.
+   * Replaces raw values by what the schemas make of them and adds their issues to `faults`:
+   * at once, or, where a schema is asynchronous, by the time the promise is kept.
    */
   run(
     values: unknown[],
@@ -134,10 +141,10 @@ export class SchemaRunner {
     segmentCount: number,
     missingPlace: MissingPlace,
     faults: BindFault[],
-  ): Promise<BindFault[]> | undefined {
+  ): Promise<unknown> | undefined {
     const pending: Promise<void>[] = [];
-    // what came whole came under names that the signature does not list; the next request replaces the map
-    const { extras } = given;
+    // an asynchronous schema answers when the next request's arguments stand in `given`
+    const places = this.whole ? given.places() : undefined;
     for (const step of this.#steps) {
       const target = targetOf(step, values);
       if (!target) continue;
@@ -147,10 +154,9 @@ export class SchemaRunner {
         const path = (issue.path ?? []).map((key) => (typeof key === "object" ? key.key : key));
         if (step.kind === "whole") {
           const [first, ...way] = path;
-          const extra = extras?.get(String(first));
           const name = first === undefined ? "" : String(first);
           faults.push({
-            in: extra ? originPlace(extra.origin) : missingPlace,
+            in: places?.get(name) ?? missingPlace,
             name: name + steps(way),
             message: issue.message,
           });
@@ -171,7 +177,7 @@ export class SchemaRunner {
       if (result instanceof Promise) pending.push(result.then(settle));
       else settle(result);
     }
-    return pending.length > 0 ? Promise.all(pending).then(() => faults) : undefined;
+    return pending.length > 0 ? Promise.all(pending) : undefined;
   }
 }
 

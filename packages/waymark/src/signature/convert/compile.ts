@@ -2,7 +2,7 @@ import type { LiteralNode, Refinements, ScalarNode, TypeNode } from "../model.ts
 import { type CompileContext, type Converter, INVALID, RANK, reject, scalarConverter } from "./converter.ts";
 import { arrayConverter, tupleConverter } from "./lists.ts";
 import { objectConverter } from "./objects.ts";
-import { type Check, numberCheck, stringCheck } from "./refinements.ts";
+import { type Check, dayCheck, numberCheck, stringCheck } from "./refinements.ts";
 import {
   bigintFromText,
   booleanFromText,
@@ -66,18 +66,19 @@ const compileScalar = (type: ScalarNode): Converter => {
 const scalarCheck = (kind: ScalarNode["kind"], refinements: Refinements): Check | undefined => {
   if (kind === "string") return stringCheck(refinements);
   if (kind === "number" || kind === "bigint") return numberCheck(refinements);
-  return undefined;
+  return kind === "date" && refinements.format === "date" ? dayCheck : undefined;
 };
 
 const checked = (plain: Converter, check: Check): Converter => {
   const refine = (value: unknown, notes: Parameters<Converter["fromText"]>[1]): unknown => {
     if (value === INVALID) return INVALID;
     const message = check(value as never);
-    return message === undefined ? value : reject(notes, message);
+    return message === undefined ? value : reject(notes, message, true);
   };
   return {
     ...plain,
     fromText: (text, notes) => refine(plain.fromText(text, notes), notes),
+    fromItem: (value, notes) => refine(plain.fromItem(value, notes), notes),
     fromJson: (value, notes) => refine(plain.fromJson(value, notes), notes),
   };
 };
@@ -101,8 +102,8 @@ export const RAW: Converter = {
   rank: RANK.unknown,
   fromText: (text) => text,
   fromFile: (file) => fileConverter.fromFile(file, []),
-  fromList: (values) =>
-    values.map((value) => (typeof value === "string" ? value : fileConverter.fromFile(value, []))),
+  fromItem: (value) => (typeof value === "string" ? value : fileConverter.fromFile(value, [])),
+  fromList: (values) => values.map((value) => RAW.fromItem(value, [])),
   fromJson: (value) => value,
 };
 
@@ -180,6 +181,9 @@ const literalConverter = ({ value }: LiteralNode): Converter => {
   });
 };
 
+/** How far a value may go into a type that contains itself; more would exhaust the stack. */
+const MAXIMUM_DEPTH = 200;
+
 /** A type within itself: its converter does not exist yet when the parts of the type are compiled. */
 const referenceConverter = (
   name: string,
@@ -189,13 +193,21 @@ const referenceConverter = (
   const known = compiled.get(name);
   if (known) return known;
   let target: Converter | undefined;
+  let depth = 0;
   const reference: Converter = {
     expected: `a ${name}`,
     rank: RANK.object,
     fromText: (text, notes) => target!.fromText(text, notes),
     fromFile: (file, notes) => target!.fromFile(file, notes),
+    fromItem: (value, notes) => target!.fromItem(value, notes),
     fromList: (values, notes) => target!.fromList(values, notes),
-    fromJson: (value, notes) => target!.fromJson(value, notes),
+    fromJson: (value, notes) => {
+      if (depth === MAXIMUM_DEPTH) return reject(notes, `is nested more than ${MAXIMUM_DEPTH} deep`, true);
+      depth++;
+      const result = target!.fromJson(value, notes);
+      depth--;
+      return result;
+    },
   };
   compiled.set(name, reference);
   const type = context.definitions[name];

@@ -8,6 +8,8 @@ export const INVALID: unique symbol = Symbol("invalid");
 export interface Note {
   path: string;
   readonly message: string;
+  /** The value has the right type and breaks a bound of it: of a union's reasons, this one says most. */
+  readonly near: boolean;
 }
 
 export type FieldValue = string | UploadedFile;
@@ -23,6 +25,8 @@ export interface Converter {
   readonly rank: number;
   readonly fromText: (text: string, notes: Note[]) => unknown;
   readonly fromFile: (file: UploadedFile, notes: Note[]) => unknown;
+  /** From one of a name's several values: as {@link fromText} and {@link fromFile}, but never a list of one. */
+  readonly fromItem: (value: FieldValue, notes: Note[]) => unknown;
   /** From a name that came several times. */
   readonly fromList: (values: readonly FieldValue[], notes: Note[]) => unknown;
   /** From a JSON value, where only strings become something else: a Date, a URL, a bigint. */
@@ -53,8 +57,8 @@ export const RANK = {
   file: 11,
 } as const;
 
-export const reject = (notes: Note[], message: string): typeof INVALID => {
-  notes.push({ path: "", message });
+export const reject = (notes: Note[], message: string, near = false): typeof INVALID => {
+  notes.push({ path: "", message, near });
   return INVALID;
 };
 
@@ -91,19 +95,30 @@ interface ScalarParts {
 /** A converter of a single value: it takes no list, and no file unless it says so. */
 export const scalarConverter = (parts: ScalarParts): Converter => {
   const { expected, expectedInJson = expected, rank, text, json, file, problem } = parts;
+  const fromText = (value: string, notes: Note[]): unknown => {
+    const result = text(value);
+    if (result !== INVALID) return result;
+    const reason = problem?.(value, true);
+    return reject(notes, reason ?? `must be ${expected}`, reason !== undefined);
+  };
+  const fromFile = (value: UploadedFile, notes: Note[]): unknown =>
+    file ? file(value) : reject(notes, `must be ${expected}, got a file`);
   return {
     expected,
     rank,
-    fromText: (value, notes) => {
-      const result = text(value);
-      return result === INVALID ? reject(notes, problem?.(value, true) ?? `must be ${expected}`) : result;
-    },
-    fromFile: (value, notes) => (file ? file(value) : reject(notes, `must be ${expected}, got a file`)),
+    fromText,
+    fromFile,
+    fromItem: (value, notes) => (typeof value === "string" ? fromText(value, notes) : fromFile(value, notes)),
     fromList: (values, notes) => reject(notes, `must come once, came ${values.length} times`),
     fromJson: (value, notes) => {
       const result = json(value);
       if (result !== INVALID) return result;
-      return reject(notes, problem?.(value, false) ?? `must be ${expectedInJson}, got ${describe(value)}`);
+      const reason = problem?.(value, false);
+      return reject(
+        notes,
+        reason ?? `must be ${expectedInJson}, got ${describe(value)}`,
+        reason !== undefined,
+      );
     },
   };
 };

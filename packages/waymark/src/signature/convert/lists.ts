@@ -10,6 +10,7 @@ import {
   RANK,
   reject,
 } from "./converter.ts";
+import { parseJsonText } from "./json-text.ts";
 import { listCheck } from "./refinements.ts";
 
 /** A list: a name that may repeat, or a JSON array. A single text is a list of one. */
@@ -19,16 +20,27 @@ export const arrayConverter = (type: ArrayNode, context: CompileContext): Conver
   const finish = (list: unknown[], notes: Note[], before: number): unknown => {
     if (notes.length > before) return INVALID;
     const message = check?.(list);
-    return message === undefined ? list : reject(notes, message);
+    return message === undefined ? list : reject(notes, message, true);
   };
   const fromList = (values: readonly FieldValue[], notes: Note[]): unknown => {
     const before = notes.length;
     const list = values.map((value, index) => {
       const start = notes.length;
-      const result = fromField(item, value, notes);
+      const result = item.fromItem(value, notes);
       prefixNotes(notes, start, `[${index}]`);
       return result;
     });
+    return finish(list, notes, before);
+  };
+  const fromJson = (value: unknown, notes: Note[]): unknown => {
+    if (!Array.isArray(value)) return reject(notes, `must be a list, got ${describe(value)}`);
+    const before = notes.length;
+    const list: unknown[] = new Array(value.length);
+    for (let index = 0; index < value.length; index++) {
+      const start = notes.length;
+      list[index] = item.fromJson(value[index], notes);
+      if (notes.length > start) prefixNotes(notes, start, `[${index}]`);
+    }
     return finish(list, notes, before);
   };
   return {
@@ -36,26 +48,22 @@ export const arrayConverter = (type: ArrayNode, context: CompileContext): Conver
     rank: RANK.list,
     fromText: (text, notes) => {
       const before = notes.length;
-      return finish([item.fromText(text, notes)], notes, before);
+      return finish([item.fromItem(text, notes)], notes, before);
     },
     fromFile: (file, notes) => fromList([file], notes),
     fromList,
-    fromJson: (value, notes) => {
-      if (!Array.isArray(value)) return reject(notes, `must be a list, got ${describe(value)}`);
-      const before = notes.length;
-      const list: unknown[] = new Array(value.length);
-      for (let index = 0; index < value.length; index++) {
-        const start = notes.length;
-        list[index] = item.fromJson(value[index], notes);
-        if (notes.length > start) prefixNotes(notes, start, `[${index}]`);
-      }
-      return finish(list, notes, before);
-    },
+    fromItem: itemOf(fromJson, "a list"),
+    fromJson,
   };
 };
 
-const fromField = (converter: Converter, value: FieldValue, notes: Note[]): unknown =>
-  typeof value === "string" ? converter.fromText(value, notes) : converter.fromFile(value, notes);
+/** A list within a list: each of the outer one's texts is JSON. */
+const itemOf =
+  (fromJson: Converter["fromJson"], expected: string): Converter["fromItem"] =>
+  (value, notes) => {
+    const list = typeof value === "string" ? parseJsonText(value) : INVALID;
+    return list === INVALID ? reject(notes, `must be ${expected}, written as JSON`) : fromJson(list, notes);
+  };
 
 /** A tuple: a name that comes as often as it has items, in that order, or a JSON array. */
 export const tupleConverter = (type: TupleNode, context: CompileContext): Converter => {
@@ -82,17 +90,19 @@ export const tupleConverter = (type: TupleNode, context: CompileContext): Conver
     return notes.length > before ? INVALID : list;
   };
   const fromList = (values: readonly FieldValue[], notes: Note[]): unknown =>
-    convert(values, notes, (converter, value) => fromField(converter, value, notes));
+    convert(values, notes, (converter, value) => converter.fromItem(value, notes));
+  const fromJson = (value: unknown, notes: Note[]): unknown =>
+    Array.isArray(value)
+      ? convert(value, notes, (converter, item) => converter.fromJson(item, notes))
+      : reject(notes, `must be ${expected}, got ${describe(value)}`);
   return {
     expected,
     rank: RANK.list,
     fromText: (text, notes) => fromList([text], notes),
     fromFile: (file, notes) => fromList([file], notes),
     fromList,
-    fromJson: (value, notes) =>
-      Array.isArray(value)
-        ? convert(value, notes, (converter, item) => converter.fromJson(item, notes))
-        : reject(notes, `must be ${expected}, got ${describe(value)}`),
+    fromItem: itemOf(fromJson, expected),
+    fromJson,
   };
 };
 

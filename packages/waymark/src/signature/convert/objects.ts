@@ -10,6 +10,7 @@ import {
   RANK,
   reject,
 } from "./converter.ts";
+import { parseJsonText } from "./json-text.ts";
 
 interface CompiledProperty {
   readonly name: string;
@@ -63,24 +64,18 @@ export const objectConverter = (type: ObjectNode, context: CompileContext): Conv
     }
     return notes.length > before ? INVALID : result;
   };
+  const fromText = (text: string, notes: Note[]): unknown => {
+    const value = parseJsonText(text);
+    return value === INVALID ? reject(notes, "must be an object, written as JSON") : fromJson(value, notes);
+  };
+  const fromFile = (_file: unknown, notes: Note[]): unknown => reject(notes, "must be an object, got a file");
   return {
     expected: "an object",
     rank: RANK.object,
-    fromText: (text, notes) => {
-      const value = parseJsonText(text);
-      return value === INVALID ? reject(notes, "must be an object, written as JSON") : fromJson(value, notes);
-    },
-    fromFile: (_file, notes) => reject(notes, "must be an object, got a file"),
+    fromText,
+    fromFile,
+    fromItem: (value, notes) => (typeof value === "string" ? fromText(value, notes) : fromFile(value, notes)),
     fromList: (values, notes) => reject(notes, `must come once, came ${values.length} times`),
     fromJson,
   };
-};
-
-/** JSON text of a nested value in a query, a form field or a path segment: `?filter={"min":1}`. */
-const parseJsonText = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return INVALID;
-  }
 };

@@ -40,6 +40,10 @@ export const stringCheck = (
   };
 };
 
+/** A `Date` that `@format date` makes a day: midnight UTC. */
+export const dayCheck = (value: Date): string | undefined =>
+  value.getTime() % 86_400_000 === 0 ? undefined : "must be a date without a time";
+
 export const listCheck = (
   refinements: Refinements,
 ): ((value: readonly unknown[]) => string | undefined) | undefined => {

@@ -37,10 +37,7 @@ export const unionConverter = (type: UnionNode, context: CompileContext): Conver
       if (isNearer(own, best)) best = own;
     }
     // a member that fits but for its parts or bounds says more than the list of all members
-    if (
-      best &&
-      (best.some((note) => note.path !== "") || !best.every((note) => note.message.startsWith("must be ")))
-    ) {
+    if (best?.some(isNear)) {
       notes.push(...best);
       return INVALID;
     }
@@ -53,6 +50,7 @@ export const unionConverter = (type: UnionNode, context: CompileContext): Conver
     fromText: (text, notes) => firstOf(byRank, notes, "", (member) => member.fromText(text, notes)),
     fromFile: (file, notes) =>
       firstOf(byRank, notes, ", got a file", (member) => member.fromFile(file, notes)),
+    fromItem: (value, notes) => firstOf(byRank, notes, "", (member) => member.fromItem(value, notes)),
     fromList: (values, notes) =>
       takesList
         ? firstOf(byRank, notes, "", (member) => member.fromList(values, notes))
@@ -64,13 +62,13 @@ export const unionConverter = (type: UnionNode, context: CompileContext): Conver
   };
 };
 
+const isNear = (note: Note): boolean => note.near || note.path !== "";
+
 /** Whether these reasons come from a member that is closer to fitting: its parts are at fault, and fewer of them. */
 const isNearer = (own: readonly Note[], best: readonly Note[] | undefined): boolean => {
   if (!best) return true;
-  const ownDeep = own.some((note) => note.path !== "");
-  const bestDeep = best.some((note) => note.path !== "");
-  if (ownDeep !== bestDeep) return ownDeep;
-  return ownDeep && own.length < best.length;
+  const near = own.some(isNear);
+  return near === best.some(isNear) ? near && own.length < best.length : near;
 };
 
 const orList = (texts: readonly string[]): string => {

@@ -1,7 +1,14 @@
 import type { BindingPattern, Expression, ObjectPattern, ParamPattern, TSType } from "oxc-parser";
 import { SignatureError } from "../errors.ts";
 import { keywordShapes } from "../keywords.ts";
-import type { JsonLiteral, ObjectNode, Parameter, PropertyNode, TypeNode } from "../model.ts";
+import {
+  type JsonLiteral,
+  type ObjectNode,
+  PATTERN_NAME,
+  type Parameter,
+  type PropertyNode,
+  type TypeNode,
+} from "../model.ts";
 import { splitUndefined } from "./combine.ts";
 import { type DocComment, type ParameterTag, type RefinementTag, readDocComment } from "./jsdoc.ts";
 import type { Scope } from "./scope.ts";
@@ -207,11 +214,11 @@ const readPattern = (pattern: ObjectPattern, formal: Formal, context: ParameterC
     property.type === "Property" ? [propertyName(property) ?? ""] : [],
   );
   const written =
-    formal.annotation && splitUndefined(guarded(formal.annotation, ["keywords", ...names], context));
+    formal.annotation && splitUndefined(guarded(formal.annotation, [PATTERN_NAME, ...names], context));
   const described = written ? mergeTypes(written.type, pattern, context) : untypedObject(pattern, context);
   return {
     role: "keywords",
-    name: "keywords",
+    name: PATTERN_NAME,
     type: withTags(described, context),
     optional: formal.optional || written?.optional === true,
     ...defaultOf(formal.default),

@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { binderOf, bound, input, json, signatureOf } from "./support.ts";
+
+/** a parameter with its comment, text, the fault (none when it fits) */
+const CASES: readonly (readonly [parameter: string, text: string, fault?: string])[] = [
+  ["/** @minimum 1 */ it: number", "1"],
+  ["/** @minimum 1 */ it: number", "0.5", "must be at least 1"],
+  ["/** @maximum 10 */ it: number", "10"],
+  ["/** @maximum 10 */ it: number", "11", "must be at most 10"],
+  ["/** @minimum -1.5 @maximum 1.5 */ it: number", "-1.6", "must be at least -1.5"],
+  ["/** @minimum 1 */ it: bigint", "0", "must be at least 1"],
+  ["/** @minimum 1 */ it = 5", "0", "must be at least 1"],
+  ["/** @minimum 1 */ it?: number", "0", "must be at least 1"],
+  ["/** @minimum 1 */ it: number | 'all'", "all"],
+  ["/** @minimum 1 */ it: number | 'all'", "0", "must be at least 1"],
+  ["/** @minLength 2 */ it: string", "a", "must have at least 2 characters"],
+  ["/** @minLength 1 @maxLength 2 */ it: string", "😀😀"],
+  ["/** @maxLength 2 */ it: string", "😀😀😀", "must have at most 2 characters"],
+  ["/** @maxLength 1 */ it: string", "ab", "must have at most 1 character"],
+  ["/** @maxLength 3 */ it: string", "a\ud800b"],
+  ["/** @pattern ^[a-z]+$ */ it: string", "abc"],
+  ["/** @pattern ^[a-z]+$ */ it: string", "Abc", "must match ^[a-z]+$"],
+  ["/** @pattern ^\\p{Lu} @maxLength 2 */ it: string", "Äb"],
+  ["/** @pattern ^\\p{Lu} @maxLength 2 */ it: string", "Äbc", "must have at most 2 characters"],
+  ["/** @pattern ^[a-z ]+@[a-z]+$ */ it: string", "a b@c"],
+  ["/** @format email */ it: string", "a.b+c@example.org"],
+  ["/** @format email */ it: string", "a@b@c", "must be an e-mail address"],
+  ["/** @format email */ it: string", "a@-b.org", "must be an e-mail address"],
+  ["/** @format uuid */ it: string", "123e4567-e89b-12d3-a456-426614174000"],
+  ["/** @format uuid */ it: string", "123e4567", "must be a UUID"],
+  ["/** @format date */ it: string", "2024-02-29"],
+  ["/** @format date */ it: string", "2023-02-29", "must be a date (YYYY-MM-DD)"],
+  ["/** @format date-time */ it: string", "2024-02-29T00:00:00Z"],
+  ["/** @format date-time */ it: string", "2024-02-29", "must be a date and time with offset (RFC 3339)"],
+  ["/** @format time */ it: string", "23:59:59Z"],
+  ["/** @format time */ it: string", "24:00:00Z", "must be a time with offset (RFC 3339)"],
+  ["/** @format uri */ it: string", "urn:a:b"],
+  ["/** @format uri */ it: string", "a b", "must be an absolute URI"],
+  ["/** @format hostname */ it: string", "a.example"],
+  ["/** @format hostname */ it: string", "a..b", "must be a host name"],
+  ["/** @format ipv4 */ it: string", "127.0.0.1"],
+  ["/** @format ipv4 */ it: string", "127.0.0.256", "must be an IPv4 address"],
+  ["/** @format ipv6 */ it: string", "::1"],
+  ["/** @format ipv6 */ it: string", "1", "must be an IPv6 address"],
+  ["/** @format byte */ it: string", "aGk="],
+  ["/** @format byte */ it: string", "aGk", "must be base64 text"],
+  ["/** @format password */ it: string", "x"],
+  ["/** @format integer */ it: number", "3"],
+  ["/** @format integer */ it: number", "3.5", "must be an integer"],
+  ["/** @format int32 */ it: number", "2147483647"],
+  ["/** @format int32 */ it: number", "2147483648", "must be a 32-bit integer"],
+  ["/** @format int64 */ it: bigint", "9223372036854775808", "must be a 64-bit integer"],
+  ["/** @format double */ it: number", "3.5"],
+  ["/** @format date */ it: Date", "2024-02-29"],
+  ["/** @format date */ it: Date", "2024-02-29T01:00", "must be a date without a time"],
+  ["/** @pattern ^a */ it: string[]", "b", "must match ^a"],
+  ["/** @minLength 2 */ it: string[]", "b", "must have at least 2 items"],
+];
+
+suite("refinements before a parameter", () => {
+  for (const [parameter, text, fault] of CASES) {
+    test(`${parameter} <- ${text}`, () => {
+      const actual = bound(binderOf(`GET(${parameter})`), { segments: [text], query: "" });
+      if (fault === undefined)
+        assert.ok((actual as unknown[])[0] !== undefined && !String(actual).startsWith("4"), String(actual));
+      else assert.deepEqual(actual, [`400 path.it ${fault}`]);
+    });
+  }
+});
+
+suite("where refinements may stand", () => {
+  test("behind @param, with a description, several on a line", () => {
+    const text = `
+      class Example {
+        /**
+         * Finds a thing,
+         * wherever it is.
+         *
+         * Slowly.
+         *
+         * @param id - The number @minimum 1 @maximum 5
+         *   of the thing
+         * @param options.lang The language @pattern ^[a-z]{2}$
+         * @param size
+         * @deprecated use another
+         * @returns the thing
+         */
+        GET(id: number, { lang, size = 1 }: { lang?: string; size?: number }) {}
+      }`;
+    const signature = signatureOf(text);
+    const [id, options] = signature.parameters;
+    assert.equal(signature.description, "Finds a thing,\nwherever it is.\n\nSlowly.");
+    assert.equal(signature.deprecated, true);
+    assert.equal(id!.description, "The number");
+    assert.deepEqual(id!.type, { kind: "number", refinements: { minimum: 1, maximum: 5 } });
+    assert.ok(options!.type.kind === "object");
+    assert.deepEqual(options!.type.properties, [
+      {
+        name: "lang",
+        type: { kind: "string", refinements: { pattern: "^[a-z]{2}$" } },
+        optional: true,
+        description: "The language",
+      },
+      { name: "size", type: { kind: "number" }, optional: true, default: 1 },
+    ]);
+  });
+  test("on properties, of interfaces and of type literals", () => {
+    const declarations = `
+      interface Book {
+        /** How many pages. @minimum 1 */
+        pages: number;
+        /**
+         * @minLength 1
+         * @maxLength 3
+         */
+        readonly title?: string;
+      }`;
+    const binder = binderOf("POST(book: Book & { /** @maximum 5 */ stars: number })", declarations);
+    assert.deepEqual(bound(binder, input("", json({ pages: 0, title: "long", stars: 6 }))), [
+      "400 body.pages must be at least 1",
+      "400 body.title must have at most 3 characters",
+      "400 body.stars must be at most 5",
+    ]);
+  });
+  test("on an alias, and more where it is used", () => {
+    const declarations =
+      "/** @minimum 1 */\nexport type Id = number;\n/** A text. @minLength 1 */ type Text = string;";
+    const binder = binderOf("GET(/** @maximum 5 */ id: Id, text: Text)", declarations);
+    assert.deepEqual(bound(binder, input("0/a")), ["400 path.id must be at least 1"]);
+    assert.deepEqual(bound(binder, input("6/a")), ["400 path.id must be at most 5"]);
+  });
+  test("not in a comment that belongs to something else", () => {
+    const binder = binderOf("GET(/** @minimum 5 */ a: number, b: number)");
+    assert.deepEqual(bound(binder, input("5/1")), [5, 1]);
+    assert.deepEqual(bound(binderOf("GET(/* @minimum 5 */ a: number)"), input("1")), [1]);
+  });
+  test("@param with a type, brackets and a default, as plain JavaScript writes it", () => {
+    const text = "class A { /** @param {string} [name=x] The name @minLength 2 */ GET(name = 'ab') {} }";
+    const [name] = signatureOf(text).parameters;
+    assert.deepEqual(
+      [name!.description, name!.type],
+      ["The name", { kind: "string", refinements: { minLength: 2 } }],
+    );
+  });
+  test("defaults are kept where JSON can carry them", () => {
+    const [a, b, c, d] = signatureOf(
+      "class A { GET(a = [1, -2], b = { x: 'y' } as { x: string }, c = 5n, d = new Date()) {} }",
+    ).parameters;
+    assert.deepEqual(
+      [a!.default, b!.default, c!.default, d!.default],
+      [[1, -2], { x: "y" }, undefined, undefined],
+    );
+  });
+});
+
+suite("a refinement that cannot be ends the start", () => {
+  const rows: readonly (readonly [parameter: string, message: RegExp])[] = [
+    ["/** @minimum x */ it: number", /virtual\.ts:2:\d+: @minimum needs a number, not "x"/],
+    ["/** @minimum */ it: number", /@minimum needs a number/],
+    ["/** @minLength -1 */ it: string", /@minLength needs a length/],
+    ["/** @minLength 1.5 */ it: string", /@minLength needs a length/],
+    ["/** @minimum 1 */ it: string", /@minimum does not go with this type/],
+    ["/** @minLength 1 */ it: number", /@minLength does not go with this type/],
+    ["/** @pattern ( */ it: string", /@pattern is no regular expression/],
+    ["/** @pattern */ it: string", /@pattern needs a regular expression/],
+    ["/** @format zip */ it: string", /@format knows no "zip"; it knows email, uuid/],
+    [
+      "/** @format int32 */ it: string",
+      /@format does not go with this type \("int32" is a format of numbers\)/,
+    ],
+    ["/** @minimum 1 */ it: 'a' | 'b'", /does not go/],
+    ["/** @minimum 1 */ it: { x: number }", /does not go/],
+    ["/** @minimum 1 */ it: unknown", /does not go/],
+    ["{ it }: { /** @minimum 1 */ it: boolean }", /does not go/],
+  ];
+  for (const [parameter, message] of rows) {
+    test(parameter, () => {
+      assert.throws(() => binderOf(`GET(${parameter})`), { code: "INVALID_REFINEMENT", message });
+    });
+  }
+});

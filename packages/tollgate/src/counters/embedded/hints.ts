@@ -21,8 +21,9 @@ const DOOR_SIZE = 4096;
  * A bounded map of the hot stems. When the young generation is full it becomes the old one, and what is asked for
  * there comes back: about what an LRU keeps, without its bookkeeping.
  *
- * A stem enters at its second miss in a row of 4,096: with 1,000,000 keys in turn, hints that never serve would
- * cost 0.3 µs a decision. For a hot stem a hint saves encoding, hashing and comparing, 0.14 of 0.18 µs.
+ * A stem enters at its second miss in a row of 4,096: with 1,000,000 keys in turn, hints that never serve would take
+ * a count from 0.27 to 0.5 µs. For a hot stem a hint saves encoding, hashing and comparing: 0.03 µs instead of 0.09,
+ * and 0.06 instead of 0.11 with 1,000 of them.
  */
 export class HintCache {
   #young = new Map<string, Hint>();

@@ -1,0 +1,304 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Application, type ApplicationOptions, Controller, HttpError } from "@tollway/waymark";
+
+async function ask(application: Application, path: string, init: RequestInit = {}): Promise<Response> {
+  return application.fetch(new Request(`http://localhost${path}`, init));
+}
+
+class Default extends Controller {
+  GET() {
+    return { address: this.remoteAddress ?? null, url: this.request.url };
+  }
+  POST({ ...fields }: Record<string, unknown>) {
+    return fields;
+  }
+  DELETE() {
+    throw new Error("broken");
+  }
+}
+
+test("controllers are given as a table; objects are submodules", async () => {
+  class Users extends Controller {
+    GET(id: number) {
+      return id;
+    }
+  }
+  const application = new Application({
+    controllers: { Default, v1: { Users, Default }, helper: () => 1, text: "x" },
+  });
+  assert.equal(await (await ask(application, "/v1/users/7")).json(), 7);
+  assert.equal((await ask(application, "/v1")).status, 200);
+  assert.equal((await ask(application, "/users/7")).status, 404);
+});
+
+test("options are checked when the application is made", () => {
+  const rows: [ApplicationOptions, RegExp][] = [
+    [{ controlerPrefix: "x" } as ApplicationOptions, /no option "controlerPrefix"/],
+    [{ bodyLimit: -1 }, /bodyLimit is a number of bytes/],
+    [{ controllers: {}, controllerPrefix: "x" }, /exclude each other/],
+    [{ cors: { origins: ["*"], credentials: true } }, /exclude each other/],
+    [{ cors: { origins: ["example.com"] } }, /not an origin/],
+    [{ cors: { origins: ["https://example.com/"] } }, /not an origin/],
+  ];
+  for (const [options, message] of rows) assert.throws(() => new Application(options), message);
+});
+
+test("a start that fails is reported by ready(), and every request gets a 500 until it is repaired", async () => {
+  const logged: unknown[] = [];
+  const application = new Application({
+    controllers: { Default },
+    onStart() {
+      throw new Error("no database");
+    },
+    log: (error) => logged.push(error),
+  });
+  await assert.rejects(application.ready(), /no database/);
+  assert.equal((await ask(application, "/")).status, 500);
+  assert.match(String(logged[0]), /no database/);
+});
+
+test("onStart runs once before the first answer, onStop once after", async () => {
+  const events: string[] = [];
+  const application = new Application({
+    controllers: { Default },
+    onStart: () => events.push("start"),
+    onStop: () => events.push("stop"),
+  });
+  await Promise.all([ask(application, "/"), ask(application, "/"), application.ready()]);
+  await application.stop();
+  await application.stop();
+  assert.deepEqual(events, ["start", "stop"]);
+});
+
+test("hooks of the application get the controller and surround its own", async () => {
+  const events: string[] = [];
+  class Base extends Controller {
+    override before(): unknown {
+      events.push("base before");
+      return undefined;
+    }
+  }
+  class Hooked extends Base {
+    user = "";
+    override async before() {
+      await super.before();
+      events.push("own before");
+      this.user = "u";
+    }
+    override after() {
+      events.push("own after");
+    }
+    GET() {
+      events.push("method");
+      return this.user;
+    }
+  }
+  const application = new Application({
+    controllers: { Hooked },
+    before(controller) {
+      events.push(`app before ${controller.constructor.name}`);
+    },
+    after(response, controller) {
+      events.push(`app after ${response.status} ${(controller as Hooked).user}`);
+      return new Response("replaced", { status: 299 });
+    },
+  });
+  const response = await ask(application, "/hooked");
+  assert.equal(response.status, 299);
+  assert.equal(await response.text(), "replaced");
+  assert.deepEqual(events, [
+    "app before Hooked",
+    "base before",
+    "own before",
+    "method",
+    "own after",
+    "app after 200 u",
+  ]);
+});
+
+test("an error skips after() and goes to onError, the controller's first, then the application's", async () => {
+  const events: string[] = [];
+  class Failing extends Controller {
+    async GET() {
+      throw new HttpError(409, "taken");
+    }
+    async POST() {
+      throw new Response("thrown", { status: 402 });
+    }
+    override after() {
+      events.push("after");
+    }
+    override onError(error: unknown) {
+      events.push(`own ${(error as Error).message}`);
+    }
+  }
+  const application = new Application({
+    controllers: { Failing },
+    onError(error, controller) {
+      events.push(`app ${(error as HttpError).status} ${controller?.constructor.name}`);
+      return (error as HttpError).status === 404 ? new Response("nothing here", { status: 404 }) : undefined;
+    },
+  });
+  assert.equal((await ask(application, "/failing")).status, 409);
+  assert.equal(await (await ask(application, "/nowhere")).text(), "nothing here");
+  assert.equal((await ask(application, "/failing", { method: "PUT" })).status, 501);
+  assert.equal((await ask(application, "/failing", { method: "POST" })).status, 402);
+  assert.deepEqual(events, [
+    "own taken",
+    "app 409 Failing",
+    "app 404 undefined",
+    "app 501 undefined",
+    "after",
+  ]);
+});
+
+test("an onError that throws has its own error answered", async () => {
+  const application = new Application({
+    controllers: { Default },
+    onError() {
+      throw new HttpError(418);
+    },
+  });
+  assert.equal((await ask(application, "/", { method: "DELETE" })).status, 418);
+});
+
+test("500 shows nothing of the error, but to the log; debug shows it", async () => {
+  const logged: unknown[] = [];
+  const log = (error: unknown, context: { method: string; target: string }) =>
+    logged.push([String(error), context]);
+  const quiet = await ask(new Application({ controllers: { Default }, log }), "/?a=1", { method: "DELETE" });
+  assert.equal(quiet.status, 400, "the unknown name comes first");
+  const response = await ask(new Application({ controllers: { Default }, log }), "/", { method: "DELETE" });
+  assert.deepEqual(await response.json(), {
+    type: "about:blank",
+    title: "Internal Server Error",
+    status: 500,
+  });
+  assert.deepEqual(logged, [["Error: broken", { method: "DELETE", target: "/" }]]);
+  const shown = await ask(new Application({ controllers: { Default }, log, debug: true }), "/", {
+    method: "DELETE",
+  });
+  const { detail, stack } = (await shown.json()) as { detail: string; stack: string[] };
+  assert.equal(detail, "Error: broken");
+  assert.match(stack.join("\n"), /application\.test\.ts/);
+});
+
+test("forwarded headers count only where the proxy is trusted, and only what it wrote", async () => {
+  const headers = {
+    host: "inner:8000",
+    "x-forwarded-for": "6.6.6.6, 10.0.0.1",
+    "x-forwarded-proto": "https",
+    "x-forwarded-host": "public.example",
+  };
+  const rows: [ApplicationOptions["trustProxy"], string | null, string][] = [
+    [undefined, null, "http://inner:8000/"],
+    [false, null, "http://inner:8000/"],
+    [1, "10.0.0.1", "https://public.example/"],
+    [2, "6.6.6.6", "https://public.example/"],
+    [true, "6.6.6.6", "https://public.example/"],
+  ];
+  for (const [trustProxy, address, url] of rows) {
+    const options = trustProxy === undefined ? {} : { trustProxy };
+    const application = new Application({ controllers: { Default }, ...options });
+    assert.deepEqual(
+      await (await ask(application, "/", { headers })).json(),
+      { address, url },
+      String(trustProxy),
+    );
+  }
+});
+
+test("the path decides between several prefixes by the segments that match, then by their order", async () => {
+  const directory = new URL("fixtures/prefixes", import.meta.url).pathname;
+  const application = new Application({ controllerPrefix: ["one", "two"], directory });
+  const rows: [string, unknown][] = [
+    ["/", "one"],
+    ["/shared", "one shared"],
+    ["/only-two", "two only"],
+    ["/deep/er", "two deeper"],
+    ["/deep/x", "two deep x"],
+  ];
+  for (const [path, expected] of rows)
+    assert.deepEqual(await (await ask(application, path)).json(), expected, path);
+  assert.equal((await ask(application, "/deep")).status, 200, "a tie goes to the earlier that can answer");
+});
+
+test("knownMethods are 405 although no controller has them", async () => {
+  const application = new Application({ controllers: { Default }, knownMethods: ["PATCH"] });
+  assert.equal((await ask(application, "/", { method: "PATCH" })).status, 405);
+  assert.equal((await ask(application, "/", { method: "LOCK" })).status, 501);
+});
+
+test("a controller may have a constructor and fields that use the request", async () => {
+  class Own extends Controller {
+    agent = this.headers.get("x-agent");
+    GET() {
+      return this.agent;
+    }
+  }
+  class Bare extends Controller {
+    GET() {
+      return this.headers.get("x-agent");
+    }
+  }
+  class Throws extends Controller {
+    field = (() => {
+      throw new HttpError(503, "not yet");
+    })();
+    GET() {
+      return this.field;
+    }
+  }
+  const application = new Application({ controllers: { Own, Bare, Throws } });
+  const headers = { "x-agent": "A" };
+  assert.equal(await (await ask(application, "/own", { headers })).json(), "A");
+  assert.equal(await (await ask(application, "/bare", { headers })).json(), "A");
+  assert.equal((await ask(application, "/throws")).status, 503);
+});
+
+test("an asynchronous schema validates once, with and without a body", async () => {
+  let runs = 0;
+  const even = {
+    "~standard": {
+      version: 1 as const,
+      vendor: "test",
+      async validate(value: unknown) {
+        runs++;
+        return Number(value) % 2 === 0 ? { value: Number(value) } : { issues: [{ message: "is odd" }] };
+      },
+    },
+  };
+  class Schemed extends Controller {
+    static override schema = { GET: { n: even }, POST: { n: even } };
+    GET({ n }: { n: number }) {
+      return n;
+    }
+    POST({ n }: { n: number }) {
+      return n;
+    }
+  }
+  const application = new Application({ controllers: { Schemed } });
+  await application.ready();
+  // The start asks each schema once whether it accepts absence.
+  runs = 0;
+  assert.equal(await (await ask(application, "/schemed?n=4")).json(), 4);
+  assert.equal(runs, 1);
+  const refused = await ask(application, "/schemed?n=3");
+  assert.equal(refused.status, 400);
+  assert.match(await refused.text(), /is odd/);
+  const body = new URLSearchParams({ n: "6" });
+  assert.equal(await (await ask(application, "/schemed", { method: "POST", body })).json(), 6);
+  assert.equal(runs, 3);
+});
+
+test("a generator that fails before its first piece has an honest status", async () => {
+  class Streams extends Controller {
+    async *GET() {
+      if (this.positionals.length === 0) throw new HttpError(404, "no such export");
+      yield 1;
+    }
+  }
+  const application = new Application({ controllers: { Streams } });
+  assert.equal((await ask(application, "/streams")).status, 404);
+});

@@ -158,7 +158,7 @@ export class FileSource implements RuleSource {
     if (path.real !== undefined) {
       if (!links.has(path.real)) links.set(path.real, new Set());
       for (const name of linkedFiles(path.real, ignoreDotFiles))
-        for (const entry of resolvePath(join(path.real, name)).entries) {
+        for (const entry of resolvePath(name, path.real).entries) {
           if (entry.isLink || !watchRoot) add(entry);
           trail.push(join(entry.directory, entry.name));
         }

@@ -20,11 +20,14 @@ export interface ResolvedPath {
 /** As many as Linux follows. */
 const MAX_LINKS = 40;
 
-/** Follows a path name by name, the way that the kernel does, and tells each name whose change would change the result. */
-export function resolvePath(path: string): ResolvedPath {
+/**
+ * Follows a path name by name, the way that the kernel does, and tells each name whose change would change the result.
+ * @param from a directory without symbolic links on the way to it, which a relative path begins in
+ */
+export function resolvePath(path: string, from?: string): ResolvedPath {
   const entries: PathEntry[] = [];
-  const left = resolve(path).split("/");
-  let current = "/";
+  const left = (from === undefined ? resolve(path) : path).split("/");
+  let current = from ?? "/";
   let links = 0;
   const nowhere = (fault: string): ResolvedPath => ({ real: undefined, fault, entries });
   for (let name = left.shift(); name !== undefined; name = left.shift()) {

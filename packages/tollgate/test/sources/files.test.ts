@@ -124,6 +124,19 @@ for (const watchRoot of [true, false]) {
     await recorder.domains("two");
   });
 
+  test(`${mode}, ln -sfn and mv -T reload`, async ({ folder, recorder, start }) => {
+    folder.write({ "v1/sub/config/a.yaml": domain("one"), "v2/sub/config/a.yaml": domain("two") });
+    const run = (command: string, ...words: string[]) => execFileSync(command, words, { cwd: folder.path });
+    run("ln", "-s", "v1", "current");
+    start({ watchRoot });
+    await recorder.domains("one");
+    run("ln", "-sfn", "v2", "current");
+    await recorder.domains("two");
+    run("ln", "-s", "v1", "current.new");
+    run("mv", "-T", "current.new", "current");
+    await recorder.domains("one");
+  });
+
   test(`${mode}, a link swapped anywhere on the path reloads`, async ({ folder, recorder, start }) => {
     folder.write({
       "x/root/sub/config/a.yaml": domain("x"),
@@ -222,9 +235,9 @@ test("with RUNTIME_WATCH_ROOT=true a plain edit of a file does not reload", asyn
   await recorder.next();
   // Every change that matters starts the wait for the end of its burst.
   const waits = mock.method(globalThis, "setTimeout");
-  await folder.toldOf(CONFIG, "a.yaml", () => writeFileSync(folder.at(CONFIG, "a.yaml"), domain("edited")));
-  await folder.toldOf(CONFIG, "b.yaml", () => writeFileSync(folder.at(CONFIG, "b.yaml"), domain("created")));
-  await folder.toldOf(CONFIG, "b.yaml", () => unlinkSync(folder.at(CONFIG, "b.yaml")));
+  await folder.toldOf(CONFIG, () => writeFileSync(folder.at(CONFIG, "a.yaml"), domain("edited")));
+  await folder.toldOf(CONFIG, () => writeFileSync(folder.at(CONFIG, "b.yaml"), domain("created")));
+  await folder.toldOf(CONFIG, () => unlinkSync(folder.at(CONFIG, "b.yaml")));
   assert.equal(waits.mock.callCount(), 0);
   assert.equal(recorder.left, 0);
 });
@@ -280,7 +293,7 @@ test("a burst of changes is one reload", async ({ folder, recorder, start }, { m
   start({ watchRoot: false, settle: 50 });
   await recorder.domains("a");
   mock.timers.enable({ apis: ["setTimeout"] });
-  await folder.toldOf(CONFIG, "z.yaml", () => {
+  await folder.toldOf(CONFIG, () => {
     for (let count = 0; count < 100; count++) folder.write({ [`${CONFIG}/a.yaml`]: domain(`a${count}`) });
     for (let count = 0; count < 20; count++)
       folder.write({ [`${CONFIG}/f${count}.yaml`]: domain(`f${count}`) });

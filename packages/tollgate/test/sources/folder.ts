@@ -50,13 +50,15 @@ export class Folder {
     renameSync(this.at(`${name}.new`), this.at(name));
   }
 
-  /** Resolves once this process has been told of a change of a name in a directory, so that others have been too. */
-  async toldOf(directory: string, name: string, change: () => void): Promise<void> {
+  /** Makes changes in a directory; resolves once this process has been told of all of them, so that others have been too. */
+  async toldOf(directory: string, change: () => void): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const watcher = watch(this.at(directory), (_event, changed) => {
-      if (changed === name) resolve();
+    const watcher = watch(this.at(directory), (_event, name) => {
+      if (name === "told") resolve();
     });
     change();
+    // Events come in the order of what they tell, so this one is the last.
+    writeFileSync(this.at(directory, "told"), "");
     await promise;
     watcher.close();
   }

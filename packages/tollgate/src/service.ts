@@ -9,8 +9,10 @@ import { httpPages } from "./doors/http-pages.ts";
 import { COMPONENTS, createHealth, type Health } from "./observe/health.ts";
 import { createLogger, type Logger } from "./observe/log.ts";
 import { createStatistics, type Registry } from "./observe/registry.ts";
+import type { RunningSinks } from "./observe/sinks/start.ts";
 import { ActiveRules } from "./service/active-rules.ts";
 import { decisionOptions } from "./service/mapping.ts";
+import { openSinks } from "./service/sinks.ts";
 import { openSource } from "./service/sources.ts";
 import { openStore } from "./service/stores.ts";
 import type { LoadedSettings } from "./settings/load.ts";
@@ -40,6 +42,7 @@ export class Service {
   readonly #answering: Answering;
   readonly #opened = Promise.withResolvers<void>();
   readonly #addresses = { http: "", grpc: "", debug: "" };
+  #sinks: RunningSinks | undefined;
   #debug: HttpDoor | undefined;
   #http: HttpDoor | undefined;
   #grpc: GrpcDoor | undefined;
@@ -125,6 +128,10 @@ export class Service {
     const { debug, config } = this.#settings;
     // Nobody may be waiting for the doors when they fail to open.
     this.#opened.promise.catch(() => undefined);
+    this.#sinks = await openSinks(this.#settings, this.#statistics, this.log);
+    if (this.#sinks?.pullAddress !== undefined) {
+      this.log.warn(`Listening for metrics on '${this.#sinks.pullAddress}'`);
+    }
     this.#debug = await openHttpDoor({
       name: "debug",
       host: debug.host,
@@ -195,6 +202,7 @@ export class Service {
     await this.#source.stop();
     await Promise.allSettled([this.#http?.close(left()), this.#grpc?.close(left())]);
     await settledWithin(this.#store.close(), left());
+    await this.#sinks?.stop(left());
     await this.#debug?.close(0);
     await this.log.flush(Math.min(1000, Math.max(100, left())));
   }

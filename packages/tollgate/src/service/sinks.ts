@@ -1,0 +1,41 @@
+import type { Logger } from "../observe/log.ts";
+import type { Registry } from "../observe/registry.ts";
+import type { RunningSinks, SinksOptions } from "../observe/sinks/start.ts";
+import type { Settings } from "../settings/settings.ts";
+
+/** Opens the sinks that the settings ask for; undefined where there are none, and then none of their code is loaded. */
+export async function openSinks(
+  { stats }: Settings,
+  registry: Registry,
+  log: Logger,
+): Promise<RunningSinks | undefined> {
+  const { push, agent, pull, standardOutput } = stats;
+  if (push === undefined && agent === undefined && pull === undefined && !standardOutput) return undefined;
+  const options: SinksOptions = {
+    flushInterval: stats.flushInterval,
+    ...(push !== undefined && { push }),
+    ...(agent !== undefined && {
+      agent: {
+        host: agent.host,
+        port: agent.port,
+        mogrifiers: agent.mogrifiers.map(({ name, pattern, replacement, tags }) => ({
+          name,
+          pattern,
+          emit: replacement,
+          tags: Object.fromEntries(tags),
+        })),
+      },
+    }),
+    ...(pull !== undefined && {
+      pull: {
+        address: `${pull.address.host.includes(":") ? `[${pull.address.host}]` : pull.address.host}:${pull.address.port}`,
+        path: pull.path,
+        ...(pull.mapperFile !== undefined && { mapperFile: pull.mapperFile }),
+        responseTimeAsMilliseconds: pull.responseTimeAsMilliseconds,
+      },
+    }),
+    ...(standardOutput && { output: true }),
+  };
+  const { startSinks } = await import("../observe/sinks/start.ts");
+  return startSinks(registry, log, options);
+}

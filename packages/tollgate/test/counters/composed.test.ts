@@ -1,0 +1,103 @@
+/** What stands in front of a store, together: over-limit cache, failure policy, store; in the order that the service has. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { EmbeddedStore } from "../../src/counters/embedded/embedded-store.ts";
+import { type FailureMode, FailurePolicy } from "../../src/counters/failure-policy.ts";
+import { OverLimitCache } from "../../src/counters/over-limit-cache.ts";
+import { type CounterStore, type CountRequest, Outcome, StoreError } from "../../src/counters/store.ts";
+import { makeCount, makeRequest } from "./conformance.ts";
+
+const NOW = 1_800_000_000_000;
+const { COUNTED, KNOWN_OVER, ALLOWED, DENIED, HELD } = Outcome;
+
+/** A store elsewhere, that can be away. */
+class RemoteStore implements CounterStore {
+  readonly kind = "kvstore";
+  readonly counters = EmbeddedStore.create({ sizeInBytes: 65_536, reclaimInterval: 0 });
+  away = false;
+
+  async count(request: CountRequest): Promise<void> {
+    await Promise.resolve();
+    if (this.away) throw new StoreError("STORE_UNAVAILABLE", "away");
+    this.counters.count(request);
+  }
+
+  close(): Promise<void> {
+    return this.counters.close();
+  }
+}
+
+function setUp(mode: FailureMode) {
+  const remote = new RemoteStore();
+  const time = { now: NOW };
+  const local = EmbeddedStore.create({ sizeInBytes: 65_536, reclaimInterval: 0 });
+  const policy = new FailurePolicy(remote, { mode, local, breaker: { clock: () => time.now } });
+  const store = new OverLimitCache(policy, { sizeInBytes: 100_000 });
+  const run = async (stems: string[], options: Partial<CountRequest> = {}) => {
+    const counts = stems.map((stem) => makeCount({ stem, limit: 3, windowStart: NOW / 1000 }));
+    await store.count(makeRequest(counts, { now: time.now, ...options }));
+    return counts.map(({ outcome, after }) => [outcome, after]);
+  };
+  return { remote, time, store, run };
+}
+
+describe("cache, policy and store together", () => {
+  test("what is known over stays refused while the store is away, whatever the policy allows", async () => {
+    const { remote, run } = setUp("allow");
+    for (const value of [1, 2, 3]) assert.deepEqual(await run(["a:"]), [[COUNTED, value]]);
+    remote.away = true;
+    for (let call = 0; call < 20; call++)
+      assert.deepEqual(await run(["a:", "b:"]), [
+        [KNOWN_OVER, 3],
+        [ALLOWED, 0],
+      ]);
+    assert.deepEqual(await run(["a:", "b:"], { allOrNothing: true }), [
+      [KNOWN_OVER, 3],
+      [ALLOWED, 0],
+    ]);
+  });
+
+  test("what the policy answers is not learnt, and is right again when the store is back", async () => {
+    for (const [mode, outcome] of [
+      ["allow", ALLOWED],
+      ["deny", DENIED],
+    ] as const) {
+      const { remote, time, store, run } = setUp(mode);
+      remote.away = true;
+      for (let call = 0; call < 20; call++) assert.deepEqual(await run(["a:"]), [[outcome, 0]]);
+      assert.equal(store.gauges().entryCount, 0);
+      remote.away = false;
+      time.now += 250;
+      assert.deepEqual(await run(["a:"]), [[COUNTED, 1]]);
+    }
+  });
+
+  test("local: admits its own limit while the store is away, and what has reached it stays over", async () => {
+    const { remote, time, run } = setUp("local");
+    assert.deepEqual(await run(["a:"]), [[COUNTED, 1]]);
+    remote.away = true;
+    time.now += 1000;
+    let admitted = 0;
+    for (let call = 0; call < 20; call++) {
+      const [[outcome, after]] = (await run(["a:"])) as [[Outcome, number]];
+      if (outcome === COUNTED && after <= 3) admitted += 1;
+    }
+    assert.equal(admitted, 3, "the documented bound: once the limit for each process");
+    remote.away = false;
+    time.now += 10_000;
+    assert.deepEqual(await run(["a:", "b:"]), [
+      [KNOWN_OVER, 3],
+      [COUNTED, 1],
+    ]);
+  });
+
+  test("all or nothing holds the others back when one is known over, with the store there", async () => {
+    const { run } = setUp("deny");
+    for (let call = 0; call < 3; call++) await run(["a:"]);
+    assert.deepEqual(await run(["b:"]), [[COUNTED, 1]]);
+    assert.deepEqual(await run(["b:", "a:"], { allOrNothing: true }), [
+      [HELD, 1],
+      [KNOWN_OVER, 3],
+    ]);
+  });
+});

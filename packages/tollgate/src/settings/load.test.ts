@@ -359,3 +359,54 @@ test("no credential shows, however the settings or a fault are printed", () => {
   assert.doesNotMatch(printed, /hush/);
   assert.equal(loaded.settings.kvstore?.main.auth?.password.reveal(), "hush-auth");
 });
+
+/** Environments as deployments of the Go service have them: they must load without a fault or a warning. */
+const manifests: Record<string, Env> = {
+  "one store": {
+    USE_STATSD: "false",
+    LOG_LEVEL: "debug",
+    REDIS_SOCKET_TYPE: "tcp",
+    REDIS_URL: "redis:6379",
+    RUNTIME_ROOT: "/data",
+    RUNTIME_SUBDIRECTORY: "ratelimit",
+    RUNTIME_WATCH_ROOT: "false",
+  },
+  "sentinel, and a cluster for per-second limits": {
+    REDIS_TYPE: "SENTINEL",
+    REDIS_SOCKET_TYPE: "tcp",
+    REDIS_URL: "mymaster,sentinel-0:26379,sentinel-1:26379",
+    REDIS_SENTINEL_AUTH: "sentinel-password",
+    REDIS_POOL_SIZE: "5",
+    REDIS_PERSECOND: "true",
+    REDIS_PERSECOND_TYPE: "CLUSTER",
+    REDIS_PERSECOND_SOCKET_TYPE: "tcp",
+    REDIS_PERSECOND_URL: "node-0:6379,node-1:6379",
+    REDIS_PERSECOND_PIPELINE_WINDOW: "150us",
+    EXPIRATION_JITTER_MAX_SECONDS: "0",
+  },
+  "memcached and prometheus": {
+    BACKEND_TYPE: "memcache",
+    MEMCACHE_HOST_PORT: "memcached:11211",
+    USE_STATSD: "false",
+    USE_PROMETHEUS: "true",
+    PROMETHEUS_ADDR: ":9090",
+    PROMETHEUS_PATH: "/metrics",
+  },
+  "a management server and an agent": {
+    CONFIG_TYPE: "GRPC_XDS_SOTW",
+    CONFIG_GRPC_XDS_NODE_ID: "ratelimit-node",
+    CONFIG_GRPC_XDS_SERVER_URL: "control-plane:18000",
+    CONFIG_GRPC_XDS_SERVER_CONNECT_RETRY_INTERVAL: "1s",
+    REDIS_URL: "redis:6379",
+    USE_STATSD: "false",
+    USE_DOG_STATSD: "true",
+    USE_DOG_STATSD_MOGRIFIERS: "LIMIT",
+    DOG_STATSD_MOGRIFIER_LIMIT_PATTERN: "^ratelimit\\.service\\.rate_limit\\.(.*)\\.(.*)\\.(.*)$",
+    DOG_STATSD_MOGRIFIER_LIMIT_NAME: "ratelimit.service.rate_limit.$3",
+    DOG_STATSD_MOGRIFIER_LIMIT_TAGS: "domain:$1,descriptor:$2",
+    DD_AGENT_HOST: "agent",
+  },
+};
+for (const [name, environment] of Object.entries(manifests))
+  test(`a deployment of the Go service switches over as it is: ${name}`, () =>
+    assert.deepEqual(loadSettings(environment).warnings, []));

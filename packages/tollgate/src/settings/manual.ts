@@ -55,7 +55,7 @@ const sections: readonly Section[] = [
 
 /** The settings part of `tollgate serve --help`. */
 export function settingsHelp(width = 100): string {
-  const lines = ["Settings are environment variables; an empty value counts as none."];
+  const lines = ["An empty value counts as none. Every fault is reported at start, all of them at once."];
   for (const { title, rows } of sections) {
     lines.push("", `${title}:`);
     for (const row of rows) {

@@ -4,6 +4,7 @@ import type { DraftDescriptor, DraftLimit } from "./draft.ts";
 import { type MetricLevel, metricLevel } from "./metric-key.ts";
 import { isPattern, parsePattern } from "./pattern.ts";
 import type { Match, Rule } from "./rule.ts";
+import { StepTable } from "./step-table.ts";
 import type { KeyNodes, Level, Node } from "./tree.ts";
 import { type WildcardEntry, WildcardIndex } from "./wildcards.ts";
 
@@ -17,22 +18,24 @@ interface Path {
 
 /** A domain's rules, indexed. */
 export interface Domain {
-  readonly level: Level;
-  /** In the order of the configuration, parents before children. */
-  readonly rules: readonly Rule[];
+  readonly top: Level;
+  /** By their numbers: in the order of the configuration, parents before children. The first place is empty. */
+  readonly nodes: readonly (Node | undefined)[];
+  readonly steps: StepTable;
 }
 
 /** Builds the index of a domain that was found without errors. */
 export function buildDomain(draft: DraftDomain): Domain {
-  const rules: Rule[] = [];
+  const nodes: (Node | undefined)[] = [undefined];
   const path: Path = { domain: draft.name, segments: [], metricLevels: [], shared: [] };
-  return { level: buildLevel(draft.descriptors, path, rules), rules };
+  const top = buildLevel(draft.descriptors, path, nodes);
+  return { top, nodes, steps: new StepTable(top, nodes) };
 }
 
-function buildLevel(descriptors: readonly DraftDescriptor[], path: Path, rules: Rule[]): Level {
+function buildLevel(descriptors: readonly DraftDescriptor[], path: Path, nodes: (Node | undefined)[]): Level {
   const level = new Map<string, KeyNodes>();
-  const nodes = descriptors.map((descriptor) => buildNode(descriptor as Keyed, path, rules));
-  for (const [key, siblings] of Map.groupBy(nodes, (node) => node.key)) level.set(key, groupNodes(siblings));
+  const own = descriptors.map((descriptor) => buildNode(descriptor as Keyed, path, nodes));
+  for (const [key, siblings] of Map.groupBy(own, (node) => node.key)) level.set(key, groupNodes(siblings));
   return level;
 }
 
@@ -51,7 +54,8 @@ function groupNodes(siblings: readonly Node[]): KeyNodes {
 /** After a check without errors every descriptor has a key. */
 type Keyed = DraftDescriptor & { readonly key: string };
 
-function buildNode(descriptor: Keyed, above: Path, rules: Rule[]): Node {
+function buildNode(descriptor: Keyed, above: Path, nodes: (Node | undefined)[]): Node {
+  const number = nodes.push(undefined) - 1;
   const { key, value } = descriptor;
   const path: Path = {
     domain: above.domain,
@@ -60,10 +64,10 @@ function buildNode(descriptor: Keyed, above: Path, rules: Rule[]): Node {
     shared: [...above.shared, descriptor.shareThreshold ? value : undefined],
   };
   const rule = descriptor.limit === undefined ? undefined : buildRule(descriptor, descriptor.limit, path);
-  if (rule !== undefined) rules.push(rule);
   const sharedValues = path.shared.some((one) => one !== undefined) ? Object.freeze(path.shared) : undefined;
   const nested = descriptor.descriptors;
-  return {
+  const node: Node = {
+    number,
     key,
     value,
     location: descriptor.at,
@@ -71,8 +75,10 @@ function buildNode(descriptor: Keyed, above: Path, rules: Rule[]): Node {
     metricLevels: path.metricLevels,
     sharedValues,
     match: rule && fixedMatch(rule, path.metricLevels, sharedValues),
-    children: nested.length === 0 ? undefined : buildLevel(nested, path, rules),
+    children: nested.length === 0 ? undefined : buildLevel(nested, path, nodes),
   };
+  nodes[number] = node;
+  return node;
 }
 
 function buildRule(descriptor: Keyed, limit: DraftLimit, path: Path): Rule {

@@ -1,12 +1,13 @@
 import type { Entry, LimitOverride } from "../protocol/messages.ts";
+import type { Domain } from "./build.ts";
 import { formatLocation } from "./diagnostic.ts";
 import { describeRule, type RuleDescription } from "./dump.ts";
 import { explainLevel, type LevelExplanation } from "./explain-level.ts";
 import { nearest } from "./nearest.ts";
 import { overrideMatch } from "./override.ts";
 import type { Match, RuleSet } from "./rule.ts";
-import { matchOf, topLevel } from "./rule-set.ts";
-import { findNode, type Level, type Node } from "./tree.ts";
+import { domainOf, matchOf } from "./rule-set.ts";
+import type { Level, Node } from "./tree.ts";
 
 export type Outcome =
   /** A rule with a limit. */
@@ -45,9 +46,9 @@ export function explainMatch(
   entries: readonly Entry[],
   limit?: LimitOverride,
 ): Explanation {
-  const top = topLevel(ruleSet, domain);
+  const tree = domainOf(ruleSet, domain);
   const base = { domain, entries, notes: [] };
-  if (top === undefined) {
+  if (tree === undefined) {
     const near = nearest(domain, ruleSet.domains);
     const hint = near === undefined ? "" : `: did you mean "${near}"?`;
     const summary = `no limit: the domain "${domain}" is not configured${hint}`;
@@ -58,10 +59,10 @@ export function explainMatch(
     const summary = "the request brings its own limit, so no configured rule is looked for";
     return { ...base, outcome: "override", summary, levels: [], ...found(match) };
   }
-  const walk = walkDown(top, entries);
+  const walk = walkDown(tree, entries);
   const ending = endOf(walk, entries);
   const match = ending.node && matchOf(ending.node, entries);
-  const notes = ending.outcome === "no-rule" ? otherWays(top, entries) : [];
+  const notes = ending.outcome === "no-rule" ? otherWays(tree.top, entries) : [];
   const { outcome, summary } = ending;
   return { ...base, notes, outcome, summary, levels: walk.levels, ...(match && found(match)) };
 }
@@ -77,14 +78,15 @@ interface Walk {
   readonly nodes: readonly Node[];
 }
 
-function walkDown(top: Level, entries: readonly Entry[]): Walk {
+function walkDown({ top, steps, nodes: all }: Domain, entries: readonly Entry[]): Walk {
   const levels: LevelExplanation[] = [];
   const nodes: Node[] = [];
   let level: Level | undefined = top;
   for (const entry of entries) {
     if (level === undefined) break;
     levels.push(explainLevel(level, entry));
-    const node = findNode(level, entry);
+    // The look-up's own step, so that what is explained is what is done.
+    const node = all[steps.step(nodes.at(-1)?.number ?? 0, entry.key, entry.value)];
     if (node === undefined) break;
     nodes.push(node);
     level = node.children;

@@ -3,7 +3,7 @@ import { buildDomain, type Domain } from "./build.ts";
 import type { DraftDomain } from "./check.ts";
 import { requestSegment } from "./metric-key.ts";
 import type { Match, Rule, RuleSet } from "./rule.ts";
-import { findNode, type Level, type Node } from "./tree.ts";
+import type { Node } from "./tree.ts";
 
 let generations = 0;
 
@@ -23,25 +23,29 @@ export class IndexedRuleSet implements RuleSet {
     return this.#domains.has(domain);
   }
 
-  /** @internal see {@link topLevel} */
-  level(domain: string): Level | undefined {
-    return this.#domains.get(domain)?.level;
+  /** @internal see {@link domainOf} */
+  domain(domain: string): Domain | undefined {
+    return this.#domains.get(domain);
   }
 
   match(domain: string, entries: readonly Entry[]): Match | undefined {
-    let level = this.#domains.get(domain)?.level;
-    let node: Node | undefined;
+    const found = this.#domains.get(domain);
+    if (found === undefined) return undefined;
+    const { steps, nodes } = found;
+    let number = 0;
     for (let index = 0; index < entries.length; index++) {
-      if (level === undefined) return undefined;
-      node = findNode(level, entries[index]);
-      if (node === undefined) return undefined;
-      level = node.children;
+      const { key, value } = entries[index];
+      number = steps.step(number, key, value);
+      if (number < 0) return undefined;
     }
+    const node = nodes[number];
     return node === undefined ? undefined : matchOf(node, entries);
   }
 
   *rules(): Iterable<Rule> {
-    for (const domain of this.domains) yield* this.#domains.get(domain)!.rules;
+    for (const domain of this.domains) {
+      for (const node of this.#domains.get(domain)!.nodes) if (node?.rule !== undefined) yield node.rule;
+    }
   }
 }
 
@@ -58,9 +62,10 @@ export function matchOf(node: Node, entries: readonly Entry[]): Match | undefine
   };
 }
 
-/** The top level of a domain's tree, for those who show the walk instead of taking it. */
-export function topLevel(ruleSet: RuleSet, domain: string): Level | undefined {
-  if (!(ruleSet instanceof IndexedRuleSet))
+/** A domain's tree, for those who show the walk instead of taking it. */
+export function domainOf(ruleSet: RuleSet, domain: string): Domain | undefined {
+  if (!(ruleSet instanceof IndexedRuleSet)) {
     throw new TypeError("this rule set was not made by loadRules or loadResources");
-  return ruleSet.level(domain);
+  }
+  return ruleSet.domain(domain);
 }

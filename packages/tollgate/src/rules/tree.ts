@@ -1,10 +1,11 @@
-import type { Entry } from "../protocol/messages.ts";
 import type { MetricLevel } from "./metric-key.ts";
 import type { Location, Match, Rule } from "./rule.ts";
 import type { WildcardIndex } from "./wildcards.ts";
 
 /** One descriptor of the configuration, indexed. */
 export interface Node {
+  /** From 1, parents before children; one number for each node of the domain. */
+  readonly number: number;
   readonly key: string;
   /** Undefined for a key-only rule. */
   readonly value: string | undefined;
@@ -27,11 +28,4 @@ export interface KeyNodes {
   readonly exact: ReadonlyMap<string, Node>;
   readonly wildcards: WildcardIndex<Node> | undefined;
   readonly keyOnly: Node | undefined;
-}
-
-/** The most specific node of a level for an entry. What is chosen is final: its siblings are not tried again. */
-export function findNode(level: Level, entry: Entry): Node | undefined {
-  const nodes = level.get(entry.key);
-  if (nodes === undefined) return undefined;
-  return nodes.exact.get(entry.value) ?? nodes.wildcards?.find(entry.value) ?? nodes.keyOnly;
 }

@@ -3,6 +3,7 @@ import {
   type CounterSeries,
   type GaugeEntry,
   NOT_FOUND_STATS,
+  ReadSeries,
   RULE_STATS,
   RuleSeries,
   SingleSeries,
@@ -26,6 +27,8 @@ export interface RegistryOptions {
 
 /** Everything that is counted, and the way to it for sinks and pages. */
 export interface Registry extends Statistics, StatisticsView {
+  /** A counter whose value somebody else keeps; it only grows. */
+  counterFrom(name: string, read: () => number): void;
   /** The page `/stats`: live values, whatever sinks there are. Works in turns: it never stalls a decision. */
   snapshot(options?: SnapshotOptions): Promise<string>;
 }
@@ -133,6 +136,11 @@ class StatisticsRegistry implements Registry {
     this.#singles.set(name, series);
     this.counters.push(series);
     return series;
+  }
+
+  counterFrom(name: string, read: () => number): void {
+    const { name: full, tags } = this.#serviceName(name);
+    this.counters.push(new ReadSeries(this.#takeIds(1), full, tags, read));
   }
 
   gauge(name: string, read: GaugeReader): void {

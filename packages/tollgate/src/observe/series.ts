@@ -142,4 +142,21 @@ export class SingleSeries implements CounterSeries, Counter {
   }
 }
 
+/** A counter that is kept elsewhere. */
+export class ReadSeries implements CounterSeries {
+  readonly firstId: number;
+  readonly name: string;
+  readonly tags: readonly Tag[];
+  readonly labels = undefined;
+  readonly stats: readonly string[] = SINGLE;
+  readonly read: () => number;
+
+  constructor(firstId: number, name: string, tags: readonly Tag[], read: () => number) {
+    this.firstId = firstId;
+    this.name = name;
+    this.tags = tags;
+    this.read = read;
+  }
+}
+
 export const NOT_FOUND_STATS = ["domain_not_found"] as const;

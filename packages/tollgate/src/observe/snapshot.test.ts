@@ -70,14 +70,11 @@ describe("/stats", () => {
     const registry = createStatistics();
     for (let i = 0; i < 5000; i++) registry.rule({ domain: "d", levels: [`user_${i}`] }, true).totalHits = i;
     let turns = 0;
-    let done = false;
-    const count = (): void => {
+    let immediate = setImmediate(function count() {
       turns++;
-      if (!done) setImmediate(count);
-    };
-    setImmediate(count);
-    const text = await registry.snapshot();
-    done = true;
+      immediate = setImmediate(count);
+    });
+    const text = await registry.snapshot().finally(() => clearImmediate(immediate));
     assert.equal(text.split("\n").length - 1, 5000 * 6 + 1);
     assert.ok(turns > 10, `${turns} turns`);
   });

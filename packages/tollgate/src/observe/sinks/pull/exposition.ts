@@ -1,0 +1,111 @@
+import { ITEMS_PER_TURN, nextTurn } from "../../yielding.ts";
+import type { Families, Family, Sample } from "./families.ts";
+import { Histogram } from "./observers.ts";
+
+export type ExpositionFormat = "text" | "openmetrics";
+
+export const CONTENT_TYPES: Readonly<Record<ExpositionFormat, string>> = {
+  text: "text/plain; version=0.0.4; charset=utf-8",
+  openmetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8",
+};
+
+/**
+ * The metrics as text, a piece at a time. Formats: Prometheus text 0.0.4, and OpenMetrics 1.0.0, in which the
+ * contract's counters are of type `unknown`, because that format would have them end in `_total`.
+ */
+export async function* render(
+  families: Families,
+  format: ExpositionFormat,
+  now: () => number = Date.now,
+): AsyncGenerator<string> {
+  const collected = await families.collect();
+  for (const family of collected) {
+    let piece = "";
+    let count = 0;
+    let begun = false;
+    for (const sample of family.samples.values()) {
+      const lines = sampleLines(family, sample, format, now());
+      if (lines === "") continue;
+      if (!begun) piece += header(family, format);
+      begun = true;
+      piece += lines;
+      if (++count % ITEMS_PER_TURN === 0) {
+        yield piece;
+        piece = "";
+        await nextTurn();
+      }
+    }
+    if (piece !== "") yield piece;
+  }
+  if (format === "openmetrics") yield "# EOF\n";
+}
+
+function header(family: Family, format: ExpositionFormat): string {
+  const name = familyName(family, format);
+  const help = family.help
+    .replace(/[\\\n]/g, (character) => (character === "\n" ? "\\n" : "\\\\"))
+    .replace(/"/g, format === "openmetrics" ? '\\"' : '"');
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${typeName(family, format)}\n`;
+}
+
+/** OpenMetrics names a counter's family without `_total`. */
+function familyName(family: Family, format: ExpositionFormat): string {
+  return format === "openmetrics" && family.type === "counter"
+    ? family.metric.replace(/_total$/, "")
+    : family.metric;
+}
+
+function typeName(family: Family, format: ExpositionFormat): string {
+  if (format === "openmetrics" && family.type === "counter" && !family.metric.endsWith("_total"))
+    return "unknown";
+  return family.type;
+}
+
+function sampleLines(family: Family, sample: Sample, format: ExpositionFormat, now: number): string {
+  const { metric } = family;
+  const { labels, observer } = sample;
+  if (observer === undefined) {
+    let value = 0;
+    for (const read of sample.sources) value += read();
+    if (Number.isNaN(value) || expired(sample, value, now)) return "";
+    return labels === ""
+      ? `${metric} ${formatValue(value)}\n`
+      : `${metric}{${labels}} ${formatValue(value)}\n`;
+  }
+  if (expired(sample, observer.count, now)) return "";
+  const tail = labels === "" ? "" : `{${labels}}`;
+  const before = labels === "" ? "" : `${labels},`;
+  let lines = "";
+  if (observer instanceof Histogram) {
+    let cumulated = 0;
+    for (const [i, inside] of observer.buckets.entries()) {
+      cumulated += inside;
+      const bound = observer.bounds[i] ?? Number.POSITIVE_INFINITY;
+      lines += `${metric}_bucket{${before}le="${formatBound(bound, format)}"} ${cumulated}\n`;
+    }
+  } else
+    for (const [i, value] of observer.read().entries())
+      lines += `${metric}{${before}quantile="${formatBound(observer.quantiles[i]!, format)}"} ${formatValue(value)}\n`;
+  return `${lines}${metric}_sum${tail} ${formatValue(observer.sum)}\n${metric}_count${tail} ${observer.count}\n`;
+}
+
+function expired(sample: Sample, value: number, now: number): boolean {
+  if (sample.ttl === 0) return false;
+  if (value !== sample.lastValue) {
+    sample.lastValue = value;
+    sample.lastChange = now;
+  }
+  return now - sample.lastChange > sample.ttl;
+}
+
+function formatValue(value: number): string {
+  if (value === Number.POSITIVE_INFINITY) return "+Inf";
+  if (value === Number.NEGATIVE_INFINITY) return "-Inf";
+  return String(value);
+}
+
+/** OpenMetrics has canonical numbers: `1.0`, not `1`. */
+function formatBound(value: number, format: ExpositionFormat): string {
+  const text = formatValue(value);
+  return format === "openmetrics" && /^-?\d+$/.test(text) ? `${text}.0` : text;
+}

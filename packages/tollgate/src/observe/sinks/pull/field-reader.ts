@@ -1,0 +1,82 @@
+import { parseGoDuration } from "./go-duration.ts";
+
+/** A map of a YAML file, as it was read. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Reads fields of the type that they must have, and collects what is wrong. An absent field is undefined. */
+export class FieldReader {
+  /** One sentence each, at most 100. */
+  readonly faults: string[] = [];
+
+  count(fields: Fields, key: string, most: number, where: string): number | undefined {
+    const value = this.number(fields, key, where);
+    if (value === undefined || value === 0) return undefined;
+    if (Number.isInteger(value) && value > 0 && value <= most) return value;
+    this.fault(where, `${key} must be a whole number, 1 to ${most}`);
+    return undefined;
+  }
+
+  duration(fields: Fields, key: string, where: string): number | undefined {
+    const value = fields[key];
+    if (value == null) return undefined;
+    const milliseconds = parseGoDuration(value);
+    if (milliseconds === undefined)
+      this.fault(where, `${key} is "${String(value)}": a duration such as 30s or 1m20s`);
+    return milliseconds;
+  }
+
+  string(fields: Fields, key: string, where: string): string | undefined {
+    const value = fields[key];
+    if (value == null) return undefined;
+    if (typeof value === "string") return value;
+    if (typeof value !== "object") return String(value);
+    this.fault(where, `${key} must be a text`);
+    return undefined;
+  }
+
+  number(fields: Fields, key: string, where: string): number | undefined {
+    const value = fields[key];
+    if (value == null) return undefined;
+    if (typeof value === "number" && Number.isFinite(value)) return value;
+    this.fault(where, `${key} is "${String(value)}": it must be a number`);
+    return undefined;
+  }
+
+  boolean(fields: Fields, key: string, where: string): boolean | undefined {
+    const value = fields[key];
+    if (value == null) return undefined;
+    if (typeof value === "boolean") return value;
+    // YAML 1.1's other spellings; read here, or every label and metric called `n` would be a boolean.
+    if (typeof value === "string" && /^(?:yes|on)$/i.test(value)) return true;
+    if (typeof value === "string" && /^(?:no|off)$/i.test(value)) return false;
+    this.fault(where, `${key} is "${String(value)}": it must be true or false`);
+    return undefined;
+  }
+
+  oneOf(fields: Fields, key: string, values: readonly string[], where: string): string | undefined {
+    const value = fields[key];
+    if (value == null || value === "") return undefined;
+    if (typeof value === "string" && values.includes(value)) return value;
+    this.fault(where, `${key} is "${String(value)}": it must be ${values.join(" or ")}`);
+    return undefined;
+  }
+
+  fields(value: unknown, where: string, known: readonly string[]): Fields {
+    if (!isFields(value)) {
+      this.fault(where, "must be a map");
+      return {};
+    }
+    for (const key of Object.keys(value))
+      if (!known.includes(key))
+        this.fault(where, `has the unknown key "${key}"; known are ${known.join(", ")}`);
+    return value;
+  }
+
+  fault(where: string, what: string): void {
+    if (this.faults.length < 100) this.faults.push(`${where} ${what}`);
+  }
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,300 @@
+import { CORE_SCHEMA, load, mergeTag, YAMLException } from "js-yaml";
+import { RE2JS, RE2JSException } from "re2js";
+import { SinkConfigError } from "../sink.ts";
+import { FieldReader, type Fields, isFields } from "./field-reader.ts";
+import type { ObserverShape } from "./mapping.ts";
+
+/** One of the file's `mappings`, checked and with its defaults filled in. */
+export interface MapperRule {
+  /** Parts between dots, `*` for any one part; for `match_type: regex` the expression. */
+  readonly match: readonly string[] | RE2JS;
+  /** May use `$1` and `${1}`; empty where the rule drops. */
+  readonly name: string;
+  readonly labels: readonly (readonly [label: string, template: string])[];
+  readonly honorLabels: boolean;
+  readonly drop: boolean;
+  readonly kind: "counter" | "gauge" | "timer" | undefined;
+  readonly help: string;
+  readonly scale: number;
+  readonly ttl: number;
+  readonly observer: ObserverShape;
+}
+
+export interface MapperFile {
+  /** Globs first, then expressions, as the exporter of this format tries them; each in the file's order. */
+  readonly rules: readonly MapperRule[];
+  /** For timers that no rule matches. */
+  readonly observer: ObserverShape;
+  readonly ttl: number;
+}
+
+const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const DEFAULT_QUANTILES = [0.5, 0.9, 0.99];
+const MAX_RULES = 10_000;
+
+const observerKeys = [
+  "observer_type",
+  "timer_type",
+  "buckets",
+  "quantiles",
+  "summary_options",
+  "histogram_options",
+];
+const defaultsKeys = [...observerKeys, "match_type", "glob_disable_ordering", "ttl"];
+const ruleKeys = [
+  ...observerKeys,
+  "match",
+  "match_type",
+  "match_metric_type",
+  "name",
+  "labels",
+  "honor_labels",
+  "action",
+  "help",
+  "ttl",
+  "scale",
+];
+const nameTemplate = /^(?:[a-zA-Z_:]|\$\{?\w+\}?)(?:[a-zA-Z0-9_:]|\$\{?\w+\}?)*$/;
+const labelTemplate = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+const globPart = /^(?:\*|[^*]+)$/;
+
+/**
+ * Reads the mapping format of statsd_exporter. Keys that it does not have are faults: they would be typing errors.
+ * @param path for the message
+ * @throws {SinkConfigError} with every fault of the file
+ */
+export function parseMapperFile(text: string, path: string): MapperFile {
+  const read = new FieldReader();
+  const file = new MapperReader(read).file(readYaml(text, path));
+  const { faults } = read;
+  if (faults.length > 0)
+    throw new SinkConfigError(
+      `PULLSTATS_MAPPER_YAML: ${path}:\n${faults.map((fault) => `  ${fault}`).join("\n")}`,
+    );
+  return file;
+}
+
+const schema = CORE_SCHEMA.withTags(mergeTag);
+
+function readYaml(text: string, path: string): unknown {
+  try {
+    return load(text, { filename: path, schema });
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error;
+    const where = error.mark == null ? "" : `:${error.mark.line + 1}:${error.mark.column + 1}`;
+    throw new SinkConfigError(`PULLSTATS_MAPPER_YAML: ${path}${where}: ${error.reason}`);
+  }
+}
+
+interface ObserverDefaults {
+  readonly type: string;
+  readonly buckets: readonly number[];
+  readonly quantiles: readonly number[];
+  readonly maxAge: number;
+  readonly ageBuckets: number;
+  readonly capacity: number;
+}
+
+class MapperReader {
+  readonly #read: FieldReader;
+
+  constructor(read: FieldReader) {
+    this.#read = read;
+  }
+
+  file(root: unknown): MapperFile {
+    const top = this.#read.fields(root ?? {}, "the file", ["defaults", "mappings"]);
+    const defaults = this.#read.fields(top.defaults ?? {}, "defaults", defaultsKeys);
+    const matchType = this.#read.oneOf(defaults, "match_type", ["glob", "regex"], "defaults") ?? "glob";
+    const ttl = this.#read.duration(defaults, "ttl", "defaults") ?? 0;
+    const observer = this.#observerDefaults(defaults);
+    const unordered = this.#read.boolean(defaults, "glob_disable_ordering", "defaults") ?? false;
+    const list = top.mappings ?? [];
+    if (!Array.isArray(list)) this.#read.fault("mappings", "must be a list");
+    const mappings = Array.isArray(list) ? list : [];
+    if (mappings.length > MAX_RULES) this.#read.fault("mappings", `has more than ${MAX_RULES} entries`);
+    const rules = mappings
+      .slice(0, MAX_RULES)
+      .map((mapping, i) => this.#rule(mapping, `mapping ${i + 1}`, { matchType, ttl, observer }))
+      .filter((rule) => rule !== undefined);
+    const globs = rules.filter(({ match }) => Array.isArray(match));
+    if (unordered) globs.sort(bySpecificity);
+    return {
+      rules: [...globs, ...rules.filter(({ match }) => !Array.isArray(match))],
+      observer: shape(observer),
+      ttl,
+    };
+  }
+
+  #rule(
+    value: unknown,
+    where: string,
+    defaults: { matchType: string; ttl: number; observer: ObserverDefaults },
+  ): MapperRule | undefined {
+    const fields = this.#read.fields(value, where, ruleKeys);
+    const drop = this.#read.oneOf(fields, "action", ["map", "drop"], where) === "drop";
+    const name = this.#read.string(fields, "name", where) ?? "";
+    if (name === "" && !drop) this.#read.fault(where, "has no name: the metric that it makes");
+    if (name !== "" && !nameTemplate.test(name)) this.#read.fault(where, `name "${name}" is no metric name`);
+    const matchType = this.#read.oneOf(fields, "match_type", ["glob", "regex"], where) ?? defaults.matchType;
+    const match = this.#match(this.#read.string(fields, "match", where) ?? "", matchType, where);
+    const scale = this.#read.number(fields, "scale", where) ?? 1;
+    const observer = this.#observer(fields, where, defaults.observer);
+    if (match === undefined) return undefined;
+    return {
+      match,
+      name,
+      labels: this.#labels(fields.labels, where),
+      honorLabels: this.#read.boolean(fields, "honor_labels", where) ?? false,
+      drop,
+      kind: this.#kind(fields, where),
+      help: this.#read.string(fields, "help", where) ?? "",
+      scale,
+      ttl: this.#read.duration(fields, "ttl", where) || defaults.ttl,
+      observer: shape(observer),
+    };
+  }
+
+  #match(match: string, type: string, where: string): readonly string[] | RE2JS | undefined {
+    if (match === "") {
+      this.#read.fault(where, "has no match");
+      return undefined;
+    }
+    if (type === "glob") {
+      const parts = match.split(".");
+      if (parts.every((part) => globPart.test(part))) return parts;
+      this.#read.fault(
+        where,
+        `match "${match}": a * of a glob stands for a whole part between dots; use match_type: regex`,
+      );
+      return undefined;
+    }
+    try {
+      return RE2JS.compile(match);
+    } catch (error) {
+      if (!(error instanceof RE2JSException)) throw error;
+      this.#read.fault(where, `match "${match}" is not a regular expression: ${error.message}`);
+      return undefined;
+    }
+  }
+
+  #labels(value: unknown, where: string): readonly (readonly [string, string])[] {
+    if (value == null) return [];
+    if (!isFields(value)) {
+      this.#read.fault(where, "labels must be a map of label: value");
+      return [];
+    }
+    return Object.entries(value).map(([label, template]) => {
+      if (!labelTemplate.test(label)) this.#read.fault(where, `label "${label}" is no label name`);
+      if (typeof template === "object")
+        this.#read.fault(where, `label "${label}" must have a text as its value`);
+      return [label, String(template)] as const;
+    });
+  }
+
+  #kind(fields: Fields, where: string): MapperRule["kind"] {
+    const kind = this.#read.oneOf(
+      fields,
+      "match_metric_type",
+      ["counter", "gauge", "timer", "observer"],
+      where,
+    );
+    return kind === "observer" ? "timer" : (kind as MapperRule["kind"]);
+  }
+
+  #observerDefaults(fields: Fields): ObserverDefaults {
+    return this.#observer(fields, "defaults", {
+      type: "summary",
+      buckets: DEFAULT_BUCKETS,
+      quantiles: DEFAULT_QUANTILES,
+      maxAge: 600_000,
+      ageBuckets: 5,
+      capacity: 500,
+    });
+  }
+
+  /** `timer_type`, `buckets` and `quantiles` at the top are the format's older spelling. */
+  #observer(fields: Fields, where: string, defaults: ObserverDefaults): ObserverDefaults {
+    const types = ["histogram", "summary"];
+    const older = this.#read.oneOf(fields, "timer_type", types, where);
+    const type = this.#read.oneOf(fields, "observer_type", types, where) ?? older ?? defaults.type;
+    const histogram = this.#options(fields, "histogram_options", where, [
+      "buckets",
+      "native_histogram_bucket_factor",
+      "native_histogram_max_buckets",
+    ]);
+    const summary = this.#options(fields, "summary_options", where, [
+      "quantiles",
+      "max_age",
+      "age_buckets",
+      "buf_cap",
+    ]);
+    if (where !== "defaults") {
+      if (type === "histogram" && summary !== undefined)
+        this.#read.fault(where, "is a histogram and has summary_options");
+      if (type === "summary" && histogram !== undefined)
+        this.#read.fault(where, "is a summary and has histogram_options");
+    }
+    if (fields.buckets != null && histogram?.buckets != null)
+      this.#read.fault(where, "has buckets at the top and in histogram_options");
+    if (fields.quantiles != null && summary?.quantiles != null)
+      this.#read.fault(where, "has quantiles at the top and in summary_options");
+    const options = summary ?? {};
+    return {
+      type,
+      buckets: this.#buckets(histogram?.buckets ?? fields.buckets, where) ?? defaults.buckets,
+      quantiles: this.#quantiles(options.quantiles ?? fields.quantiles, where) ?? defaults.quantiles,
+      maxAge: this.#read.duration(options, "max_age", where) || defaults.maxAge,
+      ageBuckets: this.#read.count(options, "age_buckets", 100, where) ?? defaults.ageBuckets,
+      capacity: this.#read.count(options, "buf_cap", 100_000, where) ?? defaults.capacity,
+    };
+  }
+
+  #options(fields: Fields, key: string, where: string, keys: readonly string[]): Fields | undefined {
+    return fields[key] == null ? undefined : this.#read.fields(fields[key], `${where}: ${key}`, keys);
+  }
+
+  #buckets(value: unknown, where: string): readonly number[] | undefined {
+    if (value == null || (Array.isArray(value) && value.length === 0)) return undefined;
+    if (!Array.isArray(value) || !value.every((bound) => typeof bound === "number")) {
+      this.#read.fault(where, "buckets must be a list of numbers");
+      return undefined;
+    }
+    if (value.some((bound, i) => i > 0 && bound <= value[i - 1]!))
+      this.#read.fault(where, "buckets must rise");
+    return value.filter((bound) => Number.isFinite(bound));
+  }
+
+  #quantiles(value: unknown, where: string): readonly number[] | undefined {
+    if (value == null || (Array.isArray(value) && value.length === 0)) return undefined;
+    if (!Array.isArray(value)) {
+      this.#read.fault(where, "quantiles must be a list of { quantile, error }");
+      return undefined;
+    }
+    return value.map((each) => {
+      const fields = this.#read.fields(each, `${where}: quantiles`, ["quantile", "error"]);
+      const quantile = this.#read.number(fields, "quantile", where) ?? Number.NaN;
+      this.#read.number(fields, "error", where);
+      if (!(quantile >= 0 && quantile <= 1)) this.#read.fault(where, "a quantile must be between 0 and 1");
+      return quantile;
+    });
+  }
+}
+
+function shape(observer: ObserverDefaults): ObserverShape {
+  const { quantiles, maxAge, ageBuckets, capacity } = observer;
+  return observer.type === "histogram"
+    ? { type: "histogram", bounds: observer.buckets }
+    : { type: "summary", quantiles, maxAge, ageBuckets, capacity };
+}
+
+/** `glob_disable_ordering`: at the first part where two globs differ, a literal goes before a `*`. */
+function bySpecificity(a: MapperRule, b: MapperRule): number {
+  const left = a.match as readonly string[];
+  const right = b.match as readonly string[];
+  for (let i = 0; i < Math.min(left.length, right.length); i++) {
+    const difference = Number(left[i] === "*") - Number(right[i] === "*");
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

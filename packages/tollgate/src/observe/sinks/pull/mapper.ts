@@ -1,0 +1,94 @@
+import type { RE2JS } from "re2js";
+import type { Tag } from "../../names.ts";
+import type { MapperFile, MapperRule } from "./mapper-file.ts";
+import { labelName, type Mapped, type Mapping, type Subject } from "./mapping.ts";
+
+/** A mapping file (`PULLSTATS_MAPPER_YAML`) at work: the first rule that matches a statistic's name decides. */
+export function fileMapping(file: MapperFile): Mapping {
+  return (subject) => {
+    const parts = subject.name.split(".");
+    for (const rule of file.rules) {
+      if (rule.kind !== undefined && rule.kind !== subject.kind) continue;
+      const captures = isGlob(rule.match)
+        ? matchGlob(rule.match, parts)
+        : matchExpression(rule.match, subject.name);
+      if (captures !== undefined) return rule.drop ? undefined : apply(rule, captures, subject);
+    }
+    return {
+      metric: validMetric(subject.name),
+      labels: subject.tags.map(({ key, value }) => ({ key: labelName(key), value })).filter(isFirst),
+      help: `Tollgate's statistic ${subject.name}.`,
+      scale: 1,
+      observer: file.observer,
+      ttl: file.ttl,
+    };
+  };
+}
+
+/** What `$1` or `$name` stands for; undefined for a reference to nothing. */
+type Captures = (reference: string) => string | undefined;
+
+function isGlob(match: MapperRule["match"]): match is readonly string[] {
+  return Array.isArray(match);
+}
+
+function matchGlob(pattern: readonly string[], parts: readonly string[]): Captures | undefined {
+  if (pattern.length !== parts.length) return undefined;
+  const stars: string[] = [];
+  for (const [i, expected] of pattern.entries()) {
+    if (expected === "*") stars.push(parts[i]!);
+    else if (expected !== parts[i]) return undefined;
+  }
+  return (reference) => stars[Number(reference) - 1];
+}
+
+function matchExpression(expression: RE2JS, name: string): Captures | undefined {
+  const matcher = expression.matcher(name);
+  if (!matcher.find()) return undefined;
+  const groups: (string | null)[] = [];
+  for (let i = 0; i <= matcher.groupCount(); i++) groups.push(matcher.group(i));
+  const named = expression.namedGroups();
+  return (reference) => {
+    const index = /^\d+$/.test(reference) ? Number(reference) : named[reference];
+    return index === undefined ? undefined : (groups[index] ?? "");
+  };
+}
+
+function apply(rule: MapperRule, captures: Captures, subject: Subject): Mapped {
+  const fill = isGlob(rule.match) ? fillGlob : fillExpression;
+  const own = rule.labels.map(([key, template]) => ({ key, value: fill(template, captures) }));
+  const tags = subject.tags.map(({ key, value }) => ({ key: labelName(key), value }));
+  return {
+    metric: validMetric(fill(rule.name, captures)),
+    // honor_labels: what the statistic itself carries wins over the file.
+    labels: (rule.honorLabels ? [...tags, ...own] : [...own, ...tags]).filter(isFirst),
+    help: rule.help === "" ? `Tollgate's statistic, mapped from ${nameOf(rule)}.` : rule.help,
+    scale: rule.scale,
+    observer: rule.observer,
+    ttl: rule.ttl,
+  };
+}
+
+/** In globs `$1_total` is `$1` and a text, and what refers to nothing is empty. */
+function fillGlob(template: string, captures: Captures): string {
+  return template.replace(/\$(?:\{(\d+)\}|(\d+))/g, (_, braced, bare) => captures(braced ?? bare) ?? "");
+}
+
+/** As Go's regexp expands: `$1_total` is the group called `1_total`, `${1}_total` is group 1; `$$` is a dollar sign. */
+function fillExpression(template: string, captures: Captures): string {
+  return template.replace(/\$(?:\$|\{(\w+)\}|(\w+))/g, (written, braced, bare) =>
+    written === "$$" ? "$" : (captures(braced ?? bare) ?? ""),
+  );
+}
+
+function nameOf(rule: MapperRule): string {
+  return isGlob(rule.match) ? rule.match.join(".") : rule.match.pattern();
+}
+
+function isFirst(tag: Tag, i: number, all: readonly Tag[]): boolean {
+  return all.findIndex(({ key }) => key === tag.key) === i;
+}
+
+function validMetric(name: string): string {
+  return name.replace(/[^a-zA-Z0-9_:]/g, "_").replace(/^(?=\d|$)/, "_");
+}

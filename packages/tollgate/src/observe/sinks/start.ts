@@ -1,0 +1,105 @@
+import { readFileSync } from "node:fs";
+import type { LineWriter } from "../descriptor-writer.ts";
+import type { Logger } from "../log.ts";
+import type { Registry } from "../registry.ts";
+import { watchRuntime } from "../runtime.ts";
+import { createAgentSink } from "./agent.ts";
+import { Flusher } from "./flusher.ts";
+import type { MogrifierOptions } from "./mogrifier.ts";
+import { createOutputSink } from "./output.ts";
+import { defaultMapping } from "./pull/default-mapping.ts";
+import { fileMapping } from "./pull/mapper.ts";
+import { parseMapperFile } from "./pull/mapper-file.ts";
+import type { Mapping } from "./pull/mapping.ts";
+import { type PullServer, startPull } from "./pull/server.ts";
+import { createPushSink } from "./push.ts";
+import { type Sink, SinkConfigError } from "./sink.ts";
+
+/** Which sinks there are. None at all where `DISABLE_STATS`. */
+export interface SinksOptions {
+  /** `STATS_FLUSH_INTERVAL`, in milliseconds. */
+  readonly flushInterval: number;
+  /** `USE_PUSHSTATS`, `PUSHSTATS_*`. */
+  readonly push?: { readonly protocol: "tcp" | "udp" | "unix"; readonly host: string; readonly port: number };
+  /** `USE_AGENTSTATS`, `AGENTSTATS_*`. */
+  readonly agent?: {
+    readonly host: string;
+    readonly port: number;
+    readonly mogrifiers: readonly MogrifierOptions[];
+  };
+  /** `USE_PULLSTATS`, `PULLSTATS_*`. */
+  readonly pull?: {
+    readonly address: string;
+    readonly path: string;
+    /** `PULLSTATS_MAPPER_YAML`: a path; absent or empty for the contract's mapping. */
+    readonly mapperFile?: string;
+    readonly responseTimeAsMilliseconds?: boolean;
+  };
+  /** `USE_PUSHSTATS=false` and no other sink: lines on standard output. A writer is for tests. */
+  readonly output?: true | LineWriter;
+}
+
+export interface RunningSinks {
+  /** Of the metrics port, as bound; undefined without the pull sink. */
+  readonly pullAddress: string | undefined;
+  /** Flushes the last interval and closes everything, within `milliseconds`. */
+  stop(milliseconds: number): Promise<void>;
+}
+
+/**
+ * Opens the sinks. Only with one of them are the process, its event loop and its garbage collection watched.
+ * @throws {SinkConfigError} for a setting that cannot work; a system error where the metrics port cannot be bound
+ */
+export async function startSinks(
+  registry: Registry,
+  log: Logger,
+  options: SinksOptions,
+): Promise<RunningSinks> {
+  const dropped = (sink: string) => registry.counter(`ratelimit.statistics.${sink}.dropped`);
+  const mapping = options.pull === undefined ? undefined : mappingOf(options.pull);
+  const sinks: Sink[] = [];
+  if (options.push !== undefined)
+    sinks.push(createPushSink(registry, { ...options.push, log, dropped: dropped("push") }));
+  if (options.agent !== undefined)
+    sinks.push(createAgentSink(registry, { ...options.agent, log, dropped: dropped("agent") }));
+  if (options.output !== undefined)
+    sinks.push(
+      createOutputSink(registry, {
+        dropped: dropped("output"),
+        ...(options.output === true ? {} : { writer: options.output }),
+      }),
+    );
+  const watched = sinks.length > 0 || options.pull !== undefined;
+  const unwatch = watched ? watchRuntime(registry) : () => {};
+  const flushers = sinks.map((sink) => new Flusher(registry, sink, { interval: options.flushInterval }));
+  let pull: PullServer | undefined;
+  try {
+    if (options.pull !== undefined && mapping !== undefined)
+      pull = await startPull(registry, { ...options.pull, mapping, log, dropped: dropped("pull") });
+  } catch (error) {
+    unwatch();
+    await Promise.all(sinks.map((sink) => sink.close(0)));
+    throw error;
+  }
+  for (const flusher of flushers) flusher.start();
+  return {
+    pullAddress: pull?.address,
+    stop: async (milliseconds) => {
+      await Promise.all([...flushers.map((flusher) => flusher.stop(milliseconds)), pull?.close()]);
+      unwatch();
+    },
+  };
+}
+
+function mappingOf(pull: NonNullable<SinksOptions["pull"]>): Mapping {
+  const path = pull.mapperFile ?? "";
+  if (path === "")
+    return defaultMapping({ responseTimeAsMilliseconds: pull.responseTimeAsMilliseconds ?? false });
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    throw new SinkConfigError(`PULLSTATS_MAPPER_YAML: ${path} cannot be read: ${(error as Error).message}`);
+  }
+  return fileMapping(parseMapperFile(text, path));
+}

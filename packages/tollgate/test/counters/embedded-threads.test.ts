@@ -190,12 +190,22 @@ describe("embedded store in several threads", () => {
       const { share, table } = holdAll(store);
       const unavailable = { name: "StoreError", code: "STORE_UNAVAILABLE" };
       assert.throws(() => add(store, "k:"), unavailable);
+      const start = performance.now();
+      for (let call = 0; call < 100; call++) assert.throws(() => add(store, "k:"), unavailable);
+      assert.ok(performance.now() - start < 5000, "a hundred more calls do not wait half a second each");
       // So many that one of them is in a shard that is still held.
       const counts = Array.from({ length: 40 }, (_, index) => makeCount({ stem: `k${index}:` }));
       table.shards[0]!.release();
       assert.throws(() => store.count(makeRequest(counts, { allOrNothing: true })), unavailable);
       for (const shard of table.shards) shard.release();
       assert.equal(add(store, "k:"), 2);
+      // Held again by the same thread, it is waited for again.
+      const { shards } = table;
+      for (const shard of shards) shard.acquire();
+      const again = performance.now();
+      assert.throws(() => add(store, "k:"), unavailable);
+      assert.ok(performance.now() - again >= 490);
+      for (const shard of shards) shard.release();
       store.workerExited(share);
       assert.equal(store.statistics().takeovers, 0);
     });

@@ -174,7 +174,7 @@ export class EmbeddedStore implements CounterStore {
     return this.#table.statistics();
   }
 
-  /** Saves the counters where they are to be saved. In a worker, gives back its place. */
+  /** Saves the counters where they are to be saved. A worker's place is given back by `workerExited`. */
   close(): Promise<void> {
     this.#closed ??= this.#end();
     return this.#closed;
@@ -183,7 +183,6 @@ export class EmbeddedStore implements CounterStore {
   async #end(): Promise<void> {
     clearInterval(this.#timer);
     await this.#save?.();
-    voidTicket(this.#table.block.ints, this.#table.ticket);
   }
 }
 

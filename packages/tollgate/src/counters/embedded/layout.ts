@@ -118,19 +118,30 @@ export interface Block {
 /**
  * A new, empty block. The operating system commits its memory page by page as it is written: 256 MiB take 0.02 ms
  * and no memory to make.
- * @throws {RangeError} for a size outside {@link MIN_SIZE_IN_BYTES} .. {@link MAX_SIZE_IN_BYTES}
+ * @throws {RangeError} for a size outside {@link MIN_SIZE_IN_BYTES} .. {@link MAX_SIZE_IN_BYTES}, or that cannot be had
  */
 export function createBlock(bytes: number): Block {
   if (!(bytes >= MIN_SIZE_IN_BYTES && bytes <= MAX_SIZE_IN_BYTES))
     throw new RangeError(
       `the embedded store's size is ${bytes} bytes; it must be ${MIN_SIZE_IN_BYTES} to ${MAX_SIZE_IN_BYTES}`,
     );
-  const block = viewBlock(new SharedArrayBuffer(Math.floor(bytes / 8) * 8));
+  const block = viewBlock(allocate(Math.floor(bytes / 8) * 8));
   const key = randomBytes(8);
   block.ints[HEADER_HASH_KEY] = key.readInt32LE(0);
   block.ints[HEADER_HASH_KEY + 1] = key.readInt32LE(4);
   block.ints[HEADER_MAGIC] = MAGIC;
   return block;
+}
+
+function allocate(bytes: number): SharedArrayBuffer {
+  try {
+    return new SharedArrayBuffer(bytes);
+  } catch (cause) {
+    throw new RangeError(
+      `the embedded store cannot have ${bytes} bytes of address space: choose a smaller size`,
+      { cause },
+    );
+  }
 }
 
 /** The block that another thread made. */

@@ -27,14 +27,12 @@ export interface EmbeddedStoreStatistics {
 
 export class Table {
   readonly block: Block;
-  readonly ticket: number;
   readonly shards: readonly Shard[];
   /** The top bits of a hash choose the shard; its bottom bits choose the bucket. */
   readonly #shardShift: number;
 
   constructor(block: Block, ticket: number) {
     this.block = block;
-    this.ticket = ticket;
     const { shards } = block.layout;
     this.shards = Array.from({ length: shards }, (_, index) => new Shard(block, index, ticket));
     this.#shardShift = 32 - Math.log2(shards);

@@ -1,4 +1,4 @@
-import { RE2JS } from "re2js";
+import { createRequire } from "node:module";
 import { aliasesOf } from "./aliases.ts";
 import { type Pairs, pairs, Refusal } from "./kinds.ts";
 import type { Environment, Findings } from "./reading.ts";
@@ -65,6 +65,8 @@ function readTags(text: string | undefined, variable: string, findings: Findings
 }
 
 function faultOfPattern(pattern: string): string | undefined {
+  // Loaded only where there are mogrifiers: 5 ms less for every other start.
+  const { RE2JS } = createRequire(import.meta.url)("re2js") as typeof import("re2js");
   try {
     RE2JS.compile(pattern);
     return undefined;

@@ -2,8 +2,9 @@ import type { Findings } from "./reading.ts";
 import type { Settings } from "./settings.ts";
 
 /** A setting whose behaviour is still to be built. Whoever builds it strikes its line out. */
-interface Unfinished {
+export interface Unfinished {
   readonly variable: string;
+  /** Whether the settings ask for what is not there. */
   asked(settings: Settings): boolean;
   /**
    * `refused`: going on without it would change decisions, storage or security, so the service does not start.
@@ -12,15 +13,17 @@ interface Unfinished {
   readonly effect: "refused" | "warned";
 }
 
-const unfinished: readonly Unfinished[] = [
+export const unfinished: readonly Unfinished[] = [
+  { variable: "GRPC_SERVER_USE_TLS", asked: ({ grpc }) => grpc.tls !== undefined, effect: "refused" },
+  { variable: "TRACING_ENABLED", asked: ({ tracing }) => tracing !== undefined, effect: "warned" },
   { variable: "WORKERS", asked: ({ lifecycle }) => lifecycle.workers > 1, effect: "warned" },
 ];
 
 /** Says of every setting that was given and does nothing yet that it does nothing yet. */
-export function reportUnfinished(settings: Settings, findings: Findings): void {
-  for (const { variable, asked, effect } of unfinished) {
+export function reportUnfinished(settings: Settings, findings: Findings, list = unfinished): void {
+  for (const { variable, asked, effect } of list) {
     if (!findings.given.has(variable) || !asked(settings)) continue;
-    if (effect === "refused") findings.fault(variable, "is not supported yet: must not be set");
+    if (effect === "refused") findings.fault(variable, "must not be set: it is not supported yet");
     else findings.warnings.push(`${findings.spelling(variable)} is not supported yet and has no effect`);
   }
 }

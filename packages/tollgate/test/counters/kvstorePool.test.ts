@@ -184,7 +184,7 @@ describe("kvstore: pool", () => {
       const store = open(t, { url: stopped.url, timeout: 150, poolSize: 1 });
       const stem = stemOf(t);
       assert.equal(await countOne(store, { stem }), 1);
-      stopped.pause();
+      await stopped.pause();
       const { took } = await countFails(store, "STORE_TIMEOUT", { stem });
       assert.ok(took >= 140 && took < 1500, `after ${took} ms`);
       stopped.resume();
@@ -197,7 +197,7 @@ describe("kvstore: pool", () => {
       t.after(() => stopped.stop());
       const store = open(t, { url: stopped.url, timeout: 300, poolSize: 1, onEmptyWait: 50 });
       await countOne(store, { stem: stemOf(t) });
-      stopped.pause();
+      await stopped.pause();
       const long = "x".repeat(100_000);
       const counts = Array.from({ length: 300 }, (_, i) => makeCount({ stem: `${long}${i}:` }));
       const begun = performance.now();

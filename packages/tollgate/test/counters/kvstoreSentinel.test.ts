@@ -57,7 +57,7 @@ describe("kvstore, sentinel", () => {
   });
 
   test("a sentinel that does not answer holds up nothing, and none knows another name", async (t) => {
-    group.sentinels[0]!.pause();
+    await group.sentinels[0]!.pause();
     t.after(() => group.sentinels[0]!.resume());
     assert.equal(await countOne(open(t), { stem: "paused-sentinel|hour:" }), 1);
     const other = open(t, { url: group.url.replace("counters", "nobody"), onEmptyWait: 20 });
@@ -69,7 +69,7 @@ describe("kvstore, sentinel", () => {
     const store = open(t, { timeout: 60_000, onEmpty: "WAIT" });
     await countOne(store, { stem: "hangs|hour:" });
     const before = await group.master();
-    before.pause();
+    await before.pause();
     t.after(() => before.resume());
     const { took } = await countFails(store, "STORE_UNAVAILABLE", { stem: "hangs|hour:" });
     assert.ok(took < 15_000, `after ${took} ms`);

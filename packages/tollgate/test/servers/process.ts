@@ -3,7 +3,7 @@
  * input ends: when the test stops it, and also when the test process itself is killed. Nothing is left behind.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -79,7 +79,10 @@ export class ServerProcess {
   get alive(): boolean {
     try {
       process.kill(this.pid, 0);
-      return true;
+      // The shell collects it only at the end: until then what has died is a zombie.
+      return (
+        !existsSync("/proc/self") || !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${this.pid}/stat`, "latin1"))
+      );
     } catch {
       return false;
     }
@@ -87,6 +90,15 @@ export class ServerProcess {
 
   signal(signal: NodeJS.Signals): void {
     process.kill(this.pid, signal);
+  }
+
+  /** Stops the process (SIGSTOP) and waits until all of its threads stand still. */
+  async pause(): Promise<void> {
+    this.signal("SIGSTOP");
+    const tasks = `/proc/${this.pid}/task`;
+    const stopped = () =>
+      readdirSync(tasks).every((task) => / T /.test(readFileSync(`${tasks}/${task}/stat`, "latin1")));
+    while (existsSync(tasks) && !stopped()) await sleep(1);
   }
 
   /** Waits until `ready` says so; fails with the server's own output when it ends before, or takes too long. */

@@ -102,8 +102,8 @@ export class RedisServer {
     return Number(new RegExp(`^cmdstat_${name}:calls=(\\d+)`, "m").exec(text)?.[1] ?? 0);
   }
 
-  pause(): void {
-    this.#process!.signal("SIGSTOP");
+  pause(): Promise<void> {
+    return this.#process!.pause();
   }
 
   resume(): void {

@@ -1,0 +1,189 @@
+import { type Count, MAX_COUNT, Outcome, StoreError } from "../store.ts";
+import type { Exchange } from "../transport/link.ts";
+import type { Ticket } from "../transport/ticket.ts";
+import type { TextReply } from "./reply.ts";
+
+/** Hits that were answered for and not sent yet. */
+export interface Increment {
+  /** Below 0 when more was given back than counted. */
+  hits: number;
+  readonly windowSize: number;
+  /** The node does not hold the key. */
+  absent: boolean;
+}
+
+/** A count that waits for its counter. */
+export interface Member {
+  readonly key: string;
+  readonly count: Count;
+  readonly ticket: Ticket;
+}
+
+export interface BatchContext {
+  /** The hits of this lane that wait to be sent. */
+  readonly increments: Map<string, Increment>;
+  readonly maxIncrements: number;
+  /** An expiry as memcached takes it. */
+  expiry(windowSize: number): number;
+  /** All counters of an all-or-nothing request are known. */
+  looked(ticket: Ticket): void;
+  lost(hits: Increment): void;
+}
+
+const keysPerGet = 64;
+
+/**
+ * One round trip of a lane: first the increments that are due, then the counters that callers wait for. Whatever
+ * this process answered for a key went out before the key is read, or waits in `increments` and is added to what is
+ * read: within one process each caller is told its exact position, although nobody waits for an increment.
+ */
+export class Batch implements Exchange<TextReply> {
+  readonly #context: BatchContext;
+  readonly #members: readonly Member[];
+  readonly #sent: [string, Increment][];
+  readonly #values = new Map<string, string>();
+  readonly #failedGets = new Set<number>();
+  readonly #onDone: (error: StoreError | undefined) => void;
+  /** What the next line answers: `a`dd, `i`ncrement or decrement, `g`et. */
+  readonly #expected: ("a" | "i" | "g")[] = [];
+  #cursor = 0;
+  #acknowledged = 0;
+  #gets = 0;
+  readonly #keys: string[];
+  readonly text: string;
+
+  constructor(
+    context: BatchContext,
+    members: readonly Member[],
+    increments: [string, Increment][],
+    onDone: (error: StoreError | undefined) => void,
+  ) {
+    this.#context = context;
+    this.#members = members;
+    this.#sent = increments;
+    this.#onDone = onDone;
+    this.#keys = [...new Set(members.map(({ key }) => key))];
+    let text = "";
+    for (const [key, { hits, windowSize, absent }] of increments) {
+      if (absent) {
+        // Whoever comes first makes the counter, and everybody increments it.
+        text += `add ${key} 0 ${context.expiry(windowSize)} 1\r\n0\r\n`;
+        this.#expected.push("a");
+      }
+      text += hits > 0 ? `incr ${key} ${hits}\r\n` : `decr ${key} ${-hits}\r\n`;
+      this.#expected.push("i");
+    }
+    for (let i = 0; i < this.#keys.length; i += keysPerGet) {
+      text += `get ${this.#keys.slice(i, i + keysPerGet).join(" ")}\r\n`;
+      this.#expected.push("g");
+    }
+    this.text = text;
+  }
+
+  get commands(): number {
+    return this.#expected.length;
+  }
+
+  accept(reply: TextReply): boolean {
+    if (typeof reply !== "string") {
+      this.#values.set(reply.key, reply.data);
+      return false;
+    }
+    switch (this.#expected[this.#cursor++]) {
+      case "i":
+        this.#incremented(reply);
+        break;
+      case "g":
+        if (reply !== "END") this.#failedGets.add(this.#gets);
+        this.#gets++;
+        break;
+    }
+    return this.#cursor === this.#expected.length;
+  }
+
+  finish(): void {
+    this.#settle(undefined);
+  }
+
+  broken(error: StoreError): void {
+    // Some of these may have been counted; to send them again might count them twice.
+    for (const [, increment] of this.#sent.slice(this.#acknowledged)) this.#context.lost(increment);
+    this.#settle(error);
+  }
+
+  #incremented(reply: string): void {
+    const [key, increment] = this.#sent[this.#acknowledged++]!;
+    if (/^\d+/.test(reply)) return;
+    if (reply === "NOT_FOUND" && increment.hits < 0) return;
+    if (reply === "NOT_FOUND" && !increment.absent) this.#again(key, increment);
+    else this.#context.lost(increment);
+  }
+
+  /** The key was evicted meanwhile: it is made again by the next batch. */
+  #again(key: string, increment: Increment): void {
+    const waiting = this.#context.increments.get(key);
+    if (waiting === undefined) this.#context.increments.set(key, { ...increment, absent: true });
+    else {
+      waiting.hits += increment.hits;
+      waiting.absent = true;
+    }
+  }
+
+  #settle(error: StoreError | undefined): void {
+    const failed = new Set<string>();
+    for (const get of this.#failedGets)
+      for (const key of this.#keys.slice(get * keysPerGet, (get + 1) * keysPerGet)) failed.add(key);
+    for (const member of this.#members) {
+      if (member.ticket.done) continue;
+      if (error !== undefined) member.ticket.fail(error);
+      else if (failed.has(member.key))
+        member.ticket.fail(new StoreError("STORE_UNAVAILABLE", "a node refused to read a counter"));
+      else this.#answer(member);
+    }
+    this.#onDone(error);
+  }
+
+  #answer({ key, count, ticket }: Member): void {
+    const data = this.#values.get(key);
+    // After a decrement memcached pads a number with spaces to its former length.
+    const value = data === undefined ? 0 : Number(data.trimEnd());
+    if (!Number.isFinite(value)) {
+      ticket.fail(new StoreError("STORE_UNAVAILABLE", "a key holds something that is not a counter"));
+      return;
+    }
+    const { increments, maxIncrements } = this.#context;
+    const waiting = increments.get(key);
+    const before = Math.max(0, Math.min(value + (waiting?.hits ?? 0), MAX_COUNT));
+    if (ticket.atomic) {
+      count.after = before;
+      if (ticket.left === 1) this.#context.looked(ticket);
+      ticket.answered();
+      return;
+    }
+    if (count.hits !== 0 && waiting === undefined && increments.size >= maxIncrements) {
+      ticket.fail(
+        new StoreError("STORE_UNAVAILABLE", `${increments.size} keys wait for their increment already`),
+      );
+      return;
+    }
+    const after = Math.max(0, Math.min(before + count.hits, MAX_COUNT));
+    addHits(increments, key, after - before, count.windowSize, data === undefined);
+    count.outcome = Outcome.COUNTED;
+    count.after = after;
+    ticket.answered();
+  }
+}
+
+/** Notes hits to be sent. */
+export function addHits(
+  increments: Map<string, Increment>,
+  key: string,
+  hits: number,
+  windowSize: number,
+  absent: boolean,
+): void {
+  if (hits === 0) return;
+  const waiting = increments.get(key);
+  if (waiting === undefined) increments.set(key, { hits, windowSize, absent });
+  else waiting.hits += hits;
+}

@@ -1,0 +1,42 @@
+import { type Count, StoreError } from "../store.ts";
+
+/** memcached's limit, in bytes. */
+const maxKeyBytes = 250;
+
+/**
+ * The whole key of a count.
+ * @throws {StoreError} KEY_UNUSABLE when memcached cannot hold it: too long, or with white space or control
+ *   characters (ours are percent-encoded; an operator's prefix may have some)
+ */
+export function keyOf(count: Count): string {
+  const key = count.stem + count.windowStart;
+  // A UTF-16 unit is at most 3 bytes of UTF-8: short keys need no closer look at their size.
+  const bytes = key.length * 3 <= maxKeyBytes ? key.length : Buffer.byteLength(key);
+  if (bytes > maxKeyBytes)
+    throw new StoreError(
+      "KEY_UNUSABLE",
+      `a cache key of ${bytes} bytes; memcached holds at most ${maxKeyBytes}`,
+    );
+  if (hasSpaceOrControl(key))
+    throw new StoreError(
+      "KEY_UNUSABLE",
+      "a cache key with white space or control characters; check the prefix",
+    );
+  return key;
+}
+
+function hasSpaceOrControl(key: string): boolean {
+  for (let i = 0; i < key.length; i++) {
+    const unit = key.charCodeAt(i);
+    if (unit <= 32 || unit === 127) return true;
+  }
+  return false;
+}
+
+/** Above this memcached takes an expiry for a time since the epoch (protocol.txt, "Expiration times"). */
+const longestRelative = 60 * 60 * 24 * 30;
+
+/** @param seconds from now */
+export function expiryOf(seconds: number, now = Date.now()): number {
+  return seconds > longestRelative ? Math.floor(now / 1000) + seconds : seconds;
+}

@@ -1,0 +1,187 @@
+import { StoreError } from "../store.ts";
+import { Alarm } from "../transport/alarm.ts";
+import { backoffDelay } from "../transport/backoff.ts";
+import { openSocket } from "../transport/connect.ts";
+import type { Endpoint } from "../transport/endpoint.ts";
+import { Link } from "../transport/link.ts";
+import { leave, type Ticket } from "../transport/ticket.ts";
+import type { ClientTlsOptions } from "../transport/tls.ts";
+import { addHits, Batch, type BatchContext, type Increment, type Member } from "./batch.ts";
+import type { ObjcacheGauges } from "./options.ts";
+import { TextReader, type TextReply } from "./reply.ts";
+
+export interface LaneSurroundings {
+  readonly tls: ClientTlsOptions | undefined;
+  readonly timeout: number;
+  readonly maxWaiting: number;
+  readonly gauges: ObjcacheGauges;
+  readonly onRoundTrip: ((commands: number, milliseconds: number, ok: boolean) => void) | undefined;
+  expiry(windowSize: number): number;
+  looked(ticket: Ticket): void;
+}
+
+/** More counts than this wait for the next batch. */
+const mostInBatch = 1024;
+
+/**
+ * One connection to one node, and the keys that always go through it: a key's reads and increments keep their
+ * order, which is what makes its counter exact within the process.
+ */
+export class Lane {
+  readonly #endpoint: Endpoint;
+  readonly #around: LaneSurroundings;
+  readonly #increments = new Map<string, Increment>();
+  readonly #context: BatchContext;
+  readonly #alarm = new Alarm((now) => this.#onAlarm(now));
+  #waiting: Member[] = [];
+  #underWay: readonly Member[] = [];
+  #link: Link<TextReply> | undefined;
+  #connecting = false;
+  #failures = 0;
+  #lastError: StoreError | undefined;
+  /** Not before this time of the monotonic clock is another attempt to connect made. */
+  #retryAt = 0;
+  #scheduled = false;
+  #closed = false;
+  #retry: NodeJS.Timeout | undefined;
+
+  constructor(endpoint: Endpoint, around: LaneSurroundings) {
+    this.#endpoint = endpoint;
+    this.#around = around;
+    this.#context = {
+      increments: this.#increments,
+      maxIncrements: around.maxWaiting,
+      expiry: around.expiry,
+      looked: around.looked,
+      lost: ({ hits }) => {
+        around.gauges.incrementsLost += Math.abs(hits);
+      },
+    };
+  }
+
+  /** Whether nothing waits, for an answer or to be counted, and nothing is under way. */
+  get idle(): boolean {
+    return this.#waiting.length === 0 && this.#increments.size === 0 && this.#link?.busy !== true;
+  }
+
+  /** @throws {StoreError} STORE_UNAVAILABLE when too many wait, or the node was just found to be away */
+  ensureRoom(): void {
+    if (this.#waiting.length >= this.#around.maxWaiting)
+      throw new StoreError("STORE_UNAVAILABLE", `${this.#waiting.length} counts wait for a node already`);
+    if (this.#link === undefined && !this.#connecting && performance.now() < this.#retryAt)
+      throw this.#lastError!;
+  }
+
+  push(member: Member): void {
+    this.#waiting.push(member);
+    this.#alarm.at(member.ticket.deadline);
+    this.#schedule();
+  }
+
+  /** Counts hits whose answer was given already. */
+  add(key: string, hits: number, windowSize: number): void {
+    if (this.#increments.size >= this.#around.maxWaiting && !this.#increments.has(key)) {
+      this.#around.gauges.incrementsLost += Math.abs(hits);
+      return;
+    }
+    addHits(this.#increments, key, hits, windowSize, false);
+    this.#schedule();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#alarm.clear();
+    clearTimeout(this.#retry);
+    this.#failWaiting(new StoreError("STORE_UNAVAILABLE", "the store is closed"));
+    this.#link?.destroy();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#closed) return;
+    this.#scheduled = true;
+    setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#scheduled = false;
+    if (this.#closed || this.#connecting || this.#link?.busy === true) return;
+    if (this.#waiting.length === 0 && this.#increments.size === 0) return;
+    if (this.#link === undefined) this.#connect();
+    else this.#send(this.#link);
+  }
+
+  #send(link: Link<TextReply>): void {
+    const members = this.#waiting.splice(0, mostInBatch).filter(({ ticket }) => !ticket.done);
+    const increments: [string, Increment][] = [];
+    for (const entry of this.#increments) {
+      this.#increments.delete(entry[0]);
+      if (entry[1].hits !== 0 && increments.push(entry) === mostInBatch) break;
+    }
+    if (members.length + increments.length === 0) return;
+    const begun = performance.now();
+    const batch = new Batch(this.#context, members, increments, (error) => {
+      this.#underWay = [];
+      this.#around.onRoundTrip?.(batch.commands, performance.now() - begun, error === undefined);
+      if (error === undefined) this.#failures = 0;
+      this.#schedule();
+    });
+    this.#underWay = members;
+    link.write(Buffer.from(batch.text), batch);
+  }
+
+  #connect(): void {
+    const wait = this.#retryAt - performance.now();
+    if (wait > 0) {
+      // Nobody is kept waiting, but increments that were answered for are.
+      this.#failWaiting(this.#lastError!);
+      clearTimeout(this.#retry);
+      this.#retry = setTimeout(() => this.#schedule(), wait);
+      this.#retry.unref();
+      return;
+    }
+    this.#connecting = true;
+    const { tls, timeout, gauges } = this.#around;
+    openSocket(this.#endpoint, tls, timeout).then(
+      (socket) => {
+        this.#connecting = false;
+        const link = new Link<TextReply>(socket, this.#endpoint, timeout, (accept) => new TextReader(accept));
+        gauges.cxActive++;
+        gauges.cxTotal++;
+        this.#link = link;
+        link.onClose(() => {
+          gauges.cxActive--;
+          this.#link = undefined;
+          this.#failed(new StoreError("STORE_UNAVAILABLE", "the connection to a node was lost"));
+          this.#schedule();
+        });
+        if (this.#closed) link.destroy();
+        else this.#flush();
+      },
+      (cause: Error) => {
+        this.#connecting = false;
+        const error = new StoreError("STORE_UNAVAILABLE", cause.message, { cause });
+        this.#failed(error);
+        this.#failWaiting(error);
+        this.#schedule();
+      },
+    );
+  }
+
+  #failed(error: StoreError): void {
+    this.#lastError = error;
+    this.#failures++;
+    // The first loss of a connection is made good at once.
+    this.#retryAt = this.#failures === 1 ? 0 : performance.now() + backoffDelay(this.#failures - 1);
+  }
+
+  #failWaiting(error: StoreError): void {
+    for (const { ticket } of this.#waiting) ticket.fail(error);
+    this.#waiting = [];
+  }
+
+  #onAlarm(now: number): void {
+    const tickets = [...this.#waiting, ...this.#underWay].map(({ ticket }) => ticket);
+    this.#alarm.at(leave(tickets, now));
+    this.#waiting = this.#waiting.filter(({ ticket }) => !ticket.done);
+  }
+}

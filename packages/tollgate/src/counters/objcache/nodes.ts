@@ -1,0 +1,127 @@
+import { Resolver } from "node:dns/promises";
+import { crc32 } from "node:zlib";
+import { backoffDelay } from "../transport/backoff.ts";
+import { formatEndpoint, parseHostPort } from "../transport/endpoint.ts";
+import { Lane, type LaneSurroundings } from "./lane.ts";
+import type { ObjcacheOptions } from "./options.ts";
+
+/**
+ * The nodes, and which of them holds a key: number `crc32(key) % n` of the list, the same in every process that has
+ * the identical list (and in the Go service, whose counters are found again).
+ */
+export class Nodes {
+  readonly #around: LaneSurroundings;
+  readonly #lanesPerNode: number;
+  readonly #log: (level: "info" | "warn", message: string) => void;
+  #names: readonly string[] = [];
+  #nodes: readonly (readonly Lane[])[] = [];
+  #known = new Map<string, readonly Lane[]>();
+  /** Nodes that left the list and still have increments to send. */
+  readonly #leaving = new Set<readonly Lane[]>();
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+  #failures = 0;
+  readonly #resolver: Resolver | undefined;
+  /** Settles when the list is known for the first time, or the first look-up has failed. */
+  readonly first: Promise<void>;
+
+  /** @throws {TypeError} when a node is not host:port, or both or neither of `nodes` and `srv` are given */
+  constructor(options: ObjcacheOptions, around: LaneSurroundings) {
+    this.#around = around;
+    this.#log = options.log ?? (() => {});
+    const idle = options.maxIdleConnections ?? 2;
+    this.#lanesPerNode = idle < 1 ? 2 : Math.ceil(idle);
+    const { nodes = [], srv = "" } = options;
+    if (nodes.length > 0 === (srv !== ""))
+      throw new TypeError(
+        "the object cache needs either its nodes (host:port) or the name of their SRV records",
+      );
+    if (srv === "") {
+      this.#take(nodes.map((node) => formatEndpoint(parseHostPort(node, "an object cache node"))));
+      this.first = Promise.resolve();
+      return;
+    }
+    if (!/^_[^.\s]+\._[^.\s]+\.[^\s]+$/.test(srv))
+      throw new TypeError(`"${srv}" is not the name of SRV records: _service._proto.name`);
+    this.#resolver = new Resolver({ timeout: 1000, tries: 2 });
+    if (options.dnsServers !== undefined) this.#resolver.setServers(options.dnsServers);
+    this.first = this.#lookUp(srv, options.srvRefresh ?? 0);
+  }
+
+  get size(): number {
+    return this.#nodes.length;
+  }
+
+  /** The lane of a key; there must be a node. */
+  laneOf(key: string): Lane {
+    const hash = crc32(key);
+    const lanes = this.#nodes[hash % this.#nodes.length]!;
+    return lanes[Math.floor(hash / this.#nodes.length) % lanes.length]!;
+  }
+
+  *lanes(): Iterable<Lane> {
+    for (const lanes of [...this.#known.values(), ...this.#leaving]) yield* lanes;
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#resolver?.cancel();
+    for (const lane of this.lanes()) lane.close();
+  }
+
+  async #lookUp(name: string, refresh: number): Promise<void> {
+    let again = refresh;
+    try {
+      const records = await this.#resolver!.resolveSrv(name);
+      if (this.#closed) return;
+      const names = records.map(({ name: host, port }) => `${host.replace(/\.$/, "")}:${port}`).sort();
+      if (names.length === 0) throw new Error("no records");
+      this.#failures = 0;
+      this.#take(names);
+    } catch (error) {
+      if (this.#closed) return;
+      this.#log(
+        "warn",
+        `the nodes of ${name} could not be looked up, the list stays as it is: ${(error as Error).message}`,
+      );
+      // Without any node there is nothing to fall back on.
+      if (this.#nodes.length === 0) again = backoffDelay(++this.#failures + 2);
+    }
+    if (again <= 0) return;
+    this.#timer = setTimeout(() => void this.#lookUp(name, refresh), again);
+    this.#timer.unref();
+  }
+
+  #take(names: readonly string[]): void {
+    if (names.join() === this.#names.join()) return;
+    if (this.#names.length > 0) this.#log("info", `the nodes are now ${names.join(", ")}`);
+    this.#names = names;
+    const known = new Map<string, readonly Lane[]>();
+    for (const name of names) known.set(name, this.#known.get(name) ?? known.get(name) ?? this.#make(name));
+    for (const [name, lanes] of this.#known) if (!known.has(name)) this.#letGo(lanes);
+    this.#known = known;
+    this.#nodes = names.map((name) => known.get(name)!);
+    this.#around.gauges.nodes = names.length;
+  }
+
+  #make(name: string): readonly Lane[] {
+    const endpoint = parseHostPort(name, "an object cache node");
+    return Array.from({ length: this.#lanesPerNode }, () => new Lane(endpoint, this.#around));
+  }
+
+  /** A node that left the list answers those who wait and takes their increments, then it is closed. */
+  #letGo(lanes: readonly Lane[]): void {
+    this.#leaving.add(lanes);
+    const latest = performance.now() + this.#around.timeout * 4;
+    const check = () => {
+      if (performance.now() < latest && lanes.some((lane) => !lane.idle)) {
+        setTimeout(check, 20).unref();
+        return;
+      }
+      this.#leaving.delete(lanes);
+      for (const lane of lanes) lane.close();
+    };
+    check();
+  }
+}

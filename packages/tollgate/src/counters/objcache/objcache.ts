@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Count, type CounterStore, type CountRequest, Outcome, StoreError } from "../store.ts";
+import { Ticket } from "../transport/ticket.ts";
+import { tlsConnectionOptions } from "../transport/tls.ts";
+import { expiryOf, keyOf } from "./key.ts";
+import { Nodes } from "./nodes.ts";
+import type { ObjcacheGauges, ObjcacheOptions } from "./options.ts";
+
+/**
+ * Counters in memcached nodes: a counter is read, the decision taken, and the increment sent without anybody waiting
+ * for it. Within one process each caller is told its exact position; between processes a limit may be passed by the
+ * hits that others counted within one round trip. All-or-nothing over several counters looks first and then counts,
+ * and may pass a limit by the hits of the requests under way at the same time.
+ */
+export class ObjcacheStore implements CounterStore {
+  readonly kind = "objcache";
+  readonly gauges: ObjcacheGauges = { nodes: 0, cxActive: 0, cxTotal: 0, incrementsLost: 0 };
+  readonly #nodes: Nodes;
+  readonly #timeout: number;
+  #closed: Promise<void> | undefined;
+
+  /** @throws {TypeError} when an option cannot be: no nodes, a bad name, an unreadable certificate */
+  constructor(options: ObjcacheOptions) {
+    if (options.tls !== undefined) tlsConnectionOptions(options.tls);
+    this.#timeout = options.timeout ?? 500;
+    const jitter = options.expirationJitterMaxSeconds ?? 300;
+    this.#nodes = new Nodes(options, {
+      tls: options.tls,
+      timeout: this.#timeout,
+      maxWaiting: options.maxWaiting ?? 65_536,
+      gauges: this.gauges,
+      onRoundTrip: options.onRoundTrip,
+      expiry: (windowSize) => expiryOf(windowSize + Math.floor(Math.random() * (jitter + 1))),
+      looked: (ticket) => this.#countAllOrNothing(ticket.counts),
+    });
+  }
+
+  count(request: CountRequest): void | Promise<void> {
+    if (this.#closed !== undefined) throw new StoreError("STORE_UNAVAILABLE", "the store is closed");
+    if (request.counts.length === 0) return;
+    const keys = request.counts.map(keyOf);
+    if (this.#nodes.size === 0) return this.#countWhenKnown(request, keys);
+    return this.#submit(request, keys);
+  }
+
+  /** Resolves when every increment that was answered for has been sent and acknowledged, or was lost. */
+  async flushed(): Promise<void> {
+    while ([...this.#nodes.lanes()].some((lane) => !lane.idle)) await sleep(1);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#flushAndClose();
+    return this.#closed;
+  }
+
+  async #flushAndClose(): Promise<void> {
+    const ends = new AbortController();
+    const patience = sleep(this.#timeout * 2, undefined, { signal: ends.signal });
+    await Promise.race([this.flushed(), patience.catch(() => {})]);
+    ends.abort();
+    this.#nodes.close();
+  }
+
+  async #countWhenKnown(request: CountRequest, keys: readonly string[]): Promise<void> {
+    const ends = new AbortController();
+    const left = request.deadline === 0 ? Number.POSITIVE_INFINITY : request.deadline - request.now;
+    const patience = sleep(Math.max(0, Math.min(left, this.#timeout)), "over", { signal: ends.signal });
+    const end = await Promise.race([this.#nodes.first, patience.catch(() => {})]);
+    ends.abort();
+    if (end === "over" && left <= this.#timeout)
+      throw new StoreError(
+        "DEADLINE_EXCEEDED",
+        "the caller's deadline passed before the nodes were looked up",
+      );
+    if (this.#nodes.size === 0)
+      throw new StoreError("STORE_UNAVAILABLE", "the object cache's nodes could not be looked up yet");
+    await this.#submit(request, keys);
+  }
+
+  #submit(request: CountRequest, keys: readonly string[]): Promise<void> {
+    const { counts, deadline } = request;
+    const since = performance.now();
+    const until = deadline === 0 ? Number.POSITIVE_INFINITY : since + deadline - request.now;
+    if (until <= since)
+      throw new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the store was asked");
+    const lanes = keys.map((key) => this.#nodes.laneOf(key));
+    for (const lane of lanes) lane.ensureRoom();
+    return new Promise((resolve, reject) => {
+      const ticket = new Ticket(counts, request.allOrNothing, until, since, resolve, reject);
+      ticket.left = counts.length;
+      for (let i = 0; i < counts.length; i++) lanes[i]!.push({ key: keys[i]!, count: counts[i]!, ticket });
+    });
+  }
+
+  /** Every count's `after` is its counter as it was read. */
+  #countAllOrNothing(counts: readonly Count[]): void {
+    const positions = new Map<string, number>();
+    let over = false;
+    for (const count of counts) {
+      const key = keyOf(count);
+      const before = positions.get(key) ?? count.after;
+      const after = Math.max(0, before + count.hits);
+      const exceeds = count.hits >= 0 && after > count.limit;
+      count.outcome = exceeds ? Outcome.EXCEEDS : Outcome.HELD;
+      if (!exceeds) positions.set(key, after);
+      over ||= exceeds;
+    }
+    if (over) return;
+    const now = new Map<string, number>();
+    for (const count of counts) {
+      const key = keyOf(count);
+      const before = now.get(key) ?? count.after;
+      const after = Math.max(0, before + count.hits);
+      now.set(key, after);
+      this.#nodes.laneOf(key).add(key, after - before, count.windowSize);
+      count.outcome = Outcome.COUNTED;
+      count.after = after;
+    }
+  }
+}

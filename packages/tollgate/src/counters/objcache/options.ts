@@ -1,0 +1,37 @@
+import type { ClientTlsOptions } from "../transport/tls.ts";
+
+export interface ObjcacheOptions {
+  /** `host:port` of each node, in the same order in every process. Exclusive with `srv`. */
+  readonly nodes?: readonly string[];
+  /** A DNS name whose SRV records name the nodes, `_service._proto.name`; taken in sorted order. Exclusive with `nodes`. */
+  readonly srv?: string;
+  /** Milliseconds after which the SRV records are looked up again; 0 for never. Default 0. */
+  readonly srvRefresh?: number;
+  /** Addresses of the DNS servers to ask for SRV records, `host:port`. Default: the system's. */
+  readonly dnsServers?: readonly string[];
+  /** Connections that are kept to each node, opened when they are needed; below 1 it is 2. Default 2. */
+  readonly maxIdleConnections?: number;
+  /** TLS towards every node. Default: none. */
+  readonly tls?: ClientTlsOptions;
+  /** Milliseconds that bound connecting, and a batch from its first byte written to its last reply. Default 500. */
+  readonly timeout?: number;
+  /** Keys live for their window and up to so many seconds more. Default 300. */
+  readonly expirationJitterMaxSeconds?: number;
+  /** Keys that may wait for their increment on each node, and counts that may wait for their answer. Default 65,536. */
+  readonly maxWaiting?: number;
+  /** Told after each round trip: commands sent, milliseconds, whether it went well. */
+  readonly onRoundTrip?: (commands: number, milliseconds: number, ok: boolean) => void;
+  /** One line at each turn of events. */
+  readonly log?: (level: "info" | "warn", message: string) => void;
+}
+
+/** Plain numbers for `ratelimit.objcache.*`. */
+export interface ObjcacheGauges {
+  nodes: number;
+  /** Connections that stand now. */
+  cxActive: number;
+  /** Connections made so far. */
+  cxTotal: number;
+  /** Increments that were answered for and never acknowledged by a node: hits that the store does not know of. */
+  incrementsLost: number;
+}

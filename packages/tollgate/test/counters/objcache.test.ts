@@ -1,0 +1,435 @@
+/** OBJCACHE_*: memcached as the counter store, against real servers. */
+import assert from "node:assert/strict";
+import { after, before, describe, type TestContext, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { crc32 } from "node:zlib";
+import { ObjcacheStore } from "../../src/counters/objcache/objcache.ts";
+import type { ObjcacheOptions } from "../../src/counters/objcache/options.ts";
+import { MAX_COUNT, Outcome } from "../../src/counters/store.ts";
+import { certificates } from "../servers/certificates.ts";
+import { DnsServer } from "../servers/dns.ts";
+import { MemcachedServer } from "../servers/memcached.ts";
+import { freePort } from "../servers/process.ts";
+import { FaultyProxy } from "../servers/proxy.ts";
+import { makeCount, makeRequest, storeConformance, windowOf } from "./conformance.ts";
+import { countFails, countOne, until, within } from "./kvstoreSupport.ts";
+
+describe("objcache", () => {
+  let servers: MemcachedServer[];
+  let nodes: string[];
+  before(async () => {
+    servers = await Promise.all([MemcachedServer.start(), MemcachedServer.start(), MemcachedServer.start()]);
+    nodes = servers.map((server) => server.url);
+  });
+  after(() => Promise.all(servers.map((server) => server.stop())));
+
+  function open(t: TestContext, options: ObjcacheOptions = { nodes }): ObjcacheStore {
+    const store = new ObjcacheStore(options);
+    t.after(() => store.close());
+    return store;
+  }
+  const stemOf = (t: TestContext) => `${t.name.replaceAll(/[ ,:]+/g, "_")}|hour:`;
+  const keyOf = (stem: string, size = 3600) => stem + windowOf(size);
+  const holder = (key: string) => servers[crc32(key) % servers.length]!;
+
+  storeConformance("objcache", {
+    makeStore: () => new ObjcacheStore({ nodes, expirationJitterMaxSeconds: 0 }),
+    allOrNothing: "sequential",
+    holds: async (store, key) => {
+      await (store as ObjcacheStore).flushed();
+      return (await holder(key).get(key)) !== undefined;
+    },
+  });
+  storeConformance("objcache, one answered increment after the other", {
+    makeStore: () => new ObjcacheStore({ nodes }),
+    settle: (store) => (store as ObjcacheStore).flushed(),
+  });
+
+  test("a key lies on node crc32(key) % n of the list, in every process", async (t) => {
+    const [one, other] = [open(t), open(t)];
+    for (let i = 0; i < 30; i++) {
+      const stem = `${stemOf(t)}${i}:`;
+      await countOne(one, { stem, hits: 2 });
+      await one.flushed();
+      assert.equal(await countOne(other, { stem, hits: 3 }), 5);
+      await other.flushed();
+      const key = keyOf(stem);
+      assert.equal(await holder(key).get(key), "5");
+      for (const server of servers)
+        if (server !== holder(key)) assert.equal(await server.get(key), undefined);
+    }
+  });
+
+  test("the answer does not wait for the increment; the next answers of the process count it all the same", async (t) => {
+    const proxy = await FaultyProxy.start(servers[0]!.port);
+    t.after(() => proxy.stop());
+    const store = open(t, { nodes: [proxy.url], maxIdleConnections: 1 });
+    const stem = stemOf(t);
+    for (let i = 1; i <= 20; i++) assert.equal(await countOne(store, { stem }), i);
+    assert.equal(await countOne(store, { stem, hits: -5 }), 15);
+    assert.equal(await countOne(store, { stem, hits: 0 }), 15);
+    await store.flushed();
+    assert.equal((await servers[0]!.get(keyOf(stem)))!.trim(), "15");
+  });
+
+  test("between processes a limit is passed by no more than what others counted within a round trip", async (t) => {
+    const stores = [open(t), open(t), open(t), open(t)];
+    const stem = stemOf(t);
+    const limit = 100;
+    let admitted = 0;
+    const caller = async (store: ObjcacheStore) => {
+      for (let i = 0; i < 60; i++) if ((await countOne(store, { stem })) <= limit) admitted++;
+    };
+    await Promise.all(stores.map(caller));
+    await Promise.all(stores.map((store) => store.flushed()));
+    assert.ok(admitted >= limit, "nobody was refused under the limit");
+    assert.ok(
+      admitted <= limit + 3 * 2,
+      `each other process had at most two calls on their way: ${admitted}`,
+    );
+    const key = keyOf(stem);
+    assert.equal(await holder(key).get(key), "240", "every hit arrived");
+  });
+
+  test("64-bit counts, and numbers that memcached pads with spaces", async (t) => {
+    const store = open(t);
+    const stem = stemOf(t);
+    const key = keyOf(stem);
+    for (const [held, expected] of [
+      ["4294967296", 2 ** 32],
+      ["18446744073709551615", MAX_COUNT],
+      ["7   ", 7],
+    ] as const) {
+      await holder(key).command(`set ${key} 0 0 ${held.length}\r\n${held}\r\n`, /STORED/);
+      assert.equal(await countOne(store, { stem, hits: 0 }), expected, held);
+    }
+    assert.equal(await countOne(store, { stem, hits: 5_000_000_000 }), 5_000_000_007);
+    await store.flushed();
+    assert.equal(await holder(key).get(key), "5000000007");
+  });
+
+  test("a value that is no number fails its own call only", async (t) => {
+    const store = open(t);
+    const stem = stemOf(t);
+    const key = keyOf(stem);
+    await holder(key).command(`set ${key} 0 0 3\r\ntea\r\n`, /STORED/);
+    const neighbours = Promise.all(
+      Array.from({ length: 9 }, (_, i) => countOne(store, { stem: `${stem}${i}:` })),
+    );
+    await countFails(store, "STORE_UNAVAILABLE", { stem });
+    assert.deepEqual(await neighbours, new Array(9).fill(1));
+  });
+
+  test("keys live for their window and the jitter; beyond 30 days memcached is told the time itself", async (t) => {
+    for (const [size, jitter] of [
+      [60, 0],
+      [86_400, 300],
+      [2_592_000, 0],
+      [2_592_000, 300],
+      [31_536_000, 300],
+    ] as const) {
+      const store = open(t, { nodes, expirationJitterMaxSeconds: jitter });
+      for (let i = 0; i < 5; i++) {
+        const stem = `${stemOf(t)}${size}-${jitter}-${i}:`;
+        for (const value of [1, 2]) assert.equal(await countOne(store, { stem, windowSize: size }), value);
+        await store.flushed();
+        const key = keyOf(stem, size);
+        const left = (await holder(key).timeToLive(key))!;
+        assert.ok(left >= size - 3 && left <= size + jitter + 1, `${left} s for ${size} s and ${jitter}`);
+        assert.equal(await holder(key).get(key), "2");
+      }
+    }
+  });
+
+  test("an unusable key fails its own call, never a neighbour's", async (t) => {
+    const store = open(t);
+    const start = String(windowOf(3600)).length;
+    const fits = "x".repeat(250 - start);
+    assert.equal(await countOne(store, { stem: fits }), 1);
+    for (const stem of [
+      `${fits}x`,
+      "ä".repeat(130),
+      "white space",
+      "line\r\nend",
+      "tab\t",
+      "del\x7f",
+      "nul\0",
+    ]) {
+      const neighbour = countOne(store, {
+        stem: `neighbour${stem.length}${stem.charCodeAt(0)}${stem.charCodeAt(3)}`,
+      });
+      await countFails(store, "KEY_UNUSABLE", { stem });
+      assert.equal(await neighbour, 1);
+    }
+    assert.equal(await countOne(store, { stem: "ä".repeat(115) }), 1);
+  });
+
+  test("at most so many connections to each node, opened when needed and kept", async (t) => {
+    const proxy = await FaultyProxy.start(servers[0]!.port);
+    t.after(() => proxy.stop());
+    for (const [setting, expected] of [
+      [1, 1],
+      [3, 3],
+      [0, 2],
+      [undefined, 2],
+    ] as const) {
+      const before = proxy.accepted;
+      const store = new ObjcacheStore({
+        nodes: [proxy.url],
+        ...(setting !== undefined && { maxIdleConnections: setting }),
+      });
+      assert.equal(store.gauges.cxActive, 0);
+      const calls = Array.from({ length: 200 }, (_, i) =>
+        countOne(store, { stem: `${stemOf(t)}${setting}-${i}:` }),
+      );
+      assert.deepEqual(new Set(await Promise.all(calls)), new Set([1]));
+      assert.equal(proxy.accepted - before, expected);
+      assert.deepEqual(
+        { ...store.gauges, incrementsLost: 0 },
+        { nodes: 1, cxActive: expected, cxTotal: expected, incrementsLost: 0 },
+      );
+      await store.close();
+      assert.equal(store.gauges.cxActive, 0);
+    }
+  });
+
+  test("all-or-nothing for one counter is exact within the process", async (t) => {
+    const store = open(t);
+    const stem = stemOf(t);
+    const requests = Array.from({ length: 50 }, () =>
+      makeRequest([makeCount({ stem, limit: 10 })], { allOrNothing: true }),
+    );
+    for (const request of requests) await store.count(request);
+    assert.equal(requests.filter(({ counts }) => counts[0]!.outcome === Outcome.COUNTED).length, 10);
+    assert.equal(await countOne(store, { stem, hits: 0 }), 10);
+  });
+
+  describe("when a node is sick", () => {
+    test("stopped: a call fails within the time-out, the connection is made again", async (t) => {
+      const server = await MemcachedServer.start();
+      t.after(() => server.stop());
+      const store = open(t, { nodes: [server.url], timeout: 150 });
+      const stem = stemOf(t);
+      assert.equal(await countOne(store, { stem }), 1);
+      await store.flushed();
+      await server.pause();
+      const { took } = await countFails(store, "STORE_TIMEOUT", { stem });
+      assert.ok(took >= 140 && took < 1500, `after ${took} ms`);
+      server.resume();
+      await until("it counts again", () =>
+        countOne(store, { stem }).then(
+          () => true,
+          () => false,
+        ),
+      );
+    });
+
+    test("away: calls fail at once, other nodes' keys go on; back and empty: counting goes on", async (t) => {
+      const server = await MemcachedServer.start();
+      t.after(() => server.stop());
+      const list = [server.url, nodes[0]!];
+      const store = open(t, { nodes: list });
+      const stems = Array.from({ length: 20 }, (_, i) => `${stemOf(t)}${i}:`);
+      const onSick = stems.find((stem) => crc32(keyOf(stem)) % 2 === 0)!;
+      const onWell = stems.find((stem) => crc32(keyOf(stem)) % 2 === 1)!;
+      assert.equal(await countOne(store, { stem: onSick, hits: 7 }), 7);
+      await server.stop();
+      for (let i = 0; i < 5; i++) {
+        const { took } = await countFails(store, "STORE_UNAVAILABLE", { stem: onSick });
+        assert.ok(took < 400, `${took} ms`);
+        assert.equal(await countOne(store, { stem: onWell }), i + 1);
+      }
+      await server.restart();
+      let value = 0;
+      await until("it counts again", () =>
+        countOne(store, { stem: onSick }).then(
+          (after) => {
+            value = after;
+            return true;
+          },
+          () => false,
+        ),
+      );
+      assert.equal(value, 1);
+    });
+
+    test("cut in the middle of a reply: the call fails, its hits are lost at most once", async (t) => {
+      const proxy = await FaultyProxy.start(servers[0]!.port);
+      t.after(() => proxy.stop());
+      const store = open(t, { nodes: [proxy.url], maxIdleConnections: 1 });
+      const stem = stemOf(t);
+      for (let i = 1; i <= 3; i++) assert.equal(await countOne(store, { stem }), i);
+      await store.flushed();
+      proxy.cutAfter = 10;
+      await countFails(store, "STORE_UNAVAILABLE", { stem });
+      assert.equal(await countOne(store, { stem }), 4);
+      await store.flushed();
+      assert.equal(await servers[0]!.get(keyOf(stem)), "4");
+    });
+
+    test("a caller's deadline bounds its own wait", async (t) => {
+      const proxy = await FaultyProxy.start(servers[0]!.port);
+      t.after(() => proxy.stop());
+      const store = open(t, { nodes: [proxy.url], maxIdleConnections: 1, timeout: 5000 });
+      const stem = stemOf(t);
+      await countOne(store, { stem });
+      await store.flushed();
+      proxy.held = () => true;
+      const patient = countOne(store, { stem });
+      const { took } = await countFails(store, "DEADLINE_EXCEEDED", { stem }, within(50));
+      assert.ok(took >= 45 && took < 1000, `after ${took} ms`);
+      await countFails(store, "DEADLINE_EXCEEDED", { stem }, { now: 5, deadline: 5 });
+      proxy.held = () => false;
+      assert.equal(await patient, 2);
+    });
+
+    test("more than may wait fails at once", async (t) => {
+      const proxy = await FaultyProxy.start(servers[0]!.port);
+      t.after(() => proxy.stop());
+      const store = open(t, { nodes: [proxy.url], maxIdleConnections: 1, maxWaiting: 5, timeout: 5000 });
+      const stem = stemOf(t);
+      await countOne(store, { stem });
+      await store.flushed();
+      proxy.held = () => true;
+      const first = countOne(store, { stem });
+      await until("the first is on its way", () => proxy.open === 1);
+      await sleep(10);
+      const five = Array.from({ length: 5 }, (_, i) => countOne(store, { stem: `${stem}${i}:` }));
+      await countFails(store, "STORE_UNAVAILABLE", { stem });
+      proxy.held = () => false;
+      assert.deepEqual([await first, ...(await Promise.all(five))], [2, 1, 1, 1, 1, 1]);
+    });
+
+    test("out of memory: the answer is right for the process, the hits that got lost are counted", async (t) => {
+      const server = await MemcachedServer.start({ args: ["-M", "-m", "2"] });
+      t.after(() => server.stop());
+      // Items of the same size as ours, until there is no room for another.
+      for (let i = 0, full = false; !full; i += 500) {
+        const sets = Array.from({ length: 500 }, (_, j) => {
+          const key = `filler${i + j}`.padEnd(keyOf(`${stemOf(t)}0:`).length, "x");
+          return `set ${key} 0 0 1\r\n0\r\n`;
+        });
+        const answer = await server.command(`${sets.join("")}version\r\n`, /VERSION.*\r\n$/s);
+        full = answer.includes("SERVER_ERROR");
+      }
+      const store = open(t, { nodes: [server.url] });
+      assert.equal(await countOne(store, { stem: `${stemOf(t)}0:`, hits: 3 }), 3);
+      await store.flushed();
+      assert.equal(store.gauges.incrementsLost, 3);
+    });
+  });
+
+  describe("TLS", () => {
+    const files = certificates();
+    const trusted = { caFile: files.ca, certFile: files.client, keyFile: files.clientKey };
+    const serverArgs = (certificate: string, key: string) => [
+      "-Z",
+      "-o",
+      `ssl_chain_cert=${certificate},ssl_key=${key},ssl_ca_cert=${files.ca},ssl_verify_mode=2`,
+    ];
+    let right: MemcachedServer;
+    let wrongName: MemcachedServer;
+    before(async () => {
+      right = await MemcachedServer.start({ args: serverArgs(files.server, files.serverKey), tls: trusted });
+      wrongName = await MemcachedServer.start({
+        args: serverArgs(files.wrongName, files.wrongNameKey),
+        tls: { ...trusted, skipHostnameVerification: true },
+      });
+    });
+    after(() => Promise.all([right.stop(), wrongName.stop()]));
+
+    test("client certificate and CA, by address and by name; a wrong name when it is not checked", async (t) => {
+      for (const options of [
+        { nodes: [right.url], tls: trusted },
+        { nodes: [`localhost:${right.port}`], tls: trusted },
+        { nodes: [wrongName.url], tls: { ...trusted, skipHostnameVerification: true } },
+      ])
+        assert.equal(await countOne(open(t, options), { stem: `tls|${options.nodes[0]}|hour:` }), 1);
+    });
+
+    const bad: [string, () => ObjcacheOptions][] = [
+      ["no client certificate", () => ({ nodes: [right.url], tls: { caFile: files.ca } })],
+      [
+        "an authority that did not sign it",
+        () => ({ nodes: [right.url], tls: { ...trusted, caFile: files.otherCa } }),
+      ],
+      ["a wrong name", () => ({ nodes: [wrongName.url], tls: trusted })],
+      ["plain text to a TLS port", () => ({ nodes: [right.url], timeout: 200 })],
+    ];
+    for (const [name, options] of bad)
+      test(`refused: ${name}`, async (t) => {
+        const store = open(t, options());
+        await assert.rejects(countOne(store, { stem: "tls|refused|hour:" }), { name: "StoreError" });
+      });
+  });
+
+  describe("SRV", () => {
+    const srv = "_memcache._tcp.cache.example";
+    const record = (server: MemcachedServer) => ({ target: "localhost", port: server.port });
+
+    test("records name the nodes, in sorted order", async (t) => {
+      const dns = await DnsServer.start([record(servers[2]!), record(servers[0]!), record(servers[1]!)]);
+      t.after(() => dns.stop());
+      const store = open(t, { srv, dnsServers: [dns.url] });
+      const sorted = [...servers].sort((a, b) => (`localhost:${a.port}` < `localhost:${b.port}` ? -1 : 1));
+      for (let i = 0; i < 10; i++) {
+        const stem = `${stemOf(t)}${i}:`;
+        assert.equal(await countOne(store, { stem }), 1);
+        await store.flushed();
+        const key = keyOf(stem);
+        assert.equal(await sorted[crc32(key) % 3]!.get(key), "1");
+      }
+      assert.equal(dns.asked, 1, "without a refresh it is asked once");
+    });
+
+    test("a refresh takes nodes in and lets nodes go; one that fails keeps the list", async (t) => {
+      const dns = await DnsServer.start([record(servers[0]!)]);
+      t.after(() => dns.stop());
+      const store = open(t, { srv, dnsServers: [dns.url], srvRefresh: 20 });
+      const stem = stemOf(t);
+      assert.equal(await countOne(store, { stem, hits: 5 }), 5);
+      dns.records = [record(servers[1]!)];
+      await until("the new node counts", async () => (await countOne(store, { stem, hits: 0 })) === 0);
+      assert.equal(await countOne(store, { stem, hits: 2 }), 2);
+      dns.failing = true;
+      const { asked } = dns;
+      await until("it was asked again", () => dns.asked > asked + 2);
+      assert.equal(await countOne(store, { stem, hits: 1 }), 3);
+      dns.failing = false;
+      dns.records = [record(servers[0]!)];
+      await until("the former node counts", async () => (await countOne(store, { stem, hits: 0 })) === 5);
+      await until("the other one's connections are closed", () => store.gauges.cxActive === 1);
+    });
+
+    test("a name that cannot be looked up at first fails its calls until it can", async (t) => {
+      const dns = await DnsServer.start([record(servers[0]!)]);
+      t.after(() => dns.stop());
+      dns.failing = true;
+      const said: string[] = [];
+      const store = open(t, { srv, dnsServers: [dns.url], log: (_, message) => said.push(message) });
+      const { took } = await countFails(store, "STORE_UNAVAILABLE");
+      assert.ok(took < 1000, `${took} ms`);
+      dns.failing = false;
+      await until("it counts", () =>
+        countOne(store, { stem: stemOf(t) }).then(
+          () => true,
+          () => false,
+        ),
+      );
+      assert.match(said.join(), /could not be looked up/);
+    });
+  });
+
+  test("options that cannot be are an error at once", async () => {
+    const port = await freePort();
+    const cases: [ObjcacheOptions, RegExp][] = [
+      [{}, /either its nodes/],
+      [{ nodes: [] }, /either its nodes/],
+      [{ nodes: [`a:${port}`], srv: "_a._b.c" }, /either its nodes/],
+      [{ nodes: ["a"] }, /"a" is not host:port/],
+      [{ srv: "cache.example" }, /_service._proto.name/],
+      [{ nodes: ["a:1"], tls: { keyFile: "/nonexistent" } }, /together/],
+    ];
+    for (const [options, message] of cases) assert.throws(() => new ObjcacheStore(options), message);
+  });
+});

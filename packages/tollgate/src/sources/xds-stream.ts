@@ -104,7 +104,9 @@ class GrpcStream implements XdsStream {
       if (!this.#ended) events.onMessage(bytes);
     });
     // Every call ends in "error" or "end"; the first one tells why.
-    call.on("error", (error: ServiceError) => this.#end(error.details || error.message));
+    call.on("error", (error: ServiceError) =>
+      this.#end((error.details || error.message).replace(/\. Resolution note: $/, "")),
+    );
     call.on("end", () => this.#end("the server closed the stream"));
     this.#connecting = setTimeout(() => {
       if (client.getChannel().getConnectivityState(false) !== ready)

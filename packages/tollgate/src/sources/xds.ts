@@ -77,7 +77,7 @@ export class XdsSource implements RuleSource {
       if (signal.aborted) continue;
       const pause = this.#backoff.next();
       log.error(
-        `lost the management server '${serverUrl}': ${reason}; trying again in ${Math.round(pause)} ms`,
+        `the management server '${serverUrl}' is away: ${reason}; trying again in ${Math.round(pause)} ms`,
       );
       await wait(pause, signal);
     }

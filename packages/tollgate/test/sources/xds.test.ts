@@ -419,7 +419,7 @@ test("a message above the limit ends the stream; with a greater limit it is take
   const source = start(server.address, { maxMessageSize: 10_000 });
   (await server.stream()).send("v1", "n1", large);
   await waited();
-  assert.match(lines.join(""), /lost the management server .*larger than max/i);
+  assert.match(lines.join(""), /is away: .*larger than max/i);
   await source.stop();
   start(server.address, { maxMessageSize: 100_000 });
   (await server.stream()).send("v1", "n1", large);
@@ -430,6 +430,7 @@ test("waits grow by the factor up to the maximum and start over after a success"
   serve,
   start,
   waited,
+  lines,
 }) => {
   const closed = await serve();
   closed.stop();
@@ -443,6 +444,7 @@ test("waits grow by the factor up to the maximum and start over after a success"
   }
   const wait = await waited();
   assert.equal(wait.milliseconds, 4000);
+  assert.match(lines.join(""), /is away: [^\n]*ECONNREFUSED 127\.0\.0\.1:\d+; trying again in 4000 ms/);
   const server = await serve({ port: Number(closed.address.split(":")[1]) });
   wait.go();
   const stream = await server.stream();
@@ -585,7 +587,7 @@ for (const [what, server, client] of refusedTls)
     const { address } = await serve(files === undefined ? {} : { tls: files });
     start(address, { tls: client(), connectTimeout: 2000 });
     await waited();
-    assert.match(lines.join(""), /lost the management server/);
+    assert.match(lines.join(""), /the management server 'localhost:\d+' is away: /);
     assert.deepEqual(recorder.all, []);
   });
 

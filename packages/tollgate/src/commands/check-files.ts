@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { readFileSync, statSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
 import type { Diagnostic } from "../rules/diagnostic.ts";
 import type { RuleFile } from "../rules/load.ts";
+import { readRuleFiles } from "../sources/read-files.ts";
 import { UsageError } from "./client-options.ts";
 
 /** Files that are loaded together, as the service loads a directory. */
@@ -15,43 +16,30 @@ export interface ConfigurationSet {
  * The configurations that paths stand for: each directory is one, and all files are one together.
  * @throws {UsageError} when a path cannot be read
  */
-export function readConfigurations(paths: readonly string[], cwd: string): readonly ConfigurationSet[] {
+export async function readConfigurations(
+  paths: readonly string[],
+  cwd: string,
+): Promise<readonly ConfigurationSet[]> {
   const sets: ConfigurationSet[] = [];
   const single: RuleFile[] = [];
   for (const path of paths) {
-    if (isDirectory(path, cwd)) sets.push(readDirectory(path, cwd));
+    if (isDirectory(path, cwd)) sets.push(await readDirectory(path, cwd));
     else single.push(readFile(path, cwd));
   }
   if (single.length > 0) sets.push({ files: single, diagnostics: [] });
   return sets;
 }
 
-function readDirectory(path: string, cwd: string): ConfigurationSet {
-  const names = orUsageError(path, () => readdirSync(resolve(cwd, path))).sort();
-  const isFile = (name: string) => !isDirectory(join(path, name), cwd);
-  const read = names.filter((name) => name.endsWith(".yaml") && isFile(name));
-  const diagnostics: Diagnostic[] = [];
-  for (const name of names) {
-    if (!name.endsWith(".yml") || !isFile(name)) continue;
-    const right = `${basename(name, ".yml")}.yaml`;
-    diagnostics.push(
-      warning("ignored-file", join(path, name), `only *.yaml files are read: call it ${right}`),
-    );
-  }
-  if (read.length === 0) {
-    const message = "no *.yaml file is in this directory: no domain is configured, and nothing is limited";
-    diagnostics.push(warning("no-files", path, message));
-  }
-  return { files: read.map((name) => readFile(join(path, name), cwd)), diagnostics };
-}
-
-function warning(code: "ignored-file" | "no-files", file: string, message: string): Diagnostic {
+/** As the service reads it, under the names that the user knows. */
+async function readDirectory(path: string, cwd: string): Promise<ConfigurationSet> {
+  const directory = resolve(cwd, path);
+  const nameOf = (file: string) => join(path, relative(directory, file));
+  const { files, diagnostics } = await readRuleFiles(directory, false);
   return {
-    severity: "warning",
-    code,
-    message,
-    location: { file, line: 0, column: 0 },
-    sourceLine: undefined,
+    files: files.map(({ name, text }) => ({ name: nameOf(name), text })),
+    diagnostics: diagnostics.map((one) => {
+      return { ...one, location: { ...one.location, file: nameOf(one.location.file) } };
+    }),
   };
 }
 

@@ -14,7 +14,7 @@ export async function runCheck(argv: readonly string[], io: CommandIo): Promise<
       io.stdout.write(checkUsage);
       return 0;
     }
-    const result = checkAll(readConfigurations(options.paths, io.cwd), options);
+    const result = checkAll(await readConfigurations(options.paths, io.cwd), options);
     io.stdout.write(formatCheck(result, options.format, hasColour(io)));
     return result.diagnostics.some(({ severity }) => severity === "error") ? 1 : 0;
   } catch (error) {

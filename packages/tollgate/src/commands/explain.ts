@@ -42,7 +42,7 @@ export async function runExplain(argv: readonly string[], io: CommandIo, now = D
       io.stdout.write(explainUsage);
       return 0;
     }
-    const ruleSet = load(options, io);
+    const ruleSet = await load(options, io);
     if (ruleSet === undefined) return 1;
     const explanations = explainAll(ruleSet, options, Math.floor(now / 1000));
     const text = options.json
@@ -57,8 +57,8 @@ export async function runExplain(argv: readonly string[], io: CommandIo, now = D
   }
 }
 
-function load(options: ExplainOptions, io: CommandIo): RuleSet | undefined {
-  const [{ files, diagnostics: around }] = readConfigurations([options.config], io.cwd);
+async function load(options: ExplainOptions, io: CommandIo): Promise<RuleSet | undefined> {
+  const [{ files, diagnostics: around }] = await readConfigurations([options.config], io.cwd);
   const { ruleSet, diagnostics } = loadRules(files, options);
   const all = [...around, ...diagnostics];
   // Warnings are what `tollgate check` is for, unless there is nothing to explain.

@@ -1,6 +1,7 @@
 import { Unit } from "../protocol/messages.ts";
 import type { DraftDomain } from "./check.ts";
 import type { DraftDescriptor, DraftLimit } from "./draft.ts";
+import { frozenJson } from "./frozen-json.ts";
 import { type MetricLevel, metricLevel } from "./metric-key.ts";
 import { isPattern, parsePattern } from "./pattern.ts";
 import type { Match, Rule } from "./rule.ts";
@@ -93,7 +94,7 @@ function buildRule(descriptor: Keyed, limit: DraftLimit, path: Path): Rule {
     quotaMode: descriptor.quotaMode,
     name: limit.name,
     replaces: Object.freeze(limit.replaces.map((one) => one.name ?? "")),
-    metadata: descriptor.metadata,
+    metadata: descriptor.metadata && frozenJson(descriptor.metadata),
     detailedMetric: descriptor.detailedMetric,
     valueToMetric: descriptor.valueToMetric,
     shareThreshold: descriptor.shareThreshold,

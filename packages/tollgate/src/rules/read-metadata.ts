@@ -4,7 +4,7 @@ import { readFields } from "./yaml-fields.ts";
 import type { YamlNode } from "./yaml-node.ts";
 import { jsonScalarOf, kindOf, shortened } from "./yaml-scalar.ts";
 
-/** A rule's `metadata` as plain frozen JSON: what is handed out with answers cannot be changed by them. */
+/** A rule's `metadata` as plain JSON. */
 export function readMetadata(node: YamlNode | undefined, reading: Reading): JsonObject | undefined {
   if (node === undefined) return undefined;
   if (node.kind === "mapping") return readObject(node, reading);
@@ -20,14 +20,14 @@ function readObject(node: Extract<YamlNode, { kind: "mapping" }>, reading: Readi
   const pairs: [string, JsonValue][] = [];
   for (const [name, field] of readFields(node, reading)) pairs.push([name, readValue(field.value, reading)]);
   // fromEntries makes own properties of all names, `__proto__` included.
-  return Object.freeze(Object.fromEntries(pairs));
+  return Object.fromEntries(pairs);
 }
 
 function readValue(node: YamlNode, reading: Reading): JsonValue {
   if (node.kind === "mapping") return reading.within(node, () => readObject(node, reading)) ?? null;
   if (node.kind === "sequence") {
     const items = reading.within(node, () => node.items.map((item) => readValue(item, reading)));
-    return Object.freeze(items ?? []);
+    return items ?? [];
   }
   if (!reading.visit(node)) return null;
   const value = jsonScalarOf(node);
@@ -35,13 +35,4 @@ function readValue(node: YamlNode, reading: Reading): JsonValue {
   const message = `metadata cannot carry the number ${shortened(node.text)}: write it in quotes to mean the text`;
   reading.add("bad-metadata", node.offset, message);
   return null;
-}
-
-/** The same for an object that came from elsewhere: a frozen copy of its own. */
-export function frozenJson<Value extends JsonValue>(value: Value): Value {
-  if (Array.isArray(value))
-    return Object.freeze(value.map((item) => frozenJson(item as JsonValue))) as unknown as Value;
-  if (value === null || typeof value !== "object") return value;
-  const pairs = Object.entries(value as JsonObject).map(([name, item]) => [name, frozenJson(item)] as const);
-  return Object.freeze(Object.fromEntries(pairs)) as Value;
 }

@@ -2,7 +2,6 @@ import type { JsonObject } from "../protocol/messages.ts";
 import { Unit } from "../protocol/messages.ts";
 import { isUnit, unitNames } from "../protocol/units.ts";
 import type { DraftConfig, DraftDescriptor, DraftLimit } from "./draft.ts";
-import { frozenJson } from "./read-metadata.ts";
 import type { Report } from "./report.ts";
 import type { Location } from "./rule.ts";
 
@@ -85,7 +84,7 @@ function readDescriptors(
       valueToMetric: false,
       shareThreshold: false,
       shareThresholdAt: at(here),
-      metadata: descriptor.metadata && frozenJson(descriptor.metadata),
+      metadata: descriptor.metadata,
       descriptors: readDescriptors(descriptor.descriptors, `${here}.descriptors`, depth + 1, at, report),
     };
   });

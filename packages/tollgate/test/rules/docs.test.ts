@@ -167,7 +167,7 @@ const tables: Readonly<Record<string, readonly string[]>> = {
 
 for (const [name, lines] of Object.entries(tables)) {
   test(`docs/rules.md: the table of ${name} is that of the loader (UPDATE=1 writes it anew)`, () => {
-    const section = new RegExp(`<!-- ${name} -->\n[sS]*?<!-- /${name} -->`);
+    const section = new RegExp(`<!-- ${name} -->\n[\\s\\S]*?<!-- /${name} -->`);
     const text = readFileSync(path, "utf8");
     const right = text.replace(section, () => [`<!-- ${name} -->`, ...lines, `<!-- /${name} -->`].join("\n"));
     if (process.env.UPDATE) writeFileSync(path, right);

@@ -6,7 +6,7 @@ import { makeCount, makeRequest } from "../../../test/counters/conformance.ts";
 import { ModelStore } from "../../../test/counters/model.ts";
 import type { Count } from "../store.ts";
 import { EmbeddedStore } from "./embedded-store.ts";
-import { KEEP_AFTER_END } from "./shard.ts";
+import { KEEP_AFTER_END } from "./segments.ts";
 
 const START = 1_800_000_000_000;
 

@@ -55,3 +55,6 @@ export const FORMATS: ReadonlyMap<string, Format> = new Map([
   ["float", { applies: "number", expected: "a number", fits: () => true }],
   ["double", { applies: "number", expected: "a number", fits: () => true }],
 ]);
+
+/** The formats of numbers that are whole. */
+export const INTEGER_FORMATS: ReadonlySet<string> = new Set(["integer", "int32", "int64"]);

@@ -1,0 +1,48 @@
+import type { MethodSignature } from "../signature/model.ts";
+import type { JsonSchema } from "./model.ts";
+import { type SchemaContext, schemaOf } from "./schema.ts";
+
+/**
+ * The schemas that are referred to: types that contain themselves. The same type of several methods
+ * stands there once; two types of one name get a number.
+ */
+export class Components {
+  readonly schemas: Record<string, JsonSchema>;
+
+  constructor(schemas: Readonly<Record<string, JsonSchema>>) {
+    this.schemas = { ...schemas };
+  }
+
+  /** How the types of one signature are described. */
+  context({ definitions }: MethodSignature, closesObjects: boolean): SchemaContext {
+    const names = new Map<string, string>();
+    const reference = (name: string): string => {
+      if (!names.has(name)) this.#add(name, names, { closesObjects, reference }, definitions);
+      return `#/components/schemas/${names.get(name)}`;
+    };
+    return { closesObjects, reference };
+  }
+
+  #add(
+    name: string,
+    names: Map<string, string>,
+    context: SchemaContext,
+    definitions: MethodSignature["definitions"],
+  ): void {
+    for (let count = 1; ; count++) {
+      const own = `${safeName(name)}${context.closesObjects ? "" : "Output"}${count === 1 ? "" : count}`;
+      const taken = this.schemas[own];
+      // the name must stand before the schema is made, which may refer to itself
+      names.set(name, own);
+      if (taken === undefined) {
+        this.schemas[own] = {};
+        this.schemas[own] = schemaOf(definitions[name]!, context);
+        return;
+      }
+      if (JSON.stringify(schemaOf(definitions[name]!, context)) === JSON.stringify(taken)) return;
+    }
+  }
+}
+
+/** What OpenAPI allows in the name of a component. */
+const safeName = (name: string): string => name.replace(/[^\w.-]/g, "_");

@@ -1,0 +1,465 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { z } from "zod";
+import { readMethod } from "../signature/source/method.ts";
+import { SourceModule } from "../signature/source/module.ts";
+import { SourceModules } from "../signature/source/modules.ts";
+import { SourceText } from "../signature/source/text.ts";
+import { type DocumentedClass, type DocumentOptions, openApiDocument } from "./document.ts";
+import type { OpenApiDocument, Operation } from "./model.ts";
+
+const INFO = { title: "Example", version: "1.2.3" };
+
+/** A class of the text under a path, as the routes have it. */
+const classOf = (
+  path: string,
+  text: string,
+  controller: DocumentedClass["controller"] = {},
+): DocumentedClass => {
+  const module = new SourceModule(new SourceText("/virtual.ts", text));
+  const modules = new SourceModules();
+  const verbs = new Map<string, { signature: ReturnType<typeof readMethod> }>();
+  for (const method of module.functions.values()) {
+    const { member } = method;
+    if (member?.kind !== "method" || !("name" in member.key)) continue;
+    const verb = String(member.key.name);
+    const schemaNames = new Set(Object.keys(controller.schema?.[verb] ?? {}));
+    const options = { unreadableTypes: "error", schemaNames, warn: () => {} } as const;
+    verbs.set(verb, { signature: readMethod(verb, method, modules, options) });
+  }
+  return { name: "Example", path, verbs, controller };
+};
+
+const documentOf = async (classes: readonly DocumentedClass[], options: Partial<DocumentOptions> = {}) => {
+  const document = openApiDocument({ classes }, { ...INFO, ...options });
+  await assertValid(document);
+  return document;
+};
+
+/** What the validator's schema cannot say is checked here: ids, path parameters, references. */
+const assertValid = async (document: OpenApiDocument): Promise<void> => {
+  const copy = JSON.parse(JSON.stringify(document)) as Record<string, unknown>;
+  assert.deepEqual(copy, document, "the document is plain JSON");
+  const { valid, errors } = await new Validator().validate(copy);
+  assert.ok(valid, JSON.stringify(errors));
+  const ids = new Set<string>();
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const operation of Object.values(item)) {
+      assert.ok(!ids.has(operation.operationId), `${operation.operationId} comes twice`);
+      ids.add(operation.operationId);
+      const named = [...path.matchAll(/\{([^}]+)\}/g)].map((match) => match[1]);
+      const own = (operation.parameters ?? [])
+        .filter((parameter) => parameter.in === "path")
+        .map(({ name }) => name);
+      assert.deepEqual(own, named, path);
+      const all = (operation.parameters ?? []).map((parameter) => `${parameter.in} ${parameter.name}`);
+      assert.equal(new Set(all).size, all.length, `${path} has a parameter twice`);
+    }
+  }
+  for (const [reference] of JSON.stringify(document).matchAll(/(?<="\$ref":"#\/)[^"]+/g)) {
+    const target = reference!
+      .split("/")
+      .reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], document);
+    assert.ok(target, `nothing at ${reference}`);
+  }
+};
+
+const operationOf = async (
+  method: string,
+  declarations = "",
+  path = "/it",
+  controller: DocumentedClass["controller"] = {},
+) => {
+  const document = await documentOf([
+    classOf(path, `${declarations}\nexport class Example {\n${method} {}\n}`, controller),
+  ]);
+  const [item] = Object.values(document.paths);
+  return { document, operation: Object.values(item!)[0] as Operation };
+};
+
+suite("paths", () => {
+  const rows: readonly (readonly [path: string, method: string, paths: string[]])[] = [
+    ["/", "GET()", ["/"]],
+    ["/", "GET(id: number)", ["/{id}"]],
+    ["/foo", "GET()", ["/foo"]],
+    ["/foo", "GET(id: number)", ["/foo/{id}"]],
+    ["/foo", "GET(id?: number)", ["/foo", "/foo/{id}"]],
+    ["/foo", "GET(a: string, b = 1, c?: string)", ["/foo/{a}", "/foo/{a}/{b}", "/foo/{a}/{b}/{c}"]],
+    ["/foo", "GET(a: string | undefined, b: number)", ["/foo/{a}/{b}"]],
+    ["/foo", "GET(...path: string[])", ["/foo", "/foo/{path}"]],
+    ["/foo", "GET({ a }: { a?: string }, ...path: string[])", ["/foo", "/foo/{path}"]],
+    ["/foo", "LIST()", []],
+  ];
+  for (const [path, method, expected] of rows) {
+    test(`${path} ${method}`, async () => {
+      const document = await documentOf([classOf(path, `class Example { ${method} {} }`)]);
+      assert.deepEqual(Object.keys(document.paths), expected);
+    });
+  }
+  test("that differ only in the names of their parameters are one", async () => {
+    const document = await documentOf([
+      classOf(
+        "/foo",
+        "class Example { GET(id: number) {} PUT(key: string, book: { title: string }) {} DELETE(id: number, id2: string) {} }",
+      ),
+    ]);
+    assert.deepEqual(Object.keys(document.paths), ["/foo/{id}", "/foo/{id}/{id2}"]);
+    assert.deepEqual(Object.keys(document.paths["/foo/{id}"]!), ["get", "put"]);
+    assert.deepEqual(document.paths["/foo/{id}"]!.put!.parameters![0], {
+      name: "id",
+      in: "path",
+      required: true,
+      schema: { type: "string" },
+    });
+  });
+  test("of two classes at one place: the first answers", async () => {
+    const document = await documentOf([
+      classOf("/foo", "class Example { GET(): number {} }"),
+      classOf("/foo", "class Example { GET(): string {} POST() {} }"),
+    ]);
+    assert.deepEqual(Object.keys(document.paths["/foo"]!), ["get", "post"]);
+    assert.match(JSON.stringify(document.paths["/foo"]!.get!.responses), /"number"/);
+  });
+  test("operation ids are readable and unique", async () => {
+    const document = await documentOf([
+      classOf("/", "class Example { GET() {} }"),
+      classOf("/foo-bar/baz", "class Example { GET(id?: number) {} POST() {} }"),
+      classOf("/foo_bar/baz", "class Example { GET() {} }"),
+    ]);
+    const ids = Object.values(document.paths).flatMap((item) =>
+      Object.values(item).map(({ operationId }) => operationId),
+    );
+    assert.deepEqual(ids, ["get", "getFooBarBaz", "postFooBarBaz", "getFooBarBazById", "getFooBarBaz2"]);
+  });
+});
+
+suite("types", () => {
+  const rows: readonly (readonly [type: string, schema: object])[] = [
+    ["string", { type: "string" }],
+    ["number", { type: "number" }],
+    ["bigint", { type: "string", pattern: "^-?(?:0|[1-9][0-9]*)$" }],
+    ["boolean", { type: "boolean" }],
+    ["Date", { type: "string", format: "date-time" }],
+    ["URL", { type: "string", format: "uri" }],
+    ["'a' | 'b'", { type: "string", enum: ["a", "b"] }],
+    ["'a'", { type: "string", enum: ["a"] }],
+    ["1 | 2", { type: "number", enum: [1, 2] }],
+    ["1 | 'a'", { type: ["number", "string"], enum: [1, "a"] }],
+    ["5n", { type: "string", enum: ["5"] }],
+    ["'a' | null", { type: ["string", "null"], enum: ["a", null] }],
+    ["string | null", { type: ["string", "null"] }],
+    ["number | string", { anyOf: [{ type: "number" }, { type: "string" }] }],
+    ["number | 'all'", { anyOf: [{ type: "string", enum: ["all"] }, { type: "number" }] }],
+    [
+      "number | 'all' | null",
+      { anyOf: [{ type: "string", enum: ["all"] }, { type: "number" }, { type: "null" }] },
+    ],
+    ["string[]", { type: "array", items: { type: "string" } }],
+    [
+      "[number, string?]",
+      {
+        type: "array",
+        prefixItems: [{ type: "number" }, { type: "string" }],
+        items: false,
+        minItems: 1,
+        maxItems: 2,
+      },
+    ],
+    [
+      "[number, ...string[]]",
+      { type: "array", prefixItems: [{ type: "number" }], items: { type: "string" }, minItems: 1 },
+    ],
+    ["unknown", {}],
+    [
+      "{ x: number; y?: string }",
+      {
+        type: "object",
+        properties: { x: { type: "number" }, y: { type: "string" } },
+        required: ["x"],
+        additionalProperties: false,
+      },
+    ],
+    ["Record<string, number>", { type: "object", additionalProperties: { type: "number" } }],
+    ["object", { type: "object", additionalProperties: {} }],
+    [
+      "Named",
+      {
+        type: "object",
+        title: "Named",
+        description: "A thing.",
+        properties: { it: { type: "string", description: "Its text." } },
+        required: ["it"],
+        additionalProperties: false,
+      },
+    ],
+  ];
+  for (const [type, schema] of rows) {
+    test(type, async () => {
+      const declarations = "/** A thing. */ interface Named { /** Its text. */ it: string }";
+      const { operation } = await operationOf(`POST({ it }: { it: ${type} })`, declarations);
+      const body = operation.requestBody!.content["application/json"]!.schema as {
+        properties: { it: object };
+      };
+      assert.deepEqual(body.properties.it, schema);
+    });
+  }
+  const refined: readonly (readonly [parameter: string, schema: object])[] = [
+    ["/** @minimum 1 @maximum 5 */ it: number", { type: "number", minimum: 1, maximum: 5 }],
+    ["/** @format int32 */ it: number", { type: "integer", format: "int32" }],
+    ["/** @format integer @minimum 0 */ it: number", { type: "integer", minimum: 0 }],
+    ["/** @format double */ it: number", { type: "number", format: "double" }],
+    [
+      "/** @minLength 1 @maxLength 2 @pattern ^a */ it: string",
+      { type: "string", minLength: 1, maxLength: 2, pattern: "^a" },
+    ],
+    ["/** @format uuid */ it: string", { type: "string", format: "uuid" }],
+    ["/** @format date */ it: Date", { type: "string", format: "date" }],
+    ["/** @minLength 1 */ it: string[]", { type: "array", items: { type: "string" }, minItems: 1 }],
+    ["it = 5", { type: "number" }],
+  ];
+  for (const [parameter, schema] of refined) {
+    test(parameter, async () => {
+      const { document } = await operationOf(`GET(${parameter})`);
+      assert.deepEqual(document.paths["/it/{it}"]!.get!.parameters![0]!.schema, schema);
+    });
+  }
+  test("that contain themselves are components, one for each meaning", async () => {
+    const tree = "interface Tree { name: string; children?: Tree[] }";
+    const document = await documentOf([
+      classOf("/a", `${tree} class Example { POST(tree: Tree): Tree {} PUT(tree: Tree) {} }`),
+      classOf(
+        "/b",
+        "interface Tree { other: Tree | null } class Example { POST({ tree }: { tree: Tree }) {} }",
+      ),
+      classOf("/c", `${tree} class Example { POST({ tree }: { tree: Tree }) {} }`),
+    ]);
+    assert.deepEqual(Object.keys(document.components.schemas), [
+      "ProblemDetails",
+      "Tree",
+      "TreeOutput",
+      "Tree2",
+    ]);
+    assert.deepEqual(document.components.schemas.Tree, {
+      type: "object",
+      title: "Tree",
+      properties: {
+        name: { type: "string" },
+        children: { type: "array", items: { $ref: "#/components/schemas/Tree" } },
+      },
+      required: ["name"],
+      additionalProperties: false,
+    });
+    assert.match(JSON.stringify(document.paths["/b"]), /Tree2/);
+    assert.doesNotMatch(JSON.stringify(document.paths["/c"]), /Tree2/);
+  });
+  test("unknown names are said to be allowed where they are", async () => {
+    const text = "class Example { POST({ a }: { a: string }) {} }";
+    const closed = await documentOf([classOf("/x", text)]);
+    const open = await documentOf([classOf("/x", text)], { unknownKeywords: "ignore" });
+    const own = await documentOf([classOf("/x", text, { unknownKeywords: "ignore" })]);
+    assert.match(JSON.stringify(closed.paths), /"additionalProperties":false/);
+    assert.doesNotMatch(JSON.stringify(open.paths), /additionalProperties/);
+    assert.doesNotMatch(JSON.stringify(own.paths), /additionalProperties/);
+  });
+  test("a property may have any name", async () => {
+    const { operation } = await operationOf(
+      "POST({ it }: { it: { __proto__: string; constructor?: number } })",
+    );
+    assert.match(JSON.stringify(operation), /"__proto__":\{"type":"string"\}/);
+  });
+});
+
+suite("queries", () => {
+  test("names, optionality, defaults, descriptions", async () => {
+    const { operation } = await operationOf(`
+      /**
+       * Lists.
+       * @param page Which page. @minimum 1
+       */
+      GET({ page = 1, sort, tags }: { page?: number; sort: "asc" | "desc"; /** Any of them. */ tags?: string[] })`);
+    assert.equal(operation.summary, "Lists.");
+    assert.deepEqual(operation.parameters, [
+      {
+        name: "page",
+        in: "query",
+        required: false,
+        description: "Which page.",
+        schema: { type: "number", minimum: 1, default: 1 },
+      },
+      { name: "sort", in: "query", required: true, schema: { type: "string", enum: ["asc", "desc"] } },
+      {
+        name: "tags",
+        in: "query",
+        required: false,
+        description: "Any of them.",
+        schema: { type: "array", items: { type: "string" } },
+      },
+    ]);
+  });
+  test("any name", async () => {
+    const { operation } = await operationOf("GET({ keywords, ...rest })");
+    assert.deepEqual(operation.parameters, [
+      { name: "keywords", in: "query", required: true, schema: { type: "string" } },
+      {
+        name: "keywords_",
+        in: "query",
+        required: false,
+        schema: { type: "object", additionalProperties: { type: "string" } },
+      },
+    ]);
+  });
+  test("an object is JSON text", async () => {
+    const { operation } = await operationOf("GET({ filter }: { filter?: { min: number } })");
+    assert.ok(operation.parameters![0]!.content!["application/json"].schema);
+  });
+  test("a union's names", async () => {
+    const { operation } = await operationOf("GET(by: { kind: 'a'; x: number } | { kind: 'b'; y: number })");
+    assert.deepEqual(
+      operation.parameters!.map(({ name, required, schema }) => [name, required, schema]),
+      [
+        ["kind", true, { type: "string", enum: ["a", "b"] }],
+        ["x", false, { type: "number" }],
+        ["y", false, { type: "number" }],
+      ],
+    );
+  });
+});
+
+suite("bodies", () => {
+  const rows: readonly (readonly [method: string, required: boolean, mediaTypes: string[]])[] = [
+    ["POST({ a }: { a: string })", true, ["application/json", "application/x-www-form-urlencoded"]],
+    ["POST({ a }: { a?: string })", false, ["application/json", "application/x-www-form-urlencoded"]],
+    ["POST(it?: { a: string })", false, ["application/json", "application/x-www-form-urlencoded"]],
+    ["POST({ a }: { a: string[] | null })", true, ["application/json", "application/x-www-form-urlencoded"]],
+    ["POST({ a }: { a: { b: string } })", true, ["application/json"]],
+    ["POST({ a }: { a: File })", true, ["multipart/form-data"]],
+    ["POST({ a }: { a?: (File | string)[] })", false, ["multipart/form-data"]],
+    ["POST({ ...a })", false, ["application/json", "application/x-www-form-urlencoded"]],
+    ["POST(body: number[])", true, ["application/json"]],
+    ["POST(body?: unknown)", false, ["application/json"]],
+    ["POST()", false, ["*/*"]],
+  ];
+  for (const [method, required, mediaTypes] of rows) {
+    test(method, async () => {
+      const { operation } = await operationOf(method);
+      assert.deepEqual(
+        [operation.requestBody!.required, Object.keys(operation.requestBody!.content)],
+        [required, mediaTypes],
+      );
+    });
+  }
+  test("none where the path has it all", async () => {
+    const { operation } = await operationOf("POST(id: number)");
+    assert.equal(operation.requestBody, undefined);
+  });
+});
+
+suite("answers", () => {
+  const rows: readonly (readonly [returns: string, responses: object])[] = [
+    ["", { 200: undefined }],
+    [": void", { 204: undefined }],
+    [": Promise<void>", { 204: undefined }],
+    [": null", { 204: undefined }],
+    [": string", { 200: { "application/json": { schema: { type: "string" } } } }],
+    [
+      ": Promise<number | undefined>",
+      { 200: { "application/json": { schema: { type: "number" } } }, 204: undefined },
+    ],
+    [
+      ": { at: Date; n: bigint }",
+      {
+        200: {
+          "application/json": {
+            schema: {
+              type: "object",
+              properties: {
+                at: { type: "string", format: "date-time" },
+                n: { type: "string", pattern: "^-?(?:0|[1-9][0-9]*)$" },
+              },
+              required: ["at", "n"],
+            },
+          },
+        },
+      },
+    ],
+    [": Uint8Array", { 200: { "application/octet-stream": {} } }],
+    [": Promise<Buffer>", { 200: { "application/octet-stream": {} } }],
+    [": Blob", { 200: { "*/*": {} } }],
+    [": Response", { 200: { "*/*": {} } }],
+    [
+      ": AsyncGenerator<{ x: number }>",
+      {
+        200: {
+          "application/x-ndjson": {
+            schema: { type: "object", properties: { x: { type: "number" } }, required: ["x"] },
+          },
+          "text/event-stream": {
+            schema: { type: "object", properties: { x: { type: "number" } }, required: ["x"] },
+          },
+        },
+      },
+    ],
+    [": ReadableStream", { 200: { "*/*": {} } }],
+    [": AsyncIterable<string>", { 200: { "*/*": {} } }],
+    [": Map<string, string>", { 200: { "application/json": { schema: {} } } }],
+    [
+      ": Promise<Response | 'a'>",
+      { 200: { "application/json": { schema: { type: "string", enum: ["a"] } }, "*/*": {} } },
+    ],
+  ];
+  for (const [returns, expected] of rows) {
+    test(returns || "nothing written", async () => {
+      const { operation } = await operationOf(`GET()${returns}`);
+      const { default: problem, ...own } = operation.responses;
+      assert.deepEqual(problem, { $ref: "#/components/responses/Problem" });
+      const contents = Object.entries(own).map(([status, response]) => [
+        status,
+        "content" in response ? response.content : undefined,
+      ]);
+      assert.deepEqual(Object.fromEntries(contents), expected);
+    });
+  }
+});
+
+suite("schemas that stand in for types", () => {
+  test("say what they can of themselves", async () => {
+    const schema = {
+      GET: { id: z.coerce.number().int().min(1), page: z.number().optional() },
+      POST: { book: z.object({ title: z.string() }) },
+    };
+    const text =
+      "class Example { GET(id: Map<1, 1>, { page }: { page?: Set<1> }) {} POST(book: { title: string }) {} }";
+    const document = await documentOf([classOf("/x", text, { schema })]);
+    const [id, page] = document.paths["/x/{id}"]!.get!.parameters!;
+    assert.deepEqual([id!.schema!.type, id!.schema!.minimum, page!.schema!.type], ["integer", 1, "number"]);
+    const body = document.paths["/x"]!.post!.requestBody!.content["application/json"]!.schema as JsonObject;
+    assert.deepEqual(body.properties, { title: { type: "string" } });
+  });
+  test("and anything where they cannot", async () => {
+    const schema = { GET: { at: z.date() } };
+    const document = await documentOf([
+      classOf("/x", "class Example { GET({ at }: { at?: Map<1, 1> }) {} }", { schema }),
+    ]);
+    assert.deepEqual(document.paths["/x"]!.get!.parameters![0]!.schema, {});
+  });
+});
+type JsonObject = { readonly [key: string]: unknown };
+
+suite("texts", () => {
+  test("summary, description, deprecation, tags", async () => {
+    const { operation } = await operationOf(
+      "/**\n * One line.\n *\n * And more.\n * @deprecated\n */\nGET()",
+      "",
+      "/books/of",
+    );
+    assert.equal(operation.summary, "One line.");
+    assert.equal(operation.description, "One line.\n\nAnd more.");
+    assert.equal(operation.deprecated, true);
+    assert.deepEqual(operation.tags, ["books"]);
+  });
+  test("the document's own", async () => {
+    const document = await documentOf([], { description: "All of it." });
+    assert.deepEqual(document.info, { ...INFO, description: "All of it." });
+  });
+});

@@ -1,0 +1,205 @@
+import type { MethodSignature, Parameter } from "../signature/model.ts";
+import { Components } from "./components.ts";
+import type { OpenApiDocument, OpenApiInfo, OpenApiParameter, Operation, RequestBody } from "./model.ts";
+import {
+  keywordBody,
+  type ParameterContext,
+  pathParameter,
+  QUERY_VERBS,
+  queryParameters,
+  valueBody,
+} from "./parameters.ts";
+import { PROBLEM_DETAILS, PROBLEM_REFERENCE, PROBLEM_RESPONSE, responsesOf } from "./responses.ts";
+import { standardJsonSchema } from "./standard.ts";
+
+/** What the document needs to know of a class; a `RouteClass` is one. */
+export interface DocumentedClass {
+  /** The export's name: `Foo`, `Foo.Bar`, `Default`. */
+  readonly name: string;
+  /** The path that leads to it, `/` for the root's `Default`. */
+  readonly path: string;
+  readonly verbs: ReadonlyMap<string, { readonly signature: MethodSignature }>;
+  readonly controller?: {
+    readonly schema?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+    readonly unknownKeywords?: string;
+  };
+}
+
+export interface DocumentedRoutes {
+  readonly classes: readonly DocumentedClass[];
+}
+
+export interface DocumentOptions extends OpenApiInfo {
+  /** What the application does with names that a method does not have. Default "reject". */
+  readonly unknownKeywords?: "reject" | "ignore";
+}
+
+/** What a path item of OpenAPI 3.1 has a field for; other verbs cannot be documented. */
+const METHODS: ReadonlySet<string> = new Set([
+  "GET",
+  "PUT",
+  "POST",
+  "DELETE",
+  "OPTIONS",
+  "HEAD",
+  "PATCH",
+  "TRACE",
+]);
+
+/**
+ * The OpenAPI 3.1 document of an application: one path for each number of positional arguments
+ * that a method takes, everything from the signatures.
+ */
+export const openApiDocument = (routes: DocumentedRoutes, options: DocumentOptions): OpenApiDocument => {
+  const { title, version, description, unknownKeywords = "reject" } = options;
+  const components = new Components({ ProblemDetails: PROBLEM_DETAILS });
+  const paths = new Paths();
+  for (const route of routes.classes) {
+    for (const [verb, { signature }] of route.verbs) {
+      if (METHODS.has(verb)) addMethod(paths, route, verb, signature, components, unknownKeywords);
+    }
+  }
+  return {
+    openapi: "3.1.1",
+    info: { title, version, ...(description && { description }) },
+    paths: paths.items,
+    components: { schemas: components.schemas, responses: { Problem: PROBLEM_RESPONSE } },
+  };
+};
+
+/** The paths of the document. Two that differ only in the names of their parameters are one. */
+class Paths {
+  readonly items: Record<string, Record<string, Operation>> = {};
+  readonly #byShape = new Map<string, { readonly path: string; readonly names: readonly string[] }>();
+  readonly #operationIds = new Set<string>();
+
+  /** The path's own spelling: that of the operation which came first. */
+  open(base: string, names: readonly string[]): { readonly path: string; readonly names: readonly string[] } {
+    const shape = base + "/{}".repeat(names.length);
+    let entry = this.#byShape.get(shape);
+    if (!entry) {
+      const unique = names.map((name, index) => (names.indexOf(name) < index ? `${name}${index + 1}` : name));
+      entry = { path: base + unique.map((name) => `/{${name}}`).join("") || "/", names: unique };
+      this.#byShape.set(shape, entry);
+      this.items[entry.path] = {};
+    }
+    return entry;
+  }
+
+  /** Adds an operation unless an earlier class answers it. */
+  add(path: string, verb: string, operationId: string, operation: (operationId: string) => Operation): void {
+    const item: Record<string, Operation> = this.items[path]!;
+    const method = verb.toLowerCase();
+    if (Object.hasOwn(item, method)) return;
+    let unique = operationId;
+    for (let count = 2; this.#operationIds.has(unique); count++) unique = `${operationId}${count}`;
+    this.#operationIds.add(unique);
+    item[method] = operation(unique);
+  }
+}
+
+const addMethod = (
+  paths: Paths,
+  route: DocumentedClass,
+  verb: string,
+  signature: MethodSignature,
+  components: Components,
+  unknownKeywords: "reject" | "ignore",
+): void => {
+  const { schema } = route.controller ?? {};
+  const closesObjects = (route.controller?.unknownKeywords ?? unknownKeywords) === "reject";
+  const context: ParameterContext = {
+    schemas: components.context(signature, closesObjects),
+    lookup: (name) => standardJsonSchema(schema?.[verb]?.[name]),
+  };
+  const base = route.path === "/" ? "" : route.path;
+  const { query, body, positionals } = requestOf(verb, signature, context);
+  for (const own of pathForms(positionals)) {
+    const { path, names } = paths.open(
+      base,
+      own.map((parameter) => parameter.name),
+    );
+    const parameters = [
+      ...own.map((parameter, index) => pathParameter(parameter, names[index]!, context)),
+      ...query,
+    ];
+    paths.add(path, verb, operationName(verb, base, own), (operationId) => ({
+      operationId,
+      ...tagsOf(route),
+      ...textOf(signature),
+      ...(signature.deprecated && { deprecated: true }),
+      ...(parameters.length > 0 && { parameters }),
+      ...(body && { requestBody: body }),
+      responses: {
+        ...responsesOf(signature.returns, components.context(signature, false)),
+        default: PROBLEM_REFERENCE,
+      },
+    }));
+  }
+};
+
+interface DocumentedRequest {
+  readonly positionals: readonly Parameter[];
+  readonly query: readonly OpenApiParameter[];
+  readonly body: RequestBody | undefined;
+}
+
+const requestOf = (
+  verb: string,
+  signature: MethodSignature,
+  context: ParameterContext,
+): DocumentedRequest => {
+  const { parameters } = signature;
+  const keywords = parameters.find(({ role }) => role === "keywords");
+  const positionals = parameters.filter(({ role }) => role !== "keywords");
+  if (QUERY_VERBS.has(verb)) {
+    return {
+      positionals,
+      query: keywords ? queryParameters(keywords, signature, context) : [],
+      body: undefined,
+    };
+  }
+  if (keywords) return { positionals, query: [], body: keywordBody(keywords, signature, context) };
+  if (parameters.length === 0) {
+    return { positionals, query: [], body: { required: false, content: { "*/*": {} } } };
+  }
+  // a JSON value that is no object is the argument `body`
+  const last = positionals.at(-1)!;
+  if (last.name !== "body" || last.role === "rest") return { positionals, query: [], body: undefined };
+  return { positionals: positionals.slice(0, -1), query: [], body: valueBody(last, context) };
+};
+
+/** The lists of parameters that a path may have: all required ones, then one more each time. */
+const pathForms = (positionals: readonly Parameter[]): Parameter[][] => {
+  const least = positionals.findLastIndex(({ optional }) => !optional) + 1;
+  return Array.from({ length: positionals.length - least + 1 }, (_, more) =>
+    positionals.slice(0, least + more),
+  );
+};
+
+/** `getBooksById`: the verb, the path, the parameters. */
+const operationName = (verb: string, base: string, own: readonly Parameter[]): string => {
+  const path = base.split("/").map(pascal).join("");
+  const by = own.length > 0 ? `By${own.map(({ name }) => pascal(name)).join("And")}` : "";
+  return verb.toLowerCase() + path + by;
+};
+
+const pascal = (name: string): string =>
+  name
+    .split(/[^\p{L}\p{N}]+/u)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join("");
+
+const tagsOf = ({ path }: DocumentedClass): { readonly tags?: readonly string[] } => {
+  const [, first] = path.split("/");
+  return first ? { tags: [first] } : {};
+};
+
+/** The first line is the summary; the description is all of it, where there is more. */
+const textOf = ({
+  description,
+}: MethodSignature): { readonly summary?: string; readonly description?: string } => {
+  if (!description) return {};
+  const [summary = "", ...more] = description.split("\n");
+  return more.length > 0 ? { summary, description } : { summary };
+};

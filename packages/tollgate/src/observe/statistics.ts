@@ -44,6 +44,8 @@ export interface Statistics {
   domainNotFound(domain: string): Counter;
   /** A counter by its full name, `ratelimit.service.config_load_success`. */
   counter(name: string): Counter;
+  /** A counter that is kept elsewhere: `read` gives its present value. */
+  counterFrom(name: string, read: () => number): void;
   gauge(name: string, read: GaugeReader): void;
   timer(name: string): Timer;
 }

@@ -1,0 +1,181 @@
+import { randomUUID } from "node:crypto";
+import {
+  type Context,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from "@opentelemetry/api";
+import { setGlobalErrorHandler } from "@opentelemetry/core";
+import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
+import {
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  type SpanExporter,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
+import type { Logger } from "../log.ts";
+import { extract, inject } from "./propagation.ts";
+import type {
+  CallTrace,
+  ClientTrace,
+  HeaderReader,
+  TraceAttributes,
+  TraceSpan,
+  Tracing,
+  TracingOptions,
+} from "./tracing.ts";
+
+/** Failures of an exporter that is away are said this often at most, in milliseconds. */
+const SAY_AGAIN_AFTER = 60_000;
+
+class RecordedSpan implements CallTrace {
+  readonly span: Span;
+  readonly context: Context;
+  readonly #tracer: Tracer;
+
+  constructor(tracer: Tracer, span: Span, parent: Context) {
+    this.#tracer = tracer;
+    this.span = span;
+    this.context = trace.setSpan(parent, span);
+  }
+
+  child(name: string, attributes: TraceAttributes): TraceSpan {
+    const span = this.#tracer.startSpan(
+      name,
+      { kind: SpanKind.INTERNAL, attributes: { ...attributes } },
+      this.context,
+    );
+    return new RecordedSpan(this.#tracer, span, this.context);
+  }
+
+  set(attributes: TraceAttributes): void {
+    this.span.setAttributes({ ...attributes });
+  }
+
+  end(error?: string): void {
+    if (error !== undefined) this.span.setStatus({ code: SpanStatusCode.ERROR, message: error });
+    this.span.end();
+  }
+}
+
+/** Spans through OpenTelemetry's SDK. Loaded only where tracing is on. */
+export class OpenTelemetryTracing implements Tracing {
+  readonly enabled = true;
+  active: CallTrace | undefined;
+  readonly #provider: TracerProvider;
+  readonly #tracer: Tracer;
+  readonly #rate: number;
+
+  constructor(exporter: SpanExporter, options: TracingOptions) {
+    this.#rate = options.samplingRate;
+    this.#provider = new TracerProvider({
+      // What reaches the SDK is sampled already.
+      sampler: new AlwaysOnSampler(),
+      resource: resourceOf(options),
+      // Its queue is bounded; what does not fit is dropped.
+      spanProcessors: [new BatchSpanProcessor({ exporter })],
+    });
+    this.#tracer = this.#provider.getTracer("tollgate");
+  }
+
+  static async start(options: TracingOptions): Promise<Tracing> {
+    reportErrors(options.log);
+    return new OpenTelemetryTracing(await makeExporter(options.protocol), options);
+  }
+
+  startCall(name: string, headers: HeaderReader, attributes: TraceAttributes): CallTrace | undefined {
+    const upstream = extract(headers);
+    if (upstream === "unsampled") return undefined;
+    if (upstream === undefined && Math.random() >= this.#rate) return undefined;
+    return this.#start(name, SpanKind.SERVER, upstream ?? ROOT_CONTEXT, attributes);
+  }
+
+  startRoundTrip(
+    name: string,
+    calls: readonly CallTrace[],
+    attributes: TraceAttributes,
+  ): TraceSpan | undefined {
+    const recorded = calls.filter((call) => call instanceof RecordedSpan);
+    const [first] = recorded;
+    if (first === undefined) return undefined;
+    const span = this.#tracer.startSpan(
+      name,
+      {
+        kind: SpanKind.CLIENT,
+        attributes: { ...attributes },
+        links: recorded.map((call) => ({ context: call.span.spanContext() })),
+      },
+      first.context,
+    );
+    return new RecordedSpan(this.#tracer, span, first.context);
+  }
+
+  startClientCall(name: string, attributes: TraceAttributes): ClientTrace | undefined {
+    if (Math.random() >= this.#rate) return undefined;
+    const recorded = this.#start(name, SpanKind.CLIENT, ROOT_CONTEXT, attributes);
+    const headers = inject(recorded.context);
+    return {
+      headers,
+      set: (more) => recorded.set(more),
+      end: (error) => recorded.end(error),
+    };
+  }
+
+  async close(milliseconds: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, milliseconds);
+    });
+    // The exporter's own errors are reported by the handler above.
+    await Promise.race([this.#provider.shutdown().catch(() => {}), late]);
+    clearTimeout(timer);
+  }
+
+  #start(name: string, kind: SpanKind, parent: Context, attributes: TraceAttributes): RecordedSpan {
+    const span = this.#tracer.startSpan(name, { kind, attributes: { ...attributes } }, parent);
+    return new RecordedSpan(this.#tracer, span, parent);
+  }
+}
+
+/** What the environment says, and over it the settings. */
+function resourceOf(options: TracingOptions) {
+  const own = resourceFromAttributes({
+    "service.name": options.serviceName,
+    ...(options.serviceNamespace === "" ? {} : { "service.namespace": options.serviceNamespace }),
+    "service.instance.id": options.serviceInstanceId === "" ? randomUUID() : options.serviceInstanceId,
+  });
+  return detectResources({ detectors: [envDetector] }).merge(own);
+}
+
+async function makeExporter(protocol: TracingOptions["protocol"]): Promise<SpanExporter> {
+  if (protocol === "grpc") {
+    const { OTLPTraceExporter } = await import("@opentelemetry/exporter-trace-otlp-grpc");
+    return new OTLPTraceExporter();
+  }
+  const { OTLPTraceExporter } = await import("@opentelemetry/exporter-trace-otlp-proto");
+  return new OTLPTraceExporter();
+}
+
+function reportErrors(log: Logger): void {
+  let saidAt = Number.NEGATIVE_INFINITY;
+  let unsaid = 0;
+  setGlobalErrorHandler((error) => {
+    const now = performance.now();
+    if (now - saidAt < SAY_AGAIN_AFTER) {
+      unsaid++;
+      return;
+    }
+    saidAt = now;
+    const more = unsaid === 0 ? "" : ` (and ${unsaid} failures since the last line)`;
+    unsaid = 0;
+    log.warn(`tracing: spans could not be exported: ${messageOf(error)}${more}`);
+  });
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof Error) return error.message;
+  return typeof error === "string" ? error : JSON.stringify(error);
+}

@@ -1,0 +1,65 @@
+import {
+  type Context,
+  isSpanContextValid,
+  ROOT_CONTEXT,
+  type TextMapGetter,
+  TraceFlags,
+  trace,
+} from "@opentelemetry/api";
+import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from "@opentelemetry/core";
+import { B3InjectEncoding, B3Propagator } from "@opentelemetry/propagator-b3";
+import type { HeaderReader } from "./tracing.ts";
+
+/** The later one wins where a call brings both. B3 is read in both encodings. */
+const propagator = new CompositePropagator({
+  propagators: [
+    new B3Propagator({ injectEncoding: B3InjectEncoding.SINGLE_HEADER }),
+    new W3CBaggagePropagator(),
+    new W3CTraceContextPropagator(),
+  ],
+});
+
+const getter: TextMapGetter<HeaderReader> = {
+  get: (headers, name) => headers(name),
+  keys: () => [],
+};
+
+/** What the headers of a call say about its trace. */
+export type Upstream =
+  /** Its trace is not recorded, so neither is this part of it. */
+  | "unsampled"
+  /** It is recorded; the context is the parent. */
+  | Context
+  /** Nothing: this process decides. */
+  | undefined;
+
+/** Reads W3C `traceparent`, B3 `b3` and B3 `x-b3-*`. Looks for their presence first: most calls bring none. */
+export function extract(headers: HeaderReader): Upstream {
+  const b3 = headers("b3");
+  const b3Sampled = headers("x-b3-sampled");
+  if (
+    b3 === undefined &&
+    b3Sampled === undefined &&
+    headers("traceparent") === undefined &&
+    headers("x-b3-traceid") === undefined
+  )
+    return undefined;
+  const context = propagator.extract(ROOT_CONTEXT, headers, getter);
+  const parent = trace.getSpanContext(context);
+  if (parent !== undefined && isSpanContextValid(parent))
+    return (parent.traceFlags & TraceFlags.SAMPLED) === 0 ? "unsampled" : context;
+  // B3 may deny without naming a trace.
+  if (b3 === "0" || b3Sampled === "0" || b3Sampled?.toLowerCase() === "false") return "unsampled";
+  return undefined;
+}
+
+/** The headers that carry a context to another process. */
+export function inject(context: Context): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = {};
+  propagator.inject(context, headers, {
+    set: (carrier, name, value) => {
+      carrier[name.toLowerCase()] = value;
+    },
+  });
+  return headers;
+}

@@ -225,6 +225,22 @@ describe("over-limit cache", () => {
       assert.deepEqual(run(cache, [{}]), [[KNOWN_OVER, 3]]);
     });
 
+    test("giving back whose answer was lost may have been done: what was asked meanwhile is not learnt", async () => {
+      const { store, cache } = setUp();
+      const { promise, reject } = Promise.withResolvers<void>();
+      const answered = store.count.bind(store);
+      store.count = () => promise;
+      const giving = cache.count(makeRequest([countOf({ hits: -3 })], { now: NOW }));
+      store.count = answered;
+      store.late = true;
+      const counting = cache.count(makeRequest([countOf({ hits: 3 })], { now: NOW }));
+      reject(new Error("time-out"));
+      await assert.rejects(async () => giving, /time-out/);
+      store.answer(0);
+      await counting;
+      assert.equal(cache.gauges().entryCount, 0);
+    });
+
     test("an error goes through and teaches nothing", async () => {
       const { store, cache } = setUp();
       run(cache, [{ stem: "a:", hits: 3 }]);

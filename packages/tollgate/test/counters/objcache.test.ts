@@ -12,7 +12,7 @@ import { MemcachedServer } from "../servers/memcached.ts";
 import { freePort } from "../servers/process.ts";
 import { FaultyProxy } from "../servers/proxy.ts";
 import { makeCount, makeRequest, storeConformance, windowOf } from "./conformance.ts";
-import { countFails, countOne, until, within } from "./kvstoreSupport.ts";
+import { countFails, countOne, until, within } from "./kvstore-support.ts";
 
 describe("objcache", () => {
   let servers: MemcachedServer[];

@@ -3,7 +3,7 @@ import { type Endpoint, formatEndpoint, parseHostPort } from "../transport/endpo
 import type { Ticket } from "../transport/ticket.ts";
 import { type Address, greeting } from "./address.ts";
 import { Way } from "./batch.ts";
-import { readSlots } from "./clusterSlots.ts";
+import { readSlots } from "./cluster-slots.ts";
 import { Connection } from "./connection.ts";
 import { StoreNode } from "./node.ts";
 import type { ErrorReply } from "./resp/reader.ts";

@@ -6,7 +6,7 @@ import { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
 import type { KvstoreOptions } from "../../src/counters/kvstore/options.ts";
 import { SentinelGroup } from "../servers/sentinel.ts";
 import { storeConformance, windowOf } from "./conformance.ts";
-import { countFails, countOne, until } from "./kvstoreSupport.ts";
+import { countFails, countOne, until } from "./kvstore-support.ts";
 
 describe("kvstore, sentinel", () => {
   let group: SentinelGroup;

@@ -9,7 +9,7 @@ import { freePort } from "../servers/process.ts";
 import { FaultyProxy } from "../servers/proxy.ts";
 import { RedisServer } from "../servers/redis.ts";
 import { makeCount, makeRequest } from "./conformance.ts";
-import { countFails, countOne, until, within } from "./kvstoreSupport.ts";
+import { countFails, countOne, until, within } from "./kvstore-support.ts";
 
 describe("kvstore: pool", () => {
   let redis: RedisServer;
@@ -287,7 +287,7 @@ describe("kvstore: pool", () => {
   test("closing does not wait for ever", async (t) => {
     const { proxy, store } = await proxied(t, { poolSize: 1, timeout: 200 });
     proxy.held = () => true;
-    const failed = countFails(store, "STORE_TIMEOUT");
+    const failed = assert.rejects(countOne(store, { stem: stemOf(t) }), { name: "StoreError" });
     await store.close();
     await failed;
   });

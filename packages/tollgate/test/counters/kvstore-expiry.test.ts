@@ -8,7 +8,7 @@ import { type Count, MAX_COUNT } from "../../src/counters/store.ts";
 import { FaultyProxy } from "../servers/proxy.ts";
 import { RedisServer } from "../servers/redis.ts";
 import { makeCount, makeRequest, windowOf } from "./conformance.ts";
-import { countFails, countOne, until } from "./kvstoreSupport.ts";
+import { countFails, countOne, until } from "./kvstore-support.ts";
 
 describe("kvstore: what stands in Redis", () => {
   let redis: RedisServer;

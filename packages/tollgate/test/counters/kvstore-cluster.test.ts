@@ -7,7 +7,7 @@ import type { KvstoreOptions } from "../../src/counters/kvstore/options.ts";
 import { slotOf } from "../../src/counters/kvstore/slots.ts";
 import { RedisCluster } from "../servers/cluster.ts";
 import { makeCount, makeRequest, storeConformance, windowOf } from "./conformance.ts";
-import { countOne, until } from "./kvstoreSupport.ts";
+import { countOne, until } from "./kvstore-support.ts";
 
 describe("kvstore, cluster", () => {
   let cluster: RedisCluster;

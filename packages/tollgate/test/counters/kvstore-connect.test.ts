@@ -7,7 +7,7 @@ import { certificates } from "../servers/certificates.ts";
 import { RedisCluster } from "../servers/cluster.ts";
 import { RedisServer } from "../servers/redis.ts";
 import { SentinelGroup } from "../servers/sentinel.ts";
-import { countFails, countOne } from "./kvstoreSupport.ts";
+import { countFails, countOne } from "./kvstore-support.ts";
 
 function open(t: TestContext, options: KvstoreOptions): KvstoreStore {
   const store = new KvstoreStore({ poolSize: 2, ...options });

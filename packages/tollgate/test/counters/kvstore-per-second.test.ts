@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
-import { PerSecondStore } from "../../src/counters/kvstore/perSecond.ts";
+import { PerSecondStore } from "../../src/counters/kvstore/per-second.ts";
 import { Outcome } from "../../src/counters/store.ts";
 import { RedisCluster } from "../servers/cluster.ts";
 import { FaultyProxy } from "../servers/proxy.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { z } from "zod";
 import { readMethod } from "../signature/source/method.ts";
 import { SourceModule } from "../signature/source/module.ts";
@@ -8,6 +9,8 @@ import { SourceModules } from "../signature/source/modules.ts";
 import { SourceText } from "../signature/source/text.ts";
 import { type DocumentedClass, type DocumentOptions, openApiDocument } from "./document.ts";
 import type { OpenApiDocument, Operation } from "./model.ts";
+
+type JsonObject = { readonly [key: string]: unknown };
 
 const INFO = { title: "Example", version: "1.2.3" };
 
@@ -57,12 +60,25 @@ const assertValid = async (document: OpenApiDocument): Promise<void> => {
       assert.equal(new Set(all).size, all.length, `${path} has a parameter twice`);
     }
   }
+  const ajv = new Ajv2020();
+  for (const schema of schemasIn(document)) {
+    assert.ok(ajv.validateSchema(schema), `${JSON.stringify(schema)}: ${JSON.stringify(ajv.errors)}`);
+  }
   for (const [reference] of JSON.stringify(document).matchAll(/(?<="\$ref":"#\/)[^"]+/g)) {
     const target = reference!
       .split("/")
       .reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], document);
     assert.ok(target, `nothing at ${reference}`);
   }
+};
+
+/** Every schema of a document, from the outside. */
+const schemasIn = (value: unknown): JsonObject[] => {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, own]) => {
+    if (key === "schema") return [own as JsonObject];
+    return key === "schemas" ? (Object.values(own as JsonObject) as JsonObject[]) : schemasIn(own);
+  });
 };
 
 const operationOf = async (
@@ -444,7 +460,6 @@ suite("schemas that stand in for types", () => {
     assert.deepEqual(document.paths["/x"]!.get!.parameters![0]!.schema, {});
   });
 });
-type JsonObject = { readonly [key: string]: unknown };
 
 suite("texts", () => {
   test("summary, description, deprecation, tags", async () => {

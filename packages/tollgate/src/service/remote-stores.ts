@@ -1,7 +1,7 @@
 import { FailurePolicy } from "../counters/failure-policy.ts";
 import { KvstoreStore } from "../counters/kvstore/kvstore.ts";
 import type { KvstoreOptions } from "../counters/kvstore/options.ts";
-import { PerSecondStore } from "../counters/kvstore/perSecond.ts";
+import { PerSecondStore } from "../counters/kvstore/per-second.ts";
 import { ObjcacheStore } from "../counters/objcache/objcache.ts";
 import type { CounterStore } from "../counters/store.ts";
 import type { ClientTlsOptions } from "../counters/transport/tls.ts";

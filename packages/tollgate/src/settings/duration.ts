@@ -38,6 +38,6 @@ export function formatDuration(milliseconds: number): string {
   if (milliseconds < 1000) return `${milliseconds}ms`;
   const hours = Math.floor(milliseconds / 3600e3);
   const minutes = Math.floor((milliseconds % 3600e3) / 60e3);
-  const seconds = Math.round((milliseconds % 60e3) * 1e3) / 1e6;
+  const seconds = Math.round((milliseconds % 60e3) * 1e6) / 1e9;
   return `${hours > 0 ? `${hours}h` : ""}${minutes > 0 ? `${minutes}m` : ""}${seconds > 0 ? `${seconds}s` : ""}`;
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import * as kinds from "./kinds.ts";
+import * as lists from "./list-kinds.ts";
 
 interface Case {
   readonly kind: kinds.Kind<never> | kinds.Kind<unknown>;
@@ -82,7 +83,7 @@ const cases: Record<string, Case> = {
     bad: ["cluster", "singl", ""],
   },
   list: {
-    kind: kinds.list,
+    kind: lists.list,
     good: [
       ["a", ["a"]],
       ["a, b,c ", ["a", "b", "c"]],
@@ -90,7 +91,7 @@ const cases: Record<string, Case> = {
     bad: ["a,,b", "a,"],
   },
   pairs: {
-    kind: kinds.pairs,
+    kind: lists.pairs,
     good: [
       [
         "k1:v1,k2:v2",
@@ -112,7 +113,7 @@ const cases: Record<string, Case> = {
     bad: ["a", ":b", "a:1,", "a:1,a:2"],
   },
   assignments: {
-    kind: kinds.assignments,
+    kind: lists.assignments,
     good: [
       [
         "k=v,k2=a=b",

@@ -275,6 +275,30 @@ test("the per-second instance has defaults of its own, and the main one's TLS fi
   assert.equal(kvstore?.main.tls?.skipHostnameVerification, false);
 });
 
+test("TLS files of the main instance serve the per-second one, a pair only as a whole", () => {
+  const environment = {
+    KVSTORE_URL: "h:1",
+    KVSTORE_TLS_CACERT: "/ca",
+    KVSTORE_TLS_CLIENT_CERT: "/cert",
+    KVSTORE_TLS_CLIENT_KEY: "/key",
+    KVSTORE_PERSECOND: "true",
+    KVSTORE_PERSECOND_URL: "p:1",
+    KVSTORE_PERSECOND_TLS: "true",
+  };
+  const { settings, warnings } = loadSettings(environment);
+  assert.deepEqual(warnings, []);
+  assert.equal(settings.kvstore?.main.tls, undefined);
+  assert.deepEqual(settings.kvstore?.perSecond?.tls, {
+    cert: "/cert",
+    key: "/key",
+    caCert: "/ca",
+    skipHostnameVerification: false,
+  });
+  assert.deepEqual(faultsOf({ ...environment, KVSTORE_PERSECOND_TLS_CLIENT_CERT: "/own" }), [
+    "KVSTORE_PERSECOND_TLS_CLIENT_KEY must be set, because KVSTORE_PERSECOND_TLS_CLIENT_CERT is",
+  ]);
+});
+
 const auths: [text: string, user: string | undefined, password: string][] = [
   ["pass", undefined, "pass"],
   ["user:pass", "user", "pass"],

@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { aliasesOf } from "./aliases.ts";
-import { type Pairs, pairs, Refusal } from "./kinds.ts";
+import { Refusal } from "./kinds.ts";
+import { type Pairs, pairs } from "./list-kinds.ts";
 import type { Environment, Findings } from "./reading.ts";
 import type { Mogrifier } from "./settings.ts";
 

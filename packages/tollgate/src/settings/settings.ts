@@ -1,4 +1,4 @@
-import type { Pairs } from "./kinds.ts";
+import type { Pairs } from "./list-kinds.ts";
 import type { Secret } from "./secret.ts";
 import type { StoreTarget } from "./store-target.ts";
 import type { Values } from "./table.ts";

@@ -67,15 +67,18 @@ function warnOfUnused(prefix: string, because: string, findings: Findings): void
 
 function resolveKvStore(values: Values, findings: Findings): KvStoreSettings | undefined {
   const { kvstore } = values;
-  const main = resolveInstance("KVSTORE_", kvstore.main, findings);
+  const isLent = kvstore.perSecondEnabled && kvstore.perSecond.tls.enabled;
+  const main = resolveInstance("KVSTORE_", kvstore.main, findings, isLent);
   let perSecond: KvStoreInstance | undefined;
   if (kvstore.perSecondEnabled) {
     const own = kvstore.perSecond.tls;
     const shared = kvstore.main.tls;
+    // A certificate and its key go together: half a pair is never made whole by the main instance's other half.
+    const pair = own.cert === undefined && own.key === undefined ? shared : own;
     const tls = {
       enabled: own.enabled,
-      cert: own.cert ?? shared.cert,
-      key: own.key ?? shared.key,
+      cert: pair.cert,
+      key: pair.key,
       caCert: own.caCert ?? shared.caCert,
       skipHostnameVerification: own.skipHostnameVerification ?? shared.skipHostnameVerification,
     };
@@ -95,6 +98,7 @@ function resolveInstance(
   prefix: string,
   values: InstanceValues,
   findings: Findings,
+  isLent = false,
 ): KvStoreInstance | undefined {
   const name = (part: string): string => prefix + part;
   if (findings.given.has(name("PIPELINE_LIMIT")))
@@ -140,7 +144,7 @@ function resolveInstance(
         ? undefined
         : { user: parsed.user, password: new Secret(parsed.password) }),
     sentinelAuth: values.type === "sentinel" ? credentials(values.sentinelAuth) : undefined,
-    tls: clientTls(prefix, { ...values.tls, enabled: values.tls.enabled || parsed.tls }, findings),
+    tls: clientTls(prefix, { ...values.tls, enabled: values.tls.enabled || parsed.tls }, findings, isLent),
   };
 }
 
@@ -155,13 +159,15 @@ function credentials(auth: Secret | undefined): Credentials | undefined {
   };
 }
 
+/** @param isLent whether another instance uses the files too, so that they are not without effect */
 function clientTls(
   prefix: string,
   tls: InstanceValues["tls"] | Values["objcache"]["tls"],
   findings: Findings,
+  isLent = false,
 ): ClientTls | undefined {
   if (!tls.enabled) {
-    warnOfUnused(`${prefix}TLS_`, `${findings.spelling(`${prefix}TLS`)} is not true`, findings);
+    if (!isLent) warnOfUnused(`${prefix}TLS_`, `${findings.spelling(`${prefix}TLS`)} is not true`, findings);
     return undefined;
   }
   if ((tls.cert === undefined) !== (tls.key === undefined)) {

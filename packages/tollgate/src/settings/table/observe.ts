@@ -5,15 +5,14 @@ import {
   decimal,
   duration,
   int,
-  list,
   listenAddress,
   logLevel,
-  pairs,
   path,
   port,
   strictBool,
   text,
 } from "../kinds.ts";
+import { list, pairs } from "../list-kinds.ts";
 import { computed, optional, setting } from "../setting.ts";
 
 export const logs = {

@@ -1,4 +1,5 @@
-import { assignments, bool, choice, decimal, duration, int, path, secretPairs, text } from "../kinds.ts";
+import { bool, choice, decimal, duration, int, path, text } from "../kinds.ts";
+import { assignments, secretPairs } from "../list-kinds.ts";
 import { optional, setting } from "../setting.ts";
 
 export const config = {

@@ -1,4 +1,5 @@
-import { bool, choice, duration, int, list, path, secret, storeAddress, text } from "../kinds.ts";
+import { bool, choice, duration, int, path, secret, storeAddress, text } from "../kinds.ts";
+import { list } from "../list-kinds.ts";
 import { optional, setting } from "../setting.ts";
 
 const failureMode = choice({ error: "error", allow: "allow", deny: "deny", local: "local" });

@@ -1,21 +1,26 @@
+import type { EmbeddedStore } from "./counters/embedded/embedded-store.ts";
 import type { CounterStore } from "./counters/store.ts";
-import { Decider } from "./decision/decide.ts";
 import { explainDecision } from "./decision/explain.ts";
-import { Answering } from "./doors/answering.ts";
+import type { Answering } from "./doors/answering.ts";
 import { debugPages } from "./doors/debug-pages.ts";
-import { type GrpcDoor, openGrpcDoor } from "./doors/grpc-door.ts";
 import { type HttpDoor, openHttpDoor } from "./doors/http-listener.ts";
 import { httpPages } from "./doors/http-pages.ts";
 import { COMPONENTS, createHealth, type Health } from "./observe/health.ts";
-import { createLogger, type Logger } from "./observe/log.ts";
+import { createLogger, type Level, type Logger } from "./observe/log.ts";
 import { createStatistics, type Registry } from "./observe/registry.ts";
 import type { RunningSinks } from "./observe/sinks/start.ts";
 import { ActiveRules } from "./service/active-rules.ts";
+import { createAnswering } from "./service/answering.ts";
+import { Components } from "./service/components.ts";
+import { divideSettings } from "./service/divide.ts";
+import { type GrpcService, openGrpc, threadsFor } from "./service/grpc.ts";
 import { decisionOptions } from "./service/mapping.ts";
 import { openSinks } from "./service/sinks.ts";
 import { openSource } from "./service/sources.ts";
-import { openStore } from "./service/stores.ts";
+import { countsHere, openEmbedded, openStore } from "./service/stores.ts";
+import { MergedStatistics } from "./service/threads/merged-statistics.ts";
 import type { LoadedSettings } from "./settings/load.ts";
+import type { Environment } from "./settings/reading.ts";
 import type { Settings } from "./settings/settings.ts";
 import type { RuleSource } from "./sources/source.ts";
 
@@ -26,66 +31,60 @@ export interface Addresses {
   readonly debug: string;
 }
 
+/** What the service is built from before anything listens. */
+interface Parts {
+  readonly settings: Settings;
+  readonly environment: Environment;
+  /** That serve gRPC; 1 is this one. */
+  readonly threads: number;
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly statistics: MergedStatistics;
+  readonly health: Health;
+  readonly components: Components;
+  readonly embedded: EmbeddedStore | undefined;
+  readonly store: CounterStore;
+}
+
 /**
  * The whole service, built out of its settings. Start order: statistics and health, the store, the debug port, the
  * source of rules; then, once the first rules are loaded (or at once with `FORCE_START_WITHOUT_INITIAL_CONFIG`),
  * gRPC, and HTTP last: who can ask `/healthcheck` finds every door open.
  */
 export class Service {
-  readonly log: Logger;
-  readonly #settings: Settings;
-  readonly #statistics: Registry;
-  readonly #health: Health;
+  readonly #parts: Parts;
   readonly #rules: ActiveRules;
   readonly #source: RuleSource;
-  readonly #store: CounterStore;
   readonly #answering: Answering;
   readonly #opened = Promise.withResolvers<void>();
   readonly #addresses = { http: "", grpc: "", debug: "" };
   #sinks: RunningSinks | undefined;
   #debug: HttpDoor | undefined;
   #http: HttpDoor | undefined;
-  #grpc: GrpcDoor | undefined;
+  #grpc: GrpcService | undefined;
   #stopping: Promise<void> | undefined;
 
-  private constructor(
-    settings: Settings,
-    log: Logger,
-    statistics: Registry,
-    health: Health,
-    store: CounterStore,
-  ) {
-    this.#settings = settings;
-    this.log = log;
-    this.#statistics = statistics;
-    this.#health = health;
-    this.#store = store;
-    const { healthNeedsConfig } = settings.config;
+  private constructor(parts: Parts) {
+    this.#parts = parts;
+    const { settings, log, registry, statistics, health, store } = parts;
     this.#rules = new ActiveRules(
       log,
-      statistics,
-      healthNeedsConfig ? health.component(COMPONENTS.config, "no configuration is loaded") : undefined,
+      registry,
+      settings.config.healthNeedsConfig
+        ? health.component(COMPONENTS.config, "no configuration is loaded")
+        : undefined,
+      (ruleSet) => this.#grpc?.setRules(ruleSet.drafts),
     );
     this.#source = openSource(settings, this.#rules, log);
-    const decider = new Decider(decisionOptions(settings), statistics, store);
-    const ruleSet = () => this.#rules.current;
-    this.#answering = new Answering({ decider, store: store, ruleSet, statistics, log });
+    this.#answering = createAnswering(settings, store, () => this.#rules.current, statistics, log);
   }
 
-  /** Builds and starts the service. Rejects where a door or the store cannot be had. */
-  static async start({ settings, warnings, infos }: LoadedSettings): Promise<Service> {
-    const log = createLogger({ level: settings.logs.level, format: settings.logs.format });
-    for (const line of warnings) log.warn(line);
-    for (const line of infos) log.info(line);
-    const statistics = createStatistics({
-      tags: Object.fromEntries(settings.stats.extraTags),
-      maxDynamicKeys: settings.stats.maxDynamicKeys,
-      kvstoreName: settings.kvstore?.statisticsName ?? "kvstore",
-      objcacheName: settings.objcache?.statisticsName ?? "objcache",
-    });
-    const health = createHealth(log);
-    const store = await openStore(settings, { statistics, health, log });
-    const service = new Service(settings, log, statistics, health, store);
+  /**
+   * Builds and starts the service. Rejects where a door or the store cannot be had.
+   * @param environment what the settings were loaded from: threads load theirs from it
+   */
+  static async start(loaded: LoadedSettings, environment: Environment): Promise<Service> {
+    const service = new Service(await openParts(loaded, environment));
     try {
       await service.#start();
     } catch (error) {
@@ -93,6 +92,15 @@ export class Service {
       throw error;
     }
     return service;
+  }
+
+  get log(): Logger {
+    return this.#parts.log;
+  }
+
+  setLogLevel(level: Level): void {
+    this.log.setLevel(level);
+    this.#grpc?.setLevel(level);
   }
 
   get addresses(): Addresses {
@@ -106,7 +114,7 @@ export class Service {
 
   /** The longest that {@link stop} may take, in milliseconds. */
   get shutdownTimeout(): number {
-    return this.#settings.lifecycle.shutdownTimeout;
+    return this.#parts.settings.lifecycle.shutdownTimeout;
   }
 
   /** Loads the rules anew, now. */
@@ -125,68 +133,57 @@ export class Service {
   }
 
   async #start(): Promise<void> {
-    const { debug, config } = this.#settings;
+    const { settings, registry, statistics, store, log } = this.#parts;
     // Nobody may be waiting for the doors when they fail to open.
     this.#opened.promise.catch(() => undefined);
-    this.#sinks = await openSinks(this.#settings, this.#statistics, this.log);
-    if (this.#sinks?.pullAddress !== undefined) {
-      this.log.warn(`Listening for metrics on '${this.#sinks.pullAddress}'`);
-    }
+    registry.beforeRead(async () => {
+      statistics.refresh();
+      await this.#grpc?.collect();
+    });
+    this.#sinks = await openSinks(settings, registry, log);
+    if (this.#sinks?.pullAddress !== undefined)
+      log.warn(`Listening for metrics on '${this.#sinks.pullAddress}'`);
     this.#debug = await openHttpDoor({
       name: "debug",
-      host: debug.host,
-      port: debug.port,
-      log: this.log,
+      host: settings.debug.host,
+      port: settings.debug.port,
+      log,
       controllers: debugPages({
         ruleSet: () => this.#rules.current,
-        registry: this.#statistics,
-        log: this.log,
+        registry,
+        log,
+        setLogLevel: (level) => this.setLogLevel(level),
         answering: this.#answering,
         explain: (request) =>
-          explainDecision(
-            request,
-            this.#rules.current,
-            this.#store,
-            decisionOptions(this.#settings),
-            Date.now(),
-          ),
+          explainDecision(request, this.#rules.current, store, decisionOptions(settings), Date.now()),
       }),
     });
     this.#addresses.debug = this.#debug.address;
-    this.log.warn(`Listening for debug on '${this.#debug.address}'`);
+    log.warn(`Listening for debug on '${this.#debug.address}'`);
     this.#source.start();
-    if (config.forceStart) await this.#openDoors();
+    if (settings.config.forceStart) await this.#openDoors();
     else {
-      this.log.info("waiting for the first configuration");
+      log.info("waiting for the first configuration");
       void this.#rules.first.then(() => this.#openDoors());
     }
   }
 
   async #openDoors(): Promise<void> {
     if (this.#stopping !== undefined) return;
+    const { settings, health, log } = this.#parts;
     try {
-      const { grpc, http } = this.#settings;
-      this.#grpc = await openGrpcDoor({
-        where: grpc.uds === undefined ? { host: grpc.host, port: grpc.port } : { path: grpc.uds },
-        tls: undefined,
-        maxConnectionAge: grpc.maxConnectionAge,
-        maxConnectionAgeGrace: grpc.maxConnectionAgeGrace,
-        answering: this.#answering,
-        health: this.#health,
-        statistics: this.#statistics,
-        log: this.log,
-      });
+      this.#grpc = await openGrpc({ ...this.#parts, answering: this.#answering, rules: this.#rules });
       this.#addresses.grpc = this.#grpc.address;
-      this.log.warn(`Listening for gRPC on '${this.#grpc.address}'`);
+      log.warn(`Listening for gRPC on '${this.#grpc.address}'`);
       this.#http = await openHttpDoor({
         name: "HTTP",
-        host: http.host,
-        port: http.port,
-        log: this.log,
-        controllers: httpPages(this.#answering, this.#health),
+        host: settings.http.host,
+        port: settings.http.port,
+        log,
+        controllers: httpPages(this.#answering, health),
       });
       this.#addresses.http = this.#http.address;
-      this.log.warn(`Listening for HTTP on '${this.#http.address}'`);
+      log.warn(`Listening for HTTP on '${this.#http.address}'`);
       this.#opened.resolve();
     } catch (error) {
       this.#opened.reject(error);
@@ -194,18 +191,45 @@ export class Service {
   }
 
   async #stop(delay: boolean): Promise<void> {
-    const { drainDelay, shutdownTimeout } = this.#settings.lifecycle;
+    const { settings, health, log, store, embedded } = this.#parts;
+    const { drainDelay, shutdownTimeout } = settings.lifecycle;
     const deadline = performance.now() + shutdownTimeout;
     const left = () => Math.max(0, deadline - performance.now());
-    this.#health.terminate();
+    health.terminate();
     if (delay && drainDelay > 0) await pause(Math.min(drainDelay, left()));
     await this.#source.stop();
     await Promise.allSettled([this.#http?.close(left()), this.#grpc?.close(left())]);
-    await settledWithin(this.#store.close(), left());
+    await settledWithin(store.close(), left());
+    await settledWithin(embedded?.close() ?? Promise.resolve(), left());
     await this.#sinks?.stop(left());
     await this.#debug?.close(0);
-    await this.log.flush(Math.min(1000, Math.max(100, left())));
+    await log.flush(Math.min(1000, Math.max(100, left())));
   }
+}
+
+/** Statistics and health first, so that whatever comes after can speak of itself; then the store. */
+async function openParts(
+  { settings, warnings, infos }: LoadedSettings,
+  environment: Environment,
+): Promise<Parts> {
+  const log = createLogger({ level: settings.logs.level, format: settings.logs.format });
+  for (const line of warnings) log.warn(line);
+  for (const line of infos) log.info(line);
+  const registry = createStatistics({
+    tags: Object.fromEntries(settings.stats.extraTags),
+    maxDynamicKeys: settings.stats.maxDynamicKeys,
+    kvstoreName: settings.kvstore?.statisticsName ?? "kvstore",
+    objcacheName: settings.objcache?.statisticsName ?? "objcache",
+  });
+  const statistics = new MergedStatistics(registry);
+  const health = createHealth(log);
+  const components = new Components(health);
+  const threads = threadsFor(settings, log);
+  const divided = divideSettings(settings, threads === 1 ? 1 : threads + 1);
+  const embedded = countsHere(settings) ? await openEmbedded(settings, registry, log) : undefined;
+  const component = (name: string) => components.voice(name);
+  const store = await openStore(divided, { statistics, log, embedded, component });
+  return { settings, environment, threads, log, registry, statistics, health, components, embedded, store };
 }
 
 function pause(milliseconds: number): Promise<void> {

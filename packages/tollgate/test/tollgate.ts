@@ -62,6 +62,7 @@ export async function startTollgate(options: TollgateOptions = {}): Promise<Runn
       DEBUG_HOST: "127.0.0.1",
       PORT: "0",
       GRPC_PORT: "0",
+      WORKERS: "1",
       DEBUG_PORT: "0",
       ...options.env,
     },

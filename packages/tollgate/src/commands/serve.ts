@@ -48,7 +48,7 @@ export async function runServe(argv: readonly string[], io: CommandIo): Promise<
   const env = options.example ? { ...exampleEnvironment(), ...io.env } : io.env;
   let service: Service | undefined;
   try {
-    service = await Service.start(loadSettings(env));
+    service = await Service.start(loadSettings(env), env);
     const ended = untilSignalled(service);
     await Promise.race([service.opened, ended]);
     if (options.example) io.stdout.write(exampleLines(service.addresses));

@@ -24,7 +24,7 @@ export function untilSignalled(service: Service): Promise<number> {
     process.on("SIGINT", end);
     process.on("SIGHUP", () => service.reload());
     process.on("SIGUSR2", () => {
-      service.log.setLevel(service.log.level === "debug" ? configured : "debug");
+      service.setLogLevel(service.log.level === "debug" ? configured : "debug");
       service.log.warn(`log level set to ${service.log.level} by SIGUSR2`);
     });
   });

@@ -64,6 +64,7 @@ export class MapStatistics implements Statistics {
     this.counters.set(name, counter);
     return counter;
   }
+  counterFrom(): void {}
   gauge(): void {}
   timer() {
     return { record() {} };

@@ -1,6 +1,6 @@
 import { Controller, HttpError } from "@tollway/waymark";
 import type { DecisionExplanation } from "../decision/explain.ts";
-import { LEVELS, type Logger, levelOfName } from "../observe/log.ts";
+import { LEVELS, type Level, type Logger, levelOfName } from "../observe/log.ts";
 import type { Registry } from "../observe/registry.ts";
 import { FilterError } from "../observe/snapshot.ts";
 import type { RateLimitRequest } from "../protocol/messages.ts";
@@ -14,12 +14,13 @@ export interface DebugPagesOptions {
   readonly ruleSet: () => RuleSet | undefined;
   readonly registry: Registry;
   readonly log: Logger;
+  readonly setLogLevel: (level: Level) => void;
   readonly answering: Answering;
   readonly explain: (request: RateLimitRequest) => Promise<DecisionExplanation>;
 }
 
 /** The pages of the debug port; `/` lists them. `Accept: application/json` gives JSON where there is text. */
-export function debugPages({ ruleSet, registry, log, answering, explain }: DebugPagesOptions) {
+export function debugPages({ ruleSet, registry, log, setLogLevel, answering, explain }: DebugPagesOptions) {
   class Page extends Controller {
     static override private = true;
 
@@ -95,7 +96,7 @@ export function debugPages({ ruleSet, registry, log, answering, explain }: Debug
           `the body must be one of ${LEVELS.join(", ")}, not ${JSON.stringify(name.slice(0, 40))}`,
         );
       }
-      log.setLevel(level);
+      setLogLevel(level);
       log.warn(`log level set to ${level} through the debug port`);
       return this.text(`${level}\n`);
     }

@@ -1,10 +1,4 @@
-import {
-  type BoundAddress,
-  GrpcServer,
-  ReflectionService,
-  type ServerOptions,
-  type TlsOptions,
-} from "@tollway/grpc-wire";
+import { type BoundAddress, GrpcServer, ReflectionService, type TlsOptions } from "@tollway/grpc-wire";
 import type { Health } from "../observe/health.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Counter, Statistics, Timer } from "../observe/statistics.ts";
@@ -13,10 +7,24 @@ import { showAddress } from "./address.ts";
 import type { Answering } from "./answering.ts";
 import { serveHealth } from "./grpc-health.ts";
 import { serveDecisions } from "./grpc-methods.ts";
+import { carriesDnsName } from "./peer-name.ts";
+
+/** A certificate chain, its key, and the authorities that callers' certificates must come from, as PEM texts. */
+export interface Certificates {
+  readonly cert: string;
+  readonly key: string;
+  /** Set: callers must present a certificate. */
+  readonly ca: string | undefined;
+}
 
 export interface GrpcDoorOptions {
-  readonly where: { readonly host: string; readonly port: number } | { readonly path: string };
-  readonly tls: TlsOptions | undefined;
+  readonly where:
+    | { readonly host: string; readonly port: number; readonly reusePort?: boolean }
+    | { readonly path: string };
+  /** Undefined: no TLS. */
+  readonly certificates: Certificates | undefined;
+  /** DNS name that a caller's certificate must carry. */
+  readonly clientSan: string | undefined;
   /** Milliseconds; 0 for never. */
   readonly maxConnectionAge: number;
   readonly maxConnectionAgeGrace: number;
@@ -28,17 +36,22 @@ export interface GrpcDoorOptions {
 
 /** The gRPC port: decisions, health, reflection. */
 export interface GrpcDoor {
+  /** `0.0.0.0:8081`, or the socket's path. */
   readonly address: string;
-  readonly server: GrpcServer;
+  /** 0 for a socket's path. */
+  readonly port: number;
+  /** For connections to come. Throws, and keeps the old ones, where they do not fit. */
+  replaceCertificates(certificates: Certificates): void;
+  /** Drains: GOAWAY, and at most `timeout` milliseconds for calls under way. */
   close(timeout: number): Promise<void>;
 }
 
 /** Binds and serves. Rejects where the address cannot be had. */
 export async function openGrpcDoor(options: GrpcDoorOptions): Promise<GrpcDoor> {
-  const { where, tls, answering, statistics, log } = options;
+  const { where, certificates, answering, statistics, log } = options;
   const observer = new MethodStatistics(statistics);
   const server = new GrpcServer({
-    ...(tls !== undefined && { tls }),
+    ...(certificates !== undefined && { tls: tlsOptions(certificates, options) }),
     connection: {
       maxConnectionAgeMs: options.maxConnectionAge,
       maxConnectionAgeGraceMs: options.maxConnectionAgeGrace,
@@ -47,25 +60,47 @@ export async function openGrpcDoor(options: GrpcDoorOptions): Promise<GrpcDoor> 
     onHandlerError: (error, path) => log.error(`${path}: ${String(error)}`),
     onConnectionError: ({ peer, code, message }) =>
       log.debug(() => `gRPC connection of ${peer}: ${code}: ${message}`),
-  } satisfies ServerOptions);
+  });
   serveDecisions(server, answering);
   const forget = serveHealth(server, options.health);
   new ReflectionService(Buffer.from(descriptorSet, "base64")).addTo(server);
-  let bound: BoundAddress;
+  const bound = await bind(server, where);
+  return {
+    address: bound.kind === "unix" ? bound.path : showAddress(bound.host, bound.port),
+    port: bound.kind === "unix" ? 0 : bound.port,
+    replaceCertificates: ({ cert, key, ca }) =>
+      server.setSecureContext({ cert, key, ...(ca !== undefined && { ca }) }),
+    close: async (timeout) => {
+      await server.drain({ timeoutMs: timeout });
+      forget();
+    },
+  };
+}
+
+async function bind(server: GrpcServer, where: GrpcDoorOptions["where"]): Promise<BoundAddress> {
   try {
-    bound = await server.listen("path" in where ? { path: where.path } : { ...where });
+    return await server.listen("path" in where ? { path: where.path } : { ...where });
   } catch (error) {
     const place = "path" in where ? where.path : showAddress(where.host, where.port);
     const problem = error instanceof Error ? error.message : String(error);
     throw new Error(`cannot listen for gRPC on ${place}: ${problem}`, { cause: error });
   }
+}
+
+function tlsOptions({ cert, key, ca }: Certificates, { clientSan, log }: GrpcDoorOptions): TlsOptions {
+  if (ca === undefined) return { cert, key };
   return {
-    address: bound.kind === "unix" ? bound.path : showAddress(bound.host, bound.port),
-    server,
-    close: async (timeout) => {
-      await server.drain({ timeoutMs: timeout });
-      forget();
-    },
+    cert,
+    key,
+    ca,
+    requestCert: true,
+    ...(clientSan !== undefined && {
+      verifyPeer: (peer) => {
+        const fits = carriesDnsName(peer, clientSan);
+        if (!fits) log.warn(`refused a caller whose certificate does not carry the DNS name ${clientSan}`);
+        return fits;
+      },
+    }),
   };
 }
 

@@ -27,8 +27,8 @@ export interface RegistryOptions {
 
 /** Everything that is counted, and the way to it for sinks and pages. */
 export interface Registry extends Statistics, StatisticsView {
-  /** A counter whose value somebody else keeps; it only grows. */
-  counterFrom(name: string, read: () => number): void;
+  /** Calls `bring` before statistics are read by anybody, and lets readers wait for it. */
+  beforeRead(bring: () => Promise<void>): void;
   /** The page `/stats`: live values, whatever sinks there are. Works in turns: it never stalls a decision. */
   snapshot(options?: SnapshotOptions): Promise<string>;
 }
@@ -57,6 +57,7 @@ class StatisticsRegistry implements Registry {
   readonly #aliases: Map<string, RuleSeries> = new Map();
   readonly #notFound: Map<string, SingleSeries> = new Map();
   readonly #timerListeners: ((entry: TimerEntry) => void)[] = [];
+  readonly #bringers: (() => Promise<void>)[] = [];
   #dynamic = 0;
   #configured = 0;
 
@@ -66,6 +67,14 @@ class StatisticsRegistry implements Registry {
     this.#kvstore = options.kvstoreName ?? "kvstore";
     this.#objcache = options.objcacheName ?? "objcache";
     this.gauge("ratelimit.statistics.dynamic_keys", () => this.#dynamic);
+  }
+
+  beforeRead(bring: () => Promise<void>): void {
+    this.#bringers.push(bring);
+  }
+
+  async refresh(): Promise<void> {
+    await Promise.all(this.#bringers.map((bring) => bring()));
   }
 
   get gauges(): Iterable<GaugeEntry> {

@@ -50,6 +50,8 @@ export interface StatisticsView {
   readonly timers: readonly TimerEntry[];
   /** How many counters there are: one more than the highest id. */
   readonly counterCount: number;
+  /** Readers wait for it before they read: what is counted elsewhere is brought in. */
+  refresh(): Promise<void>;
   /** Hears of every timer, those that exist and those to come, before anything else is recorded. */
   onTimer(listener: (entry: TimerEntry) => void): void;
 }

@@ -26,6 +26,7 @@ type Line = readonly [name: string, value: number];
 /** Every statistic with its present value, sorted by name; of a timer, its count, mean, quantiles and maximum. */
 export async function snapshot(registry: StatisticsView, options: SnapshotOptions): Promise<string> {
   const matches = compileFilter(options.filter);
+  await registry.refresh();
   const lines: Line[] = [];
   const add = (name: string, value: number): void => {
     if (matches(name)) lines.push([name, value]);

@@ -7,14 +7,19 @@ import type { Node } from "./tree.ts";
 
 let generations = 0;
 
+/** What a rule set is built from: checked plain data, which can be passed to another thread to build the same there. */
+export type RuleDrafts = readonly DraftDomain[];
+
 /** All rules of one load behind their indexes. */
 export class IndexedRuleSet implements RuleSet {
   readonly generation = ++generations;
   readonly domains: readonly string[];
+  readonly drafts: RuleDrafts;
   readonly #domains = new Map<string, Domain>();
 
   /** @param drafts checked, and without errors; each domain once */
-  constructor(drafts: readonly DraftDomain[]) {
+  constructor(drafts: RuleDrafts) {
+    this.drafts = drafts;
     for (const draft of drafts) this.#domains.set(draft.name, buildDomain(draft));
     this.domains = Object.freeze([...this.#domains.keys()].sort());
   }

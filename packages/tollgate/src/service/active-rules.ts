@@ -2,26 +2,37 @@ import type { HealthComponent } from "../observe/health.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";
 import { type Diagnostic, formatDiagnostic } from "../rules/diagnostic.ts";
-import type { RuleSet } from "../rules/rule.ts";
+import type { IndexedRuleSet } from "../rules/rule-set.ts";
 
 /** The rules in force: what a source last loaded without a fault. Readers take the whole set at once. */
 export class ActiveRules {
-  #current: RuleSet | undefined;
+  #current: IndexedRuleSet | undefined;
   readonly #log: Logger;
   readonly #successes: Counter;
   readonly #errors: Counter;
   readonly #health: HealthComponent | undefined;
   readonly #first = Promise.withResolvers<void>();
 
-  /** @param health the configuration's component, where it is on: ill while no domain is loaded */
-  constructor(log: Logger, statistics: Statistics, health: HealthComponent | undefined) {
+  readonly #onReplaced: (ruleSet: IndexedRuleSet) => void;
+
+  /**
+   * @param health the configuration's component, where it is on: ill while no domain is loaded
+   * @param onReplaced hears of every set that comes into force
+   */
+  constructor(
+    log: Logger,
+    statistics: Statistics,
+    health: HealthComponent | undefined,
+    onReplaced: (ruleSet: IndexedRuleSet) => void,
+  ) {
+    this.#onReplaced = onReplaced;
     this.#log = log;
     this.#health = health;
     this.#successes = statistics.counter("ratelimit.service.config_load_success");
     this.#errors = statistics.counter("ratelimit.service.config_load_error");
   }
 
-  get current(): RuleSet | undefined {
+  get current(): IndexedRuleSet | undefined {
     return this.#current;
   }
 
@@ -30,8 +41,9 @@ export class ActiveRules {
     return this.#first.promise;
   }
 
-  replace(ruleSet: RuleSet, warnings: readonly Diagnostic[]): void {
+  replace(ruleSet: IndexedRuleSet, warnings: readonly Diagnostic[]): void {
     this.#current = ruleSet;
+    this.#onReplaced(ruleSet);
     this.#successes.value++;
     for (const warning of warnings) this.#log.warn(formatDiagnostic(warning));
     if (ruleSet.domains.length > 0) this.#health?.heal();

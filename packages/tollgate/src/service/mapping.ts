@@ -1,4 +1,5 @@
 import type { DecisionOptions } from "../decision/decide.ts";
+import type { GrpcDoorOptions } from "../doors/grpc-door.ts";
 import type { Settings } from "../settings/settings.ts";
 
 /** What the decision is told of the settings. */
@@ -11,5 +12,16 @@ export function decisionOptions({ decision }: Settings): DecisionOptions {
     stopIncrementing: decision.stopIncrementing,
     dynamicMetadata: decision.dynamicMetadata,
     headers: decision.headers,
+  };
+}
+
+/** What the gRPC door is told of the settings, apart from where it is. */
+export function grpcDoorOptions({
+  grpc,
+}: Settings): Pick<GrpcDoorOptions, "clientSan" | "maxConnectionAge" | "maxConnectionAgeGrace"> {
+  return {
+    clientSan: grpc.tls?.clientSan,
+    maxConnectionAge: grpc.maxConnectionAge,
+    maxConnectionAgeGrace: grpc.maxConnectionAgeGrace,
   };
 }

@@ -16,7 +16,7 @@ import type {
   Settings,
 } from "../settings/settings.ts";
 import type { StoreAddress, StoreTarget } from "../settings/store-target.ts";
-import { openEmbedded, type StoreSurroundings } from "./stores.ts";
+import type { StoreSurroundings } from "./stores.ts";
 
 /** The key-value store: one instance, or two, each with its health and its statistics, behind the failure policy. */
 export async function openKvstore(
@@ -35,7 +35,7 @@ export async function openKvstore(
           main,
           open(kvstore.perSecond, "kvstore_per_second_pool", COMPONENTS.perSecondStore),
         );
-  return withFailurePolicy(store, kvstore.failureMode, settings, around);
+  return withFailurePolicy(store, kvstore.failureMode, around);
 }
 
 /** The object cache behind the failure policy. */
@@ -56,7 +56,7 @@ export async function openObjcache(
     expirationJitterMaxSeconds: settings.store.expirationJitterMaxSeconds,
     log: (level, line) => around.log[level](line),
   });
-  return withFailurePolicy(store, objcache.failureMode, settings, around);
+  return withFailurePolicy(store, objcache.failureMode, around);
 }
 
 interface InstanceContext {
@@ -70,9 +70,9 @@ interface InstanceContext {
 function openInstance(
   instance: KvStoreInstance,
   { jitter, pool, component, watched }: InstanceContext,
-  { statistics, health, log }: StoreSurroundings,
+  { statistics, component: register, log }: StoreSurroundings,
 ): KvstoreStore {
-  const part = watched ? health.component(component) : undefined;
+  const tell = watched ? register(component) : undefined;
   const { target, tls, auth, sentinelAuth } = instance;
   const store = new KvstoreStore({
     ...location(target),
@@ -85,10 +85,7 @@ function openInstance(
     ...(auth !== undefined && { auth: authText(auth) }),
     ...(sentinelAuth !== undefined && { sentinelAuth: authText(sentinelAuth) }),
     expirationJitterMaxSeconds: jitter,
-    onConnections: (active) => {
-      if (active > 0) part?.heal();
-      else part?.fail("no connection to the store");
-    },
+    onConnections: (active) => tell?.(active > 0 ? undefined : "no connection to the store"),
     log: (level, line) => log[level](line),
   });
   statistics.gauge(`ratelimit.${pool}.cx_active`, () => store.gauges.cxActive);
@@ -97,17 +94,15 @@ function openInstance(
   return store;
 }
 
-async function withFailurePolicy(
+function withFailurePolicy(
   store: CounterStore,
   mode: FailureMode,
-  settings: Settings,
-  around: StoreSurroundings,
-): Promise<CounterStore> {
-  const { statistics, log } = around;
+  { statistics, log, embedded }: StoreSurroundings,
+): CounterStore {
   const errors = statistics.counter(`ratelimit.service.call.should_rate_limit.${store.kind}_error`);
   const policy = new FailurePolicy(store, {
     mode,
-    ...(mode === "local" && { local: await openEmbedded(settings, around) }),
+    ...(mode === "local" && embedded !== undefined && { local: embedded }),
     // A call that fails in spite of the policy is counted where its caller is answered.
     onFailure: (_error, answered) => {
       if (answered) errors.value++;

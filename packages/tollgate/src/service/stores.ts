@@ -1,16 +1,18 @@
 import { EmbeddedStore } from "../counters/embedded/embedded-store.ts";
 import { OverLimitCache } from "../counters/over-limit-cache.ts";
 import type { CounterStore } from "../counters/store.ts";
-import type { Health } from "../observe/health.ts";
 import type { Logger } from "../observe/log.ts";
-import type { Registry } from "../observe/registry.ts";
+import type { Statistics } from "../observe/statistics.ts";
 import type { Settings } from "../settings/settings.ts";
 
 /** What a store is built among. */
 export interface StoreSurroundings {
-  readonly statistics: Registry;
-  readonly health: Health;
+  readonly statistics: Statistics;
   readonly log: Logger;
+  /** The counters of this process, where they are counted in it. */
+  readonly embedded: EmbeddedStore | undefined;
+  /** Makes a health component known; what it returns is told of faults, and of their end by undefined. */
+  readonly component: (name: string) => (fault: string | undefined) => void;
 }
 
 /** The store that the settings ask for, with what stands in front of it, and their statistics. */
@@ -29,13 +31,22 @@ async function openBackend(settings: Settings, around: StoreSurroundings): Promi
     const { openObjcache } = await import("./remote-stores.ts");
     return openObjcache(settings, settings.objcache, around);
   }
-  return openEmbedded(settings, around);
+  if (around.embedded === undefined) throw new Error("the embedded store has not been opened");
+  return around.embedded;
 }
 
-/** The embedded store, as the back end or for the failure policy `local`. */
+/** Whether hits are counted in the process: always, or while the store is away. */
+export function countsHere(settings: Settings): boolean {
+  const { backend } = settings.store;
+  const mode = settings.kvstore?.failureMode ?? settings.objcache?.failureMode;
+  return backend === "embedded" || mode === "local";
+}
+
+/** Opens the counters of this process. */
 export async function openEmbedded(
   settings: Settings,
-  { statistics, log }: StoreSurroundings,
+  statistics: Statistics,
+  log: Logger,
 ): Promise<EmbeddedStore> {
   const { sizeInBytes, snapshot } = settings.embedded;
   const store = await EmbeddedStore.open({
@@ -50,7 +61,7 @@ export async function openEmbedded(
   return store;
 }
 
-function withOverLimitCache(store: CounterStore, sizeInBytes: number, statistics: Registry): CounterStore {
+function withOverLimitCache(store: CounterStore, sizeInBytes: number, statistics: Statistics): CounterStore {
   const cache = new OverLimitCache(store, { sizeInBytes });
   for (const name of Object.keys(cache.gauges()) as (keyof ReturnType<typeof cache.gauges>)[]) {
     statistics.gauge(`ratelimit.localcache.${name}`, () => cache.gauges()[name]);

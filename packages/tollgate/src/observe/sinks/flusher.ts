@@ -72,6 +72,7 @@ export class Flusher {
 
   async #flush(): Promise<void> {
     if (!this.#sink.ready) return;
+    await this.#view.refresh();
     await this.#counters();
     for (const gauge of this.#view.gauges) {
       const value = gauge.read();

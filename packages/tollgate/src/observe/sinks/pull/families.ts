@@ -66,6 +66,7 @@ export class Families {
 
   /** Every family, by name, with the statistics that there are now. Works in turns. */
   async collect(): Promise<readonly Family[]> {
+    await this.#view.refresh();
     const { counters } = this.#view;
     for (let since = 0; this.#countersSeen < counters.length; since++) {
       // Taken before waiting, so that two scrapes at a time map nothing twice.

@@ -1,0 +1,20 @@
+import type { CounterStore } from "../counters/store.ts";
+import { Decider } from "../decision/decide.ts";
+import { Answering } from "../doors/answering.ts";
+import type { Logger } from "../observe/log.ts";
+import type { Statistics } from "../observe/statistics.ts";
+import type { RuleSet } from "../rules/rule.ts";
+import type { Settings } from "../settings/settings.ts";
+import { decisionOptions } from "./mapping.ts";
+
+/** What answers calls in one thread: the decision over a store, and what is said of failures. */
+export function createAnswering(
+  settings: Settings,
+  store: CounterStore,
+  ruleSet: () => RuleSet | undefined,
+  statistics: Statistics,
+  log: Logger,
+): Answering {
+  const decider = new Decider(decisionOptions(settings), statistics, store);
+  return new Answering({ decider, store, ruleSet, statistics, log });
+}

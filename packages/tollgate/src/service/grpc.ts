@@ -1,0 +1,91 @@
+import { readFileSync } from "node:fs";
+import type { EmbeddedStore } from "../counters/embedded/embedded-store.ts";
+import type { Answering } from "../doors/answering.ts";
+import { type Certificates, openGrpcDoor } from "../doors/grpc-door.ts";
+import type { Health } from "../observe/health.ts";
+import type { Level, Logger } from "../observe/log.ts";
+import type { RuleDrafts } from "../rules/rule-set.ts";
+import type { Environment } from "../settings/reading.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { ActiveRules } from "./active-rules.ts";
+import type { Components } from "./components.ts";
+import { grpcDoorOptions } from "./mapping.ts";
+import type { MergedStatistics } from "./threads/merged-statistics.ts";
+import { ThreadPool } from "./threads/pool.ts";
+
+/** The gRPC port, served by this thread or by several. */
+export interface GrpcService {
+  readonly address: string;
+  setRules(rules: RuleDrafts): void;
+  setLevel(level: Level): void;
+  /** Brings the statistics up to date with every call that was answered before. */
+  collect(): Promise<void>;
+  close(timeout: number): Promise<void>;
+}
+
+export interface GrpcServiceOptions {
+  readonly settings: Settings;
+  readonly environment: Environment;
+  readonly threads: number;
+  readonly answering: Answering;
+  readonly embedded: EmbeddedStore | undefined;
+  readonly rules: ActiveRules;
+  readonly health: Health;
+  readonly components: Components;
+  readonly statistics: MergedStatistics;
+  readonly log: Logger;
+}
+
+/** How many threads serve gRPC; 1 where one listener cannot be shared: a unix socket, a system without SO_REUSEPORT. */
+export function threadsFor(settings: Settings, log: Logger): number {
+  const { workers } = settings.lifecycle;
+  if (workers === 1) return 1;
+  const sole = settings.grpc.uds !== undefined ? "a unix socket has one listener" : reusePortFault();
+  if (sole === undefined) return workers;
+  log.info(`gRPC is served by one thread: ${sole}`);
+  return 1;
+}
+
+/** Node refuses the option on the others (node:net, `reusePort`). */
+function reusePortFault(): string | undefined {
+  const able = ["linux", "freebsd", "sunos", "aix"].includes(process.platform);
+  return able ? undefined : `${process.platform} does not spread connections over listeners`;
+}
+
+/** Opens the gRPC port. Rejects where it cannot be had. */
+export async function openGrpc(options: GrpcServiceOptions): Promise<GrpcService> {
+  const { settings, threads, rules, log } = options;
+  const { host, port, uds } = settings.grpc;
+  const certificates = readCertificates(settings);
+  if (threads > 1) {
+    const drafts = rules.current?.drafts;
+    const pool = await ThreadPool.open({ ...options, host, port, certificates, rules: drafts });
+    log.info(`gRPC is served by ${threads} threads`);
+    // Rules that came into force while the threads started.
+    if (rules.current !== undefined && rules.current.drafts !== drafts) pool.setRules(rules.current.drafts);
+    return pool;
+  }
+  const door = await openGrpcDoor({
+    ...grpcDoorOptions(settings),
+    ...options,
+    certificates,
+    where: uds === undefined ? { host, port } : { path: uds },
+  });
+  return {
+    address: door.address,
+    setRules() {},
+    setLevel() {},
+    collect: async () => {},
+    close: (timeout) => door.close(timeout),
+  };
+}
+
+function readCertificates({ grpc }: Settings): Certificates | undefined {
+  if (grpc.tls === undefined) return undefined;
+  const { cert, key, clientCaCert } = grpc.tls;
+  return {
+    cert: readFileSync(cert, "utf8"),
+    key: readFileSync(key, "utf8"),
+    ca: clientCaCert === undefined ? undefined : readFileSync(clientCaCert, "utf8"),
+  };
+}

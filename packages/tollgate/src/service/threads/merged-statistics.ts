@@ -1,0 +1,97 @@
+import type {
+  Counter,
+  GaugeReader,
+  MetricKey,
+  RuleStatistics,
+  Statistics,
+  Timer,
+} from "../../observe/statistics.ts";
+import { ruleFields, type ThreadFigures } from "./messages.ts";
+
+/**
+ * The statistics of all threads in one registry. Counters and durations of the others are added to the main thread's
+ * own; a gauge shows the sum over the threads, or the greatest where a sum would mean nothing.
+ */
+export class MergedStatistics implements Statistics {
+  readonly #registry: Statistics;
+  /** Name to thread to value. The main thread is 0. */
+  readonly #gauges = new Map<string, Map<number, GaugeReader>>();
+  readonly #sources: (() => void)[] = [];
+
+  constructor(registry: Statistics) {
+    this.#registry = registry;
+  }
+
+  rule(key: MetricKey, fromRequest: boolean): RuleStatistics {
+    return this.#registry.rule(key, fromRequest);
+  }
+  domainNotFound(domain: string): Counter {
+    return this.#registry.domainNotFound(domain);
+  }
+  counter(name: string): Counter {
+    return this.#registry.counter(name);
+  }
+  timer(name: string): Timer {
+    return this.#registry.timer(name);
+  }
+
+  /** Counted here as increases, so that other threads' can be added. */
+  counterFrom(name: string, read: () => number): void {
+    const counter = this.#registry.counter(name);
+    let sent = 0;
+    this.#sources.push(() => {
+      const present = read();
+      counter.value += present - sent;
+      sent = present;
+    });
+  }
+
+  gauge(name: string, read: GaugeReader): void {
+    this.#setGauge(name, 0, read);
+  }
+
+  /** Brings the main thread's own sources up to date. */
+  refresh(): void {
+    for (const source of this.#sources) source();
+  }
+
+  /** Adds what a thread has counted. */
+  add(thread: number, figures: ThreadFigures): void {
+    for (const { key, fromRequest, increases } of figures.rules) {
+      const rule = this.#registry.rule(key, fromRequest);
+      ruleFields.forEach((field, index) => {
+        rule[field] += increases[index]!;
+      });
+    }
+    for (const [domain, increase] of figures.notFound)
+      this.#registry.domainNotFound(domain).value += increase;
+    for (const [name, increase] of figures.counters) this.#registry.counter(name).value += increase;
+    for (const [name, value] of figures.gauges) this.#setGauge(name, thread, () => value);
+    for (const [name, milliseconds] of figures.durations) this.addDurations(name, milliseconds);
+  }
+
+  addDurations(name: string, milliseconds: Float64Array): void {
+    const timer = this.#registry.timer(name);
+    for (let index = 0; index < milliseconds.length; index++) timer.record(milliseconds[index]!);
+  }
+
+  /** A thread that has ended has no gauges any more. */
+  forget(thread: number): void {
+    for (const values of this.#gauges.values()) values.delete(thread);
+  }
+
+  #setGauge(name: string, thread: number, read: GaugeReader): void {
+    let values = this.#gauges.get(name);
+    if (values === undefined) {
+      const all = new Map<number, GaugeReader>();
+      values = all;
+      this.#gauges.set(name, all);
+      const greatest = /degraded|average/.test(name);
+      this.#registry.gauge(name, () => {
+        const present = [...all.values()].map((reader) => reader());
+        return greatest ? Math.max(...present) : present.reduce((sum, value) => sum + value, 0);
+      });
+    }
+    values.set(thread, read);
+  }
+}

@@ -1,0 +1,246 @@
+import { createServer } from "node:net";
+import { Worker } from "node:worker_threads";
+import type { EmbeddedStore, EmbeddedStoreShare } from "../../counters/embedded/embedded-store.ts";
+import type { Certificates } from "../../doors/grpc-door.ts";
+import type { Health } from "../../observe/health.ts";
+import type { Level, Logger } from "../../observe/log.ts";
+import type { RuleDrafts } from "../../rules/rule-set.ts";
+import type { Environment } from "../../settings/reading.ts";
+import type { Components } from "../components.ts";
+import type { MergedStatistics } from "./merged-statistics.ts";
+import type { FromThread, ThreadStart, ToThread } from "./messages.ts";
+
+export interface ThreadPoolOptions {
+  readonly threads: number;
+  readonly host: string;
+  /** 0 for any. */
+  readonly port: number;
+  readonly environment: Environment;
+  readonly embedded: EmbeddedStore | undefined;
+  readonly rules: RuleDrafts | undefined;
+  readonly certificates: Certificates | undefined;
+  readonly health: Health;
+  readonly components: Components;
+  readonly statistics: MergedStatistics;
+  readonly log: Logger;
+}
+
+/** A thread that answers no request for its figures within this time is read without them, in milliseconds. */
+const COLLECT_TIMEOUT = 2000;
+/** Threads are replaced, but not for ever: so many ends within a minute mean that something is wrong for good. */
+const MOST_ENDS = 10;
+const MINUTE = 60_000;
+
+interface Running {
+  readonly number: number;
+  readonly worker: Worker;
+  readonly share: EmbeddedStoreShare | undefined;
+  /** Questions for figures that wait for their answer. */
+  readonly waiting: Map<number, () => void>;
+  /** Its voice for each component that it has spoken of. */
+  readonly voices: Map<string, (fault: string | undefined) => void>;
+  drained: boolean;
+}
+
+/**
+ * Threads that serve gRPC on one port, each with a listener of its own (SO_REUSEPORT: the kernel spreads connections).
+ * One that dies is replaced. What they count comes together in the main thread.
+ */
+export class ThreadPool {
+  readonly #options: ThreadPoolOptions;
+  readonly #running = new Set<Running>();
+  #rules: RuleDrafts | undefined;
+  #certificates: Certificates | undefined;
+  #level: Level;
+  #port: number;
+  #address = "";
+  #threads = 0;
+  #questions = 0;
+  #closing = false;
+  #ends: number[] = [];
+  readonly #forget: () => void;
+
+  private constructor(options: ThreadPoolOptions) {
+    this.#options = options;
+    this.#rules = options.rules;
+    this.#certificates = options.certificates;
+    this.#level = options.log.level;
+    this.#port = options.port;
+    this.#forget = options.health.subscribe((healthy) => this.#tell({ kind: "health", healthy }));
+  }
+
+  /** Starts all threads. Rejects where the port cannot be had, another process's included. */
+  static async open(options: ThreadPoolOptions): Promise<ThreadPool> {
+    // With SO_REUSEPORT another process that has the port would share it, silently, and every embedded limit would
+    // be counted twice: a plain bind finds out.
+    if (options.port !== 0) await probe(options.host, options.port);
+    const pool = new ThreadPool(options);
+    try {
+      // The first thread finds a port where any will do; the others take the same.
+      await pool.#start();
+      await Promise.all(Array.from({ length: options.threads - 1 }, () => pool.#start()));
+    } catch (error) {
+      await pool.close(0);
+      throw error;
+    }
+    return pool;
+  }
+
+  get address(): string {
+    return this.#address;
+  }
+
+  setRules(rules: RuleDrafts): void {
+    this.#rules = rules;
+    this.#tell({ kind: "rules", rules });
+  }
+
+  setLevel(level: Level): void {
+    this.#level = level;
+    this.#tell({ kind: "level", level });
+  }
+
+  replaceCertificates(certificates: Certificates): void {
+    this.#certificates = certificates;
+    this.#tell({ kind: "certificates", certificates });
+  }
+
+  /** Brings the statistics up to date with every call that was answered before. */
+  async collect(): Promise<void> {
+    const number = ++this.#questions;
+    await Promise.all([...this.#running].map((thread) => ask(thread, number)));
+  }
+
+  /** Drains every thread; what is not done within `timeout` milliseconds is cut. */
+  async close(timeout: number): Promise<void> {
+    this.#closing = true;
+    this.#forget();
+    const ends = [...this.#running].map(
+      ({ worker }) => new Promise((resolve) => worker.once("exit", resolve)),
+    );
+    this.#tell({ kind: "drain", timeout });
+    const cut = setTimeout(() => {
+      for (const { worker } of this.#running) void worker.terminate();
+    }, timeout + 1000);
+    await Promise.all(ends);
+    clearTimeout(cut);
+  }
+
+  #tell(message: ToThread): void {
+    for (const { worker } of this.#running) worker.postMessage(message);
+  }
+
+  #start(): Promise<void> {
+    const { embedded, environment, health, threads } = this.#options;
+    const share = embedded?.share();
+    const start: ThreadStart = {
+      environment,
+      embedded: share,
+      parts: threads + 1,
+      port: this.#port,
+      level: this.#level,
+      healthy: health.healthy,
+      rules: this.#rules,
+      certificates: this.#certificates,
+    };
+    const worker = new Worker(
+      new URL(import.meta.url.endsWith(".ts") ? "./thread.ts" : "./thread.js", import.meta.url),
+      {
+        workerData: start,
+        name: `grpc-${this.#threads + 1}`,
+      },
+    );
+    const thread: Running = {
+      number: ++this.#threads,
+      worker,
+      share,
+      waiting: new Map(),
+      voices: new Map(),
+      drained: false,
+    };
+    this.#running.add(thread);
+    return new Promise((resolve, reject) => {
+      worker.on("message", (message: FromThread) => {
+        if (message.kind === "listening") {
+          this.#port = message.port;
+          this.#address = message.address;
+          resolve();
+        } else if (message.kind === "failed") reject(new Error(message.message));
+        else this.#hear(thread, message);
+      });
+      worker.on("error", (error) => {
+        this.#options.log.error(
+          `a thread failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+        );
+        reject(error);
+      });
+      worker.on("exit", () => {
+        reject(new Error("a thread ended while it started"));
+        this.#ended(thread);
+      });
+    });
+  }
+
+  #hear(thread: Running, message: FromThread): void {
+    const { statistics } = this.#options;
+    if (message.kind === "statistics") {
+      statistics.add(thread.number, message.figures);
+      thread.waiting.get(message.number)?.();
+    } else if (message.kind === "durations") statistics.addDurations(message.timer, message.milliseconds);
+    else if (message.kind === "component") this.#hearComponent(thread, message.name, message.fault);
+    else if (message.kind === "drained") {
+      thread.drained = true;
+      statistics.add(thread.number, message.figures);
+    }
+  }
+
+  #hearComponent({ voices }: Running, name: string, fault: string | undefined): void {
+    const voice = voices.get(name) ?? this.#options.components.voice(name);
+    voices.set(name, voice);
+    voice(fault);
+  }
+
+  #ended(thread: Running): void {
+    this.#running.delete(thread);
+    for (const answer of thread.waiting.values()) answer();
+    for (const voice of thread.voices.values()) voice(undefined);
+    this.#options.statistics.forget(thread.number);
+    if (thread.share !== undefined) this.#options.embedded?.workerExited(thread.share);
+    if (this.#closing || thread.drained || this.#address === "") return;
+    const now = performance.now();
+    this.#ends = [...this.#ends.filter((at) => at > now - MINUTE), now];
+    const { log } = this.#options;
+    if (this.#ends.length > MOST_ENDS) {
+      log.fatal(`${MOST_ENDS} threads ended within a minute: giving up`);
+      process.exitCode = 1;
+      process.kill(process.pid, "SIGTERM");
+      return;
+    }
+    log.error(`thread ${thread.number} ended unexpectedly: another one takes its place`);
+    this.#start().catch((error: unknown) => log.error(`no thread could take its place: ${String(error)}`));
+  }
+}
+
+function ask(thread: Running, number: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(late);
+      thread.waiting.delete(number);
+      resolve();
+    };
+    const late = setTimeout(done, COLLECT_TIMEOUT);
+    thread.waiting.set(number, done);
+    thread.worker.postMessage({ kind: "collect", number } satisfies ToThread);
+  });
+}
+
+function probe(host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", (error) => {
+      const place = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+      reject(new Error(`cannot listen for gRPC on ${place}: ${error.message}`, { cause: error }));
+    });
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve()));
+  });
+}

@@ -1,0 +1,167 @@
+import type {
+  Counter,
+  GaugeReader,
+  MetricKey,
+  RuleStatistics,
+  Statistics,
+  Timer,
+} from "../../observe/statistics.ts";
+import { type RuleFigures, ruleFields, type ThreadFigures } from "./messages.ts";
+
+/** So many durations travel together; a thread holds back no more. */
+const DURATIONS = 4096;
+const OTHER = "_other";
+
+/**
+ * Statistics of a thread that serves: counted here in plain fields, as everywhere, and handed to the main thread as
+ * increases when it asks. Names, bounds across threads and sinks are the main thread's affair.
+ */
+export class ThreadStatistics implements Statistics {
+  readonly #maxDynamicKeys: number;
+  readonly #sendDurations: (timer: string, milliseconds: Float64Array) => void;
+  readonly #rules = new Map<string, TrackedRule>();
+  readonly #notFound = new Map<string, TrackedCounter>();
+  readonly #counters = new Map<string, TrackedCounter>();
+  readonly #sources = new Map<string, { read: () => number; sent: number }>();
+  readonly #gauges = new Map<string, GaugeReader>();
+  readonly #timers = new Map<string, BatchingTimer>();
+  #dynamic = 0;
+
+  constructor(maxDynamicKeys: number, sendDurations: (timer: string, milliseconds: Float64Array) => void) {
+    this.#maxDynamicKeys = maxDynamicKeys;
+    this.#sendDurations = sendDurations;
+  }
+
+  rule(key: MetricKey, fromRequest: boolean): RuleStatistics {
+    const identity = JSON.stringify([key.domain, ...key.levels]);
+    const known = this.#rules.get(identity);
+    if (known !== undefined) return known;
+    if (fromRequest) {
+      if (this.#dynamic >= this.#maxDynamicKeys)
+        return this.rule({ domain: key.domain, levels: [OTHER] }, false);
+      this.#dynamic++;
+    }
+    const rule = new TrackedRule(key, fromRequest);
+    this.#rules.set(identity, rule);
+    return rule;
+  }
+
+  domainNotFound(domain: string): Counter {
+    const known = this.#notFound.get(domain);
+    if (known !== undefined) return known;
+    if (this.#dynamic >= this.#maxDynamicKeys && domain !== OTHER) return this.domainNotFound(OTHER);
+    if (domain !== OTHER) this.#dynamic++;
+    const counter = new TrackedCounter();
+    this.#notFound.set(domain, counter);
+    return counter;
+  }
+
+  counter(name: string): Counter {
+    let counter = this.#counters.get(name);
+    if (counter === undefined) {
+      counter = new TrackedCounter();
+      this.#counters.set(name, counter);
+    }
+    return counter;
+  }
+
+  counterFrom(name: string, read: () => number): void {
+    this.#sources.set(name, { read, sent: 0 });
+  }
+
+  gauge(name: string, read: GaugeReader): void {
+    this.#gauges.set(name, read);
+  }
+
+  timer(name: string): Timer {
+    let timer = this.#timers.get(name);
+    if (timer === undefined) {
+      timer = new BatchingTimer((milliseconds) => this.#sendDurations(name, milliseconds));
+      this.#timers.set(name, timer);
+    }
+    return timer;
+  }
+
+  /** What has been counted since the last call. */
+  take(): ThreadFigures {
+    const sources = [...this.#sources].map(([name, source]): [string, number] => {
+      const increase = source.read() - source.sent;
+      source.sent += increase;
+      return [name, increase];
+    });
+    return {
+      rules: [...this.#rules.values()].map((rule) => rule.take()).filter((figures) => figures !== undefined),
+      notFound: increasesOf(this.#notFound),
+      counters: [...increasesOf(this.#counters), ...sources.filter(([, increase]) => increase !== 0)],
+      gauges: [...this.#gauges].map(([name, read]) => [name, read()]),
+      durations: [...this.#timers].map(([name, timer]) => [name, timer.take()]),
+    };
+  }
+}
+
+function increasesOf(counters: ReadonlyMap<string, TrackedCounter>): [string, number][] {
+  return [...counters]
+    .map(([name, counter]): [string, number] => [name, counter.take()])
+    .filter(([, increase]) => increase !== 0);
+}
+
+class TrackedCounter implements Counter {
+  value = 0;
+  #sent = 0;
+
+  take(): number {
+    const increase = this.value - this.#sent;
+    this.#sent = this.value;
+    return increase;
+  }
+}
+
+class TrackedRule implements RuleStatistics {
+  totalHits = 0;
+  overLimit = 0;
+  nearLimit = 0;
+  withinLimit = 0;
+  shadowMode = 0;
+  overLimitWithLocalCache = 0;
+  readonly #key: MetricKey;
+  readonly #fromRequest: boolean;
+  #sent: readonly number[] = ruleFields.map(() => 0);
+
+  constructor(key: MetricKey, fromRequest: boolean) {
+    this.#key = key;
+    this.#fromRequest = fromRequest;
+  }
+
+  take(): RuleFigures | undefined {
+    const present = ruleFields.map((field) => this[field]);
+    const increases = present.map((value, index) => value - this.#sent[index]!);
+    if (increases.every((increase) => increase === 0)) return undefined;
+    this.#sent = present;
+    return { key: this.#key, fromRequest: this.#fromRequest, increases };
+  }
+}
+
+class BatchingTimer implements Timer {
+  readonly #send: (milliseconds: Float64Array) => void;
+  #batch = new Float64Array(DURATIONS);
+  #length = 0;
+
+  constructor(send: (milliseconds: Float64Array) => void) {
+    this.#send = send;
+  }
+
+  record(milliseconds: number): void {
+    this.#batch[this.#length++] = milliseconds;
+    if (this.#length < DURATIONS) return;
+    const full = this.#batch;
+    this.#batch = new Float64Array(DURATIONS);
+    this.#length = 0;
+    this.#send(full);
+  }
+
+  take(): Float64Array {
+    const taken = this.#batch.slice(0, this.#length);
+    this.#length = 0;
+    return taken;
+  }
+}

@@ -1,0 +1,71 @@
+/** A thread that serves gRPC. Started by the pool with a {@link ThreadStart}; ends when it has drained. */
+import { parentPort, workerData } from "node:worker_threads";
+import { EmbeddedStore } from "../../counters/embedded/embedded-store.ts";
+import { openGrpcDoor } from "../../doors/grpc-door.ts";
+import { createHealth } from "../../observe/health.ts";
+import { createLogger } from "../../observe/log.ts";
+import { IndexedRuleSet } from "../../rules/rule-set.ts";
+import { loadSettings } from "../../settings/load.ts";
+import { createAnswering } from "../answering.ts";
+import { divideSettings } from "../divide.ts";
+import { grpcDoorOptions } from "../mapping.ts";
+import { openStore } from "../stores.ts";
+import type { FromThread, ThreadStart, ToThread } from "./messages.ts";
+import { ThreadStatistics } from "./thread-statistics.ts";
+
+const start = workerData as ThreadStart;
+const main = parentPort!;
+
+function send(message: FromThread, transfer: ArrayBuffer[] = []): void {
+  main.postMessage(message, transfer);
+}
+
+async function serve(): Promise<void> {
+  const settings = divideSettings(loadSettings(start.environment).settings, start.parts);
+  const log = createLogger({ level: start.level, format: settings.logs.format });
+  const statistics = new ThreadStatistics(settings.stats.maxDynamicKeys, (timer, milliseconds) =>
+    send({ kind: "durations", timer, milliseconds }, [milliseconds.buffer as ArrayBuffer]),
+  );
+  // The main thread says what becomes of the health; here it is only passed on.
+  const health = createHealth(createLogger({ level: "panic" }));
+  const overall = health.component("service", start.healthy ? undefined : "the service is not healthy");
+  const embedded = start.embedded && EmbeddedStore.attach(start.embedded);
+  const component = (name: string) => (fault: string | undefined) => send({ kind: "component", name, fault });
+  const store = await openStore(settings, { statistics, log, embedded, component });
+  let rules = start.rules && new IndexedRuleSet(start.rules);
+  const answering = createAnswering(settings, store, () => rules, statistics, log);
+  const door = await openGrpcDoor({
+    ...grpcDoorOptions(settings),
+    certificates: start.certificates,
+    where: { host: settings.grpc.host, port: start.port, reusePort: true },
+    answering,
+    health,
+    statistics,
+    log,
+  });
+  const hear: { [Kind in ToThread["kind"]]: (message: Extract<ToThread, { kind: Kind }>) => void } = {
+    rules: (message) => {
+      rules = new IndexedRuleSet(message.rules);
+    },
+    health: ({ healthy }) => (healthy ? overall.heal() : overall.fail("the service is not healthy")),
+    level: ({ level }) => log.setLevel(level),
+    certificates: ({ certificates }) => door.replaceCertificates(certificates),
+    collect: ({ number }) => send({ kind: "statistics", number, figures: statistics.take() }),
+    drain: ({ timeout }) => void drain(timeout),
+  };
+  main.on("message", (message: ToThread) => (hear[message.kind] as (message: ToThread) => void)(message));
+  send({ kind: "listening", address: door.address, port: door.port });
+
+  async function drain(timeout: number): Promise<void> {
+    await door.close(timeout);
+    await store.close();
+    await log.flush(500);
+    send({ kind: "drained", figures: statistics.take() });
+    main.close();
+  }
+}
+
+serve().catch((error: unknown) => {
+  send({ kind: "failed", message: error instanceof Error ? error.message : String(error) });
+  main.close();
+});

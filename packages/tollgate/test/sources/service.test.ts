@@ -1,9 +1,79 @@
 import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { test as nodeTest } from "node:test";
-import { Service } from "../../src/service.ts";
-import { loadSettings } from "../../src/settings/load.ts";
 import { domain, Folder, publish } from "./folder.ts";
 import { ManagementServer, resource } from "./management-server.ts";
+
+const command = join(import.meta.dirname, "..", "..", "bin", "tollgate.mjs");
+
+/** `tollgate serve` in a process of its own, on ports of its own. */
+class Tollgate {
+  readonly #process: ChildProcess;
+  readonly #exited: Promise<unknown>;
+  /** `host:port`, once the HTTP door is open. */
+  readonly http: Promise<string>;
+  #isOpen = false;
+  log = "";
+
+  constructor(env: Record<string, string>) {
+    this.#process = spawn(process.execPath, [command, "serve"], {
+      stdio: ["ignore", "ignore", "pipe"],
+      env: {
+        HOST: "127.0.0.1",
+        GRPC_HOST: "127.0.0.1",
+        DEBUG_HOST: "127.0.0.1",
+        PORT: "0",
+        GRPC_PORT: "0",
+        DEBUG_PORT: "0",
+        BACKEND_TYPE: "embedded",
+        DISABLE_STATS: "true",
+        ...env,
+      },
+    });
+    this.#exited = once(this.#process, "exit");
+    const opened = Promise.withResolvers<string>();
+    const lines = createInterface({ input: this.#process.stderr! });
+    lines.on("line", (line) => {
+      this.log += `${line}\n`;
+      const address = /Listening for HTTP on '([^']+)'/.exec(line)?.[1];
+      if (address === undefined) return;
+      this.#isOpen = true;
+      opened.resolve(address);
+    });
+    lines.on("close", () => opened.reject(new Error(`tollgate ended:\n${this.log}`)));
+    this.http = opened.promise;
+    this.http.catch(() => {});
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Asks for the keys `k` and `l` of the domain `d`, on `/json`. */
+  async ask(): Promise<Answer> {
+    const body = JSON.stringify({
+      domain: "d",
+      descriptors: ["k", "l"].map((key) => ({ entries: [{ key, value: "v" }] })),
+    });
+    const response = await fetch(`http://${await this.http}/json`, { method: "POST", body });
+    const { statuses = [] } = (await response.json()) as {
+      statuses?: { currentLimit?: { requestsPerUnit: number }; limitRemaining?: number }[];
+    };
+    return {
+      status: response.status,
+      limits: statuses.map((one) => one.currentLimit?.requestsPerUnit ?? -1),
+      remaining: statuses.map((one) => one.limitRemaining ?? -1),
+    };
+  }
+
+  async end(): Promise<void> {
+    this.#process.kill("SIGTERM");
+    await this.#exited;
+  }
+}
 
 interface Answer {
   readonly status: number;
@@ -11,60 +81,27 @@ interface Answer {
   readonly remaining: readonly number[];
 }
 
-/** Asks for the keys `k` and `l` of the domain `d`, on `/json`. */
-async function ask(service: Service): Promise<Answer> {
-  const body = JSON.stringify({
-    domain: "d",
-    descriptors: ["k", "l"].map((key) => ({ entries: [{ key, value: "v" }] })),
-  });
-  const response = await fetch(`http://${service.addresses.http}/json`, { method: "POST", body });
-  const { statuses = [] } = (await response.json()) as {
-    statuses?: { currentLimit?: { requestsPerUnit: number }; limitRemaining?: number }[];
-  };
-  return {
-    status: response.status,
-    limits: statuses.map((one) => one.currentLimit?.requestsPerUnit ?? -1),
-    remaining: statuses.map((one) => one.limitRemaining ?? -1),
-  };
-}
-
-/** A whole service on ports of its own. */
 function test(
   name: string,
-  body: (start: (env: Record<string, string>) => Promise<Service>, folder: Folder) => Promise<void>,
+  body: (start: (env: Record<string, string>) => Tollgate, folder: Folder) => Promise<void>,
 ): void {
-  nodeTest(name, { timeout: 30_000 }, async () => {
+  nodeTest(name, { timeout: 60_000 }, async () => {
     using folder = new Folder();
-    const services: Service[] = [];
-    const start = async (env: Record<string, string>): Promise<Service> => {
-      const service = await Service.start(
-        loadSettings({
-          HOST: "127.0.0.1",
-          GRPC_HOST: "127.0.0.1",
-          DEBUG_HOST: "127.0.0.1",
-          PORT: "0",
-          GRPC_PORT: "0",
-          DEBUG_PORT: "0",
-          BACKEND_TYPE: "embedded",
-          EMBEDDED_STORE_SIZE_IN_BYTES: "1048576",
-          DISABLE_STATS: "true",
-          LOG_LEVEL: "fatal",
-          RUNTIME_ROOT: folder.path,
-          ...env,
-        }),
-      );
-      services.push(service);
-      return service;
+    const started: Tollgate[] = [];
+    const start = (env: Record<string, string>): Tollgate => {
+      const tollgate = new Tollgate({ RUNTIME_ROOT: folder.path, ...env });
+      started.push(tollgate);
+      return tollgate;
     };
     try {
       await body(start, folder);
     } finally {
-      for (const service of services) await service.stop();
+      for (const tollgate of started) await tollgate.end();
     }
   });
 }
 
-/** Two limits a day, both of the same height, in two files of one domain. */
+/** Two limits a year, both of the same height, in two files of one domain. */
 function limits(height: number): Record<string, string> {
   const file = (key: string) =>
     domain("d", height).replace("key: k", `key: ${key}`).replace("unit: minute", "unit: year");
@@ -73,50 +110,62 @@ function limits(height: number): Record<string, string> {
 
 test("a reload under load loses no decision, mixes no two sets, and counters go on", async (start, folder) => {
   publish(folder.at("config"), limits(1_000_000));
-  const service = await start({ MERGE_DOMAIN_CONFIG: "true" });
-  await service.opened;
+  const tollgate = start({ MERGE_DOMAIN_CONFIG: "true" });
+  await tollgate.http;
   const answers: Answer[] = [];
   let swapping = true;
   const callers = Array.from({ length: 8 }, async () => {
-    while (swapping) answers.push(await ask(service));
+    while (swapping) answers.push(await tollgate.ask());
   });
-  const seen = new Set<number>();
-  for (let swap = 1; swap <= 15; swap++) {
-    const height = 1_000_000 + swap;
-    publish(folder.at("config"), limits(height));
-    // Until an answer shows the new set.
-    while (answers.at(-1)?.limits[0] !== height) await new Promise(setImmediate);
-    seen.add(height);
+  try {
+    for (let swap = 1; swap <= 15; swap++) {
+      publish(folder.at("config"), limits(1_000_000 + swap));
+      // Until an answer shows the new set.
+      while (answers.at(-1)?.limits[0] !== 1_000_000 + swap)
+        await Promise.race([...callers, new Promise(setImmediate)]);
+    }
+  } finally {
+    swapping = false;
   }
-  swapping = false;
   await Promise.all(callers);
-  assert.equal(seen.size, 15);
   for (const { status, limits: pair } of answers) {
     assert.equal(status, 200);
     assert.equal(pair.length, 2);
     assert.equal(pair[0], pair[1]);
   }
-  const last = await ask(service);
+  const last = await tollgate.ask();
   const used = answers.length + 1;
   assert.deepEqual(last.remaining, [1_000_015 - used, 1_000_015 - used]);
 });
 
-test("rules from a management server open the doors", async (start) => {
+test("rules from a management server open the doors, and a refused set changes nothing", async (start) => {
   const server = await ManagementServer.start();
   try {
-    const service = await start({ CONFIG_TYPE: "GRPC_XDS_SOTW", CONFIG_GRPC_XDS_SERVER_URL: server.address });
+    const tollgate = start({
+      CONFIG_TYPE: "GRPC_XDS_SOTW",
+      CONFIG_GRPC_XDS_SERVER_URL: server.address,
+      CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS: "authorization:Bearer hush",
+      LOG_LEVEL: "trace",
+    });
     const stream = await server.stream();
+    assert.deepEqual(stream.metadata.get("authorization"), ["Bearer hush"]);
     await stream.next();
-    assert.equal(service.addresses.http, "", "no door is open before the first rules");
+    assert.equal(tollgate.isOpen, false);
     stream.send("v1", "n1", [resource("one", "d", "k")]);
-    await service.opened;
-    assert.deepEqual((await ask(service)).limits, [5, -1]);
+    assert.deepEqual((await tollgate.ask()).limits, [5, -1]);
+    assert.equal((await stream.next()).versionInfo, "v1");
     stream.send("v2", "n2", [resource("one", "", "k")]);
-    const ack = await stream.next();
-    assert.equal(ack.responseNonce, "n1");
     assert.equal((await stream.next()).errorDetail?.code, 3);
-    assert.deepEqual((await ask(service)).limits, [5, -1], "a refused set changes nothing");
+    assert.deepEqual((await tollgate.ask()).limits, [5, -1]);
+    assert.doesNotMatch(tollgate.log, /hush/);
   } finally {
     server.stop();
   }
+});
+
+test("SIGTERM ends the wait for the first rules at once", async (start, folder) => {
+  const tollgate = start({ RUNTIME_ROOT: folder.at("missing"), LOG_LEVEL: "info" });
+  while (!/waiting for the first configuration/.test(tollgate.log)) await new Promise(setImmediate);
+  await tollgate.end();
+  assert.equal(tollgate.isOpen, false);
 });

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../protocol/messages.ts";
 import { unitNames } from "../protocol/units.ts";
 import { formatLocation } from "./diagnostic.ts";
+import { oneLine } from "./one-line.ts";
 import type { Rule, RuleSet } from "./rule.ts";
 
 /** A rule as `/rlconfig` and explanations show it, in the configuration's own words; what is not set is left out. */
@@ -52,14 +53,6 @@ export function ruleLine(rule: RuleDescription): string {
     parts.push(`${name}: ${typeof value === "string" ? oneLine(value) : JSON.stringify(value)}`);
   }
   return parts.join(", ");
-}
-
-/** Text of the configuration with its control characters and line ends escaped, so that a line stays a line. */
-export function oneLine(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is escaped
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  });
 }
 
 /** `/rlconfig` as text: a line for each limit, sorted, each with its line end; empty when nothing is loaded. */

@@ -1,5 +1,6 @@
-import { oneLine, ruleLine } from "./dump.ts";
+import { ruleLine } from "./dump.ts";
 import type { Explanation } from "./explain.ts";
+import { oneLine } from "./one-line.ts";
 
 const marks = { matched: "yes", "not matched": "no ", "not tried": "-  " };
 

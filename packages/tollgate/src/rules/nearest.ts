@@ -1,13 +1,19 @@
+/** Names of more characters are no slips of a hand, and comparing them takes long. */
+const MAX_LENGTH = 64;
+
 /** The candidate that a mistyped name most likely meant, or undefined when none is near. */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
-  if (name.length > 64) return undefined;
+  if (name.length > MAX_LENGTH) return undefined;
   const plain = simplified(name);
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
   for (const candidate of candidates) {
+    if (candidate.length > MAX_LENGTH) continue;
     const target = simplified(candidate);
+    const allowed = tolerated(Math.max(plain.length, target.length));
+    if (Math.abs(plain.length - target.length) > allowed) continue;
     const distance = editDistance(plain, target);
-    if (distance <= tolerated(Math.max(plain.length, target.length)) && distance < bestDistance) {
+    if (distance <= allowed && distance < bestDistance) {
       best = candidate;
       bestDistance = distance;
     }

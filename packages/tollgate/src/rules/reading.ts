@@ -4,8 +4,11 @@ import type { Location } from "./rule.ts";
 import type { Source } from "./source.ts";
 import type { YamlNode } from "./yaml-node.ts";
 
-/** Aliases can make a small file stand for a huge one ("billion laughs"): so many nodes are read, and no more. */
-const MAX_NODES = 2_000_000;
+/**
+ * Aliases can make a small file stand for a huge one ("billion laughs"). A file has fewer nodes than characters; with
+ * aliases so many more are read.
+ */
+const MAX_ALIASED_NODES = 200_000;
 
 /** Aliases can also make it deeper than its text is. */
 const MAX_DEPTH = 200;
@@ -14,23 +17,21 @@ const MAX_DEPTH = 200;
 export class Reading {
   readonly source: Source;
   readonly report: Report;
-  #left = MAX_NODES;
+  #left: number;
   #depth = 0;
 
   constructor(source: Source, report: Report) {
     this.source = source;
     this.report = report;
+    this.#left = MAX_ALIASED_NODES + source.text.length;
   }
 
   /** Counts a node that is about to be read; false when the file stands for too many. */
   visit(node: YamlNode): boolean {
     if (--this.#left >= 0) return true;
     if (this.#left === -1) {
-      this.add(
-        "too-many-nodes",
-        node.offset,
-        `aliases make this file stand for more than ${MAX_NODES} nodes`,
-      );
+      const message = `aliases make this file stand for more than ${MAX_ALIASED_NODES} nodes beyond its own`;
+      this.add("too-many-nodes", node.offset, message);
     }
     return false;
   }

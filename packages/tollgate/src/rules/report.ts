@@ -1,9 +1,13 @@
 import { type Diagnostic, formatLocation } from "./diagnostic.ts";
 import { type DiagnosticCode, diagnosticCodes } from "./diagnostic-codes.ts";
+import { oneLine } from "./one-line.ts";
 import type { Location } from "./rule.ts";
 
 /** Of each severity: a file of nothing but faults must not cost more memory than the file. */
 const MAX_DIAGNOSTICS = 1000;
+
+/** Messages quote keys and values, which may be of any length. */
+const MAX_MESSAGE = 1000;
 
 /** Collects the diagnostics of one load. Equal ones at one place (an alias read twice) are kept once. */
 export class Report {
@@ -16,12 +20,13 @@ export class Report {
     this.#lines.set(file, lines);
   }
 
-  add(code: DiagnosticCode, location: Location, message: string): void {
+  add(code: DiagnosticCode, location: Location, text: string): void {
     const { severity } = diagnosticCodes[code];
     if (this.#counts[severity] >= MAX_DIAGNOSTICS) {
       this.#counts[severity]++;
       return;
     }
+    const message = oneLine(text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}...` : text);
     const id = `${formatLocation(location)} ${code} ${message}`;
     if (this.#found.has(id)) return;
     this.#counts[severity]++;

@@ -1,5 +1,5 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import { Client, credentials, type Metadata, type ServiceError } from "@grpc/grpc-js";
+import { type ChannelOptions, Client, credentials, type Metadata, type ServiceError } from "@grpc/grpc-js";
 import { encodeRequest } from "../src/protocol/encode-request.ts";
 import {
   type RateLimitResponse,
@@ -12,8 +12,8 @@ import { SHOULD_RATE_LIMIT } from "../src/protocol/method.ts";
 export class GrpcCaller {
   readonly client: Client;
 
-  constructor(address: string, channel = credentials.createInsecure()) {
-    this.client = new Client(address, channel);
+  constructor(address: string, channel = credentials.createInsecure(), options: ChannelOptions = {}) {
+    this.client = new Client(address, channel, options);
   }
 
   ask(request: RateLimitRequest, deadlineMs = 10_000): Promise<RateLimitResponse> {

@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { connectivityState } from "@grpc/grpc-js";
+import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
+import { type RunningTollgate, startTollgate } from "./tollgate.ts";
+
+const rules = (limit: number) => `
+domain: shop
+descriptors:
+  - key: user
+    rate_limit: { unit: day, requests_per_unit: ${limit} }
+  - key: item
+    detailed_metric: true
+    rate_limit: { unit: day, requests_per_unit: 1000000 }
+`;
+
+describe("gRPC served by several threads", () => {
+  let tollgate: RunningTollgate;
+  let callers: GrpcCaller[];
+
+  before(async () => {
+    tollgate = await startTollgate({
+      config: { "shop.yaml": rules(100) },
+      env: { WORKERS: "3", LOG_LEVEL: "info" },
+    });
+    // Each a connection of its own, so that the kernel spreads them over the threads.
+    callers = Array.from(
+      { length: 12 },
+      () => new GrpcCaller(tollgate.grpc, undefined, { "grpc.use_local_subchannel_pool": 1 }),
+    );
+  });
+  after(async () => {
+    for (const caller of callers) caller.close();
+    assert.equal((await tollgate.stop()).code, 0, tollgate.log.join("\n"));
+  });
+
+  const stats = async (filter: string) => {
+    const text = await (await fetch(`http://${tollgate.debug}/stats?filter=${filter}`)).text();
+    return Object.fromEntries(
+      text
+        .trimEnd()
+        .split("\n")
+        .map((line) => line.split(": ")),
+    ) as Record<string, string>;
+  };
+  const burst = (calls: number, of: ReturnType<typeof request>) =>
+    Promise.all(Array.from({ length: calls }, (_, call) => callers[call % callers.length]!.ask(of)));
+
+  test("a limit is exact across them, and /stats has every call that was answered before", async () => {
+    const answers = await burst(300, request("shop", descriptor("user=ann")));
+    assert.equal(answers.filter(({ overallCode }) => overallCode === 1).length, 100);
+    const counted = await stats("shop.user|ShouldRateLimit.total");
+    assert.equal(counted["ratelimit.service.rate_limit.shop.user.total_hits"], "300");
+    assert.equal(counted["ratelimit.service.rate_limit.shop.user.within_limit"], "100");
+    assert.equal(counted["ratelimit.service.rate_limit.shop.user.over_limit"], "200");
+    assert.equal(counted["ratelimit_server.ShouldRateLimit.total_requests"], "300");
+    await burst(7, request("shop", descriptor("item=a")));
+    assert.equal(
+      (await stats("shop.item_a.total_hits"))["ratelimit.service.rate_limit.shop.item_a.total_hits"],
+      "7",
+    );
+    assert.equal(
+      (await stats("response_time.count"))["ratelimit_server.ShouldRateLimit.response_time.count"],
+      "307",
+    );
+  });
+
+  test("/json counts in the same store", async () => {
+    const body = JSON.stringify({
+      domain: "shop",
+      descriptors: [{ entries: [{ key: "user", value: "ann" }] }],
+    });
+    assert.equal((await fetch(`http://${tollgate.http}/json`, { method: "POST", body })).status, 429);
+  });
+
+  test("a reload reaches every thread", async () => {
+    await writeFile(join(tollgate.config, "shop.yaml"), rules(7));
+    const limits = async () => {
+      const answers = await burst(24, request("shop", descriptor("user=bob", { hitsAddend: 0 })));
+      return new Set(answers.map(({ statuses }) => statuses[0]!.currentLimit!.requestsPerUnit));
+    };
+    for (let attempt = 0; attempt < 200; attempt++) {
+      const seen = await limits();
+      if (seen.size === 1 && seen.has(7)) return;
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    assert.fail(`limits still ${[...(await limits())]}`);
+  });
+
+  test("connections are spread over the threads", () => {
+    for (const { client } of callers)
+      assert.equal(client.getChannel().getConnectivityState(false), connectivityState.READY);
+    assert.ok(tollgate.log.some((line) => line.includes("gRPC is served by 3 threads")));
+  });
+});
+
+test("a port that another process holds is a start-up error, whether it would share it or not", async () => {
+  for (const reusePort of [false, true]) {
+    const holder = createServer();
+    holder.listen({ port: 0, host: "127.0.0.1", reusePort });
+    await once(holder, "listening");
+    const { port } = holder.address() as { port: number };
+    const tollgate = await startTollgate({
+      config: { "shop.yaml": rules(1) },
+      env: { WORKERS: "2", GRPC_PORT: String(port) },
+      unopened: true,
+    });
+    const { code } = await tollgate.stop("SIGCONT");
+    assert.equal(code, 1);
+    assert.match(tollgate.log.join("\n"), /cannot listen for gRPC on 127\.0\.0\.1:\d+: .*EADDRINUSE/);
+    holder.close();
+  }
+});

@@ -5,6 +5,7 @@ import { describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { EmbeddedStore, type EmbeddedStoreShare } from "../../src/counters/embedded/embedded-store.ts";
+import { keyBytes } from "../../src/counters/embedded/key.ts";
 import { attachBlock } from "../../src/counters/embedded/layout.ts";
 import { voidTicket } from "../../src/counters/embedded/lock.ts";
 import { Table } from "../../src/counters/embedded/table.ts";
@@ -42,6 +43,24 @@ async function startAll(tasks: readonly Omit<WorkerTask, "gate" | "now">[]): Pro
 
 function makeDone(keys: number): Int32Array {
   return new Int32Array(new SharedArrayBuffer(4 * keys));
+}
+
+/** Every entry that stands in a segment is found by its key, and they are as many as the store says. */
+function assertWhole(store: EmbeddedStore): void {
+  const share = store.share();
+  const table = new Table(attachBlock(share.buffer), share.ticket);
+  const memory = Buffer.from(share.buffer);
+  const key = table.newKey();
+  let entries = 0;
+  for (const shard of table.shards)
+    for (let segment = 0; segment < shard.segmentsTouched(); segment++)
+      shard.forEach(segment, ({ windowStart, lengthField, keyAt }) => {
+        key.load(lengthField, memory.subarray(keyAt, keyAt + keyBytes(lengthField)));
+        assert.equal(shard.find(key, windowStart) * 8 + 28, keyAt, "an entry that is not found");
+        entries += 1;
+      });
+  assert.equal(store.statistics().liveCounters, entries);
+  store.workerExited(share);
 }
 
 const ended = (workers: readonly Worker[]) => Promise.all(workers.map((worker) => once(worker, "exit")));
@@ -148,6 +167,31 @@ describe("embedded store in several threads", () => {
         }
       assert.equal(add(store, "after a death:", 0), 2 * rounds);
     });
+
+  test("threads terminated while a full table evicts all the time leave it whole", async (t) => {
+    const store = makeStore(t, 256 * 1024);
+    for (let round = 0; round < 12; round++) {
+      const tasks = [0, 1].map((index) => ({
+        share: store.share(),
+        done: makeDone(1),
+        keys: 1,
+        calls: 0,
+        kind: "fresh" as const,
+        limit: 0,
+        name: `${round}.${index}`,
+      }));
+      const workers = await startAll(tasks);
+      await sleep(3 + (round % 4));
+      for (const [index, worker] of workers.entries()) {
+        const exit = once(worker, "exit");
+        await worker.terminate();
+        await exit;
+        store.workerExited(tasks[index]!.share);
+      }
+      assertWhole(store);
+    }
+    assert.ok(store.statistics().evicted > 0);
+  });
 
   describe("a lock whose holder is dead", () => {
     /** A thread that took all locks, left things half done, and is no more. */

@@ -14,9 +14,7 @@ export interface Unfinished {
 }
 
 export const unfinished: readonly Unfinished[] = [
-  { variable: "GRPC_SERVER_USE_TLS", asked: ({ grpc }) => grpc.tls !== undefined, effect: "refused" },
   { variable: "TRACING_ENABLED", asked: ({ tracing }) => tracing !== undefined, effect: "warned" },
-  { variable: "WORKERS", asked: ({ lifecycle }) => lifecycle.workers > 1, effect: "warned" },
 ];
 
 /** Says of every setting that was given and does nothing yet that it does nothing yet. */

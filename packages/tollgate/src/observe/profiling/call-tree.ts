@@ -53,14 +53,23 @@ export function cpuSamples(profile: Profiler.Profile, idle: boolean): StackSampl
   return stacks;
 }
 
-/** Objects and bytes that were allocated at each stack and are still alive. */
-export function heapSamples(profile: HeapProfiler.SamplingHeapProfile): StackSample[] {
+/** The engine's answer, of which Node's types know a part. */
+interface SampledNode extends HeapProfiler.SamplingHeapProfileNode {
+  readonly id: number;
+  readonly children: SampledNode[];
+}
+interface SampledHeap extends HeapProfiler.SamplingHeapProfile {
+  readonly head: SampledNode;
+  readonly samples: readonly { readonly nodeId: number }[];
+}
+
+/** Samples and bytes that were allocated at each stack and are still alive. */
+export function heapSamples(sampled: HeapProfiler.SamplingHeapProfile): StackSample[] {
+  const profile = sampled as SampledHeap;
   const stacks: StackSample[] = [];
   const counts = new Map<number, number>();
   for (const { nodeId } of profile.samples) counts.set(nodeId, (counts.get(nodeId) ?? 0) + 1);
-  const pending: [node: HeapProfiler.SamplingHeapProfileNode, above: readonly Frame[]][] = [
-    [profile.head, []],
-  ];
+  const pending: [node: SampledNode, above: readonly Frame[]][] = [[profile.head, []]];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const [node, above] = next;
     const stack = node.callFrame.functionName === "(root)" ? above : [frameOf(node.callFrame), ...above];

@@ -133,7 +133,7 @@ async function recordHeap(session: Session, wait: () => Promise<void>): Promise<
   const { profile } = await session.post("HeapProfiler.stopSampling");
   return await encodePprof(heapSamples(profile), {
     valueTypes: [
-      ["inuse_objects", "count"],
+      ["samples", "count"],
       ["inuse_space", "bytes"],
     ],
     period: HEAP_INTERVAL_BYTES,

@@ -24,6 +24,11 @@ export interface ReadOptions {
   readonly warn?: (message: string) => void;
   /** Classes whose members are checked although no verb of theirs is asked for. */
   readonly controllers?: readonly ControllerClass[];
+  /**
+   * The module files that were loaded for the controllers. With them, a start is spared some 40 ms,
+   * in which V8 lists its scripts; classes of other files are then not checked.
+   */
+  readonly files?: readonly string[];
 }
 
 /**
@@ -43,11 +48,12 @@ export const readSignatures = (
     ...requests.map(({ controller }) => controller),
     ...(options.controllers ?? []),
   ]);
-  const positions = locateFunctions([...methods, ...classes]);
+  const texts = (options.files ?? []).map((file) => modules.text(file));
+  const located = locateFunctions({ methods, classes, texts });
   const warned = new Set<string>();
-  for (const position of positions.slice(methods.length)) checkClass(position, modules);
+  for (const position of located.classes) checkClass(position, modules);
   return requests.map((request, index) => {
-    const method = findSource(request, positions[index], modules, (message) => {
+    const method = findSource(request, located.methods[index], modules, (message) => {
       if (!warned.has(message)) options.warn?.(message);
       warned.add(message);
     });
@@ -115,7 +121,7 @@ const findSource = (
   }
   const file = fileURLToPath(position.url);
   const module = modules.read(file);
-  if (isCompiled(module, position)) {
+  if (isCompiled(module)) {
     warn(`${file} was compiled, and its types are gone: every argument is taken as text. ${MANIFEST}`);
   }
   const method = module.functions.get(module.source.offset(position.line, position.column));
@@ -131,7 +137,7 @@ const findSource = (
 };
 
 /** A compiler leaves a source map behind; a file that someone wrote has none. */
-const isCompiled = (module: SourceModule, { sourceMapUrl }: FunctionPosition): boolean =>
-  !module.typed && sourceMapUrl !== "";
+const isCompiled = ({ typed, source }: SourceModule): boolean =>
+  !typed && /\n\/\/# sourceMappingURL=\S+\s*$/.test(source.text);
 
 const MANIFEST = "Run the sources as they are, or build a manifest with `waymark build`.";

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { Session } from "node:inspector";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { suite, test } from "node:test";
-import { pathToFileURL } from "node:url";
+import { suite, type TestContext, test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import type { MethodSignature } from "../../src/signature/model.ts";
 import { type ControllerClass, readSignatures } from "../../src/signature/reader.ts";
 
@@ -86,6 +87,74 @@ suite("methods are found where V8 says", () => {
   test("a signature is plain JSON", async () => {
     const found = read((await load("controllers.ts")).Plain!, "POST");
     assert.deepEqual(JSON.parse(JSON.stringify(found)), found);
+  });
+});
+
+suite("known files spare the search for scripts", () => {
+  const fixture = (name: string): string =>
+    fileURLToPath(new URL(`../fixtures/signature/${name}`, import.meta.url));
+  const files = ["base.ts", "controllers.ts", "mark.ts", "misplaced.ts", "models.ts", "plain.js"].map(
+    fixture,
+  );
+  /** What was asked of the inspector on the way. */
+  const asked = (context: TestContext): string[] => {
+    const methods: string[] = [];
+    const post = Session.prototype.post;
+    context.mock.method(
+      Session.prototype,
+      "post",
+      function (this: Session, ...args: Parameters<typeof post>) {
+        methods.push(args[0]);
+        return post.apply(this, args);
+      },
+    );
+    return methods;
+  };
+
+  test("with the same result", async (context) => {
+    const controllers = await load("controllers.ts");
+    const { Plain } = await load("plain.js");
+    const { Second } = await load("mark.ts");
+    const requests = [
+      ...["GET", "POST", "PUT", "M-SEARCH"].map((verb) => ({ controller: controllers.Plain!, verb })),
+      { controller: controllers.Derived!, verb: "DELETE" },
+      { controller: controllers.Mixed!, verb: "LIST" },
+      { controller: Plain!, verb: "POST" },
+      { controller: Second!, verb: "GET" },
+    ];
+    const expected = readSignatures(requests);
+    const methods = asked(context);
+    assert.deepEqual(readSignatures(requests, { files }), expected);
+    assert.ok(!methods.includes("Debugger.enable"));
+  });
+  test("misplaced verbs are found, also of a class without methods", async () => {
+    const { Field, Child } = await load("misplaced.ts");
+    assert.throws(() => readSignatures([], { files, controllers: [Field!] }), { code: "MISPLACED_VERB" });
+    assert.throws(() => readSignatures([], { files, controllers: [Child!] }), { code: "MISPLACED_VERB" });
+  });
+  test("a file that is not among them is found all the same", async (context) => {
+    const { Anonymous } = await load("reexport.ts");
+    const methods = asked(context);
+    const [signature] = readSignatures([{ controller: Anonymous!, verb: "GET" }], {
+      files: [fixture("plain.js")],
+    });
+    assert.equal(placeOf(signature!), "base.ts:23:3");
+    assert.ok(methods.includes("Debugger.enable"));
+  });
+  test("two files of one text but for their types are told apart", async (context) => {
+    const folder = await realpath(await mkdtemp(join(tmpdir(), "waymark-reader-")));
+    context.after(() => rm(folder, { recursive: true }));
+    const types = { one: "number", two: "string" };
+    const signatures: string[] = [];
+    const twins = Object.keys(types).map((name) => join(folder, `${name}.mts`));
+    for (const [name, type] of Object.entries(types)) {
+      await writeFile(join(folder, `${name}.mts`), `export class Twin { GET(id: ${type}) { return id; } }`);
+    }
+    for (const file of twins) {
+      const { Twin } = (await import(pathToFileURL(file).href)) as Record<string, ControllerClass>;
+      signatures.push(shortly(readSignatures([{ controller: Twin!, verb: "GET" }], { files: twins })[0]!));
+    }
+    assert.deepEqual(signatures, ["positional id: number", "positional id: string"]);
   });
 });
 

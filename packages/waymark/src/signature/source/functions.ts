@@ -1,95 +1,97 @@
-import { Session } from "node:inspector";
+import { pathToFileURL } from "node:url";
+import { Inspector, type ScriptPosition } from "./inspector.ts";
+import type { SourceText } from "./text.ts";
 
-/** Where V8 has a function's code; `line` and `column` count from 0. */
+/** Where a function's code stands; `line` and `column` count from 0. */
 export interface FunctionPosition {
   readonly url: string;
   readonly line: number;
   readonly column: number;
-  /** What the script says of its source map; empty without one. */
-  readonly sourceMapUrl: string;
 }
 
-interface Script {
-  readonly url: string;
-  readonly sourceMapURL?: string | undefined;
+/** What is to be found. */
+export interface Wanted {
+  /** Methods, which must be found wherever they are. */
+  readonly methods: readonly object[];
+  /** Classes, which are of interest where they stand in a known file. */
+  readonly classes: readonly object[];
+  /** The texts of files that were loaded, any of which may be the one. */
+  readonly texts: readonly SourceText[];
 }
 
-const HANDOVER: unique symbol = Symbol.for("waymark.functions");
+export interface Located {
+  readonly methods: (FunctionPosition | undefined)[];
+  readonly classes: (FunctionPosition | undefined)[];
+}
 
 /**
- * Asks V8 where functions stand: the opening parenthesis of a method's parameters, and for a class
- * that of its constructor, or the word `class` without one. No answer for a bound or native function.
- * Synchronous, so nothing of the application runs while the session is open.
+ * Finds where functions stand. V8 tells script, line and column; the script's file is the one among
+ * the known texts that has all its functions at their places, if there is exactly one. Else V8 is
+ * asked for the scripts' URLs, which takes longer.
  */
-export const locateFunctions = (functions: readonly object[]): (FunctionPosition | undefined)[] => {
-  if (functions.length === 0) return [];
-  const scripts = new Map<string, Script>();
-  const session = new Session();
-  session.connect();
-  const holder = globalThis as { [HANDOVER]?: readonly object[] };
-  try {
-    session.on("Debugger.scriptParsed", ({ params }) => scripts.set(params.scriptId, params));
-    ask(session, "Debugger.enable");
-    holder[HANDOVER] = functions;
-    const expression = `globalThis[Symbol.for(${JSON.stringify(Symbol.keyFor(HANDOVER))})]`;
-    const { result } = ask<{ result: RemoteObject }>(session, "Runtime.evaluate", { expression });
-    const { result: items } = ask<Properties>(session, "Runtime.getProperties", {
-      objectId: result.objectId,
-      ownProperties: true,
+export const locateFunctions = ({ methods, classes, texts }: Wanted): Located => {
+  if (methods.length + classes.length === 0) return { methods: [], classes: [] };
+  return Inspector.use((inspector) => {
+    const functions = [...methods, ...classes];
+    const positions = inspector.positions(functions);
+    const matched = matchTexts(functions, positions, texts);
+    const areFound =
+      texts.length > 0 &&
+      positions.slice(0, methods.length).every((position) => position && matched.has(position.scriptId));
+    const urls = areFound ? matched : inspector.scriptUrls();
+    const located = positions.map((position) => {
+      const url = position && urls.get(position.scriptId);
+      return position && url !== undefined
+        ? { url, line: position.line, column: position.column }
+        : undefined;
     });
-    return functions.map((_, index) => positionOf(session, items[index]?.value?.objectId, scripts));
-  } finally {
-    delete holder[HANDOVER];
-    session.disconnect();
+    return { methods: located.slice(0, methods.length), classes: located.slice(methods.length) };
+  });
+};
+
+/** The URL of each script whose functions are all in one of the texts, and in no other. */
+const matchTexts = (
+  functions: readonly object[],
+  positions: readonly (ScriptPosition | undefined)[],
+  texts: readonly SourceText[],
+): Map<string, string> => {
+  const candidates = new Map<string, readonly SourceText[]>();
+  for (const [index, position] of positions.entries()) {
+    if (!position) continue;
+    const left = candidates.get(position.scriptId) ?? texts;
+    if (left.length === 0) continue;
+    const code = Function.prototype.toString.call(functions[index]);
+    candidates.set(
+      position.scriptId,
+      left.filter((text) => hasCode(text, position, code)),
+    );
   }
+  const certain = [...candidates].filter(([, left]) => left.length === 1);
+  return new Map(certain.map(([scriptId, [text]]) => [scriptId, pathToFileURL(text!.file).href]));
 };
 
-interface RemoteObject {
-  readonly objectId?: string;
-  readonly value?: unknown;
-}
+/** Others may come before a function's own: in a computed name, in a class before its constructor. */
+const MAXIMUM_PARENTHESES = 50;
 
-interface Properties {
-  readonly result: readonly { readonly value?: RemoteObject }[];
-  readonly internalProperties?: readonly { readonly name: string; readonly value?: RemoteObject }[];
-}
-
-interface Location {
-  readonly scriptId: string;
-  readonly lineNumber: number;
-  readonly columnNumber: number;
-}
-
-const positionOf = (
-  session: Session,
-  objectId: string | undefined,
-  scripts: ReadonlyMap<string, Script>,
-): FunctionPosition | undefined => {
-  if (objectId === undefined) return undefined;
-  const { internalProperties } = ask<Properties>(session, "Runtime.getProperties", {
-    objectId,
-    ownProperties: true,
-  });
-  const property = internalProperties?.find(({ name }) => name === "[[FunctionLocation]]");
-  const location = property?.value?.value as Location | undefined;
-  const script = location && scripts.get(location.scriptId);
-  if (!location || !script) return undefined;
-  return {
-    url: script.url,
-    line: location.lineNumber,
-    column: location.columnNumber,
-    sourceMapUrl: script.sourceMapURL ?? "",
-  };
+/** Whether a text has a function's code, so that V8's position in it is a given one. */
+const hasCode = (source: SourceText, { line, column }: ScriptPosition, code: string): boolean => {
+  const { text } = source;
+  const place = source.offset(line, column);
+  if (text[place] !== "(") return isErased(text, place, code);
+  let at = code.indexOf("(");
+  for (let count = 0; at >= 0 && count < MAXIMUM_PARENTHESES; count++) {
+    if (isErased(text, place - at, code)) return true;
+    at = code.indexOf("(", at + 1);
+  }
+  return false;
 };
 
-/** A session to the own thread answers before `post` returns. */
-const ask = <Answer>(session: Session, method: string, parameters: object = {}): Answer => {
-  let answer: unknown;
-  let failure: Error | null = null;
-  session.post(method, parameters, (error, result) => {
-    failure = error;
-    answer = result;
-  });
-  if (failure) throw failure;
-  return answer as Answer;
+/** Whether code is a part of a text, but for types, which Node turns into spaces without moving the rest. */
+const isErased = (text: string, from: number, code: string): boolean => {
+  if (from < 0 || from + code.length > text.length) return false;
+  for (let at = 0; at < code.length; at++) {
+    const own = code.charCodeAt(at);
+    if (own !== text.charCodeAt(from + at) && own !== 32 && !/\s/.test(code[at]!)) return false;
+  }
+  return true;
 };

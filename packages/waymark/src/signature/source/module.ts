@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import {
   type ArrowFunctionExpression,
   type Class,
@@ -16,7 +15,7 @@ import {
 } from "oxc-parser";
 import { SignatureError } from "../errors.ts";
 import { type ImportedName, Scope } from "./scope.ts";
-import { SourceText } from "./text.ts";
+import type { SourceText } from "./text.ts";
 
 /** A function that V8 can point at, with what its types can see. */
 export interface FunctionSource {
@@ -64,10 +63,6 @@ export class SourceModule {
     for (const statement of this.program.body) this.#export(statement);
     this.#declareAll(this.program.body, this.scope);
     this.#visitAll(this.program.body, this.scope);
-  }
-
-  static read(file: string): SourceModule {
-    return new SourceModule(new SourceText(file, readFileSync(file, "utf8")));
   }
 
   #visitAll(nodes: readonly (Node | null)[], scope: Scope): void {

@@ -1,7 +1,9 @@
+import { readFileSync } from "node:fs";
 import { SignatureError } from "../errors.ts";
 import { SourceModule } from "./module.ts";
 import { resolveModule } from "./resolve.ts";
 import type { ImportedName, Scope, TypeDeclaration, ValueDeclaration } from "./scope.ts";
+import { SourceText } from "./text.ts";
 
 /** Where a name leads: a declaration, or a whole module (`import * as models`). */
 export type Found<Declaration> =
@@ -10,20 +12,25 @@ export type Found<Declaration> =
 
 /** The modules read during one start, each parsed once, and the ways between them. */
 export class SourceModules {
-  readonly #byFile = new Map<string, SourceModule>();
+  readonly #modules = new Map<string, SourceModule>();
+  readonly #texts = new Map<string, SourceText>();
 
   read(file: string): SourceModule {
-    let module = this.#byFile.get(file);
+    let module = this.#modules.get(file);
     if (!module) {
-      module = SourceModule.read(file);
-      this.#byFile.set(file, module);
+      module = new SourceModule(this.text(file));
+      this.#modules.set(file, module);
     }
     return module;
   }
 
-  /** The files read so far. */
-  files(): string[] {
-    return [...this.#byFile.keys()];
+  text(file: string): SourceText {
+    let text = this.#texts.get(file);
+    if (!text) {
+      text = new SourceText(file, readFileSync(file, "utf8"));
+      this.#texts.set(file, text);
+    }
+    return text;
   }
 
   /** The type behind a name, dotted where it goes through namespaces; nothing for a name that nobody declares. */

@@ -132,6 +132,7 @@ export class FileSource implements RuleSource {
       if (this.#trail !== before && attempt < MAX_ATTEMPTS) continue;
       this.#pollInstead(faults);
       if (missing === undefined) return undefined;
+      this.#fingerprint = "";
       return diagnose(
         "missing-directory",
         this.#directory,
@@ -142,7 +143,7 @@ export class FileSource implements RuleSource {
 
   /** Finds out where the path and the links in the directory lead; returns why the path leads nowhere. */
   #follow(): string | undefined {
-    const { root, ignoreDotFiles, watchRoot } = this.#options;
+    const { ignoreDotFiles, watchRoot } = this.#options;
     const path = resolvePath(this.#directory);
     const links = new Map<string, Set<string>>();
     const add = ({ directory, name }: PathEntry): void => {
@@ -150,7 +151,7 @@ export class FileSource implements RuleSource {
       if (names === undefined) links.set(directory, new Set([name]));
       else names.add(name);
     };
-    const trail = [root, path.real];
+    const trail = [path.real];
     for (const entry of path.entries) {
       add(entry);
       trail.push(join(entry.directory, entry.name));
@@ -171,13 +172,17 @@ export class FileSource implements RuleSource {
 
   /** Where the kernel has no watch left, or a directory may not be watched: looks from time to time. */
   #pollInstead(faults: readonly string[]): void {
-    const message = faults.join("; ");
+    const message = [...new Set(faults)].join("; ");
     if (message !== "" && message !== this.#unwatched)
       this.#options.log.warn(`changes of the configuration are looked for by polling: ${message}`);
     this.#unwatched = message;
     clearTimeout(this.#poll);
-    if (message !== "")
-      this.#poll = setTimeout(() => void this.#lookForChanges(), this.#options.pollInterval ?? 5000);
+    if (message !== "") this.#pollLater();
+  }
+
+  #pollLater(): void {
+    clearTimeout(this.#poll);
+    this.#poll = setTimeout(() => void this.#lookForChanges(), this.#options.pollInterval ?? 5000);
   }
 
   async #lookForChanges(): Promise<void> {
@@ -187,8 +192,7 @@ export class FileSource implements RuleSource {
       ? this.#fingerprint
       : await fingerprintOf(this.#directory, this.#options.ignoreDotFiles);
     if (this.#trail !== before || files !== this.#fingerprint) this.reload();
-    else if (!this.#stopping.signal.aborted)
-      this.#poll = setTimeout(() => void this.#lookForChanges(), this.#options.pollInterval ?? 5000);
+    else if (!this.#stopping.signal.aborted) this.#pollLater();
   }
 
   async #load(): Promise<void> {

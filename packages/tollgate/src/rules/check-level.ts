@@ -1,6 +1,6 @@
 import { formatLocation } from "./diagnostic.ts";
 import type { DraftDescriptor } from "./draft.ts";
-import { bySpecificity, covers, isPattern, overlap, type Pattern, parsePattern } from "./pattern.ts";
+import { covers, isPattern, overlap, type Pattern, parsePattern } from "./pattern.ts";
 import type { Report } from "./report.ts";
 
 /** Checks the rules of one level against each other, then the levels below. */
@@ -40,8 +40,8 @@ function checkSiblings(siblings: readonly DraftDescriptor[], path: string, repor
 type Ranked = { readonly pattern: Pattern; readonly descriptor: DraftDescriptor };
 
 function checkPatterns(patterns: readonly Ranked[], report: Report): void {
-  // Only patterns of equal rank and equal prefix can hide each other; comparing within these groups keeps a level
-  // of many wildcards cheap.
+  // Only patterns of equal rank, which have equal prefixes if they meet at all, can hide each other; comparing within
+  // these groups keeps a level of many wildcards cheap.
   const groups = Map.groupBy(patterns, ({ pattern }) => `${pattern.literals} ${pattern.prefix}`);
   for (const group of groups.values()) {
     if (group.length > 1) checkEqualRank(group, report);
@@ -50,19 +50,26 @@ function checkPatterns(patterns: readonly Ranked[], report: Report): void {
 
 /** So many earlier patterns are compared with each: the check is a help, and may not take long. */
 const MAX_COMPARED = 200;
+/** So many of one group are told one by one. */
+const MAX_RIVALS = 10;
 
 function checkEqualRank(group: readonly Ranked[], report: Report): void {
+  const rivals: { readonly later: Ranked; readonly earlier: Ranked }[] = [];
   for (const [index, later] of group.entries()) {
-    const earlier = group.slice(Math.max(0, index - MAX_COMPARED), index);
-    const hiding = earlier.find(({ pattern }) => covers(pattern, later.pattern));
-    if (hiding !== undefined) {
-      neverMatches(later.descriptor, hiding.descriptor, report);
-      continue;
+    const before = group.slice(Math.max(0, index - MAX_COMPARED), index);
+    const hiding = before.find(({ pattern }) => covers(pattern, later.pattern));
+    const rival = before.find(({ pattern }) => overlap(pattern, later.pattern));
+    if (hiding !== undefined) neverMatches(later.descriptor, hiding.descriptor, report);
+    else if (rival !== undefined) rivals.push({ later, earlier: rival });
+  }
+  for (const [index, { later, earlier }] of rivals.entries()) {
+    if (index === MAX_RIVALS) {
+      const message = `${rivals.length - index} more wildcards from here on are as specific as an earlier one`;
+      report.add("equal-wildcards", later.descriptor.at, message);
+      return;
     }
-    const rival = earlier.find(({ pattern }) => overlap(pattern, later.pattern));
-    if (rival === undefined || bySpecificity(rival.pattern, later.pattern) !== 0) continue;
-    const where = formatLocation(rival.descriptor.at);
-    const message = `the wildcard "${later.pattern.text}" is as specific as "${rival.pattern.text}" (${where}): a value that matches both is decided by their order`;
+    const where = formatLocation(earlier.descriptor.at);
+    const message = `the wildcard "${later.pattern.text}" is as specific as "${earlier.pattern.text}" (${where}): a value that matches both is decided by their order`;
     report.add("equal-wildcards", later.descriptor.at, message);
   }
 }

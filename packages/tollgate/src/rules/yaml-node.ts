@@ -136,7 +136,8 @@ class Composer {
     const offset = event.valueStart < 0 ? this.#emptyAt() : event.valueStart - (quoted ? 1 : 0);
     this.#lastOffset = Math.max(this.#lastOffset, event.valueEnd);
     const text = getScalarValue(this.#source.text, event);
-    const plain = event.style === SCALAR_STYLE.PLAIN && tag !== "!" && shortTag(tag) !== "!!str";
+    const isText = tag !== "" && (tag === "!" || shortTag(tag) === "!!str");
+    const plain = event.style === SCALAR_STYLE.PLAIN && !isText;
     return { kind: "scalar", offset, text, plain };
   }
 

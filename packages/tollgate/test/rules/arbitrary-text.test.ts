@@ -167,6 +167,7 @@ const bombs: Readonly<Record<string, () => string>> = {
     return lines.join("\n");
   },
   "brackets deeper than any stack": () => `domain: d\ndescriptors: ${"[".repeat(100_000)}`,
+  "a file larger than any configuration": () => "#".repeat(32 * 1024 * 1024 + 1),
   "more faults than anyone reads": () => `domain: d\ndescriptors:\n${"  - nokey: a\n".repeat(50_000)}`,
 };
 

@@ -255,4 +255,6 @@ test("wildcards of equal rank are only reported where one value can match both",
   assert.deepEqual(faults("*a*b", "*ab"), ["4:5 warning never-matches"]);
   assert.deepEqual(faults("a*", "a***"), ["4:5 warning never-matches"]);
   assert.deepEqual(faults("*", "**"), ["4:5 warning never-matches"]);
+  const crowd = Array.from({ length: 100 }, (_, index) => `*${index + 100}*`);
+  assert.equal(faults(...crowd).length, 11, "a crowd is not told one by one");
 });

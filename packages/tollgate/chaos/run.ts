@@ -1,0 +1,33 @@
+/**
+ * `npm run chaos`: real stores under load are stopped, killed, slowed down, cut, filled up and failed over; prints
+ * what became of the calls, and exits with 1 where a store's promise was not kept.
+ *
+ *   npm run chaos -- [--sick-for 3000] [--deadline 300] [--only <part of a name>]
+ */
+import { parseArgs } from "node:util";
+import { faults, printTable, type Result, run } from "./scenario.ts";
+import { scenarios } from "./scenarios.ts";
+
+const { values } = parseArgs({
+  options: {
+    "sick-for": { type: "string", default: "3000" },
+    deadline: { type: "string", default: "300" },
+    only: { type: "string", default: "" },
+  },
+});
+const results: Result[] = [];
+for (const scenario of scenarios) {
+  const name = `${scenario.store}: ${scenario.fault}`;
+  if (!name.includes(values.only)) continue;
+  const result = await run(scenario, {
+    sickFor: Number(values["sick-for"]),
+    deadline: Number(values.deadline),
+  });
+  const found = faults(result);
+  console.error(
+    `${name}: ${found.length === 0 ? "promise kept" : found.join("; ")}${result.errors && ` (${result.errors})`}`,
+  );
+  if (found.length > 0) process.exitCode = 1;
+  results.push(result);
+}
+console.log(printTable(results));

@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { CounterStore } from "../src/counters/store.ts";
+import { type KeyTally, Load, memory } from "./load.ts";
+
+/** A store that is about to fall sick. */
+export interface Patient {
+  /** Two of them stand for two processes of a fleet. */
+  readonly stores: readonly CounterStore[];
+  /** Makes it sick; the load goes on meanwhile. */
+  hurt(): Promise<void> | void;
+  /** Makes it well again. */
+  heal(): Promise<void> | void;
+  /** Ends its servers. */
+  stop(): Promise<void>;
+}
+
+export interface Scenario {
+  readonly store: string;
+  readonly fault: string;
+  open(): Promise<Patient>;
+  /**
+   * Hits that the store itself may forget: all that were admitted until it was hurt, or until it was healed, or
+   * those admitted while it was being hurt. Default: none.
+   */
+  readonly forgets?: "until hurt" | "until healed" | "while hurt";
+  /** Hits by which processes that do not wait for their increments may pass a limit. Default 0. */
+  readonly overlap?: number;
+  /** Whether no call may fail. */
+  readonly unnoticed?: boolean;
+}
+
+export interface Result {
+  readonly scenario: Scenario;
+  readonly calls: number;
+  readonly failed: number;
+  readonly errors: string;
+  readonly late: number;
+  readonly slowest: number;
+  /** Calls admitted beyond the limit, and refused before it was reached, over all keys. */
+  readonly over: number;
+  readonly under: number;
+  /** What the promise allows. */
+  readonly mostOver: number;
+  readonly mostUnder: number;
+  /** Bytes. */
+  readonly before: number;
+  readonly during: number;
+  readonly after: number;
+  /** Milliseconds from the healing until every key was answered again. */
+  readonly recovery: number;
+}
+
+export interface RunOptions {
+  /** Milliseconds for which the store is sick. */
+  readonly sickFor: number;
+  readonly deadline: number;
+}
+
+const wellForMs = 150;
+const keys = 16;
+const callers = 24;
+const recoveryMs = 20_000;
+
+export async function run(scenario: Scenario, { sickFor, deadline }: RunOptions): Promise<Result> {
+  const patient = await scenario.open();
+  // Enough that no key is used up before the end: the load makes some 600 calls a second for each.
+  const limit = 1000 + Math.ceil(sickFor * 1.5);
+  const { stores } = patient;
+  const load = new Load({
+    stores,
+    keys,
+    limit,
+    callers,
+    deadline,
+    name: `run-${process.pid}-${performance.now()}`,
+  });
+  try {
+    load.start();
+    await sleep(wellForMs);
+    const before = memory();
+    const atStart = load.tally.map(({ admitted }) => admitted);
+    let atHurt = atStart;
+    const hurting = Promise.resolve(patient.hurt()).then(() => {
+      atHurt = load.tally.map(({ admitted }) => admitted);
+    });
+    await sleep(sickFor / 2);
+    const during = memory();
+    await sleep(sickFor / 2);
+    await hurting;
+    await patient.heal();
+    const healed = performance.now();
+    const answered = load.allAnswered();
+    const atHeal = load.tally.map(({ admitted }) => admitted);
+    await Promise.race([
+      answered,
+      sleep(recoveryMs, undefined, { ref: false }).then(() => {
+        throw new Error(`${scenario.store}, ${scenario.fault}: not back within ${recoveryMs} ms`);
+      }),
+    ]);
+    const recovery = performance.now() - healed;
+    await sleep(wellForMs);
+    await load.stop();
+    await load.exhaust();
+    const over = (tally: KeyTally) => Math.max(0, tally.admitted - limit);
+    const forgotten = (key: number) => {
+      switch (scenario.forgets) {
+        case "until hurt":
+          return atHurt[key]!;
+        case "until healed":
+          return atHeal[key]!;
+        case "while hurt":
+          return atHurt[key]! - atStart[key]!;
+        default:
+          return 0;
+      }
+    };
+    const { tally } = load;
+    const sum = (of: (tally: KeyTally, key: number) => number) =>
+      tally.reduce((total, one, key) => total + of(one, key), 0);
+    return {
+      scenario,
+      calls: load.calls,
+      failed: load.failed,
+      errors: load.errors,
+      late: load.late,
+      slowest: load.slowest,
+      over: sum(over),
+      under: sum(({ admitted }) => Math.max(0, limit - admitted)),
+      // Calls whose answer was on its way at the moment of the books are not in them.
+      mostOver:
+        sum((_, key) => forgotten(key)) +
+        (scenario.forgets === undefined ? 0 : callers) +
+        keys * (scenario.overlap ?? 0),
+      mostUnder: load.unknown,
+      before,
+      during,
+      after: memory(),
+      recovery,
+    };
+  } finally {
+    await load.stop();
+    await Promise.allSettled(stores.map((store) => store.close()));
+    await patient.stop();
+  }
+}
+
+/** What a result says against the promise; empty when it holds. */
+export function faults(result: Result): string[] {
+  const { scenario, over, under, mostOver, mostUnder, late, failed, before, during, after } = result;
+  const found: string[] = [];
+  if (late > 0)
+    found.push(`${late} calls ended after their deadline, the slowest after ${result.slowest} ms`);
+  if (over > mostOver)
+    found.push(`${over} calls were admitted over the limit; ${mostOver} are promised at most`);
+  if (under > mostUnder)
+    found.push(`${under} calls were refused under the limit; ${mostUnder} are promised at most`);
+  if (scenario.unnoticed && failed > 0) found.push(`${failed} calls failed (${result.errors})`);
+  const most = before + 32 * 1024 * 1024;
+  if (during > most || after > most) found.push(`memory grew from ${before} to ${during} and ${after} bytes`);
+  return found;
+}
+
+export function printTable(results: readonly Result[]): string {
+  const mib = (bytes: number) => (bytes / 1024 / 1024).toFixed(1);
+  const rows = results.map((r) => {
+    const share = (100 * (r.calls - r.late)) / r.calls;
+    return [
+      `${r.scenario.store}: ${r.scenario.fault}`,
+      r.calls,
+      `${share === 100 ? 100 : share.toFixed(2)} %`,
+      r.failed,
+      `${r.over} (${r.mostOver})`,
+      `${r.under} (${r.mostUnder})`,
+      `${mib(r.before)} / ${mib(r.during)} / ${mib(r.after)}`,
+      `${Math.round(r.recovery)} ms`,
+    ].join(" | ");
+  });
+  return [
+    "| store: fault | calls | ended within their deadline | of them without an answer | admitted over the limit (promised at most) | refused under it (at most) | MiB before / during / after | back after |",
+    "|---|---|---|---|---|---|---|---|",
+    ...rows.map((row) => `| ${row} |`),
+  ].join("\n");
+}

@@ -1,0 +1,211 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { FailurePolicy } from "../src/counters/failure-policy.ts";
+import { KvstoreStore } from "../src/counters/kvstore/kvstore.ts";
+import type { KvstoreOptions } from "../src/counters/kvstore/options.ts";
+import { slotOf } from "../src/counters/kvstore/slots.ts";
+import { ObjcacheStore } from "../src/counters/objcache/objcache.ts";
+import type { CounterStore } from "../src/counters/store.ts";
+import { RedisCluster } from "../test/servers/cluster.ts";
+import { MemcachedServer } from "../test/servers/memcached.ts";
+import { FaultyProxy } from "../test/servers/proxy.ts";
+import { RedisServer } from "../test/servers/redis.ts";
+import { SentinelGroup } from "../test/servers/sentinel.ts";
+import type { Patient, Scenario } from "./scenario.ts";
+
+/** Below the callers' deadline, so that a hung server is noticed by the store before its callers leave. */
+const timeout = 250;
+
+function redisStores(options: KvstoreOptions): readonly CounterStore[] {
+  return [1, 2].map(
+    () => new FailurePolicy(new KvstoreStore({ poolSize: 4, timeout, onEmptyWait: 100, ...options })),
+  );
+}
+
+function cacheStores(nodes: readonly string[]): readonly CounterStore[] {
+  return [1, 2].map(() => new FailurePolicy(new ObjcacheStore({ nodes, timeout })));
+}
+
+type Hurt<S> = (server: S, proxy: FaultyProxy) => Promise<void> | void;
+
+/** A Redis behind a proxy, so that both can be hurt. */
+function redis(
+  fault: string,
+  hurt: Hurt<RedisServer>,
+  heal: Hurt<RedisServer>,
+  more: Partial<Scenario> = {},
+): Scenario {
+  return { store: "kvstore single", fault, ...more, open: () => behindProxy(RedisServer, hurt, heal) };
+}
+
+function memcached(
+  fault: string,
+  hurt: Hurt<MemcachedServer>,
+  heal: Hurt<MemcachedServer>,
+  more: Partial<Scenario> = {},
+): Scenario {
+  return {
+    store: "objcache",
+    fault,
+    // The other process may have some calls on their way for a key between a read and an increment.
+    overlap: 24,
+    ...more,
+    open: () => behindProxy(MemcachedServer, hurt, heal),
+  };
+}
+
+async function behindProxy<S extends RedisServer | MemcachedServer>(
+  kind: { start(): Promise<S> },
+  hurt: Hurt<S>,
+  heal: Hurt<S>,
+): Promise<Patient> {
+  const server = await kind.start();
+  const proxy = await FaultyProxy.start(server.port);
+  const stores = server instanceof RedisServer ? redisStores({ url: proxy.url }) : cacheStores([proxy.url]);
+  return {
+    stores,
+    hurt: () => hurt(server, proxy),
+    heal: () => heal(server, proxy),
+    async stop() {
+      await server.stop();
+      await proxy.stop();
+    },
+  };
+}
+
+/** Cuts all connections after a few more bytes, over and over. */
+async function cutReplies(proxy: FaultyProxy): Promise<void> {
+  for (let i = 1; i <= 12; i++) {
+    proxy.cutAfter = i;
+    await sleep(20);
+  }
+  proxy.cutAfter = Number.POSITIVE_INFINITY;
+}
+
+const nothing = () => {};
+
+const single: readonly Scenario[] = [
+  redis(
+    "stopped (SIGSTOP)",
+    (server) => server.pause(),
+    (server) => server.resume(),
+  ),
+  redis(
+    "killed, comes back empty",
+    (server) => server.stop(),
+    (server) => server.restart(),
+    { forgets: "until healed" },
+  ),
+  redis("restarted empty at once", (server) => server.restart(), nothing, { forgets: "until hurt" }),
+  redis(
+    "slow, 30 ms",
+    (_, proxy) => {
+      proxy.delay = 30;
+    },
+    (_, proxy) => {
+      proxy.delay = 0;
+    },
+    { unnoticed: true },
+  ),
+  redis(
+    "slower than its time-out",
+    (_, proxy) => {
+      proxy.delay = 2 * timeout;
+    },
+    (_, proxy) => {
+      proxy.delay = 0;
+    },
+  ),
+  redis("cut in the middle of replies", (_, proxy) => cutReplies(proxy), nothing),
+  redis("all connections reset", (_, proxy) => proxy.cut(), nothing),
+  redis(
+    "out of memory",
+    async (server) => void (await server.command("CONFIG", "SET", "maxmemory", 1)),
+    async (server) => void (await server.command("CONFIG", "SET", "maxmemory", 0)),
+  ),
+  redis(
+    "read-only",
+    async (server) => void (await server.command("REPLICAOF", "127.0.0.1", 1)),
+    async (server) => void (await server.command("REPLICAOF", "NO", "ONE")),
+  ),
+];
+
+const cache: readonly Scenario[] = [
+  memcached(
+    "stopped (SIGSTOP)",
+    (server) => server.pause(),
+    (server) => server.resume(),
+    { forgets: "while hurt" },
+  ),
+  memcached(
+    "killed, comes back empty",
+    (server) => server.stop(),
+    (server) => server.restart(),
+    { forgets: "until healed" },
+  ),
+  memcached("cut in the middle of replies", (_, proxy) => cutReplies(proxy), nothing, {
+    forgets: "while hurt",
+  }),
+];
+
+function sentinel(fault: string, hurt: (group: SentinelGroup) => Promise<void>): Scenario {
+  return {
+    store: "kvstore sentinel",
+    fault,
+    // Replication is asynchronous: what the new master had not got yet is gone.
+    forgets: "while hurt",
+    async open() {
+      const group = await SentinelGroup.start();
+      return {
+        stores: redisStores({ type: "sentinel", url: group.url }),
+        hurt: () => hurt(group),
+        heal: nothing,
+        stop: () => group.stop(),
+      };
+    },
+  };
+}
+
+function cluster(
+  fault: string,
+  replicas: number,
+  hurt: (group: RedisCluster) => Promise<void>,
+  more: Partial<Scenario>,
+): Scenario {
+  return {
+    store: "kvstore cluster",
+    fault,
+    ...more,
+    async open() {
+      const group = await RedisCluster.start(3, replicas, { config: ["cluster-replica-validity-factor 0"] });
+      return {
+        stores: redisStores({ type: "cluster", url: group.url }),
+        hurt: () => hurt(group),
+        heal: nothing,
+        stop: () => group.stop(),
+      };
+    },
+  };
+}
+
+/** Moves every slot that holds a key from its master to the next. */
+async function moveSlots(group: RedisCluster): Promise<void> {
+  const [first, second] = [group.nodes[0]!, group.nodes[1]!];
+  const keys = (await first.command("KEYS", "chaos|*")) as string[];
+  for (const slot of new Set(keys.map(slotOf)))
+    await group.migrate(slot, first, second, async () => sleep(5));
+}
+
+const fleets: readonly Scenario[] = [
+  sentinel("failover asked for", (group) => group.failover()),
+  sentinel("master killed", async (group) => {
+    const master = await group.master();
+    await master.stop();
+    await group.until(async () => (await group.master()) !== master);
+  }),
+  cluster("slots move", 0, moveSlots, { unnoticed: true }),
+  cluster("a master killed, its replica takes over", 1, (group) => group.nodes[0]!.stop(), {
+    forgets: "while hurt",
+  }),
+];
+
+export const scenarios: readonly Scenario[] = [...single, ...fleets, ...cache];

@@ -29,7 +29,7 @@ function setUp(rules: Record<string, Rule>, options: Partial<DecisionOptions> = 
   const decider = new Decider({ ...plainOptions, ...options }, statistics, store);
   const set = ruleSet(rules);
   const ask = (of: RateLimitRequest, at = now, rulesNow: RuleSet | undefined = set) =>
-    decider.decide(of, rulesNow, at, 0) as RateLimitResponse;
+    decider.decide(decider.prepare(of, rulesNow), at, 0) as RateLimitResponse;
   const codes = (...descriptors: Descriptor[]) => {
     const response = ask(request(...descriptors));
     const name = (code: Code) => (code === Code.OK ? "OK" : "OVER");
@@ -72,7 +72,7 @@ for (const [name, of, code, message] of refusals) {
 
 test("without rules there is no decision", () => {
   const { decider } = setUp({});
-  assert.throws(() => decider.decide(request(descriptor("k")), undefined, now, 0), {
+  assert.throws(() => decider.prepare(request(descriptor("k")), undefined), {
     code: "UNAVAILABLE",
     message: "no rate limit configuration loaded",
   });

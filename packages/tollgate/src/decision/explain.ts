@@ -9,6 +9,7 @@ import { cacheKeyStem } from "./cache-key.ts";
 import { type DecisionOptions, UNLIMITED_REMAINING } from "./decide.ts";
 import { DecisionError } from "./errors.ts";
 import { hitsOf } from "./hits.ts";
+import { nearLimit } from "./near-limit.ts";
 import { overallCode } from "./overall.ts";
 import { replaced } from "./replaces.ts";
 import { checkUnit } from "./resolve.ts";
@@ -89,16 +90,10 @@ export async function explainDecision(
     const held = wouldExceed && !exceeds;
     const outcome = look.outcome !== Outcome.COUNTED ? look.outcome : held ? Outcome.HELD : Outcome.COUNTED;
     const after = held ? look.after : Math.max(0, look.after + hits);
-    return tally(
-      { ...look, hits, outcome, after },
-      { ...nothing },
-      {
-        currentLimit: { requestsPerUnit: rule.requestsPerUnit, unit: rule.unit, name: rule.name },
-        shadowMode: rule.shadowMode,
-        nearLimitRatio: options.nearLimitRatio,
-        reset: secondsUntilReset(nowSeconds, rule.unit),
-      },
-    );
+    const limit = rule.requestsPerUnit;
+    const currentLimit = { requestsPerUnit: limit, unit: rule.unit, name: rule.name };
+    const context = { currentLimit, near: nearLimit(limit, options.nearLimitRatio) };
+    return tally({ ...look, hits, outcome, after }, { ...nothing }, context, rule, nowSeconds);
   });
   const rules = matches.map((match, index) => ({ rule: dropped[index] ? undefined : match?.rule }));
   const code = overallCode(statuses, rules, options.quotaMode);

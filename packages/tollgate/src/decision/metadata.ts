@@ -7,7 +7,7 @@ import {
   type RateLimitRequest,
 } from "../protocol/messages.ts";
 import { unitNames } from "../protocol/units.ts";
-import type { Resolution } from "./resolve.ts";
+import type { PreparedPart } from "./prepare.ts";
 
 function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -41,11 +41,11 @@ function describe(descriptor: Descriptor): JsonObject {
  */
 export function dynamicMetadata(
   request: RateLimitRequest,
-  resolutions: readonly Resolution[],
+  parts: readonly Pick<PreparedPart, "rule">[],
   statuses: readonly DescriptorStatus[],
 ): JsonObject {
   let metadata: JsonObject = {};
-  resolutions.forEach(({ rule }, index) => {
+  parts.forEach(({ rule }, index) => {
     if (rule?.metadata === undefined || rule.unlimited || statuses[index]!.code !== Code.OK) return;
     metadata = merge(metadata, rule.metadata);
   });

@@ -1,5 +1,5 @@
 import { Code, type DescriptorStatus } from "../protocol/messages.ts";
-import type { Resolution } from "./resolve.ts";
+import type { PreparedPart } from "./prepare.ts";
 
 /**
  * The overall code: OVER_LIMIT when any ordinary descriptor is over, or when there are quota descriptors and every
@@ -8,13 +8,13 @@ import type { Resolution } from "./resolve.ts";
  */
 export function overallCode(
   statuses: readonly DescriptorStatus[],
-  resolutions: readonly Pick<Resolution, "rule">[],
+  parts: readonly Pick<PreparedPart, "rule">[],
   quotaMode: boolean,
 ): Code {
   let quotas = 0;
   let quotasOver = 0;
   for (let index = 0; index < statuses.length; index++) {
-    const rule = resolutions[index]!.rule;
+    const rule = parts[index]!.rule;
     if (rule?.unlimited) continue;
     const over = statuses[index]!.code === Code.OVER_LIMIT;
     if (quotaMode || rule?.quotaMode) {

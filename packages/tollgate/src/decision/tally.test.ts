@@ -57,16 +57,10 @@ const cases: [string, Outcome, number, number, number, boolean, keyof typeof Cod
 for (const [name, outcome, limit, hits, after, shadowMode, code, remaining, expected] of cases) {
   test(`tally: ${name}`, () => {
     const statistics = new MapStatistics().rule({ domain: "d", levels: ["k"] });
-    const status = tally(
-      { stem: "k:", windowStart: 0, windowSize: 60, hits, limit, outcome, after },
-      statistics,
-      {
-        currentLimit: { requestsPerUnit: limit, unit: Unit.MINUTE, name: "" },
-        shadowMode,
-        nearLimitRatio: 0.8,
-        reset: 42,
-      },
-    );
+    const count = { stem: "k:", windowStart: 0, windowSize: 60, hits, limit, outcome, after };
+    const currentLimit = { requestsPerUnit: limit, unit: Unit.MINUTE, name: "" };
+    const context = { currentLimit, near: nearLimit(limit, 0.8) };
+    const status = tally(count, statistics, context, { shadowMode, unit: Unit.MINUTE }, 60_018);
     assert.equal(status.code, Code[code]);
     assert.equal(status.limitRemaining, remaining);
     assert.equal(status.durationUntilReset, outcome === ALLOWED || outcome === DENIED ? 0 : 42);

@@ -1,15 +1,14 @@
 import { type Count, Outcome } from "../counters/store.ts";
 import type { RuleStatistics } from "../observe/statistics.ts";
 import { Code, type CurrentLimit, type DescriptorStatus } from "../protocol/messages.ts";
-import { nearLimit } from "./near-limit.ts";
+import type { Rule } from "../rules/rule.ts";
+import { secondsUntilReset } from "./window.ts";
 
-/** What turns a store's result into a status, apart from the result itself. */
+/** What the status needs of the rule and the request besides the store's result. */
 export interface TallyContext {
   readonly currentLimit: CurrentLimit;
-  readonly shadowMode: boolean;
-  readonly nearLimitRatio: number;
-  /** Whole seconds until the window ends. */
-  readonly reset: number;
+  /** Above it hits are near the limit. */
+  readonly near: number;
 }
 
 /**
@@ -28,27 +27,39 @@ export interface TallyContext {
  * A rule in shadow mode answers OK and counts the hits that were over under `shadow_mode`. Hits given back count
  * in no statistic. Where the store failed and the policy answers, there is no reset and no statistic.
  */
-export function tally(count: Count, statistics: RuleStatistics, context: TallyContext): DescriptorStatus {
+export function tally(
+  count: Count,
+  statistics: RuleStatistics,
+  { currentLimit, near }: TallyContext,
+  { shadowMode, unit }: Pick<Rule, "shadowMode" | "unit">,
+  nowSeconds: number,
+): DescriptorStatus {
   const { outcome, hits, after } = count;
-  const limit = context.currentLimit.requestsPerUnit;
+  const limit = currentLimit.requestsPerUnit;
   if (outcome === Outcome.ALLOWED || outcome === Outcome.DENIED) {
-    const code = outcome === Outcome.ALLOWED || context.shadowMode ? Code.OK : Code.OVER_LIMIT;
-    return { code, currentLimit: context.currentLimit, limitRemaining: 0, durationUntilReset: 0 };
+    const code = outcome === Outcome.ALLOWED || shadowMode ? Code.OK : Code.OVER_LIMIT;
+    return { code, currentLimit, limitRemaining: 0, durationUntilReset: 0 };
   }
-  let over: number;
-  if (outcome === Outcome.COUNTED) {
-    if (hits < 0) return status(after > limit, limit - after, context);
-    over = countHits(statistics, hits, after, limit, context.nearLimitRatio);
-    if (after <= limit) return status(false, limit - after, context);
-  } else if (outcome === Outcome.HELD) {
-    return status(false, limit - after, context);
+  let isOver = true;
+  if (outcome === Outcome.HELD) isOver = false;
+  else if (outcome === Outcome.COUNTED) {
+    isOver = after > limit;
+    if (hits >= 0) {
+      const over = countHits(statistics, hits, after, limit, near);
+      if (shadowMode) statistics.shadowMode += over;
+    }
   } else {
-    over = Math.max(hits, 0);
+    const over = Math.max(hits, 0);
     statistics.overLimit += over;
     if (outcome === Outcome.KNOWN_OVER) statistics.overLimitWithLocalCache += over;
+    if (shadowMode) statistics.shadowMode += over;
   }
-  if (context.shadowMode) statistics.shadowMode += over;
-  return status(true, 0, context);
+  return {
+    code: isOver && !shadowMode ? Code.OVER_LIMIT : Code.OK,
+    currentLimit,
+    limitRemaining: isOver ? 0 : Math.max(limit - after, 0),
+    durationUntilReset: secondsUntilReset(nowSeconds, unit),
+  };
 }
 
 /** Counts within, near and over; returns the hits that were over. */
@@ -57,10 +68,9 @@ function countHits(
   hits: number,
   after: number,
   limit: number,
-  ratio: number,
+  near: number,
 ): number {
   const before = after - hits;
-  const near = nearLimit(limit, ratio);
   if (after > limit) {
     if (before >= limit) {
       statistics.overLimit += hits;
@@ -74,13 +84,4 @@ function countHits(
   statistics.withinLimit += hits;
   if (after > near) statistics.nearLimit += before >= near ? hits : after - near;
   return 0;
-}
-
-function status(over: boolean, remaining: number, context: TallyContext): DescriptorStatus {
-  return {
-    code: over && !context.shadowMode ? Code.OVER_LIMIT : Code.OK,
-    currentLimit: context.currentLimit,
-    limitRemaining: Math.max(remaining, 0),
-    durationUntilReset: context.reset,
-  };
 }

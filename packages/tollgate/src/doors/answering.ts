@@ -1,8 +1,10 @@
 import { type CounterStore, StoreError } from "../counters/store.ts";
 import type { Decider } from "../decision/decide.ts";
 import { DecisionError } from "../decision/errors.ts";
+import { PreparedCache } from "../decision/prepared-cache.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";
+import { decodeRequest } from "../protocol/decode-request.ts";
 import { JsonRequestError } from "../protocol/json-request.ts";
 import type { RateLimitRequest, RateLimitResponse } from "../protocol/messages.ts";
 import { WireError } from "../protocol/wire.ts";
@@ -29,6 +31,7 @@ export interface AnsweringOptions {
 export class Answering {
   readonly #options: AnsweringOptions;
   readonly #now: () => number;
+  readonly #prepared = new PreparedCache();
   readonly #serviceErrors: Counter;
   readonly #storeErrors: Counter;
 
@@ -47,7 +50,25 @@ export class Answering {
    * @param deadline milliseconds since the epoch after which the caller has gone; 0 for none
    */
   decide(request: RateLimitRequest, deadline: number): RateLimitResponse | Promise<RateLimitResponse> {
-    return this.#options.decider.decide(request, this.#options.ruleSet(), this.#now(), deadline);
+    const { decider, ruleSet } = this.#options;
+    return decider.decide(decider.prepare(request, ruleSet()), this.#now(), deadline);
+  }
+
+  /** Decides the request whose message stands in `buffer[start..end)`; its bytes are not needed afterwards. */
+  decideMessage(
+    buffer: Uint8Array,
+    start: number,
+    end: number,
+    deadline: number,
+  ): RateLimitResponse | Promise<RateLimitResponse> {
+    const { decider } = this.#options;
+    const ruleSet = this.#options.ruleSet();
+    let prepared = ruleSet && this.#prepared.find(ruleSet.generation, buffer, start, end);
+    if (prepared === undefined) {
+      prepared = decider.prepare(decodeRequest(buffer, start, end), ruleSet);
+      this.#prepared.offer(buffer, start, end, prepared);
+    }
+    return decider.decide(prepared, this.#now(), deadline);
   }
 
   /** What a caller is told of an error that `decide` or a decoder threw. */

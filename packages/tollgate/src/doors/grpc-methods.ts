@@ -1,5 +1,4 @@
 import { GrpcError, type GrpcServer, Status, type UnaryCall } from "@tollway/grpc-wire";
-import { decodeRequest } from "../protocol/decode-request.ts";
 import { responseSize, writeResponse } from "../protocol/encode-response.ts";
 import type { RateLimitResponse } from "../protocol/messages.ts";
 import { SHOULD_RATE_LIMIT } from "../protocol/method.ts";
@@ -9,8 +8,7 @@ import type { Answering } from "./answering.ts";
 export function serveDecisions(server: GrpcServer, answering: Answering): void {
   server.unaryInPlace(SHOULD_RATE_LIMIT, (call) => {
     try {
-      const request = decodeRequest(call.buffer, call.start, call.end);
-      const answer = answering.decide(request, call.deadline);
+      const answer = answering.decideMessage(call.buffer, call.start, call.end, call.deadline);
       if (answer instanceof Promise) void answerLater(call, answer, answering);
       else write(call, answer);
     } catch (error) {

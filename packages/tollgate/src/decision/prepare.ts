@@ -1,0 +1,125 @@
+import type { Counter, RuleStatistics, Statistics } from "../observe/statistics.ts";
+import type { CurrentLimit, Descriptor, RateLimitRequest } from "../protocol/messages.ts";
+import type { Rule, RuleSet } from "../rules/rule.ts";
+import { DecisionError } from "./errors.ts";
+import { hitsOf } from "./hits.ts";
+import { nearLimit } from "./near-limit.ts";
+import { replaced } from "./replaces.ts";
+import { ResolutionCache } from "./resolution-cache.ts";
+import { type Resolution, resolve } from "./resolve.ts";
+
+/** What one descriptor of one request comes down to under one rule set: all that does not depend on the moment. */
+export interface PreparedPart {
+  /** Undefined: the descriptor passes. */
+  readonly rule: Rule | undefined;
+  /** Set where `rule` is. */
+  readonly statistics: RuleStatistics | undefined;
+  readonly domainNotFound: Counter | undefined;
+  /** Cache key up to the window start. */
+  readonly stem: string;
+  readonly windowSize: number;
+  /** Below 0: given back. */
+  readonly hits: number;
+  readonly givesBack: boolean;
+  readonly currentLimit: CurrentLimit;
+  /** Above it hits are near the limit. */
+  readonly near: number;
+}
+
+/** A valid request and what its descriptors come down to. It may be decided any number of times. */
+export interface Prepared {
+  readonly request: RateLimitRequest;
+  /** Of the rule set that it was prepared under. */
+  readonly generation: number;
+  readonly parts: readonly PreparedPart[];
+}
+
+export interface PrepareOptions {
+  readonly cacheKeyPrefix: string;
+  readonly nearLimitRatio: number;
+}
+
+const noLimit: CurrentLimit = { requestsPerUnit: 0, unit: 0, name: "" };
+const passing: Resolution = {
+  rule: undefined,
+  statistics: undefined,
+  stem: "",
+  windowSize: 0,
+  domainNotFound: undefined,
+};
+
+/** Checks requests and finds the rules, statistics and cache keys of their descriptors. */
+export class Preparer {
+  readonly #options: PrepareOptions;
+  readonly #statistics: Statistics;
+  readonly #cache = new ResolutionCache(8192);
+
+  constructor(options: PrepareOptions, statistics: Statistics) {
+    this.#options = options;
+    this.#statistics = statistics;
+  }
+
+  /** @throws {DecisionError} for a bad request, or without rules */
+  prepare(request: RateLimitRequest, ruleSet: RuleSet | undefined): Prepared {
+    const { domain, descriptors } = request;
+    if (domain === "") throw new DecisionError("INVALID_ARGUMENT", "rate limit domain must not be empty");
+    if (descriptors.length === 0) {
+      throw new DecisionError("INVALID_ARGUMENT", "rate limit descriptor list must not be empty");
+    }
+    if (ruleSet === undefined) throw new DecisionError("UNAVAILABLE", "no rate limit configuration loaded");
+    const resolutions = this.#resolveAll(request, ruleSet);
+    return {
+      request,
+      generation: ruleSet.generation,
+      parts: resolutions.map((resolution, index) => this.#part(request, descriptors[index]!, resolution)),
+    };
+  }
+
+  #part(request: RateLimitRequest, descriptor: Descriptor, resolution: Resolution): PreparedPart {
+    const { rule } = resolution;
+    const hits = hitsOf(descriptor, request);
+    const limit = rule?.requestsPerUnit ?? 0;
+    return {
+      rule,
+      statistics: resolution.statistics,
+      domainNotFound: resolution.domainNotFound,
+      stem: resolution.stem,
+      windowSize: resolution.windowSize,
+      hits: descriptor.isNegativeHits && hits > 0 ? -hits : hits,
+      givesBack: descriptor.isNegativeHits,
+      currentLimit:
+        rule === undefined ? noLimit : { requestsPerUnit: limit, unit: rule.unit, name: rule.name },
+      near: nearLimit(limit, this.#options.nearLimitRatio),
+    };
+  }
+
+  #resolveAll(request: RateLimitRequest, ruleSet: RuleSet): Resolution[] {
+    let replaces = false;
+    const resolutions = request.descriptors.map((descriptor) => {
+      const resolution = this.#resolve(ruleSet, request.domain, descriptor);
+      if (resolution.rule !== undefined && resolution.rule.replaces.length > 0) replaces = true;
+      return resolution;
+    });
+    if (!replaces) return resolutions;
+    const dropped = replaced(resolutions.map(({ rule }) => rule));
+    return resolutions.map((resolution, index) => (dropped[index] ? passing : resolution));
+  }
+
+  #resolve(ruleSet: RuleSet, domain: string, descriptor: Descriptor): Resolution {
+    const key = identity(domain, descriptor);
+    const known = this.#cache.get(ruleSet.generation, key);
+    if (known !== undefined) return known;
+    const resolution = resolve(ruleSet, this.#statistics, this.#options.cacheKeyPrefix, domain, descriptor);
+    this.#cache.set(key, resolution);
+    return resolution;
+  }
+}
+
+/** A text that is the same for two descriptors only if they are the same: lengths before texts, since any text may hold any separator. */
+function identity(domain: string, { entries, limit }: Descriptor): string {
+  let key = `${domain.length}:${domain}`;
+  for (const entry of entries) {
+    key += `${entry.key.length}:${entry.key}${entry.value.length}:${entry.value}`;
+  }
+  return limit === undefined ? key : `${key}!${limit.requestsPerUnit}/${limit.unit}`;
+}

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { Prepared } from "./prepare.ts";
+import { PreparedCache } from "./prepared-cache.ts";
+
+const prepared = (domain: string, generation = 1): Prepared => ({
+  request: { domain, descriptors: [], hitsAddend: 0 },
+  generation,
+  parts: [],
+});
+
+function ask(cache: PreparedCache, text: string, generation = 1): Prepared | undefined {
+  const bytes = Buffer.from(`..${text}..`);
+  const found = cache.find(generation, bytes, 2, bytes.length - 2);
+  if (found === undefined) cache.offer(bytes, 2, bytes.length - 2, prepared(text, generation));
+  return found;
+}
+
+test("a message is kept when it comes for the second time", () => {
+  const cache = new PreparedCache();
+  assert.deepEqual([ask(cache, "a"), ask(cache, "a")], [undefined, undefined]);
+  assert.equal(ask(cache, "a")?.request.domain, "a");
+});
+
+test("a new rule set finds nothing of the old one's, and what was prepared under the old one is not kept", () => {
+  const cache = new PreparedCache();
+  for (let call = 0; call < 3; call++) ask(cache, "a");
+  assert.equal(ask(cache, "a", 2), undefined);
+  const bytes = Buffer.from("b");
+  for (let call = 0; call < 3; call++) {
+    cache.find(2, bytes, 0, 1);
+    cache.offer(bytes, 0, 1, prepared("b", 1));
+  }
+  assert.equal(cache.find(2, bytes, 0, 1), undefined);
+});
+
+test("only ever the request of the very same bytes is found, and memory is bounded", () => {
+  const cache = new PreparedCache();
+  const text = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 6 });
+  fc.assert(
+    fc.property(fc.array(text, { maxLength: 200 }), (messages) => {
+      for (const message of messages) {
+        const found = ask(cache, message);
+        if (found !== undefined) assert.equal(found.request.domain, message);
+      }
+    }),
+  );
+  for (let index = 0; index < 30_000; index++)
+    for (let call = 0; call < 2; call++) ask(cache, `key ${index}`);
+  assert.ok(cache.size <= 8192, String(cache.size));
+  const long = "x".repeat(600);
+  for (let call = 0; call < 3; call++) assert.equal(ask(cache, long), undefined);
+});

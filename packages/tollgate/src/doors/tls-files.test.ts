@@ -1,0 +1,239 @@
+import assert from "node:assert/strict";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { certificates } from "../../test/servers/certificates.ts";
+import { createLogger } from "../observe/log.ts";
+import { createStatistics, type Registry } from "../observe/registry.ts";
+import type { Certificates } from "./grpc-door.ts";
+import { TlsFiles, type TlsFilesOptions, type TlsPaths } from "./tls-files.ts";
+
+const made = certificates();
+const text = (path: string): string => readFileSync(path, "utf8");
+
+let folder: string;
+let open: TlsFiles[];
+let lines: string[];
+let statistics: Registry;
+let heard: Certificates[];
+let waiting: (() => void)[];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tollgate-tls-"));
+  open = [];
+  lines = [];
+  heard = [];
+  waiting = [];
+  statistics = createStatistics();
+});
+afterEach(() => {
+  for (const files of open) files.close();
+  rmSync(folder, { recursive: true });
+});
+
+const wake = (): void => {
+  for (const resolve of waiting.splice(0)) resolve();
+};
+async function until(test: () => boolean): Promise<void> {
+  while (!test()) await new Promise<void>((resolve) => waiting.push(resolve));
+}
+
+const log = createLogger({
+  writer: {
+    dropped: 0,
+    write: (line) => {
+      lines.push(line);
+      wake();
+    },
+    flush: async () => {},
+  },
+});
+
+function start(paths: TlsPaths, options: Partial<TlsFilesOptions> = {}): TlsFiles {
+  const files = TlsFiles.open({
+    paths,
+    log,
+    statistics,
+    timing: { settle: 10, grace: 60, poll: 60_000 },
+    onChange: (changed) => heard.push(changed),
+    ...options,
+  });
+  open.push(files);
+  return files;
+}
+
+/** The server's pair and its authority, in a folder of the test. */
+function placed(directory: string = folder): TlsPaths {
+  const paths = {
+    cert: join(directory, "tls.crt"),
+    key: join(directory, "tls.key"),
+    clientCa: join(directory, "ca.crt"),
+  };
+  copyFileSync(made.server, paths.cert);
+  copyFileSync(made.serverKey, paths.key);
+  copyFileSync(made.ca, paths.clientCa);
+  return paths;
+}
+
+/** As an editor or an agent does: a new file, renamed onto the old one. */
+function replace(path: string, by: string): void {
+  writeFileSync(`${path}.new`, text(by));
+  renameSync(`${path}.new`, path);
+}
+
+describe("certificate files", () => {
+  it("are loaded at the start", () => {
+    const { current } = start(placed());
+    assert.deepEqual(current, { cert: text(made.server), key: text(made.serverKey), ca: text(made.ca) });
+    assert.equal(start({ ...placed(), clientCa: undefined }).current.ca, undefined);
+  });
+
+  const bad: readonly [what: string, spoil: (paths: TlsPaths) => void, message: RegExp][] = [
+    ["a missing file", ({ key }) => rmSync(key), /tls\.key cannot be read: ENOENT/],
+    ["a text", ({ cert }) => writeFileSync(cert, "hello"), /tls\.crt holds no certificate/],
+    [
+      "a broken certificate",
+      ({ cert }) => writeFileSync(cert, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----"),
+      /certificate 1 in .*tls\.crt cannot be read/,
+    ],
+    [
+      "a broken key",
+      ({ key }) => writeFileSync(key, "secret"),
+      /tls\.key holds no private key that can be read/,
+    ],
+    [
+      "another's key",
+      ({ key }) => copyFileSync(made.clientKey, key),
+      /tls\.key is not the key of the first certificate in .*tls\.crt/,
+    ],
+    [
+      "an authority that is none",
+      ({ clientCa }) => writeFileSync(clientCa!, ""),
+      /ca\.crt holds no certificate/,
+    ],
+  ];
+  for (const [what, spoil, message] of bad)
+    it(`are refused at the start: ${what}`, () => {
+      const paths = placed();
+      spoil(paths);
+      assert.throws(
+        () => start(paths),
+        (error: Error & { code?: string }) => {
+          assert.match(error.message, message);
+          assert.doesNotMatch(error.message, /secret/);
+          assert.equal(error.code, "BAD_CERTIFICATES");
+          return true;
+        },
+      );
+    });
+
+  it("are loaded anew when they are replaced, one after the other", async () => {
+    const paths = placed();
+    const files = start(paths);
+    replace(paths.cert, made.client);
+    // Half of the pair: nothing is reported within the grace period.
+    replace(paths.key, made.clientKey);
+    await until(() => heard.length > 0 && lines.length > 0);
+    assert.deepEqual(heard.at(-1), { cert: text(made.client), key: text(made.clientKey), ca: text(made.ca) });
+    assert.deepEqual(files.current, heard.at(-1));
+    assert.equal(lines.length, 1);
+    assert.match(lines[0]!, /level=warning msg="TLS: loaded .*tls\.crt and .*tls\.key anew"/);
+    assert.equal(statistics.counter("certs.load_attempts").value, 1);
+    assert.equal(statistics.counter("certs.load_failures").value, 0);
+  });
+
+  it("are loaded anew when they are written in place", async () => {
+    const paths = placed();
+    start(paths);
+    writeFileSync(paths.clientCa!, text(made.otherCa));
+    await until(() => heard.length > 0);
+    assert.equal(heard[0]!.ca, text(made.otherCa));
+    assert.equal(heard[0]!.cert, text(made.server));
+  });
+
+  it("are loaded anew when Kubernetes swaps its link", async () => {
+    const versions = [join(folder, "..v1"), join(folder, "..v2")] as const;
+    for (const version of versions) mkdirSync(version);
+    placed(versions[0]);
+    placed(versions[1]);
+    copyFileSync(made.client, join(versions[1], "tls.crt"));
+    copyFileSync(made.clientKey, join(versions[1], "tls.key"));
+    symlinkSync("..v1", join(folder, "..data"));
+    for (const name of ["tls.crt", "tls.key", "ca.crt"])
+      symlinkSync(join("..data", name), join(folder, name));
+    start({ cert: join(folder, "tls.crt"), key: join(folder, "tls.key"), clientCa: join(folder, "ca.crt") });
+    symlinkSync("..v2", join(folder, "..data_tmp"));
+    renameSync(join(folder, "..data_tmp"), join(folder, "..data"));
+    await until(() => heard.length > 0);
+    assert.equal(heard[0]!.cert, text(made.client));
+  });
+
+  it("are found by the poll where a link further up is swapped, and watched there", async () => {
+    const [one, two] = [join(folder, "one"), join(folder, "two")];
+    mkdirSync(one);
+    mkdirSync(two);
+    placed(one);
+    placed(two);
+    copyFileSync(made.otherCa, join(two, "ca.crt"));
+    const link = join(folder, "current");
+    symlinkSync("one", link);
+    start(
+      { cert: join(link, "tls.crt"), key: join(link, "tls.key"), clientCa: join(link, "ca.crt") },
+      { timing: { settle: 10, grace: 60, poll: 20 } },
+    );
+    const hold = setInterval(() => {}, 1000);
+    symlinkSync("two", `${link}.new`);
+    renameSync(`${link}.new`, link);
+    await until(() => heard.length > 0 && lines.length > 0);
+    assert.equal(heard[0]!.ca, text(made.otherCa));
+    clearInterval(hold);
+  });
+
+  it("stay as they were when the new pair does not fit; said once, and healed by a good one", async () => {
+    const paths = placed();
+    const files = start(paths);
+    replace(paths.key, made.clientKey);
+    await until(() => lines.length > 0);
+    assert.match(lines[0]!, /level=error msg="TLS: the old certificates stay: .*tls\.key is not the key/);
+    assert.deepEqual(files.current.key, text(made.serverKey));
+    assert.deepEqual(heard, []);
+    assert.equal(statistics.counter("certs.load_failures").value, 1);
+    replace(paths.cert, made.client);
+    await until(() => heard.length > 0 && lines.length > 1);
+    assert.equal(files.current.cert, text(made.client));
+    assert.equal(lines.length, 2);
+  });
+
+  it("stay as they were when whoever takes them refuses", async () => {
+    const paths = placed();
+    const files = start(paths, {
+      onChange: () => {
+        throw new Error("not these");
+      },
+    });
+    replace(paths.clientCa!, made.otherCa);
+    await until(() => lines.length > 0);
+    assert.match(lines[0]!, /the old certificates stay: not these/);
+    assert.equal(files.current.ca, text(made.ca));
+  });
+
+  it("do not load anew what was only touched", async () => {
+    const paths = placed();
+    const files = start(paths);
+    replace(paths.cert, made.server);
+    replace(paths.clientCa!, made.otherCa);
+    await until(() => heard.length > 0);
+    assert.equal(heard.length, 1);
+    assert.equal(files.current.ca, text(made.otherCa));
+  });
+});

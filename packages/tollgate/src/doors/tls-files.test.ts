@@ -27,8 +27,11 @@ let lines: string[];
 let statistics: Registry;
 let heard: Certificates[];
 let waiting: (() => void)[];
+/** Watches and timers under test keep no process alive; the test must. */
+let hold: NodeJS.Timeout;
 
 beforeEach(() => {
+  hold = setInterval(() => {}, 1000);
   folder = mkdtempSync(join(tmpdir(), "tollgate-tls-"));
   open = [];
   lines = [];
@@ -37,6 +40,7 @@ beforeEach(() => {
   statistics = createStatistics();
 });
 afterEach(() => {
+  clearInterval(hold);
   for (const files of open) files.close();
   rmSync(folder, { recursive: true });
 });
@@ -191,12 +195,10 @@ describe("certificate files", () => {
       { cert: join(link, "tls.crt"), key: join(link, "tls.key"), clientCa: join(link, "ca.crt") },
       { timing: { settle: 10, grace: 60, poll: 20 } },
     );
-    const hold = setInterval(() => {}, 1000);
     symlinkSync("two", `${link}.new`);
     renameSync(`${link}.new`, link);
     await until(() => heard.length > 0 && lines.length > 0);
     assert.equal(heard[0]!.ca, text(made.otherCa));
-    clearInterval(hold);
   });
 
   it("stay as they were when the new pair does not fit; said once, and healed by a good one", async () => {

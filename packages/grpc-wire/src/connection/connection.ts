@@ -74,6 +74,7 @@ export class Connection implements FrameSink {
   #settingsSeen = false;
   #isDead = false;
   #isPaused = false;
+  #discarded = 0;
 
   constructor(host: Host, socket: Socket, isTls: boolean) {
     this.host = host;
@@ -127,7 +128,10 @@ export class Connection implements FrameSink {
   // Reading
 
   #onData(chunk: Buffer): void {
-    if (this.#isDead) return;
+    if (this.#isDead) {
+      this.#discard(chunk.length);
+      return;
+    }
     this.now = Date.now();
     this.lifecycle.lastReceivedAt = this.now;
     this.output.corked = true;
@@ -146,6 +150,15 @@ export class Connection implements FrameSink {
       this.#isPaused = true;
       this.socket.pause();
     }
+  }
+
+  /**
+   * After our last word what was under way is read and dropped, so that closing does not turn into a TCP reset
+   * that overtakes the GOAWAY. More than a window cannot have been under way.
+   */
+  #discard(size: number): void {
+    this.#discarded += size;
+    if (this.#discarded > this.host.limits.connectionWindowBytes) this.destroy();
   }
 
   #onDrain(): void {
@@ -578,9 +591,12 @@ export class Connection implements FrameSink {
     if (this.#isPaused) this.socket.resume();
   }
 
+  /** Cuts the connection off. */
   destroy(): void {
     this.#isDead = true;
+    this.output.close();
     this.socket.destroy();
+    this.#cancelAll();
   }
 
   #cancelAll(): void {

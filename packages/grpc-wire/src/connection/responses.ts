@@ -55,6 +55,7 @@ export function commitUnary(stream: Stream, length: number): void {
   stream.sendWindow -= size;
   connection.sendWindow -= size;
   stream.headersSent = true;
+  connection.answered += 1;
   settle(stream, Status.OK);
   closeLocal(stream);
 }
@@ -150,6 +151,7 @@ function endStream(stream: Stream, code: StatusCode, message: string): void {
   if (stream.head.encoding === Encoding.UNSUPPORTED) fields.push(["grpc-accept-encoding", "identity,gzip"]);
   if (stream.responseMetadata !== undefined) fields.push(...stream.responseMetadata.trailing);
   const block = encodeHeaders(fields);
+  connection.answered += 1;
   stream.headersSent = true;
   if (stream.queue !== undefined && stream.queue.bytes > 0) {
     stream.queue.trailers = block;
@@ -214,7 +216,6 @@ export function writeHeaderBlock(
 export function settle(stream: Stream, code: StatusCode): void {
   stream.finished = true;
   const { host } = stream.connection;
-  stream.connection.answered += 1;
   if (stream.isPending) {
     stream.isPending = false;
     host.activeCalls -= 1;

@@ -1,0 +1,226 @@
+/** Drain, age, idleness, keepalive, ping enforcement, connection limits. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { test } from "node:test";
+import { GrpcServer, type UnaryCall } from "../src/index.ts";
+import { frame, preface, RawClient, settings, settingsAck, type } from "./support/raw-client.ts";
+import { TestServer } from "./support/servers.ts";
+
+const MAX_ID = 0x7fffffff;
+const pings = (client: RawClient) =>
+  client.frames.filter((each) => each.type === type.ping && each.flags === 0);
+const goaways = (client: RawClient) => client.frames.filter((each) => each.type === type.goaway);
+const lastIds = (client: RawClient) => goaways(client).map(({ payload }) => payload.readUInt32BE());
+
+/** A server whose calls of /t.T/Hold are answered when the test says so. */
+async function holding(options = {}) {
+  const held: UnaryCall[] = [];
+  const server = new GrpcServer(options)
+    .unaryInPlace("/t.T/Hold", (call) => {
+      held.push(call);
+    })
+    .unary("/t.T/Echo", (message) => message);
+  const bound = await server.listen({ port: 0 });
+  const port = bound.kind === "tcp" ? bound.port : 0;
+  return { server, held, port, [Symbol.asyncDispose]: () => server.close() };
+}
+
+test("drain: GOAWAY in two steps, calls in flight and calls on their way are answered, then the end", async () => {
+  await using it = await holding();
+  const client = await RawClient.open({ port: it.port });
+  client.send(client.call(1, "/t.T/Hold"), client.call(3, "/t.T/Echo"));
+  await client.answer(3);
+  const drained = it.server.drain();
+  await client.until(() => pings(client).length === 1);
+  assert.deepEqual(lastIds(client), [MAX_ID]);
+  // Sent before the client knew: still served.
+  client.send(client.call(5, "/t.T/Echo", "late"));
+  assert.deepEqual((await client.answer(5)).messages.map(String), ["late"]);
+  client.send(frame(type.ping, 1, 0, pings(client)[0]!.payload));
+  await client.until(() => goaways(client).length === 2);
+  assert.deepEqual(lastIds(client), [MAX_ID, 5]);
+  client.send(client.call(7, "/t.T/Echo", "too late"));
+  it.held[0]!.finish(Buffer.from("held"));
+  assert.deepEqual((await client.answer(1)).messages.map(String), ["held"]);
+  await client.closed();
+  await drained;
+  assert.equal(
+    client.frames.some(({ id }) => id === 7),
+    false,
+  );
+  assert.equal(it.server.counts().connections, 0);
+});
+
+test("drain: an idle connection goes at once, one that does not answer the ping after a moment", async () => {
+  await using it = await holding();
+  const polite = await RawClient.open({ port: it.port });
+  const mute = await RawClient.open({ port: it.port });
+  await Promise.all([polite.frame(type.settings), mute.frame(type.settings)]);
+  const drained = it.server.drain();
+  await polite.until(() => pings(polite).length === 1);
+  polite.send(frame(type.ping, 1, 0, pings(polite)[0]!.payload));
+  await polite.closed();
+  await mute.closed();
+  assert.deepEqual(lastIds(mute), [MAX_ID, 0]);
+  await drained;
+});
+
+test("drain: nobody can connect any more, and what takes too long is cut", async () => {
+  await using it = await holding();
+  const client = await RawClient.open({ port: it.port });
+  client.send(client.call(1, "/t.T/Hold"), client.call(3, "/t.T/Echo"));
+  await client.answer(3);
+  const drained = it.server.drain({ timeoutMs: 50 });
+  const late = connect({ port: it.port });
+  await assert.rejects(once(late, "connect"), { code: "ECONNREFUSED" });
+  await drained;
+  assert.equal(it.held[0]!.cancelled, true);
+  await client.closed();
+});
+
+test("age: a connection is asked to go, its calls finish", async () => {
+  await using it = await holding({ connection: { maxConnectionAgeMs: 80 } });
+  const client = await RawClient.open({ port: it.port });
+  client.send(client.call(1, "/t.T/Hold"));
+  await client.until(() => pings(client).length === 1);
+  assert.deepEqual(lastIds(client), [MAX_ID]);
+  client.send(frame(type.ping, 1, 0, pings(client)[0]!.payload));
+  await client.until(() => goaways(client).length === 2);
+  it.held[0]!.finish(Buffer.from("ok"));
+  assert.deepEqual((await client.answer(1)).messages.map(String), ["ok"]);
+  await client.closed();
+  // The server goes on.
+  const next = await RawClient.open({ port: it.port });
+  next.send(next.call(1, "/t.T/Echo", "next"));
+  assert.deepEqual((await next.answer(1)).messages.map(String), ["next"]);
+  next.close();
+});
+
+test("age: after the grace calls in flight are cut", async () => {
+  await using it = await holding({ connection: { maxConnectionAgeMs: 60, maxConnectionAgeGraceMs: 60 } });
+  const client = await RawClient.open({ port: it.port });
+  client.send(client.call(1, "/t.T/Hold"));
+  await client.closed();
+  assert.equal(it.held[0]!.cancelled, true);
+  assert.equal(lastIds(client)[0], MAX_ID);
+});
+
+test("idleness: a connection without calls goes, one with a call stays", async () => {
+  await using it = await holding({ connection: { maxConnectionIdleMs: 60 } });
+  const busy = await RawClient.open({ port: it.port });
+  busy.send(busy.call(1, "/t.T/Hold"));
+  const idle = await RawClient.open({ port: it.port });
+  idle.send(idle.call(1, "/t.T/Echo"));
+  await idle.answer(1);
+  await idle.frame(type.goaway);
+  assert.equal(goaways(busy).length, 0);
+  it.held[0]!.finish(Buffer.alloc(0));
+  await busy.frame(type.goaway);
+  idle.close();
+  busy.close();
+});
+
+test("keepalive: a silent peer is pinged; who answers stays, who does not goes", async () => {
+  await using it = await holding({ connection: { keepaliveTimeMs: 50, keepaliveTimeoutMs: 100 } });
+  const alive = await RawClient.open({ port: it.port });
+  const dead = await RawClient.open({ port: it.port });
+  let answered = 0;
+  alive.socket.on("data", () => {
+    for (; answered < pings(alive).length; answered++)
+      alive.send(frame(type.ping, 1, 0, pings(alive)[answered]!.payload));
+  });
+  await dead.closed();
+  assert.equal(pings(dead).length, 1);
+  await alive.until(() => pings(alive).length >= 4);
+  assert.equal(alive.isClosed, false);
+  alive.close();
+});
+
+test("ping enforcement: too many without calls is too_many_pings", async () => {
+  await using server = await TestServer.start();
+  const client = await RawClient.open({ port: server.port });
+  for (let index = 0; index < 4; index++) client.send(frame(type.ping, 0, 0, Buffer.alloc(8, index)));
+  const { code, text } = await client.goaway();
+  assert.deepEqual([code, text], [11, "too_many_pings"]);
+  await client.closed();
+});
+
+test("ping enforcement: pings between calls are welcome, as bandwidth estimators send them", async () => {
+  await using server = await TestServer.start();
+  const client = await RawClient.open({ port: server.port });
+  for (let index = 0; index < 20; index++) {
+    const id = index * 2 + 1;
+    client.send(client.call(id, "/test.Echo/Simple"), frame(type.ping, 0, 0, Buffer.alloc(8, index)));
+    await client.answer(id);
+  }
+  await client.until(() => client.frames.filter((each) => each.type === type.ping).length === 20);
+  assert.equal(goaways(client).length, 0);
+  client.close();
+});
+
+test("a connection that does not get to its SETTINGS is closed", async () => {
+  await using server = await TestServer.start({ connection: { handshakeTimeoutMs: 60 } });
+  const silent = connect({ port: server.port });
+  const slow = connect({ port: server.port });
+  slow.write(preface.subarray(0, 10));
+  const late = connect({ port: server.port });
+  late.write(preface);
+  for (const socket of [silent, slow, late]) {
+    socket.resume();
+    socket.on("error", () => {});
+  }
+  await Promise.all([silent, slow, late].map((socket) => once(socket, "close")));
+});
+
+test("a client that closes its side is followed", async () => {
+  await using server = await TestServer.start();
+  const client = await RawClient.open({ port: server.port });
+  await client.frame(type.settings);
+  client.socket.end();
+  await client.closed();
+});
+
+test("connections above the limit are closed at accept, and counted", async () => {
+  await using server = await TestServer.start({ limits: { maxConnections: 2 } });
+  const first = await RawClient.open({ port: server.port });
+  const second = await RawClient.open({ port: server.port });
+  await Promise.all([first.frame(type.settings), second.frame(type.settings)]);
+  const third = await RawClient.open({ port: server.port });
+  await third.closed();
+  const { connections, connectionsAccepted, connectionsRefused } = server.grpc.counts();
+  assert.deepEqual([connections, connectionsAccepted, connectionsRefused], [2, 2, 1]);
+  first.close();
+  second.close();
+});
+
+test("two servers share a port with reusePort", async () => {
+  await using one = await holding();
+  const where = { port: 0, reusePort: true };
+  const bound = await one.server.listen(where);
+  const port = bound.kind === "tcp" ? bound.port : 0;
+  await using two = await holding();
+  await two.server.listen({ ...where, port });
+  await assert.rejects(one.server.listen({ port }), { code: "EADDRINUSE" });
+});
+
+test("settings are acknowledged and the server's own are what the options say", async () => {
+  await using server = await TestServer.start({
+    limits: { maxConcurrentStreams: 7, connectionWindowBytes: 65_535 },
+  });
+  const client = await RawClient.open({ port: server.port }, settings([1, 0], [3, 5], [99, 1]));
+  client.send(settingsAck);
+  await client.until(() => client.frames.filter((each) => each.type === type.settings).length === 2);
+  const [own, ack] = client.frames.filter((each) => each.type === type.settings);
+  assert.equal(own!.payload.toString("hex"), "00030000000700040004000000060000" + "4000");
+  assert.deepEqual([ack!.flags, ack!.payload.length], [1, 0]);
+  // The table was made smaller: the first block begins by saying so (RFC 7541 section 4.2).
+  client.send(client.call(1, "/test.Echo/InPlace"), client.call(3, "/test.Echo/InPlace"));
+  await Promise.all([client.answer(1), client.answer(3)]);
+  const blocks = client.frames.filter((each) => each.type === type.headers).map(({ payload }) => payload[0]);
+  assert.deepEqual(
+    blocks.map((first) => first === 0x20),
+    [true, false, false, false],
+  );
+  client.close();
+});

@@ -20,7 +20,7 @@ function serve(rules: readonly string[], options: Partial<DecisionOptions> = {})
         return { entries: entriesOf(text), limit: undefined, hitsAddend: undefined, isNegativeHits: false };
       }),
     };
-    return decider.decide(request, ruleSet, 1_783_296_005_250, 0) as RateLimitResponse;
+    return decider.decide(decider.prepare(request, ruleSet), 1_783_296_005_250, 0) as RateLimitResponse;
   };
   const code = (...descriptors: string[]) =>
     ask(...descriptors).overallCode === Code.OK ? "OK" : "OVER_LIMIT";

@@ -4,6 +4,7 @@
  * Everything is a ratio, or stands beside its baseline of the same run: a `Map` of numbers, which is the least that a
  * counter in one thread can be (and neither bounded, nor shared, nor ever cleaned).
  */
+import { spawnSync } from "node:child_process";
 import { runAlternatives } from "./alternatives.ts";
 import { runMemory } from "./memory.ts";
 import { runPauses } from "./pauses.ts";
@@ -20,11 +21,17 @@ const parts: Record<string, () => void | Promise<void>> = {
 
 /** @param args any of the parts' names; all of them without any */
 export async function main(args: string[]): Promise<void> {
-  for (const name of args.length > 0 ? args : Object.keys(parts)) {
-    const part = parts[name];
-    if (part === undefined)
-      throw new Error(`no bench "${name}": choose from ${Object.keys(parts).join(", ")}`);
-    console.log(`\ncounters: ${name}`);
-    await part();
+  const names = args.length > 0 ? args : Object.keys(parts);
+  const unknown = names.find((name) => !(name in parts));
+  if (unknown !== undefined)
+    throw new Error(`no part "${unknown}": choose from ${Object.keys(parts).join(", ")}`);
+  const [first, ...others] = names;
+  if (others.length === 0) {
+    console.log(`\ncounters: ${first}`);
+    await parts[first!]!();
+    return;
   }
+  // Each in a process of its own: what one leaves on the heap is collected in another's time.
+  for (const name of names)
+    spawnSync(process.execPath, ["--expose-gc", process.argv[1]!, "counters", name], { stdio: "inherit" });
 }

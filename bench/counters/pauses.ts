@@ -17,7 +17,10 @@ export function runPauses(): void {
   rows["a store of 32 MiB, full from a third of them on"] = measure(small, 0, COUNTERS);
   console.log(`evicted ${small.statistics().evicted}`);
   rows["baseline: a Map growing to as many"] = measureMap();
-  rows["baseline: making the strings alone"] = longest(COUNTERS, (index) => stemOf(index).charCodeAt(40));
+  rows["baseline: making the strings alone"] = longest(
+    COUNTERS,
+    (index) => void stemOf(index).charCodeAt(40),
+  );
   console.table(rows);
   void store.close();
   void small.close();
@@ -38,27 +41,28 @@ function measureMap(): Record<string, string> {
   return longest(COUNTERS, (index) => map.set(stemOf(index), 1));
 }
 
-const BATCH = 10;
-
-/** The longest ten calls in processor time of this thread, so that a busy machine does not look like a slow store. */
+/**
+ * Wall time: processor time comes in ticks of 4 ms. What another process takes of this core is in it, and so is the
+ * collection of the strings that are made here; the baselines have both, too.
+ */
 function longest(calls: number, call: (index: number) => void): Record<string, string> {
-  const over = { "100 µs": 0, "1 ms": 0 };
+  const over = { "1 ms": 0, "10 ms": 0 };
   let longest = 0;
-  let total = 0;
-  for (let index = 0; index < calls; ) {
-    const start = process.threadCpuUsage();
-    for (const end = index + BATCH; index < end; index++) call(index);
-    const { user, system } = process.threadCpuUsage(start);
-    const taken = (user + system) / 1000;
-    total += taken;
+  const start = performance.now();
+  let last = start;
+  for (let index = 0; index < calls; index++) {
+    call(index);
+    const now = performance.now();
+    const taken = now - last;
+    last = now;
     if (taken > longest) longest = taken;
-    if (taken > 0.1) over["100 µs"] += 1;
     if (taken > 1) over["1 ms"] += 1;
+    if (taken > 10) over["10 ms"] += 1;
   }
   return {
-    "longest 10 calls, CPU ms": longest.toFixed(2),
-    "over 100 µs": String(over["100 µs"]),
+    "longest ms": longest.toFixed(2),
     "over 1 ms": String(over["1 ms"]),
-    "ns a call": ((total * 1e6) / calls).toFixed(0),
+    "over 10 ms": String(over["10 ms"]),
+    "ns a call": (((last - start) * 1e6) / calls).toFixed(0),
   };
 }

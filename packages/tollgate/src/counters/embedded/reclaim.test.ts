@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { makeCount, makeRequest } from "../../../test/counters/conformance.ts";
 import { EmbeddedStore } from "./embedded-store.ts";
-import { MAX_SIZE_IN_BYTES, MAX_WINDOWS, MIN_SIZE_IN_BYTES } from "./layout.ts";
+import { layoutOf, MAX_SIZE_IN_BYTES, MAX_WINDOWS, MIN_SIZE_IN_BYTES } from "./layout.ts";
 
 const NOW = 1_800_000_000_000;
 
@@ -48,9 +48,10 @@ describe("reclaiming", () => {
   test("so does one of many shards: each gives up its own first window, and they fill alike", () => {
     const store = EmbeddedStore.create({ sizeInBytes: 16 * 1024 ** 2, reclaimInterval: 0 });
     for (let index = 0; index < 20_000; index++) add(store, `day${index}:`, 86_400);
-    const room = fill(store, "minute", 60);
-    assert.ok(room > 150_000, "no shard was full long before the others");
-    for (let index = 0; index < 100_000; index++) add(store, `more${index}:`, 60);
+    for (let index = 0; index < 350_000; index++) add(store, `minute${index}:`, 60);
+    const { evicted, liveCounters } = store.statistics();
+    assert.ok(evicted > 0);
+    assert.ok(liveCounters > 200_000, "no shard is full long before the others");
     for (let index = 0; index < 20_000; index++) assert.equal(add(store, `day${index}:`, 86_400, 0), 1);
   });
 
@@ -73,6 +74,31 @@ describe("reclaiming", () => {
     assert.equal(after.evicted, evicted);
     assert.ok(after.expired > room / 2);
     for (let index = 0; index < room - 100; index++) assert.equal(add(store, `b${index}:`, 60, 0, later), 1);
+  });
+
+  test("no call frees more than one segment, however many counters are over or in the way", () => {
+    const sizeInBytes = 1024 ** 2;
+    const store = EmbeddedStore.create({ sizeInBytes, reclaimInterval: 0 });
+    const { segmentWords } = layoutOf(sizeInBytes);
+    const smallestEntry = 4;
+    let freed = 0;
+    const addAll = (stem: string, windowSize: number, times: number, now: number) => {
+      for (let index = 0; index < times; index++) {
+        add(store, `${stem}${index}:`, windowSize, 1, now);
+        const { expired, evicted } = store.statistics();
+        assert.ok(
+          expired + evicted - freed <= segmentWords / smallestEntry,
+          `${expired + evicted - freed} at once`,
+        );
+        freed = expired + evicted;
+      }
+    };
+    addAll("minute", 60, 10_000, NOW);
+    addAll("later", 60, 5_000, NOW + 62_000);
+    addAll("full", 3600, 30_000, NOW + 62_000);
+    const { expired, evicted } = store.statistics();
+    assert.equal(expired, 10_000);
+    assert.ok(evicted >= 5_000, `${evicted} evicted`);
   });
 
   test("memory that was used before is used again before new memory", () => {

@@ -1,0 +1,41 @@
+import type { TypeNode } from "../model.ts";
+import type { Scope } from "./scope.ts";
+import type { TypeReader } from "./types.ts";
+import { primitiveValue, type ValueContext, valueType } from "./values.ts";
+
+/** The type of a constant, `a.b` too; nothing for a value that is not written out. */
+export const constantType = (
+  reader: TypeReader,
+  path: readonly string[],
+  scope: Scope,
+): TypeNode | undefined => {
+  for (let own = path.length; own > 0; own--) {
+    const found = reader.modules.findValue(path.slice(0, own), scope);
+    if (found?.kind !== "declaration") continue;
+    const { declaration } = found;
+    if (declaration.kind !== "const") return undefined;
+    const { init, type: written, scope: outer } = declaration;
+    const isPrimitive = init !== null && primitiveValue(init) !== undefined;
+    const type = written
+      ? reader.read(written, outer)
+      : init && valueType(init, isPrimitive, valueContext(reader, outer));
+    return path
+      .slice(own)
+      .reduce<TypeNode | undefined>(
+        (target, name) =>
+          target?.kind === "object"
+            ? target.properties.find((property) => property.name === name)?.type
+            : undefined,
+        type ?? undefined,
+      );
+  }
+  return undefined;
+};
+
+/** How the values in a scope find their constants and types. */
+export const valueContext = (reader: TypeReader, scope: Scope): ValueContext => {
+  return {
+    constant: (path) => constantType(reader, path, scope),
+    annotation: (node) => reader.read(node, scope),
+  };
+};

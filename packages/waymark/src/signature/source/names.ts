@@ -1,0 +1,85 @@
+import type {
+  Node,
+  TSImportType,
+  TSType,
+  TSTypeName,
+  TSTypeParameterDeclaration,
+  TSTypeReference,
+} from "oxc-parser";
+import { Scope, type TypeDeclaration } from "./scope.ts";
+import type { TypeReader } from "./types.ts";
+
+/** A type by its name, which may be another module's. */
+export type TypeReference = TSTypeReference | TSImportType;
+
+export type Declared = Exclude<TypeDeclaration, { kind: "import" }>;
+
+/** What a name stands for; nothing for one that nobody declares. */
+export const findDeclaration = (
+  reader: TypeReader,
+  node: TSTypeReference | TSImportType,
+  scope: Scope,
+): Declared | undefined => {
+  const found =
+    node.type === "TSImportType"
+      ? reader.modules.findImportedType(
+          node.source.value,
+          node.qualifier ? namePath(node.qualifier) : [],
+          scope,
+          node.start,
+        )
+      : reader.modules.findType(namePath(node.typeName), scope);
+  if (found?.kind === "module") return reader.fail(node, scope, "it is a module, not a type");
+  return found?.declaration;
+};
+
+/** A scope in which the type parameters of a generic type have the types that a reference gives them. */
+export const instantiate = (
+  reader: TypeReader,
+  parameters: TSTypeParameterDeclaration | null | undefined,
+  outer: Scope,
+  reference: TSTypeReference | TSImportType,
+  scope: Scope,
+): Scope => {
+  if (!parameters) return outer;
+  const given: readonly TSType[] = reference.typeArguments?.params ?? [];
+  const keys = given.map((argument) => keyOf(reader, argument, scope));
+  const inner = new Scope(outer.module, outer, `${outer.instance}<${keys.join(",")}>`);
+  parameters.params.forEach((parameter, index) => {
+    const argument = given[index];
+    if (argument) inner.types.set(parameter.name.name, { kind: "bound", node: argument, scope });
+    else if (parameter.default)
+      inner.types.set(parameter.name.name, { kind: "bound", node: parameter.default, scope: inner });
+    else reader.fail(reference, scope, `it lacks a type for ${parameter.name.name}`);
+  });
+  return inner;
+};
+
+/** What tells one named type with its arguments from another. */
+export const keyOf = (reader: TypeReader, node: TSType, scope: Scope): string => {
+  if (node.type !== "TSTypeReference" && node.type !== "TSImportType") {
+    return node.type.endsWith("Keyword") ? node.type : `${place(node, scope)}${scope.instance}`;
+  }
+  const declaration = findDeclaration(reader, node, scope);
+  if (declaration?.kind === "bound") return keyOf(reader, declaration.node, declaration.scope);
+  if (declaration?.kind === "key") return JSON.stringify(declaration.name);
+  const given = (node.typeArguments?.params ?? [])
+    .map((argument) => keyOf(reader, argument, scope))
+    .join(",");
+  const own =
+    declaration?.kind === "alias" || declaration?.kind === "parameter"
+      ? place(declaration.node, declaration.scope)
+      : declaration?.kind === "interface"
+        ? place(declaration.nodes[0]!, declaration.scope)
+        : scope.module.source.slice(node.type === "TSTypeReference" ? node.typeName : node);
+  return `${own}<${given}>`;
+};
+
+/** What tells one node of all files from another. */
+export const place = (node: Node, scope: Scope): string => `${scope.module.source.file}:${node.start}`;
+
+/** The names of `a.b.c`. */
+export const namePath = (node: TSTypeName | NonNullable<TSImportType["qualifier"]>): string[] => {
+  if (node.type === "TSQualifiedName") return [...namePath(node.left), node.right.name];
+  return node.type === "ThisExpression" ? ["this"] : [node.name];
+};

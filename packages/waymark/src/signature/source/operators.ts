@@ -1,0 +1,72 @@
+import type { TSType } from "oxc-parser";
+import type { TypeNode } from "../model.ts";
+import { literal, literalNames, unionOf } from "./combine.ts";
+import { findDeclaration, instantiate } from "./names.ts";
+import type { Scope } from "./scope.ts";
+import * as shapes from "./shapes.ts";
+import type { TypeReader } from "./types.ts";
+
+/** `keyof T` */
+export const keysOf = (reader: TypeReader, node: TSType, scope: Scope): TypeNode => {
+  const shape = commonShape(reader, node, scope);
+  if (!shape) return reader.fail(node, scope, "only the keys of an object type can be listed");
+  const names = [...shape.properties.keys()].map((name) => literal(name));
+  return unionOf(shape.index ? [...names, { kind: "string" }] : names);
+};
+
+/** `T[K]` */
+export const indexedType = (
+  reader: TypeReader,
+  objectNode: TSType,
+  indexNode: TSType,
+  scope: Scope,
+): TypeNode => {
+  const index = reader.read(indexNode, scope);
+  const shape = commonShape(reader, objectNode, scope);
+  if (!shape) {
+    const list = reader.read(objectNode, scope);
+    if (list.kind === "array") return list.items;
+    if (list.kind !== "tuple") return reader.fail(objectNode, scope, "it has no such part");
+    if (index.kind === "number")
+      return unionOf([...list.items.map((item) => item.type), ...(list.rest ? [list.rest] : [])]);
+    const item = list.items[Number(literalNames(index)?.[0])];
+    return item ? item.type : reader.fail(indexNode, scope, "the tuple has no such item");
+  }
+  const names = literalNames(index);
+  if (!names && shape.index) return shape.index.read();
+  if (!names) return reader.fail(indexNode, scope, "it is not the name of a property");
+  return unionOf(
+    names.map((name) => {
+      const property = shape.properties.get(name) ?? shape.index;
+      if (!property) return reader.fail(indexNode, scope, `there is no property "${name}"`);
+      const type = property.read();
+      return "optional" in property && property.optional ? unionOf([type, { kind: "undefined" }]) : type;
+    }),
+  );
+};
+
+/** The shape of an object type, or what the members of a union have in common. */
+export const commonShape = (reader: TypeReader, node: TSType, scope: Scope): shapes.Shape | undefined => {
+  const own = reader.shape(node, scope);
+  if (own) return own;
+  const union = unionMembers(reader, node, scope);
+  const members = union?.map(({ node: member, scope: within }) => commonShape(reader, member, within));
+  return members?.every((member) => member !== undefined) ? shapes.common(members) : undefined;
+};
+
+/** The members of a union, through the names that stand for it. */
+const unionMembers = (
+  reader: TypeReader,
+  node: TSType,
+  scope: Scope,
+): { node: TSType; scope: Scope }[] | undefined => {
+  if (node.type === "TSUnionType") return node.types.map((member) => ({ node: member, scope }));
+  if (node.type !== "TSTypeReference" && node.type !== "TSImportType") return undefined;
+  const found = findDeclaration(reader, node, scope);
+  if (found?.kind === "bound") return unionMembers(reader, found.node, found.scope);
+  if (found?.kind === "parameter")
+    return found.node.constraint ? unionMembers(reader, found.node.constraint, found.scope) : undefined;
+  if (found?.kind !== "alias") return undefined;
+  const inner = instantiate(reader, found.node.typeParameters, found.scope, node, scope);
+  return unionMembers(reader, found.node.typeAnnotation, inner);
+};

@@ -1,0 +1,105 @@
+import type { TSInterfaceDeclaration, TSTypeReference } from "oxc-parser";
+import type { TypeNode } from "../model.ts";
+import { builtinShape, builtinType } from "./builtins.ts";
+import { literal, UNKNOWN } from "./combine.ts";
+import { type DocComment, readDocComment } from "./jsdoc.ts";
+import { membersShape } from "./members.ts";
+import { findDeclaration, instantiate, keyOf, place, type TypeReference } from "./names.ts";
+import type { Scope } from "./scope.ts";
+import * as shapes from "./shapes.ts";
+import type { TypeReader } from "./types.ts";
+
+/** A type by its name: declared, imported or built in. */
+export const referenceType = (reader: TypeReader, node: TypeReference, scope: Scope): TypeNode => {
+  const declaration = findDeclaration(reader, node, scope);
+  if (!declaration) return builtinType(reader, node, scope);
+  switch (declaration.kind) {
+    case "bound":
+      return reader.read(declaration.node, declaration.scope);
+    case "key":
+      return literal(declaration.name);
+    case "parameter": {
+      const { constraint } = declaration.node;
+      if (!constraint) return UNKNOWN;
+      return reader.named(
+        `constraint ${place(constraint, declaration.scope)}`,
+        declaration.node.name.name,
+        () => reader.read(constraint, declaration.scope),
+      );
+    }
+    case "alias": {
+      const { node: alias, scope: outer } = declaration;
+      const doc = readDocComment(outer.module, alias.start);
+      const inner = instantiate(reader, alias.typeParameters, outer, node, scope);
+      return reader.named(keyOf(reader, node, scope), alias.id.name, () =>
+        describe(
+          reader.refine(reader.read(alias.typeAnnotation, inner), doc.refinements, outer.module),
+          alias.id.name,
+          doc,
+        ),
+      );
+    }
+    case "interface":
+      return reader.named(keyOf(reader, node, scope), declaration.nodes[0]!.id.name, () =>
+        shapes.readShape(referenceShape(reader, node, scope)!),
+      );
+    default:
+      return reader.fail(
+        node,
+        scope,
+        `it is ${declaration.what}; a request carries plain data, so write an interface or a type`,
+      );
+  }
+};
+
+/** What operators see of it. */
+export const referenceShape = (
+  reader: TypeReader,
+  node: TypeReference,
+  scope: Scope,
+): shapes.Shape | undefined => {
+  const declaration = findDeclaration(reader, node, scope);
+  if (!declaration) return builtinShape(reader, node, scope);
+  switch (declaration.kind) {
+    case "bound":
+      return reader.shape(declaration.node, declaration.scope);
+    case "parameter":
+      return declaration.node.constraint
+        ? reader.shape(declaration.node.constraint, declaration.scope)
+        : undefined;
+    case "alias": {
+      const inner = instantiate(reader, declaration.node.typeParameters, declaration.scope, node, scope);
+      return reader.shape(declaration.node.typeAnnotation, inner);
+    }
+    case "interface": {
+      const { nodes, scope: outer } = declaration;
+      const own = nodes.flatMap((one) => interfaceShapes(reader, one, outer, node, scope));
+      const { description } = readDocComment(outer.module, nodes[0]!.start);
+      return { ...shapes.extend(own), name: nodes[0]!.id.name, ...(description && { description }) };
+    }
+    default:
+      return undefined;
+  }
+};
+
+const interfaceShapes = (
+  reader: TypeReader,
+  node: TSInterfaceDeclaration,
+  outer: Scope,
+  reference: TypeReference,
+  scope: Scope,
+): shapes.Shape[] => {
+  const inner = instantiate(reader, node.typeParameters, outer, reference, scope);
+  const bases = node.extends.map((base) => {
+    const type = {
+      ...base,
+      type: "TSTypeReference",
+      typeName: base.expression,
+    } as unknown as TSTypeReference;
+    return reader.shape(type, inner) ?? reader.fail(base, inner, "it is no object type");
+  });
+  return [...bases, membersShape(reader, node.body.body, inner)];
+};
+
+const describe = (type: TypeNode, name: string, { description }: DocComment): TypeNode =>
+  type.kind === "object" && !type.name ? { ...type, name, ...(description && { description }) } : type;

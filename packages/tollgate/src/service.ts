@@ -154,6 +154,7 @@ export class Service {
         log,
         setLogLevel: (level) => this.setLogLevel(level),
         answering: this.#answering,
+        otherThreads: async (kind, seconds) => (await this.#grpc?.sample(kind, seconds)) ?? [],
         explain: (request) =>
           explainDecision(request, this.#rules.current, store, decisionOptions(settings), Date.now()),
       }),

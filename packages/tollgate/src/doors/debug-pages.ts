@@ -1,6 +1,7 @@
 import { Controller, HttpError } from "@tollway/waymark";
 import type { DecisionExplanation } from "../decision/explain.ts";
 import { LEVELS, type Level, type Logger, levelOfName } from "../observe/log.ts";
+import type { OtherThreads, ProfileKind } from "../observe/profiling/profiler.ts";
 import type { Registry } from "../observe/registry.ts";
 import { FilterError } from "../observe/snapshot.ts";
 import type { RateLimitRequest } from "../protocol/messages.ts";
@@ -17,10 +18,20 @@ export interface DebugPagesOptions {
   readonly setLogLevel: (level: Level) => void;
   readonly answering: Answering;
   readonly explain: (request: RateLimitRequest) => Promise<DecisionExplanation>;
+  /** Profiles of the threads besides this one. */
+  readonly otherThreads: OtherThreads;
 }
 
 /** The pages of the debug port; `/` lists them. `Accept: application/json` gives JSON where there is text. */
-export function debugPages({ ruleSet, registry, log, setLogLevel, answering, explain }: DebugPagesOptions) {
+export function debugPages({
+  ruleSet,
+  registry,
+  log,
+  setLogLevel,
+  answering,
+  explain,
+  otherThreads,
+}: DebugPagesOptions) {
   class Page extends Controller {
     static override private = true;
 
@@ -102,10 +113,53 @@ export function debugPages({ ruleSet, registry, log, setLogLevel, answering, exp
     }
   }
 
-  return { Default, Rlconfig, Stats, Explain, LogLevel };
+  const profile = (kind: ProfileKind) =>
+    class Profile extends Page {
+      async GET({ ...keywords }) {
+        const seconds = (keywords as Record<string, unknown>).seconds;
+        const { takeProfile, ProfileError } = await import("../observe/profiling/profiler.ts");
+        try {
+          const text = seconds === undefined ? undefined : String(seconds);
+          const { body, contentType, fileName } = await takeProfile(kind, text, this.signal, otherThreads);
+          this.response.headers.set("content-type", contentType);
+          this.response.headers.set("content-disposition", `attachment; filename="${fileName}"`);
+          return body;
+        } catch (error) {
+          if (!(error instanceof ProfileError)) throw error;
+          throw new HttpError(error.code === "PROFILE_BUSY" ? 409 : 400, error.message);
+        }
+      }
+    };
+
+  class Profiles extends Page {
+    GET() {
+      return this.text(profiles.map(([path, meaning]) => `${path}: ${meaning}\n`).join(""));
+    }
+  }
+
+  const pprof = {
+    Default: Profiles,
+    Profile: profile("profile"),
+    Heap: profile("heap"),
+    Wall: profile("wall"),
+    Trace: profile("trace"),
+  };
+  return { Default, Rlconfig, Stats, Explain, LogLevel, debug: { pprof } };
 }
 
+const profiles: [path: string, meaning: string][] = [
+  ["/debug/pprof/heap?seconds=5", "memory allocated meanwhile and still in use, for go tool pprof"],
+  ["/debug/pprof/profile?seconds=30", "CPU time by function, for go tool pprof"],
+  [
+    "/debug/pprof/trace?seconds=1",
+    "what the run time did, as trace-event JSON, for Perfetto or chrome://tracing",
+  ],
+  ["/debug/pprof/wall?seconds=30", "time by function, idle time included, for go tool pprof"],
+];
+
 const index: [path: string, meaning: string][] = [
+  ["/debug/pprof/", "profiles"],
+  ...profiles,
   ["/explain", "POST a request as for /json: which rule matches each descriptor and why, without counting"],
   ["/log-level", "the log level; PUT another name to change it"],
   ["/rlconfig", "the configuration in force"],

@@ -1,9 +1,11 @@
-import { readFileSync } from "node:fs";
 import type { EmbeddedStore } from "../counters/embedded/embedded-store.ts";
 import type { Answering } from "../doors/answering.ts";
 import { type Certificates, openGrpcDoor } from "../doors/grpc-door.ts";
+import { TlsFiles } from "../doors/tls-files.ts";
 import type { Health } from "../observe/health.ts";
 import type { Level, Logger } from "../observe/log.ts";
+import type { StackSample } from "../observe/profiling/call-tree.ts";
+import type { SampledKind } from "../observe/profiling/profiler.ts";
 import type { RuleDrafts } from "../rules/rule-set.ts";
 import type { Environment } from "../settings/reading.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -20,6 +22,8 @@ export interface GrpcService {
   setLevel(level: Level): void;
   /** Brings the statistics up to date with every call that was answered before. */
   collect(): Promise<void>;
+  /** What threads besides this one add to a profile. */
+  sample(profile: SampledKind, seconds: number): Promise<readonly StackSample[]>;
   close(timeout: number): Promise<void>;
 }
 
@@ -52,11 +56,37 @@ function reusePortFault(): string | undefined {
   return able ? undefined : `${process.platform} does not spread connections over listeners`;
 }
 
-/** Opens the gRPC port. Rejects where it cannot be had. */
+/** Opens the gRPC port. Rejects where it cannot be had, or its certificates cannot be used. */
 export async function openGrpc(options: GrpcServiceOptions): Promise<GrpcService> {
+  const files = watchCertificates(options, (certificates) => served.replaceCertificates(certificates));
+  let served: ServedGrpc;
+  try {
+    served = await serve(options, files?.current);
+  } catch (error) {
+    files?.close();
+    throw error;
+  }
+  return {
+    address: served.address,
+    setRules: (rules) => served.setRules(rules),
+    setLevel: (level) => served.setLevel(level),
+    collect: () => served.collect(),
+    sample: (profile, seconds) => served.sample(profile, seconds),
+    close: (timeout) => {
+      files?.close();
+      return served.close(timeout);
+    },
+  };
+}
+
+type ServedGrpc = GrpcService & { replaceCertificates(certificates: Certificates): void };
+
+async function serve(
+  options: GrpcServiceOptions,
+  certificates: Certificates | undefined,
+): Promise<ServedGrpc> {
   const { settings, threads, rules, log } = options;
   const { host, port, uds } = settings.grpc;
-  const certificates = readCertificates(settings);
   if (threads > 1) {
     const drafts = rules.current?.drafts;
     const pool = await ThreadPool.open({ ...options, host, port, certificates, rules: drafts });
@@ -76,16 +106,18 @@ export async function openGrpc(options: GrpcServiceOptions): Promise<GrpcService
     setRules() {},
     setLevel() {},
     collect: async () => {},
+    sample: async () => [],
+    replaceCertificates: (replacement) => door.replaceCertificates(replacement),
     close: (timeout) => door.close(timeout),
   };
 }
 
-function readCertificates({ grpc }: Settings): Certificates | undefined {
-  if (grpc.tls === undefined) return undefined;
-  const { cert, key, clientCaCert } = grpc.tls;
-  return {
-    cert: readFileSync(cert, "utf8"),
-    key: readFileSync(key, "utf8"),
-    ca: clientCaCert === undefined ? undefined : readFileSync(clientCaCert, "utf8"),
-  };
+function watchCertificates(
+  { settings, log, statistics }: GrpcServiceOptions,
+  onChange: (certificates: Certificates) => void,
+): TlsFiles | undefined {
+  const { tls } = settings.grpc;
+  if (tls === undefined) return undefined;
+  const paths = { cert: tls.cert, key: tls.key, clientCa: tls.clientCaCert };
+  return TlsFiles.open({ paths, log, statistics, onChange });
 }

@@ -1,5 +1,5 @@
 import { Session } from "node:inspector/promises";
-import { cpuSamples, heapSamples } from "./call-tree.ts";
+import { cpuSamples, heapSamples, type StackSample } from "./call-tree.ts";
 import { encodePprof } from "./pprof.ts";
 import { recordTrace } from "./trace-events.ts";
 
@@ -55,41 +55,65 @@ const HEAP_INTERVAL_BYTES = 32 * 1024;
 
 let busy = false;
 
+/** Profiles of which a part is taken in every thread. */
+export type SampledKind = Exclude<ProfileKind, "trace">;
+
+/** The same profile of other threads, taken meanwhile. */
+export type OtherThreads = (kind: SampledKind, seconds: number) => Promise<readonly StackSample[]>;
+
 /**
- * Takes one profile of this thread; the service goes on meanwhile. One at a time in a process.
+ * Takes one profile of the process; the service goes on meanwhile. One at a time.
  * @param seconds the query argument as it came; the profile's own default where it is absent
  * @param signal ends the profile early: with what there is, or for nobody
+ * @param others what other threads add; a trace covers them by itself
  * @throws {ProfileError}
  */
 export async function takeProfile(
   kind: ProfileKind,
   seconds: string | undefined,
   signal?: AbortSignal,
+  others?: OtherThreads,
 ): Promise<ProfileResult> {
   const duration = parseSeconds(kind, seconds);
   if (busy) throw new ProfileError("PROFILE_BUSY", "another profile is being taken; one at a time");
   busy = true;
-  const session = new Session();
   try {
-    session.connect();
-    const wait = (): Promise<void> => sleep(duration * 1000, signal);
-    switch (kind) {
-      case "profile":
-        return pprofResult(kind, await recordCpu(session, false, wait));
-      case "wall":
-        return pprofResult(kind, await recordCpu(session, true, wait));
-      case "heap":
-        return pprofResult(kind, await recordHeap(session, wait));
-      case "trace":
-        return {
-          contentType: "application/json",
-          fileName: "trace.json",
-          body: await recordTrace(session, wait),
-        };
-    }
+    if (kind === "trace") return await takeTrace(duration, signal);
+    const startedAt = BigInt(Date.now()) * 1_000_000n;
+    const began = performance.now();
+    const parts = await Promise.all([sampleThread(kind, duration, signal), others?.(kind, duration) ?? []]);
+    return await pprofResult(kind, parts.flat(), startedAt, performance.now() - began);
+  } finally {
+    busy = false;
+  }
+}
+
+/** What this thread alone adds to a profile. */
+export async function sampleThread(
+  kind: SampledKind,
+  seconds: number,
+  signal?: AbortSignal,
+): Promise<StackSample[]> {
+  const session = new Session();
+  session.connect();
+  try {
+    const wait = (): Promise<void> => sleep(seconds * 1000, signal);
+    return kind === "heap"
+      ? await sampleHeap(session, wait)
+      : await sampleCpu(session, kind === "wall", wait);
   } finally {
     session.disconnect();
-    busy = false;
+  }
+}
+
+async function takeTrace(seconds: number, signal: AbortSignal | undefined): Promise<ProfileResult> {
+  const session = new Session();
+  session.connect();
+  try {
+    const body = await recordTrace(session, () => sleep(seconds * 1000, signal));
+    return { contentType: "application/json", fileName: "trace.json", body };
+  } finally {
+    session.disconnect();
   }
 }
 
@@ -103,47 +127,51 @@ function parseSeconds(kind: ProfileKind, seconds: string | undefined): number {
   );
 }
 
-async function recordCpu(session: Session, idle: boolean, wait: () => Promise<void>): Promise<Buffer> {
+async function sampleCpu(session: Session, idle: boolean, wait: () => Promise<void>): Promise<StackSample[]> {
   await session.post("Profiler.enable");
   await session.post("Profiler.setSamplingInterval", { interval: SAMPLING_INTERVAL_US });
-  const startedAt = BigInt(Date.now()) * 1_000_000n;
-  const began = performance.now();
   await session.post("Profiler.start");
   await wait();
   const { profile } = await session.post("Profiler.stop");
   await session.post("Profiler.disable");
-  const type = idle ? "wall" : "cpu";
-  return await encodePprof(cpuSamples(profile, idle), {
-    valueTypes: [
-      ["samples", "count"],
-      [type, "nanoseconds"],
-    ],
-    period: SAMPLING_INTERVAL_US * 1000,
-    periodType: [type, "nanoseconds"],
-    startedAt,
-    duration: Math.round((performance.now() - began) * 1e6),
-  });
+  return cpuSamples(profile, idle);
 }
 
-async function recordHeap(session: Session, wait: () => Promise<void>): Promise<Buffer> {
-  const startedAt = BigInt(Date.now()) * 1_000_000n;
-  const began = performance.now();
+async function sampleHeap(session: Session, wait: () => Promise<void>): Promise<StackSample[]> {
   await session.post("HeapProfiler.startSampling", { samplingInterval: HEAP_INTERVAL_BYTES });
   await wait();
   const { profile } = await session.post("HeapProfiler.stopSampling");
-  return await encodePprof(heapSamples(profile), {
-    valueTypes: [
-      ["samples", "count"],
-      ["inuse_space", "bytes"],
-    ],
-    period: HEAP_INTERVAL_BYTES,
-    periodType: ["space", "bytes"],
-    startedAt,
-    duration: Math.round((performance.now() - began) * 1e6),
-  });
+  return heapSamples(profile);
 }
 
-function pprofResult(kind: ProfileKind, body: Buffer): ProfileResult {
+async function pprofResult(
+  kind: SampledKind,
+  samples: readonly StackSample[],
+  startedAt: bigint,
+  milliseconds: number,
+): Promise<ProfileResult> {
+  const time = kind === "wall" ? "wall" : "cpu";
+  const shape = {
+    profile: {
+      value: [time, "nanoseconds"],
+      period: SAMPLING_INTERVAL_US * 1000,
+      periodType: [time, "nanoseconds"],
+    },
+    wall: {
+      value: [time, "nanoseconds"],
+      period: SAMPLING_INTERVAL_US * 1000,
+      periodType: [time, "nanoseconds"],
+    },
+    heap: { value: ["inuse_space", "bytes"], period: HEAP_INTERVAL_BYTES, periodType: ["space", "bytes"] },
+  } as const;
+  const { value, period, periodType } = shape[kind];
+  const body = await encodePprof(samples, {
+    valueTypes: [["samples", "count"], value],
+    period,
+    periodType,
+    startedAt,
+    duration: Math.round(milliseconds * 1e6),
+  });
   return { contentType: "application/octet-stream", fileName: `${kind}.pb.gz`, body };
 }
 

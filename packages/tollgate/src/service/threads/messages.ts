@@ -1,6 +1,8 @@
 import type { EmbeddedStoreShare } from "../../counters/embedded/embedded-store.ts";
 import type { Certificates } from "../../doors/grpc-door.ts";
 import type { Level } from "../../observe/log.ts";
+import type { StackSample } from "../../observe/profiling/call-tree.ts";
+import type { SampledKind } from "../../observe/profiling/profiler.ts";
 import type { MetricKey } from "../../observe/statistics.ts";
 import type { RuleDrafts } from "../../rules/rule-set.ts";
 import type { Environment } from "../../settings/reading.ts";
@@ -29,6 +31,13 @@ export type ToThread =
   | { readonly kind: "certificates"; readonly certificates: Certificates }
   /** Answered by `statistics` with the same number. */
   | { readonly kind: "collect"; readonly number: number }
+  /** Answered by `samples` with the same number. */
+  | {
+      readonly kind: "profile";
+      readonly number: number;
+      readonly profile: SampledKind;
+      readonly seconds: number;
+    }
   /** Answered by `drained`, and then by the thread's end. */
   | { readonly kind: "drain"; readonly timeout: number };
 
@@ -37,6 +46,7 @@ export type FromThread =
   | { readonly kind: "listening"; readonly address: string; readonly port: number }
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "statistics"; readonly number: number; readonly figures: ThreadFigures }
+  | { readonly kind: "samples"; readonly number: number; readonly samples: readonly StackSample[] }
   | { readonly kind: "durations"; readonly timer: string; readonly milliseconds: Float64Array }
   | { readonly kind: "component"; readonly name: string; readonly fault: string | undefined }
   | { readonly kind: "drained"; readonly figures: ThreadFigures };

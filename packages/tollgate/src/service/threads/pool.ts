@@ -4,6 +4,8 @@ import type { EmbeddedStore, EmbeddedStoreShare } from "../../counters/embedded/
 import type { Certificates } from "../../doors/grpc-door.ts";
 import type { Health } from "../../observe/health.ts";
 import type { Level, Logger } from "../../observe/log.ts";
+import type { StackSample } from "../../observe/profiling/call-tree.ts";
+import type { SampledKind } from "../../observe/profiling/profiler.ts";
 import type { RuleDrafts } from "../../rules/rule-set.ts";
 import type { Environment } from "../../settings/reading.ts";
 import type { Components } from "../components.ts";
@@ -35,8 +37,8 @@ interface Running {
   readonly number: number;
   readonly worker: Worker;
   readonly share: EmbeddedStoreShare | undefined;
-  /** Questions for figures that wait for their answer. */
-  readonly waiting: Map<number, () => void>;
+  /** Questions that wait for their answer; told undefined where none will come. */
+  readonly waiting: Map<number, (answer: FromThread | undefined) => void>;
   /** Its voice for each component that it has spoken of. */
   readonly voices: Map<string, (fault: string | undefined) => void>;
   drained: boolean;
@@ -107,8 +109,21 @@ export class ThreadPool {
 
   /** Brings the statistics up to date with every call that was answered before. */
   async collect(): Promise<void> {
+    await this.#askAll((number) => ({ kind: "collect", number }), COLLECT_TIMEOUT);
+  }
+
+  /** What the threads add to a profile. */
+  async sample(profile: SampledKind, seconds: number): Promise<readonly StackSample[]> {
+    const answers = await this.#askAll(
+      (number) => ({ kind: "profile", number, profile, seconds }),
+      seconds * 1000 + COLLECT_TIMEOUT,
+    );
+    return answers.flatMap((answer) => (answer?.kind === "samples" ? answer.samples : []));
+  }
+
+  #askAll(question: (number: number) => ToThread, timeout: number): Promise<(FromThread | undefined)[]> {
     const number = ++this.#questions;
-    await Promise.all([...this.#running].map((thread) => ask(thread, number)));
+    return Promise.all([...this.#running].map((thread) => ask(thread, number, question(number), timeout)));
   }
 
   /** Drains every thread; what is not done within `timeout` milliseconds is cut. */
@@ -185,8 +200,9 @@ export class ThreadPool {
     const { statistics } = this.#options;
     if (message.kind === "statistics") {
       statistics.add(thread.number, message.figures);
-      thread.waiting.get(message.number)?.();
-    } else if (message.kind === "durations") statistics.addDurations(message.timer, message.milliseconds);
+      thread.waiting.get(message.number)?.(message);
+    } else if (message.kind === "samples") thread.waiting.get(message.number)?.(message);
+    else if (message.kind === "durations") statistics.addDurations(message.timer, message.milliseconds);
     else if (message.kind === "component") this.#hearComponent(thread, message.name, message.fault);
     else if (message.kind === "drained") {
       thread.drained = true;
@@ -202,7 +218,7 @@ export class ThreadPool {
 
   #ended(thread: Running): void {
     this.#running.delete(thread);
-    for (const answer of thread.waiting.values()) answer();
+    for (const answer of thread.waiting.values()) answer(undefined);
     for (const voice of thread.voices.values()) voice(undefined);
     this.#options.statistics.forget(thread.number);
     if (thread.share !== undefined) this.#options.embedded?.workerExited(thread.share);
@@ -221,16 +237,21 @@ export class ThreadPool {
   }
 }
 
-function ask(thread: Running, number: number): Promise<void> {
+function ask(
+  thread: Running,
+  number: number,
+  question: ToThread,
+  timeout: number,
+): Promise<FromThread | undefined> {
   return new Promise((resolve) => {
-    const done = () => {
+    const done = (answer: FromThread | undefined) => {
       clearTimeout(late);
       thread.waiting.delete(number);
-      resolve();
+      resolve(answer);
     };
-    const late = setTimeout(done, COLLECT_TIMEOUT);
+    const late = setTimeout(done, timeout, undefined);
     thread.waiting.set(number, done);
-    thread.worker.postMessage({ kind: "collect", number } satisfies ToThread);
+    thread.worker.postMessage(question);
   });
 }
 

@@ -51,10 +51,20 @@ async function serve(): Promise<void> {
     level: ({ level }) => log.setLevel(level),
     certificates: ({ certificates }) => door.replaceCertificates(certificates),
     collect: ({ number }) => send({ kind: "statistics", number, figures: statistics.take() }),
+    profile: (message) => void profile(message),
     drain: ({ timeout }) => void drain(timeout),
   };
   main.on("message", (message: ToThread) => (hear[message.kind] as (message: ToThread) => void)(message));
   send({ kind: "listening", address: door.address, port: door.port });
+
+  async function profile(asked: Extract<ToThread, { kind: "profile" }>): Promise<void> {
+    const { sampleThread } = await import("../../observe/profiling/profiler.ts");
+    const samples = await sampleThread(asked.profile, asked.seconds).catch((error: unknown) => {
+      log.error(`a thread could not be profiled: ${String(error)}`);
+      return [];
+    });
+    send({ kind: "samples", number: asked.number, samples });
+  }
 
   async function drain(timeout: number): Promise<void> {
     await door.close(timeout);

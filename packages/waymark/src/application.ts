@@ -1,4 +1,4 @@
-import { problem, unrouted } from "./application/failure.ts";
+import { problem, report, unrouted } from "./application/failure.ts";
 import { type ApplicationOptions, checkOptions } from "./application/options.ts";
 import { perform } from "./application/perform.ts";
 import { loadRoutes } from "./application/start.ts";
@@ -79,6 +79,11 @@ export class Application {
       return problem(error, incoming, this.options);
     }
     return this.handle(incoming);
+  }
+
+  /** For adapters: tells the log of an error that came when the answer had already begun. */
+  report(error: unknown, request: Pick<Incoming, "method" | "target">): void {
+    report(error, request, this.options);
   }
 
   #finish(answer: Answer, incoming: Incoming): Answer {

@@ -85,7 +85,12 @@ export function problem(error: unknown, incoming: Incoming, options: Application
   );
 }
 
-function report(error: unknown, { method, target }: Incoming, options: ApplicationOptions): void {
+/** Tells the log of an error that no client is told of. */
+export function report(
+  error: unknown,
+  { method, target }: Pick<Incoming, "method" | "target">,
+  options: ApplicationOptions,
+): void {
   try {
     if (options.log !== undefined) options.log(error, { method, target });
     else console.error(`${method} ${target.slice(0, 200)}:`, error);

@@ -25,18 +25,9 @@ export class RequestHeaders implements Iterable<readonly [string, string]> {
   }
 }
 
-/** A header value that could end its line early is a fault of the program (response splitting). */
-const UNSAFE = /[^\t\x20-\x7e\x80-\xff]/;
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-
 /** Flattens WHATWG headers; each `set-cookie` stays a line of its own. */
 export function flatten(headers: Headers): string[] {
   const flat: string[] = [];
   for (const [name, value] of headers) flat.push(name, value);
   return flat;
-}
-
-/** True when a header can be sent as it is (RFC 9110 section 5.5). */
-export function isSendable(name: string, value: string): boolean {
-  return TOKEN.test(name) && !UNSAFE.test(value);
 }

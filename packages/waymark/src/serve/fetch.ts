@@ -76,30 +76,38 @@ class FetchIncoming implements Incoming {
 
 /** Serves one WHATWG request. Never rejects. */
 export async function fetchAdapter(application: Application, request: Request): Promise<Response> {
-  const answer = await application.handle(new FetchIncoming(request));
+  const incoming = new FetchIncoming(request);
+  const answer = await application.handle(incoming);
+  const report = (error: unknown) => application.report(error, incoming);
   try {
-    return responseOf(answer);
+    return responseOf(answer, report);
   } catch (error) {
-    console.error("an answer cannot be sent:", error);
-    return responseOf(problemAnswer(new HttpError(500)));
+    report(error);
+    return responseOf(problemAnswer(new HttpError(500)), report);
   }
 }
 
-function responseOf({ status, headers, body }: Answer): Response {
+function responseOf({ status, headers, body }: Answer, report: (error: unknown) => void): Response {
   const pairs: [string, string][] = [];
   for (let at = 0; at < headers.length; at += 2) pairs.push([headers[at]!, headers[at + 1]!]);
   const sent =
-    body === null || typeof body === "string" || body instanceof Uint8Array ? body : streamOf(body);
+    body === null || typeof body === "string" || body instanceof Uint8Array ? body : streamOf(body, report);
   return new Response(sent as ConstructorParameters<typeof Response>[0], { status, headers: pairs });
 }
 
-function streamOf(body: AsyncIterable<Uint8Array | string>): ReadableStream<Uint8Array> {
+function streamOf(
+  body: AsyncIterable<Uint8Array | string>,
+  report: (error: unknown) => void,
+): ReadableStream<Uint8Array> {
   if (body instanceof ReadableStream) return body;
   const iterator = body[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
   return new ReadableStream({
     async pull(controller) {
-      const step = await iterator.next();
+      const step = await iterator.next().catch((error: unknown) => {
+        report(error);
+        throw error;
+      });
       if (step.done === true) controller.close();
       else controller.enqueue(typeof step.value === "string" ? encoder.encode(step.value) : step.value);
     },

@@ -39,4 +39,5 @@ export function sendThenDrain(
   request.on("data", count);
   request.once("end", finish);
   request.once("close", finish);
+  request.resume();
 }

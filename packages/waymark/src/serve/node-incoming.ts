@@ -36,6 +36,11 @@ export class NodeIncoming implements Incoming {
     return pairs;
   }
 
+  /** True while the client holds its body back until it is invited to send it. */
+  get holdsBack(): boolean {
+    return this.#expects;
+  }
+
   get scheme(): string {
     return "encrypted" in this.#request.socket ? "https" : "http";
   }

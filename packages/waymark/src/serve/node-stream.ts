@@ -9,6 +9,7 @@ export async function sendStream(
   response: ServerResponse,
   body: StreamBody,
   sendTimeout: number,
+  report: (error: unknown) => void,
 ): Promise<void> {
   const iterator = body[Symbol.asyncIterator]();
   let closed = false;
@@ -38,7 +39,7 @@ export async function sendStream(
     }
     if (!closed) response.end();
   } catch (error) {
-    if (!closed) console.error("a streamed answer was cut off:", error);
+    if (!closed) report(error);
     response.destroy();
   }
 }

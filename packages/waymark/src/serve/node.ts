@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Application } from "../application.ts";
-import type { Answer, StreamBody } from "../http/answer.ts";
+import { type Answer, endStream, type StreamBody } from "../http/answer.ts";
 import { HttpError, problemAnswer } from "../http/error.ts";
-import { isSendable } from "../http/headers.ts";
 import { lingers, sendThenDrain } from "./linger.ts";
 import { NodeIncoming } from "./node-incoming.ts";
 import { sendStream } from "./node-stream.ts";
@@ -19,44 +18,64 @@ export interface NodeAdapterOptions {
 /** Serves an application through any `node:http` server. */
 export function nodeListener(application: Application, options: NodeAdapterOptions = {}): NodeListener {
   const { sendTimeout = 60_000, expectsContinue = false } = options;
+  const send = (
+    incoming: NodeIncoming,
+    request: IncomingMessage,
+    response: ServerResponse,
+    answer: Answer,
+  ) => {
+    const report = (error: unknown) => application.report(error, incoming);
+    sendAnswer(incoming, request, response, answer, sendTimeout, report);
+  };
   return (request, response) => {
-    const answer = application.handle(new NodeIncoming(request, response, expectsContinue));
-    if (answer instanceof Promise)
-      void answer.then((settled) => send(request, response, settled, sendTimeout));
-    else send(request, response, answer, sendTimeout);
+    const incoming = new NodeIncoming(request, response, expectsContinue);
+    const answer = application.handle(incoming);
+    if (answer instanceof Promise) void answer.then((settled) => send(incoming, request, response, settled));
+    else send(incoming, request, response, answer);
   };
 }
 
-function send(request: IncomingMessage, response: ServerResponse, answer: Answer, sendTimeout: number): void {
+function sendAnswer(
+  incoming: NodeIncoming,
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: Answer,
+  sendTimeout: number,
+  report: (error: unknown) => void,
+): void {
+  const { headers } = answer;
+  let { body } = answer;
   if (response.destroyed) {
-    if (isStream(answer.body)) void answer.body[Symbol.asyncIterator]().return?.();
+    if (isStream(body)) void endStream(body);
     return;
   }
-  const { headers } = answer;
   const lingering = lingers(request);
   if (lingering) headers.push("connection", "close");
   try {
     response.writeHead(answer.status, headers);
   } catch (error) {
     // A header that HTTP cannot carry: the only fault that shows no earlier than here.
-    console.error(unsendable(headers) ?? error);
+    report(error);
+    if (isStream(body)) void endStream(body);
     const instead = problemAnswer(new HttpError(500));
     response.writeHead(500, instead.headers);
     response.end(instead.body);
     return;
   }
-  const { body } = answer;
   if (isStream(body)) {
-    void sendStream(response, body, sendTimeout);
+    void sendStream(response, body, sendTimeout, report);
     return;
   }
-  if (lingering) {
-    sendThenDrain(request, response, body);
-    return;
-  }
-  if (body === null) response.end();
+  // Node writes headers and a text body as one string, in the body's encoding: Latin-1 headers would be garbled.
+  if (typeof body === "string" && headers.length > 4 && !headers.every(isAscii)) body = Buffer.from(body);
+  if (lingering && !incoming.holdsBack) sendThenDrain(request, response, body);
+  else if (body === null) response.end();
   else response.end(body);
   if (response.writableLength > 0) cutIfStalled(response, sendTimeout);
+}
+
+function isAscii(text: string): boolean {
+  return /^[\0-\x7f]*$/.test(text);
 }
 
 /** A client that takes nothing keeps the answer in memory: the socket's own idle timer ends that. */
@@ -73,12 +92,4 @@ function cutIfStalled(response: ServerResponse, sendTimeout: number): void {
 
 function isStream(body: Answer["body"]): body is StreamBody {
   return body !== null && typeof body === "object" && !(body instanceof Uint8Array);
-}
-
-function unsendable(headers: readonly string[]): string | undefined {
-  for (let at = 0; at < headers.length; at += 2) {
-    if (!isSendable(headers[at]!, headers[at + 1]!))
-      return `the header ${JSON.stringify(headers[at])} cannot be sent: ${JSON.stringify(headers[at + 1])}`;
-  }
-  return undefined;
 }

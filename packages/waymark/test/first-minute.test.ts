@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { CONTROLLERS, checkFirstMinute } from "./support/first-minute.ts";
+import { command, installPacked, userEnvironment } from "./support/packed.ts";
+
+test("the first minute works from the packed package, in an empty folder after npm init -y", async () => {
+  const folder = await installPacked();
+  const installed = JSON.parse(
+    readFileSync(join(folder, "node_modules/@tollway/waymark/package.json"), "utf8"),
+  ) as { engines: unknown; exports: unknown; scripts?: unknown };
+  assert.deepEqual(installed.engines, { node: ">=24" });
+  assert.deepEqual(installed.exports, { ".": { types: "./dist/index.d.ts", default: "./dist/index.js" } });
+  writeFileSync(join(folder, "controllers.ts"), CONTROLLERS);
+  // A group of its own: npx starts the server as a child, and a terminal would signal both.
+  const child = spawn("npx", ["waymark", "--prefix=controllers", "--host=localhost:0"], {
+    cwd: folder,
+    env: userEnvironment(),
+    stdio: ["ignore", "pipe", "inherit"],
+    detached: true,
+  });
+  const stop = () => {
+    try {
+      process.kill(-child.pid!, "SIGTERM");
+    } catch {
+      // It has ended already.
+    }
+  };
+  after(stop);
+  const [line] = (await once(child.stdout, "data")) as [Buffer];
+  await checkFirstMinute(/http:\S+/.exec(line.toString())![0]);
+  stop();
+  await once(child, "exit");
+  assert.match(await command(folder, "npx", "waymark", "routes"), /^GET {3}\/ /m);
+});

@@ -173,6 +173,11 @@ const READABLE: readonly (readonly [declarations: string, type: string, body: ob
       "models.Entity & models.everything.Extra",
       { id: 1, extra: true },
     ],
+    [
+      'import type * as models from "./models.ts"; interface B extends models.everything.Extra, models.Entity { x: 1 }',
+      "B",
+      { x: 1, extra: true, id: 1 },
+    ],
     ['import type Book from "./models.ts";', "Book", { title: "x" }],
     ['import { type Book as Volume } from "./models.js";', "Volume", { id: 1, title: "x" }],
     ['import type { Book } from "./models";', "Pick<Book, 'title'>", { title: "x" }],
@@ -292,6 +297,20 @@ suite("a type that cannot be read ends the start", () => {
           return true;
         },
       );
+    });
+  }
+  for (const declarations of [
+    "type Loop<T = T> = { x: T }; type B = Loop;",
+    "const a = b; const b = a; type B = typeof a;",
+    "type B = B['x'];",
+    "type B = { x: B } & B;",
+    "type B = keyof B;",
+    "interface B extends C {} interface C extends B {}",
+  ]) {
+    test(`going round in circles: ${declarations}`, () => {
+      assert.throws(() => signatureOf(`${declarations} class Example { GET(it: B) {} }`), {
+        code: "UNREADABLE_TYPE",
+      });
     });
   }
   test("the place may be in another file", () => {

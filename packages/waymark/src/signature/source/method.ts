@@ -1,4 +1,4 @@
-import type { SignatureError } from "../errors.ts";
+import { SignatureError } from "../errors.ts";
 import type { MethodSignature, TypeNode } from "../model.ts";
 import { readDocComment } from "./jsdoc.ts";
 import type { FunctionSource } from "./module.ts";
@@ -20,6 +20,22 @@ export interface MethodOptions {
  * @throws SignatureError at what cannot be read
  */
 export const readMethod = (
+  verb: string,
+  source: FunctionSource,
+  modules: SourceModules,
+  options: MethodOptions,
+): MethodSignature => {
+  try {
+    return read(verb, source, modules, options);
+  } catch (error) {
+    // TypeScript refuses what goes round in circles (`type A<T = T>`, `const a = b, b = a`), but Node runs it
+    if (!(error instanceof RangeError)) throw error;
+    const location = source.scope.module.source.location((source.member ?? source.node).start);
+    throw new SignatureError("UNREADABLE_TYPE", "the types of this method go round in circles", location);
+  }
+};
+
+const read = (
   verb: string,
   { node, scope, member }: FunctionSource,
   modules: SourceModules,

@@ -1,4 +1,4 @@
-import type { TSInterfaceDeclaration, TSTypeReference } from "oxc-parser";
+import type { Expression, TSInterfaceDeclaration, TSTypeName, TSTypeReference } from "oxc-parser";
 import type { TypeNode } from "../model.ts";
 import { builtinShape, builtinType } from "./builtins.ts";
 import { literal, UNKNOWN } from "./combine.ts";
@@ -90,15 +90,23 @@ const interfaceShapes = (
   scope: Scope,
 ): shapes.Shape[] => {
   const inner = instantiate(reader, node.typeParameters, outer, reference, scope);
-  const bases = node.extends.map((base) => {
-    const type = {
-      ...base,
-      type: "TSTypeReference",
-      typeName: base.expression,
-    } as unknown as TSTypeReference;
-    return reader.shape(type, inner) ?? reader.fail(base, inner, "it is no object type");
+  const bases = node.extends.map(({ expression, typeArguments, start, end }) => {
+    const typeName = typeNameOf(expression);
+    if (!typeName) return reader.fail(expression, inner, "it is no name");
+    const type: TSTypeReference = { type: "TSTypeReference", typeName, typeArguments, start, end };
+    return reader.shape(type, inner) ?? reader.fail(type, inner, "it is no object type");
   });
   return [...bases, membersShape(reader, node.body.body, inner)];
+};
+
+/** The grammar has expressions behind `extends`, of which only dotted names can be types. */
+const typeNameOf = (node: Expression): TSTypeName | undefined => {
+  if (node.type === "Identifier") return node;
+  if (node.type !== "MemberExpression" || node.computed || node.property.type !== "Identifier")
+    return undefined;
+  const left = typeNameOf(node.object as Expression);
+  const { start, end, property: right } = node;
+  return left && { type: "TSQualifiedName", left, right, start, end };
 };
 
 const describe = (type: TypeNode, name: string, { description }: DocComment): TypeNode =>

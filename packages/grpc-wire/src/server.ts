@@ -109,6 +109,12 @@ export class GrpcServer {
     return { kind: "tcp", host: bound.address, port: bound.port };
   }
 
+  /** Serves a connection that was accepted elsewhere; over TLS, one whose handshake has chosen `h2`. */
+  serve(socket: Socket): void {
+    this.#startSweeping();
+    this.#accept(socket, "encrypted" in socket);
+  }
+
   /**
    * Replaces certificate, key and authorities for connections to come. Throws, and keeps the old, where they
    * do not fit together.

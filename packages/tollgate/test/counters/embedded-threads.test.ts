@@ -63,6 +63,12 @@ function assertWhole(store: EmbeddedStore): void {
   store.workerExited(share);
 }
 
+/** Waits until each thread has counted, and then for a moment: any will do, for what is asserted holds at each. */
+async function allCount(tasks: readonly { done: Int32Array }[], milliseconds: number): Promise<void> {
+  while (tasks.some(({ done }) => done.every((count) => count === 0))) await sleep(1);
+  await sleep(milliseconds);
+}
+
 const ended = (workers: readonly Worker[]) => Promise.all(workers.map((worker) => once(worker, "exit")));
 
 describe("embedded store in several threads", () => {
@@ -141,8 +147,7 @@ describe("embedded store in several threads", () => {
         }));
         done.push(...tasks.map((task) => task.done));
         const workers = await startAll(tasks);
-        // Any moment will do: the property holds for each.
-        await sleep(5 + round);
+        await allCount(tasks, 5 + round);
         for (const [index, worker] of workers.entries()) {
           const exit = once(worker, "exit");
           await worker.terminate();
@@ -170,6 +175,8 @@ describe("embedded store in several threads", () => {
 
   test("threads terminated while a full table evicts all the time leave it whole", async (t) => {
     const store = makeStore(t, 256 * 1024);
+    for (let index = 0; index < 10_000; index++) add(store, `before|${index}:`);
+    assert.ok(store.statistics().evicted > 0);
     for (let round = 0; round < 12; round++) {
       const tasks = [0, 1].map((index) => ({
         share: store.share(),
@@ -181,7 +188,7 @@ describe("embedded store in several threads", () => {
         name: `${round}.${index}`,
       }));
       const workers = await startAll(tasks);
-      await sleep(3 + (round % 4));
+      await allCount(tasks, 3 + (round % 4));
       for (const [index, worker] of workers.entries()) {
         const exit = once(worker, "exit");
         await worker.terminate();
@@ -190,7 +197,6 @@ describe("embedded store in several threads", () => {
       }
       assertWhole(store);
     }
-    assert.ok(store.statistics().evicted > 0);
   });
 
   describe("a lock whose holder is dead", () => {

@@ -53,7 +53,7 @@ export class EmbeddedStore implements CounterStore {
   private constructor(table: Table) {
     this.#table = table;
     this.#key = table.newKey();
-    this.#allOrNothing = new AllOrNothing(table);
+    this.#allOrNothing = new AllOrNothing(table, this.#hints);
   }
 
   /** A new, empty store. @throws {RangeError} for a size outside 64 KiB to 4 GiB */

@@ -36,6 +36,7 @@ export interface Entry {
 }
 
 export class Shard {
+  readonly index: number;
   readonly words: Float64Array;
   readonly #ints: Int32Array;
   readonly #lock: Lock;
@@ -48,6 +49,7 @@ export class Shard {
 
   constructor(block: Block, index: number, ticket: number) {
     const { layout } = block;
+    this.index = index;
     this.words = block.words;
     this.#ints = block.ints;
     this.#at = layout.firstShard + index * layout.shardWords;

@@ -14,19 +14,19 @@ const PLUS = 43;
  * most {@link MAXIMUM_NAMES} names. A name without `=` has the empty string. Names may repeat.
  */
 export const parseFields = (text: string, where: "query" | "body"): [string, string][] | BindFault => {
-  const names: string[] = [];
-  const values: string[] = [];
-  const fault = readFields(text, where, names, values);
-  return fault ?? names.map((name, index) => [name, values[index]!]);
+  const fields: [string, string][] = [];
+  const fault = readFields(text, where, { addField: (name, value) => fields.push([name, value]) });
+  return fault ?? fields;
 };
 
-/** {@link parseFields} into two arrays of the caller, which a binder uses again and again. */
-export const readFields = (
-  text: string,
-  where: "query" | "body",
-  names: string[],
-  values: string[],
-): BindFault | undefined => {
+/** Takes fields one by one, so that none need be kept in between. */
+export interface FieldSink {
+  addField(name: string, value: string): void;
+}
+
+/** {@link parseFields} into a sink. After a fault, the fields before it have been taken. */
+export const readFields = (text: string, where: "query" | "body", sink: FieldSink): BindFault | undefined => {
+  let count = 0;
   const length = text.length;
   let start = 0;
   let equals = -1;
@@ -50,11 +50,10 @@ export const readFields = (
         if (name === undefined || value === undefined) {
           return { in: where, name: name ?? rawName, message: "has a malformed percent-escape" };
         }
-        if (names.length === MAXIMUM_NAMES) {
+        if (++count > MAXIMUM_NAMES) {
           return { in: where, name: "", message: `more than ${MAXIMUM_NAMES} names` };
         }
-        names.push(name);
-        values.push(value);
+        sink.addField(name, value);
       }
       start = at + 1;
       equals = -1;

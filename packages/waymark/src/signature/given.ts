@@ -1,7 +1,7 @@
 import type { BodyInput } from "./binder.ts";
 import type { FieldValue } from "./convert/converter.ts";
 import type { BindFault } from "./faults.ts";
-import { MAXIMUM_NAMES, readFields } from "./fields.ts";
+import { type FieldSink, MAXIMUM_NAMES, readFields } from "./fields.ts";
 
 /** Where a keyword argument came from. Text is coerced; JSON is not. */
 export const ORIGIN = { none: 0, query: 1, form: 2, json: 3 } as const;
@@ -21,15 +21,13 @@ export interface ExtraArgument {
  * repeats; a JSON value is what JSON.parse gave. One instance serves a binder's requests one after
  * the other.
  */
-export class GivenArguments {
+export class GivenArguments implements FieldSink {
   readonly values: unknown[];
   readonly origins: Origin[];
   extras: Map<string, ExtraArgument> | undefined;
   /** How many names came, known or not. */
   total = 0;
   readonly #slots: ReadonlyMap<string, number>;
-  readonly #names: string[] = [];
-  readonly #texts: string[] = [];
 
   constructor(slots: ReadonlyMap<string, number>) {
     this.#slots = slots;
@@ -40,22 +38,22 @@ export class GivenArguments {
   /** Forgets the last request. */
   clear(): void {
     if (this.total === 0) return;
-    this.values.fill(undefined);
-    this.origins.fill(ORIGIN.none);
+    // with few slots, loops cost less than two calls of fill: they, and fields taken one by one, took a
+    // path and a query argument from 330 to 250 ns
+    for (let slot = 0; slot < this.values.length; slot++) {
+      this.values[slot] = undefined;
+      this.origins[slot] = ORIGIN.none;
+    }
     this.extras = undefined;
     this.total = 0;
   }
 
   addQuery(query: string): BindFault | undefined {
-    const names = this.#names;
-    const texts = this.#texts;
-    const fault = readFields(query, "query", names, texts);
-    if (!fault) {
-      for (let index = 0; index < names.length; index++) this.#add(names[index]!, texts[index], ORIGIN.query);
-    }
-    names.length = 0;
-    texts.length = 0;
-    return fault;
+    return readFields(query, "query", this);
+  }
+
+  addField(name: string, value: string): void {
+    this.#add(name, value, ORIGIN.query);
   }
 
   addBody(body: BodyInput): BindFault | undefined {

@@ -1,8 +1,8 @@
 /** Certificates made by openssl, once for each test process: an authority, a server of it, a client of it, and strangers. */
 import { execFileSync } from "node:child_process";
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "./process.ts";
+import { folderOfThisProcess } from "./process.ts";
 
 export interface Certificates {
   readonly folder: string;
@@ -27,8 +27,7 @@ export function certificates(): Certificates {
 }
 
 function make(): Certificates {
-  const folder = temporaryFolder("tls");
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const folder = folderOfThisProcess("tls");
   const at = (name: string) => join(folder, name);
   const openssl = (...args: string[]) => execFileSync("openssl", args, { stdio: "ignore", cwd: folder });
   const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];

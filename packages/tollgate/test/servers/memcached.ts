@@ -31,6 +31,14 @@ export class MemcachedServer {
     });
   }
 
+  get pid(): number {
+    return this.#process!.pid;
+  }
+
+  get folder(): string {
+    return this.#process!.folder;
+  }
+
   get url(): string {
     return `127.0.0.1:${this.port}`;
   }

@@ -18,7 +18,7 @@ echo $pid
 read -r _
 kill -9 $pid 2>/dev/null
 wait $pid 2>/dev/null
-[ "$KEEP_FOLDER" = yes ] || rm -rf "$folder"
+rm -rf "$folder"
 `;
 
 const startMs = 15_000;
@@ -26,6 +26,17 @@ const startMs = 15_000;
 /** A folder of its own under the system's temporary folder. */
 export function temporaryFolder(name: string): string {
   return mkdtempSync(join(tmpdir(), `tollgate-${name}-`));
+}
+
+/** A folder that goes when this process has ended, in whatever way. */
+export function folderOfThisProcess(name: string): string {
+  const folder = temporaryFolder(name);
+  const shell = spawn("/bin/sh", ["-c", `trap '' INT TERM HUP; read -r _; rm -rf "$1"`, "watchdog", folder], {
+    stdio: ["pipe", "ignore", "inherit"],
+  });
+  shell.unref();
+  (shell.stdin as unknown as { unref(): void }).unref();
+  return folder;
 }
 
 /** A TCP port of 127.0.0.1 that was free a moment ago. */
@@ -50,20 +61,10 @@ export class ServerProcess {
     this.#gone = new Promise((resolve) => shell.once("exit", () => resolve()));
   }
 
-  /** @param keepFolder the folder is somebody else's to remove */
-  static async start(
-    command: string,
-    args: readonly string[],
-    folder: string,
-    keepFolder = false,
-  ): Promise<ServerProcess> {
+  static async start(command: string, args: readonly string[], folder: string): Promise<ServerProcess> {
     const shell = spawn("/bin/sh", ["-c", watchdog, "watchdog", folder, command, ...args], {
       stdio: ["pipe", "pipe", "inherit"],
-      env: {
-        ...process.env,
-        PATH: `${process.env.PATH}:/usr/sbin:/usr/bin`,
-        KEEP_FOLDER: keepFolder ? "yes" : "no",
-      },
+      env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/usr/bin` },
     });
     const pid = await new Promise<number>((resolve, reject) => {
       shell.stdout!.once("data", (line: Buffer) => resolve(Number(line.toString())));

@@ -4,14 +4,14 @@ import { leave, type Ticket } from "../transport/ticket.ts";
 import type { Expiries } from "./expiries.ts";
 import { ErrorReply, type Reply, toInteger } from "./resp/reader.ts";
 import { type CommandWriter, commandHead } from "./resp/writer.ts";
-import { allOrNothing, giveBack, scriptHead } from "./scripts.ts";
+import { allOrNothing, giveBack, type Script, scriptHead } from "./scripts.ts";
 
 /** How a count is sent; added up. */
 export const Way = {
   PLAIN: 0,
   /** Behind ASKING: its slot is on the move. */
   ASKING: 1,
-  /** With the script's text: the server did not know its digest. */
+  /** With the script's text: the server has forgotten it. */
   WITH_TEXT: 2,
 } as const;
 
@@ -20,6 +20,8 @@ export class Items {
   counts: (Count | null)[] = [];
   tickets: Ticket[] = [];
   ways: number[] = [];
+  /** About the bytes of their keys. */
+  bytes = 0;
 
   get length(): number {
     return this.tickets.length;
@@ -29,26 +31,63 @@ export class Items {
     this.counts.push(count);
     this.tickets.push(ticket);
     this.ways.push(way);
+    this.bytes += sizeOf(count, ticket);
   }
 
-  /** Takes up to `most` from the front of another list, which must not be this one. */
-  takeFrom(other: Items, most: number): void {
-    if (other.length <= most && this.length === 0) {
+  /** Takes up to `most` from the front of another list, and no more than `mostBytes` but for one; this one must be empty. */
+  takeFrom(other: Items, most: number, mostBytes: number): void {
+    if (other.length <= most && other.bytes <= mostBytes) {
       const { counts, tickets, ways } = this;
-      Object.assign(this, { counts: other.counts, tickets: other.tickets, ways: other.ways });
-      Object.assign(other, { counts, tickets, ways });
+      Object.assign(this, {
+        counts: other.counts,
+        tickets: other.tickets,
+        ways: other.ways,
+        bytes: other.bytes,
+      });
+      Object.assign(other, { counts, tickets, ways, bytes: 0 });
       return;
     }
-    this.counts.push(...other.counts.splice(0, most));
-    this.tickets.push(...other.tickets.splice(0, most));
-    this.ways.push(...other.ways.splice(0, most));
+    let many = 0;
+    do {
+      this.bytes += sizeOf(other.counts[many]!, other.tickets[many]!);
+      many++;
+    } while (many < Math.min(most, other.length) && this.bytes < mostBytes);
+    this.counts = other.counts.splice(0, many);
+    this.tickets = other.tickets.splice(0, many);
+    this.ways = other.ways.splice(0, many);
+    other.bytes -= this.bytes;
+  }
+
+  /** Keeps those whose ticket is still open after `visit`. */
+  keepOpen(visit: (ticket: Ticket) => void): void {
+    const { counts, tickets, ways } = this;
+    let kept = 0;
+    this.bytes = 0;
+    for (let i = 0; i < tickets.length; i++) {
+      const ticket = tickets[i]!;
+      visit(ticket);
+      if (ticket.done) continue;
+      this.bytes += sizeOf(counts[i]!, ticket);
+      counts[kept] = counts[i]!;
+      tickets[kept] = ticket;
+      ways[kept++] = ways[i]!;
+    }
+    counts.length = tickets.length = ways.length = kept;
   }
 
   clear(): void {
     this.counts.length = 0;
     this.tickets.length = 0;
     this.ways.length = 0;
+    this.bytes = 0;
   }
+}
+
+function sizeOf(count: Count | null, ticket: Ticket): number {
+  if (count !== null) return count.stem.length;
+  let size = 0;
+  for (const { stem } of ticket.counts) size += stem.length;
+  return size;
 }
 
 /** A key whose expiry is to be set by itself. */
@@ -110,6 +149,8 @@ export class Batch implements Exchange<Reply> {
   /** Op of each item; -1 for one whose caller has left. */
   readonly #opOf: number[] = [];
   readonly #byStem = new Map<string, Op>();
+  /** Scripts that were sent on this connection. */
+  readonly #known = new Set<Script>();
   /** The op whose reply comes next, and whether the reply to its ASKING has come. */
   #cursor = 0;
   #asked = false;
@@ -220,7 +261,7 @@ export class Batch implements Exchange<Reply> {
         writer.key(op.stem, op.windowStart);
         return;
       case Kind.GIVE:
-        writer.raw((op.way & Way.WITH_TEXT) === 0 ? give : giveWithText);
+        writer.raw(this.#withText(giveBack, op) ? giveWithText : give);
         writer.key(op.stem, op.windowStart);
         writer.integer(op.total);
         return;
@@ -235,9 +276,20 @@ export class Batch implements Exchange<Reply> {
     }
   }
 
+  /**
+   * A connection's first call of a script carries its text, the others its digest. So the server knows it in time:
+   * a call that has to be sent again would lose its place behind later counts of the same key.
+   */
+  #withText(script: Script, op: Op): boolean {
+    if (this.#known.has(script) && (op.way & Way.WITH_TEXT) === 0) return false;
+    this.#known.add(script);
+    return true;
+  }
+
   #writeAtomic(writer: CommandWriter, op: Op): void {
     const { counts } = op.ticket!;
-    writer.raw(scriptHead(allOrNothing, counts.length, counts.length * 3, (op.way & Way.WITH_TEXT) !== 0));
+    const withText = this.#withText(allOrNothing, op);
+    writer.raw(scriptHead(allOrNothing, counts.length, counts.length * 3, withText));
     const { expiries } = this.#context;
     const known: boolean[] = [];
     op.hashes = [];

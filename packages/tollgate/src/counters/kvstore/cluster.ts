@@ -7,7 +7,6 @@ import { readSlots } from "./cluster-slots.ts";
 import { Connection } from "./connection.ts";
 import { StoreNode } from "./node.ts";
 import type { ErrorReply } from "./resp/reader.ts";
-import { loadScripts } from "./scripts.ts";
 import { slotCount, slotOf } from "./slots.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Topology } from "./topology.ts";
@@ -17,6 +16,8 @@ const calmMs = 5000;
 const troubledMs = 250;
 /** Never more often than this, however many MOVED come in. */
 const leastMs = 50;
+/** What a server that lost its slots is given to answer what it was asked before. */
+const graceMs = 1000;
 /** A slot on the move answers TRYAGAIN to a script until both of its keys are on one side. */
 const tryAgainMs = 20;
 
@@ -30,6 +31,8 @@ export class ClusterTopology implements Topology {
   readonly #slots: (StoreNode | undefined)[] = new Array(slotCount).fill(undefined);
   /** Asked about the slots; one at a time. */
   #control: Connection | undefined;
+  /** Servers without slots, and since when on the monotonic clock. */
+  readonly #unused = new Map<StoreNode, number>();
   #refreshing = false;
   #timer: NodeJS.Timeout | undefined;
   /** When the slots were asked for last, and will be next, on the monotonic clock. */
@@ -97,7 +100,6 @@ export class ClusterTopology implements Topology {
             endpoint,
             tls,
             greeting: greeting(credentials, ["PING"]),
-            attempts: loadScripts,
             timeout,
           }),
         refused: (from, error, count, ticket) => this.#refused(from, error, count, ticket),
@@ -123,6 +125,9 @@ export class ClusterTopology implements Topology {
         this.#node(this.#targetOf(target!, from)).push(count, ticket, Way.ASKING);
         return true;
       case "TRYAGAIN":
+        // Not a detour to elsewhere: it goes on until the slot has moved, within the time-out.
+        ticket.detours--;
+        if (performance.now() - ticket.since > this.#around.options.timeout) return false;
         setTimeout(() => {
           if (!ticket.done) this.#nodeOf(count ?? ticket.counts[0]!).push(count, ticket, Way.PLAIN);
         }, tryAgainMs);
@@ -203,7 +208,6 @@ export class ClusterTopology implements Topology {
   /** Takes over the slots, lets servers go that hold none, and sends on what waited for a server that lost its slots. */
   #apply(ranges: readonly { from: number; to: number; master: Endpoint }[]): void {
     if (ranges.length === 0) throw new StoreError("STORE_UNAVAILABLE", "the cluster serves no slot");
-    const before = new Set(this.#slots);
     const used = new Set<StoreNode>();
     let changed = false;
     for (const { from, to, master } of ranges) {
@@ -214,17 +218,33 @@ export class ClusterTopology implements Topology {
         this.#slots[slot] = node;
       }
     }
-    if (!changed && before.size === used.size) return;
+    if (changed) for (const node of this.#nodes.values()) this.#sendOn(node);
     for (const [id, node] of this.#nodes) {
-      node.drain((count, ticket, way) => {
-        const target = (way & Way.ASKING) !== 0 ? node : this.#nodeOf(count ?? ticket.counts[0]!);
-        target.push(count, ticket, way);
-      });
-      if (used.has(node)) continue;
-      if (!node.idle) continue;
-      this.#nodes.delete(id);
-      node.close();
+      if (used.has(node)) this.#unused.delete(node);
+      else this.#letGo(id, node);
     }
+  }
+
+  /** What waits for a server that may have lost its slots goes where they are now. */
+  #sendOn(node: StoreNode): void {
+    node.drain((count, ticket, way) => {
+      const target = (way & Way.ASKING) !== 0 ? node : this.#nodeOf(count ?? ticket.counts[0]!);
+      target.push(count, ticket, way);
+    });
+  }
+
+  /** A server without slots may still answer what it was asked; one that hangs is not waited for. */
+  #letGo(id: string, node: StoreNode): void {
+    const now = performance.now();
+    const since = this.#unused.get(node) ?? now;
+    this.#unused.set(node, since);
+    if (!node.idle && now - since < graceMs) {
+      this.#refreshIn(graceMs);
+      return;
+    }
+    this.#unused.delete(node);
+    this.#nodes.delete(id);
+    node.close();
     this.#around.changed();
   }
 }

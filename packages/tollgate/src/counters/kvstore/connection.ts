@@ -11,8 +11,6 @@ export interface ConnectionOptions {
   readonly tls?: ClientTlsOptions | undefined;
   /** Commands that must succeed before the connection is used: AUTH, SELECT, PING. */
   readonly greeting: readonly (readonly string[])[];
-  /** Commands that may fail, sent along with the greeting. */
-  readonly attempts?: readonly (readonly string[])[];
   /** Milliseconds: for connecting with its greeting, and for each exchange from its first byte to its last. */
   readonly timeout: number;
 }
@@ -27,14 +25,14 @@ export class Connection extends Link<Reply> {
 
   /** @throws {Error} that says which server did not let us in, and why; never with a credential */
   static async open(options: ConnectionOptions): Promise<Connection> {
-    const { endpoint, tls, timeout, greeting, attempts = [] } = options;
+    const { endpoint, tls, timeout, greeting } = options;
     const begun = performance.now();
     const socket = await openSocket(endpoint, tls, timeout);
     const left = Math.max(1, timeout - (performance.now() - begun));
     const connection = new Connection(socket, endpoint, timeout);
     const bound = setTimeout(() => connection.tooSlow(), left);
     try {
-      const replies = await connection.commands([...greeting, ...attempts]);
+      const replies = await connection.commands(greeting);
       greeting.forEach(([name], i) => {
         const reply = replies[i];
         if (reply instanceof ErrorReply)

@@ -33,12 +33,28 @@ export class KvstoreStore implements CounterStore {
     this.#options = resolveOptions(options);
     const address = parseAddress(options);
     if (address.tls !== undefined) tlsConnectionOptions(address.tls);
+    const log = options.log ?? (() => {});
+    if (address.type === "cluster" && this.#options.pipelineWindow === 0)
+      log("info", "a cluster without a pipeline window: batches go out with each turn of the event loop");
+    let connected: boolean | undefined;
+    let lastError = "";
     const around: Surroundings = {
       options: this.#options,
       expiries: new Expiries(),
       gauges: this.gauges,
-      changed: () => options.onConnections?.(this.gauges.cxActive),
-      log: (level, message) => options.log?.(level, message),
+      log,
+      failed: (error) => {
+        lastError = error.message;
+      },
+      changed: () => {
+        const active = this.gauges.cxActive;
+        if (active > 0 !== connected && this.#closed === undefined) {
+          connected = active > 0;
+          if (connected) log("info", "connected to the key-value store");
+          else log("warn", `no connection to the key-value store: ${lastError}`);
+        }
+        options.onConnections?.(active);
+      },
     };
     switch (address.type) {
       case "single":

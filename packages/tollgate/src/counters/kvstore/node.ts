@@ -10,6 +10,10 @@ import type { Surroundings } from "./surroundings.ts";
 
 /** More counts than this go out in two batches, so that no batch keeps the server from others for long. */
 const mostInBatch = 1024;
+/** Nor more than this many bytes of keys, but for a single count. */
+const mostBytesInBatch = 1024 * 1024;
+/** Keys are as long as callers make them. */
+const mostBytesWaiting = 64 * 1024 * 1024;
 /** How often a count may be sent elsewhere, on average over its request, before its caller is told that it failed. */
 const mostDetours = 8;
 
@@ -18,7 +22,8 @@ export interface NodeSurroundings extends Surroundings {
   connect(): Promise<Connection>;
   /** An error reply that the node does not deal with itself (MOVED, READONLY). @returns whether the count is taken care of */
   refused(node: StoreNode, error: ErrorReply, count: Count | null, ticket: Ticket): boolean;
-  lost(node: StoreNode, error: Error): void;
+  /** A connection was lost, or could not be made. */
+  lost(node: StoreNode): void;
 }
 
 /** Codes that say that this server cannot serve now: its connection is given up, so that the next is made anew. */
@@ -51,7 +56,10 @@ export class StoreNode {
       free: () => this.#schedule(),
       overflowFailed: (error) => this.#failLongWaiting(unavailable(error)),
       changed: () => surroundings.changed(),
-      lost: (error) => surroundings.lost(this, error),
+      lost: (error) => {
+        surroundings.failed(error);
+        surroundings.lost(this);
+      },
     });
     this.#context = {
       expiries: surroundings.expiries,
@@ -80,9 +88,18 @@ export class StoreNode {
   ensureRoom(counts: number): void {
     if (this.#waiting.length + counts > this.#options.maxWaiting)
       throw new StoreError("STORE_UNAVAILABLE", `${this.#waiting.length} counts wait for the store already`);
+    if (this.#waiting.bytes > mostBytesWaiting)
+      throw new StoreError(
+        "STORE_UNAVAILABLE",
+        `counts with ${this.#waiting.bytes} bytes of keys wait already`,
+      );
   }
 
   push(count: Count | null, ticket: Ticket, way: number): void {
+    if (this.#closed) {
+      ticket.fail(new StoreError("STORE_UNAVAILABLE", "the store is closed"));
+      return;
+    }
     this.#waiting.push(count, ticket, way);
     this.#alarm.at(ticket.deadline);
     if (!this.#scheduled) {
@@ -94,14 +111,17 @@ export class StoreNode {
   /** Hands all that wait to somebody else: the node is about to go, or no longer serves them. */
   drain(to: (count: Count | null, ticket: Ticket, way: number) => void): void {
     const items = new Items();
-    items.takeFrom(this.#waiting, Number.POSITIVE_INFINITY);
+    items.takeFrom(this.#waiting, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
     for (let i = 0; i < items.length; i++)
       if (!items.tickets[i]!.done) to(items.counts[i]!, items.tickets[i]!, items.ways[i]!);
   }
 
   /** Whether nothing waits and nothing is under way. */
   get idle(): boolean {
-    return this.#waiting.length === 0 && [...this.#batches.keys()].every((connection) => !connection.busy);
+    return (
+      this.#waiting.length + this.#fresh.length === 0 &&
+      [...this.#batches.keys()].every((connection) => !connection.busy)
+    );
   }
 
   close(): void {
@@ -141,7 +161,7 @@ export class StoreNode {
       batch = new Batch(this.#context);
       this.#batches.set(connection, batch);
     }
-    batch.items.takeFrom(this.#waiting, mostInBatch);
+    batch.items.takeFrom(this.#waiting, mostInBatch, mostBytesInBatch);
     const fresh = this.#fresh;
     this.#fresh = [];
     connection.writer.reset();
@@ -229,17 +249,9 @@ export class StoreNode {
 
   /** Fails those who have waited since before a moment; the list is in about that order. */
   #failOlder(since: number, error: StoreError): void {
-    const { counts, tickets, ways } = this.#waiting;
-    let kept = 0;
-    for (let i = 0; i < tickets.length; i++) {
-      const ticket = tickets[i]!;
+    this.#waiting.keepOpen((ticket) => {
       if (ticket.since <= since) ticket.fail(error);
-      if (ticket.done) continue;
-      counts[kept] = counts[i]!;
-      tickets[kept] = ticket;
-      ways[kept++] = ways[i]!;
-    }
-    counts.length = tickets.length = ways.length = kept;
+    });
   }
 }
 

@@ -1,4 +1,4 @@
-import { StoreError } from "../store.ts";
+import type { StoreError } from "../store.ts";
 import { backoffDelay } from "../transport/backoff.ts";
 import type { Connection } from "./connection.ts";
 
@@ -154,15 +154,14 @@ export class Pool {
     this.active++;
     this.#gauges.cxActive++;
     this.#gauges.cxTotal++;
-    connection.onClose(() => {
+    connection.onClose((error) => {
       this.#all.delete(connection);
       const at = this.#free.indexOf(connection);
       if (at >= 0) this.#free.splice(at, 1);
       this.active--;
       this.#gauges.cxActive--;
+      if (!this.#closed) this.#events.lost(error);
       this.#events.changed();
-      if (this.#closed) return;
-      this.#events.lost(new StoreError("STORE_UNAVAILABLE", "a connection was lost"));
       this.fill();
     });
     this.#free.push(connection);

@@ -69,12 +69,6 @@ for i = 1, #KEYS do
 end
 return out`);
 
-/**
- * Said on each new connection, so that a server knows the scripts before they are called: a count that has to be
- * sent again with its script's text may lose its place behind later counts of the same key.
- */
-export const loadScripts = [giveBack, allOrNothing].map(({ text }) => ["SCRIPT", "LOAD", text]);
-
 /** The head of a call of a script, by digest or by text. */
 export function scriptHead(of: Script, keys: number, args: number, withText: boolean): Buffer {
   const parts = 3 + keys + args;

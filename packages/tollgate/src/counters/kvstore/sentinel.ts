@@ -4,7 +4,6 @@ import { type Address, greeting } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { StoreNode } from "./node.ts";
 import { ErrorReply } from "./resp/reader.ts";
-import { loadScripts } from "./scripts.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Topology } from "./topology.ts";
 
@@ -28,7 +27,6 @@ export function sentinelTopology(address: SentinelAddress, around: Surroundings)
       endpoint,
       tls,
       greeting: hello,
-      attempts: loadScripts,
       timeout,
     });
     try {

@@ -2,7 +2,6 @@ import type { Address } from "./address.ts";
 import { greeting } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { StoreNode } from "./node.ts";
-import { loadScripts } from "./scripts.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Topology } from "./topology.ts";
 
@@ -18,7 +17,6 @@ export function singleTopology(address: Address & { type: "single" }, around: Su
         endpoint,
         tls,
         greeting: hello,
-        attempts: loadScripts,
         timeout: around.options.timeout,
       }),
     refused: () => false,

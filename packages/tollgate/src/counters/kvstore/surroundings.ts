@@ -9,5 +9,7 @@ export interface Surroundings {
   readonly gauges: PoolGauges;
   /** The number of standing connections changed, or a first attempt to connect has ended. */
   changed(): void;
+  /** A connection was lost, or could not be made. */
+  failed(error: Error): void;
   log(level: "info" | "warn", message: string): void;
 }

@@ -26,6 +26,8 @@ export function openSocket(
           });
     const fail = (reason: string, cause?: Error) => {
       clearTimeout(timer);
+      // Whatever it still says after this is nobody's business, and must not end the process.
+      socket.on("error", () => {});
       socket.destroy();
       reject(new Error(`cannot connect to ${formatEndpoint(endpoint)}: ${reason}`, { cause }));
     };

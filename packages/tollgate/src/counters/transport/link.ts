@@ -27,7 +27,7 @@ export class Link<Reply> {
   #exchange: Exchange<Reply> | undefined;
   /** Made once and refreshed: 0.1 µs for each exchange, against 1 µs for a new timer. */
   readonly #timer: NodeJS.Timeout;
-  #onClose: () => void = () => {};
+  #onClose: (error: StoreError) => void = () => {};
 
   constructor(
     socket: Socket,
@@ -57,7 +57,7 @@ export class Link<Reply> {
   }
 
   /** Tells once that the link is gone, after its exchange was told. */
-  onClose(listener: () => void): void {
+  onClose(listener: (error: StoreError) => void): void {
     this.#onClose = listener;
   }
 
@@ -79,7 +79,7 @@ export class Link<Reply> {
     const exchange = this.#exchange;
     this.#exchange = undefined;
     exchange?.broken(error);
-    this.#onClose();
+    this.#onClose(error);
   }
 
   /** Gives up when an exchange is under way. */

@@ -1,8 +1,12 @@
 /** `npm run manual -w packages/tollgate`: writes the parts of the manual that come from tables in the code. */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { withCatalogue } from "../src/observe/manual.ts";
 import { settingsManual } from "../src/settings/manual.ts";
 
 const docs = join(import.meta.dirname, "..", "..", "..", "docs");
 
 writeFileSync(join(docs, "settings.md"), settingsManual());
+
+const observability = join(docs, "observability.md");
+writeFileSync(observability, withCatalogue(readFileSync(observability, "utf8")));

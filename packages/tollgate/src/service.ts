@@ -9,6 +9,7 @@ import { COMPONENTS, createHealth, type Health } from "./observe/health.ts";
 import { createLogger, type Level, type Logger } from "./observe/log.ts";
 import { createStatistics, type Registry } from "./observe/registry.ts";
 import type { RunningSinks } from "./observe/sinks/start.ts";
+import type { Tracing } from "./observe/tracing/tracing.ts";
 import { ActiveRules } from "./service/active-rules.ts";
 import { createAnswering } from "./service/answering.ts";
 import { Components } from "./service/components.ts";
@@ -19,6 +20,7 @@ import { openSinks } from "./service/sinks.ts";
 import { openSource } from "./service/sources.ts";
 import { countsHere, openEmbedded, openStore } from "./service/stores.ts";
 import { MergedStatistics } from "./service/threads/merged-statistics.ts";
+import { openTracing, withInstanceId } from "./service/tracing.ts";
 import type { LoadedSettings } from "./settings/load.ts";
 import type { Environment } from "./settings/reading.ts";
 import type { Settings } from "./settings/settings.ts";
@@ -42,6 +44,7 @@ interface Parts {
   readonly statistics: MergedStatistics;
   readonly health: Health;
   readonly components: Components;
+  readonly tracing: Tracing;
   readonly embedded: EmbeddedStore | undefined;
   readonly store: CounterStore;
 }
@@ -171,7 +174,7 @@ export class Service {
 
   async #openDoors(): Promise<void> {
     if (this.#stopping !== undefined) return;
-    const { settings, health, log } = this.#parts;
+    const { settings, health, log, tracing } = this.#parts;
     try {
       this.#grpc = await openGrpc({ ...this.#parts, answering: this.#answering, rules: this.#rules });
       this.#addresses.grpc = this.#grpc.address;
@@ -181,7 +184,7 @@ export class Service {
         host: settings.http.host,
         port: settings.http.port,
         log,
-        controllers: httpPages(this.#answering, health),
+        controllers: httpPages(this.#answering, health, tracing),
       });
       this.#addresses.http = this.#http.address;
       log.warn(`Listening for HTTP on '${this.#http.address}'`);
@@ -192,7 +195,7 @@ export class Service {
   }
 
   async #stop(delay: boolean): Promise<void> {
-    const { settings, health, log, store, embedded } = this.#parts;
+    const { settings, health, log, store, embedded, tracing } = this.#parts;
     const { drainDelay, shutdownTimeout } = settings.lifecycle;
     const deadline = performance.now() + shutdownTimeout;
     const left = () => Math.max(0, deadline - performance.now());
@@ -202,6 +205,7 @@ export class Service {
     await Promise.allSettled([this.#http?.close(left()), this.#grpc?.close(left())]);
     await settledWithin(store.close(), left());
     await settledWithin(embedded?.close() ?? Promise.resolve(), left());
+    await tracing.close(left());
     await this.#sinks?.stop(left());
     await this.#debug?.close(0);
     await log.flush(Math.min(1000, Math.max(100, left())));
@@ -229,8 +233,21 @@ async function openParts(
   const divided = divideSettings(settings, threads === 1 ? 1 : threads + 1);
   const embedded = countsHere(settings) ? await openEmbedded(settings, registry, log) : undefined;
   const component = (name: string) => components.voice(name);
+  const tracing = await openTracing(settings, log);
   const store = await openStore(divided, { statistics, log, embedded, component });
-  return { settings, environment, threads, log, registry, statistics, health, components, embedded, store };
+  return {
+    settings,
+    environment: withInstanceId(environment, settings),
+    threads,
+    log,
+    registry,
+    statistics,
+    health,
+    components,
+    tracing,
+    embedded,
+    store,
+  };
 }
 
 function pause(milliseconds: number): Promise<void> {

@@ -2,6 +2,7 @@ import { type BoundAddress, GrpcServer, ReflectionService, type TlsOptions } fro
 import type { Health } from "../observe/health.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Counter, Statistics, Timer } from "../observe/statistics.ts";
+import type { Tracing } from "../observe/tracing/tracing.ts";
 import { descriptorSet } from "../protocol/gen/descriptor-set.ts";
 import { showAddress } from "./address.ts";
 import type { Answering } from "./answering.ts";
@@ -29,6 +30,7 @@ export interface GrpcDoorOptions {
   readonly maxConnectionAge: number;
   readonly maxConnectionAgeGrace: number;
   readonly answering: Answering;
+  readonly tracing: Tracing;
   readonly health: Health;
   readonly statistics: Statistics;
   readonly log: Logger;
@@ -61,7 +63,7 @@ export async function openGrpcDoor(options: GrpcDoorOptions): Promise<GrpcDoor> 
     onConnectionError: ({ peer, code, message }) =>
       log.debug(() => `gRPC connection of ${peer}: ${code}: ${message}`),
   });
-  serveDecisions(server, answering);
+  serveDecisions(server, answering, options.tracing);
   const forget = serveHealth(server, options.health);
   new ReflectionService(Buffer.from(descriptorSet, "base64")).addTo(server);
   const bound = await bind(server, where);

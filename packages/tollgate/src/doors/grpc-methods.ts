@@ -1,12 +1,27 @@
 import { GrpcError, type GrpcServer, Status, type UnaryCall } from "@tollway/grpc-wire";
+import type { Tracing } from "../observe/tracing/tracing.ts";
+import { decodeRequest } from "../protocol/decode-request.ts";
 import { responseSize, writeResponse } from "../protocol/encode-response.ts";
 import type { RateLimitResponse } from "../protocol/messages.ts";
 import { SHOULD_RATE_LIMIT } from "../protocol/method.ts";
 import type { Answering } from "./answering.ts";
+import { TracedCall } from "./traced-call.ts";
+
+const SPAN_NAME = SHOULD_RATE_LIMIT.slice(1);
+const [service, method] = SPAN_NAME.split("/");
+/** Names of the OpenTelemetry semantic conventions for RPC. */
+const attributes = { "rpc.system": "grpc", "rpc.service": service!, "rpc.method": method! };
 
 /** Serves `ShouldRateLimit`: read in place, decided, written in place; no promise where the store answers at once. */
-export function serveDecisions(server: GrpcServer, answering: Answering): void {
+export function serveDecisions(server: GrpcServer, answering: Answering, tracing: Tracing): void {
   server.unaryInPlace(SHOULD_RATE_LIMIT, (call) => {
+    if (tracing.enabled) {
+      const traced = TracedCall.begin(tracing, SPAN_NAME, (name) => call.metadata(name), attributes);
+      if (traced !== undefined) {
+        void answerTraced(call, traced, answering);
+        return;
+      }
+    }
     try {
       const answer = answering.decideMessage(call.buffer, call.start, call.end, call.deadline);
       if (answer instanceof Promise) void answerLater(call, answer, answering);
@@ -29,13 +44,26 @@ async function answerLater(
   }
 }
 
+async function answerTraced(call: UnaryCall, traced: TracedCall, answering: Answering): Promise<void> {
+  try {
+    const request = decodeRequest(call.buffer, call.start, call.end);
+    write(call, await traced.decide(answering, request, call.deadline));
+    traced.end({ "rpc.grpc.status_code": Status.OK });
+  } catch (error) {
+    const { code, message } = fail(call, error, answering);
+    traced.end({ "rpc.grpc.status_code": code }, message);
+  }
+}
+
 function write(call: UnaryCall, response: RateLimitResponse): void {
   const size = responseSize(response);
   writeResponse(response, call.reserve(size), call.offset);
   call.commit(size);
 }
 
-function fail(call: UnaryCall, error: unknown, answering: Answering): void {
+function fail(call: UnaryCall, error: unknown, answering: Answering): GrpcError {
   const { reason, message } = answering.failureOf(error);
-  call.fail(new GrpcError(Status[reason], message));
+  const status = new GrpcError(Status[reason], message);
+  call.fail(status);
+  return status;
 }

@@ -1,9 +1,14 @@
 import { Controller, HttpError } from "@tollway/waymark";
 import type { Health } from "../observe/health.ts";
+import type { Tracing } from "../observe/tracing/tracing.ts";
 import { JsonRequestError, requestFromJson } from "../protocol/json-request.ts";
 import { responseToJson } from "../protocol/json-response.ts";
 import { Code, type RateLimitRequest, type RateLimitResponse } from "../protocol/messages.ts";
 import type { Answering, CallFailure } from "./answering.ts";
+import { TracedCall } from "./traced-call.ts";
+
+/** Names of the OpenTelemetry semantic conventions for HTTP. */
+const attributes = { "http.request.method": "POST", "http.route": "/json" };
 
 const TEXT = "text/plain; charset=utf-8";
 
@@ -41,21 +46,35 @@ export function parseRequest(bytes: Uint8Array): RateLimitRequest {
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** The pages of the HTTP port: `POST /json` and `GET /healthcheck`. */
-export function httpPages(answering: Answering, health: Health) {
+export function httpPages(answering: Answering, health: Health, tracing: Tracing) {
   class Json extends Controller {
     static override bodyLimit = JSON_BODY_LIMIT;
 
     async POST() {
-      const bytes = await this.bytes();
-      let response: RateLimitResponse;
-      try {
-        response = await answering.decide(parseRequest(bytes), 0);
-      } catch (error) {
-        throw httpErrorOf(error, answering);
-      }
+      const traced = TracedCall.begin(
+        tracing,
+        "POST /json",
+        (name) => this.headers.get(name) ?? undefined,
+        attributes,
+      );
+      const response = await this.#decide(await this.bytes(), traced);
       if (response.overallCode === Code.OVER_LIMIT) this.response.status = 429;
       for (const { key, value } of response.responseHeadersToAdd) this.response.headers.append(key, value);
       return responseToJson(response);
+    }
+
+    async #decide(bytes: Uint8Array, traced: TracedCall | undefined): Promise<RateLimitResponse> {
+      try {
+        const request = parseRequest(bytes);
+        const response = await (traced?.decide(answering, request, 0) ?? answering.decide(request, 0));
+        const refused = response.overallCode === Code.OVER_LIMIT;
+        traced?.end({ "http.response.status_code": refused ? 429 : 200 });
+        return response;
+      } catch (error) {
+        const failure = httpErrorOf(error, answering);
+        traced?.end({ "http.response.status_code": failure.status }, failure.message);
+        throw failure;
+      }
     }
   }
 

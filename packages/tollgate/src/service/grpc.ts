@@ -6,6 +6,7 @@ import type { Health } from "../observe/health.ts";
 import type { Level, Logger } from "../observe/log.ts";
 import type { StackSample } from "../observe/profiling/call-tree.ts";
 import type { SampledKind } from "../observe/profiling/profiler.ts";
+import type { Tracing } from "../observe/tracing/tracing.ts";
 import type { RuleDrafts } from "../rules/rule-set.ts";
 import type { Environment } from "../settings/reading.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -32,6 +33,7 @@ export interface GrpcServiceOptions {
   readonly environment: Environment;
   readonly threads: number;
   readonly answering: Answering;
+  readonly tracing: Tracing;
   readonly embedded: EmbeddedStore | undefined;
   readonly rules: ActiveRules;
   readonly health: Health;

@@ -13,9 +13,7 @@ export interface Unfinished {
   readonly effect: "refused" | "warned";
 }
 
-export const unfinished: readonly Unfinished[] = [
-  { variable: "TRACING_ENABLED", asked: ({ tracing }) => tracing !== undefined, effect: "warned" },
-];
+export const unfinished: readonly Unfinished[] = [];
 
 /** Says of every setting that was given and does nothing yet that it does nothing yet. */
 export function reportUnfinished(settings: Settings, findings: Findings, list = unfinished): void {

@@ -10,6 +10,7 @@ import { createAnswering } from "../answering.ts";
 import { divideSettings } from "../divide.ts";
 import { grpcDoorOptions } from "../mapping.ts";
 import { openStore } from "../stores.ts";
+import { openTracing } from "../tracing.ts";
 import type { FromThread, ThreadStart, ToThread } from "./messages.ts";
 import { ThreadStatistics } from "./thread-statistics.ts";
 
@@ -27,6 +28,7 @@ async function serve(): Promise<void> {
     send({ kind: "durations", timer, milliseconds }, [milliseconds.buffer as ArrayBuffer]),
   );
   // The main thread says what becomes of the health; here it is only passed on.
+  const tracing = await openTracing(settings, log);
   const health = createHealth(createLogger({ level: "panic" }));
   const overall = health.component("service", start.healthy ? undefined : "the service is not healthy");
   const embedded = start.embedded && EmbeddedStore.attach(start.embedded);
@@ -39,6 +41,7 @@ async function serve(): Promise<void> {
     certificates: start.certificates,
     where: { host: settings.grpc.host, port: start.port, reusePort: true },
     answering,
+    tracing,
     health,
     statistics,
     log,
@@ -69,6 +72,7 @@ async function serve(): Promise<void> {
   async function drain(timeout: number): Promise<void> {
     await door.close(timeout);
     await store.close();
+    await tracing.close(timeout);
     await log.flush(500);
     send({ kind: "drained", figures: statistics.take() });
     main.close();

@@ -247,10 +247,12 @@ class CompiledBinder implements Binder {
       }
       if (object.variadic) return;
     }
-    if (given.extras && this.#reportsUnknown) {
-      for (const [name, { value, origin }] of given.extras) {
-        if (name === "body" && origin === ORIGIN.json) faults.push(notAnObject(value));
-        else faults.push({ in: originPlace(origin), name, message: "is not an argument of this method" });
+    if (!given.extras) return;
+    for (const [name, { value, origin }] of given.extras) {
+      if (given.isValue && origin === ORIGIN.json) {
+        faults.push(notAnObject(value));
+      } else if (this.#reportsUnknown) {
+        faults.push({ in: originPlace(origin), name, message: "is not an argument of this method" });
       }
     }
   }

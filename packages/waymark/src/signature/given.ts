@@ -25,6 +25,8 @@ export class GivenArguments implements FieldSink {
   readonly values: unknown[];
   readonly origins: Origin[];
   extras: Map<string, ExtraArgument> | undefined;
+  /** Whether the body was a JSON value and no object: it stands under the name `body`. */
+  isValue = false;
   /** How many names came, known or not. */
   total = 0;
   readonly #slots: ReadonlyMap<string, number>;
@@ -45,6 +47,7 @@ export class GivenArguments implements FieldSink {
       this.origins[slot] = ORIGIN.none;
     }
     this.extras = undefined;
+    this.isValue = false;
     this.total = 0;
   }
 
@@ -64,6 +67,7 @@ export class GivenArguments implements FieldSink {
     }
     const { value } = body;
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      this.isValue = true;
       this.#add("body", value, ORIGIN.json);
       return undefined;
     }

@@ -197,6 +197,13 @@ suite("arguments come from path, query and body", () => {
   }
 });
 
+test("a property called body is a name like any other", () => {
+  const binder = binderOf("POST({ a }: { a?: number })");
+  assert.deepEqual(bound(binder, input("", json({ body: 1 }))), [
+    "400 body.body is not an argument of this method",
+  ]);
+});
+
 suite("unknown keywords may be ignored", () => {
   const options = { unknownKeywords: "ignore" } as const;
   test("at the top and within objects, where they vanish", () => {
@@ -204,6 +211,13 @@ suite("unknown keywords may be ignored", () => {
     assert.deepEqual(bound(binder, input("?z=1", json({ a: 1, b: 2, at: { x: 1, y: 2 } }))), [
       { a: 1, at: { x: 1 } },
     ]);
+  });
+  test("but not a body that is no object", () => {
+    const binder = binderOf("POST({ a }: { a?: number })", "", options);
+    assert.deepEqual(bound(binder, input("?z=1", json([1]))), [
+      "400 body. must be a JSON object, got a list",
+    ]);
+    assert.deepEqual(bound(binder, input("", json({ body: 1 }))), [{}]);
   });
   test("and for a method without keywords", () => {
     assert.deepEqual(bound(binderOf("GET(id: number)", "", options), input("1?utm_source=x")), [1]);

@@ -15,6 +15,8 @@ export interface ClientOptions {
   /** Milliseconds. */
   readonly timeout: number;
   readonly tls: ClientTlsOptions | undefined;
+  /** Undefined: calls are not traced. */
+  readonly otlpProtocol: "http" | "grpc" | undefined;
 }
 
 export interface ClientTlsOptions {
@@ -43,6 +45,7 @@ Asks a rate limit service over gRPC. One or two dashes; - and _ are alike.
   -json                    print each answer as a line of JSON
   -check                   exit with status 2 when an answer is over limit
   -timeout DURATION        per call, such as 500ms or 5s; default 5s
+  -otlp-protocol P         trace the calls, and export the spans over http or grpc (OTEL_EXPORTER_OTLP_*)
   -grpc-use-tls            speak TLS; implied by the files below
   -grpc-server-ca-file F   the server's certificate authority
   -grpc-cert-file F        this client's certificate, and
@@ -62,6 +65,9 @@ const flags = {
   json: { type: "boolean" },
   check: { type: "boolean" },
   timeout: { type: "string" },
+  "otlp-protocol": { type: "string" },
+  // As the Go service's client spells it.
+  "oltp-protocol": { type: "string" },
   "grpc-use-tls": { type: "boolean" },
   "grpc-server-ca-file": { type: "string" },
   "grpc-cert-file": { type: "string" },
@@ -113,6 +119,7 @@ export function parseClientOptions(argv: readonly string[]): ClientOptions {
     check: values.check ?? false,
     timeout: values.timeout === undefined ? 5000 : duration(values.timeout),
     tls: tlsOptions(values),
+    otlpProtocol: otlpProtocol(values["otlp-protocol"] ?? values["oltp-protocol"]),
   };
 }
 
@@ -138,6 +145,11 @@ function tlsOptions(values: ReturnType<typeof parse>): ClientTlsOptions | undefi
   }
   const asked = values["grpc-use-tls"] ?? Object.values(tls).some((value) => value !== undefined);
   return asked ? tls : undefined;
+}
+
+function otlpProtocol(text: string | undefined): "http" | "grpc" | undefined {
+  if (text === undefined || text === "http" || text === "grpc") return text;
+  throw new UsageError(`-otlp-protocol ${text}: must be http or grpc`);
 }
 
 /** `k=v,k2=v2`: split at commas (`\,` is one that stays), then at the first `=`. */

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { fromBinary } from "@bufbuild/protobuf";
 import type { ChannelCredentials, Client, ServiceError } from "@grpc/grpc-js";
+import { createLogger } from "../observe/log.ts";
+import { noTracing, startTracing, type Tracing } from "../observe/tracing/tracing.ts";
 import { encodeRequest } from "../protocol/encode-request.ts";
 import {
   type RateLimitResponse,
@@ -19,6 +21,16 @@ import { codeName, renderJson, renderText } from "./client-print.ts";
 import type { CommandIo } from "./io.ts";
 
 type Grpc = typeof import("@grpc/grpc-js");
+
+/** What calls are made with. */
+interface Means {
+  readonly grpc: Grpc;
+  readonly client: Client;
+  readonly tracing: Tracing;
+}
+
+/** For spans that are not exported yet when the client is done, in milliseconds. */
+const FLUSH_TIMEOUT = 5000;
 
 /** `tollgate client`: asks a service and prints what came back. Resolves with the exit status. */
 export async function runClient(argv: readonly string[], io: CommandIo): Promise<number> {
@@ -46,21 +58,23 @@ export async function runClient(argv: readonly string[], io: CommandIo): Promise
   const client = new grpc.Client(options.dialString, credentials, {
     ...(name !== undefined && { "grpc.ssl_target_name_override": name, "grpc.default_authority": name }),
   });
+  const tracing = await clientTracing(options);
   try {
-    return await askRepeatedly(client, options, io);
+    return await askRepeatedly({ grpc, client, tracing }, options, io);
   } finally {
     client.close();
+    await tracing.close(FLUSH_TIMEOUT);
   }
 }
 
-async function askRepeatedly(client: Client, options: ClientOptions, io: CommandIo): Promise<number> {
+async function askRepeatedly(means: Means, options: ClientOptions, io: CommandIo): Promise<number> {
   const tally = new Map<string, number>();
   let failed = 0;
   for (let call = 0; call < options.repeat; call++) {
     const start = performance.now();
     let outcome: string;
     try {
-      const response = await ask(client, options);
+      const response = await ask(means, options);
       outcome = codeName(response.overallCode);
       const took = performance.now() - start;
       io.stdout.write(options.json ? renderJson(response) : renderText(response, options.descriptors, took));
@@ -80,17 +94,40 @@ async function askRepeatedly(client: Client, options: ClientOptions, io: Command
   return options.check && tally.has(codeName(Code.OVER_LIMIT)) ? 2 : 0;
 }
 
-function ask(client: Client, options: ClientOptions): Promise<RateLimitResponse> {
+async function ask({ grpc, client, tracing }: Means, options: ClientOptions): Promise<RateLimitResponse> {
   const { domain, descriptors, timeout } = options;
-  return new Promise((resolve, reject) => {
-    client.makeUnaryRequest(
-      SHOULD_RATE_LIMIT,
-      (request: Uint8Array) => Buffer.from(request),
-      (bytes) => fromBinary(RateLimitResponseSchema, bytes),
-      encodeRequest({ domain, descriptors, hitsAddend: 0 }),
-      { deadline: Date.now() + timeout },
-      (error, response) => (error === null && response !== undefined ? resolve(response) : reject(error)),
-    );
+  const span = tracing.startClientCall(SHOULD_RATE_LIMIT.slice(1), { "rpc.system": "grpc", domain });
+  const metadata = new grpc.Metadata();
+  for (const [name, value] of Object.entries(span?.headers ?? {})) metadata.set(name, value);
+  try {
+    const response = await new Promise<RateLimitResponse>((resolve, reject) => {
+      client.makeUnaryRequest(
+        SHOULD_RATE_LIMIT,
+        (request: Uint8Array) => Buffer.from(request),
+        (bytes) => fromBinary(RateLimitResponseSchema, bytes),
+        encodeRequest({ domain, descriptors, hitsAddend: 0 }),
+        metadata,
+        { deadline: Date.now() + timeout },
+        (error, answer) => (error === null && answer !== undefined ? resolve(answer) : reject(error)),
+      );
+    });
+    span?.end();
+    return response;
+  } catch (error) {
+    span?.end((error as ServiceError).details);
+    throw error;
+  }
+}
+
+async function clientTracing({ otlpProtocol }: ClientOptions): Promise<Tracing> {
+  if (otlpProtocol === undefined) return noTracing;
+  return startTracing({
+    protocol: otlpProtocol,
+    serviceName: "RateLimitClient",
+    serviceNamespace: "",
+    serviceInstanceId: "",
+    samplingRate: 1,
+    log: createLogger(),
   });
 }
 

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { type CollectedSpan, httpCollector } from "./observe/collector.ts";
+import { bareEnvironment, startTollgate } from "./tollgate.ts";
+
+const config = {
+  "d.yaml": "domain: d\ndescriptors:\n  - key: k\n    rate_limit: { unit: day, requests_per_unit: 1 }\n",
+};
+const command = fileURLToPath(new URL("../bin/tollgate.mjs", import.meta.url));
+
+for (const workers of ["1", "2"]) {
+  test(`with WORKERS=${workers} the client's span, the server's and the decision's are one trace`, {
+    timeout: 60_000,
+  }, async () => {
+    const collector = await httpCollector();
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+    const tollgate = await startTollgate({
+      config,
+      env: { ...env, TRACING_ENABLED: "true", WORKERS: workers, TRACING_SERVICE_NAMESPACE: "n" },
+    });
+    try {
+      const args = [
+        "client",
+        "-dial_string",
+        tollgate.grpc,
+        "-domain",
+        "d",
+        "-descriptors",
+        "k=v",
+        "-otlp-protocol",
+        "http",
+      ];
+      const client = spawn(process.execPath, [command, ...args], {
+        env: { ...bareEnvironment, ...env },
+        stdio: "ignore",
+      });
+      assert.deepEqual(await once(client, "close"), [0, null]);
+      const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+      const body = JSON.stringify({ domain: "d", descriptors: [{ entries: [{ key: "k", value: "v" }] }] });
+      const ask = (text: string) =>
+        fetch(`http://${tollgate.http}/json`, { method: "POST", body: text, headers: { traceparent } });
+      assert.equal((await ask(body)).status, 429);
+      assert.equal((await ask("{")).status, 400);
+    } finally {
+      assert.equal((await tollgate.stop()).code, 0);
+    }
+    const { spans } = collector;
+    await collector.close();
+    const named = (name: string, kind: number) =>
+      spans.filter((span) => span.name === name && span.kind === kind);
+    const method = "envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit";
+    const [asked] = named(method, 3);
+    const [served] = named(method, 2);
+    const executions = named("ShouldRateLimit Execution", 1);
+    assert.equal(executions.length, 2);
+    assert.equal(served?.traceId, asked?.traceId);
+    assert.equal(served?.parentSpanId, asked?.spanId);
+    assert.equal(asked?.resource["service.name"], "RateLimitClient");
+    assert.equal(served?.resource["service.name"], "RateLimit");
+    assert.equal(served?.resource["service.namespace"], "n");
+    const within = (span: CollectedSpan) =>
+      executions.find(({ parentSpanId }) => parentSpanId === span.spanId);
+    assert.equal(within(served!)?.attributes.domain, "d");
+    assert.equal(Number(within(served!)?.attributes["descriptor count"]), 1);
+    const json = named("POST /json", 2);
+    assert.deepEqual(
+      json.map(({ traceId }) => traceId),
+      Array(2).fill("0af7651916cd43dd8448eb211c80319c"),
+    );
+    assert.deepEqual(json.map(({ status }) => status.code).sort(), [0, 2]);
+    assert.equal(
+      within(json.find(({ status }) => status.code === 0)!)?.attributes["overall code"],
+      "OVER_LIMIT",
+    );
+  });
+}

@@ -144,4 +144,31 @@ describe("kvstore, cluster with replicas", () => {
     await until("the replica serves", () => tryAll(stems), 20_000);
     assert.ok(slowest < 1500, `no call took longer than its bounds: ${slowest} ms`);
   });
+
+  test("a master that hangs is left when its replica took over, long before the time-out", async (t) => {
+    const cluster = await RedisCluster.start(3, 1, { config: ["cluster-replica-validity-factor 0"] });
+    t.after(() => cluster.stop());
+    const store = new KvstoreStore({
+      type: "cluster",
+      url: cluster.url,
+      poolSize: 2,
+      timeout: 60_000,
+      onEmpty: "WAIT",
+    });
+    t.after(() => store.close());
+    const stems = Array.from({ length: 12 }, (_, i) => `hangs|${i}:`);
+    const countAll = () => Promise.allSettled(stems.map((stem) => countOne(store, { stem })));
+    await countAll();
+    const hung = cluster.nodes[0]!;
+    await hung.pause();
+    const begun = performance.now();
+    const ends = await countAll();
+    assert.ok(
+      ends.some((end) => end.status === "rejected"),
+      "what was on its way to it fails",
+    );
+    assert.ok(ends.some((end) => end.status === "fulfilled"));
+    assert.ok(performance.now() - begun < 20_000);
+    assert.ok((await countAll()).every((end) => end.status === "fulfilled"));
+  });
 });

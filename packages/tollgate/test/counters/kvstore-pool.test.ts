@@ -50,6 +50,23 @@ describe("kvstore: pool", () => {
     assert.equal(store.gauges.cxLocalClose, 4);
   });
 
+  test("the log says once when no connection stands and when one does again, and names the reason", async (t) => {
+    const lines: string[] = [];
+    const log = (level: string, message: string) => lines.push(`${level} ${message}`);
+    const { proxy } = await proxied(t, { poolSize: 3, log });
+    await until("all stand", () => proxy.open === 3);
+    proxy.cut();
+    await until("it is connected again", () => lines.length >= 3);
+    assert.deepEqual(
+      lines.map((line) => line.replace(/ECONNRESET|EPIPE|the other side closed the connection/, "REASON")),
+      [
+        "info connected to the key-value store",
+        `warn no connection to the key-value store: ${proxy.url}: REASON`,
+        "info connected to the key-value store",
+      ],
+    );
+  });
+
   test("the first attempt is told even when it fails", async (t) => {
     const port = await freePort();
     const told = new Promise<number>((resolve) => {
@@ -245,6 +262,33 @@ describe("kvstore: pool", () => {
     assert.equal(await first, 1);
     await Promise.all(ten);
     assert.equal(await countOne(store, { stem, hits: 0 }), 11);
+  });
+
+  test("what waits is bounded in bytes too: keys are as long as callers make them", async (t) => {
+    const { proxy, store } = await proxied(t, { poolSize: 1 });
+    proxy.held = () => true;
+    const stem = stemOf(t);
+    const first = countOne(store, { stem });
+    await sleep(5);
+    const long = "x".repeat(20_000_000);
+    const waiting = Array.from({ length: 4 }, (_, i) => countOne(store, { stem: `${long}${i}:` }));
+    const { error } = await countFails(store, "STORE_UNAVAILABLE", { stem });
+    assert.match(error.message, /bytes of keys wait already/);
+    proxy.held = () => false;
+    assert.equal(await first, 1);
+    assert.deepEqual(await Promise.all(waiting), [1, 1, 1, 1]);
+    assert.equal(await countOne(store, { stem }), 2);
+    await redis.command("FLUSHALL");
+  });
+
+  test("more counts than a batch carries go out in several, each in its place", async (t) => {
+    const store = open(t, { poolSize: 1 });
+    const stem = stemOf(t);
+    const counts = Array.from({ length: 3000 }, (_, i) =>
+      makeCount({ stem: i % 2 === 0 ? stem : `${stem}${i}:` }),
+    );
+    await store.count(makeRequest(counts));
+    for (const [i, { after }] of counts.entries()) assert.equal(after, i % 2 === 0 ? i / 2 + 1 : 1);
   });
 
   test("the pipeline window delays a batch and lets it fill", async (t) => {

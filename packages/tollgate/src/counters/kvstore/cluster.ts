@@ -12,8 +12,10 @@ import type { Surroundings } from "./surroundings.ts";
 import type { Topology } from "./topology.ts";
 
 /** The slots are asked for so often while all is well, and so often while a server is away. */
-const calmMs = 5000;
+const calmMs = 1000;
 const troubledMs = 250;
+/** A server that takes longer to tell its slots is passed over. */
+const controlMs = 500;
 /** Never more often than this, however many MOVED come in. */
 const leastMs = 50;
 /** What a server that lost its slots is given to answer what it was asked before. */
@@ -198,7 +200,7 @@ export class ClusterTopology implements Topology {
       endpoint,
       tls: this.#address.tls,
       greeting: greeting(this.#address.credentials, ["PING"]),
-      timeout: Math.min(this.#around.options.timeout, 2000),
+      timeout: Math.min(this.#around.options.timeout, controlMs),
     });
     if (this.#closed) connection.destroy();
     this.#control = connection;

@@ -87,11 +87,12 @@ export class KvstoreStore implements CounterStore {
   #submit(request: CountRequest): void | Promise<void> {
     const { counts, deadline } = request;
     if (counts.length === 0) return;
-    const since = performance.now();
     // The caller's clock may be any; how long it is willing to wait is the same on ours.
-    const until = deadline === 0 ? Number.POSITIVE_INFINITY : since + deadline - request.now;
-    if (until <= since)
+    const patience = deadline === 0 ? Number.POSITIVE_INFINITY : deadline - request.now;
+    if (patience <= 0)
       throw new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the store was asked");
+    const since = performance.now();
+    const until = since + patience;
     return new Promise((resolve, reject) => {
       this.#topology.submit(new Ticket(counts, request.allOrNothing, until, since, resolve, reject));
     });

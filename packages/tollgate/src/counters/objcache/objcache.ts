@@ -79,10 +79,11 @@ export class ObjcacheStore implements CounterStore {
 
   #submit(request: CountRequest, keys: readonly string[]): Promise<void> {
     const { counts, deadline } = request;
-    const since = performance.now();
-    const until = deadline === 0 ? Number.POSITIVE_INFINITY : since + deadline - request.now;
-    if (until <= since)
+    const patience = deadline === 0 ? Number.POSITIVE_INFINITY : deadline - request.now;
+    if (patience <= 0)
       throw new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the store was asked");
+    const since = performance.now();
+    const until = since + patience;
     const lanes = keys.map((key) => this.#nodes.laneOf(key));
     for (const lane of lanes) lane.ensureRoom();
     return new Promise((resolve, reject) => {

@@ -20,3 +20,7 @@ export class SignatureError extends Error {
     this.location = location;
   }
 }
+
+/** What to do about a type that cannot be read. */
+export const WAYS_OUT =
+  "Write the type plainly, give the argument a schema (`static schema`), or declare it `unknown`.";

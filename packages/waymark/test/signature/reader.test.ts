@@ -261,7 +261,7 @@ suite("workspace links and packages", () => {
       const { type } = (await read2(folder, specifier)).parameters[0]!;
       assert.ok(type.kind === "object" && type.properties[0]!.name === property, specifier);
     }
-    await assert.rejects(read2(folder, "absent"), { code: "UNREADABLE_SOURCE" });
-    await assert.rejects(read2(folder, "@own/models/absent"), { code: "UNREADABLE_SOURCE" });
+    await assert.rejects(read2(folder, "absent"), { code: "UNREADABLE_TYPE" });
+    await assert.rejects(read2(folder, "@own/models/absent"), { code: "UNREADABLE_TYPE" });
   });
 });

@@ -111,6 +111,14 @@ suite("a schema judges the keyword object whole", () => {
       ]);
     });
   }
+  test("with a type inferred from the schema, of the real library", () => {
+    const imports =
+      'import { z } from "zod"; import * as v from "valibot"; const Book = z.object({ title: z.string() });';
+    for (const type of ["z.infer<typeof Book>", "z.output<typeof Book>", "v.InferOutput<typeof Book>"]) {
+      assert.deepEqual(bind(`POST(book: ${type})`, { book }, input("?title=x"), imports), [{ title: "x" }]);
+      assert.throws(() => binderOf(`POST(book: ${type})`, imports), { code: "UNREADABLE_TYPE" });
+    }
+  });
   test("beside a positional that the body repeats", () => {
     const schemas = { book: v.object({ id: v.number(), title: v.string() }) };
     assert.deepEqual(

@@ -324,8 +324,15 @@ suite("a type that cannot be read ends the start", () => {
   });
   test("a module that is not there", () => {
     assert.throws(() => signatureOf('import type { A } from "./gone.ts"; class B { GET(it: A) {} }'), {
-      code: "UNREADABLE_SOURCE",
-      message: /virtual\.ts:1:15: cannot find the source of "\.\/gone\.ts"/,
+      code: "UNREADABLE_TYPE",
+      message: /virtual\.ts:1:15: cannot find the source of "\.\/gone\.ts".*static schema/,
+    });
+  });
+  test("a module of Node itself", () => {
+    const text = 'import type { IncomingMessage } from "node:http"; class B { GET(it: IncomingMessage) {} }';
+    assert.throws(() => signatureOf(text), {
+      code: "UNREADABLE_TYPE",
+      message: /cannot find the source of "node:http"/,
     });
   });
   test("raw passes the value on, with a warning", () => {

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { SignatureError } from "../errors.ts";
+import { SignatureError, WAYS_OUT } from "../errors.ts";
 import { SourceModule } from "./module.ts";
 import { resolveModule } from "./resolve.ts";
 import type { ImportedName, Scope, TypeDeclaration, ValueDeclaration } from "./scope.ts";
@@ -115,8 +115,8 @@ export class SourceModules {
     const file = resolveModule(imported.specifier, importer.source.file);
     if (file === undefined) {
       throw new SignatureError(
-        "UNREADABLE_SOURCE",
-        `cannot find the source of "${imported.specifier}", which a signature's types are imported from`,
+        "UNREADABLE_TYPE",
+        `cannot find the source of "${imported.specifier}", which a type is imported from. ${WAYS_OUT}`,
         importer.source.location(imported.start),
       );
     }

@@ -1,5 +1,5 @@
 import type { Expression, Node, TSType } from "oxc-parser";
-import { SignatureError } from "../errors.ts";
+import { SignatureError, WAYS_OUT } from "../errors.ts";
 import type { TypeNode } from "../model.ts";
 import { refineType } from "../refine.ts";
 import { valueContext } from "./constants.ts";
@@ -12,8 +12,6 @@ import type { Shape } from "./shapes.ts";
 import { readNode, shapeNode } from "./syntax.ts";
 import { valueType } from "./values.ts";
 
-const WAYS_OUT =
-  "Write the type plainly, give the argument a schema (`static schema`), or declare it `unknown`.";
 /** More than any honest type has; types that grow without end are stopped here. */
 const MAXIMUM_STEPS = 20_000;
 const MAXIMUM_DEPTH = 300;

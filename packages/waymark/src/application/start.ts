@@ -30,16 +30,24 @@ export function bodyDefaults(options: ApplicationOptions): BodyRules {
 export async function loadRoutes(options: ApplicationOptions): Promise<Routes> {
   const notes: string[] = [];
   const { roots, signatureOf } = await gather(options, notes);
-  return buildRoutes(
-    roots,
-    signatureOf,
-    {
-      body: bodyDefaults(options),
-      call: { trustProxy: options.trustProxy ?? false, collect: collectKeywords },
-      unknownKeywords: options.unknownKeywords ?? "reject",
-    },
+  const defaults = {
+    body: bodyDefaults(options),
+    call: { trustProxy: options.trustProxy ?? false, collect: collectKeywords },
+    unknownKeywords: options.unknownKeywords ?? "reject",
+  } as const;
+  if (!wantsOpenApi(options)) return buildRoutes(roots, signatureOf, defaults, notes);
+  // Loaded only where it is asked for: most starts have no use for it.
+  const { openApiPages, withPages } = await import("./pages.ts");
+  const pages = openApiPages(options, notes)!;
+  const own = new Set(pages.classes);
+  const routes = buildRoutes(
+    withPages(roots, pages),
+    (found, verb) => (own.has(found) ? pages : { signatureOf }).signatureOf(found, verb),
+    defaults,
     notes,
   );
+  pages.describe(routes);
+  return routes;
 }
 
 async function gather(

@@ -25,6 +25,7 @@ async function run(args: Arguments): Promise<number> {
   if (args.help) return print(`${USAGE}\n`);
   if (args.version) return print(`${packageVersion()}\n`);
   if (args.command === "routes") return (await import("./routes.ts")).routes(args);
+  if (args.command === "openapi") return (await import("./openapi.ts")).openapi(args);
   if (args.command === "build") return (await import("./build.ts")).build(args);
   if (args.watch && !process.env.WAYMARK_WATCHED) return (await import("./watch.ts")).watch(args);
   const { serve } = await import("./serve.ts");

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Application, Controller, HttpError } from "@tollway/waymark";
+import { CONTROLLERS } from "./support/first-minute.ts";
+import { Project } from "./support/project.ts";
+
+class Foo extends Controller {
+  GET(id: number, { verbose = false }: { verbose?: boolean }) {
+    return { id, verbose };
+  }
+}
+
+async function ask(
+  application: Application,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return application.fetch(new Request(`http://localhost${path}`, { headers }));
+}
+
+test("the document and its page are off unless they are asked for", async () => {
+  const application = new Application({ controllers: { Foo } });
+  assert.equal((await ask(application, "/openapi.json")).status, 404);
+  assert.equal((await ask(application, "/docs")).status, 404);
+});
+
+test("the document describes the application and not itself", async () => {
+  const openapi = { title: "Foos", version: "1.2.3", description: "All foos." };
+  const application = new Application({ controllers: { Foo }, openapi });
+  const response = await ask(application, "/openapi.json");
+  assert.equal(response.headers.get("content-type"), "application/json; charset=utf-8");
+  const document = (await response.json()) as {
+    openapi: string;
+    info: unknown;
+    paths: Record<string, unknown>;
+  };
+  assert.match(document.openapi, /^3\.1/);
+  assert.deepEqual(document.info, openapi);
+  assert.deepEqual(Object.keys(document.paths), ["/foo/{id}"]);
+});
+
+test("the page has all its parts from here", async () => {
+  const application = new Application({ controllers: { Foo }, openapi: { page: "/reference" } });
+  const page = await ask(application, "/reference");
+  assert.match(page.headers.get("content-security-policy")!, /default-src 'self'/);
+  const html = await page.text();
+  assert.doesNotMatch(html, /https?:/);
+  const parts = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path!);
+  assert.equal(parts.length, 4);
+  for (const part of parts) {
+    const response = await ask(application, part);
+    assert.equal(response.status, 200, part);
+    assert.ok((await response.arrayBuffer()).byteLength > 50, part);
+  }
+  for (const part of ["..%2Fpackage.json", "__proto__", "index.html"])
+    assert.equal((await ask(application, `/reference/${part}`)).status, 404, part);
+});
+
+test("the hooks of the application guard document and page like anything else", async () => {
+  const application = new Application({
+    controllers: { Foo },
+    openapi: true,
+    before(controller) {
+      if (controller.headers.get("authorization") === null) throw new HttpError(401);
+    },
+  });
+  assert.equal((await ask(application, "/openapi.json")).status, 401);
+  assert.equal((await ask(application, "/docs", { authorization: "x" })).status, 200);
+});
+
+test("a path that is taken, or is no single segment, ends the start", async () => {
+  class Docs extends Foo {}
+  const taken = new Application({ controllers: { Docs }, openapi: true });
+  await assert.rejects(taken.ready(), { code: "AMBIGUOUS_ROUTE" });
+  const deep = new Application({ controllers: { Foo }, openapi: { path: "/a/b.json" } });
+  await assert.rejects(deep.ready(), { code: "INVALID_OPTION" });
+});
+
+test("waymark openapi prints the document, or writes it", async () => {
+  const project = new Project({ "controllers.ts": CONTROLLERS });
+  const { stdout, status, stderr } = await project.run(["openapi"]);
+  assert.equal(status, 0, stderr);
+  const document = JSON.parse(stdout) as { info: { title: string }; paths: Record<string, unknown> };
+  assert.equal(document.info.title, "x");
+  assert.deepEqual(Object.keys(document.paths).sort(), ["/", "/foo/{id}"]);
+  assert.equal((await project.run(["openapi", "--out=api.json"])).stdout, "");
+});

@@ -184,6 +184,18 @@ suite("what has no source says so", () => {
     });
   });
 
+  test("an inspector that may not be used", async (context) => {
+    const { Plain } = await load("plain.js");
+    context.mock.method(Session.prototype, "connect", () => {
+      throw new Error("Use --allow-inspector to manage permissions.");
+    });
+    assert.throws(() => read(Plain!, "GET"), {
+      code: "UNREADABLE_SOURCE",
+      message:
+        /is not available: Use --allow-inspector to manage permissions\. Or build a manifest with `waymark build`/,
+    });
+  });
+
   test("compiled code is warned of", async () => {
     const { Compiled } = await load("compiled.js");
     const warnings: string[] = [];

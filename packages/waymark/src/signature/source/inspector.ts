@@ -1,4 +1,5 @@
 import { Session } from "node:inspector";
+import { SignatureError } from "../errors.ts";
 
 /** Where V8 has a function's code; `line` and `column` count from 0. */
 export interface ScriptPosition {
@@ -19,7 +20,7 @@ export class Inspector {
   /** Opens a session for the time of `use`. */
   static use<Result>(use: (inspector: Inspector) => Result): Result {
     const inspector = new Inspector();
-    inspector.#session.connect();
+    inspector.#connect();
     try {
       return use(inspector);
     } finally {
@@ -55,6 +56,18 @@ export class Inspector {
     this.#ask("Debugger.enable");
     this.#ask("Debugger.disable");
     return urls;
+  }
+
+  #connect(): void {
+    try {
+      this.#session.connect();
+    } catch (error) {
+      // under `node --permission` without `--allow-inspector`
+      throw new SignatureError(
+        "UNREADABLE_SOURCE",
+        `Node's inspector, which says where methods stand, is not available: ${(error as Error).message} Or build a manifest with \`waymark build\`.`,
+      );
+    }
   }
 
   #position(objectId: string | undefined): ScriptPosition | undefined {

@@ -1,0 +1,67 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A certificate and its key, as files and as PEM texts. */
+export interface Pair {
+  readonly cert: string;
+  readonly key: string;
+  readonly certPem: Buffer;
+  readonly keyPem: Buffer;
+}
+
+/** A certificate authority of the tests, made by openssl in a folder of its own. */
+export class Authority {
+  readonly folder = mkdtempSync(join(tmpdir(), "tollgate-ca-"));
+  readonly cert: string;
+  readonly pem: Buffer;
+
+  constructor(name = "tests") {
+    this.cert = join(this.folder, "ca.pem");
+    this.#openssl(
+      "req",
+      "-x509",
+      ...newKey("ca.key"),
+      "-out",
+      "ca.pem",
+      "-days",
+      "2",
+      "-subj",
+      `/CN=${name}`,
+    );
+    this.pem = readFileSync(this.cert);
+  }
+
+  /** @param days how long it is valid; below 0 it has run out */
+  issue(name: string, subjectAltName: string, days = 2): Pair {
+    writeFileSync(join(this.folder, `${name}.ext`), `subjectAltName=${subjectAltName}\n`);
+    this.#openssl("req", ...newKey(`${name}.key`), "-out", `${name}.csr`, "-subj", `/CN=${name}`);
+    const signing = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-extfile", `${name}.ext`];
+    this.#openssl(
+      "x509",
+      "-req",
+      "-in",
+      `${name}.csr`,
+      ...signing,
+      "-out",
+      `${name}.pem`,
+      "-days",
+      String(days),
+    );
+    const [cert, key] = [join(this.folder, `${name}.pem`), join(this.folder, `${name}.key`)];
+    return { cert, key, certPem: readFileSync(cert), keyPem: readFileSync(key) };
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #openssl(...args: string[]): void {
+    execFileSync("openssl", args, { cwd: this.folder, stdio: "pipe" });
+  }
+}
+
+function newKey(file: string): string[] {
+  return ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", file];
+}

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { CallTrace } from "../../observe/tracing/tracing.ts";
 import { type Count, type CounterStore, type CountRequest, StoreError } from "../store.ts";
 import { Ticket } from "../transport/ticket.ts";
 import { tlsConnectionOptions } from "../transport/tls.ts";
@@ -74,17 +75,18 @@ export class KvstoreStore implements CounterStore {
     if (this.#closed !== undefined) throw new StoreError("STORE_UNAVAILABLE", "the store is closed");
     if (counts.length === 0) return;
     const groups = request.allOrNothing ? this.#topology.groups(counts) : undefined;
-    if (groups === undefined) return this.#submit(request);
+    const trace = this.#options.tracing?.active;
+    if (groups === undefined) return this.#submit(request, trace);
     return countAcross(
       request,
       groups.map((group: readonly Count[]) => ({
         counts: group,
-        count: (part: CountRequest) => this.#submit(part),
+        count: (part: CountRequest) => this.#submit(part, trace),
       })),
     );
   }
 
-  #submit(request: CountRequest): void | Promise<void> {
+  #submit(request: CountRequest, trace: CallTrace | undefined): void | Promise<void> {
     const { counts, deadline } = request;
     if (counts.length === 0) return;
     // The caller's clock may be any; how long it is willing to wait is the same on ours.
@@ -94,7 +96,7 @@ export class KvstoreStore implements CounterStore {
     const since = performance.now();
     const until = since + patience;
     return new Promise((resolve, reject) => {
-      this.#topology.submit(new Ticket(counts, request.allOrNothing, until, since, resolve, reject));
+      this.#topology.submit(new Ticket(counts, request.allOrNothing, until, since, trace, resolve, reject));
     });
   }
 

@@ -1,6 +1,7 @@
+import type { TraceSpan } from "../../observe/tracing/tracing.ts";
 import { type Count, StoreError } from "../store.ts";
 import { Alarm } from "../transport/alarm.ts";
-import { leave, type Ticket } from "../transport/ticket.ts";
+import { leave, startTrip, type Ticket } from "../transport/ticket.ts";
 import { Batch, type BatchContext, type FreshKey, Items, Way } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 import type { ResolvedOptions } from "./options.ts";
@@ -165,11 +166,15 @@ export class StoreNode {
     const fresh = this.#fresh;
     this.#fresh = [];
     connection.writer.reset();
-    const begun = performance.now();
+    let trip: TraceSpan | undefined;
     const sent = batch.prepare(connection.writer, fresh, (error) => {
-      this.#options.onRoundTrip?.(batch.commands, performance.now() - begun, error === undefined);
+      trip?.end(error?.message);
       this.#finished(connection, error);
     });
+    if (this.#options.tracing !== undefined)
+      trip = startTrip(this.#options.tracing, "KVStore Pipeline Execution", batch.items.tickets, {
+        "pipeline length": batch.commands,
+      });
     if (sent) connection.send(batch);
     else {
       batch.items.clear();

@@ -1,3 +1,4 @@
+import type { Tracing } from "../../observe/tracing/tracing.ts";
 import type { ClientTlsOptions } from "../transport/tls.ts";
 
 export interface KvstoreOptions {
@@ -32,8 +33,8 @@ export interface KvstoreOptions {
   readonly maxWaiting?: number;
   /** Told when the number of standing connections changed, and after the first attempt to connect. */
   readonly onConnections?: (active: number) => void;
-  /** Told after each round trip: commands sent, milliseconds, whether it went well. */
-  readonly onRoundTrip?: (commands: number, milliseconds: number, ok: boolean) => void;
+  /** Where a span for each round trip is recorded, linked to the calls in it. Default: nowhere. */
+  readonly tracing?: Tracing;
   /** One line at each turn of events; never with a credential. */
   readonly log?: (level: "info" | "warn", message: string) => void;
 }
@@ -46,7 +47,7 @@ export interface ResolvedOptions {
   readonly pipelineWindow: number;
   readonly expirationJitterMaxSeconds: number;
   readonly maxWaiting: number;
-  readonly onRoundTrip: ((commands: number, milliseconds: number, ok: boolean) => void) | undefined;
+  readonly tracing: Tracing | undefined;
 }
 
 /** @throws {RangeError} when a number is out of its range */
@@ -63,7 +64,7 @@ export function resolveOptions(options: KvstoreOptions): ResolvedOptions {
       0,
     ),
     maxWaiting: whole(options.maxWaiting ?? 65_536, "maxWaiting", 1),
-    onRoundTrip: options.onRoundTrip,
+    tracing: options.tracing,
   };
 }
 

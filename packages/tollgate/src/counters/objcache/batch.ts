@@ -80,10 +80,6 @@ export class Batch implements Exchange<TextReply> {
     this.text = text;
   }
 
-  get commands(): number {
-    return this.#expected.length;
-  }
-
   accept(reply: TextReply): boolean {
     if (typeof reply !== "string") {
       this.#values.set(reply.key, reply.data);

@@ -1,10 +1,11 @@
+import type { TraceSpan, Tracing } from "../../observe/tracing/tracing.ts";
 import { StoreError } from "../store.ts";
 import { Alarm } from "../transport/alarm.ts";
 import { backoffDelay } from "../transport/backoff.ts";
 import { openSocket } from "../transport/connect.ts";
 import type { Endpoint } from "../transport/endpoint.ts";
 import { Link } from "../transport/link.ts";
-import { leave, type Ticket } from "../transport/ticket.ts";
+import { leave, startTrip, type Ticket } from "../transport/ticket.ts";
 import type { ClientTlsOptions } from "../transport/tls.ts";
 import { addHits, Batch, type BatchContext, type Increment, type Member } from "./batch.ts";
 import type { ObjcacheGauges } from "./options.ts";
@@ -15,7 +16,7 @@ export interface LaneSurroundings {
   readonly timeout: number;
   readonly maxWaiting: number;
   readonly gauges: ObjcacheGauges;
-  readonly onRoundTrip: ((commands: number, milliseconds: number, ok: boolean) => void) | undefined;
+  readonly tracing: Tracing | undefined;
   expiry(windowSize: number): number;
   looked(ticket: Ticket): void;
 }
@@ -118,14 +119,24 @@ export class Lane {
       if (entry[1].hits !== 0 && increments.push(entry) === mostInBatch) break;
     }
     if (members.length + increments.length === 0) return;
-    const begun = performance.now();
+    let trip: TraceSpan | undefined;
     const batch = new Batch(this.#context, members, increments, (error) => {
       this.#underWay = [];
-      this.#around.onRoundTrip?.(batch.commands, performance.now() - begun, error === undefined);
+      trip?.end(error?.message);
       if (error === undefined) this.#failures = 0;
       this.#schedule();
     });
     this.#underWay = members;
+    const { tracing } = this.#around;
+    if (tracing?.enabled)
+      trip = startTrip(
+        tracing,
+        "ObjCache Fetch Execution",
+        members.map(({ ticket }) => ticket),
+        {
+          "keysToGet length": members.length,
+        },
+      );
     link.write(Buffer.from(batch.text), batch);
   }
 

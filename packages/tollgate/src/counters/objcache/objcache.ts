@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Tracing } from "../../observe/tracing/tracing.ts";
 import { type Count, type CounterStore, type CountRequest, Outcome, StoreError } from "../store.ts";
 import { Ticket } from "../transport/ticket.ts";
 import { tlsConnectionOptions } from "../transport/tls.ts";
@@ -17,19 +18,21 @@ export class ObjcacheStore implements CounterStore {
   readonly gauges: ObjcacheGauges = { nodes: 0, cxActive: 0, cxTotal: 0, incrementsLost: 0 };
   readonly #nodes: Nodes;
   readonly #timeout: number;
+  readonly #tracing: Tracing | undefined;
   #closed: Promise<void> | undefined;
 
   /** @throws {TypeError} when an option cannot be: no nodes, a bad name, an unreadable certificate */
   constructor(options: ObjcacheOptions) {
     if (options.tls !== undefined) tlsConnectionOptions(options.tls);
     this.#timeout = options.timeout ?? 500;
+    this.#tracing = options.tracing;
     const jitter = options.expirationJitterMaxSeconds ?? 300;
     this.#nodes = new Nodes(options, {
       tls: options.tls,
       timeout: this.#timeout,
       maxWaiting: options.maxWaiting ?? 65_536,
       gauges: this.gauges,
-      onRoundTrip: options.onRoundTrip,
+      tracing: options.tracing,
       expiry: (windowSize) => expiryOf(windowSize + Math.floor(Math.random() * (jitter + 1))),
       looked: (ticket) => this.#countAllOrNothing(ticket.counts),
     });
@@ -87,7 +90,15 @@ export class ObjcacheStore implements CounterStore {
     const lanes = keys.map((key) => this.#nodes.laneOf(key));
     for (const lane of lanes) lane.ensureRoom();
     return new Promise((resolve, reject) => {
-      const ticket = new Ticket(counts, request.allOrNothing, until, since, resolve, reject);
+      const ticket = new Ticket(
+        counts,
+        request.allOrNothing,
+        until,
+        since,
+        this.#tracing?.active,
+        resolve,
+        reject,
+      );
       ticket.left = counts.length;
       for (let i = 0; i < counts.length; i++) lanes[i]!.push({ key: keys[i]!, count: counts[i]!, ticket });
     });

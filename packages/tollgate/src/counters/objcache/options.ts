@@ -1,3 +1,4 @@
+import type { Tracing } from "../../observe/tracing/tracing.ts";
 import type { ClientTlsOptions } from "../transport/tls.ts";
 
 export interface ObjcacheOptions {
@@ -19,8 +20,8 @@ export interface ObjcacheOptions {
   readonly expirationJitterMaxSeconds?: number;
   /** Keys that may wait for their increment on each node, and counts that may wait for their answer. Default 65,536. */
   readonly maxWaiting?: number;
-  /** Told after each round trip: commands sent, milliseconds, whether it went well. */
-  readonly onRoundTrip?: (commands: number, milliseconds: number, ok: boolean) => void;
+  /** Where a span for each round trip is recorded, linked to the calls in it. Default: nowhere. */
+  readonly tracing?: Tracing;
   /** One line at each turn of events. */
   readonly log?: (level: "info" | "warn", message: string) => void;
 }

@@ -1,3 +1,4 @@
+import type { CallTrace, TraceAttributes, TraceSpan, Tracing } from "../../observe/tracing/tracing.ts";
 import { type Count, StoreError } from "../store.ts";
 
 /**
@@ -12,6 +13,8 @@ export class Ticket {
   readonly deadline: number;
   /** When it came, on the same clock. */
   readonly since: number;
+  /** The recorded call that it belongs to. */
+  readonly trace: CallTrace | undefined;
   left: number;
   done = false;
   /** How often one of its counts was sent elsewhere (MOVED, ASK, TRYAGAIN, NOSCRIPT). */
@@ -24,6 +27,7 @@ export class Ticket {
     atomic: boolean,
     deadline: number,
     since: number,
+    trace: CallTrace | undefined,
     resolve: () => void,
     reject: (error: StoreError) => void,
   ) {
@@ -31,6 +35,7 @@ export class Ticket {
     this.atomic = atomic;
     this.deadline = deadline;
     this.since = since;
+    this.trace = trace;
     this.left = atomic ? 1 : counts.length;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -62,4 +67,17 @@ export function leave(tickets: readonly Ticket[], now: number): number {
     else if (ticket.deadline < next) next = ticket.deadline;
   }
   return next;
+}
+
+/** A span for one round trip, linked to the recorded calls in it; nothing is made where none is recorded. */
+export function startTrip(
+  tracing: Tracing | undefined,
+  name: string,
+  tickets: readonly Ticket[],
+  attributes: TraceAttributes,
+): TraceSpan | undefined {
+  if (tracing === undefined || !tracing.enabled) return undefined;
+  const calls = new Set<CallTrace>();
+  for (const { trace, done } of tickets) if (trace !== undefined && !done) calls.add(trace);
+  return tracing.startRoundTrip(name, [...calls], attributes);
 }

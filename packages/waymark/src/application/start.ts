@@ -7,6 +7,7 @@ import { type ClassScan, classesOf, type FoundClass } from "../routing/classes.t
 import { discover, type FoundModule } from "../routing/discover.ts";
 import { StartError } from "../routing/errors.ts";
 import { ownedFiles } from "../routing/hooks.ts";
+import { loadReader } from "../routing/lazy.ts";
 import { loadModules, type Namespace } from "../routing/load.ts";
 import { manifestEntries } from "../routing/manifest.ts";
 import type { Routes } from "../routing/model.ts";
@@ -129,7 +130,7 @@ async function signaturesOf(
   };
   for (const root of roots) walk(root);
   if (requests.length > 0 || (!plain && controllers.length > 0) || misfits.length > 0) {
-    const { readSignatures } = await import("../signature/reader.ts");
+    const { readSignatures } = await loadReader();
     const warn = options.warn ?? ((message: string) => console.error(message));
     const read = readSignatures(requests, {
       unreadableTypes: options.unreadableTypes ?? "error",

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, relative, resolve, sep } from "node:path";
+import { basename, dirname, relative, resolve, sep } from "node:path";
 import { prefixesOf } from "../application/options.ts";
 import { Application } from "../application.ts";
 import { discover, type FoundModule } from "../routing/discover.ts";
@@ -29,7 +29,7 @@ export async function build(args: Arguments): Promise<number> {
   const text = manifestText(
     prefixes.map((prefix) => discover(prefix, directory)),
     roots,
-    dirname(out),
+    out,
   );
   if (!existsSync(dirname(out))) throw new LauncherError(`--out=${args.out}: there is no such folder`, 2);
   writeFileSync(out, text);
@@ -37,17 +37,17 @@ export async function build(args: Arguments): Promise<number> {
   return 0;
 }
 
-function manifestText(found: readonly FoundModule[], roots: readonly RouteModule[], from: string): string {
+function manifestText(found: readonly FoundModule[], roots: readonly RouteModule[], out: string): string {
   const imports: string[] = [];
   const modules: string[] = [];
   const add = (module: FoundModule, route: RouteModule, root: number, path: readonly string[]) => {
     const fields = [`root: ${root}`, `name: ${JSON.stringify(module.name)}`, `path: ${JSON.stringify(path)}`];
     if (module.file !== undefined) {
-      const specifier = JSON.stringify(specifierOf(relative(from, module.file)));
+      const specifier = JSON.stringify(specifierOf(relative(dirname(out), module.file)));
       const name = `m${imports.length}`;
       imports.push(`import * as ${name} from ${specifier};`);
       fields.push(
-        `source: new URL(${specifier}, import.meta.url).href`,
+        `source: here ? new URL(${specifier}, import.meta.url).href : undefined`,
         `hash: ${JSON.stringify(hashOf(readFileSync(module.file)))}`,
         `exports: ${name}`,
       );
@@ -61,8 +61,11 @@ function manifestText(found: readonly FoundModule[], roots: readonly RouteModule
   return `// Written by "waymark build". Do not edit: write it again when a controller changes.
 ${imports.join("\n")}
 
+// Compiled or bundled, the sources are elsewhere: there is nothing to compare their hashes with.
+const here = import.meta.url.endsWith(${JSON.stringify(`/${basename(out)}`)});
+
 export const manifest = {
-  version: 1 as const,
+  version: ${/\.m?js$/.test(out) ? "1" : "1 as const"},
   modules: [
 ${modules.join("\n")}
   ],

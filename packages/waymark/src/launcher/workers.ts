@@ -12,7 +12,7 @@ const SHORT_LIFE_MS = 1_000;
  */
 export function serveWithWorkers(count: number, announce: (text: string) => void): Promise<number> {
   return new Promise((resolve) => {
-    let announced = false;
+    let ready = 0;
     let stopping = false;
     let status = 0;
     let pause: NodeJS.Timeout | undefined;
@@ -22,8 +22,9 @@ export function serveWithWorkers(count: number, announce: (text: string) => void
       born.set(worker, Date.now());
       worker.on("message", (message: WorkerMessage) => {
         if ("ready" in message) {
-          if (!announced) announce(`${message.ready}${count} workers\n`);
-          announced = true;
+          ready++;
+          // Once, when all of them serve.
+          if (ready === count) announce(`${message.ready}${count} workers\n`);
         } else if (!stopping) {
           console.error(message.failed);
           status = message.status;

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { ControllerClass } from "../controller.ts";
+import { loadParser } from "./lazy.ts";
 
 /** Which files declare an abstract class of which name. Read from the source, because nothing of it is left at run time. */
 export type AbstractNames = ReadonlySet<string>;
@@ -12,7 +13,7 @@ export async function abstractNames(files: Iterable<string>): Promise<AbstractNa
   for (const file of files) {
     const text = readFileSync(file, "utf8");
     if (!HINT.test(text)) continue;
-    const { parseSync, Visitor } = await import("oxc-parser");
+    const { parseSync, Visitor } = await loadParser();
     const { program } = parseSync(file, text);
     const note = (node: { abstract?: boolean | undefined; id: { name: string } | null }) => {
       if (node.abstract === true && node.id !== null) names.add(node.id.name);

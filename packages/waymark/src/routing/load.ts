@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { FoundModule } from "./discover.ts";
 import { StartError } from "./errors.ts";
 import { own, ownedFiles } from "./hooks.ts";
+import { loadExplainer } from "./lazy.ts";
 
 export type Namespace = Readonly<Record<string, unknown>>;
 
@@ -36,7 +37,7 @@ async function describe(file: string, error: unknown): Promise<string> {
     code.startsWith("ERR_INVALID_TYPESCRIPT") ||
     code.includes("TYPESCRIPT_SYNTAX")
   ) {
-    const { explainModuleError } = await import("../signature/explain.ts");
+    const { explainModuleError } = await loadExplainer();
     for (const path of new Set([file, ...ownedFiles()])) {
       const [fault] = explainModuleError(path, readFileSync(path, "utf8"));
       if (fault !== undefined) {

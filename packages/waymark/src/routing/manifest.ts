@@ -21,7 +21,7 @@ export interface ManifestModule {
   /** The segments that lead to it; none for the prefix itself. */
   readonly path: readonly string[];
   /** The source file's URL as the manifest's own `import.meta.url` resolves it, to compare its hash where it is there. */
-  readonly source?: string;
+  readonly source?: string | undefined;
   /** SHA-256 of the source, in hexadecimal. */
   readonly hash?: string;
   /** The module itself. Absent for a folder without an index. */

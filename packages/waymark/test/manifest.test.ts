@@ -1,0 +1,127 @@
+/** An application compiled by tsc, and one bundled and minified by esbuild, pass the same cases as the source. */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { cpSync, symlinkSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { before, test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { Application } from "@tollway/waymark";
+import { build } from "esbuild";
+import { CONTROLLERS } from "./support/first-minute.ts";
+import { Project } from "./support/project.ts";
+import type { Driver } from "./table/case.ts";
+import { requestOf } from "./table/case.ts";
+import { cases } from "./table/cases.ts";
+import { checkAnswer } from "./table/check.ts";
+import { fetchDriver } from "./table/drivers.ts";
+
+const project = new Project({
+  "app.ts": `import { Application } from "@tollway/waymark";
+import { manifest } from "./manifest.ts";
+
+export const application = new Application({
+  manifest,
+  cors: { origins: ["https://app.example"], credentials: true, exposeHeaders: ["x-made"] },
+  log: () => undefined,
+});
+`,
+  // tsc compiles to ES modules, as a project that is built says itself.
+  "package.json": '{ "name": "x", "type": "module" }',
+  "tsconfig.json": JSON.stringify({
+    compilerOptions: {
+      target: "es2024",
+      module: "nodenext",
+      outDir: "out",
+      rewriteRelativeImportExtensions: true,
+      allowJs: true,
+      skipLibCheck: true,
+      types: ["node"],
+      typeRoots: [join(rootModules(), "@types")],
+      // The package's own sources are no part of this program.
+      noCheck: true,
+    },
+    files: ["app.ts"],
+  }),
+});
+
+/** The folder that the repository's development tools are installed in. */
+function rootModules(): string {
+  return dirname(dirname(createRequire(import.meta.url).resolve("fast-check/package.json")));
+}
+
+before(async () => {
+  cpSync(
+    fileURLToPath(new URL("fixtures/table/controllers", import.meta.url)),
+    join(project.folder, "controllers"),
+    {
+      recursive: true,
+    },
+  );
+  const { status, stderr } = await project.run(["build", "--out=manifest.ts"]);
+  assert.equal(status, 0, stderr);
+});
+
+async function runAll(driver: Driver): Promise<void> {
+  for (const row of cases) {
+    if (row.except?.fetch !== undefined) continue;
+    try {
+      checkAnswer(row, await driver(requestOf(row)));
+    } catch (error) {
+      throw new Error(`${row.name}: ${(error as Error).message}`, { cause: error });
+    }
+  }
+}
+
+async function applicationOf(file: string): Promise<Application> {
+  const { application } = (await import(pathToFileURL(file).href)) as { application: Application };
+  await application.ready();
+  return application;
+}
+
+test("compiled by tsc", async () => {
+  execFileSync(join(rootModules(), ".bin", "tsc"), ["-p", "tsconfig.json"], { cwd: project.folder });
+  await runAll(fetchDriver((await applicationOf(join(project.folder, "out", "app.js"))).fetch));
+});
+
+test("bundled and minified by esbuild, with the framework inside and no parser", async () => {
+  const outfile = join(project.folder, "bundle", "app.mjs");
+  await build({
+    entryPoints: [join(project.folder, "app.ts")],
+    bundle: true,
+    minify: true,
+    platform: "node",
+    format: "esm",
+    outfile,
+    external: ["@fastify/*"],
+    logLevel: "silent",
+  });
+  symlinkSync(join(rootModules(), "@fastify"), join(project.folder, "node_modules", "@fastify"));
+  await runAll(fetchDriver((await applicationOf(outfile)).fetch));
+});
+
+test("a manifest starts from the command line, and a stale one ends the start", async () => {
+  const own = new Project({ "controllers.ts": CONTROLLERS });
+  assert.equal((await own.run(["build", "--out=manifest.ts"])).status, 0);
+  const serving = await own.start(["--manifest=manifest.ts", "--host=127.0.0.1:0"]);
+  assert.deepEqual(await (await fetch(`${serving.url}/foo/12`)).json(), { id: 12, verbose: false });
+  assert.match(serving.stdout(), /GET {3}\/foo\/<id: number>/);
+  await serving.stop();
+  own.write("controllers.ts", `${CONTROLLERS}\n// changed\n`);
+  const stale = await own.run(["--manifest=manifest.ts"]);
+  assert.equal(stale.status, 1);
+  assert.match(
+    stale.stderr,
+    /the manifest is stale: .*controllers\.ts \(controllers\) has changed since: run "waymark build" again/,
+  );
+});
+
+test("two builds of the same sources are the same", async () => {
+  const texts = [];
+  for (let round = 0; round < 2; round++) {
+    const own = new Project({ "controllers/index.ts": CONTROLLERS, "controllers/a.ts": CONTROLLERS });
+    assert.equal((await own.run(["build"])).status, 0);
+    texts.push(execFileSync("cat", [join(own.folder, "waymark.manifest.ts")], { encoding: "utf8" }));
+  }
+  assert.equal(texts[0], texts[1]);
+});

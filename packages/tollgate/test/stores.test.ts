@@ -1,0 +1,204 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
+import { MemcachedServer } from "./servers/memcached.ts";
+import { RedisServer } from "./servers/redis.ts";
+import { type RunningTollgate, startTollgate } from "./tollgate.ts";
+
+// That the service builds its stores out of its settings; what each store promises is tested beside it.
+
+const config = {
+  "d.yaml": `
+domain: d
+descriptors:
+  - key: day
+    rate_limit: { unit: day, requests_per_unit: 5 }
+  - key: second
+    rate_limit: { unit: second, requests_per_unit: 1000000 }
+`,
+};
+
+/** Starts a Tollgate with these settings, hands over a caller, and stops both. */
+async function running(
+  env: Record<string, string>,
+  use: (tollgate: RunningTollgate, ask: (text: string, hits?: number) => Promise<string>) => Promise<void>,
+): Promise<void> {
+  const tollgate = await startTollgate({ config, env: { BACKEND_TYPE: "", ...env } });
+  const caller = new GrpcCaller(tollgate.grpc);
+  const ask = async (text: string, hits?: number): Promise<string> => {
+    try {
+      const { overallCode, statuses } = await caller.ask(
+        request("d", descriptor(text, { hitsAddend: hits })),
+      );
+      return `${overallCode === 1 ? "OK" : "OVER"} ${statuses[0]!.limitRemaining}`;
+    } catch (error) {
+      const { code, details } = error as { code: number; details: string };
+      return `status ${code}: ${details}`;
+    }
+  };
+  try {
+    await use(tollgate, ask);
+  } finally {
+    caller.close();
+    const { code } = await tollgate.stop();
+    assert.equal(code, 0, tollgate.log.join("\n"));
+  }
+}
+
+const stats = async (tollgate: RunningTollgate, filter: string) =>
+  (await (await fetch(`http://${tollgate.debug}/stats?filter=${filter}`)).text()).trimEnd();
+
+test("KVSTORE_*: counted in the store, under the prefix, shared by two instances", async () => {
+  await using redis = await RedisServer.start({ config: ["requirepass pa:ss"], auth: ["pa:ss"] });
+  const env = {
+    KVSTORE_URL: redis.url,
+    KVSTORE_AUTH: ":pa:ss",
+    CACHE_KEY_PREFIX: "here:",
+    KVSTORE_POOL_SIZE: "3",
+  };
+  await running(env, async (one, ask) => {
+    assert.equal(await ask("day=a", 2), "OK 3");
+    await running({ ...env, WORKERS: "2" }, async (_two, askOther) => {
+      assert.equal(await askOther("day=a"), "OK 2");
+    });
+    const keys = (await redis.command("KEYS", "*")) as string[];
+    assert.equal(keys.length, 1);
+    assert.match(String(keys[0]), /^here:d\|day=a\|day:\d+$/);
+    assert.match(await stats(one, "kvstore_pool.cx_active"), /cx_active: [1-3]$/);
+    assert.match(await stats(one, "kvstore.degraded"), /degraded: 0$/);
+    assert.doesNotMatch(one.log.join("\n"), /pa:ss/);
+  });
+});
+
+test("REDIS_*: the other service's names work, and statistics are called after them", async () => {
+  await using redis = await RedisServer.start();
+  const env = { REDIS_SOCKET_TYPE: "tcp", REDIS_URL: redis.url, BACKEND_TYPE: "redis" };
+  await running(env, async (tollgate, ask) => {
+    assert.equal(await ask("day=a"), "OK 4");
+    assert.match(await stats(tollgate, "redis_pool"), /ratelimit\.redis_pool\.cx_total: \d/);
+    assert.equal(await stats(tollgate, "kvstore"), "");
+  });
+});
+
+test("KVSTORE_PERSECOND: limits per second are counted in the second instance", async () => {
+  await using main = await RedisServer.start();
+  await using second = await RedisServer.start();
+  const env = { KVSTORE_URL: main.url, KVSTORE_PERSECOND: "true", KVSTORE_PERSECOND_URL: second.url };
+  await running(env, async (tollgate, ask) => {
+    await ask("day=a");
+    await ask("second=a");
+    assert.equal(((await main.command("KEYS", "*second*")) as string[]).length, 0);
+    assert.equal(((await second.command("KEYS", "*second*")) as string[]).length, 1);
+    assert.match(await stats(tollgate, "kvstore_per_second_pool.cx_active"), /cx_active: [1-9]/);
+  });
+});
+
+test("a store that goes and comes back: calls fail with UNAVAILABLE, health says so, and then all is well", async () => {
+  await using redis = await RedisServer.start();
+  const env = {
+    KVSTORE_URL: redis.url,
+    KVSTORE_TIMEOUT: "500ms",
+    KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION: "true",
+  };
+  await running(env, async (tollgate, ask) => {
+    assert.equal(await ask("day=a"), "OK 4");
+    assert.equal((await fetch(`http://${tollgate.http}/healthcheck`)).status, 200);
+    await redis.stop();
+    await tollgate.logged(/component kvstore is unhealthy/);
+    const health = await fetch(`http://${tollgate.http}/healthcheck`);
+    assert.deepEqual([health.status, await health.text()], [503, "kvstore: no connection to the store\n"]);
+    assert.match(
+      await ask("day=a"),
+      /^status 14: the counter store (is unavailable|did not answer in time)$/,
+    );
+    const body = JSON.stringify({ domain: "d", descriptors: [{ entries: [{ key: "day", value: "a" }] }] });
+    assert.equal((await fetch(`http://${tollgate.http}/json`, { method: "POST", body })).status, 503);
+    assert.match(await stats(tollgate, "kvstore_error"), /kvstore_error: [2-9]$/);
+    await redis.restart();
+    await tollgate.logged(/component kvstore is healthy/);
+    for (let attempt = 0; attempt < 100 && (await ask("day=a")) !== "OK 4"; attempt++) {
+      await redis.command("FLUSHALL");
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    assert.equal(await ask("day=a"), "OK 3");
+  });
+});
+
+const policies: [string, string][] = [
+  ["allow", "OK 0"],
+  ["deny", "OVER 0"],
+  ["local", "OK 4"],
+];
+for (const [mode, answer] of policies) {
+  test(`KVSTORE_FAILURE_MODE=${mode}: the doors open without a store, and calls are answered`, async () => {
+    const env = { KVSTORE_URL: "127.0.0.1:1", KVSTORE_TIMEOUT: "300ms", KVSTORE_FAILURE_MODE: mode };
+    await running(env, async (tollgate, ask) => {
+      assert.equal(await ask("day=a"), answer);
+      assert.match(await stats(tollgate, "kvstore_error"), /kvstore_error: 1$/);
+      assert.match(await stats(tollgate, "d.day.total_hits"), /total_hits: 1$/);
+    });
+  });
+}
+
+test("LOCAL_CACHE_SIZE_IN_BYTES: what is over is refused without asking the store", async () => {
+  await using redis = await RedisServer.start();
+  await running({ KVSTORE_URL: redis.url, LOCAL_CACHE_SIZE_IN_BYTES: "100000" }, async (tollgate, ask) => {
+    assert.equal(await ask("day=a", 6), "OVER 0");
+    await redis.command("CONFIG", "RESETSTAT");
+    for (let call = 0; call < 3; call++) assert.equal(await ask("day=a"), "OVER 0");
+    assert.equal(await redis.calls("incrby"), 0);
+    assert.match(await stats(tollgate, "over_limit_with_local_cache"), /over_limit_with_local_cache: 3$/);
+    assert.match(await stats(tollgate, "localcache.hitCount"), /hitCount: 3$/);
+  });
+});
+
+test("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: a refused call counts nothing", async () => {
+  await using redis = await RedisServer.start();
+  await running(
+    { KVSTORE_URL: redis.url, STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: "true" },
+    async (_tollgate, ask) => {
+      assert.deepEqual(
+        [await ask("day=a", 4), await ask("day=a", 2), await ask("day=a", 1)],
+        ["OK 1", "OVER 0", "OK 0"],
+      );
+    },
+  );
+});
+
+test("OBJCACHE_HOST_PORT: counted in memcached; MEMCACHE_* likewise", async () => {
+  await using memcached = await MemcachedServer.start();
+  const address = `127.0.0.1:${memcached.port}`;
+  await running({ BACKEND_TYPE: "objcache", OBJCACHE_HOST_PORT: address }, async (_tollgate, ask) => {
+    assert.equal(await ask("day=a"), "OK 4");
+    assert.equal(await ask("day=a"), "OK 3");
+    assert.match(
+      await ask(`day=${"x".repeat(300)}`),
+      /^status 3: a descriptor is too long for the counter store's keys$/,
+    );
+  });
+  await running({ BACKEND_TYPE: "memcache", MEMCACHE_HOST_PORT: address }, async (tollgate, ask) => {
+    assert.equal(await ask("day=b"), "OK 4");
+    assert.match(await stats(tollgate, "memcache"), /memcache_error: 0/);
+  });
+});
+
+test("EMBEDDED_STORE_SNAPSHOT: counters survive a graceful restart", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-snapshot-"));
+  const env = { BACKEND_TYPE: "embedded", EMBEDDED_STORE_SNAPSHOT: join(folder, "counters") };
+  try {
+    for (const [workers, expected] of [
+      ["1", "OK 4"],
+      ["2", "OK 3"],
+      ["1", "OK 2"],
+    ] as const) {
+      await running({ ...env, WORKERS: workers }, async (_tollgate, ask) =>
+        assert.equal(await ask("day=a"), expected),
+      );
+    }
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

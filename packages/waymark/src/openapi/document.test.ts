@@ -438,6 +438,14 @@ suite("answers", () => {
   }
 });
 
+test("an alias of what only a method returns", async () => {
+  const declarations = "type Result<T> = Promise<T | Response | undefined>; type Loop = Promise<Loop>;";
+  const { operation } = await operationOf("GET(): Result<{ x: number }>", declarations);
+  assert.deepEqual(Object.keys(operation.responses), ["200", "204", "default"]);
+  const { operation: loop } = await operationOf("GET(): Loop", declarations);
+  assert.deepEqual(Object.keys(loop.responses), ["200", "default"]);
+});
+
 suite("schemas that stand in for types", () => {
   test("say what they can of themselves", async () => {
     const schema = {

@@ -35,14 +35,23 @@ export const assignSchemaRoles = (signature: MethodSignature, schemas: SchemaTab
 
 /** A schema of objects has nothing against `{}` itself, only against what is in it or missing. */
 const judgesObjects = (schema: StandardSchema): boolean => {
-  const result = schema["~standard"].validate({});
-  if (result instanceof Promise) {
-    // the answer comes too late; a failure is the next call's to report
-    result.catch(() => {});
-    return true;
-  }
+  const result = probe(schema, {});
+  if (result === "later") return true;
+  if (!result) return false;
   if (result.issues) return result.issues.every((issue) => (issue.path?.length ?? 0) > 0);
   return typeof result.value === "object" && result.value !== null;
+};
+
+/** What a schema says of a value at the start; nothing where it throws, which is the next call's to report. */
+const probe = (schema: StandardSchema, value: unknown): SchemaResult | "later" | undefined => {
+  try {
+    const result = schema["~standard"].validate(value);
+    if (!(result instanceof Promise)) return result;
+    result.catch(() => {});
+    return "later";
+  } catch {
+    return undefined;
+  }
 };
 
 type Step = {
@@ -72,10 +81,8 @@ export const compileSchemas = (
 };
 
 const acceptsAbsence = (schema: StandardSchema): boolean => {
-  const result = schema["~standard"].validate(undefined);
-  if (!(result instanceof Promise)) return !result.issues;
-  result.catch(() => {});
-  return false;
+  const result = probe(schema, undefined);
+  return result !== undefined && result !== "later" && !result.issues;
 };
 
 const compileStep = (signature: MethodSignature, name: string, schema: StandardSchema): Step => {

@@ -130,6 +130,12 @@ suite("where refinements may stand", () => {
     assert.deepEqual(bound(binder, input("0/a")), ["400 path.id must be at least 1"]);
     assert.deepEqual(bound(binder, input("6/a")), ["400 path.id must be at most 5"]);
   });
+  test("behind @param of a named object, by its path", () => {
+    const doc = "/** @param id The number. @minimum 1\n * @param book.id Another. @minimum 5 */";
+    const binder = binderOf(`${doc} PUT(id: number, book: { id: number })`);
+    assert.deepEqual(bound(binder, input("1?id=4")), ["400 query.id must be at least 5"]);
+    assert.deepEqual(bound(binder, input("0?id=5")), ["400 path.id must be at least 1"]);
+  });
   test("not in a comment that belongs to something else", () => {
     const binder = binderOf("GET(/** @minimum 5 */ a: number, b: number)");
     assert.deepEqual(bound(binder, input("5/1")), [5, 1]);

@@ -225,4 +225,19 @@ suite("a schema covers only its own argument", () => {
     assert.deepEqual(bind(method, { a: z.string() }, input("?a=x&b=y")), ["400 query.b must be a number"]);
     assert.throws(() => binderOf(method, "", { schemas: { b: z.number() } }), { code: "UNREADABLE_TYPE" });
   });
+  test("a pattern whose type cannot be read at all, all of its names or the pattern as one", () => {
+    const method = "POST({ a, b }: Nowhere)";
+    const [a, b] = [z.string(), z.coerce.number()];
+    assert.deepEqual(bind(method, { a, b }, input("?a=x&b=1")), [{ a: "x", b: 1 }]);
+    assert.deepEqual(bind(method, { keywords: z.object({ a, b }) }, input("?a=x&b=1")), [{ a: "x", b: 1 }]);
+    assert.throws(() => binderOf(method, "", { schemas: { a } }), { code: "UNREADABLE_TYPE" });
+    assert.throws(() => binderOf("POST({ a, ...rest }: Nowhere)", "", { schemas: { a } }), {
+      code: "UNREADABLE_TYPE",
+    });
+  });
+  test("a property that cannot be read, where the object is judged whole", () => {
+    const book = z.object({ a: z.string(), b: z.coerce.number() });
+    const method = "PUT(b: number, book: { a: Map<string, string>; b: number })";
+    assert.deepEqual(bind(method, { book }, input("1?a=x&b=2")), [1, { a: "x", b: 2 }]);
+  });
 });

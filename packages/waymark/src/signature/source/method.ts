@@ -1,5 +1,6 @@
 import { SignatureError } from "../errors.ts";
-import type { MethodSignature, TypeNode } from "../model.ts";
+import type { MethodSignature } from "../model.ts";
+import type { ParameterContext } from "./annotations.ts";
 import { readDocComment } from "./jsdoc.ts";
 import type { FunctionSource } from "./module.ts";
 import type { SourceModules } from "./modules.ts";
@@ -44,8 +45,11 @@ const read = (
   const types = new TypeReader(modules);
   const start = (member ?? node).start;
   const doc = readDocComment(scope.module, start);
-  const onUnreadable = (error: SignatureError, names: readonly string[], text: string): TypeNode => {
-    if (!names.some((name) => schemaNames.has(name))) {
+  const onUnreadable: ParameterContext["onUnreadable"] = (error, covers, text) => {
+    const isCovered = covers.some(
+      (names) => names.length > 0 && names.every((name) => schemaNames.has(name)),
+    );
+    if (!isCovered) {
       if (unreadableTypes === "error") throw error;
       warn(`${error.message} It is passed on as it comes.`);
     }

@@ -2,7 +2,9 @@ import type { TSType, TSTypeReference } from "oxc-parser";
 import { SignatureError } from "../errors.ts";
 import type { TypeNode } from "../model.ts";
 import { UNKNOWN, unionOf } from "./combine.ts";
+import { findDeclaration, instantiate } from "./names.ts";
 import type { Scope } from "./scope.ts";
+import type { TypeReader } from "./types.ts";
 
 const PROMISES = new Set(["Promise", "PromiseLike", "Awaited"]);
 const STREAMS = new Set([
@@ -21,21 +23,36 @@ const STREAMS = new Set([
  * The type of what a method returns, as written. It only documents, so what cannot be read is
  * no error: it is kept as text.
  */
-export const readReturnType = (node: TSType, read: (node: TSType) => TypeNode, scope: Scope): TypeNode => {
+export const readReturnType = (reader: TypeReader, node: TSType, scope: Scope): TypeNode => {
   if (node.type === "TSUnionType") {
-    return unionOf(node.types.map((member) => readReturnType(member, read, scope)));
+    return unionOf(node.types.map((member) => readReturnType(reader, member, scope)));
   }
   const name = builtinName(node, scope);
   const [first] = node.type === "TSTypeReference" ? (node.typeArguments?.params ?? []) : [];
-  if (name && PROMISES.has(name) && first) return readReturnType(first, read, scope);
-  if (name && STREAMS.has(name))
-    return { kind: "stream", items: first ? readReturnType(first, read, scope) : UNKNOWN };
+  if (name && PROMISES.has(name) && first) return readReturnType(reader, first, scope);
+  if (name && STREAMS.has(name)) {
+    return { kind: "stream", items: first ? readReturnType(reader, first, scope) : UNKNOWN };
+  }
   if (name === "Response") return { kind: "response" };
   if (name === "Buffer" || name === "ArrayBuffer") return { kind: "bytes" };
   try {
-    return read(node);
+    return reader.read(node, scope);
   } catch (error) {
-    if (error instanceof SignatureError) return { kind: "unreadable", text: scope.module.source.slice(node) };
+    if (!(error instanceof SignatureError)) throw error;
+    return readAlias(reader, node, scope) ?? { kind: "unreadable", text: scope.module.source.slice(node) };
+  }
+};
+
+/** An alias may stand for what only a method returns: `type Result = Promise<Book | Response>`. */
+const readAlias = (reader: TypeReader, node: TSType, scope: Scope): TypeNode | undefined => {
+  if (node.type !== "TSTypeReference") return undefined;
+  try {
+    const found = findDeclaration(reader, node, scope);
+    if (found?.kind !== "alias") return undefined;
+    const inner = instantiate(reader, found.node.typeParameters, found.scope, node, scope);
+    return reader.bounded(node, scope, () => readReturnType(reader, found.node.typeAnnotation, inner));
+  } catch (error) {
+    if (error instanceof SignatureError) return undefined;
     throw error;
   }
 };

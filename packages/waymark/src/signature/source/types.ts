@@ -59,7 +59,7 @@ export class TypeReader {
 
   /** What is written behind a method's parameters; what cannot be read is kept as text. */
   returnType(node: TSType, scope: Scope): TypeNode {
-    return readReturnType(node, (part) => this.read(part, scope), scope);
+    return readReturnType(this, node, scope);
   }
 
   /** Adds JSDoc refinements to a type. */

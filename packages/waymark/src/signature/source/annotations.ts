@@ -1,0 +1,108 @@
+import type { Expression, TSType } from "oxc-parser";
+import { SignatureError } from "../errors.ts";
+import type { JsonLiteral, TypeNode } from "../model.ts";
+import type { DocComment, ParameterTag, RefinementTag } from "./jsdoc.ts";
+import type { Scope } from "./scope.ts";
+import { readShape } from "./shapes.ts";
+import type { TypeReader } from "./types.ts";
+import { jsonLiteral } from "./values.ts";
+
+export interface ParameterContext {
+  readonly types: TypeReader;
+  readonly scope: Scope;
+  /** The method's own JSDoc, for its `@param` tags. */
+  readonly doc: DocComment;
+  /**
+   * What becomes of a type that cannot be read: answers what stands in for it, or throws on. It is
+   * covered where schemas have all names of one of the lists.
+   */
+  readonly onUnreadable: (
+    error: SignatureError,
+    covers: readonly (readonly string[])[],
+    text: string,
+  ) => TypeNode;
+}
+
+/** The names under which schemas may judge an argument: as one, or, for a pattern, by its parts. */
+export interface ArgumentNames {
+  readonly own: string;
+  readonly parts?: readonly string[];
+}
+
+/** Reads an annotation; what cannot be read in it has a stand-in where a schema judges it. */
+export const readAnnotation = (
+  annotation: TSType,
+  names: ArgumentNames,
+  context: ParameterContext,
+): TypeNode => {
+  const { types, scope, onUnreadable } = context;
+  return reading(
+    () => types.read(annotation, scope),
+    (error) => {
+      const text = scope.module.source.slice(annotation);
+      return (
+        readEach(annotation, names, context) ?? onUnreadable(error, [[names.own], names.parts ?? []], text)
+      );
+    },
+  );
+};
+
+/** One property that cannot be read says nothing against the others: each is asked for by its own name. */
+const readEach = (
+  annotation: TSType,
+  names: ArgumentNames,
+  { types, scope, onUnreadable }: ParameterContext,
+): TypeNode | undefined => {
+  const shape = types.shape(annotation, scope);
+  if (!shape) return undefined;
+  const properties = [...shape.properties].map(([name, property]) => {
+    const read = () => reading(property.read, (error) => onUnreadable(error, [[name], [names.own]], name));
+    return [name, { ...property, read }] as const;
+  });
+  return readShape({ ...shape, properties: new Map(properties) });
+};
+
+const reading = (read: () => TypeNode, onUnreadable: (error: SignatureError) => TypeNode): TypeNode => {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof SignatureError && error.code === "UNREADABLE_TYPE") return onUnreadable(error);
+    throw error;
+  }
+};
+
+/** The type that a default has. */
+export const defaultType = (fallback: Expression, name: string, context: ParameterContext): TypeNode => {
+  const { types, scope, onUnreadable } = context;
+  // an empty object says nothing of its names
+  if (fallback.type === "ObjectExpression" && fallback.properties.length === 0) {
+    return { kind: "object", properties: [], index: { kind: "untyped" } };
+  }
+  if (fallback.type === "Identifier" && fallback.name === "undefined") return { kind: "untyped" };
+  const type = types.valueType(fallback, scope);
+  if (type) return type.kind === "null" ? { kind: "untyped" } : type;
+  if (!scope.module.typed) return { kind: "untyped" };
+  const text = scope.module.source.slice(fallback);
+  const error = new SignatureError(
+    "UNREADABLE_TYPE",
+    `cannot tell the type from the default \`${text}\`. Write the type: \`${name}: number = ...\``,
+    scope.module.source.location(fallback.start),
+  );
+  return onUnreadable(error, [[name]], text);
+};
+
+/** Adds the refinements of a parameter's tag and comment. */
+export const refined = (
+  type: TypeNode,
+  doc: { readonly refinements: readonly RefinementTag[] },
+  tag: ParameterTag | undefined,
+  { types, scope }: ParameterContext,
+): TypeNode => types.refine(type, [...(tag?.refinements ?? []), ...doc.refinements], scope.module);
+
+export const defaultOf = (fallback: Expression | undefined): { readonly default?: JsonLiteral } => {
+  const value = fallback && jsonLiteral(fallback);
+  return value === undefined ? {} : { default: value };
+};
+
+export const describedBy = (description: string | undefined): { readonly description?: string } =>
+  description ? { description } : {};

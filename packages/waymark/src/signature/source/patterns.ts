@@ -1,0 +1,126 @@
+import type { Expression, ObjectPattern } from "oxc-parser";
+import { SignatureError } from "../errors.ts";
+import { keywordShapes } from "../keywords.ts";
+import { type ObjectNode, PATTERN_NAME, type Parameter, type PropertyNode, type TypeNode } from "../model.ts";
+import {
+  type ArgumentNames,
+  defaultOf,
+  defaultType,
+  describedBy,
+  type ParameterContext,
+  readAnnotation,
+  refined,
+} from "./annotations.ts";
+import { splitUndefined } from "./combine.ts";
+import type { DocComment, ParameterTag } from "./jsdoc.ts";
+import type { Formal } from "./parameters.ts";
+import { propertyName } from "./values.ts";
+
+/** A destructuring pattern: its names, with the types that its annotation gives them. */
+export const readPattern = (pattern: ObjectPattern, formal: Formal, context: ParameterContext): Parameter => {
+  const parts = pattern.properties.map((property) =>
+    property.type === "Property" ? (propertyName(property) ?? "") : "...",
+  );
+  const names: ArgumentNames = { own: PATTERN_NAME, parts };
+  const written = formal.annotation && splitUndefined(readAnnotation(formal.annotation, names, context));
+  const described = written ? mergeTypes(written.type, pattern, context) : untypedObject(pattern, context);
+  return {
+    role: "keywords",
+    name: PATTERN_NAME,
+    type: withTags(described, undefined, context),
+    optional: formal.optional || written?.optional === true,
+    ...defaultOf(formal.default),
+    location: context.scope.module.source.location(formal.start),
+  };
+};
+
+/** The annotation's type, with the defaults that the pattern has; a rest element takes any name. */
+const mergeTypes = (type: TypeNode, pattern: ObjectPattern, context: ParameterContext): TypeNode => {
+  if (type.kind === "unreadable" || type.kind === "unknown") {
+    return untypedObject(pattern, context);
+  }
+  const map = (object: ObjectNode): ObjectNode => {
+    const properties = object.properties.map((property) => {
+      const fallback = defaultIn(pattern, property.name);
+      return fallback ? { ...property, optional: true, ...defaultOf(fallback) } : property;
+    });
+    const index = object.index ?? (hasRest(pattern) ? ({ kind: "unknown" } as const) : undefined);
+    return { ...object, properties, ...(index && { index }) };
+  };
+  const shapes = keywordShapes(type, context.types.definitions);
+  if (shapes.length === 0) {
+    throw new SignatureError(
+      "UNREADABLE_PARAMETER",
+      "the keyword arguments come as one object, so the type of the pattern must be an object type",
+      context.scope.module.source.location(pattern.start),
+    );
+  }
+  return shapes.length === 1 ? map(shapes[0]!) : { kind: "union", members: shapes.map(map) };
+};
+
+const hasRest = (pattern: ObjectPattern): boolean =>
+  pattern.properties.some(({ type }) => type === "RestElement");
+
+const defaultIn = (pattern: ObjectPattern, name: string): Expression | undefined => {
+  for (const property of pattern.properties) {
+    if (
+      property.type === "Property" &&
+      propertyName(property) === name &&
+      property.value.type === "AssignmentPattern"
+    ) {
+      return property.value.right;
+    }
+  }
+  return undefined;
+};
+
+/** Plain JavaScript: every name is required that has no default. */
+const untypedObject = (pattern: ObjectPattern, context: ParameterContext): ObjectNode => {
+  const properties: PropertyNode[] = [];
+  for (const property of pattern.properties) {
+    if (property.type !== "Property") continue;
+    const name = propertyName(property);
+    if (name === undefined) {
+      throw new SignatureError(
+        "UNREADABLE_PARAMETER",
+        "the name of a keyword argument must be written out",
+        context.scope.module.source.location(property.start),
+      );
+    }
+    const fallback = property.value.type === "AssignmentPattern" ? property.value.right : undefined;
+    const type: TypeNode = fallback ? defaultType(fallback, name, context) : { kind: "untyped" };
+    properties.push({ name, type, optional: fallback !== undefined, ...defaultOf(fallback) });
+  }
+  return { kind: "object", properties, ...(hasRest(pattern) && { index: { kind: "untyped" } }) };
+};
+
+/**
+ * Puts `@param lang ...` and `@param options.lang ...` on the keyword arguments that they name; the
+ * former where the object has no name of its own.
+ */
+export const withTags = (type: TypeNode, name: string | undefined, context: ParameterContext): TypeNode => {
+  if (type.kind === "union") {
+    return { ...type, members: type.members.map((member) => withTags(member, name, context)) };
+  }
+  if (type.kind !== "object") return type;
+  const properties = type.properties.map((property) => {
+    const tag = tagOf(context.doc, name, property.name);
+    if (!tag) return property;
+    return {
+      ...property,
+      type: refined(property.type, { refinements: [] }, tag, context),
+      ...describedBy(tag.description || property.description),
+    };
+  });
+  return { ...type, properties };
+};
+
+const tagOf = (
+  { parameters }: DocComment,
+  owner: string | undefined,
+  property: string,
+): ParameterTag | undefined => {
+  if (owner !== undefined) return parameters.get(`${owner}.${property}`);
+  for (const [path, tag] of parameters) if (path.endsWith(`.${property}`)) return tag;
+  return parameters.get(property);
+};

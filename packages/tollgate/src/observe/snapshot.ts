@@ -1,6 +1,6 @@
 import { RE2JS, RE2JSException } from "re2js";
 import { tagSuffix } from "./names.ts";
-import { counterName, type StatisticsView } from "./series.ts";
+import { counterName, type StatisticsView, type TimerEntry } from "./series.ts";
 import { ITEMS_PER_TURN, nextTurn, sortInTurns } from "./yielding.ts";
 
 export interface SnapshotOptions {
@@ -23,58 +23,103 @@ const MAX_FILTER_LENGTH = 1000;
 
 type Line = readonly [name: string, value: number];
 
+/** Lines that belong together, as those of a rule do: sorted as one, because there are many. */
+interface Block {
+  /** All of its lines begin with this. */
+  readonly start: string;
+  lines(): Line[];
+}
+
 /** Every statistic with its present value, sorted by name; of a timer, its count, mean, quantiles and maximum. */
-export async function snapshot(registry: StatisticsView, options: SnapshotOptions): Promise<string> {
+export async function snapshot(view: StatisticsView, options: SnapshotOptions): Promise<string> {
   const matches = compileFilter(options.filter);
-  await registry.refresh();
-  const lines: Line[] = [];
-  const add = (name: string, value: number): void => {
-    if (matches(name)) lines.push([name, value]);
-  };
+  const blocks = await sortInTurns(await blocksOf(view), (a, b) =>
+    a.start < b.start ? -1 : a.start > b.start ? 1 : 0,
+  );
+  const printer = new Printer(options.json ?? false);
   let sinceTurn = 0;
-  for (const series of [...registry.counters]) {
-    const suffix = tagSuffix(series.tags);
-    for (let stat = 0; stat < series.stats.length; stat++)
-      add(counterName(series, stat) + suffix, series.read(stat));
-    sinceTurn += series.stats.length;
+  for (let i = 0; i < blocks.length; ) {
+    const { start } = blocks[i]!;
+    const lines = blocks[i++]!.lines();
+    // Rules below this one: their lines lie between its own.
+    while (i < blocks.length && blocks[i]!.start.startsWith(start)) lines.push(...blocks[i++]!.lines());
+    const shown = lines.filter(([name]) => matches(name));
+    printer.print(shown.length > ITEMS_PER_TURN ? await sortInTurns(shown, byName) : shown.sort(byName));
+    sinceTurn += lines.length;
     if (sinceTurn >= ITEMS_PER_TURN) {
       sinceTurn = 0;
+      printer.turn();
       await nextTurn();
     }
   }
-  for (const gauge of registry.gauges) {
-    const value = gauge.read();
-    if (!Number.isNaN(value)) add(gauge.name + tagSuffix(gauge.tags), value);
-  }
-  for (const { name, tags, timer } of registry.timers) {
-    const full = name + tagSuffix(tags);
-    add(`${full}.count`, timer.count);
-    add(`${full}.mean_ms`, timer.count === 0 ? 0 : round(timer.sum / timer.count));
-    add(`${full}.p50_ms`, round(timer.quantile(0.5)));
-    add(`${full}.p99_ms`, round(timer.quantile(0.99)));
-    add(`${full}.p999_ms`, round(timer.quantile(0.999)));
-    add(`${full}.max_ms`, round(timer.max));
-  }
-  return await print(await sortInTurns(lines, byName), options.json ?? false);
+  return printer.end();
 }
 
-/** Two keys may share a dotted name (`a.b` and a level `b` under `a`); they are one line here, as on the wire. */
-async function print(sorted: readonly Line[], json: boolean): Promise<string> {
-  const chunks: string[] = [];
-  let written = 0;
-  for (let i = 0; i < sorted.length; i++) {
-    const [name, first] = sorted[i]!;
-    let value = first;
-    while (sorted[i + 1]?.[0] === name) value += sorted[++i]![1];
-    if (json)
-      chunks.push(
-        `${written === 0 ? "" : ",\n"}${JSON.stringify(name)}:${Number.isFinite(value) ? value : "null"}`,
-      );
-    else chunks.push(`${name}: ${value}\n`);
-    if (++written % (2 * ITEMS_PER_TURN) === 0) await nextTurn();
+async function blocksOf(view: StatisticsView): Promise<Block[]> {
+  const blocks: Block[] = [];
+  for (const series of [...view.counters]) {
+    const suffix = tagSuffix(series.tags);
+    const many = series.stats[0] !== "";
+    blocks.push({
+      start: many ? `${series.name}.` : series.name,
+      lines: () => series.stats.map((_, stat) => [counterName(series, stat) + suffix, series.read(stat)]),
+    });
+    if (blocks.length % ITEMS_PER_TURN === 0) await nextTurn();
   }
-  const body = chunks.join("");
-  return json ? `{${body}}\n` : body;
+  for (const gauge of view.gauges)
+    blocks.push({
+      start: gauge.name,
+      lines: () => {
+        const value = gauge.read();
+        return Number.isNaN(value) ? [] : [[gauge.name + tagSuffix(gauge.tags), value]];
+      },
+    });
+  for (const entry of view.timers) blocks.push({ start: entry.name, lines: () => timerLines(entry) });
+  return blocks;
+}
+
+function timerLines({ name, tags, timer }: TimerEntry): Line[] {
+  const full = name + tagSuffix(tags);
+  return [
+    [`${full}.count`, timer.count],
+    [`${full}.mean_ms`, timer.count === 0 ? 0 : round(timer.sum / timer.count)],
+    [`${full}.p50_ms`, round(timer.quantile(0.5))],
+    [`${full}.p99_ms`, round(timer.quantile(0.99))],
+    [`${full}.p999_ms`, round(timer.quantile(0.999))],
+    [`${full}.max_ms`, round(timer.max)],
+  ];
+}
+
+class Printer {
+  readonly #json: boolean;
+  #chunks: string[] = [];
+  /** Chunks joined a turn at a time: to join all of them at the end would be one long turn. */
+  readonly #pages: string[] = [];
+
+  constructor(json: boolean) {
+    this.#json = json;
+  }
+
+  /** Two keys may share a dotted name (`a.b` and a level `b` under `a`); they are one line here, as on the wire. */
+  print(sorted: readonly Line[]): void {
+    for (let i = 0; i < sorted.length; i++) {
+      const [name, first] = sorted[i]!;
+      let value = first;
+      while (sorted[i + 1]?.[0] === name) value += sorted[++i]![1];
+      if (this.#json) this.#chunks.push(`${JSON.stringify(name)}:${Number.isFinite(value) ? value : "null"}`);
+      else this.#chunks.push(`${name}: ${value}\n`);
+    }
+  }
+
+  turn(): void {
+    if (this.#chunks.length > 0) this.#pages.push(this.#chunks.join(this.#json ? ",\n" : ""));
+    this.#chunks = [];
+  }
+
+  end(): string {
+    this.turn();
+    return this.#json ? `{${this.#pages.join(",\n")}}\n` : this.#pages.join("");
+  }
 }
 
 function compileFilter(filter: string | undefined): (name: string) => boolean {

@@ -112,7 +112,8 @@ describe("profiles", () => {
   });
 
   // The tests above decode by themselves; where Go is at hand its tool has the last word.
-  const hasGo = spawnSync("go", ["version"]).status === 0;
+  const go = process.env.GO ?? "go";
+  const hasGo = spawnSync(go, ["version"]).status === 0;
   if (hasGo)
     it("are what `go tool pprof -top` reads", async () => {
       const folder = mkdtempSync(join(tmpdir(), "tollgate-pprof-"));
@@ -121,7 +122,7 @@ describe("profiles", () => {
           const path = join(folder, `${kind}.pb.gz`);
           const result = await during(kind, burnTheProcessor);
           writeFileSync(path, result.body);
-          const { status, stdout, stderr } = spawnSync("go", ["tool", "pprof", "-top", path], {
+          const { status, stdout, stderr } = spawnSync(go, ["tool", "pprof", "-top", path], {
             encoding: "utf8",
             env: { ...process.env, PPROF_TMPDIR: folder },
           });

@@ -1,5 +1,6 @@
 import { CATALOGUE, describe, plainMetric } from "../../catalogue.ts";
 import type { Tag } from "../../names.ts";
+import type { RuleLabels } from "../../series.ts";
 import { RESPONSE_TIME_BOUNDS } from "../../timer.ts";
 import { labelName, type Mapping, type ObserverShape } from "./mapping.ts";
 
@@ -24,17 +25,16 @@ export function defaultMapping(options: DefaultMappingOptions = {}): Mapping {
     type: "histogram",
     bounds: RESPONSE_TIME_BOUNDS.map((bound) => Number((bound * 1000).toPrecision(6))),
   };
+  let last: { readonly rule: RuleLabels; readonly labels: readonly Tag[] } | undefined;
   return (subject) => {
     const scaled = subject.kind === "timer" && !inMilliseconds;
     const common = { scale: scaled ? 0.001 : 1, observer: inMilliseconds ? milliseconds : seconds, ttl: 0 };
     if (subject.rule !== undefined) {
       const metric = RULE_METRIC + subject.stat;
-      const own = [
-        { key: "domain", value: subject.rule.domain },
-        { key: "key1", value: subject.rule.key1 },
-        { key: "key2", value: subject.rule.key2 },
-      ].filter(({ key, value }) => key === "domain" || value !== "");
-      return { metric, labels: merge(own, subject.tags), help: ruleHelp.get(metric) ?? "", ...common };
+      // The statistics of a rule come one after the other, and have the same labels.
+      if (subject.rule !== last?.rule)
+        last = { rule: subject.rule, labels: ruleLabels(subject.rule, subject.tags) };
+      return { metric, labels: last.labels, help: ruleHelp.get(metric) ?? "", ...common };
     }
     const described = describe(subject.name);
     if (described === undefined)
@@ -52,6 +52,13 @@ export function defaultMapping(options: DefaultMappingOptions = {}): Mapping {
       ...common,
     };
   };
+}
+
+function ruleLabels({ domain, key1, key2 }: RuleLabels, tags: readonly Tag[]): readonly Tag[] {
+  const own = [{ key: "domain", value: domain }];
+  if (key1 !== "") own.push({ key: "key1", value: key1 });
+  if (key2 !== "") own.push({ key: "key2", value: key2 });
+  return merge(own, tags);
 }
 
 /** A tag never takes the place of a label of the contract. */

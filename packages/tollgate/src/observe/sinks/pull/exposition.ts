@@ -65,14 +65,13 @@ function sampleLines(family: Family, sample: Sample, format: ExpositionFormat, n
   const { metric } = family;
   const { labels, observer } = sample;
   if (observer === undefined) {
-    let value = 0;
-    for (const read of sample.sources) value += read();
-    if (Number.isNaN(value) || expired(sample, value, now)) return "";
+    const value = sample.read();
+    if (Number.isNaN(value) || sample.expiry?.isOver(value, now) === true) return "";
     return labels === ""
       ? `${metric} ${formatValue(value)}\n`
       : `${metric}{${labels}} ${formatValue(value)}\n`;
   }
-  if (expired(sample, observer.count, now)) return "";
+  if (sample.expiry?.isOver(observer.count, now) === true) return "";
   const tail = labels === "" ? "" : `{${labels}}`;
   const before = labels === "" ? "" : `${labels},`;
   let lines = "";
@@ -87,15 +86,6 @@ function sampleLines(family: Family, sample: Sample, format: ExpositionFormat, n
     for (const [i, value] of observer.read().entries())
       lines += `${metric}{${before}quantile="${formatBound(observer.quantiles[i]!, format)}"} ${formatValue(value)}\n`;
   return `${lines}${metric}_sum${tail} ${formatValue(observer.sum)}\n${metric}_count${tail} ${observer.count}\n`;
-}
-
-function expired(sample: Sample, value: number, now: number): boolean {
-  if (sample.ttl === 0) return false;
-  if (value !== sample.lastValue) {
-    sample.lastValue = value;
-    sample.lastChange = now;
-  }
-  return now - sample.lastChange > sample.ttl;
 }
 
 function formatValue(value: number): string {

@@ -14,17 +14,66 @@ import { Histogram, Summary } from "./observers.ts";
 
 export type FamilyType = "counter" | "gauge" | "histogram" | "summary";
 
-/** One line of a counter or gauge, or one set of lines of a histogram or summary. */
-export interface Sample {
+/** Anything with values to read: a series of counters, or a gauge. */
+interface Readable {
+  read(stat: number): number;
+}
+
+/** One line of a counter or gauge, or one set of lines of a histogram or summary. There may be very many. */
+export class Sample {
   /** `a="b",c="d"`, escaped, or empty. */
   readonly labels: string;
-  /** What adds up to the value of a counter or gauge. */
-  readonly sources: (() => number)[];
   readonly observer: Histogram | Summary | undefined;
-  readonly ttl: number;
-  /** For `ttl`: the value at the last scrape that found a new one, and when that was. */
-  lastValue: number;
-  lastChange: number;
+  readonly expiry: Expiry | undefined;
+  #source: Readable | undefined;
+  #stat = 0;
+  #scale = 1;
+  /** What else adds up here: other statistics that were mapped to the same place. */
+  #more: (() => number)[] | undefined;
+
+  constructor(labels: string, observer: Histogram | Summary | undefined, expiry: Expiry | undefined) {
+    this.labels = labels;
+    this.observer = observer;
+    this.expiry = expiry;
+  }
+
+  add(source: Readable, stat: number, scale: number): void {
+    if (this.#source !== undefined) {
+      this.#more ??= [];
+      this.#more.push(() => source.read(stat) * scale);
+      return;
+    }
+    this.#source = source;
+    this.#stat = stat;
+    this.#scale = scale;
+  }
+
+  /** Of a counter or gauge. */
+  read(): number {
+    let value = (this.#source?.read(this.#stat) ?? 0) * this.#scale;
+    if (this.#more !== undefined) for (const read of this.#more) value += read();
+    return value;
+  }
+}
+
+/** Tells when a series has not changed for its `ttl`. */
+export class Expiry {
+  readonly #ttl: number;
+  #value = 0;
+  #changed: number;
+
+  constructor(ttl: number, now: number) {
+    this.#ttl = ttl;
+    this.#changed = now;
+  }
+
+  isOver(value: number, now: number): boolean {
+    if (value !== this.#value) {
+      this.#value = value;
+      this.#changed = now;
+    }
+    return now - this.#changed > this.#ttl;
+  }
 }
 
 /** All samples under one metric name. */
@@ -55,6 +104,8 @@ export class Families {
   readonly #gauges: Map<string, { entry: GaugeEntry }> = new Map();
   readonly #conflicts: Set<string> = new Set();
   #countersSeen = 0;
+  #lastLabels = "";
+  #lastTags: Mapped["labels"] | undefined;
 
   constructor(view: StatisticsView, options: FamiliesOptions) {
     this.#view = view;
@@ -71,20 +122,24 @@ export class Families {
     for (let since = 0; this.#countersSeen < counters.length; since++) {
       // Taken before waiting, so that two scrapes at a time map nothing twice.
       this.#addCounters(counters[this.#countersSeen++]!);
-      if (since % ITEMS_PER_TURN === ITEMS_PER_TURN - 1) await nextTurn();
+      // A series is several counters.
+      if (since % (ITEMS_PER_TURN / 8) === 0) await nextTurn();
     }
     for (const entry of this.#view.gauges) this.#addGauge(entry);
     return [...this.#families.values()].sort((a, b) => (a.metric < b.metric ? -1 : 1));
   }
 
   #addCounters(series: CounterSeries): void {
+    const tags = this.#tagsOf(series);
     for (let stat = 0; stat < series.stats.length; stat++) {
-      const mapped = this.#map(counterName(series, stat), "counter", series.stats[stat]!, series);
-      if (mapped === undefined) continue;
-      const { scale } = mapped;
-      this.#sample(mapped, "counter")?.sources.push(
-        scale === 1 ? () => series.read(stat) : () => series.read(stat) * scale,
-      );
+      const mapped = this.#mapping({
+        name: counterName(series, stat),
+        kind: "counter",
+        stat: series.stats[stat]!,
+        rule: series.labels,
+        tags,
+      });
+      if (mapped !== undefined) this.#sample(mapped, "counter")?.add(series, stat, mapped.scale);
     }
   }
 
@@ -97,13 +152,13 @@ export class Families {
     }
     const holder = { entry };
     this.#gauges.set(id, holder);
-    const mapped = this.#map(entry.name, "gauge", "", entry);
+    const mapped = this.#map(entry, "gauge");
     if (mapped !== undefined)
-      this.#sample(mapped, "gauge")?.sources.push(() => holder.entry.read() * mapped.scale);
+      this.#sample(mapped, "gauge")?.add({ read: () => holder.entry.read() }, 0, mapped.scale);
   }
 
   #addTimer(entry: TimerEntry): void {
-    const mapped = this.#map(entry.name, "timer", "", entry);
+    const mapped = this.#map(entry, "timer");
     if (mapped === undefined) return;
     const observer = this.#sample(mapped, mapped.observer.type)?.observer;
     if (observer === undefined) return;
@@ -111,13 +166,12 @@ export class Families {
     entry.timer.listen((milliseconds) => observer.observe(milliseconds * scale));
   }
 
-  #map(
-    name: string,
-    kind: StatisticKind,
-    stat: string,
-    of: { readonly labels?: Subject["rule"]; readonly tags: Subject["tags"] },
-  ): Mapped | undefined {
-    return this.#mapping({ name, kind, stat, rule: of.labels, tags: [...of.tags, ...this.#view.tags] });
+  #map(entry: GaugeEntry | TimerEntry, kind: StatisticKind): Mapped | undefined {
+    return this.#mapping({ name: entry.name, kind, stat: "", rule: undefined, tags: this.#tagsOf(entry) });
+  }
+
+  #tagsOf({ tags }: { readonly tags: Subject["tags"] }): Subject["tags"] {
+    return tags.length === 0 ? this.#view.tags : [...tags, ...this.#view.tags];
   }
 
   #sample(mapped: Mapped, type: FamilyType): Sample | undefined {
@@ -130,20 +184,24 @@ export class Families {
       this.#conflict(family, type);
       return undefined;
     }
-    const labels = mapped.labels.map(({ key, value }) => `${key}="${escapeLabel(value)}"`).join(",");
+    const labels = this.#labelText(mapped);
     let sample = family.samples.get(labels);
     if (sample === undefined) {
-      sample = {
-        labels,
-        sources: [],
-        observer: this.#observer(mapped, type),
-        ttl: mapped.ttl,
-        lastValue: 0,
-        lastChange: this.#now(),
-      };
+      const expiry = mapped.ttl === 0 ? undefined : new Expiry(mapped.ttl, this.#now());
+      sample = new Sample(labels, this.#observer(mapped, type), expiry);
       family.samples.set(labels, sample);
     }
     return sample;
+  }
+
+  /** The statistics of a rule come one after the other and share one text. */
+  #labelText({ labels }: Mapped): string {
+    if (labels === this.#lastTags) return this.#lastLabels;
+    this.#lastTags = labels;
+    let text = "";
+    for (const { key, value } of labels) text += `${text === "" ? "" : ","}${key}="${escapeLabel(value)}"`;
+    if (text !== this.#lastLabels) this.#lastLabels = text;
+    return this.#lastLabels;
   }
 
   #observer(mapped: Mapped, type: FamilyType): Histogram | Summary | undefined {
@@ -163,5 +221,6 @@ export class Families {
 }
 
 function escapeLabel(value: string): string {
+  if (!/[\\"\n]/.test(value)) return value;
   return value.replace(/[\\"\n]/g, (character) => (character === "\n" ? "\\n" : `\\${character}`));
 }

@@ -33,6 +33,9 @@ export interface Addresses {
   readonly debug: string;
 }
 
+/** For what receives statistics and spans and may be away, in milliseconds. */
+const FLUSH_TIMEOUT = 2000;
+
 /** What the service is built from before anything listens. */
 interface Parts {
   readonly settings: Settings;
@@ -205,8 +208,8 @@ export class Service {
     await Promise.allSettled([this.#http?.close(left()), this.#grpc?.close(left())]);
     await settledWithin(store.close(), left());
     await settledWithin(embedded?.close() ?? Promise.resolve(), left());
-    await tracing.close(left());
-    await this.#sinks?.stop(left());
+    await tracing.close(Math.min(FLUSH_TIMEOUT, left()));
+    await this.#sinks?.stop(Math.min(FLUSH_TIMEOUT, left()));
     await this.#debug?.close(0);
     await log.flush(Math.min(1000, Math.max(100, left())));
   }

@@ -9,9 +9,9 @@
  */
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, globSync, statSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, resolve } from "node:path";
 
-/** command on the PATH -> the Debian package that brings it. */
+/** Command on the PATH, or in one place where another Python's would not do -> the Debian package that brings it. */
 const needs: Record<string, string> = {
   curl: "curl",
   openssl: "openssl",
@@ -19,6 +19,11 @@ const needs: Record<string, string> = {
   "redis-sentinel": "redis-sentinel",
   memcached: "memcached",
   h2load: "nghttp2-client",
+  "/usr/bin/uvicorn": "uvicorn",
+  "/usr/bin/hypercorn": "python3-hypercorn",
+  "/usr/bin/gunicorn": "gunicorn",
+  "/usr/bin/daphne": "daphne",
+  "/usr/bin/pip3": "python3-pip",
 };
 
 const roots = ["packages/*/src", "packages/*/test", "examples", "tools"];
@@ -27,7 +32,7 @@ function onPath(command: string): boolean {
   const folders = `${process.env.PATH ?? ""}${delimiter}/usr/sbin${delimiter}/sbin`.split(delimiter);
   return folders.some((folder) => {
     try {
-      accessSync(join(folder, command), constants.X_OK);
+      accessSync(resolve(folder, command), constants.X_OK);
       return true;
     } catch {
       return false;

@@ -165,9 +165,16 @@ const chooseShape = (
     return undefined;
   }
   const value = given.values[slot];
-  for (const [literal, index] of members) {
-    // text is compared as text: the literal itself is made by the member's own converter
-    if (origin === ORIGIN.json ? value === literal : value === String(literal)) return shapes[index];
+  if (origin === ORIGIN.json) {
+    const index = members.get(value);
+    if (index !== undefined) return shapes[index];
+  } else {
+    // a literal has more than one spelling as text: true, yes, 1
+    const chosen = shapes.find((shape) => {
+      const { converter } = shape.keywords.find((keyword) => keyword.name === name)!;
+      return convertGiven(converter, name, value, origin, []) !== INVALID;
+    });
+    if (chosen) return chosen;
   }
   faults.push({ in: originPlace(origin), name, message: `must be ${expected}` });
   return undefined;

@@ -321,6 +321,14 @@ suite("unions of objects", () => {
       );
     });
   }
+  test("a discriminator that is no text", () => {
+    const binder = binderOf("GET(it: { on: true; level: 1 | 2 } | { on: false })");
+    assert.deepEqual(bound(binder, input("?on&level=2")), [{ on: true, level: 2 }]);
+    assert.deepEqual(bound(binder, input("?on=no")), [{ on: false }]);
+    assert.deepEqual(bound(binder, input("?on=maybe")), ["400 query.on must be true or false"]);
+    assert.deepEqual(bound(binder, input("", json({ on: false }))), [{ on: false }]);
+    assert.deepEqual(bound(binder, input("", json({ on: "no" }))), ["400 body.on must be true or false"]);
+  });
   test("without a discriminator the first member that fits", () => {
     const binder = binderOf("GET(by: { id: number } | { name: string })");
     assert.deepEqual(bound(binder, input("?id=1")), [{ id: 1 }]);

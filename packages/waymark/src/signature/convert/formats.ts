@@ -1,4 +1,3 @@
-import { isIPv4, isIPv6 } from "node:net";
 import { INVALID } from "./converter.ts";
 import { dateFromText } from "./scalars.ts";
 
@@ -31,6 +30,12 @@ const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:z|[+-](?:[01]\d|2[0
 const HOSTNAME = /^(?=.{1,253}$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i;
 const BASE64 = /^(?:[a-z\d+/]{4})*(?:[a-z\d+/]{2}==|[a-z\d+/]{3}=)?$/i;
 
+const BYTE = "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
+const IPV4 = new RegExp(`^${BYTE}(?:\\.${BYTE}){3}$`);
+// node:net is not everywhere that a binder runs; the URL parser is, and knows every spelling
+const isIpv6 = (value: string): boolean =>
+  value.length <= 45 && /^[\da-f:.]+$/i.test(value) && URL.canParse(`http://[${value}]/`);
+
 const isDate = (value: string): boolean => value.length === 10 && dateFromText(value) !== INVALID;
 const isDateTime = (value: string): boolean =>
   value[10]?.toLowerCase() === "t" && TIME.test(value.slice(11)) && dateFromText(value) !== INVALID;
@@ -45,8 +50,8 @@ export const FORMATS: ReadonlyMap<string, Format> = new Map([
   ["uri", text("an absolute URI", (value) => URL.canParse(value))],
   ["url", text("an absolute URL", (value) => URL.canParse(value))],
   ["hostname", text("a host name", (value) => HOSTNAME.test(value))],
-  ["ipv4", text("an IPv4 address", isIPv4)],
-  ["ipv6", text("an IPv6 address", isIPv6)],
+  ["ipv4", text("an IPv4 address", (value) => IPV4.test(value))],
+  ["ipv6", text("an IPv6 address", isIpv6)],
   ["byte", text("base64 text", (value) => BASE64.test(value))],
   ["password", text("text", () => true)],
   ["integer", integer("an integer", -(2n ** 53n), 2n ** 53n)],

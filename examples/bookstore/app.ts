@@ -1,0 +1,25 @@
+import { Application, HttpError } from "@tollway/waymark";
+import { openServices, services } from "./services.ts";
+import { DuplicateBook } from "./store.ts";
+
+export const application = new Application({
+  controllerPrefix: "controllers",
+  directory: import.meta.dirname,
+  cors: { origins: ["https://bookstore.example"] },
+  openapi: { title: "Bookstore", version: "1.0.0", page: false },
+  multipartLimit: 5 * 1024 * 1024,
+  onStart() {
+    openServices(process.env.BOOKSTORE_DB ?? "bookstore.sqlite", process.env.BOOKSTORE_TOKEN ?? "");
+  },
+  onStop() {
+    services.store.close();
+  },
+  after(response) {
+    response.headers.set("x-content-type-options", "nosniff");
+  },
+  onError(error) {
+    // The store knows nothing of HTTP; what its errors mean there is said in this one place.
+    if (error instanceof DuplicateBook) throw new HttpError(409, error.message, { code: error.code });
+    return undefined;
+  },
+});

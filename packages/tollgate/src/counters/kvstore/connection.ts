@@ -13,6 +13,8 @@ export interface ConnectionOptions {
   readonly greeting: readonly (readonly string[])[];
   /** Milliseconds: for connecting with its greeting, and for each exchange from its first byte to its last. */
   readonly timeout: number;
+  /** Milliseconds, for exchanges that may take another time than connecting. */
+  readonly exchangeTimeout?: number;
 }
 
 /** One connection to a Redis server. It carries one exchange at a time. */
@@ -29,7 +31,7 @@ export class Connection extends Link<Reply> {
     const begun = performance.now();
     const socket = await openSocket(endpoint, tls, timeout);
     const left = Math.max(1, timeout - (performance.now() - begun));
-    const connection = new Connection(socket, endpoint, timeout);
+    const connection = new Connection(socket, endpoint, options.exchangeTimeout ?? timeout);
     const bound = setTimeout(() => connection.tooSlow(), left);
     try {
       const replies = await connection.commands(greeting);

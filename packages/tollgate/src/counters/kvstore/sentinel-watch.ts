@@ -1,0 +1,169 @@
+import { type Endpoint, formatEndpoint } from "../transport/endpoint.ts";
+import { type Address, greeting } from "./address.ts";
+import { Connection } from "./connection.ts";
+import { ErrorReply, type Reply } from "./resp/reader.ts";
+
+export type SentinelAddress = Address & { type: "sentinel" };
+
+/** How often the sentinels are asked while they say nothing of themselves. */
+const pollMs = 1000;
+/** A sentinel that takes longer has no say. */
+const answerMs = 500;
+/** How long the others are waited for when more than half have answered. */
+const graceMs = 50;
+
+interface Opinion {
+  readonly endpoint: Endpoint;
+  /** Raised with each failover: the highest one is the newest opinion. */
+  readonly epoch: number;
+}
+
+/**
+ * Knows where the master is. All sentinels are asked at once, and the opinion of the highest epoch is believed: in
+ * a failover the sentinel that leads it knows seconds before the others, and each moment longer with the former
+ * master is hits that get lost. They are asked again every second, and whenever one of them speaks of a failover.
+ */
+export class SentinelWatch {
+  readonly #address: SentinelAddress;
+  readonly #timeout: number;
+  readonly #onMoved: (from: string, to: string) => void;
+  readonly #connections = new Map<Endpoint, Connection>();
+  readonly #subscriptions = new Map<Endpoint, Connection | "opening">();
+  #known: string | undefined;
+  #epoch = -1;
+  #asking: Promise<Endpoint> | undefined;
+  #poll: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(address: SentinelAddress, timeout: number, onMoved: (from: string, to: string) => void) {
+    this.#address = address;
+    this.#timeout = Math.min(timeout, answerMs);
+    this.#onMoved = onMoved;
+    this.#pollNow();
+  }
+
+  /** Many connections are made at once; the sentinels are asked once. */
+  master(): Promise<Endpoint> {
+    this.#asking ??= this.#askAll().finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#poll);
+    for (const connection of this.#connections.values()) connection.destroy();
+    for (const connection of this.#subscriptions.values()) if (connection !== "opening") connection.destroy();
+  }
+
+  #pollNow(): void {
+    if (this.#closed) return;
+    clearTimeout(this.#poll);
+    this.#poll = setTimeout(() => this.#pollNow(), pollMs);
+    this.#poll.unref();
+    for (const sentinel of this.#address.sentinels) void this.#subscribe(sentinel);
+    this.master().catch(() => {});
+  }
+
+  async #askAll(): Promise<Endpoint> {
+    const { sentinels, master } = this.#address;
+    const faults: string[] = [];
+    const opinions: Opinion[] = [];
+    await new Promise<void>((resolve) => {
+      let open = sentinels.length;
+      const answered = () => {
+        open--;
+        if (open === 0) resolve();
+        else if (opinions.length > sentinels.length / 2) setTimeout(resolve, graceMs);
+      };
+      for (const sentinel of sentinels)
+        this.#ask(sentinel)
+          .then(
+            (opinion) => opinions.push(opinion),
+            (error: Error) => faults.push(error.message),
+          )
+          .finally(answered);
+    });
+    const newest = opinions.sort((a, b) => b.epoch - a.epoch)[0];
+    if (newest === undefined)
+      throw new Error(`no sentinel knows where the master "${master}" is: ${faults.join("; ")}`);
+    return this.#believe(newest);
+  }
+
+  /** A former epoch is not gone back to: those who knew better may just not have answered this time. */
+  #believe({ endpoint, epoch }: Opinion): Endpoint {
+    const now = formatEndpoint(endpoint);
+    if (epoch < this.#epoch && this.#known !== undefined)
+      throw new Error(`the sentinels that answer have not heard of the failover to ${this.#known}`);
+    const before = this.#known;
+    this.#known = now;
+    this.#epoch = epoch;
+    if (before !== undefined && before !== now) this.#onMoved(before, now);
+    return endpoint;
+  }
+
+  async #ask(sentinel: Endpoint): Promise<Opinion> {
+    const { master } = this.#address;
+    let connection = this.#connections.get(sentinel);
+    if (connection === undefined || connection.closed) {
+      connection = await this.#open(sentinel, this.#timeout);
+      this.#connections.set(sentinel, connection);
+    }
+    const [where, state] = await connection.commands([
+      ["SENTINEL", "get-master-addr-by-name", master],
+      ["SENTINEL", "MASTER", master],
+    ]);
+    if (where instanceof ErrorReply) {
+      connection.destroy();
+      throw new Error(`the sentinel ${formatEndpoint(sentinel)} refused: ${where.message}`);
+    }
+    if (!Array.isArray(where) || where.length !== 2)
+      throw new Error(`${formatEndpoint(sentinel)} does not know "${master}"`);
+    return { endpoint: { host: String(where[0]), port: Number(where[1]) }, epoch: epochOf(state!) };
+  }
+
+  async #open(sentinel: Endpoint, exchangeTimeout: number): Promise<Connection> {
+    const { tls, sentinelCredentials } = this.#address;
+    const connection = await Connection.open({
+      endpoint: sentinel,
+      tls,
+      greeting: greeting(sentinelCredentials),
+      timeout: this.#timeout,
+      exchangeTimeout,
+    });
+    if (this.#closed) connection.destroy();
+    return connection;
+  }
+
+  /** Hears of failovers at once. A subscription that was lost is made again with the next poll. */
+  async #subscribe(sentinel: Endpoint): Promise<void> {
+    if (this.#subscriptions.has(sentinel)) return;
+    this.#subscriptions.set(sentinel, "opening");
+    try {
+      const connection = await this.#open(sentinel, 2 ** 31 - 1);
+      this.#subscriptions.set(sentinel, connection);
+      connection.onClose(() => this.#subscriptions.delete(sentinel));
+      if (connection.closed) return;
+      connection.writer.reset();
+      connection.writer.command(["SUBSCRIBE", "+promoted-slave", "+switch-master"]);
+      connection.send({
+        accept: (reply) => {
+          if (Array.isArray(reply) && reply[0] === "message") this.#pollNow();
+          return false;
+        },
+        finish() {},
+        broken() {},
+      });
+    } catch {
+      this.#subscriptions.delete(sentinel);
+    }
+  }
+}
+
+/** `SENTINEL MASTER` answers with names and values in turn. */
+function epochOf(state: Reply): number {
+  if (!Array.isArray(state)) return 0;
+  const at = state.indexOf("config-epoch");
+  return at < 0 ? 0 : Number(state[at + 1]);
+}

@@ -186,6 +186,24 @@ describe("the push sink", () => {
     await once(server, "close");
   });
 
+  it("does not hold up the end where nobody listens", async () => {
+    const probe = await Receiver.stream();
+    const { port } = probe;
+    await probe.close();
+    const registry = createStatistics();
+    const flusher = pushTo(registry, { port, reconnect: [60_000, 60_000] });
+    registry.rule(rule, false).totalHits = 1;
+    // Ends long before the time that it is given, or this test runs out of its own.
+    await flusher.stop(3_600_000);
+    // And likewise when it has been away for long.
+    const lines: string[] = [];
+    const write = (line: string): void => void lines.push(line);
+    const log = createLogger({ writer: { dropped: 0, write, flush: async () => {} } });
+    const late = pushTo(registry, { port, log, reconnect: [60_000, 60_000] });
+    while (lines.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await late.stop(3_600_000);
+  });
+
   it("says once that the other side is away, and once that it is back", async () => {
     const lines: string[] = [];
     const log = createLogger({

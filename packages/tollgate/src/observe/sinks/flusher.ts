@@ -6,6 +6,9 @@ import type { Sink } from "./sink.ts";
 /** At most so many lines for each timer and interval; more are sampled. */
 export const MAX_TIMER_SAMPLES = 1000;
 
+/** How long the end waits for a connection that is being made, in milliseconds. */
+const CONNECT_AT_END = 2000;
+
 export interface FlusherOptions {
   /** `STATS_FLUSH_INTERVAL`, in milliseconds. */
   readonly interval: number;
@@ -43,7 +46,10 @@ export class Flusher {
   /** Waits until the sink can take a flush, at most `milliseconds`. */
   async whenReady(milliseconds: number): Promise<void> {
     const deadline = Date.now() + milliseconds;
-    while (!this.#sink.ready && Date.now() < deadline) await this.#sink.room(deadline - Date.now());
+    while (!this.#sink.ready && Date.now() < deadline) {
+      await this.#sink.room(deadline - Date.now());
+      await nextTurn();
+    }
   }
 
   start(): void {
@@ -63,7 +69,8 @@ export class Flusher {
     clearInterval(this.#timer);
     this.#timer = undefined;
     const deadline = Date.now() + milliseconds;
-    await this.whenReady(milliseconds);
+    // A sink that is away must not hold up the end; one that is just being connected to may still get it all.
+    if (!this.#sink.ready) await this.#sink.room(Math.min(milliseconds, CONNECT_AT_END));
     await before(deadline, this.flush());
     // What was counted while an earlier flush was under way has not been seen yet.
     await before(deadline, this.flush());

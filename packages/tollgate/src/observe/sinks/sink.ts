@@ -16,7 +16,7 @@ export interface Sink {
   timer(entry: TimerEntry, samples: readonly number[], seen: number): void;
   /** The end of a flush: what is still buffered goes out. */
   commit(): void;
-  /** Waits until there is room for more, or until the sink is away, at most `milliseconds`. */
+  /** Waits until there is room for more; at once where the sink is known to be away; at most `milliseconds`. */
   room(milliseconds: number): Promise<void>;
   /** Sends what is under way, at most for so long, and lets go. */
   close(milliseconds: number): Promise<void>;

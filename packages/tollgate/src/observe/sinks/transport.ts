@@ -12,7 +12,7 @@ export interface Transport {
   readonly packetBytes: number;
   /** @param lines how many lines `text` holds */
   send(text: string, lines: number): void;
-  /** Waits until ready, at most `milliseconds`. */
+  /** Waits until ready, or until the attempt to connect that is under way fails, at most `milliseconds`. */
   room(milliseconds: number): Promise<void>;
   close(milliseconds: number): Promise<void>;
 }
@@ -76,7 +76,7 @@ export class StreamTransport implements Transport {
   }
 
   async room(milliseconds: number): Promise<void> {
-    if (this.ready || milliseconds <= 0) return;
+    if (this.ready || this.#retry !== undefined || milliseconds <= 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, milliseconds);
       this.#waiting.push(() => {
@@ -131,12 +131,18 @@ export class StreamTransport implements Transport {
     socket.once("close", () => {
       clearTimeout(late);
       this.#connected = false;
-      this.#wake();
-      if (this.#closed) return;
+      if (this.#closed) {
+        this.#wake();
+        return;
+      }
       if (!this.#away) this.#options.log.warn(`statistics: ${this.#name} is away: ${reason}`);
       this.#away = true;
-      this.#retry = setTimeout(() => this.#connect(), this.#pause).unref();
+      this.#retry = setTimeout(() => {
+        this.#retry = undefined;
+        this.#connect();
+      }, this.#pause).unref();
       this.#pause = Math.min(this.#pause * 2, this.#options.reconnect?.[1] ?? 3000);
+      this.#wake();
     });
   }
 

@@ -1,8 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the format of the file has them
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import fc from "fast-check";
 import type { StatisticKind } from "../../catalogue.ts";
 import type { Tag } from "../../names.ts";
+import { SinkConfigError } from "../sink.ts";
 import { fileMapping } from "./mapper.ts";
 import { parseMapperFile } from "./mapper-file.ts";
 import type { Mapped } from "./mapping.ts";
@@ -162,6 +164,34 @@ mappings:
         name: "SinkConfigError",
         message,
       }));
+
+  it("loads or is refused with a message, whatever is in it", () => {
+    const keys = [
+      "defaults",
+      "mappings",
+      "match",
+      "name",
+      "labels",
+      "ttl",
+      "buckets",
+      "quantiles",
+      "summary_options",
+    ];
+    const yaml = fc.json({ maxDepth: 4 }).map((json) => JSON.parse(json) as unknown);
+    const shaped = fc.dictionary(fc.constantFrom(...keys), yaml);
+    const file = fc.record({ defaults: shaped, mappings: fc.array(shaped) });
+    fc.assert(
+      fc.property(fc.oneof(file, yaml), fc.string(), (value, name) => {
+        try {
+          const mapping = fileMapping(parseMapperFile(JSON.stringify(value), "map.yaml"));
+          mapping({ name, kind: "timer", stat: "", rule: undefined, tags: [] });
+        } catch (error) {
+          assert.ok(error instanceof SinkConfigError, String(error));
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
 
   it("tells every fault at once", () => {
     assert.throws(

@@ -1,5 +1,10 @@
 import { createServer, type Server, type Socket } from "node:net";
-import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from "node:tls";
+import {
+  createServer as createTlsServer,
+  type PeerCertificate,
+  type TLSSocket,
+  type Server as TlsServer,
+} from "node:tls";
 import { Connection } from "./connection/connection.ts";
 import { DeadlineWheel } from "./connection/deadlines.ts";
 import type { Host, Route } from "./connection/host.ts";
@@ -57,6 +62,7 @@ export class GrpcServer {
       onConnectionError: options.onConnectionError,
       deadlines: new DeadlineWheel(),
       bufferedBytes: 0,
+      queuedBytes: 0,
       activeCalls: 0,
       connectionErrors: 0,
       onConnectionClosed: (connection) => this.#onConnectionClosed(connection),
@@ -162,6 +168,8 @@ export class GrpcServer {
       connectionsAccepted: this.#accepted,
       connectionsRefused: this.#refused,
       connectionErrors: this.#host.connectionErrors,
+      bufferedBytes: this.#host.bufferedBytes,
+      queuedBytes: this.#host.queuedBytes,
     };
   }
 
@@ -188,12 +196,21 @@ export class GrpcServer {
     server.on("tlsClientError", (_error, socket) => socket.destroy());
     server.on("secureConnection", (socket: TLSSocket) => {
       // RFC 9113 section 3.2: over TLS, HTTP/2 is negotiated by ALPN or not spoken.
-      const isWelcome =
-        socket.alpnProtocol === "h2" && (!requestCert || (verifyPeer?.(socket.getPeerCertificate()) ?? true));
-      if (isWelcome) this.#accept(socket, true);
+      const isWelcome = !requestCert || verifyPeer === undefined || this.#isTrusted(socket, verifyPeer);
+      if (isWelcome && socket.alpnProtocol === "h2") this.#accept(socket, true);
       else socket.destroy();
     });
     return server;
+  }
+
+  /** A check that throws refuses. */
+  #isTrusted(socket: TLSSocket, verifyPeer: (certificate: PeerCertificate) => boolean): boolean {
+    try {
+      return verifyPeer(socket.getPeerCertificate());
+    } catch (error) {
+      this.#host.onHandlerError?.(error, "");
+      return false;
+    }
   }
 
   #watchTlsSocket(socket: Socket): void {

@@ -92,7 +92,7 @@ export type BidiStreamingHandler = (
 export interface CallObserver {
   /** A call's headers were accepted and its method is known. */
   callStarted?(path: string): void;
-  /** A call ended. `durationMs` runs from its headers to its status, with sub-millisecond digits. */
+  /** A call ended; `path` is empty where its method is not known. `durationMs` runs from its headers to its status, with sub-millisecond digits. */
   callFinished?(path: string, status: StatusCode, durationMs: number): void;
 }
 
@@ -155,8 +155,10 @@ export interface LimitOptions {
   maxBufferedBytesPerConnection?: number;
   /** The same for the whole server. Default: 256 MiB. */
   maxBufferedBytes?: number;
-  /** Bytes of answers that wait for a peer's window; above it new calls on that connection are refused. Default: 4 MiB. */
+  /** Bytes of answers that wait for a peer's window; above it new calls on that connection are reset. Default: 16 MiB. */
   maxQueuedBytesPerConnection?: number;
+  /** The same for the whole server. Default: 256 MiB. */
+  maxQueuedBytes?: number;
   /** Streams a peer may reset, or make the server reset, in a burst. Default: 1,000. */
   resetBurst?: number;
   /** How fast that allowance grows back, per second. Default: 500. */
@@ -201,7 +203,7 @@ export interface ConnectionErrorReason {
   readonly message: string;
 }
 
-/** Where to listen: a TCP port (0 picks a free one) or a unix socket's path. */
+/** Where to listen: a TCP port (0 picks a free one) on `host` (default `127.0.0.1`), or a unix socket's path. */
 export type ListenOptions =
   | { port: number; host?: string; reusePort?: boolean; backlog?: number }
   | { path: string };
@@ -228,4 +230,8 @@ export interface ServerCounts {
   readonly connectionsRefused: number;
   /** Connections that the server ended for breaking the protocol or a limit. */
   readonly connectionErrors: number;
+  /** Bytes of unfinished requests held now. */
+  readonly bufferedBytes: number;
+  /** Bytes of answers that wait for a peer's window now. */
+  readonly queuedBytes: number;
 }

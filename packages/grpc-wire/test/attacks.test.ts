@@ -419,6 +419,8 @@ test("after all that, nothing is left behind", async () => {
   }
   assert.equal(counts.connections, 0);
   assert.equal(counts.activeCalls, 0);
+  assert.equal(counts.bufferedBytes, 0);
+  assert.equal(counts.queuedBytes, 0);
 });
 
 /** Measures the server again and again; the most that it held. */

@@ -451,12 +451,15 @@ export class Connection implements FrameSink {
 
   /** A plain HTTP body, after its headers. */
   sendPlain(stream: Stream, body: Uint8Array): void {
-    stream.queue = new SendQueue(this.now, (change) => {
-      this.queuedBytes += change;
-    });
+    stream.queue = new SendQueue(this.now, (change) => this.countQueued(change));
     stream.queue.push(body);
     stream.queue.endsWithData = true;
     this.pumpLater(stream);
+  }
+
+  countQueued(change: number): void {
+    this.queuedBytes += change;
+    this.host.queuedBytes += change;
   }
 
   #pump(): void {

@@ -35,6 +35,8 @@ export interface Host {
   readonly deadlines: DeadlineWheel;
   /** Bytes of unfinished request messages over all connections. */
   bufferedBytes: number;
+  /** Bytes of answers that wait for a window, over all connections. */
+  queuedBytes: number;
   /** Calls whose handler has not finished. */
   activeCalls: number;
   connectionErrors: number;

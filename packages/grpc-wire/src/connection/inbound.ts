@@ -4,6 +4,7 @@ import { GrpcError, Status } from "../grpc/status.ts";
 import type { Stream } from "./stream.ts";
 
 const PREFIX_BYTES = 5;
+const NONE = Buffer.alloc(0);
 
 /** One whole request message, as it came. */
 export interface ReceivedMessage {
@@ -23,8 +24,8 @@ interface Waiter {
  */
 export class Inbound implements AsyncIterableIterator<Uint8Array> {
   readonly #stream: Stream;
-  /** The message under way: its prefix first, then its bytes. */
-  #buffer = Buffer.allocUnsafe(PREFIX_BYTES);
+  /** The message under way: its prefix first, then its bytes. Grown as they come. */
+  #buffer = NONE;
   #have = 0;
   #want = PREFIX_BYTES;
   /** The bytes under way are a prefix, not yet a message. */
@@ -59,7 +60,7 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
       const taken = Math.min(this.#want - this.#have, end - at);
       const grown = this.#grow(this.#have + taken);
       if (grown !== undefined) return grown;
-      this.#buffer.set(bytes.subarray(at, at + taken), this.#have);
+      copyInto(this.#buffer, this.#have, bytes, at, taken);
       this.#have += taken;
       at += taken;
       if (this.#isPrefix && this.#have === PREFIX_BYTES) {
@@ -128,7 +129,8 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
     this.#isPrefix = false;
     this.#have = 0;
     this.#want = length;
-    this.#buffer = Buffer.alloc(0);
+    this.#account(-this.#buffer.length);
+    this.#buffer = NONE;
     return undefined;
   }
 
@@ -159,7 +161,7 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
 
   #complete(): void {
     this.#whole.push({ bytes: this.#buffer, compressed: this.#compressed });
-    this.#buffer = Buffer.allocUnsafe(PREFIX_BYTES);
+    this.#buffer = NONE;
     this.#have = 0;
     this.#want = PREFIX_BYTES;
     this.#isPrefix = true;
@@ -181,6 +183,12 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
       } else return;
     }
   }
+}
+
+/** Copies `count` bytes. Short ones by a loop: `set` needs a view first, which costs more than they do. */
+function copyInto(out: Buffer, to: number, bytes: Uint8Array, from: number, count: number): void {
+  if (count > 64) out.set(bytes.subarray(from, from + count), to);
+  else for (let index = 0; index < count; index++) out[to + index] = bytes[from + index]!;
 }
 
 async function inflatedLater(message: ReceivedMessage, stream: Stream): Promise<Uint8Array> {

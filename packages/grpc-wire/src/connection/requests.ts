@@ -9,7 +9,7 @@ import { encodeHeaders } from "../hpack/encoder.ts";
 import type { HeaderField } from "../hpack/field.ts";
 import type { InPlaceUnaryHandler, UnaryHandler } from "../types.ts";
 import type { Connection } from "./connection.ts";
-import type { Route } from "./host.ts";
+import type { Host, Route } from "./host.ts";
 import { Inbound, inflated, type ReceivedMessage } from "./inbound.ts";
 import { closeLocal, finishWithStatus, writeHeaderBlock } from "./responses.ts";
 import { Stream } from "./stream.ts";
@@ -28,7 +28,10 @@ export function openRequest(connection: Connection, id: number, head: RequestHea
     connection.resetStream(id, ErrorCode.REFUSED_STREAM);
     return;
   }
-  if (connection.queuedBytes > host.limits.maxQueuedBytesPerConnection) {
+  if (
+    connection.queuedBytes > host.limits.maxQueuedBytesPerConnection ||
+    host.queuedBytes > host.limits.maxQueuedBytes
+  ) {
     connection.resetStream(id, ErrorCode.ENHANCE_YOUR_CALM);
     return;
   }
@@ -48,13 +51,21 @@ export function openRequest(connection: Connection, id: number, head: RequestHea
     finishWithStatus(stream, refusal.code, refusal.message);
     return;
   }
-  observer?.callStarted?.(head.path);
+  if (observer?.callStarted !== undefined) observeStart(host, head.path);
   if (route!.kind === "bidiStreaming") {
     stream.inbound = new Inbound(stream);
     if (ended) stream.inbound.end();
     pending(stream);
     runStreaming(stream, () => route!.handler(stream.inbound!, stream));
   } else if (ended) endRequest(stream);
+}
+
+function observeStart(host: Host, path: string): void {
+  try {
+    host.observer!.callStarted!(path);
+  } catch (error) {
+    host.onHandlerError?.(error, path);
+  }
 }
 
 const noRoute: Route = { path: "", kind: "none" };
@@ -314,7 +325,8 @@ export function inPlace(handler: UnaryHandler): InPlaceUnaryHandler {
     answer.then(
       (message) => {
         handlerReturned(stream);
-        call.finish(message);
+        if (message instanceof Uint8Array) call.finish(message);
+        else call.fail(new TypeError("a unary handler must answer with a Uint8Array"));
       },
       (error) => {
         handlerReturned(stream);

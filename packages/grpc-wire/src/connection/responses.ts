@@ -124,9 +124,7 @@ function queueMessage(stream: Stream, message: Uint8Array, compressed: boolean):
   const prefix = new Uint8Array(PREFIX_BYTES);
   prefix[0] = compressed ? 1 : 0;
   writeUint32(prefix, 1, message.length);
-  stream.queue ??= new SendQueue(connection.now, (change) => {
-    connection.queuedBytes += change;
-  });
+  stream.queue ??= new SendQueue(connection.now, (change) => connection.countQueued(change));
   if (stream.queue.bytes === 0) stream.queue.movedAt = connection.now;
   stream.queue.push(prefix);
   if (message.length > 0) stream.queue.push(message);
@@ -221,8 +219,17 @@ export function settle(stream: Stream, code: StatusCode): void {
     host.activeCalls -= 1;
     host.deadlines.remove(stream);
   }
-  if (host.observer?.callFinished !== undefined)
-    host.observer.callFinished(stream.path, code, performance.now() - stream.startedAt);
+  if (host.observer?.callFinished !== undefined) observeEnd(stream, code);
+}
+
+/** An observer that throws is told of like a handler that does; the call is not touched. */
+function observeEnd(stream: Stream, code: StatusCode): void {
+  const { host } = stream.connection;
+  try {
+    host.observer!.callFinished!(stream.path, code, performance.now() - stream.startedAt);
+  } catch (error) {
+    host.onHandlerError?.(error, stream.path);
+  }
 }
 
 /** We have ended our side. Where the peer has not, it need not go on: RST_STREAM with NO_ERROR (RFC 9113 section 8.1). */

@@ -1,0 +1,50 @@
+/** The README's server, run as it stands. */
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import grpc from "@grpc/grpc-js";
+
+const bytes = (value: Buffer) => value;
+
+test("the README's server runs, greets, counts, echoes and drains", async () => {
+  const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
+  const [first, second] = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code!);
+  // Inside the package, so that its own name resolves.
+  const folder = await mkdtemp(join(import.meta.dirname, "readme-"));
+  const file = join(folder, "server.ts");
+  await writeFile(file, `${first}\n${second}`);
+  const child = spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    const [line] = (await once(child.stdout, "data")) as [Buffer];
+    const address = /listening on (\S+)/.exec(String(line))![1]!;
+    const client = new grpc.Client(address, grpc.credentials.createInsecure());
+    const unary = (method: string, message: string) =>
+      new Promise<string>((resolve, reject) => {
+        const path = `/demo.Greeter/${method}`;
+        client.makeUnaryRequest(path, bytes, bytes, Buffer.from(message), (error, answer) =>
+          error ? reject(error) : resolve(String(answer)),
+        );
+      });
+    assert.equal(await unary("Greet", "Ada"), "Hello, Ada");
+    assert.equal(await unary("GreetLater", "later"), "later");
+    assert.equal(await unary("Echo", "in place"), "in place");
+    await assert.rejects(unary("Greet", ""), {
+      code: grpc.status.INVALID_ARGUMENT,
+      details: "say who you are",
+    });
+    const counted: number[] = [];
+    const stream = client.makeServerStreamRequest("/demo.Greeter/Count", bytes, bytes, Buffer.from("abc"));
+    for await (const message of stream) counted.push(message[0]);
+    assert.deepEqual(counted, [1, 2, 3]);
+    child.kill("SIGTERM");
+    const [code] = await once(child, "exit");
+    assert.equal(code, 0);
+    client.close();
+  } finally {
+    child.kill("SIGKILL");
+    await rm(folder, { recursive: true });
+  }
+});

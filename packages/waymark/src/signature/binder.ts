@@ -1,5 +1,12 @@
 import { RAW, typeCompiler } from "./convert/compile.ts";
-import { type Converter, describe, INVALID, type Note } from "./convert/converter.ts";
+import {
+  type CompileContext,
+  type Converter,
+  describe,
+  INVALID,
+  MAXIMUM_ATTEMPTS,
+  type Note,
+} from "./convert/converter.ts";
 import { type BindFault, BindFaults } from "./faults.ts";
 import { GivenArguments, ORIGIN, originPlace } from "./given.ts";
 import {
@@ -103,6 +110,7 @@ class CompiledBinder implements Binder {
   readonly #reportsUnknown: boolean;
   readonly #queryVerb: boolean;
   readonly #schemas: SchemaRunner | undefined;
+  readonly #attempts: CompileContext["attempts"];
   readonly #notes: Note[] = [];
 
   constructor(given: MethodSignature, options: BinderOptions) {
@@ -110,6 +118,7 @@ class CompiledBinder implements Binder {
     const signature = assignSchemaRoles(given, schemas);
     const unknownKeywords = options.unknownKeywords ?? "reject";
     const context = typeCompiler(signature.definitions, unknownKeywords);
+    this.#attempts = context.attempts;
     this.#reportsUnknown = unknownKeywords === "reject";
     this.#queryVerb = QUERY_VERBS.has(signature.verb);
     this.#argumentCount = signature.parameters.length;
@@ -178,6 +187,7 @@ class CompiledBinder implements Binder {
 
   #bind({ segments, query, body }: BindInput): BindResult | Promise<BindResult> {
     const given = this.#given;
+    this.#attempts.left = MAXIMUM_ATTEMPTS;
     const fault =
       (query !== "" ? given.addQuery(query) : undefined) ?? (body ? given.addBody(body) : undefined);
     if (fault) return new BindFaults(400, [fault]);

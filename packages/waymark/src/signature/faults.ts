@@ -6,7 +6,10 @@ export interface BindFault {
   readonly message: string;
 }
 
-/** All that is wrong with the arguments of one request, found together. */
+/** An answer must not outgrow its request. */
+const MAXIMUM_FAULTS = 100;
+
+/** What is wrong with the arguments of one request, found together; no more than a hundred of it. */
 export class BindFaults {
   /** 404 where a path segment is missing or too many, else 400. */
   readonly status: 400 | 404;
@@ -14,6 +17,6 @@ export class BindFaults {
 
   constructor(status: 400 | 404, faults: readonly BindFault[]) {
     this.status = status;
-    this.faults = faults;
+    this.faults = faults.length > MAXIMUM_FAULTS ? faults.slice(0, MAXIMUM_FAULTS) : faults;
   }
 }

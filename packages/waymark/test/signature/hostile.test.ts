@@ -204,6 +204,49 @@ suite("depth is bounded", () => {
   });
 });
 
+suite("work and answers are bounded", () => {
+  const bind = (method: string, value: unknown) =>
+    binderOf(method, DECLARATIONS).bind({ segments: [], query: "", body: { kind: "json", value } });
+  const many = (make: (index: number) => [string, unknown]) =>
+    Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => make(index)));
+  const rows: readonly (readonly [method: string, value: unknown])[] = [
+    ["POST({ it }: { it: string[] })", { it: new Array(100_000).fill(0) }],
+    ["POST({ it }: { it: string[][] })", { it: new Array(1_000).fill(new Array(1_000).fill(0)) }],
+    ["POST({ it }: { it: [number, ...string[]] })", { it: new Array(100_000).fill(0) }],
+    ["POST({ it }: { it: { a?: string } })", { it: many((index) => [`n${index}`, 0]) }],
+    ["POST({ it }: { it: Record<string, string> })", { it: many((index) => [`n${index}`, 0]) }],
+    [
+      "POST({ a }: { a?: string })",
+      Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`n${index}`, 0])),
+    ],
+  ];
+  for (const [method, value] of rows) {
+    test(`at most a hundred faults: ${method}`, () => {
+      const result = bind(method, value);
+      assert.ok(result instanceof BindFaults);
+      assert.equal(result.faults.length, 100);
+    });
+  }
+  test("a union that contains itself is not tried in all combinations", () => {
+    const declarations =
+      "type Twin = { next?: Twin; a: string } | { next?: Twin; b: string } | { next?: Twin; c: string };";
+    const binder = binderOf("POST({ it }: { it: Twin })", declarations);
+    const nested = (depth: number) => {
+      let it: object = { z: 1 };
+      for (let index = 0; index < depth; index++) it = { next: it, c: "x" };
+      return { segments: [], query: "", body: { kind: "json", value: { it } } } as const;
+    };
+    const result = binder.bind(nested(150));
+    assert.ok(result instanceof BindFaults);
+    const valid = {
+      segments: [],
+      query: "",
+      body: { kind: "json", value: { it: { next: { b: "x" }, c: "y" } } },
+    } as const;
+    assert.ok(Array.isArray(binder.bind(valid)), "and the next request starts anew");
+  });
+});
+
 suite("what was bound is what the type says", () => {
   test("numbers are finite and exact, whatever the text", () => {
     const binder = binderOf("GET(it: number)");

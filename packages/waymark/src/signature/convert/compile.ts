@@ -1,5 +1,13 @@
 import type { LiteralNode, Refinements, ScalarNode, TypeNode } from "../model.ts";
-import { type CompileContext, type Converter, INVALID, RANK, reject, scalarConverter } from "./converter.ts";
+import {
+  type CompileContext,
+  type Converter,
+  INVALID,
+  MAXIMUM_ATTEMPTS,
+  RANK,
+  reject,
+  scalarConverter,
+} from "./converter.ts";
 import { arrayConverter, tupleConverter } from "./lists.ts";
 import { objectConverter } from "./objects.ts";
 import { type Check, dayCheck, numberCheck, stringCheck } from "./refinements.ts";
@@ -24,6 +32,7 @@ export const typeCompiler = (
   const context: CompileContext = {
     definitions,
     unknownKeywords,
+    attempts: { left: MAXIMUM_ATTEMPTS },
     compile: (type) => compileType(type, context, compiled),
   };
   return context;

@@ -39,7 +39,18 @@ export interface CompileContext {
   /** What becomes of names that an object type does not have: a fault, or nothing. */
   readonly unknownKeywords: "reject" | "ignore";
   readonly compile: (type: TypeNode) => Converter;
+  /**
+   * How many more members of unions may turn out not to fit, in their parts, for one request: members
+   * that contain the union again would else be tried in all combinations.
+   */
+  readonly attempts: { left: number };
 }
+
+/** How many attempts at the members of unions a request has; a body of 1 MiB has no more such values. */
+export const MAXIMUM_ATTEMPTS = 200_000;
+
+/** After so many reasons, the rest of a list or an object is not looked at: the answer would outgrow the request. */
+export const MAXIMUM_NOTES = 100;
 
 /** The order in which a union tries its members on text. */
 export const RANK = {

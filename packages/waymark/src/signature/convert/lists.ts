@@ -5,6 +5,7 @@ import {
   describe,
   type FieldValue,
   INVALID,
+  MAXIMUM_NOTES,
   type Note,
   prefixNotes,
   RANK,
@@ -39,7 +40,10 @@ export const arrayConverter = (type: ArrayNode, context: CompileContext): Conver
     for (let index = 0; index < value.length; index++) {
       const start = notes.length;
       list[index] = item.fromJson(value[index], notes);
-      if (notes.length > start) prefixNotes(notes, start, `[${index}]`);
+      if (notes.length > start) {
+        prefixNotes(notes, start, `[${index}]`);
+        if (notes.length - before >= MAXIMUM_NOTES) break;
+      }
     }
     return finish(list, notes, before);
   };
@@ -81,12 +85,12 @@ export const tupleConverter = (type: TupleNode, context: CompileContext): Conver
       return reject(notes, `must be ${expected}, got ${values.length}`);
     }
     const before = notes.length;
-    const list = values.map((value, index) => {
+    const list: unknown[] = new Array(values.length);
+    for (let index = 0; index < values.length && notes.length - before < MAXIMUM_NOTES; index++) {
       const start = notes.length;
-      const result = one(items[index] ?? rest!, value);
+      list[index] = one(items[index] ?? rest!, values[index]!);
       prefixNotes(notes, start, `[${index}]`);
-      return result;
-    });
+    }
     return notes.length > before ? INVALID : list;
   };
   const fromList = (values: readonly FieldValue[], notes: Note[]): unknown =>

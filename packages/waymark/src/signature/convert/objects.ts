@@ -4,6 +4,7 @@ import {
   type Converter,
   describe,
   INVALID,
+  MAXIMUM_NOTES,
   type Note,
   prefixNotes,
   propertyStep,
@@ -56,6 +57,7 @@ export const objectConverter = (type: ObjectNode, context: CompileContext): Conv
     if (keys && keys.length > taken) {
       for (const key of keys) {
         if (names.has(key)) continue;
+        if (notes.length - before >= MAXIMUM_NOTES) break;
         const start = notes.length;
         if (index) result[key] = index.fromJson(given[key], notes);
         else reject(notes, "is not a known property");

@@ -34,6 +34,9 @@ export const unionConverter = (type: UnionNode, context: CompileContext): Conver
         return result;
       }
       const own = notes.splice(before);
+      if (own.some((note) => note.path !== "") && --context.attempts.left < 0) {
+        return reject(notes, "fits too many types in part to be told apart", true);
+      }
       if (isNearer(own, best)) best = own;
     }
     // a member that fits but for its parts or bounds says more than the list of all members

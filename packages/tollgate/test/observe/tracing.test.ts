@@ -183,6 +183,16 @@ describe("tracing", () => {
     assert.ok(some.spans.length > 350 && some.spans.length < 650, `${some.spans.length} of 1000`);
   });
 
+  it("cuts what a caller sends without end", async () => {
+    const { spans } = await collected({}, (tracing) => {
+      const call = tracing.startCall(method, none, { "rpc.system": "g".repeat(5000) })!;
+      call.child("ShouldRateLimit Execution", { domain: "d".repeat(1_000_000) }).end();
+      call.end();
+    });
+    assert.equal(byName(spans, method).attributes["rpc.system"], "g".repeat(1024));
+    assert.equal(byName(spans, "ShouldRateLimit Execution").attributes.domain, "d".repeat(1024));
+  });
+
   it("carries a client's trace in W3C and B3 headers", async () => {
     let headers: Readonly<Record<string, string>> = {};
     const { spans } = await collected({ serviceName: "RateLimitClient" }, (tracing) => {

@@ -31,6 +31,9 @@ import type {
 /** Failures of an exporter that is away are said this often at most, in milliseconds. */
 const SAY_AGAIN_AFTER = 60_000;
 
+/** In characters. */
+const MAX_ATTRIBUTE = 1024;
+
 class RecordedSpan implements CallTrace {
   readonly span: Span;
   readonly context: Context;
@@ -75,6 +78,8 @@ export class OpenTelemetryTracing implements Tracing {
       // What reaches the SDK is sampled already.
       sampler: new AlwaysOnSampler(),
       resource: resourceOf(options),
+      // A caller may send a domain of megabytes.
+      spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE },
       // Its queue is bounded; what does not fit is dropped.
       spanProcessors: [new BatchSpanProcessor({ exporter })],
     });

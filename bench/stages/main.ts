@@ -1,0 +1,167 @@
+/**
+ * `npm run bench -- stages`: what each stage of a decision costs, from the bytes of a read to the bytes of a write, and
+ * what is left of the whole for sockets and the kernel. Nanoseconds of this process, medians of rounds; the whole is
+ * microseconds of the server's CPU under h2load (8 connections x 50 streams), in the same run.
+ */
+
+import { HeaderBlocks } from "../../packages/grpc-wire/src/connection/header-blocks.ts";
+import { FrameReader } from "../../packages/grpc-wire/src/frames/reader.ts";
+import { Outcome } from "../../packages/tollgate/src/counters/store.ts";
+import { cacheKeyStem } from "../../packages/tollgate/src/decision/cache-key.ts";
+import { PreparedCache } from "../../packages/tollgate/src/decision/prepared-cache.ts";
+import { tally } from "../../packages/tollgate/src/decision/tally.ts";
+import { decodeRequest } from "../../packages/tollgate/src/protocol/decode-request.ts";
+import { responseSize, writeResponse } from "../../packages/tollgate/src/protocol/encode-response.ts";
+import type { RateLimitResponse } from "../../packages/tollgate/src/protocol/messages.ts";
+import { decisions, message } from "../support/decision.ts";
+import { median, spread, table } from "../support/figures.ts";
+import { framedFile, h2load } from "../support/h2load.ts";
+import { METHOD, startTollgate } from "../support/tollgate.ts";
+
+const ROUNDS = 7;
+const CALLS = 100_000;
+
+/** Nanoseconds that one call of `run` takes, a figure a round. */
+function time(run: () => void, calls = CALLS): number[] {
+  for (let call = 0; call < calls; call++) run();
+  return Array.from({ length: ROUNDS }, () => {
+    const start = performance.now();
+    for (let call = 0; call < calls; call++) run();
+    return ((performance.now() - start) / calls) * 1e6;
+  });
+}
+
+/** What a client writes for `count` calls: a HEADERS and a DATA frame each, header fields as indexes and one literal. */
+function conversation(bytes: Uint8Array, block: Buffer, count: number): Buffer {
+  const frames: Buffer[] = [];
+  const frame = (type: number, flags: number, stream: number, payload: Uint8Array) => {
+    const header = Buffer.alloc(9);
+    header.writeUIntBE(payload.length, 0, 3);
+    header[3] = type;
+    header[4] = flags;
+    header.writeUInt32BE(stream, 5);
+    frames.push(header, Buffer.from(payload));
+  };
+  const framed = Buffer.alloc(5 + bytes.length);
+  framed.writeUInt32BE(bytes.length, 1);
+  framed.set(bytes, 5);
+  for (let call = 0; call < count; call++) {
+    frame(1, 4, 2 * call + 1, block);
+    frame(0, 1, 2 * call + 1, framed);
+  }
+  return Buffer.concat(frames);
+}
+
+/** `:method POST`, `:scheme http`, `:path`, `:authority`, `te`, `content-type`: literals that the table does not keep. */
+function headerBlock(): Buffer {
+  const literal = (name: string, value: string) =>
+    Buffer.concat([
+      Buffer.from([0x00, name.length]),
+      Buffer.from(name),
+      Buffer.from([value.length]),
+      Buffer.from(value),
+    ]);
+  return Buffer.concat([
+    Buffer.from([0x83, 0x86]),
+    literal(":path", METHOD),
+    literal(":authority", "localhost:8081"),
+    literal("te", "trailers"),
+    literal("content-type", "application/grpc"),
+  ]);
+}
+
+export async function main(): Promise<void> {
+  const { ruleSet, store, decider, answering } = decisions();
+  const bytes = message("path=/api/a,remote_address=192.0.2.1");
+  const request = decodeRequest(bytes, 0, bytes.length);
+  const { entries } = request.descriptors[0]!;
+  const prepared = decider.prepare(request, ruleSet);
+  const part = prepared.parts[0]!;
+  const match = ruleSet.match("bench", entries)!;
+  const now = Date.now();
+  const seconds = Math.floor(now / 1000);
+  const count = () => ({
+    stem: part.stem,
+    windowStart: seconds - (seconds % 60),
+    windowSize: 60,
+    hits: 1,
+    limit: 1_000_000_000,
+    outcome: Outcome.COUNTED,
+    after: 1,
+  });
+  const counted = count();
+  const countRequest = { counts: [counted], allOrNothing: false, now, deadline: 0 };
+  const response = answering.decideMessage(bytes, 0, bytes.length, 0) as RateLimitResponse;
+  const out = Buffer.alloc(1024);
+  const cache = new PreparedCache();
+  for (let call = 0; call < 3; call++) {
+    if (cache.find(1, bytes, 0, bytes.length) === undefined)
+      cache.offer(bytes, 0, bytes.length, { ...prepared, generation: 1 });
+  }
+
+  const block = headerBlock();
+  const perRead = 50;
+  const chunk = conversation(bytes, block, perRead);
+  const reader = new FrameReader({
+    onFrame: (_bytes, _at, next) => next,
+    onPreface() {},
+    onOversizedFrame() {},
+    onBadPreface() {},
+  });
+  reader.read(Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
+  const known = new HeaderBlocks(["proto"], 16_384, 8);
+  const unknown = new HeaderBlocks(["proto"], 16_384, 0);
+  known.readRequest(block, 0, block.length);
+
+  const stages: [string, number[]][] = [
+    [
+      "frames: cut a call's two frames out of a read",
+      time(() => reader.read(chunk), CALLS / perRead).map((ns) => ns / perRead),
+    ],
+    ["header block, seen before on this connection", time(() => known.readRequest(block, 0, block.length))],
+    ["header block, decoded whole", time(() => unknown.readRequest(block, 0, block.length))],
+    ["message, asked before: found by its bytes", time(() => cache.find(1, bytes, 0, bytes.length))],
+    ["message, decoded", time(() => decodeRequest(bytes, 0, bytes.length))],
+    ["match: the rule of a descriptor", time(() => ruleSet.match("bench", entries))],
+    ["key: the counter's name", time(() => cacheKeyStem("", "bench", entries, match, 2))],
+    ["prepare: match, key, statistics, through their cache", time(() => decider.prepare(request, ruleSet))],
+    ["count: embedded", time(() => store.count(countRequest))],
+    ["statistics and status", time(() => tally(counted, part.statistics!, part, part.rule!, seconds))],
+    [
+      "encode",
+      time(() => {
+        responseSize(response);
+        writeResponse(response, out, 0);
+      }),
+    ],
+    ["decision whole, asked before", time(() => answering.decideMessage(bytes, 0, bytes.length, 0))],
+  ];
+  console.log(
+    table(
+      ["stage", "ns (median, spread)"],
+      stages.map(([name, figures]) => [name, spread(figures, 0)]),
+    ),
+  );
+  await store.close();
+
+  const server = await startTollgate();
+  try {
+    const file = framedFile(bytes);
+    const shape = { connections: 8, streams: 50, calls: 200_000 };
+    h2load(server.pid, server.url, file, shape);
+    const whole = Array.from(
+      { length: 5 },
+      () => h2load(server.pid, server.url, file, shape).cpuMicroseconds,
+    );
+    const named = ["frames", "header block, seen", "decision whole", "encode"];
+    const inStages = stages
+      .filter(([name]) => named.some((start) => name.startsWith(start)))
+      .reduce((sum, [, figures]) => sum + median(figures), 0);
+    console.log(`\nthe whole under load: ${spread(whole)} us of CPU a decision`);
+    console.log(
+      `of these in the stages of a repeated call: ${(inStages / 1000).toFixed(2)} us; the rest is sockets, garbage collection, the kernel`,
+    );
+  } finally {
+    await server.stop();
+  }
+}

@@ -1,0 +1,66 @@
+import { EmbeddedStore } from "../../packages/tollgate/src/counters/embedded/embedded-store.ts";
+import { Decider } from "../../packages/tollgate/src/decision/decide.ts";
+import { Answering } from "../../packages/tollgate/src/doors/answering.ts";
+import { createLogger } from "../../packages/tollgate/src/observe/log.ts";
+import { createStatistics } from "../../packages/tollgate/src/observe/registry.ts";
+import { encodeRequest } from "../../packages/tollgate/src/protocol/encode-request.ts";
+import { loadRules } from "../../packages/tollgate/src/rules/load.ts";
+
+/** The rules that every benchmark of decisions uses. */
+export const rules = `
+domain: bench
+descriptors:
+  - key: user
+    rate_limit: { unit: hour, requests_per_unit: 1000000000 }
+  - key: path
+    value: /api/*
+    descriptors:
+      - key: remote_address
+        rate_limit: { unit: minute, requests_per_unit: 1000000000 }
+  - key: plan
+    value: free
+    rate_limit: { unit: day, requests_per_unit: 1 }
+`;
+
+/** A request's bytes; each descriptor as `key=value,key2=value2`. */
+export function message(...descriptors: string[]): Uint8Array {
+  return encodeRequest({
+    domain: "bench",
+    descriptors: descriptors.map((text) => ({
+      entries: text.split(",").map((pair) => {
+        const [key, value] = pair.split("=");
+        return { key: key!, value: value! };
+      }),
+      limit: undefined,
+      hitsAddend: undefined,
+      isNegativeHits: false,
+    })),
+    hitsAddend: 0,
+  });
+}
+
+/** Everything between the wire and the store, over embedded counters. */
+export function decisions() {
+  const { ruleSet, diagnostics } = loadRules([{ name: "bench.yaml", text: rules }], { mergeDomains: false });
+  if (ruleSet === undefined) throw new Error(diagnostics.map(({ message }) => message).join("\n"));
+  const store = EmbeddedStore.create();
+  const statistics = createStatistics();
+  const options = {
+    cacheKeyPrefix: "",
+    nearLimitRatio: 0.8,
+    shadowMode: false,
+    quotaMode: false,
+    stopIncrementing: false,
+    dynamicMetadata: false,
+    headers: undefined,
+  };
+  const decider = new Decider(options, statistics, store);
+  const answering = new Answering({
+    decider,
+    store,
+    ruleSet: () => ruleSet,
+    statistics,
+    log: createLogger(),
+  });
+  return { ruleSet, store, statistics, decider, answering };
+}

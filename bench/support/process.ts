@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { globSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+
+/** A server under load, in a process of its own on a core of its own. */
+export interface BenchServer {
+  readonly name: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+export interface BenchServerOptions {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Cores that it may use; the first one by default. Without `taskset` or a second core it runs anywhere. */
+  readonly cores?: string;
+  /** What it says when it is ready, on either output. */
+  readonly ready: RegExp;
+}
+
+/** The cores that the load may use: all but the first. */
+export const loadCores = availableParallelism() > 1 ? `1-${availableParallelism() - 1}` : "0";
+
+export async function startServer(options: BenchServerOptions): Promise<BenchServer> {
+  const { name, command, args, env = {}, cores = "0", ready } = options;
+  const child = spawn("taskset", ["-c", cores, command, ...args], {
+    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "/", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  await untilReady(child, name, ready);
+  return {
+    name,
+    pid: child.pid!,
+    stop: async () => {
+      const ended = once(child, "close");
+      child.kill("SIGTERM");
+      const cut = setTimeout(() => child.kill("SIGKILL"), 5000);
+      await ended;
+      clearTimeout(cut);
+    },
+  };
+}
+
+function untilReady(child: ChildProcess, name: string, ready: RegExp): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    const hear = (chunk: unknown): void => {
+      if (text.length < 100_000) text += String(chunk);
+      if (ready.test(text)) resolve();
+    };
+    child.stdout!.on("data", hear);
+    child.stderr!.on("data", hear);
+    child.once("close", () => reject(new Error(`${name} ended before it was ready:\n${text}`)));
+  });
+}
+
+/** Microseconds of CPU that a process has used, all threads together (proc(5), schedstat: nanoseconds on the CPU). */
+export function cpuMicroseconds(pid: number): number {
+  let nanoseconds = 0;
+  for (const file of globSync(`/proc/${pid}/task/*/schedstat`)) {
+    try {
+      nanoseconds += Number(readFileSync(file, "utf8").split(" ")[0]);
+    } catch {
+      // The thread has ended meanwhile.
+    }
+  }
+  return nanoseconds / 1000;
+}
+
+/** Resident memory in MiB. */
+export function residentMemory(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+)/.exec(text)?.[1] ?? 0) / 1024;
+}

@@ -1,0 +1,75 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { rules } from "./decision.ts";
+import { type BenchServer, startServer } from "./process.ts";
+
+export const METHOD = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit";
+
+export interface BenchTollgate extends BenchServer {
+  /** Of the method. */
+  readonly url: string;
+  readonly http: string;
+}
+
+/** A free port; somebody else may take it, so it is used at once. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** A folder with rules as both services look for them: `RUNTIME_ROOT/bench/config`. */
+export function rulesFolder(text = rules): { root: string; remove(): void } {
+  const root = mkdtempSync(join(tmpdir(), "bench-rules-"));
+  mkdirSync(join(root, "bench", "config"), { recursive: true });
+  writeFileSync(join(root, "bench", "config", "bench.yaml"), text);
+  return { root, remove: () => rmSync(root, { recursive: true, force: true }) };
+}
+
+/** Tollgate in one thread on one core, unless the environment says otherwise. */
+export async function startTollgate(
+  env: Record<string, string> = {},
+  cores?: string,
+  text = rules,
+): Promise<BenchTollgate> {
+  const folder = rulesFolder(text);
+  const [grpc, http, debug] = [await freePort(), await freePort(), await freePort()];
+  const command = join(import.meta.dirname, "..", "..", "packages", "tollgate", "bin", "tollgate.mjs");
+  const server = await startServer({
+    name: "tollgate",
+    command: process.execPath,
+    args: [command],
+    env: {
+      RUNTIME_ROOT: folder.root,
+      RUNTIME_SUBDIRECTORY: "bench",
+      DISABLE_STATS: "true",
+      WORKERS: "1",
+      HOST: "127.0.0.1",
+      GRPC_HOST: "127.0.0.1",
+      DEBUG_HOST: "127.0.0.1",
+      GRPC_PORT: String(grpc),
+      PORT: String(http),
+      DEBUG_PORT: String(debug),
+      ...(env.KVSTORE_URL === undefined && { BACKEND_TYPE: "embedded" }),
+      ...env,
+    },
+    ...(cores !== undefined && { cores }),
+    ready: /Listening for HTTP/,
+  });
+  return {
+    ...server,
+    url: `http://127.0.0.1:${grpc}${METHOD}`,
+    http: `http://127.0.0.1:${http}`,
+    stop: async () => {
+      await server.stop();
+      folder.remove();
+    },
+  };
+}

@@ -37,8 +37,9 @@ describe("kvstore: pool", () => {
   test("so many connections are kept, and lost ones are made again", async (t) => {
     const seen: number[] = [];
     const { proxy, store } = await proxied(t, { poolSize: 4, onConnections: (active) => seen.push(active) });
-    await until("four stand", () => proxy.open === 4);
-    assert.deepEqual(store.gauges, { cxActive: 4, cxTotal: 4, cxLocalClose: 0 });
+    await until("four stand", () => store.gauges.cxActive === 4);
+    assert.equal(proxy.open, 4);
+    assert.deepEqual({ ...store.gauges }, { cxActive: 4, cxTotal: 4, cxLocalClose: 0 });
     proxy.cut();
     await until("four stand again", () => store.gauges.cxTotal === 8);
     assert.equal(store.gauges.cxActive, 4);
@@ -53,8 +54,8 @@ describe("kvstore: pool", () => {
   test("the log says once when no connection stands and when one does again, and names the reason", async (t) => {
     const lines: string[] = [];
     const log = (level: string, message: string) => lines.push(`${level} ${message}`);
-    const { proxy } = await proxied(t, { poolSize: 3, log });
-    await until("all stand", () => proxy.open === 3);
+    const { proxy, store } = await proxied(t, { poolSize: 3, log });
+    await until("all stand", () => store.gauges.cxActive === 3);
     proxy.cut();
     await until("it is connected again", () => lines.length >= 3);
     assert.deepEqual(
@@ -128,7 +129,7 @@ describe("kvstore: pool", () => {
 
     test("CREATE opens at most as many as the pool has", async (t) => {
       const { proxy, store } = await proxied(t, { poolSize: 2, onEmptyWait: 10, timeout: 1500 });
-      await until("the pool stands", () => proxy.open === 2);
+      await until("the pool stands", () => store.gauges.cxActive === 2);
       proxy.held = () => true;
       const calls: Promise<unknown>[] = [];
       for (let i = 0; i < 12; i++) {
@@ -246,6 +247,21 @@ describe("kvstore: pool", () => {
     assert.equal(await waiting, 3, "who left while waiting was not counted, who left on the way was");
     await countFails(store, "DEADLINE_EXCEEDED", { stem }, { now: 1000, deadline: 1000 });
     assert.equal(await countOne(store, { stem, hits: 0 }, { now: 1000, deadline: 3000 }), 3, "on any clock");
+  });
+
+  test("who comes behind a caller that left is told its own position all the same", async (t) => {
+    const { proxy, store } = await proxied(t, { poolSize: 1 });
+    proxy.held = () => true;
+    const stem = stemOf(t);
+    const hasty = makeCount({ stem, hits: 10 });
+    const left = assert.rejects(async () => store.count(makeRequest([hasty], within(30))), {
+      code: "DEADLINE_EXCEEDED",
+    });
+    const patient = [countOne(store, { stem, hits: 1 }), countOne(store, { stem, hits: 0 })];
+    await left;
+    proxy.held = () => false;
+    assert.deepEqual(await Promise.all(patient), [11, 11]);
+    assert.deepEqual([hasty.outcome, hasty.after], [-1, -1], "the count of who left is not touched any more");
   });
 
   test("more than may wait fails at once", async (t) => {

@@ -1,0 +1,86 @@
+import type { Count } from "../store.ts";
+import type { Ticket } from "../transport/ticket.ts";
+
+/** How a count is sent; added up. */
+export const Way = {
+  PLAIN: 0,
+  /** Behind ASKING: its slot is on the move. */
+  ASKING: 1,
+  /** With the script's text: the server has forgotten it. */
+  WITH_TEXT: 2,
+} as const;
+
+/** What waits for a connection: a count and whose it is; `null` stands for all counts of an atomic ticket. */
+export class Items {
+  counts: (Count | null)[] = [];
+  tickets: Ticket[] = [];
+  ways: number[] = [];
+  /** About the bytes of their keys. */
+  bytes = 0;
+
+  get length(): number {
+    return this.tickets.length;
+  }
+
+  push(count: Count | null, ticket: Ticket, way: number): void {
+    this.counts.push(count);
+    this.tickets.push(ticket);
+    this.ways.push(way);
+    this.bytes += sizeOf(count, ticket);
+  }
+
+  /** Takes up to `most` from the front of another list, and no more than `mostBytes` but for one; this one must be empty. */
+  takeFrom(other: Items, most: number, mostBytes: number): void {
+    if (other.length <= most && other.bytes <= mostBytes) {
+      const { counts, tickets, ways } = this;
+      Object.assign(this, {
+        counts: other.counts,
+        tickets: other.tickets,
+        ways: other.ways,
+        bytes: other.bytes,
+      });
+      Object.assign(other, { counts, tickets, ways, bytes: 0 });
+      return;
+    }
+    let many = 0;
+    do {
+      this.bytes += sizeOf(other.counts[many]!, other.tickets[many]!);
+      many++;
+    } while (many < Math.min(most, other.length) && this.bytes < mostBytes);
+    this.counts = other.counts.splice(0, many);
+    this.tickets = other.tickets.splice(0, many);
+    this.ways = other.ways.splice(0, many);
+    other.bytes -= this.bytes;
+  }
+
+  /** Keeps those whose ticket is still open after `visit`. */
+  keepOpen(visit: (ticket: Ticket) => void): void {
+    const { counts, tickets, ways } = this;
+    let kept = 0;
+    this.bytes = 0;
+    for (let i = 0; i < tickets.length; i++) {
+      const ticket = tickets[i]!;
+      visit(ticket);
+      if (ticket.done) continue;
+      this.bytes += sizeOf(counts[i]!, ticket);
+      counts[kept] = counts[i]!;
+      tickets[kept] = ticket;
+      ways[kept++] = ways[i]!;
+    }
+    counts.length = tickets.length = ways.length = kept;
+  }
+
+  clear(): void {
+    this.counts.length = 0;
+    this.tickets.length = 0;
+    this.ways.length = 0;
+    this.bytes = 0;
+  }
+}
+
+function sizeOf(count: Count | null, ticket: Ticket): number {
+  if (count !== null) return count.stem.length;
+  let size = 0;
+  for (const { stem } of ticket.counts) size += stem.length;
+  return size;
+}

@@ -1,0 +1,66 @@
+import { MAX_COUNT } from "../store.ts";
+import type { Ticket } from "../transport/ticket.ts";
+import { ErrorReply, type Reply, toInteger } from "./resp/reader.ts";
+
+/** What a command does. */
+export const Kind = { LOOK: 0, ADD: 1, GIVE: 2, ATOMIC: 3, EXPIRE: 4 } as const;
+
+/** One command of a batch and its reply; used again. */
+export class Op {
+  kind: number = Kind.LOOK;
+  stem = "";
+  windowStart = 0;
+  windowSize = 0;
+  /** The sum of its members' hits, without sign. */
+  total = 0;
+  ticket: Ticket | null = null;
+  way = 0;
+  expires = false;
+  hash = 0;
+  /** Atomic: the keys whose expiry the script is told to set. */
+  hashes: number[] = [];
+  expiryAcknowledged = false;
+  reply: Reply | undefined;
+  /** The counter at the member that is settled next. */
+  running = 0;
+}
+
+const overflow = "ERR increment or decrement would overflow";
+
+/**
+ * Sets `running` to the counter before the op's first member.
+ * @returns whether the key turned out to be fresh
+ */
+export function startPositions(op: Op): boolean {
+  let { reply } = op;
+  if (typeof reply === "string") reply = toIntegerReply(reply);
+  if (reply === null) reply = 0;
+  if (reply instanceof ErrorReply && reply.message === overflow) {
+    op.reply = MAX_COUNT;
+    op.running = MAX_COUNT;
+    return false;
+  }
+  op.reply = reply;
+  if (op.kind === Kind.ADD) {
+    if (typeof reply === "number") {
+      op.running = reply - op.total;
+      return op.running === 0;
+    }
+    if (typeof reply === "bigint") op.running = Number(reply - BigInt(op.total));
+  } else if (typeof reply === "number" || typeof reply === "bigint") op.running = Number(reply);
+  return false;
+}
+
+function toIntegerReply(text: string): Reply {
+  try {
+    return toInteger(text);
+  } catch {
+    return new ErrorReply("ERR value is not an integer or out of range");
+  }
+}
+
+/** The counter after the op's next member. */
+export function nextPosition(op: Op, hits: number): number {
+  op.running = Math.max(0, Math.min(op.running + hits, MAX_COUNT));
+  return op.running;
+}

@@ -58,8 +58,8 @@ export class GrpcServer {
       responseCompression: options.responseCompression ?? "mirror",
       compressionThresholdBytes: options.compressionThresholdBytes ?? 1024,
       observer: options.observer,
-      onHandlerError: options.onHandlerError,
-      onConnectionError: options.onConnectionError,
+      onHandlerError: safely(options.onHandlerError),
+      onConnectionError: safely(options.onConnectionError),
       deadlines: new DeadlineWheel(),
       bufferedBytes: 0,
       queuedBytes: 0,
@@ -276,6 +276,20 @@ export class GrpcServer {
     this.#sweeper = undefined;
     this.#host.deadlines.stop();
   }
+}
+
+/** Hooks that tell of faults cannot cause one: what they throw is dropped. */
+function safely<A extends unknown[]>(
+  hook: ((...args: A) => void) | undefined,
+): ((...args: A) => void) | undefined {
+  if (hook === undefined) return undefined;
+  return (...args) => {
+    try {
+      hook(...args);
+    } catch {
+      // Nobody is left to tell.
+    }
+  };
 }
 
 function secureContextOf({ cert, key, ca }: TlsOptions): SecureContext {

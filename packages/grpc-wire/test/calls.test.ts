@@ -633,6 +633,54 @@ test("the observer sees each call once, with its status", async () => {
   client.close();
 });
 
+test("hooks that throw break neither a call nor the server", async () => {
+  const boom = () => {
+    throw new Error("hook");
+  };
+  const observer = { callStarted: boom, callFinished: boom };
+  await using server = await TestServer.start({ observer, onHandlerError: boom, onConnectionError: boom });
+  const client = await RawClient.open({ port: server.port });
+  client.send(client.call(1, "/test.Echo/Simple", "a"), client.call(3, "/test.Echo/InPlace", "b"));
+  assert.deepEqual((await client.answer(1)).messages.map(String), ["a"]);
+  assert.deepEqual((await client.answer(3)).messages.map(String), ["b"]);
+  client.send(frame(type.data, 0, 0));
+  assert.equal((await client.goaway()).code, 1);
+  await client.closed();
+});
+
+test("a handler that answers with no bytes fails its call only", async () => {
+  await using it = await serve((server) =>
+    server
+      .unary("/t.T/Nothing", (() => undefined) as never)
+      .unary("/t.T/NothingLater", (async () => "text") as never)
+      .serverStreaming("/t.T/NothingStreamed", async function* () {
+        yield 5 as never;
+      }),
+  );
+  for (const [index, name] of ["Nothing", "NothingLater", "NothingStreamed"].entries()) {
+    it.client.send(it.client.call(index * 2 + 1, `/t.T/${name}`));
+    assert.equal((await it.client.answer(index * 2 + 1)).fields.get("grpc-status"), "2");
+  }
+});
+
+test("a stream's window that turns negative is made up for before more is sent", async () => {
+  await using server = await TestServer.start();
+  const client = await RawClient.open({ port: server.port }, settings([4, 30_000]));
+  client.send(client.call(1, "/test.Echo/Large", uint32(100_000)));
+  await client.until(() => client.answerBytes(1) === 30_000);
+  // 30,000 are sent: the window becomes 100 - 30,000.
+  client.send(settings([4, 100]), frame(type.windowUpdate, 0, 0, uint32(1_000_000)));
+  client.send(frame(type.windowUpdate, 0, 1, uint32(29_900)), frame(type.ping, 0, 0, Buffer.alloc(8)));
+  await client.frame(type.ping);
+  assert.equal(client.answerBytes(1), 30_000);
+  client.send(frame(type.windowUpdate, 0, 1, uint32(1)), frame(type.ping, 0, 0, Buffer.alloc(8, 1)));
+  await client.until(() => client.answerBytes(1) > 30_000);
+  assert.equal(client.answerBytes(1), 30_001);
+  client.send(frame(type.windowUpdate, 0, 1, uint32(100_000)));
+  assert.equal((await client.answer(1)).messages[0]!.length, 100_000);
+  client.close();
+});
+
 test("paths are checked when they are registered", () => {
   const server = new GrpcServer();
   server.unary("/a.B/C", (message) => message);

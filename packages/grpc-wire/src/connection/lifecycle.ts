@@ -1,5 +1,6 @@
 import { MAX_STREAM_ID } from "../frames/constants.ts";
 import type { Connection } from "./connection.ts";
+import { writeGoaway, writePing } from "./control-writer.ts";
 
 /** Time for a peer to close its side after we closed ours, and to answer the ping of a drain. */
 const LINGER_MS = 1000;
@@ -55,12 +56,12 @@ export class Lifecycle {
     const connection = this.#connection;
     if (this.isDraining || connection.isDead) return;
     this.#drainingSince = Date.now();
-    if (!connection.hasSettings) {
+    if (!connection.settingsSeen) {
       connection.end();
       return;
     }
-    connection.sendGoaway(MAX_STREAM_ID, 0, "");
-    connection.sendPing(0, drainPing);
+    writeGoaway(connection.output, MAX_STREAM_ID, 0, "");
+    writePing(connection.output, 0, drainPing);
   }
 
   onPingAck(bytes: Buffer, start: number): void {
@@ -96,7 +97,7 @@ export class Lifecycle {
       if (now - this.#endedAt >= LINGER_MS) connection.destroy();
       return;
     }
-    if (!connection.hasSettings) {
+    if (!connection.settingsSeen) {
       if (now - this.#openedAt >= times.handshakeTimeoutMs) connection.destroy();
       return;
     }
@@ -133,7 +134,7 @@ export class Lifecycle {
       else if (now - this.#pingSentAt >= times.keepaliveTimeoutMs) this.#connection.destroy();
     } else if (times.keepaliveTimeMs > 0 && now - this.lastReceivedAt >= times.keepaliveTimeMs) {
       this.#pingSentAt = now;
-      this.#connection.sendPing(0, keepalivePing);
+      writePing(this.#connection.output, 0, keepalivePing);
     }
   }
 
@@ -149,7 +150,7 @@ export class Lifecycle {
     const connection = this.#connection;
     if (this.lastAcceptedId !== MAX_STREAM_ID || connection.isDead) return;
     this.lastAcceptedId = connection.lastStreamId;
-    connection.sendGoaway(connection.lastStreamId, 0, "");
+    writeGoaway(connection.output, connection.lastStreamId, 0, "");
     if (connection.streams.size === 0) connection.end();
   }
 

@@ -1,11 +1,14 @@
 import { FRAME_HEADER_BYTES, MAX_FRAME_BYTES, PREFACE } from "./constants.ts";
 
+/** What a sink returns to read no more. */
+export const STOP = -1;
+
 /** Told of every whole frame. */
 export interface FrameSink {
   /**
    * The frame `bytes[at, next)`, its header included; what follows it, up to `limit`, has arrived too.
    * Valid during the call. Returns where to go on: `next`, or further where the sink took following frames
-   * along, or -1 to read no more.
+   * along, or `STOP`.
    */
   onFrame(bytes: Buffer, at: number, next: number, limit: number): number;
   /** The client's connection preface is complete. */

@@ -105,7 +105,7 @@ export class Application {
       const { method } = incoming;
       const entry = route.verbs.get(method) ?? (method === "HEAD" ? route.verbs.get("GET") : undefined);
       if (entry === undefined) return withoutVerb(routes, route, incoming, this.options);
-      const call = new Call(incoming, route.settings, positionals, query);
+      const call = new Call(incoming, route.settings, positionals, query, entry.binder.readsBody);
       const controller = new route.controller(call) as Controller;
       // A constructor of its own need not hand the call on.
       controller[CALL] ??= call;

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, test } from "node:test";
 import { Application, type ApplicationOptions, Controller, HttpError } from "@tollway/waymark";
 
 async function ask(application: Application, path: string, init: RequestInit = {}): Promise<Response> {
@@ -290,6 +293,43 @@ test("an asynchronous schema validates once, with and without a body", async () 
   const body = new URLSearchParams({ n: "6" });
   assert.equal(await (await ask(application, "/schemed", { method: "POST", body })).json(), 6);
   assert.equal(runs, 3);
+});
+
+test("the body can be read in before() and again by the method, and arguments are still made of it", async () => {
+  class Signed extends Controller {
+    seen: string[] = [];
+    override async before() {
+      this.seen.push(await this.request.text(), String((await this.bytes()).length));
+    }
+    POST({ a }: { a: number }) {
+      return [...this.seen, a];
+    }
+  }
+  const application = new Application({ controllers: { Signed } });
+  const server = createServer(application.listener).listen(0, "127.0.0.1");
+  after(() => server.close());
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/signed`;
+  const init = { method: "POST", body: '{"a":1}', headers: { "content-type": "application/json" } };
+  assert.deepEqual(await (await ask(application, "/signed", init)).json(), ['{"a":1}', "7", 1]);
+  assert.deepEqual(await (await fetch(url, init)).json(), ['{"a":1}', "7", 1]);
+});
+
+test("a body that has gone through a stream is not waited for again", async () => {
+  const logged: string[] = [];
+  class Twice extends Controller {
+    async POST() {
+      await this.request.text();
+      return (await this.bytes()).length;
+    }
+  }
+  const application = new Application({ controllers: { Twice }, log: (error) => logged.push(String(error)) });
+  const server = createServer(application.listener).listen(0, "127.0.0.1");
+  after(() => server.close());
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/twice`;
+  assert.equal((await fetch(url, { method: "POST", body: "x" })).status, 500);
+  assert.match(logged[0]!, /already been read as a stream/);
 });
 
 test("a generator that fails before its first piece has an honest status", async () => {

@@ -1,4 +1,4 @@
-import { type BodyKind, type BodyRules, bodyKind, refuseEncoding } from "../http/body.ts";
+import { type BodyKind, type BodyRules, bodyKind } from "../http/body.ts";
 import type { Call, Keywords } from "../http/call.ts";
 import { HttpError } from "../http/error.ts";
 import { decodeUtf8, parseJson } from "../http/json.ts";
@@ -9,13 +9,6 @@ import { parseFields } from "../signature/fields.ts";
 /** True where the body has a media type whose content can fill arguments. */
 export function carriesArguments(call: Call, rules: BodyRules): boolean {
   return bodyKind(call.incoming.header("content-type"), rules) !== "other";
-}
-
-/** What kind of body comes, and how much of it may. 415 for a coding that is not understood. */
-export function bodyOf({ incoming }: Call, rules: BodyRules): { kind: BodyKind; limit: number } {
-  const kind = bodyKind(incoming.header("content-type"), rules);
-  refuseEncoding(incoming);
-  return { kind, limit: kind === "multipart" ? rules.multipartLimit : rules.bodyLimit };
 }
 
 /** Parses a body that was read. Faults are 400; a promise only for a multipart form. */

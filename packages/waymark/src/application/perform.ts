@@ -1,12 +1,13 @@
 import type { Controller } from "../controller.ts";
 import { type Answer, withoutBody } from "../http/answer.ts";
+import { bodyKind, refuseEncoding } from "../http/body.ts";
 import type { Call } from "../http/call.ts";
 import { responseAnswer, toAnswer } from "../http/convert.ts";
 import { flatten } from "../http/headers.ts";
 import type { RouteClass, RouteVerb } from "../routing/model.ts";
 import type { BindResult } from "../signature/binder.ts";
 import { BindFaults } from "../signature/faults.ts";
-import { bodyOf, carriesArguments, parseBody } from "./body.ts";
+import { carriesArguments, parseBody } from "./body.ts";
 import { failed, faultsError } from "./failure.ts";
 import type { ApplicationOptions } from "./options.ts";
 
@@ -103,13 +104,14 @@ async function performWithBody(matched: Matched, options: ApplicationOptions): P
 }
 
 /** Arity is looked at before the body; what is read of that is never more than the limit. */
-function readBody({ route, entry, call }: Matched): Promise<Uint8Array> {
+function readBody({ entry, call }: Matched): Promise<Uint8Array> {
   const { positionals, query } = call;
   if (positionals.length > entry.binder.maximum) {
     const faults = entry.binder.bind({ segments: positionals, query });
     if (faults instanceof BindFaults) throw faultsError(faults);
   }
-  return call.incoming.read(bodyOf(call, route.body).limit);
+  refuseEncoding(call.incoming);
+  return call.read();
 }
 
 function bindBody({ route, entry, call }: Matched, bytes: Uint8Array): BindResult | Promise<BindResult> {
@@ -118,7 +120,7 @@ function bindBody({ route, entry, call }: Matched, bytes: Uint8Array): BindResul
     call.body = body;
     return entry.binder.bind({ segments: call.positionals, query: call.query, body: body as never });
   };
-  const body = parseBody(call, bytes, bodyOf(call, route.body).kind);
+  const body = parseBody(call, bytes, bodyKind(call.incoming.header("content-type"), route.body));
   return body instanceof Promise ? body.then(bind) : bind(body);
 }
 

@@ -1,4 +1,5 @@
 import { parseCookie } from "cookie";
+import { type BodyKind, type BodyRules, bodyKind } from "./body.ts";
 import { HttpError } from "./error.ts";
 import { RequestHeaders } from "./headers.ts";
 import type { Incoming } from "./incoming.ts";
@@ -27,8 +28,7 @@ export class ResponseState {
 /** What the calls of one class have in common. */
 export interface CallSettings {
   readonly trustProxy: TrustProxy;
-  /** Most bytes that a body may have which the method reads for itself. */
-  readonly bodyLimit: number;
+  readonly body: BodyRules;
   readonly collect: (call: Call) => Keywords;
 }
 
@@ -42,17 +42,27 @@ export class Call {
   response: ResponseState | undefined = undefined;
   /** The body's bytes, once they have been read. */
   bytes: Uint8Array | undefined = undefined;
+  /** Whether the body fills arguments, so that it is read whole whoever asks first. */
+  readonly #takesBody: boolean;
+  #reading: Promise<Uint8Array> | undefined = undefined;
   #body: unknown = undefined;
   #keywords: Keywords | undefined = undefined;
   #headers: RequestHeaders | undefined = undefined;
   #cookies: Readonly<Record<string, string>> | undefined = undefined;
   #request: Request | undefined = undefined;
 
-  constructor(incoming: Incoming, settings: CallSettings, positionals: readonly string[], query: string) {
+  constructor(
+    incoming: Incoming,
+    settings: CallSettings,
+    positionals: readonly string[],
+    query: string,
+    takesBody: boolean,
+  ) {
     this.incoming = incoming;
     this.settings = settings;
     this.positionals = positionals;
     this.query = query;
+    this.#takesBody = takesBody;
   }
 
   /** The body as parsed, which only the core knows the form of. */
@@ -81,10 +91,25 @@ export class Call {
     return this.#keywords;
   }
 
-  /** The whole body, read once and kept. */
-  async read(): Promise<Uint8Array> {
-    this.bytes ??= await this.incoming.read(this.settings.bodyLimit);
-    return this.bytes;
+  /** The whole body, read once however often it is asked for. */
+  read(): Promise<Uint8Array> {
+    this.#reading ??= this.incoming.read(this.#limit());
+    return this.#reading;
+  }
+
+  #kind(): BodyKind {
+    return bodyKind(this.incoming.header("content-type"), this.settings.body);
+  }
+
+  #limit(): number {
+    const { bodyLimit, multipartLimit } = this.settings.body;
+    return this.#kind() === "multipart" ? multipartLimit : bodyLimit;
+  }
+
+  /** The body behind `request`. Decided when it is first read: by then it may have been read for the arguments. */
+  async *#stream(): AsyncGenerator<Uint8Array> {
+    if (this.#reading !== undefined || (this.#takesBody && this.#kind() !== "other")) yield await this.read();
+    else yield* this.incoming.stream(this.#limit());
   }
 
   get remoteAddress(): string | undefined {
@@ -114,8 +139,7 @@ export class Call {
     };
     // The standard's Request refuses a body with these two.
     if (incoming.hasBody && method !== "GET" && method !== "HEAD") {
-      init.body = (this.bytes ??
-        ReadableStream.from(incoming.stream(this.settings.bodyLimit))) as NonNullable<RequestInit["body"]>;
+      init.body = (this.bytes ?? ReadableStream.from(this.#stream())) as NonNullable<RequestInit["body"]>;
       init.duplex = "half";
     }
     return new Request(url, init);

@@ -19,7 +19,7 @@ export interface ModuleEntry {
 /** What the application says of every class, where the class itself says nothing. */
 export interface RouteDefaults {
   readonly body: BodyRules;
-  readonly call: Omit<CallSettings, "bodyLimit">;
+  readonly call: Omit<CallSettings, "body">;
   readonly unknownKeywords: "reject" | "ignore";
 }
 
@@ -78,7 +78,7 @@ export function buildRoutes(
         onError: overrides(controller, "onError"),
       },
       body,
-      settings: { ...defaults.call, bodyLimit: body.bodyLimit },
+      settings: { ...defaults.call, body },
     };
     classes.push(route);
     for (const [verb, method] of found.verbs) {

@@ -70,6 +70,7 @@ export class NodeIncoming implements Incoming {
   read(limit: number): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       const request = this.#request;
+      if (request.readableDidRead) return reject(new TypeError(TAKEN));
       const announced = Number(request.headers["content-length"] ?? 0);
       if (announced > limit) return reject(tooLarge(limit));
       this.#invite();
@@ -108,6 +109,7 @@ export class NodeIncoming implements Incoming {
   }
 
   async *stream(limit: number): AsyncGenerator<Uint8Array> {
+    if (this.#request.readableDidRead) throw new TypeError(TAKEN);
     const announced = Number(this.#request.headers["content-length"] ?? 0);
     if (announced > limit) throw tooLarge(limit);
     this.#invite();
@@ -126,6 +128,8 @@ export class NodeIncoming implements Incoming {
     this.#response.writeContinue();
   }
 }
+
+const TAKEN = "the body has already been read as a stream, through this.request";
 
 function tooLarge(limit: number): HttpError {
   return new HttpError(413, `the body is larger than ${limit} bytes`);

@@ -1,0 +1,149 @@
+import { Buffer } from "node:buffer";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Application } from "../../application.ts";
+import type { Answer } from "../../http/answer.ts";
+import { type NodeAdapterOptions, type NodeListener, sendAnswer } from "../node.ts";
+import { NodeIncoming } from "../node-incoming.ts";
+import type { StartResponse, WsgiEnviron, WsgiInput, WsgiResult } from "./types.ts";
+
+/** Serves through the WSGI callable: what `waymark --interface=wsgi` puts behind `node:http`. */
+export function wsgiListener(application: Application, options: NodeAdapterOptions = {}): NodeListener {
+  const { sendTimeout = 60_000, expectsContinue = false } = options;
+  return (request, response) => {
+    const incoming = new NodeIncoming(request, response, expectsContinue);
+    void answerOf(application, incoming, request, response).then((answer) => {
+      const report = (error: unknown) => application.report(error, incoming);
+      sendAnswer(incoming, request, response, answer, sendTimeout, report);
+    });
+  };
+}
+
+/** Headers go out with the first piece of the body, so that a fault until then can still change them. */
+async function answerOf(
+  application: Application,
+  incoming: NodeIncoming,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<Answer> {
+  let status = 500;
+  let headers: string[] = [];
+  let sent = false;
+  const startResponse: StartResponse = (line, pairs, excInfo) => {
+    if (sent) throw excInfo ?? new Error("start_response was called after the headers had gone out");
+    status = Number(line.slice(0, 3));
+    headers = pairs.flat();
+    return () => Promise.reject(new Error("write() is for applications of before PEP 333"));
+  };
+  const result = await application.wsgi(environOf(incoming, request), startResponse);
+  const iterator = result[Symbol.asyncIterator]();
+  const closed = () => void result.close();
+  response.once("close", closed);
+  const first = await iterator.next();
+  sent = true;
+  if (first.done === true) return { status, headers, body: null };
+  const length = headers.indexOf("content-length");
+  const whole = length !== -1 && Number(headers[length + 1]) === first.value.length;
+  return { status, headers, body: whole ? first.value : piecesOf(first.value, iterator, result) };
+}
+
+async function* piecesOf(
+  first: Uint8Array,
+  iterator: AsyncIterator<Uint8Array>,
+  result: WsgiResult,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield first;
+    for (;;) {
+      const step = await iterator.next();
+      if (step.done === true) return;
+      yield step.value;
+    }
+  } finally {
+    await result.close();
+  }
+}
+
+const ERRORS = {
+  write(text: string): void {
+    process.stderr.write(text);
+  },
+  flush(): void {},
+};
+
+function environOf(incoming: NodeIncoming, request: IncomingMessage): WsgiEnviron {
+  const { localAddress = "localhost", localPort = 80, remoteAddress = "" } = request.socket;
+  const { path, query } = cut(incoming.target);
+  const environ: Record<string, unknown> = {
+    REQUEST_METHOD: incoming.method,
+    SCRIPT_NAME: "",
+    PATH_INFO: unquoted(path),
+    QUERY_STRING: query,
+    REQUEST_URI: incoming.target,
+    SERVER_NAME: localAddress,
+    SERVER_PORT: String(localPort),
+    SERVER_PROTOCOL: `HTTP/${request.httpVersion}`,
+    REMOTE_ADDR: remoteAddress,
+    "wsgi.version": [1, 0],
+    "wsgi.url_scheme": incoming.scheme,
+    "wsgi.input": inputOf(incoming),
+    "wsgi.errors": ERRORS,
+    "wsgi.multithread": true,
+    "wsgi.multiprocess": false,
+    "wsgi.run_once": false,
+    // Node has taken the chunks apart already.
+    "wsgi.input_terminated": true,
+  };
+  for (const [name, value] of incoming.headers()) {
+    // `a_b` and `a-b` would be one variable: the one that no proxy checks must not stand in for the other.
+    if (name.includes("_")) continue;
+    const key = name.toUpperCase().replaceAll("-", "_");
+    const variable = key === "CONTENT_TYPE" || key === "CONTENT_LENGTH" ? key : `HTTP_${key}`;
+    const before = environ[variable];
+    environ[variable] = before === undefined ? value : `${before}${name === "cookie" ? "; " : ","}${value}`;
+  }
+  return environ as WsgiEnviron;
+}
+
+function cut(target: string): { path: string; query: string } {
+  const authority = target.startsWith("/") ? null : /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(target);
+  const from = authority === null ? 0 : authority[0].length;
+  const mark = target.indexOf("?", from);
+  if (mark === -1) return { path: target.slice(from), query: "" };
+  return { path: target.slice(from, mark), query: target.slice(mark + 1) };
+}
+
+/** A character for each byte; a malformed escape stays as it is. */
+function unquoted(path: string): string {
+  return path.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+/** Reads at the application's pace; nothing is asked of the client before the first `read`. */
+function inputOf(incoming: NodeIncoming): WsgiInput {
+  let source: AsyncIterator<Uint8Array> | undefined;
+  let rest: Uint8Array = new Uint8Array();
+  const more = async (): Promise<boolean> => {
+    source ??= incoming.stream(Number.POSITIVE_INFINITY);
+    const step = await source.next();
+    if (step.done === true) return false;
+    rest = rest.length === 0 ? step.value : Buffer.concat([rest, step.value]);
+    return true;
+  };
+  return {
+    async read(size = Number.POSITIVE_INFINITY) {
+      while (rest.length < size && (await more())) {
+        // Until there is enough, or no more.
+      }
+      const taken = rest.subarray(0, Math.min(size, rest.length));
+      rest = rest.subarray(taken.length);
+      return taken;
+    },
+    async *[Symbol.asyncIterator]() {
+      for (;;) {
+        if (rest.length === 0 && !(await more())) return;
+        const piece = rest;
+        rest = new Uint8Array();
+        yield piece;
+      }
+    },
+  };
+}

@@ -129,7 +129,6 @@ export class ClusterTopology implements Topology {
       case "TRYAGAIN":
         // Not a detour to elsewhere: it goes on until the slot has moved, within the time-out.
         ticket.detours--;
-        if (performance.now() - ticket.since > this.#around.options.timeout) return false;
         setTimeout(() => {
           if (!ticket.done) this.#nodeOf(count ?? ticket.counts[0]!).push(count, ticket, Way.PLAIN);
         }, tryAgainMs);

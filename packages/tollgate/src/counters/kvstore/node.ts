@@ -198,7 +198,8 @@ export class StoreNode {
   #refused(error: ErrorReply, count: Count | null, ticket: Ticket, way: number): void {
     const { code } = error;
     if (unfit.has(code)) this.#unfit = true;
-    if (ticket.detours < mostDetours * ticket.counts.length) {
+    const inTime = performance.now() - ticket.since < this.#options.timeout;
+    if (inTime && ticket.detours < mostDetours * ticket.counts.length) {
       ticket.detours++;
       if (code === "NOSCRIPT") {
         this.push(count, ticket, way | Way.WITH_TEXT);

@@ -156,6 +156,8 @@ export class Stream implements UnaryCall, StreamingCall {
   }
 
   write(message: Uint8Array): Promise<void> {
+    if (!(message instanceof Uint8Array))
+      return Promise.reject(new TypeError("a message must be a Uint8Array"));
     if (this.finished) return Promise.reject(this.endedError());
     return writeStreamed(this, message);
   }

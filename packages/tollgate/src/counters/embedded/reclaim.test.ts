@@ -55,6 +55,28 @@ describe("reclaiming", () => {
     for (let index = 0; index < 20_000; index++) assert.equal(add(store, `day${index}:`, 86_400, 0), 1);
   });
 
+  test("a counter that was given up begins anew, however it was found before", () => {
+    for (const allOrNothing of [false, true]) {
+      const store = small();
+      const both = () => {
+        const counts = [60, 86_400].map((windowSize) =>
+          makeCount({
+            stem: `k${windowSize}:`,
+            windowSize,
+            windowStart: NOW / 1000 - ((NOW / 1000) % windowSize),
+          }),
+        );
+        store.count(makeRequest(counts, { now: NOW, allOrNothing }));
+        return counts.map(({ after }) => after);
+      };
+      for (const value of [1, 2, 3, 4]) assert.deepEqual(both(), [value, value]);
+      for (let index = 0; index < 5000; index++) add(store, `minute${index}:`, 60, 7);
+      assert.deepEqual(both(), [1, 5]);
+      assert.deepEqual(both(), [2, 6]);
+      for (let index = 4900; index < 5000; index++) assert.equal(add(store, `minute${index}:`, 60, 0), 7);
+    }
+  });
+
   test("what ends first goes first, even for a counter that ends sooner still", () => {
     const store = small();
     fill(store, "day", 86_400);

@@ -20,7 +20,7 @@ import {
  * Milliseconds that a window is kept beyond its end. Threads read the clock before they count: without it one that
  * was held up across the end would begin a second count of a window that another has already reclaimed.
  */
-export const KEEP_AFTER_END = 1000;
+const KEEP_AFTER_END = 1000;
 
 /** Why a segment is emptied: the figure of the shard that its entries are added to. */
 export type Reason = typeof SHARD_EXPIRED | typeof SHARD_EVICTED;

@@ -29,7 +29,6 @@ const LEAVES = [
   "never",
   "object",
   "void",
-  "symbol",
   "Date",
   "URL",
   "'a'",
@@ -40,13 +39,12 @@ const LEAVES = [
   "Book",
   "Tree",
   "Shape",
-  "Nowhere",
-  "Map<string, string>",
   "(typeof COLORS)[number]",
   "typeof LIMITS",
   "File",
   "Uint8Array",
 ];
+const UNREADABLE = ["symbol", "Nowhere", "Map<string, string>"];
 /** Types of any depth, readable and not. */
 const type = fc.letrec<{ it: string }>((tie) => {
   const it = tie("it");
@@ -57,7 +55,8 @@ const type = fc.letrec<{ it: string }>((tie) => {
   return {
     it: fc.oneof(
       { maxDepth: 4, depthIdentifier: "type" },
-      { weight: 4, arbitrary: fc.constantFrom(...LEAVES) },
+      { weight: 8, arbitrary: fc.constantFrom(...LEAVES) },
+      fc.constantFrom(...UNREADABLE),
       wrap("(", ")[]"),
       wrap("[", ", ", "?]"),
       wrap("[", ", ...(", ")[]]"),
@@ -123,7 +122,7 @@ suite("any type is read or refused with its place", () => {
       }),
       { numRuns: 400 },
     );
-    assert.ok(readable > 40, `only ${readable} were readable`);
+    assert.ok(readable > 10, `only ${readable} were readable`);
   });
 
   test("and so is any text at all", () => {

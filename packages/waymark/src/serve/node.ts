@@ -35,7 +35,9 @@ export function nodeListener(application: Application, options: NodeAdapterOptio
   };
 }
 
-function sendAnswer(
+/** Sends a whole answer, however long its body takes. For any adapter that ends at `node:http`. */
+export /** Sends an answer through `node:http`, at the pace of its reader. */
+export function sendAnswer(
   incoming: NodeIncoming,
   request: IncomingMessage,
   response: ServerResponse,

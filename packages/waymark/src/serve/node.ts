@@ -36,7 +36,7 @@ export function nodeListener(application: Application, options: NodeAdapterOptio
 }
 
 /** Sends a whole answer, however long its body takes. For any adapter that ends at `node:http`. */
-export /** Sends an answer through `node:http`, at the pace of its reader. */
+/** Sends an answer through `node:http`, at the pace of its reader. */
 export function sendAnswer(
   incoming: NodeIncoming,
   request: IncomingMessage,

@@ -173,8 +173,9 @@ export class Segments {
   }
 
   /**
-   * Frees a full segment of a window, or its last one. At most 16 KiB of entries, some 250: 10 µs; a window of any
-   * size goes in such steps, which is why there is no pause.
+   * Frees the last full segment of a window, or its only one: a flood of new keys drives out itself, and counters that
+   * were there before it stay exact. At most 16 KiB of entries, some 250: 10 µs; a window of any size goes in such
+   * steps, which is why there is no pause.
    */
   #freeOne(window: number, reason: Reason): void {
     const ints = this.#ints;

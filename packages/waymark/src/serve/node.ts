@@ -36,7 +36,6 @@ export function nodeListener(application: Application, options: NodeAdapterOptio
 }
 
 /** Sends a whole answer, however long its body takes. For any adapter that ends at `node:http`. */
-/** Sends an answer through `node:http`, at the pace of its reader. */
 export function sendAnswer(
   incoming: NodeIncoming,
   request: IncomingMessage,

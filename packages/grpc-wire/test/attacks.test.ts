@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { Fortress, flood, Neighbour } from "./support/fortress.ts";
+import { Fortress, flood, Neighbour, type Service } from "./support/fortress.ts";
 import {
   callFields,
   type Fields,
@@ -22,16 +22,24 @@ import {
 const KiB = 1024;
 const MiB = 1024 * KiB;
 /** The neighbour's worst call: far above what a loaded machine takes, far below a stall. */
-const WORST_MS = 1500;
+const WORST_MS = 3000;
+
+/** Made once, and not while anybody is timed. */
+const gzipBomb = message(gzipSync(Buffer.alloc(100 * MiB), { level: 1 }), 1);
 
 let fortress: Fortress;
+let neighbour: Neighbour;
 before(async () => {
   fortress = await Fortress.start({
     connection: { handshakeTimeoutMs: 400, sendTimeoutMs: 400, requestTimeoutMs: 400 },
     limits: { maxConcurrentStreams: 500, maxQueuedBytesPerConnection: 2 * MiB, maxBufferedBytes: 24 * MiB },
   });
+  neighbour = await Neighbour.open(fortress);
 });
-after(() => fortress.stop());
+after(async () => {
+  await neighbour.close();
+  fortress.stop();
+});
 
 interface Attack {
   readonly name: string;
@@ -359,13 +367,12 @@ const attacks: Attack[] = [
     maxBytes: 24 * MiB,
     run: async () => {
       const client = await fortress.open();
-      const bomb = message(gzipSync(Buffer.alloc(100 * MiB)), 1);
       const gzip: Fields = [["grpc-encoding", "gzip"]];
       for (let id = 1; id < 21; id += 2) {
         client.send(client.headers(id, callFields("/a.A/Echo", gzip)));
-        for (let at = 0; at < bomb.length; at += 16_384)
+        for (let at = 0; at < gzipBomb.length; at += 16_384)
           client.send(
-            frame(type.data, at + 16_384 >= bomb.length ? 1 : 0, id, bomb.subarray(at, at + 16_384)),
+            frame(type.data, at + 16_384 >= gzipBomb.length ? 1 : 0, id, gzipBomb.subarray(at, at + 16_384)),
           );
       }
       for (let id = 1; id < 21; id += 2)
@@ -394,30 +401,32 @@ const attacks: Attack[] = [
 for (const { name, maxBytes, run } of attacks) {
   test(name, async () => {
     const first = await fortress.measure();
-    const neighbour = await Neighbour.start(fortress);
+    neighbour.start();
     const sampler = sample();
     let attackers: readonly (Socket | RawClient)[] = [];
     let most = 0;
+    let service: Service;
     try {
       attackers = await run();
     } finally {
       most = await sampler.stop();
-      await neighbour.stop();
+      service = await neighbour.stop();
       for (const attacker of attackers) "frames" in attacker ? attacker.close() : attacker.destroy();
     }
     const held = most - first.heldBytes;
     assert.ok(held <= maxBytes, `the server held ${(held / MiB).toFixed(1)} MiB more`);
-    assert.ok(neighbour.worstMs < WORST_MS, `the neighbour waited ${neighbour.worstMs.toFixed(0)} ms`);
+    assert.ok(service.worstMs < WORST_MS, `the neighbour waited ${service.worstMs.toFixed(0)} ms`);
   });
 }
 
 test("after all that, nothing is left behind", async () => {
   let counts = await fortress.measure();
-  for (let tries = 0; tries < 100 && counts.connections > 0; tries++) {
+  for (let tries = 0; tries < 100 && counts.connections > 1; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 50));
     counts = await fortress.measure();
   }
-  assert.equal(counts.connections, 0);
+  // The neighbour.
+  assert.equal(counts.connections, 1);
   assert.equal(counts.activeCalls, 0);
   assert.equal(counts.bufferedBytes, 0);
   assert.equal(counts.queuedBytes, 0);

@@ -2,8 +2,9 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
 import type { BoundAddress, ServerCounts, ServerOptions } from "../../src/index.ts";
-import { frame, preface, RawClient, settings, type, uint32 } from "./raw-client.ts";
+import { preface, RawClient, settings } from "./raw-client.ts";
 
 export interface Measure extends ServerCounts {
   /** Heap and buffers after a garbage collection. */
@@ -58,43 +59,42 @@ export class Fortress {
   }
 }
 
-/** A well-behaved caller beside an attack: calls one after the other, and how long the slowest took. */
+/** How a neighbour was served while an attack went on. */
+export interface Service {
+  readonly calls: number;
+  /** The slowest call, in milliseconds. */
+  readonly worstMs: number;
+}
+
+/** A caller in a thread of its own; see `neighbour-thread.ts`. */
 export class Neighbour {
-  calls = 0;
-  worstMs = 0;
-  #enough = Number.POSITIVE_INFINITY;
-  readonly #client: RawClient;
-  readonly #running: Promise<void>;
+  readonly #thread: Worker;
 
-  private constructor(client: RawClient) {
-    this.#client = client;
-    this.#running = this.#run();
+  private constructor(thread: Worker) {
+    this.#thread = thread;
   }
 
-  static async start(fortress: Fortress): Promise<Neighbour> {
-    const client = await fortress.open();
-    client.send(frame(type.windowUpdate, 0, 0, uint32(0x7fff0000 - 0xffff)));
-    return new Neighbour(client);
+  static async open(fortress: Fortress): Promise<Neighbour> {
+    const thread = new Worker(new URL("./neighbour-thread.ts", import.meta.url), {
+      workerData: fortress.port,
+    });
+    await once(thread, "message");
+    return new Neighbour(thread);
   }
 
-  /** Ends the calls once a few were made; rejects where one failed. */
-  async stop(): Promise<void> {
-    this.#enough = this.calls + 3;
-    await this.#running;
-    this.#client.close();
+  start(): void {
+    this.#thread.postMessage("start");
   }
 
-  async #run(): Promise<void> {
-    for (let id = 1; this.calls < this.#enough; id += 2) {
-      const started = performance.now();
-      this.#client.frames.length = 0;
-      this.#client.send(this.#client.call(id, "/a.A/Echo", "neighbour"));
-      const { messages } = await this.#client.answer(id);
-      if (String(messages[0]) !== "neighbour") throw new Error(`the neighbour's call ${id} went wrong`);
-      this.worstMs = Math.max(this.worstMs, performance.now() - started);
-      this.calls += 1;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+  /** Rejects where a call failed. */
+  async stop(): Promise<Service> {
+    this.#thread.postMessage("stop");
+    const [service] = await once(this.#thread, "message");
+    return service as Service;
+  }
+
+  async close(): Promise<void> {
+    await this.#thread.terminate();
   }
 }
 

@@ -6,6 +6,7 @@ import {
   INVALID,
   MAXIMUM_ATTEMPTS,
   type Note,
+  shortened,
 } from "./convert/converter.ts";
 import { type BindFault, BindFaults } from "./faults.ts";
 import { GivenArguments, ORIGIN, originPlace } from "./given.ts";
@@ -262,7 +263,11 @@ class CompiledBinder implements Binder {
       if (given.isValue && origin === ORIGIN.json) {
         faults.push(notAnObject(value));
       } else if (this.#reportsUnknown) {
-        faults.push({ in: originPlace(origin), name, message: "is not an argument of this method" });
+        faults.push({
+          in: originPlace(origin),
+          name: shortened(name),
+          message: "is not an argument of this method",
+        });
       }
     }
   }

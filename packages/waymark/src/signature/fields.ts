@@ -1,3 +1,4 @@
+import { shortened } from "./convert/converter.ts";
 import type { BindFault } from "./faults.ts";
 
 /** More names than any form has; a bound on the work that a request can ask for. */
@@ -48,7 +49,7 @@ export const readFields = (text: string, where: "query" | "body", sink: FieldSin
         const name = (equals < 0 ? encoded : nameEncoded) ? decode(rawName) : rawName;
         const value = equals >= 0 && encoded ? decode(rawValue) : rawValue;
         if (name === undefined || value === undefined) {
-          return { in: where, name: name ?? rawName, message: "has a malformed percent-escape" };
+          return { in: where, name: shortened(name ?? rawName), message: "has a malformed percent-escape" };
         }
         if (++count > MAXIMUM_NAMES) {
           return { in: where, name: "", message: `more than ${MAXIMUM_NAMES} names` };

@@ -1,4 +1,4 @@
-import { propertyStep } from "./convert/converter.ts";
+import { propertyStep, shortened } from "./convert/converter.ts";
 import { SignatureError } from "./errors.ts";
 import type { BindFault } from "./faults.ts";
 import type { GivenArguments } from "./given.ts";
@@ -164,7 +164,7 @@ export class SchemaRunner {
           const name = first === undefined ? "" : String(first);
           faults.push({
             in: places?.get(name) ?? missingPlace,
-            name: name + steps(way),
+            name: shortened(name) + steps(way),
             message: issue.message,
           });
         } else {

@@ -227,6 +227,21 @@ suite("work and answers are bounded", () => {
       assert.equal(result.faults.length, 100);
     });
   }
+  test("long names are not repeated in full", () => {
+    const long = "n".repeat(100_000);
+    const rows = [
+      bind("POST({ it }: { it: Record<string, string[]> })", { it: { [long]: new Array(200).fill(0) } }),
+      bind("POST(it: Record<string, string[]>)", { [long]: new Array(200).fill(0) }),
+      bind("POST({ a }: { a?: string })", { [long]: 0, [`${long} `]: 0 }),
+      bind("POST({ it }: { it: { a?: string } })", { it: { [long]: 0 } }),
+      binderOf("GET({ ...it })").bind({ segments: [], query: `${long}=%zz` }),
+    ];
+    for (const result of rows) {
+      assert.ok(result instanceof BindFaults);
+      assert.ok(JSON.stringify(result.faults).length < 30_000);
+      assert.ok(result.faults.every((fault) => fault.name.length < 150));
+    }
+  });
   test("a union that contains itself is not tried in all combinations", () => {
     const declarations =
       "type Twin = { next?: Twin; a: string } | { next?: Twin; b: string } | { next?: Twin; c: string };";

@@ -78,9 +78,17 @@ export const prefixNotes = (notes: Note[], from: number, step: string): void => 
   for (let index = from; index < notes.length; index++) notes[index]!.path = step + notes[index]!.path;
 };
 
+/** A client's own name in an answer, where it may stand a hundred times. */
+const MAXIMUM_NAME = 100;
+
+export const shortened = (name: string): string =>
+  name.length > MAXIMUM_NAME ? `${name.slice(0, MAXIMUM_NAME)}…` : name;
+
 /** How a property is written in a path: `.x`, `["a b"]`. */
 export const propertyStep = (name: string): string =>
-  /^[\p{ID_Start}$_][\p{ID_Continue}$-]*$/u.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
+  /^[\p{ID_Start}$_][\p{ID_Continue}$-]*$/u.test(name)
+    ? `.${shortened(name)}`
+    : `[${JSON.stringify(shortened(name))}]`;
 
 /** What a JSON value is, to follow "got": `a string`. */
 export const describe = (value: unknown): string => {

@@ -7,7 +7,7 @@ import { Connection } from "./connection.ts";
 import { Way } from "./items.ts";
 import { StoreNode } from "./node.ts";
 import type { ErrorReply } from "./resp/reader.ts";
-import { slotCount, slotOf } from "./slots.ts";
+import { slotCount, slotOfWindow } from "./slots.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Topology } from "./topology.ts";
 
@@ -58,13 +58,19 @@ export class ClusterTopology implements Topology {
       node.push(null, ticket, Way.PLAIN);
       return;
     }
+    if (counts.length === 1) {
+      const node = this.#nodeOf(counts[0]!);
+      node.ensureRoom(1);
+      node.push(counts[0]!, ticket, Way.PLAIN);
+      return;
+    }
     const nodes = counts.map((count) => this.#nodeOf(count));
     for (const node of nodes) node.ensureRoom(1);
     for (let i = 0; i < counts.length; i++) nodes[i]!.push(counts[i]!, ticket, Way.PLAIN);
   }
 
   groups(counts: readonly Count[]): readonly (readonly Count[])[] | undefined {
-    const groups = Map.groupBy(counts, (count) => slotOf(count.stem + count.windowStart));
+    const groups = Map.groupBy(counts, (count) => slotOfWindow(count.stem, count.windowStart));
     return groups.size > 1 ? [...groups.values()] : undefined;
   }
 
@@ -81,7 +87,7 @@ export class ClusterTopology implements Topology {
 
   #nodeOf(count: Count): StoreNode {
     // Before the slots are known any server will do: it says MOVED.
-    return this.#slots[slotOf(count.stem + count.windowStart)] ?? this.#anyNode();
+    return this.#slots[slotOfWindow(count.stem, count.windowStart)] ?? this.#anyNode();
   }
 
   #anyNode(): StoreNode {

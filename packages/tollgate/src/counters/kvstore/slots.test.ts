@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { slotOf } from "./slots.ts";
+import { slotOf, slotOfWindow } from "./slots.ts";
 
 /** From `CLUSTER KEYSLOT` of redis-server 7.0. */
 const cases: [string, number][] = [
@@ -17,3 +17,8 @@ const cases: [string, number][] = [
 
 for (const [key, slot] of cases)
   test(`slot of ${JSON.stringify(key)}`, () => assert.equal(slotOf(key), slot));
+
+test("a key in two parts has the slot of the whole", () => {
+  for (const stem of ["", "a|k=v|hour:", "é|漢|", "{tag}|a|", "a{|b}", "x".repeat(300)])
+    for (const start of [0, 60, 1_700_000_000]) assert.equal(slotOfWindow(stem, start), slotOf(stem + start));
+});

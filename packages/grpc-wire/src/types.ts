@@ -125,7 +125,7 @@ export interface ConnectionOptions {
   keepaliveTimeMs?: number;
   /** How long a ping may stay unanswered before the connection is given up. Default: 20 s. */
   keepaliveTimeoutMs?: number;
-  /** Pings that come closer together than this, with no answers between them, count as strikes. Default: 10 s. */
+  /** Pings that come closer together than this, with nothing of an answer sent between them, count as strikes. Default: 10 s. */
   minPingIntervalMs?: number;
   /** Strikes that are forgiven before GOAWAY with ENHANCE_YOUR_CALM. Default: 2. */
   maxPingStrikes?: number;

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { test } from "node:test";
 import { GrpcServer, type UnaryCall } from "../src/index.ts";
-import { frame, preface, RawClient, settings, settingsAck, type } from "./support/raw-client.ts";
+import { frame, preface, RawClient, settings, settingsAck, type, uint32 } from "./support/raw-client.ts";
 import { TestServer } from "./support/servers.ts";
 
 const MAX_ID = 0x7fffffff;
@@ -156,6 +156,25 @@ test("ping enforcement: pings between calls are welcome, as bandwidth estimators
   }
   await client.until(() => client.frames.filter((each) => each.type === type.ping).length === 20);
   assert.equal(goaways(client).length, 0);
+  client.close();
+});
+
+test("ping enforcement: pings while a long answer comes are welcome, as bandwidth estimators send them", async () => {
+  await using server = await TestServer.start();
+  const client = await RawClient.open({ port: server.port });
+  client.send(client.call(1, "/test.Echo/Large", uint32(500_000)));
+  for (let seen = 0; seen < 500_005 && !client.isClosed; ) {
+    await client.until(() => client.answerBytes(1) > seen);
+    seen = client.answerBytes(1);
+    const more = uint32(50_000);
+    client.send(
+      frame(type.ping, 0, 0, Buffer.alloc(8)),
+      frame(type.windowUpdate, 0, 0, more),
+      frame(type.windowUpdate, 0, 1, more),
+    );
+  }
+  assert.equal(goaways(client).length, 0);
+  assert.equal((await client.answer(1)).messages[0]?.length, 500_000);
   client.close();
 });
 

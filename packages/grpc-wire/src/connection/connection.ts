@@ -35,6 +35,8 @@ export class Connection implements FrameSink {
   lastStreamId = 0;
   /** Calls answered since the start. */
   answered = 0;
+  /** DATA frames of queued answers sent since the start. */
+  dataFramesSent = 0;
   /** Bytes of unfinished requests, and of answers that wait for a window. */
   bufferedBytes = 0;
   queuedBytes = 0;

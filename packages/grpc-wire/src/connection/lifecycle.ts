@@ -31,7 +31,7 @@ export class Lifecycle {
   #unsentSince = 0;
   #unsentThen = 0;
   #lastPingAt = 0;
-  #answeredAtPing = -1;
+  #sentAtPing = -1;
   #strikes = 0;
 
   constructor(connection: Connection) {
@@ -69,12 +69,16 @@ export class Lifecycle {
     if (this.isDraining && drainPing.compare(bytes, start, start + 8) === 0) this.#refuseNewStreams();
   }
 
-  /** Whether a ping may be answered; false after too many that came too fast with no answers between them. */
+  /**
+   * Whether a ping may be answered; false after too many that came too fast with nothing of an answer sent between
+   * them. Clients that estimate their bandwidth ping each time that DATA comes: grpc-go and gRPC's C core do.
+   */
   isPingWelcome(): boolean {
-    const { now, answered, host } = this.#connection;
-    if (answered !== this.#answeredAtPing) this.#strikes = 0;
+    const { now, answered, dataFramesSent, host } = this.#connection;
+    const sent = answered + dataFramesSent;
+    if (sent !== this.#sentAtPing) this.#strikes = 0;
     else if (now - this.#lastPingAt < host.times.minPingIntervalMs) this.#strikes += 1;
-    this.#answeredAtPing = answered;
+    this.#sentAtPing = sent;
     this.#lastPingAt = now;
     return this.#strikes <= host.times.maxPingStrikes;
   }

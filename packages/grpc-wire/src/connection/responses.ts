@@ -170,6 +170,7 @@ export function pumpOnce(connection: Connection, stream: Stream): boolean {
     const at = writeFrameHeader(out, output.length, size, FrameType.DATA, flags, stream.id);
     stream.sendWindow -= size;
     connection.sendWindow -= size;
+    connection.dataFramesSent += 1;
     output.length = at + size;
     queue.moveTo(out, at, size, connection.now);
   }

@@ -83,6 +83,8 @@ function onHeaders(
     from += 5;
   }
   if (from > end) return connection.protocolError("HEADERS with more padding than content");
+  if (end - from > connection.host.limits.maxHeaderBlockBytes)
+    return connection.calm("a header block is too long");
   const ended = (flags & Flag.END_STREAM) !== 0;
   if (flags & Flag.END_HEADERS)
     return onBlock(connection, bytes, from, end, id, ended, selfDependent) ? next : STOP;

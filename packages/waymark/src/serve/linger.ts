@@ -5,17 +5,10 @@ const LINGER_MS = 2_000;
 const LINGER_BYTES = 4 * 1024 * 1024;
 
 /**
- * True for a request whose body is still coming when its answer is ready. Closing at once would reset the connection,
- * and the sender would never see why; reading on for ever would let it send for ever.
+ * Sends the answer whole, then takes what still comes, within bounds, and closes. For a request whose body is still
+ * coming when its answer is ready: closing at once would reset the connection, and the sender would never see why;
+ * reading on for ever would let it send for ever.
  */
-export function lingers(request: IncomingMessage): boolean {
-  if (request.complete) return false;
-  const { headers } = request;
-  if (headers["transfer-encoding"] !== undefined) return true;
-  return Number(headers["content-length"] ?? 0) > 0;
-}
-
-/** Sends the answer whole, then takes what still comes, within bounds, and closes. */
 export function sendThenDrain(
   request: IncomingMessage,
   response: ServerResponse,

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Application } from "../application.ts";
 import { type Answer, endStream, type StreamBody } from "../http/answer.ts";
 import { HttpError, problemAnswer } from "../http/error.ts";
-import { lingers, sendThenDrain } from "./linger.ts";
+import { sendThenDrain } from "./linger.ts";
 import { NodeIncoming } from "./node-incoming.ts";
 import { sendStream } from "./node-stream.ts";
 
@@ -50,7 +50,7 @@ export function sendAnswer(
     if (isStream(body)) void endStream(body);
     return;
   }
-  const lingering = lingers(request);
+  const lingering = incoming.hasBody && !request.complete;
   if (lingering) headers.push("connection", "close");
   try {
     response.writeHead(answer.status, headers);

@@ -37,8 +37,6 @@ export class Connection implements FrameSink {
   answered = 0;
   /** DATA frames of queued answers sent since the start. */
   dataFramesSent = 0;
-  /** DATA frames sent beyond those of answers that went out whole. */
-  dataFrames = 0;
   /** Bytes of unfinished requests, and of answers that wait for a window. */
   bufferedBytes = 0;
   queuedBytes = 0;

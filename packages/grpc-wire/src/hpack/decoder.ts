@@ -1,6 +1,7 @@
 import { DynamicTable } from "./dynamic-table.ts";
 import { FieldKind, fieldKind, type HeaderField, isValidName, isValidValue } from "./field.ts";
 import { huffmanDecode } from "./huffman.ts";
+import { textOf } from "./intern.ts";
 import { staticTable } from "./static-table.ts";
 
 const staticFields: readonly HeaderField[] = staticTable.map(([name, value]) => ({
@@ -84,7 +85,7 @@ export class HpackDecoder {
     if (index === 0) {
       const text = this.#string(bytes, end);
       if (text < 0) return undefined;
-      name = source.toString("latin1", textStart, text);
+      name = textOf(source, textStart, text);
       kind = fieldKind(name);
       valid = isValidName(name);
     } else {
@@ -99,7 +100,7 @@ export class HpackDecoder {
     if (valid) valid = isValidValue(source, textStart, valueEnd);
     return {
       name,
-      value: source.toString("latin1", textStart, valueEnd),
+      value: textOf(source, textStart, valueEnd),
       kind,
       valid,
       size: name.length + (valueEnd - textStart) + 32,

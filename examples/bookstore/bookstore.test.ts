@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { Validator } from "@seriousme/openapi-schema-validator";
 
 const folder = mkdtempSync(join(tmpdir(), "bookstore-"));
 process.env.BOOKSTORE_DB = join(folder, "test.sqlite");
@@ -129,8 +130,10 @@ test("the export streams, as lines or as events", async () => {
   assert.match(await events.text(), /^data: \{"id":\d+/);
 });
 
-test("the OpenAPI document and the reviewed routes are up to date", async () => {
+test("the OpenAPI document is valid, and the reviewed routes are up to date", async () => {
   const document = (await (await ask("/openapi.json")).json()) as { paths: Record<string, unknown> };
+  const { valid, errors } = await new Validator().validate(document);
+  assert.ok(valid, JSON.stringify(errors));
   assert.ok("/books/{id}" in document.paths && "/books/reviews/{book}" in document.paths);
   const launcher = join(import.meta.dirname, "..", "..", "packages", "waymark", "bin", "waymark.mjs");
   const args = [launcher, "routes", "--app=app.ts", `--check=${join(import.meta.dirname, "routes.txt")}`];

@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Validator } from "@seriousme/openapi-schema-validator";
 import { Application } from "@tollway/waymark";
 
-const application = new Application({ controllerPrefix: "controllers", directory: import.meta.dirname });
+const application = new Application({
+  controllerPrefix: "controllers",
+  directory: import.meta.dirname,
+  openapi: { page: false },
+});
 
 function ask(path: string, init?: RequestInit): Promise<Response> {
   return application.fetch(new Request(`http://localhost${path}`, init));
@@ -27,4 +32,10 @@ test("path and query are typed", async () => {
     errors.map((fault) => `${fault.in}: ${fault.name}`),
     ["path: id"],
   );
+});
+
+test("its OpenAPI document is valid", async () => {
+  const document = (await (await ask("/openapi.json")).json()) as Record<string, unknown>;
+  const { valid, errors } = await new Validator().validate(document);
+  assert.ok(valid, JSON.stringify(errors));
 });

@@ -102,5 +102,8 @@ function prefixFolders(args: Arguments): string[] {
 
 /** Called in the watched process, whether or not it could start. */
 export function tellWatcher(): void {
-  if (process.env.WAYMARK_WATCHED) process.send?.({ files: ownedFiles() } satisfies WatchedMessage);
+  if (!process.env.WAYMARK_WATCHED) return;
+  process.send?.({ files: ownedFiles() } satisfies WatchedMessage);
+  // Nobody is left to restart it: a server that outlives its watcher would keep the port.
+  process.once("disconnect", () => process.exit(0));
 }

@@ -1,7 +1,11 @@
 import cluster, { type Worker } from "node:cluster";
 
 /** What a worker tells its parent. */
-export type WorkerMessage = { readonly ready: string } | { readonly failed: string; readonly status: number };
+export type WorkerMessage =
+  | { readonly ready: string }
+  | { readonly failed: string; readonly status: number }
+  // For the watcher above the parent.
+  | { readonly files: readonly string[] };
 
 /** A worker that dies this soon is started again only after a pause. */
 const SHORT_LIFE_MS = 1_000;
@@ -25,7 +29,8 @@ export function serveWithWorkers(count: number, announce: (text: string) => void
           ready++;
           // Once, when all of them serve.
           if (ready === count) announce(`${message.ready}${count} workers\n`);
-        } else if (!stopping) {
+        } else if ("files" in message) process.send?.(message);
+        else if (!stopping) {
           console.error(message.failed);
           status = message.status;
           stop();

@@ -55,6 +55,9 @@ export interface Traffic {
   down: number;
 }
 
+/** What a trial throws that cannot be done over this transport; `message` says why. */
+export class Unable extends Error {}
+
 /** Rejects where the case failed; resolves to a remark where less than the whole case could be tried. */
 export type Trial = (target: Target) => Promise<string | undefined>;
 

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { connect } from "node:net";
 import { fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
@@ -14,6 +13,7 @@ import {
 import { compressionGzip, createGrpcTransport, type GrpcTransportOptions } from "@connectrpc/connect-node";
 import { assertZipped, type Client, samples, type Target } from "../client.ts";
 import { healthService, judgeService, reflectionService } from "../schema.ts";
+import { packageVersion } from "./package-version.ts";
 
 function transportTo(target: Target, options: Partial<GrpcTransportOptions> = {}) {
   const isTls = target.transport === "TLS with ALPN";
@@ -37,7 +37,7 @@ async function* each<T>(values: Iterable<T>): AsyncGenerator<T> {
 
 export const connectNode: Client = {
   name: "@connectrpc/connect-node",
-  version: async () => createRequire(import.meta.url)("@connectrpc/connect-node/package.json").version,
+  version: async () => packageVersion("@connectrpc/connect-node"),
   unable: {},
   trials: {
     unary: async (target) => {
@@ -53,7 +53,9 @@ export const connectNode: Client = {
     concurrent: async (target) => {
       const judge = judgeAt(target);
       const answers = await Promise.all(Array.from({ length: 500 }, (_, count) => judge.echo({ count })));
-      answers.forEach(({ count }, index) => assert.equal(count, index));
+      answers.forEach(({ count }, index) => {
+        assert.equal(count, index);
+      });
       return undefined;
     },
     deadline: async (target) => {

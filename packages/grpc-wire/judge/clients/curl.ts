@@ -77,8 +77,24 @@ export function curl(command: string): Client {
     trials: {
       ...rawTrials(post),
       concurrent: async (target) => {
-        await concurrently(target, 100);
-        return undefined;
+        if (target.transport === "TLS with ALPN") await concurrently(target, 100);
+        else {
+          // curl 7 joins no connection that was made with prior knowledge: "Error in the HTTP2 framing layer",
+          // with node:http2 too.
+          const calls = Array.from({ length: 20 }, (_, index) =>
+            post(target, paths.echo, bodies.count(index)),
+          );
+          const answers = await Promise.all(calls);
+          answers.forEach(({ body }, index) => {
+            assert.deepEqual(body, bodies.count(index));
+          });
+        }
+        return "on one connection over TLS, otherwise on one each";
+      },
+      "5 MB is RESOURCE_EXHAUSTED": async (target) => {
+        const { fields } = await post(target, paths.echo, bodies.tooLargeZipped, [["grpc-encoding", "gzip"]]);
+        assert.equal(fields.get("grpc-status"), "8");
+        return "gzipped: it shows no answer that comes before its body is sent";
       },
       cancel: async (target) => {
         const text = target.judges.unique();

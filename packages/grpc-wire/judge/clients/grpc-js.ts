@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import grpc from "@grpc/grpc-js";
@@ -13,6 +12,7 @@ import {
   reflectionRequestSchema,
   reflectionResponseSchema,
 } from "../schema.ts";
+import { packageVersion } from "./package-version.ts";
 
 const bytes = (value: Buffer) => value;
 
@@ -22,7 +22,8 @@ async function using<T>(
   run: (client: grpc.Client) => Promise<T>,
   options: grpc.ClientOptions = {},
 ): Promise<T> {
-  const address = target.path === "" ? `127.0.0.1:${target.port}` : `unix:${target.path}`;
+  // By name: Node takes no IP address as a TLS server name.
+  const address = target.path === "" ? `localhost:${target.port}` : `unix:${target.path}`;
   const credentials =
     target.transport === "TLS with ALPN"
       ? grpc.credentials.createSsl(readFileSync(target.caFile))
@@ -88,7 +89,7 @@ const wait = "/judge.Judge/Wait";
 
 export const grpcJs: Client = {
   name: "@grpc/grpc-js",
-  version: async () => createRequire(import.meta.url)("@grpc/grpc-js/package.json").version,
+  version: async () => packageVersion("@grpc/grpc-js"),
   unable: {},
   trials: {
     unary: (target) =>
@@ -103,7 +104,9 @@ export const grpcJs: Client = {
       using(target, async (client) => {
         const messages = Array.from({ length: 500 }, (_, count) => encodeNote({ count }));
         const answers = await Promise.all(messages.map((message) => call(client, echo, message)));
-        answers.forEach(({ message }, index) => assert.equal(decodeNote(message).count, index));
+        answers.forEach(({ message }, index) => {
+          assert.equal(decodeNote(message).count, index);
+        });
         return undefined;
       }),
     deadline: (target) =>

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, constants } from "node:fs";
+import { readFile, realpath } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 
 /** How long one call of a tool may take. */
@@ -90,9 +91,18 @@ export function findTool(variable: string, name: string): string | undefined {
     });
 }
 
-/** The first line in which a tool says its version. */
+/** The version that a tool tells. */
 export async function versionOf(command: string, ...args: string[]): Promise<string> {
   const { stdout, stderr } = await runTool(command, args);
-  const text = `${stdout}${stderr}`;
-  return /v?\d+\.\d+(\.\d+)?/.exec(text)?.[0].replace(/^v/, "") ?? "?";
+  return /\d+\.\d+(\.\d+)?/.exec(`${stdout}${stderr}`)?.[0] ?? "of unknown version";
+}
+
+/**
+ * The version of a module in a Go program, from the build information that every Go program holds as text. Tools
+ * built by `go install` know it there only.
+ */
+export async function goModuleVersion(command: string, path: string): Promise<string> {
+  const text = (await readFile(await realpath(command))).toString("latin1");
+  const escaped = path.replaceAll(/[.]/g, "\\.");
+  return new RegExp(`\n(?:mod|dep)\t${escaped}\tv(\\d[^\\s+]*)`).exec(text)?.[1] ?? "of unknown version";
 }

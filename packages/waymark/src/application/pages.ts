@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Controller, type ControllerClass } from "../controller.ts";
 import { HttpError } from "../http/error.ts";
 import { openApiDocument } from "../openapi/document.ts";
@@ -116,8 +116,7 @@ const ASSETS: Readonly<Record<string, string>> = {
 /** Where Swagger UI's files are. It is an optional peer: an API without a page need not carry it. */
 function viewerFolder({ page }: OpenApiOptions, notes: string[]): string | undefined {
   try {
-    const entry = createRequire(import.meta.url).resolve("@fastify/swagger-ui");
-    return join(dirname(entry), "static");
+    return join(dirname(fileURLToPath(import.meta.resolve("@fastify/swagger-ui"))), "static");
   } catch {
     const message =
       'the page that shows the OpenAPI document needs a viewer: run "npm install @fastify/swagger-ui"';

@@ -11,12 +11,16 @@ import { HttpError } from "./http/error.ts";
 import type { Incoming } from "./http/incoming.ts";
 import type { RouteClass, Routes } from "./routing/model.ts";
 import { resolve, splitPath } from "./routing/resolve.ts";
+import { asgiAdapter } from "./serve/asgi/application.ts";
+import type { AsgiApplication } from "./serve/asgi/types.ts";
 import { fetchAdapter } from "./serve/fetch.ts";
 import { type NodeListener, nodeListener } from "./serve/node.ts";
+import { wsgiAdapter } from "./serve/wsgi/application.ts";
+import type { WsgiApplication } from "./serve/wsgi/types.ts";
 
 /**
- * A set of controllers and what is said of them all. `handle` is the core, in terms of no interface; `listener`
- * and `fetch` serve through `node:http` and WHATWG fetch.
+ * A set of controllers and what is said of them all. `handle` is the core, in terms of no interface; `listener`,
+ * `fetch`, `asgi` and `wsgi` serve through `node:http`, WHATWG fetch, ASGI 3 and PEP 3333.
  */
 export class Application {
   readonly options: Readonly<ApplicationOptions>;
@@ -60,6 +64,12 @@ export class Application {
 
   /** Answers a WHATWG request: for Bun, Deno, workers, and tests. */
   readonly fetch = (request: Request): Promise<Response> => fetchAdapter(this, request);
+
+  /** The ASGI 3 callable: `(scope, receive, send)`, for `http` and `lifespan`. */
+  readonly asgi: AsgiApplication = asgiAdapter(this);
+
+  /** The WSGI callable of PEP 3333: `(environ, startResponse)`, with promises where Python blocks. */
+  readonly wsgi: WsgiApplication = wsgiAdapter(this);
 
   /** Answers one request. A plain `Answer` where nothing had to be waited for. Never throws, never rejects. */
   handle(incoming: Incoming): Answer | Promise<Answer> {

@@ -28,6 +28,8 @@ test("reads the command line", () => {
   assert.equal(read.host, ":1");
   assert.equal(read.quiet, true);
   assert.equal(readArguments(["routes", "--check=x"], {}).check, "x");
+  assert.equal(readArguments([], {}).interface, "node");
+  assert.equal(readArguments(["--interface=asgi"], {}).interface, "asgi");
   assert.equal(readArguments([], { WAYMARK_APP: "app.ts" }).app, "app.ts");
   assert.equal(readArguments(["--prefix=a"], { WAYMARK_APP: "app.ts" }).app, undefined);
 });
@@ -41,7 +43,7 @@ test("refuses a command line that makes no sense, with status 2 and what is wron
     [["--workers=many"], /--workers=many/],
     [["routes", "--host=:1"], /--host is an option of "waymark serve"/],
     [["--check=x"], /--check is an option of "waymark routes"/],
-    [["--interface=wsgi"], /not served yet/],
+    [["routes", "--interface=wsgi"], /--interface is an option of "waymark serve"/],
     [["--interface=cgi"], /no such interface/],
     [["--app=a.ts", "--prefix=b"], /exclude each other/],
   ];

@@ -2,7 +2,8 @@ import { availableParallelism } from "node:os";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { LauncherError } from "./errors.ts";
 
-export type Command = "serve" | "routes" | "openapi" | "build";
+export type Command = "serve" | "routes" | "openapi" | "build" | "python-path" | "bridge";
+export type Interface = "node" | "wsgi" | "asgi";
 
 /** The command line, checked. */
 export interface Arguments {
@@ -12,12 +13,15 @@ export interface Arguments {
   readonly app: string | undefined;
   readonly manifest: string | undefined;
   readonly host: string;
+  readonly interface: Interface;
   readonly workers: number;
   readonly watch: boolean;
   readonly debug: boolean;
   readonly quiet: boolean;
   readonly check: string | undefined;
   readonly out: string | undefined;
+  /** The descriptor that a Python server holds the other end of, for "waymark bridge". */
+  readonly lifeline: string | undefined;
   readonly help: boolean;
   readonly version: boolean;
 }
@@ -35,11 +39,19 @@ const OPTIONS = {
   quiet: { type: "boolean" },
   check: { type: "string" },
   out: { type: "string" },
+  lifeline: { type: "string" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
 } as const satisfies ParseArgsConfig["options"];
 
-const COMMANDS: ReadonlySet<string> = new Set(["serve", "routes", "openapi", "build"]);
+const COMMANDS: ReadonlySet<string> = new Set([
+  "serve",
+  "routes",
+  "openapi",
+  "build",
+  "python-path",
+  "bridge",
+]);
 /** Which options only make sense for which command. */
 const ONLY_FOR: Readonly<Record<string, readonly Command[]>> = {
   host: ["serve"],
@@ -50,19 +62,21 @@ const ONLY_FOR: Readonly<Record<string, readonly Command[]>> = {
   debug: ["serve"],
   check: ["routes"],
   out: ["build", "openapi"],
+  lifeline: ["bridge"],
 };
 
 export const USAGE = `usage: waymark [serve] [options]         serve the controllers
        waymark routes [--check=FILE]     print every route; fail where it differs from a reviewed file
        waymark openapi [--out=FILE]      print the OpenAPI 3.1 document
        waymark build [--out=FILE]        write a manifest, for bundles and starts without a parser
+       waymark python-path               print where the Python package is, for PYTHONPATH
 
   --prefix=MODULE     dotted module path of the controllers; may be repeated (FRAMEWORK_PREFIX; default: controllers)
   --dir=FOLDER        where the prefix resolves from (default: the working directory)
   --app=FILE          a module that exports "application" (WAYMARK_APP)
   --manifest=FILE     start from what "waymark build" wrote
   --host=HOST:PORT    default localhost:8000; :8000 is every interface, port 0 a free one
-  --interface=NAME    node
+  --interface=NAME    serve through this callable: node (default), wsgi, asgi
   --workers=N         that many processes; "max" for one per core
   --watch             restart when a file changes
   --debug             show errors with their stacks in 500 answers
@@ -83,7 +97,6 @@ export function readArguments(args: readonly string[], environment: NodeJS.Proce
         2,
       );
   }
-  checkInterface(values.interface ?? "node");
   const prefix = values.prefix ?? [];
   const app = values.app ?? (prefix.length === 0 && !values.manifest ? environment.WAYMARK_APP : undefined);
   const sources = [prefix.length > 0 && "--prefix", app && "--app", values.manifest && "--manifest"].filter(
@@ -101,12 +114,14 @@ export function readArguments(args: readonly string[], environment: NodeJS.Proce
     app: app || undefined,
     manifest: values.manifest,
     host: values.host ?? "localhost:8000",
+    interface: interfaceOf(values.interface ?? "node"),
     workers: workerCount(values.workers),
     watch: values.watch ?? false,
     debug: values.debug ?? false,
     quiet: values.quiet ?? false,
     check: values.check,
     out: values.out,
+    lifeline: values.lifeline,
     help: values.help ?? false,
     version: values.version ?? false,
   };
@@ -120,14 +135,9 @@ function parse(args: readonly string[]) {
   }
 }
 
-function checkInterface(name: string): void {
-  if (name === "wsgi" || name === "asgi")
-    throw new LauncherError(
-      `--interface=${name} is not served yet: use --interface=node, which is the default`,
-      2,
-    );
-  if (name !== "node")
-    throw new LauncherError(`--interface=${name}: there is no such interface; use node`, 2);
+function interfaceOf(name: string): Interface {
+  if (name === "node" || name === "wsgi" || name === "asgi") return name;
+  throw new LauncherError(`--interface=${name}: there is no such interface; use node, wsgi or asgi`, 2);
 }
 
 function workerCount(text: string | undefined): number {

@@ -1,5 +1,6 @@
 import cluster from "node:cluster";
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { type Arguments, readArguments, USAGE } from "./arguments.ts";
 import { exitStatusOf, faultText } from "./output.ts";
 
@@ -24,6 +25,8 @@ export async function main(args: readonly string[]): Promise<number> {
 async function run(args: Arguments): Promise<number> {
   if (args.help) return print(`${USAGE}\n`);
   if (args.version) return print(`${packageVersion()}\n`);
+  if (args.command === "python-path")
+    return print(`${fileURLToPath(new URL("../../python", import.meta.url))}\n`);
   if (args.command === "routes") return (await import("./routes.ts")).routes(args);
   if (args.command === "openapi") return (await import("./openapi.ts")).openapi(args);
   if (args.command === "build") return (await import("./build.ts")).build(args);

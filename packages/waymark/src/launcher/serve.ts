@@ -1,7 +1,7 @@
 import cluster from "node:cluster";
 import { resolve } from "node:path";
 import { formatRoutes, routeLines } from "../routing/describe.ts";
-import { type RunningServer, startServer } from "../serve/server.ts";
+import { type RunningServer, type ServerOptions, startServer } from "../serve/server.ts";
 import { applicationOf } from "./application.ts";
 import type { Arguments } from "./arguments.ts";
 import { LauncherError } from "./errors.ts";
@@ -17,7 +17,7 @@ export async function serve(args: Arguments, announce: (text: string) => void): 
   if (process.env.WAYMARK_WATCHED) (await import("./watch.ts")).tellWatcher();
   let running: RunningServer;
   try {
-    running = await startServer(application, { host, port });
+    running = await startServer(application, { host, port, ...(await listenerOf(args)) });
   } catch (error) {
     throw listenFault(error as NodeJS.ErrnoException, args.host);
   }
@@ -29,6 +29,13 @@ export async function serve(args: Arguments, announce: (text: string) => void): 
   await stopped;
   await running.stop();
   return 0;
+}
+
+/** What serves through the callable that was asked for. */
+async function listenerOf(args: Arguments): Promise<Pick<ServerOptions, "listener">> {
+  if (args.interface === "asgi") return { listener: (await import("../serve/asgi/server.ts")).asgiListener };
+  if (args.interface === "wsgi") return { listener: (await import("../serve/wsgi/server.ts")).wsgiListener };
+  return {};
 }
 
 /** Resolves at the first signal to stop; the second ends the process at once. */

@@ -73,7 +73,7 @@ export class NodeIncoming implements Incoming {
       if (request.readableDidRead) return reject(new TypeError(TAKEN));
       const announced = Number(request.headers["content-length"] ?? 0);
       if (announced > limit) return reject(tooLarge(limit));
-      this.#invite();
+      this.invite();
       let whole: Uint8Array | undefined;
       let pieces: Uint8Array[] | undefined;
       let size = 0;
@@ -112,7 +112,7 @@ export class NodeIncoming implements Incoming {
     if (this.#request.readableDidRead) throw new TypeError(TAKEN);
     const announced = Number(this.#request.headers["content-length"] ?? 0);
     if (announced > limit) throw tooLarge(limit);
-    this.#invite();
+    this.invite();
     let size = 0;
     // A reader that stops early must not take the connection, and so the answer, with it.
     for await (const piece of this.#request.iterator({ destroyOnReturn: false })) {
@@ -122,7 +122,8 @@ export class NodeIncoming implements Incoming {
     }
   }
 
-  #invite(): void {
+  /** Tells a client that waits for it that its body is wanted. */
+  invite(): void {
     if (!this.#expects) return;
     this.#expects = false;
     this.#response.writeContinue();

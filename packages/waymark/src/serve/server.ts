@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import type { Application } from "../application.ts";
 import { HttpError, problemAnswer } from "../http/error.ts";
-import { nodeListener } from "./node.ts";
+import { type NodeAdapterOptions, type NodeListener, nodeListener } from "./node.ts";
 
 /** Where to listen, and how long anybody may take. Times are in milliseconds; 0 switches one off. */
 export interface ServerOptions {
@@ -24,6 +24,8 @@ export interface ServerOptions {
   maxHeaderSize?: number;
   /** How often time-outs are looked at. Default 5,000. */
   checkInterval?: number;
+  /** The interface that requests are served through. Default: straight from `node:http`. */
+  listener?: (application: Application, options: NodeAdapterOptions) => NodeListener;
 }
 
 /** A server that listens. */
@@ -53,8 +55,9 @@ export async function startServer(application: Application, options: ServerOptio
       if (stopping) response.shouldKeepAlive = false;
       listener(request, response);
     };
-  server.on("request", serving(nodeListener(application, { sendTimeout })));
-  server.on("checkContinue", serving(nodeListener(application, { sendTimeout, expectsContinue: true })));
+  const { listener = nodeListener } = options;
+  server.on("request", serving(listener(application, { sendTimeout })));
+  server.on("checkContinue", serving(listener(application, { sendTimeout, expectsContinue: true })));
   server.on("clientError", refuseBroken);
   await listen(server, options);
   const address = server.address() as AddressInfo;

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import type { Answer } from "../../http/answer.ts";
 import type { AsgiSend, AsgiSent } from "./types.ts";
 
@@ -71,8 +72,8 @@ export class AnswerAssembly {
     for (;;) {
       const piece = this.#piece;
       if (piece !== undefined) {
-        this.#piece = undefined;
         yield piece.bytes;
+        this.#piece = undefined;
         piece.taken();
       } else if (this.#failure !== undefined) throw this.#failure;
       else if (this.#ended) return;
@@ -85,5 +86,5 @@ export class AnswerAssembly {
 }
 
 function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes).latin1Slice();
+  return Buffer.from(bytes).toString("latin1");
 }

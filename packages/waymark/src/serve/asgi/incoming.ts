@@ -93,12 +93,13 @@ export class AsgiIncoming extends GatewayIncoming {
 
   #take(event: AsgiReceived): void {
     this.#asked = undefined;
-    if (event.type !== "http.request") return this.leave();
-    if (event.more_body !== true) this.#ended = true;
-    if (event.body !== undefined && event.body.length > 0) this.#piece = event.body;
+    if (event.type === "http.request") {
+      if (event.more_body !== true) this.#ended = true;
+      if (event.body !== undefined && event.body.length > 0) this.#piece = event.body;
+    } else this.leave();
   }
 }
 
 function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).latin1Slice();
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 }

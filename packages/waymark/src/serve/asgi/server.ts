@@ -3,6 +3,8 @@ import type { IncomingMessage } from "node:http";
 import type { Application } from "../../application.ts";
 import type { Answer } from "../../http/answer.ts";
 import { HttpError, problemAnswer } from "../../http/error.ts";
+import { isStream } from "../gateway/head.ts";
+import { NodeBody } from "../gateway/node-body.ts";
 import { type NodeAdapterOptions, type NodeListener, sendAnswer } from "../node.ts";
 import { NodeIncoming } from "../node-incoming.ts";
 import { AnswerAssembly } from "./assembly.ts";
@@ -14,11 +16,13 @@ export function asgiListener(application: Application, options: NodeAdapterOptio
   return (request, response) => {
     const incoming = new NodeIncoming(request, response, expectsContinue);
     const report = (error: unknown) => application.report(error, incoming);
-    const assembly = new AnswerAssembly((answer: Answer) =>
-      sendAnswer(incoming, request, response, answer, sendTimeout, report),
-    );
+    const body = new NodeBody(incoming, request);
+    const assembly = new AnswerAssembly((answer: Answer) => {
+      if (!isStream(answer.body)) body.release();
+      sendAnswer(incoming, request, response, answer, sendTimeout, report);
+    });
     const finished = assembly.done.promise;
-    application.asgi(scopeOf(incoming, request), receiveOf(incoming, finished), assembly.send).then(
+    application.asgi(scopeOf(incoming, request), receiveOf(incoming, body, finished), assembly.send).then(
       () => assembly.end(new Error("the application returned without completing its answer")),
       (error: unknown) => assembly.end(error),
     );
@@ -61,8 +65,7 @@ function unquoted(path: string): string {
 }
 
 /** The body at the reader's pace, then the client's leaving or the end of the answer, whichever comes first. */
-function receiveOf(incoming: NodeIncoming, finished: Promise<void>): AsgiReceive {
-  let source: AsyncIterator<Uint8Array> | undefined;
+function receiveOf(incoming: NodeIncoming, body: NodeBody, finished: Promise<void>): AsgiReceive {
   let ended = false;
   return async () => {
     if (ended || incoming.gone) {
@@ -73,10 +76,9 @@ function receiveOf(incoming: NodeIncoming, finished: Promise<void>): AsgiReceive
       ended = true;
       return { type: "http.request", body: new Uint8Array(), more_body: false };
     }
-    source ??= incoming.stream(Number.POSITIVE_INFINITY);
     try {
-      const step = await source.next();
-      if (step.done !== true) return { type: "http.request", body: step.value, more_body: true };
+      const piece = await body.next();
+      if (piece !== undefined) return { type: "http.request", body: piece, more_body: true };
       ended = true;
       return { type: "http.request", body: new Uint8Array(), more_body: false };
     } catch {

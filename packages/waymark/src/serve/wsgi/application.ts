@@ -45,7 +45,11 @@ class Result implements WsgiResult, AsyncIterator<Uint8Array> {
   }
 
   async next(): Promise<IteratorResult<Uint8Array>> {
-    const piece = this.#finished ? undefined : this.#source === undefined ? this.#takeWhole() : await this.#step();
+    const piece = this.#finished
+      ? undefined
+      : this.#source === undefined
+        ? this.#takeWhole()
+        : await this.#step();
     if (piece !== undefined) return { done: false, value: piece };
     this.#finished = true;
     return { done: true, value: undefined };

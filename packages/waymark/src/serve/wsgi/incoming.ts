@@ -34,8 +34,7 @@ export class WsgiIncoming extends GatewayIncoming {
     const length = environ.CONTENT_LENGTH;
     if (length !== undefined && length !== "") this.#left = Number(length);
     else this.#left = environ["wsgi.input_terminated"] === true ? undefined : 0;
-    this.hasBody =
-      this.#left === undefined ? environ.HTTP_TRANSFER_ENCODING !== undefined : this.#left !== 0;
+    this.hasBody = this.#left === undefined ? environ.HTTP_TRANSFER_ENCODING !== undefined : this.#left !== 0;
   }
 
   override header(name: string): string | undefined {

@@ -2,6 +2,9 @@ import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Application } from "../../application.ts";
 import type { Answer } from "../../http/answer.ts";
+import { HttpError, problemAnswer } from "../../http/error.ts";
+import { isStream } from "../gateway/head.ts";
+import { NodeBody } from "../gateway/node-body.ts";
 import { type NodeAdapterOptions, type NodeListener, sendAnswer } from "../node.ts";
 import { NodeIncoming } from "../node-incoming.ts";
 import type { StartResponse, WsgiEnviron, WsgiInput, WsgiResult } from "./types.ts";
@@ -11,18 +14,25 @@ export function wsgiListener(application: Application, options: NodeAdapterOptio
   const { sendTimeout = 60_000, expectsContinue = false } = options;
   return (request, response) => {
     const incoming = new NodeIncoming(request, response, expectsContinue);
-    void answerOf(application, incoming, request, response).then((answer) => {
-      const report = (error: unknown) => application.report(error, incoming);
-      sendAnswer(incoming, request, response, answer, sendTimeout, report);
-    });
+    const body = new NodeBody(incoming, request);
+    const report = (error: unknown) => application.report(error, incoming);
+    const failed = (error: unknown) => {
+      report(error);
+      return problemAnswer(new HttpError(500));
+    };
+    void answerOf(application, environOf(incoming, request, body), response)
+      .catch(failed)
+      .then((answer) => {
+        if (!isStream(answer.body)) body.release();
+        sendAnswer(incoming, request, response, answer, sendTimeout, report);
+      });
   };
 }
 
 /** Headers go out with the first piece of the body, so that a fault until then can still change them. */
 async function answerOf(
   application: Application,
-  incoming: NodeIncoming,
-  request: IncomingMessage,
+  environ: WsgiEnviron,
   response: ServerResponse,
 ): Promise<Answer> {
   let status = 500;
@@ -34,7 +44,7 @@ async function answerOf(
     headers = pairs.flat();
     return () => Promise.reject(new Error("write() is for applications of before PEP 333"));
   };
-  const result = await application.wsgi(environOf(incoming, request), startResponse);
+  const result = await application.wsgi(environ, startResponse);
   const iterator = result[Symbol.asyncIterator]();
   const closed = () => void result.close();
   response.once("close", closed);
@@ -70,7 +80,7 @@ const ERRORS = {
   flush(): void {},
 };
 
-function environOf(incoming: NodeIncoming, request: IncomingMessage): WsgiEnviron {
+function environOf(incoming: NodeIncoming, request: IncomingMessage, body: NodeBody): WsgiEnviron {
   const { localAddress = "localhost", localPort = 80, remoteAddress = "" } = request.socket;
   const { path, query } = cut(incoming.target);
   const environ: Record<string, unknown> = {
@@ -85,7 +95,7 @@ function environOf(incoming: NodeIncoming, request: IncomingMessage): WsgiEnviro
     REMOTE_ADDR: remoteAddress,
     "wsgi.version": [1, 0],
     "wsgi.url_scheme": incoming.scheme,
-    "wsgi.input": inputOf(incoming),
+    "wsgi.input": inputOf(body),
     "wsgi.errors": ERRORS,
     "wsgi.multithread": true,
     "wsgi.multiprocess": false,
@@ -118,14 +128,12 @@ function unquoted(path: string): string {
 }
 
 /** Reads at the application's pace; nothing is asked of the client before the first `read`. */
-function inputOf(incoming: NodeIncoming): WsgiInput {
-  let source: AsyncIterator<Uint8Array> | undefined;
+function inputOf(body: NodeBody): WsgiInput {
   let rest: Uint8Array = new Uint8Array();
   const more = async (): Promise<boolean> => {
-    source ??= incoming.stream(Number.POSITIVE_INFINITY);
-    const step = await source.next();
-    if (step.done === true) return false;
-    rest = rest.length === 0 ? step.value : Buffer.concat([rest, step.value]);
+    const piece = await body.next();
+    if (piece === undefined) return false;
+    rest = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
     return true;
   };
   return {
@@ -138,8 +146,7 @@ function inputOf(incoming: NodeIncoming): WsgiInput {
       return taken;
     },
     async *[Symbol.asyncIterator]() {
-      for (;;) {
-        if (rest.length === 0 && !(await more())) return;
+      while (rest.length > 0 || (await more())) {
         const piece = rest;
         rest = new Uint8Array();
         yield piece;

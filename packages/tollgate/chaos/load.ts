@@ -26,15 +26,21 @@ export interface KeyTally {
 /** A later answer than this after the deadline is late; timers and a busy machine need some slack. */
 const slackMs = 100;
 
+const exhaustMs = 20_000;
+const heartbeatMs = 10;
+
 /** Always the same window: a run never meets the end of one. */
 const windowStart = Math.floor(Date.now() / 86_400_000) * 86_400;
 
 /** Callers that ask over and over, and exact books of what they were told. */
 export class Load {
   readonly tally: readonly KeyTally[];
-  /** Calls that ended after their deadline and the slack. */
-  late = 0;
   slowest = 0;
+  /** How long calls took that ended after their deadline and the slack. */
+  readonly #late: number[] = [];
+  /** The longest time for which this process itself stood still: no call can be blamed for that. */
+  #stall = 0;
+  #heartbeat: NodeJS.Timeout | undefined;
   calls = 0;
   readonly #options: LoadOptions;
   /** Failed calls of which the store was asked: these may have been counted. */
@@ -52,12 +58,24 @@ export class Load {
 
   start(): void {
     const { callers } = this.#options;
+    let last = performance.now();
+    this.#heartbeat = setInterval(() => {
+      const now = performance.now();
+      this.#stall = Math.max(this.#stall, now - last - heartbeatMs);
+      last = now;
+    }, heartbeatMs);
     this.#running = Promise.all(Array.from({ length: callers }, (_, i) => this.#caller(i)));
   }
 
   async stop(): Promise<void> {
     this.#on = false;
     await this.#running;
+    clearInterval(this.#heartbeat);
+  }
+
+  /** Calls that ended after their deadline. */
+  get late(): number {
+    return this.#late.filter((took) => took > this.#options.deadline + slackMs + this.#stall).length;
   }
 
   get failed(): number {
@@ -84,11 +102,15 @@ export class Load {
   /** Uses up every key's limit, so that the books can be closed: from then on each call is refused. */
   async exhaust(): Promise<void> {
     const { callers } = this.#options;
+    const latest = performance.now() + exhaustMs;
     for (const [key, tally] of this.tally.entries()) {
       const before = tally.refused;
-      for (let round = 0; tally.refused === before && round < 1000; round++)
+      while (tally.refused === before) {
+        const { failed } = tally;
         await Promise.all(Array.from({ length: callers }, (_, i) => this.call(key, i)));
-      if (tally.refused === before) throw new Error(`key ${key} never reached its limit`);
+        if (tally.failed > failed) await sleep(5);
+        if (performance.now() > latest) throw new Error(`key ${key} never reached its limit`);
+      }
     }
   }
 
@@ -126,7 +148,7 @@ export class Load {
     }
     const took = performance.now() - begun;
     this.slowest = Math.max(this.slowest, took);
-    if (took > deadline + slackMs) this.late++;
+    if (took > deadline + slackMs) this.#late.push(took);
   }
 
   async #caller(number: number): Promise<void> {

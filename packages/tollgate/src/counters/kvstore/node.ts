@@ -16,6 +16,9 @@ const mostInBatch = 1024;
 const mostBytesInBatch = 1024 * 1024;
 /** Keys are as long as callers make them. */
 const mostBytesWaiting = 64 * 1024 * 1024;
+/** With more than this waiting, those whose time is over are looked for every so many milliseconds only. */
+const manyWaiting = 4096;
+const manyWaitingMs = 10;
 /** How often a count may be sent elsewhere, on average over its request, before its caller is told that it failed. */
 const mostDetours = 8;
 
@@ -71,11 +74,6 @@ export class StoreNode {
       fresh: (key) => this.#setExpiryLater(key),
     };
     this.pool.fill();
-  }
-
-  /** Counts that wait for a connection. */
-  get waiting(): number {
-    return this.#waiting.length;
   }
 
   /** Puts all counts of a ticket here. @throws {StoreError} STORE_UNAVAILABLE when there is no room for them */
@@ -230,7 +228,7 @@ export class StoreNode {
     let next = leave(this.#waiting.tickets, now);
     for (const [connection, batch] of this.#batches)
       if (!connection.closed) next = Math.min(next, batch.leave(now));
-    this.#alarm.at(next);
+    this.#alarm.at(next, this.#waiting.length > manyWaiting ? manyWaitingMs : 1);
     if (this.#waiting.length > 0 && !this.#scheduled) this.#onEmpty(now);
   }
 

@@ -60,13 +60,13 @@ export class Pool {
   /** Makes what is missing: all at once while all is well, one at a time with a delay after a failure. */
   fill(): void {
     if (this.#closed || this.#retry !== undefined) return;
-    const missing = this.#size - this.#all.size - this.#connecting;
+    const missing = this.#missing;
     if (missing <= 0) return;
     if (this.#failures === 0) for (let i = 0; i < missing; i++) this.#open(false);
     else if (this.#connecting === 0) {
       this.#retry = setTimeout(() => {
         this.#retry = undefined;
-        this.#open(false);
+        if (this.#missing > 0) this.#open(false);
       }, backoffDelay(this.#failures));
       this.#retry.unref();
     }
@@ -110,6 +110,10 @@ export class Pool {
     this.#closed = true;
     clearTimeout(this.#retry);
     for (const connection of [...this.#all]) this.#drop(connection);
+  }
+
+  get #missing(): number {
+    return this.#size - this.#all.size - this.#connecting;
   }
 
   #drop(connection: Connection, error?: StoreError): void {
@@ -168,7 +172,6 @@ export class Pool {
     this.#events.changed();
     this.#events.free();
     // The server is there again: the others need no delay, but a server that refuses work keeps its count of failures.
-    const missing = this.#size - this.#all.size - this.#connecting;
-    for (let i = 0; i < missing; i++) this.#open(false);
+    for (let missing = this.#missing; missing > 0; missing--) this.#open(false);
   }
 }

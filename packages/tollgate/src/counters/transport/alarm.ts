@@ -9,8 +9,11 @@ export class Alarm {
     this.#ring = ring;
   }
 
-  /** @param time on the monotonic clock; Infinity for never */
-  at(time: number): void {
+  /**
+   * @param time on the monotonic clock; Infinity for never
+   * @param least milliseconds from now before which it does not ring
+   */
+  at(time: number, least = 1): void {
     if (time >= this.#time) return;
     this.#time = time;
     clearTimeout(this.#timer);
@@ -19,7 +22,7 @@ export class Alarm {
         this.#time = Number.POSITIVE_INFINITY;
         this.#ring(performance.now());
       },
-      Math.max(1, Math.ceil(time - performance.now())),
+      Math.max(least, Math.ceil(time - performance.now())),
     );
   }
 

@@ -164,6 +164,17 @@ describe("objcache", () => {
     assert.equal(await countOne(store, { stem: "ä".repeat(115) }), 1);
   });
 
+  test("hundreds of the longest keys in one request", async (t) => {
+    const store = open(t, { nodes: [nodes[0]!], maxIdleConnections: 1 });
+    const length = 250 - String(windowOf(3600)).length;
+    const counts = Array.from({ length: 300 }, (_, i) =>
+      makeCount({ stem: `longest${i}|`.padEnd(length, "x"), hits: i }),
+    );
+    await store.count(makeRequest(counts));
+    await store.count(makeRequest(counts));
+    for (const [i, { after }] of counts.entries()) assert.equal(after, 2 * i);
+  });
+
   test("at most so many connections to each node, opened when needed and kept", async (t) => {
     const proxy = await FaultyProxy.start(servers[0]!.port);
     t.after(() => proxy.stop());

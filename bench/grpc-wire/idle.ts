@@ -61,9 +61,9 @@ export async function measureIdle(names: readonly string[], count: number, folde
     const shape = { connections: 8, streams: 50 };
     await load(server, shape, 1, folder);
     const alone = await load(server, shape, 1, folder);
-    const before = await server.usage();
+    const before = await server.usage("memory");
     const sockets = await openIdle(server.port, count);
-    const after = await server.usage();
+    const after = await server.usage("memory");
     const crowded = await load(server, shape, 1, folder);
     const each = (after.rssBytes - before.rssBytes) / 1024 / count;
     console.log(

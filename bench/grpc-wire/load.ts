@@ -33,8 +33,9 @@ export class ServerProcess {
     return new ServerProcess(child, port, tls.length === 0 ? "http" : "https");
   }
 
-  async usage(): Promise<Usage> {
-    this.#child.send("usage");
+  /** What the process has used so far; of its memory, after a garbage collection where that is the question. */
+  async usage(question: "cpu" | "memory" = "cpu"): Promise<Usage> {
+    this.#child.send(question);
     const [usage] = (await once(this.#child, "message")) as [Usage];
     return usage;
   }

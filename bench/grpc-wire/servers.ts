@@ -119,8 +119,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [, , name, cert, key] = process.argv;
   const tls = cert && key ? { cert: readFileSync(cert), key: readFileSync(key) } : undefined;
   const port = await servers[name!]!(tls);
-  process.on("message", () => {
-    globalThis.gc?.();
+  process.on("message", (question: "cpu" | "memory") => {
+    if (question === "memory") globalThis.gc?.();
     const { user, system } = process.cpuUsage();
     process.send!({ cpuMicros: user + system, rssBytes: process.memoryUsage.rss() });
   });

@@ -342,3 +342,50 @@ test("a generator that fails before its first piece has an honest status", async
   const application = new Application({ controllers: { Streams } });
   assert.equal((await ask(application, "/streams")).status, 404);
 });
+
+test("after() sees the status and headers of a stream, and the stream goes on", async () => {
+  let ended = 0;
+  class Streams extends Controller {
+    async *GET() {
+      try {
+        yield "one ";
+        yield "two";
+      } finally {
+        ended++;
+      }
+    }
+  }
+  const application = new Application({
+    controllers: { Streams },
+    after(response) {
+      assert.equal(response.body, null);
+      response.headers.set("x-after", "yes");
+      return response.headers.get("content-type") === "replace" ? new Response("x") : undefined;
+    },
+  });
+  const response = await ask(application, "/streams");
+  assert.equal(response.headers.get("x-after"), "yes");
+  assert.equal(await response.text(), "one two");
+  assert.equal(ended, 1);
+  const replacing = new Application({ controllers: { Streams }, after: () => new Response("instead") });
+  assert.equal(await (await ask(replacing, "/streams")).text(), "instead");
+  assert.equal(ended, 2, "a stream that is replaced is ended");
+});
+
+test("a reader that cancels ends the generator", async () => {
+  let ended = false;
+  class Endless extends Controller {
+    async *GET() {
+      try {
+        for (;;) yield { tick: 1 };
+      } finally {
+        ended = true;
+      }
+    }
+  }
+  const application = new Application({ controllers: { Endless } });
+  const reader = (await ask(application, "/endless")).body!.getReader();
+  await reader.read();
+  await reader.cancel();
+  assert.equal(ended, true);
+});

@@ -255,3 +255,39 @@ test("--help and --version", async () => {
   assert.equal(refused.status, 2);
   assert.match(refused.stderr, /nonsense/);
 });
+
+test("what is not routed is said at the start, with the reason", async () => {
+  const project = new Project({
+    "controllers/index.ts": `import { Controller } from "@tollway/waymark";
+export abstract class Shared extends Controller { GET() { return 1; } }
+export class BaseController extends Controller { GET() { return 1; } }
+export class Hidden extends Controller { static private = true; GET() { return 1; } }
+export class Users extends Shared {}
+export abstract class NoVerbs extends Controller {}`,
+    "controllers/users.ts": CONTROLLERS,
+  });
+  const { stdout, stderr, status } = await project.run(["routes"]);
+  assert.equal(status, 0, stderr);
+  assert.doesNotMatch(stdout, /shared|base|hidden/);
+  assert.match(stderr, /class Shared is not routed: it is abstract/);
+  assert.match(stderr, /class BaseController is not routed: its name ends in "Controller"/);
+  assert.match(stderr, /class Hidden is not routed: it says static private = true/);
+  assert.match(stderr, /\/users: the module controllers\.users hides the class Users of controllers/);
+  assert.doesNotMatch(stderr, /NoVerbs/);
+});
+
+test("a server ends when the process that watches over it is killed", async () => {
+  const project = new Project({ "controllers.ts": CONTROLLERS });
+  const serving = await project.start([ANY, "--watch", "--quiet"]);
+  assert.equal((await fetch(serving.url)).status, 200);
+  await serving.stop("SIGKILL");
+  for (const end = Date.now() + 5_000; Date.now() < end; ) {
+    const alive = await fetch(serving.url).then(
+      () => true,
+      () => false,
+    );
+    if (!alive) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.fail("the server outlives its watcher");
+});

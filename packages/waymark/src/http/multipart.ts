@@ -13,8 +13,16 @@ export type FormField = readonly [name: string, value: string | FormFile];
 /** More fields than any form has; a cheap bound on the work that one request can cause. */
 const MAX_FIELDS = 1_000;
 
+/** One to seventy characters (RFC 2046 section 5.1.1). */
+const BOUNDARY = /;\s*boundary=(?:"[^"]{1,70}"|[^\s;"]{1,70})\s*(?:;|$)/i;
+
 /** Reads a `multipart/form-data` body (RFC 7578). A malformed one is a 400. */
 export async function parseMultipart(bytes: Uint8Array, contentType: string): Promise<FormField[]> {
+  if (!BOUNDARY.test(contentType))
+    throw new HttpError(
+      400,
+      "malformed multipart body: the content type has no boundary of 1 to 70 characters",
+    );
   // Loaded by the first form, so that an application without forms starts without it.
   const { Busboy } = await import("@fastify/busboy");
   return new Promise((resolve, reject) => {

@@ -1,0 +1,111 @@
+/** Replies that say that nothing was done: LOADING, READONLY, OOM, NOPERM, and a server that is none. */
+import assert from "node:assert/strict";
+import { createServer } from "node:net";
+import { describe, type TestContext, test } from "node:test";
+import { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
+import type { KvstoreOptions } from "../../src/counters/kvstore/options.ts";
+import { RedisServer, type RedisSettings } from "../servers/redis.ts";
+import { makeCount, makeRequest } from "./conformance.ts";
+import { countFails, countOne, until } from "./kvstore-support.ts";
+
+async function setUp(t: TestContext, settings: RedisSettings = {}, options: Partial<KvstoreOptions> = {}) {
+  const redis = await RedisServer.start(settings);
+  const store = new KvstoreStore({ url: redis.url, poolSize: 2, onEmptyWait: 100, ...options });
+  t.after(() => store.close());
+  t.after(() => redis.stop());
+  await countOne(store, { stem: "warm|hour:" });
+  return { redis, store };
+}
+
+const again = (store: KvstoreStore, stem: string) =>
+  until("it counts again", () =>
+    countOne(store, { stem }).then(
+      () => true,
+      () => false,
+    ),
+  );
+
+describe("kvstore: a server that refuses", () => {
+  test("LOADING: the call fails at once, the connection is given up, and counting goes on when it has loaded", async (t) => {
+    const { redis, store } = await setUp(t, { config: ["enable-debug-command yes"] });
+    for (let i = 0; i < 60; i++) await redis.command("SET", `filler${i}`, "x".repeat(2000));
+    await redis.command("CONFIG", "SET", "loading-process-events-interval-bytes", 1024);
+    await redis.command("CONFIG", "SET", "key-load-delay", 10_000);
+    const loaded = redis.command("DEBUG", "RELOAD");
+    const errors = new Set<string>();
+    let done = false;
+    void loaded.finally(() => {
+      done = true;
+    });
+    while (!done)
+      await countOne(store, { stem: "loading|hour:" }).catch((error: Error & { code: string }) => {
+        assert.equal(error.code, "STORE_UNAVAILABLE");
+        errors.add(error.message);
+      });
+    await loaded;
+    assert.ok(
+      [...errors].some((message) => message.includes("LOADING")),
+      [...errors].join(),
+    );
+    await again(store, "loading|hour:");
+  });
+
+  test("READONLY: the connection is given up, so that a moved address is looked up again", async (t) => {
+    const { redis, store } = await setUp(t);
+    await redis.command("REPLICAOF", "127.0.0.1", 1);
+    const { error } = await countFails(store, "STORE_UNAVAILABLE", { stem: "readonly|hour:" });
+    assert.match(error.message, /READONLY/);
+    await until("a connection was given up", () => store.gauges.cxLocalClose > 0);
+    await redis.command("REPLICAOF", "NO", "ONE");
+    await again(store, "readonly|hour:");
+  });
+
+  test("OOM: counting fails, looking does not, in one batch with it neither", async (t) => {
+    const { redis, store } = await setUp(t, {}, { poolSize: 1 });
+    const stem = "oom|hour:";
+    assert.equal(await countOne(store, { stem, hits: 5 }), 5);
+    await redis.command("CONFIG", "SET", "maxmemory", 1);
+    const look = countOne(store, { stem: "warm|hour:", hits: 0 });
+    const failed = countFails(store, "STORE_UNAVAILABLE", { stem, hits: 3 });
+    assert.match((await failed).error.message, /OOM/);
+    assert.equal(await look, 1);
+    assert.equal(await countOne(store, { stem, hits: 0 }), 5, "nothing was counted");
+    await redis.command("CONFIG", "SET", "maxmemory", 0);
+    assert.equal(await countOne(store, { stem }), 6);
+  });
+
+  test("NOPERM: a user who may not touch a key fails with it only", async (t) => {
+    const redis = await RedisServer.start({ config: ["user ann on >anna ~mine* +@all"] });
+    t.after(() => redis.stop());
+    const store = new KvstoreStore({ url: redis.url, auth: "ann:anna", poolSize: 1 });
+    t.after(() => store.close());
+    const mine = countOne(store, { stem: "mine|hour:" });
+    const { error } = await countFails(store, "STORE_UNAVAILABLE", { stem: "theirs|hour:" });
+    assert.match(error.message, /NOPERM/);
+    assert.equal(await mine, 1);
+  });
+
+  test("one count that fails fails its request; the counts of others are answered", async (t) => {
+    const { redis, store } = await setUp(t, {}, { poolSize: 1 });
+    const bad = makeCount({ stem: "tea|hour:" });
+    await redis.command("SET", `tea|hour:${bad.windowStart}`, "tea");
+    const both = Promise.resolve(store.count(makeRequest([makeCount({ stem: "good|hour:" }), bad])));
+    const other = countOne(store, { stem: "good|hour:" });
+    await assert.rejects(both, { code: "STORE_UNAVAILABLE" });
+    assert.equal(await other, 2, "what the failed request counted stays counted");
+  });
+
+  test("a server that speaks something else is no store, and harms nothing", async (t) => {
+    const web = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.end("HTTP/1.1 400 Bad Request\r\n\r\n");
+    });
+    await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
+    t.after(() => web.close());
+    const { port } = web.address() as { port: number };
+    const store = new KvstoreStore({ url: `127.0.0.1:${port}`, onEmptyWait: 20, timeout: 500 });
+    t.after(() => store.close());
+    const { error } = await countFails(store, "STORE_UNAVAILABLE");
+    assert.match(error.message, /not a Redis reply/);
+  });
+});

@@ -13,6 +13,7 @@ export const cases = [
   "5 MB is RESOURCE_EXHAUSTED",
   "gzip both ways",
   "server streaming",
+  "client streaming",
   "bidirectional streaming",
   "metadata, -bin too",
   "status with Unicode",
@@ -81,6 +82,8 @@ export const samples = {
   zippable: Buffer.alloc(400_000, "gzip me "),
   /** A stream that fills a window many times over. */
   streamed: { count: 200, payload: Buffer.alloc(16_000, "streamed ") },
+  /** Notes that a stream of requests carries, and what the server's sum of them says. */
+  summed: { payload: Buffer.alloc(16_000, "summed "), count: 100, text: "1600000" },
   deadlineMs: 300,
 } as const;
 

@@ -34,7 +34,7 @@ type ReflectionResponse = GenMessage<
       | { case: undefined; value?: undefined };
   }
 >;
-interface NoteMethod<Kind extends "unary" | "server_streaming" | "bidi_streaming"> {
+interface NoteMethod<Kind extends "unary" | "server_streaming" | "client_streaming" | "bidi_streaming"> {
   methodKind: Kind;
   input: NoteSchema;
   output: NoteSchema;
@@ -79,6 +79,7 @@ export const judgeService = registry.getService("judge.Judge") as GenService<{
   fail: NoteMethod<"unary">;
   wait: NoteMethod<"unary">;
   count: NoteMethod<"server_streaming">;
+  sum: NoteMethod<"client_streaming">;
   talk: NoteMethod<"bidi_streaming">;
 }>;
 export const healthService = registry.getService("grpc.health.v1.Health") as GenService<{

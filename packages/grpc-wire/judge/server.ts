@@ -72,6 +72,16 @@ async function* count(message: Uint8Array, call: StreamingCall): AsyncGenerator<
   if (text !== "") await waits.hold(text, call);
 }
 
+async function* sum(messages: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let count = 0;
+  let bytes = 0;
+  for await (const message of messages) {
+    count += 1;
+    bytes += decodeNote(message).payload.length;
+  }
+  yield encodeNote({ count, text: String(bytes) });
+}
+
 function start(options: ServerOptions): GrpcServer {
   const server = new GrpcServer(options)
     .unary("/judge.Judge/Echo", (message, call) => {
@@ -99,6 +109,7 @@ function start(options: ServerOptions): GrpcServer {
       return message;
     })
     .serverStreaming("/judge.Judge/Count", count)
+    .bidiStreaming("/judge.Judge/Sum", sum)
     .bidiStreaming("/judge.Judge/Talk", (messages) => messages);
   health.addTo(server);
   new ReflectionService(judgeDescriptorSet).addTo(server);

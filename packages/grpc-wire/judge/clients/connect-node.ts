@@ -104,6 +104,12 @@ export const connectNode: Client = {
       assert.equal(seen, samples.streamed.count);
       return undefined;
     },
+    "client streaming": async (target) => {
+      const { count, payload, text } = samples.summed;
+      const note = await judgeAt(target).sum(each(Array.from({ length: count }, () => ({ payload }))));
+      assert.deepEqual([note.count, note.text], [count, text]);
+      return undefined;
+    },
     "bidirectional streaming": async (target) => {
       const notes = Array.from({ length: 100 }, (_, count) => ({ count }));
       const counts: number[] = [];

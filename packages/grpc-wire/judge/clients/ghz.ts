@@ -91,6 +91,15 @@ export function ghz(command: string): Client {
           assert.ok(traffic.down > count * payload.length, `${traffic.down} bytes came`);
           return undefined;
         }),
+      "client streaming": (target) => {
+        const { count, payload } = samples.summed;
+        return expect(
+          { OK: 1 },
+          target,
+          "judge.Judge.Sum",
+          Array.from({ length: count }, () => note(payload)),
+        );
+      },
       "bidirectional streaming": (target) => {
         const notes = Array.from({ length: 100 }, (_, count) => ({ count }));
         return expect({ OK: 1 }, target, "judge.Judge.Talk", notes);

@@ -170,6 +170,19 @@ export const grpcJs: Client = {
         assert.equal(seen, samples.streamed.count);
         return undefined;
       }),
+    "client streaming": (target) =>
+      using(target, async (client) => {
+        const { count, payload, text } = samples.summed;
+        const ended = Promise.withResolvers<Buffer>();
+        const stream = client.makeClientStreamRequest("/judge.Judge/Sum", bytes, bytes, (error, answer) =>
+          error ? ended.reject(error) : ended.resolve(answer!),
+        );
+        for (let index = 0; index < count; index++) stream.write(encodeNote({ payload }));
+        stream.end();
+        const note = decodeNote(await ended.promise);
+        assert.deepEqual([note.count, note.text], [count, text]);
+        return undefined;
+      }),
     "bidirectional streaming": (target) =>
       using(target, async (client) => {
         const stream = client.makeBidiStreamRequest("/judge.Judge/Talk", bytes, bytes);

@@ -80,6 +80,13 @@ def server_streaming(channel, judge):
     check(seen == asked["count"], f"{seen} messages")
 
 
+def client_streaming(channel, judge):
+    asked = given["summed"]
+    notes = (Note(payload=b"s" * asked["bytes"]) for _ in range(asked["count"]))
+    answer = judge.Sum(notes, timeout=PATIENCE)
+    check(answer == Note(count=asked["count"], text=asked["text"]), f"another sum: {answer}")
+
+
 def bidirectional_streaming(channel, judge):
     counts = range(100)
     answers = judge.Talk((Note(count=index) for index in counts), timeout=PATIENCE)
@@ -151,6 +158,7 @@ trials = {
     "5 MB is RESOURCE_EXHAUSTED": too_large,
     "gzip both ways": gzip,
     "server streaming": server_streaming,
+    "client streaming": client_streaming,
     "bidirectional streaming": bidirectional_streaming,
     "metadata, -bin too": metadata,
     "status with Unicode": failure,

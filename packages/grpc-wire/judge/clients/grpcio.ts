@@ -19,6 +19,11 @@ export function grpcio(python: string): Client {
       tooLarge: samples.tooLarge.length,
       zippable: samples.zippable.length,
       streamed: { count: samples.streamed.count, bytes: samples.streamed.payload.length },
+      summed: {
+        count: samples.summed.count,
+        bytes: samples.summed.payload.length,
+        text: samples.summed.text,
+      },
       deadlineMs: samples.deadlineMs,
       protoFolder: join(import.meta.dirname, "..", "proto"),
     };
@@ -49,6 +54,7 @@ export function grpcio(python: string): Client {
           return undefined;
         }),
       "server streaming": plainly("server streaming"),
+      "client streaming": plainly("client streaming"),
       "bidirectional streaming": plainly("bidirectional streaming"),
       "metadata, -bin too": plainly("metadata, -bin too"),
       "status with Unicode": plainly("status with Unicode"),

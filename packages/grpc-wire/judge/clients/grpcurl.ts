@@ -111,6 +111,13 @@ export function grpcurl(command: string): Client {
         });
         return undefined;
       },
+      "client streaming": async (target) => {
+        const { count, payload, text } = samples.summed;
+        const note = JSON.stringify({ payload: payload.toString("base64") });
+        const { stdout } = await succeed(command, argsOf(target, "judge.Judge/Sum"), note.repeat(count));
+        assert.deepEqual(printed<PrintedNote>(stdout), [{ text, count }]);
+        return undefined;
+      },
       "bidirectional streaming": async (target) => {
         const notes = Array.from({ length: 100 }, (_, index) => JSON.stringify({ count: index + 1 }));
         const { stdout } = await succeed(command, argsOf(target, "judge.Judge/Talk"), notes.join("\n"));

@@ -83,6 +83,10 @@ export function h2load(command: string): Client {
         const body = frame(encodeNote(samples.streamed));
         return load(target, "/judge.Judge/Count", body, Buffer.concat(bytes).length);
       },
+      "client streaming": (target) => {
+        const { count, text } = samples.summed;
+        return load(target, "/judge.Judge/Sum", bodies.sum, frame(encodeNote({ count, text })).length);
+      },
       "bidirectional streaming": (target) =>
         load(target, "/judge.Judge/Talk", bodies.talk, bodies.talk.length),
       "metadata, -bin too": blind,

@@ -55,6 +55,11 @@ export const bodies = {
   large: frame(encodeNote({ payload: samples.large })),
   tooLarge: frame(encodeNote({ payload: samples.tooLarge })),
   tooLargeZipped: frame(encodeNote({ payload: samples.tooLarge }), true),
+  sum: Buffer.concat(
+    Array.from({ length: samples.summed.count }, () =>
+      frame(encodeNote({ payload: samples.summed.payload })),
+    ),
+  ),
   talk: Buffer.concat(Array.from({ length: 100 }, (_, count) => frame(encodeNote({ count })))),
 } as const;
 
@@ -125,6 +130,13 @@ export function rawTrials(post: Post): Omit<Record<Case, Trial>, "concurrent" | 
       messages.forEach((message, index) => {
         assert.equal(decodeNote(message).count, index);
       });
+      return undefined;
+    },
+    "client streaming": async (target) => {
+      const { count, text } = samples.summed;
+      const [answer] = await ask(target, "/judge.Judge/Sum", bodies.sum);
+      const note = decodeNote(answer!);
+      assert.deepEqual([note.count, note.text], [count, text]);
       return undefined;
     },
     "bidirectional streaming": async (target) => {

@@ -1,5 +1,5 @@
 /** A rate limit service as one would write it for Node today: grpc-js, generated messages, rate-limiter-flexible over Redis. */
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
 import { createClient } from "@redis/client";
 import { RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
@@ -37,10 +37,9 @@ async function decide(request: RateLimitRequest): Promise<RateLimitResponse> {
       }
     }),
   );
-  return create(RateLimitResponseSchema, {
-    overallCode: statuses.some(({ code }) => code === 2) ? 2 : 1,
-    statuses,
-  });
+  const overallCode = statuses.some(({ code }) => code === 2) ? 2 : 1;
+  const init = { overallCode, statuses } as unknown as MessageInitShape<typeof RateLimitResponseSchema>;
+  return create(RateLimitResponseSchema, init);
 }
 
 const server = new Server();

@@ -237,7 +237,7 @@ async function openParts(
   const embedded = countsHere(settings) ? await openEmbedded(settings, registry, log) : undefined;
   const component = (name: string) => components.voice(name);
   const tracing = await openTracing(settings, log);
-  const store = await openStore(divided, { statistics, log, embedded, component });
+  const store = await openStore(divided, { statistics, log, tracing, embedded, component });
   return {
     settings,
     environment: withInstanceId(environment, settings),

@@ -142,11 +142,11 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     "Bytes of the embedded store in use; bounded by EMBEDDED_STORE_SIZE_IN_BYTES.",
   ),
   plain(
-    "gauge",
+    "counter",
     "ratelimit.embedded.evicted",
     "Counters that a full embedded store had to give up before their window ended.",
   ),
-  plain("gauge", "ratelimit.embedded.expired", "Counters of the embedded store whose window has ended."),
+  plain("counter", "ratelimit.embedded.expired", "Counters of the embedded store whose window has ended."),
   plain("gauge", "ratelimit.localcache.lookupCount", "Keys looked up in the over-limit cache."),
   plain("gauge", "ratelimit.localcache.hitCount", "Of those, keys that were known to be over their limit."),
   plain("gauge", "ratelimit.localcache.missCount", "Of those, keys that were not."),

@@ -54,8 +54,14 @@ export async function openObjcache(
     maxIdleConnections,
     ...(tls !== undefined && { tls: tlsOptions(tls) }),
     expirationJitterMaxSeconds: settings.store.expirationJitterMaxSeconds,
+    ...(around.tracing.enabled && { tracing: around.tracing }),
     log: (level, line) => around.log[level](line),
   });
+  const { statistics } = around;
+  statistics.gauge("ratelimit.objcache.nodes", () => store.gauges.nodes);
+  statistics.gauge("ratelimit.objcache.cx_active", () => store.gauges.cxActive);
+  statistics.counterFrom("ratelimit.objcache.cx_total", () => store.gauges.cxTotal);
+  statistics.counterFrom("ratelimit.objcache.increments_lost", () => store.gauges.incrementsLost);
   return withFailurePolicy(store, objcache.failureMode, around);
 }
 
@@ -70,7 +76,7 @@ interface InstanceContext {
 function openInstance(
   instance: KvStoreInstance,
   { jitter, pool, component, watched }: InstanceContext,
-  { statistics, component: register, log }: StoreSurroundings,
+  { statistics, component: register, log, tracing }: StoreSurroundings,
 ): KvstoreStore {
   const tell = watched ? register(component) : undefined;
   const { target, tls, auth, sentinelAuth } = instance;
@@ -86,6 +92,7 @@ function openInstance(
     ...(sentinelAuth !== undefined && { sentinelAuth: authText(sentinelAuth) }),
     expirationJitterMaxSeconds: jitter,
     onConnections: (active) => tell?.(active > 0 ? undefined : "no connection to the store"),
+    ...(tracing.enabled && { tracing }),
     log: (level, line) => log[level](line),
   });
   statistics.gauge(`ratelimit.${pool}.cx_active`, () => store.gauges.cxActive);

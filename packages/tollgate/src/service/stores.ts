@@ -3,12 +3,14 @@ import { OverLimitCache } from "../counters/over-limit-cache.ts";
 import type { CounterStore } from "../counters/store.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Statistics } from "../observe/statistics.ts";
+import type { Tracing } from "../observe/tracing/tracing.ts";
 import type { Settings } from "../settings/settings.ts";
 
 /** What a store is built among. */
 export interface StoreSurroundings {
   readonly statistics: Statistics;
   readonly log: Logger;
+  readonly tracing: Tracing;
   /** The counters of this process, where they are counted in it. */
   readonly embedded: EmbeddedStore | undefined;
   /** Makes a health component known; what it returns is told of faults, and of their end by undefined. */
@@ -56,8 +58,8 @@ export async function openEmbedded(
   });
   statistics.gauge("ratelimit.embedded.liveCounters", () => store.statistics().liveCounters);
   statistics.gauge("ratelimit.embedded.bytesUsed", () => store.statistics().bytesUsed);
-  statistics.gauge("ratelimit.embedded.evicted", () => store.statistics().evicted);
-  statistics.gauge("ratelimit.embedded.expired", () => store.statistics().expired);
+  statistics.counterFrom("ratelimit.embedded.evicted", () => store.statistics().evicted);
+  statistics.counterFrom("ratelimit.embedded.expired", () => store.statistics().expired);
   return store;
 }
 

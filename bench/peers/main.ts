@@ -7,86 +7,38 @@
  * - a Node service as one would write it today: grpc-js and rate-limiter-flexible over Redis
  * - grpc-js with an empty handler: what carrying the call alone costs in Node otherwise
  */
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { message } from "../support/decision.ts";
 import { interleaved, machine, median, spread, table } from "../support/figures.ts";
 import { framedFile, h2load, type Measured, type Shape } from "../support/h2load.ts";
-import { type BenchServer, residentMemory, startServer } from "../support/process.ts";
+import {
+  emptyGrpcJs,
+  goBinary,
+  goService,
+  nodePeer,
+  onPeer,
+  type StartPeer,
+  tollgate,
+} from "../support/peers.ts";
+import { residentMemory } from "../support/process.ts";
 import { startRedis } from "../support/redis.ts";
-import { freePort, METHOD, rulesFolder, startTollgate } from "../support/tollgate.ts";
-
-type Peer = () => Promise<{ server: BenchServer; url: string }>;
 
 const shapes: [string, Omit<Shape, "calls">][] = [
   ["8 connections x 50 streams", { connections: 8, streams: 50 }],
   ["64 connections x 1 stream", { connections: 64, streams: 1 }],
 ];
 
-function nodePeer(file: string, redis: string): Peer {
-  return async () => {
-    const port = await freePort();
-    const server = await startServer({
-      name: file,
-      command: process.execPath,
-      args: [join(import.meta.dirname, "servers", file)],
-      env: { BENCH_PORT: String(port), BENCH_REDIS: redis },
-      ready: /ready/,
-    });
-    return { server, url: `http://127.0.0.1:${port}${METHOD}` };
-  };
-}
-
-function goPeer(binary: string, redis: string): Peer {
-  return async () => {
-    const folder = rulesFolder();
-    const [port, http, debug] = [await freePort(), await freePort(), await freePort()];
-    const server = await startServer({
-      name: "Go service",
-      command: binary,
-      args: [],
-      env: {
-        GOMAXPROCS: "1",
-        RUNTIME_ROOT: folder.root,
-        RUNTIME_SUBDIRECTORY: "bench",
-        RUNTIME_WATCH_ROOT: "false",
-        USE_STATSD: "false",
-        DISABLE_STATS: "true",
-        LOG_LEVEL: "warn",
-        REDIS_SOCKET_TYPE: "tcp",
-        REDIS_URL: redis,
-        GRPC_PORT: String(port),
-        PORT: String(http),
-        DEBUG_PORT: String(debug),
-      },
-      ready: /Listening for HTTP/,
-    });
-    const stop = async (): Promise<void> => {
-      await server.stop();
-      folder.remove();
-    };
-    return { server: { ...server, stop }, url: `http://127.0.0.1:${port}${METHOD}` };
-  };
-}
-
 export async function main(args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { rounds: { type: "string" }, calls: { type: "string" } } });
   const rounds = Number(values.rounds ?? 3);
   const calls = Number(values.calls ?? 60_000);
   const redis = await startRedis();
-  const tollgate =
-    (env: Record<string, string>): Peer =>
-    async () => {
-      const server = await startTollgate(env);
-      return { server, url: server.url };
-    };
-  const go = process.env.PEER_GO_SERVICE;
-  const peers: Record<string, Peer> = {
-    "Tollgate, embedded": tollgate({}),
+  const peers: Record<string, StartPeer> = {
+    "Tollgate, embedded": tollgate(),
     "Tollgate, Redis": tollgate({ KVSTORE_URL: redis.url }),
-    ...(go !== undefined && { "Go service, Redis": goPeer(go, redis.url) }),
-    "grpc-js + rate-limiter-flexible, Redis": nodePeer("today.ts", redis.url),
-    "grpc-js, empty handler": nodePeer("empty.ts", redis.url),
+    ...(goBinary !== undefined && { "Go service, Redis": goService(goBinary, redis.url) }),
+    "grpc-js + rate-limiter-flexible, Redis": nodePeer("peers/servers/today.ts", { BENCH_REDIS: redis.url }),
+    "grpc-js, empty handler": emptyGrpcJs,
   };
   const file = framedFile(message("path=/api/a,remote_address=192.0.2.1"));
   const memory = new Map<string, number[]>();
@@ -96,22 +48,19 @@ export async function main(args: string[]): Promise<void> {
     );
     for (const [shapeName, shape] of shapes) {
       const results = await interleaved(Object.keys(peers), rounds, async (name) => {
-        const { server, url } = await peers[name]!();
-        try {
+        return onPeer(peers[name]!, ({ server, url }) => {
           h2load(server.pid, url, file, { ...shape, calls: Math.ceil(calls / 3) });
           const measured = h2load(server.pid, url, file, { ...shape, calls });
           memory.set(name, [...(memory.get(name) ?? []), residentMemory(server.pid)]);
           return measured;
-        } finally {
-          await server.stop();
-        }
+        });
       });
       console.log(`### ${shapeName}\n\n${report(results, memory)}\n`);
     }
   } finally {
     await redis.stop();
   }
-  if (go === undefined) console.log("without the Go service: PEER_GO_SERVICE names its binary");
+  if (goBinary === undefined) console.log("without the Go service: PEER_GO_SERVICE names its binary");
 }
 
 function report(results: Map<string, Measured[]>, memory: Map<string, number[]>): string {

@@ -1,5 +1,5 @@
 import { EmbeddedStore } from "../../packages/tollgate/src/counters/embedded/embedded-store.ts";
-import { Decider } from "../../packages/tollgate/src/decision/decide.ts";
+import { Decider, type DecisionOptions } from "../../packages/tollgate/src/decision/decide.ts";
 import { Answering } from "../../packages/tollgate/src/doors/answering.ts";
 import { createLogger } from "../../packages/tollgate/src/observe/log.ts";
 import { createStatistics } from "../../packages/tollgate/src/observe/registry.ts";
@@ -39,22 +39,24 @@ export function message(...descriptors: string[]): Uint8Array {
   });
 }
 
+/** The defaults of the service. */
+export const decisionOptions: DecisionOptions = {
+  cacheKeyPrefix: "",
+  nearLimitRatio: 0.8,
+  shadowMode: false,
+  quotaMode: false,
+  stopIncrementing: false,
+  dynamicMetadata: false,
+  headers: undefined,
+};
+
 /** Everything between the wire and the store, over embedded counters. */
 export function decisions() {
   const { ruleSet, diagnostics } = loadRules([{ name: "bench.yaml", text: rules }], { mergeDomains: false });
   if (ruleSet === undefined) throw new Error(diagnostics.map(({ message }) => message).join("\n"));
   const store = EmbeddedStore.create();
   const statistics = createStatistics();
-  const options = {
-    cacheKeyPrefix: "",
-    nearLimitRatio: 0.8,
-    shadowMode: false,
-    quotaMode: false,
-    stopIncrementing: false,
-    dynamicMetadata: false,
-    headers: undefined,
-  };
-  const decider = new Decider(options, statistics, store);
+  const decider = new Decider(decisionOptions, statistics, store);
   const answering = new Answering({
     decider,
     store,

@@ -1,0 +1,72 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { nodePeer, type StartPeer } from "../support/peers.ts";
+import { cpuMicroseconds, loadCores } from "../support/process.ts";
+import { startTollgate } from "../support/tollgate.ts";
+import type { Budget } from "./budget.ts";
+import { medians } from "./compare.ts";
+
+const request = {
+  domain: "bench",
+  descriptors: [
+    {
+      entries: [
+        { key: "path", value: "/api/a" },
+        { key: "remote_address", value: "192.0.2.1" },
+      ],
+    },
+  ],
+};
+
+/** `/json` beside a Waymark controller that reads as much JSON and answers as much. */
+export const json: Budget = async ({ rounds }) => {
+  const folder = mkdtempSync(join(tmpdir(), "bench-json-"));
+  const script = join(folder, "post.lua");
+  writeFileSync(
+    script,
+    `wrk.method = "POST"\nwrk.headers["content-type"] = "application/json"\nwrk.body = '${JSON.stringify(request)}'\n`,
+  );
+  const own: StartPeer = async () => {
+    const server = await startTollgate();
+    return { server, url: `${server.http}/json` };
+  };
+  const raw: StartPeer = async () => {
+    const { server, url } = await nodePeer("budgets/servers/waymark-json.ts")();
+    return { server, url: `${new URL(url).origin}/json` };
+  };
+  try {
+    const measured = await medians(
+      { own: { start: own }, raw: { start: raw } },
+      Math.max(5, rounds),
+      ({ server, url }) => {
+        wrk(server.pid, url, script, 1);
+        return wrk(server.pid, url, script, 2);
+      },
+    );
+    const [tollgate, waymark] = [measured.get("own")!, measured.get("raw")!];
+    const share = tollgate.cpu / waymark.cpu - 1;
+    return [
+      {
+        budget: "/json within 10 % of the raw Waymark figure",
+        figure: `${(share * 100).toFixed(1)} % (${tollgate.cpu.toFixed(1)} us, ${Math.round(tollgate.perSecond)}/s)`,
+        baseline: `the same JSON in and out of a Waymark controller: ${waymark.cpu.toFixed(1)} us, ${Math.round(waymark.perSecond)}/s`,
+        met: share <= 0.1,
+      },
+    ];
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+};
+
+/** CPU microseconds a request, and requests a second. */
+function wrk(pid: number, url: string, script: string, seconds: number): { cpu: number; perSecond: number } {
+  const before = cpuMicroseconds(pid);
+  const args = ["-c", loadCores, "wrk", "-t1", "-c64", `-d${seconds}s`, "-s", script, url];
+  const output = execFileSync("taskset", args, { encoding: "utf8" });
+  const used = cpuMicroseconds(pid) - before;
+  if (/Non-2xx|Socket errors/.test(output)) throw new Error(`wrk: ${output}`);
+  const requests = Number(/(\d+) requests in/.exec(output)![1]);
+  return { cpu: used / requests, perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)![1]) };
+}

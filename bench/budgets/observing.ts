@@ -1,0 +1,60 @@
+import { once } from "node:events";
+import { createServer, type Server, type Socket } from "node:net";
+import { message } from "../support/decision.ts";
+import { framedFile } from "../support/h2load.ts";
+import { nodePeer, tollgate } from "../support/peers.ts";
+import { freePort } from "../support/tollgate.ts";
+import { type Budget, gateway } from "./budget.ts";
+import { compare } from "./compare.ts";
+
+/** Tracing off, debug logging off, statistics on and flushed, beside the same path without any of the three in it. */
+export const observing: Budget = async (effort) => {
+  const body = framedFile(message("path=/api/a,remote_address=192.0.2.1"));
+  const sink = await startSink();
+  const { port } = sink.server.address() as { port: number };
+  try {
+    const statistics = {
+      DISABLE_STATS: "false",
+      USE_PUSHSTATS: "true",
+      PUSHSTATS_HOST: "127.0.0.1",
+      PUSHSTATS_PORT: String(port),
+      STATS_FLUSH_INTERVAL: "1s",
+      USE_PULLSTATS: "true",
+      PULLSTATS_ADDR: `127.0.0.1:${await freePort()}`,
+    };
+    const measured = await compare(
+      {
+        bare: { start: nodePeer("budgets/servers/bare.ts"), body },
+        counted: { start: tollgate(statistics), body },
+      },
+      gateway,
+      { ...effort, rounds: Math.max(5, effort.rounds), calls: 2 * effort.calls },
+    );
+    const [bare, counted] = [measured.get("bare")!.cpuMicroseconds, measured.get("counted")!.cpuMicroseconds];
+    const more = counted / bare - 1;
+    return [
+      {
+        budget: "tracing off, debug logging off, statistics on: under 5 % together",
+        figure: `${(more * 100).toFixed(1)} % (${counted.toFixed(2)} us)`,
+        baseline: `the path with none of them in the code: ${bare.toFixed(2)} us`,
+        met: more < 0.05,
+      },
+    ];
+  } finally {
+    for (const socket of sink.sockets) socket.destroy();
+    sink.server.close();
+  }
+};
+
+/** Takes what the push sink sends. */
+async function startSink(): Promise<{ server: Server; sockets: Set<Socket> }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined).on("close", () => sockets.delete(socket));
+    socket.resume();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { server, sockets };
+}

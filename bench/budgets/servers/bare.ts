@@ -1,0 +1,48 @@
+/** The path of a decision with nothing that observes it: no statistics, no timing, no question for tracing. */
+import { GrpcServer } from "@tollway/grpc-wire";
+import { EmbeddedStore } from "../../../packages/tollgate/src/counters/embedded/embedded-store.ts";
+import { Decider } from "../../../packages/tollgate/src/decision/decide.ts";
+import { Answering } from "../../../packages/tollgate/src/doors/answering.ts";
+import { createLogger } from "../../../packages/tollgate/src/observe/log.ts";
+import type { RuleStatistics, Statistics } from "../../../packages/tollgate/src/observe/statistics.ts";
+import { responseSize, writeResponse } from "../../../packages/tollgate/src/protocol/encode-response.ts";
+import type { RateLimitResponse } from "../../../packages/tollgate/src/protocol/messages.ts";
+import { loadRules } from "../../../packages/tollgate/src/rules/load.ts";
+import { decisionOptions, rules } from "../../support/decision.ts";
+import { METHOD } from "../../support/tollgate.ts";
+
+const nothing: RuleStatistics = {
+  totalHits: 0,
+  overLimit: 0,
+  nearLimit: 0,
+  withinLimit: 0,
+  shadowMode: 0,
+  overLimitWithLocalCache: 0,
+};
+const counter = { value: 0 };
+const statistics: Statistics = {
+  rule: () => nothing,
+  domainNotFound: () => counter,
+  counter: () => counter,
+  counterFrom() {},
+  gauge() {},
+  timer: () => ({ record() {} }),
+};
+const { ruleSet } = loadRules([{ name: "bench.yaml", text: rules }], { mergeDomains: false });
+const store = EmbeddedStore.create();
+const answering = new Answering({
+  decider: new Decider(decisionOptions, statistics, store),
+  store,
+  ruleSet: () => ruleSet,
+  statistics,
+  log: createLogger(),
+});
+const server = new GrpcServer().unaryInPlace(METHOD, (call) => {
+  const { buffer, start, end, deadline } = call;
+  const response = answering.decideMessage(buffer, start, end, deadline) as RateLimitResponse;
+  const size = responseSize(response);
+  writeResponse(response, call.reserve(size), call.offset);
+  call.commit(size);
+});
+await server.listen({ host: "127.0.0.1", port: Number(process.env.BENCH_PORT) });
+console.log("ready");

@@ -1,0 +1,82 @@
+import { join } from "node:path";
+import { type BenchServer, startServer } from "./process.ts";
+import { freePort, METHOD, rulesFolder, startTollgate } from "./tollgate.ts";
+
+/** A service under load, and the address of its method. */
+export interface Peer {
+  readonly server: BenchServer;
+  readonly url: string;
+}
+export type StartPeer = () => Promise<Peer>;
+
+/** The Go service's binary, where it is given. */
+export const goBinary: string | undefined = process.env.PEER_GO_SERVICE;
+
+/** Tollgate itself; embedded counters unless the environment says otherwise. */
+export function tollgate(env: Record<string, string> = {}, cores?: string, rules?: string): StartPeer {
+  return async () => {
+    const server = await startTollgate(env, cores, rules);
+    return { server, url: server.url };
+  };
+}
+
+/** A server of this folder's neighbours, as a process: it reads `BENCH_PORT` and says `ready`. */
+export function nodePeer(file: string, env: Record<string, string> = {}): StartPeer {
+  return async () => {
+    const port = await freePort();
+    const server = await startServer({
+      name: file,
+      command: process.execPath,
+      args: [join(import.meta.dirname, "..", file)],
+      env: { BENCH_PORT: String(port), ...env },
+      ready: /ready/,
+    });
+    return { server, url: `http://127.0.0.1:${port}${METHOD}` };
+  };
+}
+
+/** `@grpc/grpc-js` with an empty handler. */
+export const emptyGrpcJs: StartPeer = nodePeer("peers/servers/empty.ts");
+
+/** The Go service over a Redis, on one core. */
+export function goService(binary: string, redis: string): StartPeer {
+  return async () => {
+    const folder = rulesFolder();
+    const [port, http, debug] = [await freePort(), await freePort(), await freePort()];
+    const server = await startServer({
+      name: "Go service",
+      command: binary,
+      args: [],
+      env: {
+        GOMAXPROCS: "1",
+        RUNTIME_ROOT: folder.root,
+        RUNTIME_SUBDIRECTORY: "bench",
+        RUNTIME_WATCH_ROOT: "false",
+        USE_STATSD: "false",
+        DISABLE_STATS: "true",
+        LOG_LEVEL: "warn",
+        REDIS_SOCKET_TYPE: "tcp",
+        REDIS_URL: redis,
+        GRPC_PORT: String(port),
+        PORT: String(http),
+        DEBUG_PORT: String(debug),
+      },
+      ready: /Listening for HTTP/,
+    });
+    const stop = async (): Promise<void> => {
+      await server.stop();
+      folder.remove();
+    };
+    return { server: { ...server, stop }, url: `http://127.0.0.1:${port}${METHOD}` };
+  };
+}
+
+/** Runs `measure` on a fresh service, and ends it. */
+export async function onPeer<T>(start: StartPeer, measure: (peer: Peer) => T | Promise<T>): Promise<T> {
+  const peer = await start();
+  try {
+    return await measure(peer);
+  } finally {
+    await peer.server.stop();
+  }
+}

@@ -1,4 +1,9 @@
-export type { ApplicationOptions, ErrorContext, OpenApiOptions } from "./application/options.ts";
+export type {
+  ApplicationOptions,
+  ErrorContext,
+  OpenApiOptions,
+  ServerLimits,
+} from "./application/options.ts";
 export { Application } from "./application.ts";
 export type { ControllerClass } from "./controller.ts";
 export { Controller } from "./controller.ts";

@@ -156,6 +156,7 @@ test("headers that are too large are a 431, what is no HTTP a 400, both with pro
     [`GET / HTTP/1.1\r\nhost: x\r\nx-large: ${"x".repeat(20_000)}\r\n\r\n`, /^HTTP\/1\.1 431 /],
     [`GET /${"x".repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, /^HTTP\/1\.1 431 /],
     ["NONSENSE\r\n\r\n", /^HTTP\/1\.1 400 /],
+    ["GET / HTTP/1.1\r\n\r\n", /^HTTP\/1\.1 400 /],
     ["FLY / HTTP/1.1\r\nhost: x\r\n\r\n", /^HTTP\/1\.1 400 /],
     [
       "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n",
@@ -299,4 +300,15 @@ test("the listener serves in anybody's server", async () => {
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).json(), "ok");
+});
+
+test("the application's own limits count where the caller says nothing", async () => {
+  const limited = new Application({
+    controllers: { Default },
+    server: { maxHeaderSize: 300, headersTimeout: 0 },
+  });
+  const running = await startServer(limited, { host: "127.0.0.1", port: 0 });
+  after(() => running.stop());
+  const url = `http://127.0.0.1:${running.port}/`;
+  assert.equal((await fetch(url, { headers: { "x-large": "x".repeat(400) } })).status, 431);
 });

@@ -9,6 +9,26 @@ export interface ControllerTable {
   readonly [name: string]: ControllerClass | ControllerTable | unknown;
 }
 
+/** How long anybody may take, in milliseconds (0 switches a limit off), and how much headers may be. */
+export interface ServerLimits {
+  /** For the headers of a request. Default 20,000. */
+  headersTimeout?: number;
+  /** For a whole request with its body. Default 120,000. */
+  requestTimeout?: number;
+  /** Between two requests of one connection. Default 65,000: longer than the proxies before it wait. */
+  keepAliveTimeout?: number;
+  /** For a client that takes nothing of its answer. Default 60,000. */
+  sendTimeout?: number;
+  /** For answers under way when the server stops. Default 10,000. */
+  drainTimeout?: number;
+  /** Bytes of request line and headers. Default 16 KiB: 431 beyond. */
+  maxHeaderSize?: number;
+  /** How many connections at a time; more are closed at once. Default: no limit. */
+  maxConnections?: number;
+  /** How often time-outs are looked at. Default 5,000. */
+  checkInterval?: number;
+}
+
 /** What is told of an error that became a 500. */
 export interface ErrorContext {
   readonly method: string;
@@ -46,6 +66,8 @@ export interface ApplicationOptions {
   trustProxy?: TrustProxy;
   /** Serves the OpenAPI document at `/openapi.json` and a page that shows it at `/docs`. Default false. */
   openapi?: boolean | OpenApiOptions;
+  /** Time-outs and sizes of the built-in server. */
+  server?: ServerLimits;
   /** Shows errors with their stacks in 500 answers. Default false. */
   debug?: boolean;
   /** Runs before every controller's own `before()`. Returning or throwing a `Response` answers at once. */
@@ -88,6 +110,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   "cors",
   "trustProxy",
   "openapi",
+  "server",
   "debug",
   "before",
   "after",

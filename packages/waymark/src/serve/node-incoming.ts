@@ -16,7 +16,7 @@ export class NodeIncoming implements Incoming {
   constructor(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) {
     this.method = request.method!;
     this.target = request.url!;
-    this.hasBody = announcesBody(request.rawHeaders);
+    this.hasBody = announcesBody(request);
     this.#request = request;
     this.#response = response;
     this.#expects = expectsContinue;
@@ -136,14 +136,8 @@ function tooLarge(limit: number): HttpError {
   return new HttpError(413, `the body is larger than ${limit} bytes`);
 }
 
-/** Looks through the raw headers: `request.headers` builds an object, which a request without a body need not pay for. */
-function announcesBody(rawHeaders: readonly string[]): boolean {
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const { length } = rawHeaders[at]!;
-    if (length !== 14 && length !== 17) continue;
-    const name = rawHeaders[at]!.toLowerCase();
-    if (name === "transfer-encoding") return true;
-    if (name === "content-length" && rawHeaders[at + 1] !== "0") return true;
-  }
-  return false;
+/** RFC 9112 section 6.3. Node has made the headers' object already, to look for `expect` and `host`. */
+function announcesBody({ headers }: IncomingMessage): boolean {
+  const length = headers["content-length"];
+  return (length !== undefined && length !== "0") || headers["transfer-encoding"] !== undefined;
 }

@@ -1,29 +1,16 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import type { ServerLimits } from "../application/options.ts";
 import type { Application } from "../application.ts";
 import { HttpError, problemAnswer } from "../http/error.ts";
 import { type NodeAdapterOptions, type NodeListener, nodeListener } from "./node.ts";
 
-/** Where to listen, and how long anybody may take. Times are in milliseconds; 0 switches one off. */
-export interface ServerOptions {
+/** Where to listen. Limits that are not given are those of the application's option `server`. */
+export interface ServerOptions extends ServerLimits {
   /** Undefined for every interface. */
   host: string | undefined;
   /** 0 picks a free one. */
   port: number;
-  /** For the headers of a request. Default 20,000. */
-  headersTimeout?: number;
-  /** For a whole request with its body. Default 120,000. */
-  requestTimeout?: number;
-  /** Between two requests of one connection. Default 65,000: longer than the proxies before it wait. */
-  keepAliveTimeout?: number;
-  /** For a client that takes nothing of its answer. Default 60,000. */
-  sendTimeout?: number;
-  /** For answers under way when the server stops. Default 10,000. */
-  drainTimeout?: number;
-  /** Bytes of request line and headers. Default 16 KiB: 431 beyond. */
-  maxHeaderSize?: number;
-  /** How often time-outs are looked at. Default 5,000. */
-  checkInterval?: number;
   /** The interface that requests are served through. Default: straight from `node:http`. */
   listener?: (application: Application, options: NodeAdapterOptions) => NodeListener;
 }
@@ -40,20 +27,25 @@ export interface RunningServer {
 /** Serves an application on `node:http`; resolves once it listens. */
 export async function startServer(application: Application, options: ServerOptions): Promise<RunningServer> {
   await application.ready();
-  const { sendTimeout = 60_000, drainTimeout = 10_000, headersTimeout = 20_000 } = options;
+  const limits: ServerLimits = { ...application.options.server, ...options };
+  const { sendTimeout = 60_000, drainTimeout = 10_000 } = limits;
   const server = createServer({
-    headersTimeout,
-    requestTimeout: options.requestTimeout ?? 120_000,
-    keepAliveTimeout: options.keepAliveTimeout ?? 65_000,
-    maxHeaderSize: options.maxHeaderSize ?? 16 * 1024,
-    connectionsCheckingInterval: options.checkInterval ?? 5_000,
+    headersTimeout: limits.headersTimeout ?? 20_000,
+    requestTimeout: limits.requestTimeout ?? 120_000,
+    keepAliveTimeout: limits.keepAliveTimeout ?? 65_000,
+    maxHeaderSize: limits.maxHeaderSize ?? 16 * 1024,
+    connectionsCheckingInterval: limits.checkInterval ?? 5_000,
+    // Node's own refusal has no body; ours is below.
+    requireHostHeader: false,
   });
+  if (limits.maxConnections !== undefined) server.maxConnections = limits.maxConnections;
   let stopping = false;
   const serving =
     (listener: (request: IncomingMessage, response: ServerResponse) => void) =>
     (request: IncomingMessage, response: ServerResponse) => {
       if (stopping) response.shouldKeepAlive = false;
-      listener(request, response);
+      if (request.headers.host === undefined && request.httpVersion === "1.1") refuseHostless(response);
+      else listener(request, response);
     };
   const { listener = nodeListener } = options;
   server.on("request", serving(listener(application, { sendTimeout })));
@@ -91,6 +83,13 @@ async function drain(server: Server, drainTimeout: number): Promise<void> {
   await closed;
   clearInterval(sweep);
   clearTimeout(cut);
+}
+
+/** RFC 9112 section 3.2: a request of HTTP/1.1 without a Host is answered with 400. */
+function refuseHostless(response: ServerResponse): void {
+  const { status, headers, body } = problemAnswer(new HttpError(400, "the request has no Host header"));
+  response.writeHead(status, [...headers, "connection", "close"]);
+  response.end(body);
 }
 
 const STATUS_OF_FAULT: Readonly<Record<string, number>> = {

@@ -153,7 +153,7 @@ function otlpProtocol(text: string | undefined): "http" | "grpc" | undefined {
 }
 
 /** `k=v,k2=v2`: split at commas (`\,` is one that stays), then at the first `=`. */
-function parseEntries(text: string): Entry[] {
+export function parseEntries(text: string): Entry[] {
   return text.split(/(?<!\\),/).map((pair) => {
     const plain = pair.replaceAll("\\,", ",");
     const equals = plain.indexOf("=");

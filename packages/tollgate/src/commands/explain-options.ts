@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import type { Entry } from "../protocol/messages.ts";
 import { normaliseFlags } from "./check-options.ts";
-import { UsageError } from "./client-options.ts";
+import { parseEntries, UsageError } from "./client-options.ts";
 
 /** What `tollgate explain` was asked to do. */
 export interface ExplainOptions {
@@ -78,16 +78,6 @@ function parse(argv: readonly string[]) {
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
-}
-
-/** `k=v,k2=v2`: split at commas (`\,` is one that stays), then at the first `=`. */
-function parseEntries(text: string): readonly Entry[] {
-  return text.split(/(?<!\\),/).map((pair) => {
-    const plain = pair.replaceAll("\\,", ",");
-    const equals = plain.indexOf("=");
-    if (equals <= 0) throw new UsageError(`-descriptors ${text}: "${plain}" is no key=value pair`);
-    return { key: plain.slice(0, equals), value: plain.slice(equals + 1) };
-  });
 }
 
 function parseHits(text: string): number {

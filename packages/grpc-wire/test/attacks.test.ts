@@ -31,7 +31,7 @@ let fortress: Fortress;
 let neighbour: Neighbour;
 before(async () => {
   fortress = await Fortress.start({
-    connection: { handshakeTimeoutMs: 400, sendTimeoutMs: 400, requestTimeoutMs: 400 },
+    connection: { handshakeTimeoutMs: 1500, sendTimeoutMs: 1500, requestTimeoutMs: 1500 },
     limits: { maxConcurrentStreams: 500, maxQueuedBytesPerConnection: 2 * MiB, maxBufferedBytes: 24 * MiB },
   });
   neighbour = await Neighbour.open(fortress);

@@ -9,6 +9,7 @@ import { dumpJson, dumpText } from "../rules/dump.ts";
 import { renderExplanation } from "../rules/explain-text.ts";
 import type { RuleSet } from "../rules/rule.ts";
 import type { Answering } from "./answering.ts";
+import type { ControllerTable } from "./http-listener.ts";
 import { httpErrorOf, JSON_BODY_LIMIT, parseRequest } from "./http-pages.ts";
 
 export interface DebugPagesOptions {
@@ -31,7 +32,7 @@ export function debugPages({
   answering,
   explain,
   otherThreads,
-}: DebugPagesOptions) {
+}: DebugPagesOptions): ControllerTable {
   class Page extends Controller {
     static override private = true;
 

@@ -4,6 +4,9 @@ import { Application, type ApplicationOptions } from "@tollway/waymark";
 import type { Logger } from "../observe/log.ts";
 import { showAddress } from "./address.ts";
 
+/** Waymark controllers by name, as an application is given them. */
+export type ControllerTable = NonNullable<ApplicationOptions["controllers"]>;
+
 /** An HTTP port with Waymark controllers behind it. */
 export interface HttpDoor {
   /** What was bound, `0.0.0.0:8080`. */
@@ -18,7 +21,7 @@ export interface HttpDoorOptions {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
-  readonly controllers: NonNullable<ApplicationOptions["controllers"]>;
+  readonly controllers: ControllerTable;
   readonly log: Logger;
 }
 

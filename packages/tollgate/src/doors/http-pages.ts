@@ -5,6 +5,7 @@ import { JsonRequestError, requestFromJson } from "../protocol/json-request.ts";
 import { responseToJson } from "../protocol/json-response.ts";
 import { Code, type RateLimitRequest, type RateLimitResponse } from "../protocol/messages.ts";
 import type { Answering, CallFailure } from "./answering.ts";
+import type { ControllerTable } from "./http-listener.ts";
 import { TracedCall } from "./traced-call.ts";
 
 /** Names of the OpenTelemetry semantic conventions for HTTP. */
@@ -46,7 +47,7 @@ export function parseRequest(bytes: Uint8Array): RateLimitRequest {
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** The pages of the HTTP port: `POST /json` and `GET /healthcheck`. */
-export function httpPages(answering: Answering, health: Health, tracing: Tracing) {
+export function httpPages(answering: Answering, health: Health, tracing: Tracing): ControllerTable {
   class Json extends Controller {
     static override bodyLimit = JSON_BODY_LIMIT;
 

@@ -19,7 +19,8 @@ import {
   rule,
   ruleSet,
 } from "./decide.fixture.ts";
-import { Decider, type DecisionOptions, UNLIMITED_REMAINING } from "./decide.ts";
+import { Decider, type DecisionOptions } from "./decide.ts";
+import { UNLIMITED_REMAINING } from "./work.ts";
 
 const now = 1_783_296_005_250;
 

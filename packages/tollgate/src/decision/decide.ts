@@ -1,19 +1,13 @@
-import { type Count, type CounterStore, Outcome } from "../counters/store.ts";
+import type { CounterStore } from "../counters/store.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";
-import {
-  Code,
-  type DescriptorStatus,
-  type HeaderValue,
-  type RateLimitRequest,
-  type RateLimitResponse,
-} from "../protocol/messages.ts";
+import { Code, type RateLimitRequest, type RateLimitResponse } from "../protocol/messages.ts";
 import type { RuleSet } from "../rules/rule.ts";
 import { type HeaderOptions, limitHeaders } from "./headers.ts";
 import { dynamicMetadata } from "./metadata.ts";
 import { overallCode } from "./overall.ts";
 import { type Prepared, type PreparedPart, Preparer } from "./prepare.ts";
 import { tally } from "./tally.ts";
-import { windowStart } from "./window.ts";
+import { beginAll, newWork, type Work } from "./work.ts";
 
 export interface DecisionOptions {
   /** `CACHE_KEY_PREFIX` */
@@ -31,18 +25,6 @@ export interface DecisionOptions {
   /** `LIMIT_RESPONSE_HEADERS_ENABLED` and its names; undefined for none. */
   readonly headers: HeaderOptions | undefined;
 }
-
-/** The remaining hits that an `unlimited` rule answers: the greatest uint32. */
-export const UNLIMITED_REMAINING = 0xffff_ffff;
-
-const passed: DescriptorStatus = {
-  code: Code.OK,
-  currentLimit: undefined,
-  limitRemaining: 0,
-  durationUntilReset: 0,
-};
-const noHeaders: readonly HeaderValue[] = [];
-const unlimited: DescriptorStatus = { ...passed, limitRemaining: UNLIMITED_REMAINING };
 
 /** Decides requests: one rule set and one clock reading a request, counters in the store that it is handed. */
 export class Decider {
@@ -68,75 +50,52 @@ export class Decider {
   }
 
   /**
-   * Decides a prepared request, at once where the store answers at once.
+   * Decides a prepared request, at once where the store answers at once. What is returned at once for a request that
+   * is kept is used again when the same is decided again: it is to be written out before.
    * @param now milliseconds since the epoch
    * @param deadline milliseconds since the epoch after which nobody waits; 0 for none
    * @throws {StoreError} where the store could not count
    */
   decide(prepared: Prepared, now: number, deadline: number): RateLimitResponse | Promise<RateLimitResponse> {
-    const { parts } = prepared;
     const nowSeconds = Math.floor(now / 1000);
-    const counts: Count[] = [];
-    for (let index = 0; index < parts.length; index++) {
-      const count = begin(parts[index]!, nowSeconds);
-      if (count !== undefined) counts.push(count);
+    const work = prepared.work ?? newWork(prepared.parts);
+    beginAll(prepared.parts, work, nowSeconds);
+    if (work.counts.length > 0) {
+      const { request } = work;
+      request.allOrNothing = this.#options.stopIncrementing;
+      request.now = now;
+      request.deadline = deadline;
+      const waiting = this.#store.count(request);
+      if (waiting !== undefined) {
+        // The store and the caller keep it for a while: who asks the same meanwhile gets another.
+        prepared.work = undefined;
+        return waiting.then(() => this.#conclude(prepared, work, nowSeconds));
+      }
     }
-    if (counts.length > 0) {
-      const allOrNothing = this.#options.stopIncrementing;
-      const waiting = this.#store.count({ counts, allOrNothing, now, deadline });
-      if (waiting !== undefined) return waiting.then(() => this.#conclude(prepared, counts, nowSeconds));
-    }
-    return this.#conclude(prepared, counts, nowSeconds);
+    if (prepared.isKept) prepared.work = work;
+    return this.#conclude(prepared, work, nowSeconds);
   }
 
-  #conclude({ request, parts }: Prepared, counts: readonly Count[], nowSeconds: number): RateLimitResponse {
+  #conclude({ request, parts }: Prepared, work: Work, nowSeconds: number): RateLimitResponse {
     const options = this.#options;
-    const statuses: DescriptorStatus[] = [];
+    const { counts, statuses, response } = work;
     let counted = 0;
     for (let index = 0; index < parts.length; index++) {
-      const part = parts[index]!;
-      if (part.rule === undefined || part.statistics === undefined) statuses.push(passed);
-      else if (part.rule.unlimited) statuses.push(unlimited);
-      else statuses.push(tally(counts[counted++]!, part.statistics, part, part.rule, nowSeconds));
+      const { rule, statistics } = parts[index]!;
+      if (rule === undefined || statistics === undefined || rule.unlimited) continue;
+      tally(counts[counted++]!, statistics, parts[index]!, rule, nowSeconds, statuses[index]!);
     }
     let code = overallCode(statuses, parts, options.quotaMode);
     if (code === Code.OVER_LIMIT && options.shadowMode) {
       code = Code.OK;
       this.#globalShadowMode.value++;
     }
-    return {
-      overallCode: code,
-      statuses,
-      responseHeadersToAdd:
-        options.headers === undefined
-          ? noHeaders
-          : limitHeaders(options.headers, statuses, parts.map(nameOf), code),
-      dynamicMetadata: options.dynamicMetadata ? dynamicMetadata(request, parts, statuses) : undefined,
-    };
+    response.overallCode = code;
+    if (options.headers !== undefined)
+      response.responseHeadersToAdd = limitHeaders(options.headers, statuses, parts.map(nameOf), code);
+    if (options.dynamicMetadata) response.dynamicMetadata = dynamicMetadata(request, parts, statuses);
+    return response;
   }
-}
-
-/** Counts what does not need the store, and says what to ask of it. */
-function begin(part: PreparedPart, nowSeconds: number): Count | undefined {
-  const { rule, statistics, hits } = part;
-  if (rule === undefined || statistics === undefined) {
-    if (part.domainNotFound !== undefined) part.domainNotFound.value++;
-    return undefined;
-  }
-  if (!part.givesBack) statistics.totalHits += hits;
-  if (rule.unlimited) {
-    if (!part.givesBack) statistics.withinLimit += hits;
-    return undefined;
-  }
-  return {
-    stem: part.stem,
-    windowStart: windowStart(nowSeconds, rule.unit),
-    windowSize: part.windowSize,
-    hits,
-    limit: rule.requestsPerUnit,
-    outcome: Outcome.COUNTED,
-    after: 0,
-  };
 }
 
 /** What a limit is called towards a user: its name, else its path. */

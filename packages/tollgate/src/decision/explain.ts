@@ -6,7 +6,7 @@ import { type Explanation, explainMatch } from "../rules/explain.ts";
 import { overrideMatch } from "../rules/override.ts";
 import type { Match, RuleSet } from "../rules/rule.ts";
 import { cacheKeyStem } from "./cache-key.ts";
-import { type DecisionOptions, UNLIMITED_REMAINING } from "./decide.ts";
+import type { DecisionOptions } from "./decide.ts";
 import { DecisionError } from "./errors.ts";
 import { hitsOf } from "./hits.ts";
 import { nearLimit } from "./near-limit.ts";
@@ -15,6 +15,7 @@ import { replaced } from "./replaces.ts";
 import { checkUnit } from "./resolve.ts";
 import { tally } from "./tally.ts";
 import { secondsUntilReset, windowStart } from "./window.ts";
+import { newStatus, UNLIMITED_REMAINING } from "./work.ts";
 
 /** Why one descriptor would be answered as it would. */
 export interface DescriptorExplanation extends Explanation {
@@ -93,7 +94,9 @@ export async function explainDecision(
     const limit = rule.requestsPerUnit;
     const currentLimit = { requestsPerUnit: limit, unit: rule.unit, name: rule.name };
     const context = { currentLimit, near: nearLimit(limit, options.nearLimitRatio) };
-    return tally({ ...look, hits, outcome, after }, { ...nothing }, context, rule, nowSeconds);
+    const status = newStatus(context.currentLimit, 0);
+    tally({ ...look, hits, outcome, after }, { ...nothing }, context, rule, nowSeconds, status);
+    return status;
   });
   const rules = matches.map((match, index) => ({ rule: dropped[index] ? undefined : match?.rule }));
   const code = overallCode(statuses, rules, options.quotaMode);

@@ -7,6 +7,7 @@ import { nearLimit } from "./near-limit.ts";
 import { replaced } from "./replaces.ts";
 import { ResolutionCache } from "./resolution-cache.ts";
 import { type Resolution, resolve } from "./resolve.ts";
+import type { Work } from "./work.ts";
 
 /** What one descriptor of one request comes down to under one rule set: all that does not depend on the moment. */
 export interface PreparedPart {
@@ -32,6 +33,10 @@ export interface Prepared {
   /** Of the rule set that it was prepared under. */
   readonly generation: number;
   readonly parts: readonly PreparedPart[];
+  /** It will be decided again: its {@link work} is worth keeping. */
+  isKept: boolean;
+  /** What the last decision worked with, where nobody has it any more. */
+  work: Work | undefined;
 }
 
 export interface PrepareOptions {
@@ -72,6 +77,8 @@ export class Preparer {
       request,
       generation: ruleSet.generation,
       parts: resolutions.map((resolution, index) => this.#part(request, descriptors[index]!, resolution)),
+      isKept: false,
+      work: undefined,
     };
   }
 

@@ -8,6 +8,8 @@ const prepared = (domain: string, generation = 1): Prepared => ({
   request: { domain, descriptors: [], hitsAddend: 0 },
   generation,
   parts: [],
+  isKept: false,
+  work: undefined,
 });
 
 function ask(cache: PreparedCache, text: string, generation = 1): Prepared | undefined {

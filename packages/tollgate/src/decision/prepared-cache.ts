@@ -49,8 +49,12 @@ export class PreparedCache {
     if (prepared.generation !== this.#generation || end - start > LONGEST) return;
     const hash = this.#hash;
     const place = hash & (SEEN - 1);
-    if (this.#seen[place] === hash) this.#put(hash, { bytes: buffer.slice(start, end), prepared });
-    else this.#seen[place] = hash;
+    if (this.#seen[place] !== hash) {
+      this.#seen[place] = hash;
+      return;
+    }
+    prepared.isKept = true;
+    this.#put(hash, { bytes: buffer.slice(start, end), prepared });
   }
 
   get size(): number {
@@ -66,10 +70,21 @@ export class PreparedCache {
   }
 }
 
-/** FNV-1a, 32 bits: a byte costs a nanosecond. Whoever makes messages collide makes only their own slower. */
+/**
+ * FNV-1a over four bytes at a time, 32 bits: 50 bytes take 20 ns instead of 60 a byte at a time, for a multiplication
+ * waits for the last one. Whoever makes messages collide makes only their own slower.
+ */
 function hashOf(buffer: Uint8Array, start: number, end: number): number {
-  let hash = 0x811c9dc5;
-  for (let index = start; index < end; index++) hash = Math.imul(hash ^ buffer[index]!, 0x01000193);
+  let hash = 0x811c9dc5 ^ (end - start);
+  let index = start;
+  for (const whole = end - 3; index < whole; index += 4) {
+    const word =
+      buffer[index]! | (buffer[index + 1]! << 8) | (buffer[index + 2]! << 16) | (buffer[index + 3]! << 24);
+    hash = Math.imul(hash ^ word, 0x01000193);
+    // Multiplying carries upwards only: without this a word's upper bytes would never reach the lower bits.
+    hash ^= hash >>> 15;
+  }
+  for (; index < end; index++) hash = Math.imul(hash ^ buffer[index]!, 0x01000193);
   return hash | 0;
 }
 

@@ -60,7 +60,9 @@ for (const [name, outcome, limit, hits, after, shadowMode, code, remaining, expe
     const count = { stem: "k:", windowStart: 0, windowSize: 60, hits, limit, outcome, after };
     const currentLimit = { requestsPerUnit: limit, unit: Unit.MINUTE, name: "" };
     const context = { currentLimit, near: nearLimit(limit, 0.8) };
-    const status = tally(count, statistics, context, { shadowMode, unit: Unit.MINUTE }, 60_018);
+    // What it was filled with before must not show.
+    const status = { code: Code.UNKNOWN, currentLimit, limitRemaining: 77, durationUntilReset: 77 };
+    tally(count, statistics, context, { shadowMode, unit: Unit.MINUTE }, 60_018, status);
     assert.equal(status.code, Code[code]);
     assert.equal(status.limitRemaining, remaining);
     assert.equal(status.durationUntilReset, outcome === ALLOWED || outcome === DENIED ? 0 : 42);

@@ -2,6 +2,7 @@ import { type Count, Outcome } from "../counters/store.ts";
 import type { RuleStatistics } from "../observe/statistics.ts";
 import { Code, type CurrentLimit, type DescriptorStatus } from "../protocol/messages.ts";
 import type { Rule } from "../rules/rule.ts";
+import type { Mutable } from "./mutable.ts";
 import { secondsUntilReset } from "./window.ts";
 
 /** What the status needs of the rule and the request besides the store's result. */
@@ -26,6 +27,7 @@ export interface TallyContext {
  *
  * A rule in shadow mode answers OK and counts the hits that were over under `shadow_mode`. Hits given back count
  * in no statistic. Where the store failed and the policy answers, there is no reset and no statistic.
+ * @param status is filled in, its `currentLimit` excepted
  */
 export function tally(
   count: Count,
@@ -33,12 +35,15 @@ export function tally(
   { currentLimit, near }: TallyContext,
   { shadowMode, unit }: Pick<Rule, "shadowMode" | "unit">,
   nowSeconds: number,
-): DescriptorStatus {
+  status: Mutable<DescriptorStatus>,
+): void {
   const { outcome, hits, after } = count;
   const limit = currentLimit.requestsPerUnit;
   if (outcome === Outcome.ALLOWED || outcome === Outcome.DENIED) {
-    const code = outcome === Outcome.ALLOWED || shadowMode ? Code.OK : Code.OVER_LIMIT;
-    return { code, currentLimit, limitRemaining: 0, durationUntilReset: 0 };
+    status.code = outcome === Outcome.ALLOWED || shadowMode ? Code.OK : Code.OVER_LIMIT;
+    status.limitRemaining = 0;
+    status.durationUntilReset = 0;
+    return;
   }
   let isOver = true;
   if (outcome === Outcome.HELD) isOver = false;
@@ -54,12 +59,9 @@ export function tally(
     if (outcome === Outcome.KNOWN_OVER) statistics.overLimitWithLocalCache += over;
     if (shadowMode) statistics.shadowMode += over;
   }
-  return {
-    code: isOver && !shadowMode ? Code.OVER_LIMIT : Code.OK,
-    currentLimit,
-    limitRemaining: isOver ? 0 : Math.max(limit - after, 0),
-    durationUntilReset: secondsUntilReset(nowSeconds, unit),
-  };
+  status.code = isOver && !shadowMode ? Code.OVER_LIMIT : Code.OK;
+  status.limitRemaining = isOver ? 0 : Math.max(limit - after, 0);
+  status.durationUntilReset = secondsUntilReset(nowSeconds, unit);
 }
 
 /** Counts within, near and over; returns the hits that were over. */

@@ -77,34 +77,29 @@ export class NodeIncoming implements Incoming {
       let whole: Uint8Array | undefined;
       let pieces: Uint8Array[] | undefined;
       let size = 0;
-      const onData = (piece: Uint8Array) => {
+      let settled = false;
+      // The listeners stay when they have done their work: taking them off costs more than they do.
+      request.on("data", (piece: Uint8Array) => {
+        if (settled) return;
         size += piece.length;
         if (size > limit) {
-          stop();
+          settled = true;
           request.pause();
           reject(tooLarge(limit));
         } else if (whole === undefined) whole = piece;
         else if (pieces === undefined) pieces = [whole, piece];
         else pieces.push(piece);
-      };
-      const onEnd = () => {
-        stop();
+      });
+      request.on("end", () => {
+        settled = true;
         resolve(pieces === undefined ? (whole ?? new Uint8Array()) : Buffer.concat(pieces, size));
-      };
-      const onBroken = () => {
-        stop();
+      });
+      // Node emits no error where nobody listens for one, but it always closes.
+      request.on("close", () => {
+        if (settled) return;
+        settled = true;
         reject(new HttpError(400, "the body ended early"));
-      };
-      const stop = () => {
-        request.off("data", onData);
-        request.off("end", onEnd);
-        request.off("error", onBroken);
-        request.off("close", onBroken);
-      };
-      request.on("data", onData);
-      request.on("end", onEnd);
-      request.on("error", onBroken);
-      request.on("close", onBroken);
+      });
     });
   }
 

@@ -29,6 +29,7 @@ async function run(args: Arguments): Promise<number> {
     return print(`${fileURLToPath(new URL("../../python", import.meta.url))}\n`);
   if (args.command === "routes") return (await import("./routes.ts")).routes(args);
   if (args.command === "openapi") return (await import("./openapi.ts")).openapi(args);
+  if (args.command === "bridge") return (await import("./bridge.ts")).bridge(args);
   if (args.command === "build") return (await import("./build.ts")).build(args);
   if (args.watch && !process.env.WAYMARK_WATCHED) return (await import("./watch.ts")).watch(args);
   const { serve } = await import("./serve.ts");

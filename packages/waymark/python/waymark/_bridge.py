@@ -1,0 +1,245 @@
+"""Keeps one Node process running for this Python process, whatever becomes of either."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import socket
+import sys
+import threading
+import time
+import weakref
+from typing import Any, Callable
+
+from ._find import StartError, command
+from ._frames import PROTOCOL
+from ._process import NodeProcess
+
+START_TIMEOUT = 60.0  # seconds; onStart may have a database to wait for
+RESTART_TIMEOUT = 10.0  # how long a request waits for a Node that is being started again
+STOP_TIMEOUT = 15.0  # onStop, before Node is killed
+EXIT_TIMEOUT = 5.0  # from the end of Node's channel to the end of Node
+PAUSES = (0.0, 0.1, 0.2, 0.4, 0.8)  # before each attempt to start again, the last one for ever
+
+
+class Unavailable(Exception):
+    """There is no Node to give a request to."""
+
+
+class Bridge:
+    """The supervisor: starts Node, starts it again when it ends, and stops it."""
+
+    def __init__(self) -> None:
+        self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+        self._reset()
+        atexit.register(self.stop)
+        os.register_at_fork(after_in_child=self._after_fork)
+
+    def _reset(self) -> None:
+        self._changed = threading.Condition()
+        self._process: NodeProcess | None = None
+        self._failure: str | None = None
+        self._running = False
+        self._stopping = False
+        self._owner = os.getpid()
+        #: Counts the Node processes that were ready, so that connections to an old one are told.
+        self.generation = 0
+
+    def start(self) -> None:
+        """Starts Node where none runs. Raises StartError where the application cannot start."""
+        with self._changed:
+            if not self._running:
+                self._launch(command())
+            self._changed.wait_for(self._settled, START_TIMEOUT)
+            if self._process is not None and self._process.usable:
+                return
+            failure = self._failure
+        self.stop()
+        if failure is None:
+            failure = f"waymark: the application was not ready within {START_TIMEOUT:.0f} s"
+        raise StartError(failure)
+
+    def _launch(self, arguments: list[str]) -> None:
+        """Called with the lock held."""
+        self._failure = None
+        self._stopping = False
+        self._running = True
+        try:
+            self._process = NodeProcess(arguments)
+        except OSError as error:
+            self._running = False
+            raise StartError(f"{arguments[0]} cannot be run: {error.strerror}") from error
+        threading.Thread(
+            target=self._supervise, args=(arguments,), name="waymark", daemon=True
+        ).start()
+
+    def _settled(self) -> bool:
+        process = self._process
+        return (process is not None and process.usable) or self._failure is not None
+
+    def _supervise(self, arguments: list[str]) -> None:
+        """The thread that listens to Node and starts it again."""
+        changed = self._changed
+        attempts = 0
+        while True:
+            process = self._process
+            assert process is not None
+            for message in process.messages():
+                self._hear(message, process)
+            was_usable = process.usable
+            with changed:
+                process.usable = False
+            process.abandon()
+            status = process.wait(STOP_TIMEOUT if self._stopping else EXIT_TIMEOUT)
+            with changed:
+                if not was_usable and self._failure is None:
+                    self._failure = _ended_early(status)
+                first_start = self.generation == 0
+                if self._stopping or first_start:
+                    self._running = False
+                changed.notify_all()
+                if not self._running:
+                    return
+            attempts = 0 if was_usable else min(attempts + 1, len(PAUSES) - 1)
+            if was_usable:
+                _log(f"waymark: Node has ended ({_how(status)}); starting it again")
+            time.sleep(PAUSES[attempts])
+            with changed:
+                if self._stopping:
+                    self._running = False
+                    return
+                self._failure = None
+                try:
+                    self._process = NodeProcess(arguments)
+                except OSError as error:
+                    self._failure = f"waymark: {arguments[0]} cannot be run: {error.strerror}"
+                    self._running = False
+                    return
+
+    def _hear(self, message: dict[str, Any], process: NodeProcess) -> None:
+        failure = message.get("failed")
+        if message.get("ready") and message.get("protocol") != PROTOCOL:
+            failure = (
+                "waymark: the Python package and the npm package @tollway/waymark are of different "
+                "versions: install the same of both"
+            )
+            process.ask_to_stop()
+        with self._changed:
+            if failure is not None:
+                # Nobody waits for the answer any more when Node is started again.
+                if self.generation > 0 or message.get("stopped"):
+                    _log(failure)
+                self._failure = failure
+            elif message.get("ready"):
+                process.usable = True
+                self.generation += 1
+            self._changed.notify_all()
+
+    def connect(self) -> socket.socket:
+        """A socket to Node; waits a while for one that is being started again."""
+        deadline = time.monotonic() + RESTART_TIMEOUT
+        while True:
+            process = self.wait_until_usable(deadline)
+            try:
+                connection = process.connect()
+            except OSError:
+                time.sleep(0.01)  # It has just ended, and the supervisor does not know yet.
+                continue
+            self._sockets.add(connection)
+            return connection
+
+    def connect_at_once(self) -> socket.socket | None:
+        """A socket to Node, or None where that would have to be waited for."""
+        process = self._process
+        if process is None or not process.usable:
+            return None
+        try:
+            connection = process.connect()
+        except OSError:
+            return None
+        self._sockets.add(connection)
+        return connection
+
+    def wait_until_usable(self, deadline: float) -> NodeProcess:
+        """The Node process, as soon as it is ready. Raises Unavailable at the deadline."""
+        with self._changed:
+            if not self._running and self._failure is None:
+                try:
+                    self._launch(command())
+                except StartError as error:
+                    raise Unavailable(str(error)) from error
+            self._changed.wait_for(self._settled, max(0.0, deadline - time.monotonic()))
+            process = self._process
+            if process is None or not process.usable:
+                raise Unavailable(self._failure or "Node is not ready")
+            return process
+
+    def stop(self) -> None:
+        """Lets Node run ``onStop`` and end; kills it where that takes too long."""
+        with self._changed:
+            process = self._process
+            if not self._running or process is None or self._owner != os.getpid():
+                return
+            self._stopping = True
+        process.ask_to_stop()
+        with self._changed:
+            if not self._changed.wait_for(lambda: not self._running, STOP_TIMEOUT):
+                process.abandon()
+            self._process = None
+            self.generation = 0
+
+    def _after_fork(self) -> None:
+        """A forked child must not hold its parent's sockets open, and has no Node of its own yet."""
+        inherited = self._process
+        was_running = self._running
+        if inherited is not None:
+            inherited.abandon()
+        for connection in list(self._sockets):
+            connection.close()
+        self._sockets = weakref.WeakSet()
+        self._reset()
+        for hook in list(fork_hooks):
+            hook()
+        if was_running:
+            try:
+                with self._changed:
+                    self._launch(command())
+            except StartError as error:
+                self._failure = f"waymark: {error}"
+                _log(self._failure)
+
+
+#: Called in a forked child, for whoever keeps connections of the parent.
+fork_hooks: list[Callable[[], None]] = []
+
+
+def _ended_early(status: int) -> str:
+    # A Node that ends with a status of its own has said why on standard error already.
+    return "" if status > 0 else f"waymark: Node ended before it was ready ({_how(status)})"
+
+
+def _how(status: int) -> str:
+    return f"status {status}" if status >= 0 else f"signal {-status}"
+
+
+def _log(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+_shared: Bridge | None = None
+
+
+def shared_bridge() -> Bridge:
+    """The bridge of this process, its Node ready. Ends the process where that cannot be."""
+    global _shared  # noqa: PLW0603
+    if _shared is None:
+        _shared = Bridge()
+    try:
+        _shared.start()
+    except StartError as error:
+        text = str(error)
+        if text:
+            _log(text if text.startswith("waymark:") else f"waymark: {text}")
+        # gunicorn takes this status for a worker that cannot start, and stops; so do others.
+        raise SystemExit(3) from None
+    return _shared

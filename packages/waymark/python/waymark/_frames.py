@@ -1,0 +1,75 @@
+"""The frames in which Python and Node talk.
+
+``src/serve/bridge/frames.ts`` of the npm package describes them; both change together, and
+``PROTOCOL`` with them.
+"""
+
+from __future__ import annotations
+
+import struct
+
+PROTOCOL = 1
+
+HEADER = struct.Struct("!IBI")  # length of the payload, kind, exchange
+REQUEST_PARTS = struct.Struct("!B5I")  # flags; lengths of head, root, path, raw, query
+ANSWER_PARTS = struct.Struct("!BHI")  # flags, status, length of the head
+SIZE = struct.Struct("!I")
+
+REQUEST = 1
+BODY = 2
+LEFT = 3
+CREDIT = 4
+ANSWER = 5
+PIECE = 6
+CUT = 7
+WANT = 8
+
+LAST = 1
+LATIN1_PATH = 2
+HAS_RAW = 4
+HOLDS_BACK = 8
+
+UNASKED = 64 * 1024  # bytes of a body that go to Node before it asks
+PIECE_BYTES = 64 * 1024
+CREDIT_STEP = 128 * 1024  # half of what Node sends ahead
+
+
+def request_frame(
+    exchange: int,
+    flags: int,
+    head: bytes,
+    root: bytes,
+    path: bytes,
+    raw: bytes | None,
+    query: bytes,
+    body: bytes,
+) -> bytes:
+    """One request; ``body`` is its start, or all of it where the flags say LAST."""
+    if raw is None:
+        raw = b""
+    else:
+        flags |= HAS_RAW
+    parts = REQUEST_PARTS.pack(flags, len(head), len(root), len(path), len(raw), len(query))
+    payload = b"".join((parts, head, root, path, raw, query, body))
+    return HEADER.pack(len(payload), REQUEST, exchange) + payload
+
+
+def body_frame(exchange: int, piece: bytes, last: bool) -> bytes:
+    """A further piece of the request's body."""
+    return HEADER.pack(len(piece) + 1, BODY, exchange) + (b"\x01" if last else b"\x00") + piece
+
+
+def left_frame(exchange: int) -> bytes:
+    """The client has gone, or nobody wants the answer any more."""
+    return HEADER.pack(0, LEFT, exchange)
+
+
+def credit_frame(exchange: int, size: int) -> bytes:
+    """So many more bytes of the answer may come."""
+    return HEADER.pack(4, CREDIT, exchange) + SIZE.pack(size)
+
+
+def joined_head(parts: list[bytes]) -> bytes | None:
+    """The parts joined by NUL, or None where one of them has a NUL of its own."""
+    head = b"\0".join(parts)
+    return head if head.count(b"\0") == len(parts) - 1 else None

@@ -1,0 +1,67 @@
+import type { Socket } from "node:net";
+import type { Application } from "../../application.ts";
+import { BridgeConnection } from "./connection.ts";
+import { PROTOCOL } from "./frames.ts";
+import { Lifeline } from "./lifeline.ts";
+
+/** What is said on Node's own channel to its parent, as lines of JSON. */
+type ToPython =
+  | { readonly ready: true; readonly protocol: number; readonly pid: number }
+  | { readonly failed: string }
+  | { readonly stopped: true; readonly failed?: string };
+
+/** True in a process that the Python package has started. */
+export function isBridge(lifeline: string | undefined): lifeline is string {
+  return process.send !== undefined && lifeline !== undefined && /^\d+$/.test(lifeline);
+}
+
+/**
+ * Serves an application to the Python process that has started this one, until that asks for the end or ends itself.
+ * `start` makes the application ready; what it throws is told in `explain`'s words. Resolves with the exit status.
+ */
+export async function serveBridge(
+  lifeline: string,
+  start: () => Promise<Application>,
+  explain: (error: unknown) => string,
+): Promise<number> {
+  // They are for the server, whose answers under way this process still has to give.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
+  const watched = new Lifeline(Number(lifeline));
+  const stopped = Promise.withResolvers<void>();
+  process.once("disconnect", stopped.resolve);
+  const waiting: Socket[] = [];
+  let connect = (socket: Socket): void => void waiting.push(socket);
+  process.on("message", (message: unknown, socket?: unknown) => {
+    if (message === "connection" && socket !== undefined) connect(socket as Socket);
+    else if (message === "stop") stopped.resolve();
+  });
+  let application: Application;
+  try {
+    application = await start();
+  } catch (error) {
+    watched.stopping();
+    await tell({ failed: explain(error) });
+    return 1;
+  }
+  connect = (socket) => void new BridgeConnection(application, socket);
+  for (const socket of waiting) connect(socket);
+  await tell({ ready: true, protocol: PROTOCOL, pid: process.pid });
+  await stopped.promise;
+  watched.stopping();
+  try {
+    await application.stop();
+    await tell({ stopped: true });
+    return 0;
+  } catch (error) {
+    await tell({ stopped: true, failed: explain(error) });
+    return 1;
+  }
+}
+
+/** Resolves once it has been written, or cannot be. */
+function tell(message: ToPython): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.connected) process.send!(message, () => resolve());
+    else resolve();
+  });
+}

@@ -4,6 +4,7 @@ import type { Logger } from "../observe/log.ts";
 import type { Counter, Statistics, Timer } from "../observe/statistics.ts";
 import type { Tracing } from "../observe/tracing/tracing.ts";
 import { descriptorSet } from "../protocol/gen/descriptor-set.ts";
+import { SHOULD_RATE_LIMIT } from "../protocol/method.ts";
 import { showAddress } from "./address.ts";
 import type { Answering } from "./answering.ts";
 import { serveHealth } from "./grpc-health.ts";
@@ -106,25 +107,26 @@ function tlsOptions({ cert, key, ca }: Certificates, { clientSan, log }: GrpcDoo
   };
 }
 
-/** `ratelimit_server.<method>.total_requests` and `.response_time`, made once a method. Methods are known ones: callers make none. */
+/** Unary methods: how long a stream stays open says nothing. */
+const counted = [SHOULD_RATE_LIMIT, "/grpc.health.v1.Health/Check"];
+
+/** `ratelimit_server.<method>.total_requests` and `.response_time`. */
 class MethodStatistics {
-  readonly #statistics: Statistics;
-  readonly #methods = new Map<string, { total: Counter; time: Timer }>();
+  readonly #methods: ReadonlyMap<string, { readonly total: Counter; readonly time: Timer }>;
 
   constructor(statistics: Statistics) {
-    this.#statistics = statistics;
+    this.#methods = new Map(
+      counted.map((path) => {
+        const name = `ratelimit_server.${path.slice(path.lastIndexOf("/") + 1)}`;
+        const total = statistics.counter(`${name}.total_requests`);
+        return [path, { total, time: statistics.timer(`${name}.response_time`) }];
+      }),
+    );
   }
 
   record(path: string, milliseconds: number): void {
-    let method = this.#methods.get(path);
-    if (method === undefined) {
-      const name = `ratelimit_server.${path.slice(path.lastIndexOf("/") + 1)}`;
-      method = {
-        total: this.#statistics.counter(`${name}.total_requests`),
-        time: this.#statistics.timer(`${name}.response_time`),
-      };
-      this.#methods.set(path, method);
-    }
+    const method = this.#methods.get(path);
+    if (method === undefined) return;
     method.total.value++;
     method.time.record(milliseconds);
   }

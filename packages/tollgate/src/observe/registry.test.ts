@@ -145,3 +145,15 @@ describe("the registry", () => {
     assert.match(await registry.snapshot(), /^fine: 1$/m);
   });
 });
+
+it("whoever reads waits for what is counted elsewhere", async () => {
+  const registry = createStatistics();
+  const counter = registry.counter("ratelimit.elsewhere");
+  registry.beforeRead(async () => {
+    await new Promise((resolve) => setImmediate(resolve));
+    counter.value++;
+  });
+  assert.match(await registry.snapshot(), /^ratelimit\.elsewhere: 1$/m);
+  await registry.refresh();
+  assert.equal(counter.value, 2);
+});

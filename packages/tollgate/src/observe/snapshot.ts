@@ -33,6 +33,7 @@ interface Block {
 /** Every statistic with its present value, sorted by name; of a timer, its count, mean, quantiles and maximum. */
 export async function snapshot(view: StatisticsView, options: SnapshotOptions): Promise<string> {
   const matches = compileFilter(options.filter);
+  await view.refresh();
   const blocks = await sortInTurns(await blocksOf(view), (a, b) =>
     a.start < b.start ? -1 : a.start > b.start ? 1 : 0,
   );

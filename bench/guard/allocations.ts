@@ -5,10 +5,11 @@ import { decisions, message } from "../support/decision.ts";
 
 const CALLS = 20_000;
 const { answering, store } = decisions();
+const now = Date.now();
 const out = Buffer.alloc(4096);
 
 function decide(bytes: Uint8Array): void {
-  const response = answering.decideMessage(bytes, 0, bytes.length, 0) as RateLimitResponse;
+  const response = answering.decideMessage(bytes, 0, bytes.length, now, 0) as RateLimitResponse;
   responseSize(response);
   writeResponse(response, out, 0);
 }

@@ -93,7 +93,7 @@ export async function main(): Promise<void> {
   });
   const counted = count();
   const countRequest = { counts: [counted], allOrNothing: false, now, deadline: 0 };
-  const response = answering.decideMessage(bytes, 0, bytes.length, 0) as RateLimitResponse;
+  const response = answering.decideMessage(bytes, 0, bytes.length, now, 0) as RateLimitResponse;
   const status = newStatus(part.currentLimit, 0);
   const out = Buffer.alloc(1024);
   const cache = new PreparedCache();
@@ -140,7 +140,7 @@ export async function main(): Promise<void> {
         writeResponse(response, out, 0);
       }),
     ],
-    ["decision whole, asked before", time(() => answering.decideMessage(bytes, 0, bytes.length, 0))],
+    ["decision whole, asked before", time(() => answering.decideMessage(bytes, 0, bytes.length, now, 0))],
   ];
   console.log(
     table(

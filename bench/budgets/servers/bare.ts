@@ -38,8 +38,8 @@ const answering = new Answering({
   log: createLogger(),
 });
 const server = new GrpcServer().unaryInPlace(METHOD, (call) => {
-  const { buffer, start, end, deadline } = call;
-  const response = answering.decideMessage(buffer, start, end, deadline) as RateLimitResponse;
+  const { buffer, start, end, readAt, deadline } = call;
+  const response = answering.decideMessage(buffer, start, end, readAt, deadline) as RateLimitResponse;
   const size = responseSize(response);
   writeResponse(response, call.reserve(size), call.offset);
   call.commit(size);

@@ -46,6 +46,11 @@ export interface UnaryCall extends Call {
   readonly start: number;
   readonly end: number;
   /**
+   * When the connection was last read, in milliseconds since the Unix epoch. While the handler runs that is now, to
+   * the few microseconds that a read's calls take: a handler that would look at the clock finds it here for nothing.
+   */
+  readonly readAt: number;
+  /**
    * Room for an answer of at most `maxBytes`: returns the buffer to write into, from `offset` on. Valid until
    * `commit` or until the code returns to the event loop; a second `reserve` replaces the first.
    */

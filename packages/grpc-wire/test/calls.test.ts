@@ -633,6 +633,30 @@ test("the observer sees each call once, with its status", async () => {
   client.close();
 });
 
+test("a call knows when its connection was read, and its duration runs from there", async () => {
+  const durations: number[] = [];
+  const observer = {
+    callFinished: (_path: string, _status: number, ms: number) => void durations.push(ms),
+  };
+  const reads: number[] = [];
+  await using server = await TestServer.start({ observer });
+  server.grpc.unaryInPlace("/t.T/Slow", (call) => {
+    reads.push(call.readAt);
+    const until = performance.now() + 3;
+    while (performance.now() < until);
+    call.finish(Buffer.alloc(0));
+  });
+  const client = await RawClient.open({ port: server.port });
+  const before = Date.now();
+  client.send(Buffer.concat([client.call(1, "/t.T/Slow"), client.call(3, "/t.T/Slow")]));
+  await client.answer(3);
+  assert.equal(reads[0], reads[1]);
+  assert.ok(reads[0]! >= before && reads[0]! <= Date.now());
+  // The second waited for the first.
+  assert.ok(durations[0]! >= 3 && durations[1]! >= 6, String(durations));
+  client.close();
+});
+
 test("hooks that throw break neither a call nor the server", async () => {
   const boom = () => {
     throw new Error("hook");

@@ -26,6 +26,8 @@ export class Connection implements FrameSink {
   readonly lifecycle: Lifecycle;
   /** Wall clock in milliseconds at the start of the current read: one look for all its frames. */
   now: number;
+  /** The same by the monotonic clock, where durations are observed: a look takes 40 ns, and one does for a read's 50 calls. */
+  monotonicNow = 0;
   /** The peer's windows: what may be sent. */
   sendWindow = DEFAULT_WINDOW;
   peerStreamWindow = DEFAULT_WINDOW;
@@ -106,6 +108,7 @@ export class Connection implements FrameSink {
       return;
     }
     this.now = Date.now();
+    if (this.host.observer?.callFinished !== undefined) this.monotonicNow = performance.now();
     this.lifecycle.lastReceivedAt = this.now;
     this.output.corked = true;
     try {

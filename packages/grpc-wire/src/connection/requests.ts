@@ -37,8 +37,7 @@ export function openRequest(connection: Connection, id: number, head: RequestHea
   }
   const route = head.kind === HeadKind.CALL ? host.routes.get(head.path) : undefined;
   const observer = host.observer;
-  const startedAt = observer?.callFinished === undefined ? 0 : performance.now();
-  const stream = new Stream(id, connection, head, route ?? noRoute, startedAt);
+  const stream = new Stream(id, connection, head, route ?? noRoute);
   stream.remoteClosed = ended;
   connection.streams.add(stream);
   if (head.kind === HeadKind.NOT_GRPC) {

@@ -69,13 +69,13 @@ export class Stream implements UnaryCall, StreamingCall {
   wheelSlot = -1;
   #controller: AbortController | undefined;
 
-  constructor(id: number, connection: Connection, head: RequestHead, route: Route, startedAt: number) {
+  constructor(id: number, connection: Connection, head: RequestHead, route: Route) {
     this.id = id;
     this.connection = connection;
     this.head = head;
     this.route = route;
     this.receivedAt = connection.now;
-    this.startedAt = startedAt;
+    this.startedAt = connection.monotonicNow;
     this.sendWindow = connection.peerStreamWindow;
     this.receiveWindow = connection.host.limits.streamWindowBytes;
   }
@@ -90,6 +90,10 @@ export class Stream implements UnaryCall, StreamingCall {
 
   get deadline(): number {
     return this.head.timeoutMs < 0 ? 0 : this.receivedAt + this.head.timeoutMs;
+  }
+
+  get readAt(): number {
+    return this.connection.now;
   }
 
   get peerCertificate(): PeerCertificate | undefined {

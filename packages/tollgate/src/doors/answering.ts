@@ -54,11 +54,16 @@ export class Answering {
     return decider.decide(decider.prepare(request, ruleSet()), this.#now(), deadline);
   }
 
-  /** Decides the request whose message stands in `buffer[start..end)`; its bytes are not needed afterwards. */
+  /**
+   * Decides the request whose message stands in `buffer[start..end)`; its bytes are not needed afterwards. An answer
+   * that is there at once is to be written out at once: the next call may use it again.
+   * @param now milliseconds since the epoch
+   */
   decideMessage(
     buffer: Uint8Array,
     start: number,
     end: number,
+    now: number,
     deadline: number,
   ): RateLimitResponse | Promise<RateLimitResponse> {
     const { decider } = this.#options;
@@ -68,7 +73,7 @@ export class Answering {
       prepared = decider.prepare(decodeRequest(buffer, start, end), ruleSet);
       this.#prepared.offer(buffer, start, end, prepared);
     }
-    return decider.decide(prepared, this.#now(), deadline);
+    return decider.decide(prepared, now, deadline);
   }
 
   /** What a caller is told of an error that `decide` or a decoder threw. */

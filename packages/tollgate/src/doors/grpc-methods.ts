@@ -23,7 +23,7 @@ export function serveDecisions(server: GrpcServer, answering: Answering, tracing
       }
     }
     try {
-      const answer = answering.decideMessage(call.buffer, call.start, call.end, call.deadline);
+      const answer = answering.decideMessage(call.buffer, call.start, call.end, call.readAt, call.deadline);
       if (answer instanceof Promise) void answerLater(call, answer, answering);
       else write(call, answer);
     } catch (error) {

@@ -57,6 +57,7 @@ export class Connection extends Link<Reply> {
   /** Commands off the hot path, in one round trip; error replies are results. */
   commands(commands: readonly (readonly string[])[]): Promise<readonly Reply[]> {
     if (commands.length === 0) return Promise.resolve([]);
+    if (this.busy) return Promise.reject(new Error(`${formatEndpoint(this.endpoint)} has not answered yet`));
     return new Promise((resolve, reject) => {
       const replies: Reply[] = [];
       this.writer.reset();

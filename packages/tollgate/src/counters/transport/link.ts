@@ -62,10 +62,12 @@ export class Link<Reply> {
   }
 
   /**
-   * Sends an exchange; the link must not be busy. The bytes may be written over once its last reply has come: all
-   * of them were read by the other side then.
+   * Sends an exchange. The bytes may be written over once its last reply has come: all of them were read by the
+   * other side then.
+   * @throws {Error} when the link is busy
    */
   write(bytes: Buffer, exchange: Exchange<Reply>): void {
+    if (this.#exchange !== undefined) throw new Error(`${this.#where}: an exchange is under way already`);
     this.#exchange = exchange;
     this.#timer.refresh();
     this.#socket.write(bytes);

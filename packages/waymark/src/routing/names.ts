@@ -17,6 +17,8 @@ export function segmentOfModule(name: string): string {
 
 /** Looks a decoded path segment up in a table whose keys are written with `-`. */
 export function lookUp<T>(table: ReadonlyMap<string, T>, segment: string): T | undefined {
+  // Most tables are empty; a segment fresh from the URL would have to be hashed to find that out.
+  if (table.size === 0) return undefined;
   const found = table.get(segment);
   if (found !== undefined || !segment.includes("_")) return found;
   return table.get(segment.replaceAll("_", "-"));

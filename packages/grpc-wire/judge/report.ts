@@ -6,6 +6,8 @@ import type { Judgement, Verdict } from "./judge.ts";
 
 const marks = ["<!-- judges: begin -->", "<!-- judges: end -->"] as const;
 
+const NOTES = "What a client cannot do, and how it did otherwise what it did:";
+
 /** Reasons and remarks, numbered from 1 in the order in which the table mentions them. */
 class Notes {
   readonly texts: string[] = [];
@@ -80,6 +82,7 @@ export function printReport(judgements: readonly Judgement[], conformance: Confo
           .trimEnd(),
       ),
       "",
+      NOTES,
       ...notes.map((text, index) => `(${index + 1}) ${text}`),
       "",
     );
@@ -96,7 +99,7 @@ function markdown(judgements: readonly Judgement[], conformance: Conformance | u
       (row) => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`,
     );
     lines.push(head!, `|${"---|".repeat(rows[0]!.length)}`, ...rest, "");
-    lines.push(...notes.map((text, index) => `(${index + 1}) ${text}  `), "");
+    lines.push(NOTES, "", ...notes.map((text, index) => `(${index + 1}) ${text}  `), "");
   }
   if (conformance !== undefined) lines.push(...conformanceLines(conformance).map((line) => `- ${line}`), "");
   return lines.join("\n");

@@ -111,7 +111,7 @@ export interface TlsOptions {
   requestCert?: boolean;
   /** A last word on a valid client certificate: false refuses the connection. */
   verifyPeer?: (certificate: PeerCertificate) => boolean;
-  /** Default: `TLSv1.2`. */
+  /** The oldest TLS that is spoken. Default: `TLSv1.2`. */
   minVersion?: "TLSv1.2" | "TLSv1.3";
 }
 
@@ -189,7 +189,7 @@ export interface ServerOptions {
    * never. Only answers of `compressionThresholdBytes` or more. Default: `mirror`.
    */
   responseCompression?: "mirror" | "accepted" | "none";
-  /** Default: 1,024. */
+  /** Answers below this size are never gzipped. Default: 1,024. */
   compressionThresholdBytes?: number;
   /** Content subtypes served besides plain `application/grpc`. Default: `["proto"]`. */
   contentSubtypes?: string[];

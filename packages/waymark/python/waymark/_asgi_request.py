@@ -12,6 +12,11 @@ from ._asgi_types import Event, Receive, Scope
 #: answered sooner would cost a fifth of the bridge's own time.
 WATCH_AFTER = 0.05
 
+#: How long, and how much of, a body that nobody reads is still taken, so that its sender sees the
+#: answer: a server that closes while more is coming resets the connection.
+LINGER_SECONDS = 2.0
+LINGER_BYTES = 4 * 1024 * 1024
+
 
 class Request:
     """Gives the request to Node, and tells it when the client has left."""
@@ -19,6 +24,7 @@ class Request:
     __slots__ = (
         "_complete",
         "_connection",
+        "_drained",
         "_exchange",
         "_holds_back",
         "_loop",
@@ -43,6 +49,7 @@ class Request:
         self._complete = True
         self._holds_back = False
         self._started = False
+        self._drained: asyncio.Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         #: Node has nothing more to say.
@@ -137,10 +144,14 @@ class Request:
                 if not self._complete:
                     self._complete = not event.get("more_body", False)
                     await self._send_body(event.get("body", b""), self._complete)
+                if self._complete and self._drained is not None:
+                    break
         except Exception:
             pass  # A server that fails to receive has lost its client.
         self._leave()
         self._exchange.push(frames.LEFT)
+        if self._drained is not None and not self._drained.done():
+            self._drained.set_result(None)
 
     async def _send_body(self, body: bytes, last: bool) -> None:
         at = 0
@@ -151,12 +162,23 @@ class Request:
                 await self._exchange.credit()
                 self._exchange.spend(len(piece))
             end = at >= len(body)
-            if piece or (last and end):
+            if (piece or (last and end)) and not self.answered:
                 self._connection.write(
                     frames.body_frame(self._exchange.number, piece, last and end)
                 )
             if end:
                 return
+
+    @property
+    def lingers(self) -> bool:
+        """Whether the body is still coming."""
+        return not self._complete and not self._holds_back
+
+    async def drain(self) -> None:
+        """Takes what still comes of a body that nobody reads, within bounds."""
+        self._drained = self._loop.create_future()
+        self._exchange.add_credit(LINGER_BYTES)
+        await asyncio.wait({self._drained}, timeout=LINGER_SECONDS)
 
     def finish(self) -> None:
         """The exchange is over, for whatever reason."""

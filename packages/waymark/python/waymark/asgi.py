@@ -103,7 +103,11 @@ async def _answer(
     try:
         await send({"type": "http.response.start", "status": status, "headers": headers})
         if last:
-            await send({"type": "http.response.body", "body": piece, "more_body": False})
+            lingers = request.lingers
+            await send({"type": "http.response.body", "body": piece, "more_body": lingers})
+            if lingers:
+                await request.drain()
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
             return
         request.watch()
         taken = 0

@@ -1,0 +1,45 @@
+import type { ServerName } from "./server.ts";
+
+type Exceptions = Readonly<Record<string, string>>;
+
+const DECODED =
+  "wsgiref tells the decoded path only, in which an escape no longer differs from what it stands for";
+const TARGET = "wsgiref takes the whole request target for a path";
+const CHUNKED = "wsgiref does not decode chunks";
+const RESET = "gunicorn closes the connection while the client still sends, which resets it";
+
+const WSGIREF: Exceptions = {
+  "an encoded slash stays inside its segment": DECODED,
+  "a malformed escape in the path": DECODED,
+  "a truncated escape in the path": DECODED,
+  "an encoded dot-dot is text": DECODED,
+  "absolute-form": TARGET,
+  "absolute-form without a path": TARGET,
+  "OPTIONS *": TARGET,
+  "a chunked form": CHUNKED,
+  "chunked JSON": CHUNKED,
+  "a chunked upload": CHUNKED,
+  "over the limit, chunked": CHUNKED,
+  "within the limit, as a stream": CHUNKED,
+  "returned: nothing": "wsgiref adds a Content-Length to what may not have one",
+};
+
+const UNTYPED = "wsgiref.validate asks for a Content-Type where there is no content";
+
+/** Rows of the table that a server does not carry as they stand, each with the reason. */
+export const EXCEPTIONS: Readonly<Record<ServerName, Exceptions>> = {
+  uvicorn: {},
+  hypercorn: {},
+  daphne: {},
+  gunicorn: { "over the application's limit": RESET },
+  "gunicorn-threads": { "over the application's limit": RESET },
+  wsgiref: WSGIREF,
+  "wsgiref-validate": {
+    ...WSGIREF,
+    "HEAD does not run a generator": UNTYPED,
+    "returned: empty": UNTYPED,
+    "returned: accepted": UNTYPED,
+    "returned: redirect": UNTYPED,
+    "returned: moved": UNTYPED,
+  },
+};

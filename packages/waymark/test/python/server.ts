@@ -1,0 +1,178 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { after } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const PACKAGE = fileURLToPath(new URL("../..", import.meta.url));
+export const PYTHON_PATH = join(PACKAGE, "python");
+const FIXTURES = join(PACKAGE, "test", "fixtures", "python");
+
+export type ServerName =
+  | "uvicorn"
+  | "hypercorn"
+  | "daphne"
+  | "gunicorn"
+  | "gunicorn-threads"
+  | "wsgiref"
+  | "wsgiref-validate";
+
+// Its own limit is below what the longest row of the table needs.
+const GUNICORN = ["/usr/bin/gunicorn", "--bind=127.0.0.1:0", "--limit-request-line=8190"] as const;
+
+/** How each server of Debian's is started on a free port, which it prints. */
+export const COMMANDS: Readonly<Record<ServerName, readonly string[]>> = {
+  uvicorn: ["/usr/bin/uvicorn", "--port=0", "--factory", "waymark.asgi:factory"],
+  hypercorn: ["/usr/bin/hypercorn", "--bind=127.0.0.1:0", "waymark.asgi:application"],
+  daphne: ["/usr/bin/daphne", "--endpoint=tcp:port=0:interface=127.0.0.1", "waymark.asgi:application"],
+  gunicorn: [...GUNICORN, "waymark.wsgi:application"],
+  "gunicorn-threads": [...GUNICORN, "--threads=8", "waymark.wsgi:application"],
+  wsgiref: ["/usr/bin/python3", join(FIXTURES, "wsgiref_server.py")],
+  "wsgiref-validate": ["/usr/bin/python3", join(FIXTURES, "wsgiref_server.py"), "--validate"],
+};
+
+export interface Ended {
+  readonly status: number | null;
+  readonly log: string;
+}
+
+const started = new Set<PythonServer>();
+// Registered once for the file: a hook that is registered within another hook runs with that.
+after(async () => {
+  for (const server of started) await server.stop("SIGKILL");
+});
+
+/** A server of Python's that runs, and what it has printed. */
+export class PythonServer {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  #log = "";
+  #port: number | undefined;
+
+  constructor(
+    command: readonly string[],
+    folder: string,
+    environment: Readonly<Record<string, string>> = {},
+  ) {
+    const [program, ...args] = command;
+    this.child = spawn(program!, args, {
+      cwd: folder,
+      env: pythonEnvironment(environment),
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+    });
+    for (const stream of [this.child.stdout!, this.child.stderr!])
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        this.#log += text;
+      });
+    this.ended = once(this.child, "close").then(([status]) => ({
+      status: status as number | null,
+      log: this.#log,
+    }));
+    started.add(this);
+  }
+
+  get log(): string {
+    return this.#log;
+  }
+
+  get port(): number {
+    return this.#port!;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Resolves once what has been printed matches; rejects where the server ends without. */
+  async printed(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const found = pattern.exec(this.#log);
+      if (found !== null) return found;
+      const more = Promise.race([once(this.child.stdout!, "data"), once(this.child.stderr!, "data")]);
+      const over = this.ended.then(() => "over" as const);
+      if ((await Promise.race([more, over])) === "over" && !pattern.test(this.#log))
+        throw new Error(`the server ended without ${pattern}:\n${this.#log}`);
+    }
+  }
+
+  /** Resolves once the server answers. */
+  async ready(): Promise<this> {
+    const found = await this.printed(
+      /(?:running on|Listening at:?|Listening on TCP address) (?:http:\/\/)?(?:127\.0\.0\.1):([1-9]\d*)/i,
+    );
+    this.#port = Number(found[1]);
+    const deadline = Date.now() + 20_000;
+    for (;;) {
+      try {
+        // gunicorn listens before its workers have loaded anything, and answers when they have.
+        await fetch(this.url, { signal: AbortSignal.timeout(15_000) });
+        return this;
+      } catch (error) {
+        if (Date.now() > deadline || this.child.exitCode !== null)
+          throw new Error(`the server does not answer:\n${this.#log}`, { cause: error });
+      }
+    }
+  }
+
+  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<Ended> {
+    if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill(signal);
+    started.delete(this);
+    return this.ended;
+  }
+}
+
+/** The environment of a user who has set PYTHONPATH; nothing of the runner of these tests. */
+export function pythonEnvironment(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+  const { NODE_TEST_CONTEXT, NODE_OPTIONS, FRAMEWORK_PREFIX, WAYMARK_APP, ...rest } = process.env;
+  return {
+    ...rest,
+    PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+    PYTHONPATH: PYTHON_PATH,
+    PYTHONDONTWRITEBYTECODE: "1",
+    PYTHONUNBUFFERED: "1",
+    ...extra,
+  };
+}
+
+/** The Node processes that a process and its children have started. */
+export function nodesUnder(pid: number): number[] {
+  const parents = new Map<number, { parent: number; isBridge: boolean }>();
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, "latin1");
+      const [state, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      if (state === "Z") continue;
+      const command = readFileSync(`/proc/${name}/cmdline`, "latin1").split("\0");
+      parents.set(Number(name), { parent: Number(parent), isBridge: command.includes("bridge") });
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  const isUnder = (each: number): boolean => {
+    const entry = parents.get(each);
+    return entry !== undefined && (entry.parent === pid || isUnder(entry.parent));
+  };
+  return [...parents].filter(([each, { isBridge }]) => isBridge && isUnder(each)).map(([each]) => each);
+}
+
+/** Resolves once none of these processes runs any more. */
+export async function gone(pids: readonly number[], within: number): Promise<void> {
+  const deadline = Date.now() + within;
+  for (;;) {
+    const left = pids.filter(isRunning);
+    if (left.length === 0) return;
+    if (Date.now() > deadline) throw new Error(`still running: ${left.join(", ")}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
+  } catch {
+    return false;
+  }
+}

@@ -41,7 +41,8 @@ function prepare(): void {
         allowImportingTsExtensions: true,
       },
       include: ["src"],
-      exclude: ["**/*.test.ts"],
+      // Tests, and what only they use.
+      exclude: ["**/*.test.ts", "**/*.fixture.ts", "**/*.arbitrary.ts"],
     }),
   );
   const tsc = join(root, "node_modules", ".bin", "tsc");

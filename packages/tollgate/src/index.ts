@@ -1,1 +1,11 @@
-export {};
+export type { Diagnostic, Severity } from "./rules/diagnostic.ts";
+export { formatDiagnostic } from "./rules/diagnostic.ts";
+export type { LoadResult, RuleFile } from "./rules/load.ts";
+export { loadRules } from "./rules/load.ts";
+export type { Location, Rule, RuleSet } from "./rules/rule.ts";
+export type { Addresses } from "./service.ts";
+export { Service } from "./service.ts";
+export { SettingsError } from "./settings/errors.ts";
+export type { LoadedSettings } from "./settings/load.ts";
+export { loadSettings } from "./settings/load.ts";
+export type { Settings } from "./settings/settings.ts";

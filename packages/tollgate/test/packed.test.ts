@@ -1,0 +1,284 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { bareEnvironment, type RunningTollgate, watchTollgate } from "./tollgate.ts";
+
+// What is published, as a user gets it: the three packages are packed from a copy of the tree, unpacked into an empty
+// folder outside the repository, and used there. The libraries are those that the repository has installed, and only
+// those that the packages name.
+
+const run = promisify(execFile);
+const repository = fileURLToPath(new URL("../../..", import.meta.url));
+const names = ["grpc-wire", "waymark", "tollgate"] as const;
+/** What the copy leaves out: nothing that is packed comes from there. */
+const LEFT_OUT = new Set(["node_modules", "test", "dist", "chaos", "fuzz", "judge"]);
+
+/** Runs `npm pack` on copies of the packages. Resolves with the tarballs. */
+async function packAll(folder: string): Promise<string[]> {
+  for (const file of ["package.json", "tsconfig.json", "LICENSE", "tools/pack.ts"])
+    await cp(join(repository, file), join(folder, file));
+  await mkdir(join(folder, "node_modules", "@tollway"), { recursive: true });
+  for (const name of await readdir(join(repository, "node_modules"))) {
+    if (name === "@tollway" || name === ".package-lock.json") continue;
+    await symlink(join(repository, "node_modules", name), join(folder, "node_modules", name));
+  }
+  const tarballs: string[] = [];
+  for (const name of names) {
+    const copy = join(folder, "packages", name);
+    await cp(join(repository, "packages", name), copy, {
+      recursive: true,
+      filter: (from) => !LEFT_OUT.has(from.slice(from.lastIndexOf("/") + 1)),
+    });
+    await symlink(copy, join(folder, "node_modules", "@tollway", name));
+    const before_ = await readFile(join(copy, "package.json"), "utf8");
+    const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", folder], {
+      cwd: copy,
+      maxBuffer: 16 * 1024 * 1024,
+    });
+    assert.equal(
+      await readFile(join(copy, "package.json"), "utf8"),
+      before_,
+      "postpack restores package.json",
+    );
+    const [, file] = /"filename": "([^"]+)"/.exec(stdout) ?? assert.fail(stdout);
+    tarballs.push(join(folder, file!));
+  }
+  return tarballs;
+}
+
+/** Puts packed packages, and links to the libraries that they name, where `npm install` would. */
+async function install(tarballs: readonly string[], folder: string): Promise<void> {
+  const modules = join(folder, "node_modules");
+  await mkdir(join(modules, ".bin"), { recursive: true });
+  for (const [index, tarball] of tarballs.entries()) {
+    const target = join(modules, "@tollway", names[index]!);
+    await mkdir(target, { recursive: true });
+    await run("tar", ["-xzf", tarball, "-C", target, "--strip-components=1"]);
+    const { dependencies = {}, bin = {} } = JSON.parse(
+      await readFile(join(target, "package.json"), "utf8"),
+    ) as {
+      dependencies?: Record<string, string>;
+      bin?: Record<string, string>;
+    };
+    for (const library of Object.keys(dependencies)) {
+      const link = join(modules, library);
+      if (library.startsWith("@tollway/") || existsSync(link)) continue;
+      await mkdir(dirname(link), { recursive: true });
+      await symlink(await installed(library, names[index]!), link);
+    }
+    for (const [command, file] of Object.entries(bin))
+      await symlink(join(target, file), join(modules, ".bin", command));
+  }
+}
+
+/** A library's folder: of the package itself, where it has a version of its own, else the repository's. */
+function installed(library: string, name: string): Promise<string> {
+  const own = join(repository, "packages", name, "node_modules", library);
+  return realpath(existsSync(own) ? own : join(repository, "node_modules", library));
+}
+
+describe("the packed packages, in an empty folder", { timeout: 200_000 }, () => {
+  let root: string;
+  let folder: string;
+  let env: Record<string, string>;
+
+  before(async () => {
+    root = await mkdtemp(join(tmpdir(), "tollway-packed-"));
+    folder = join(root, "user");
+    await mkdir(folder);
+    await install(await packAll(root), folder);
+    const bin = join(folder, "node_modules", ".bin");
+    env = { ...bareEnvironment, PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}` };
+  });
+  after(() => rm(root, { recursive: true, force: true }));
+
+  const command = (name: string) => join(folder, "node_modules", ".bin", name);
+  const sh = (command: string) => run("sh", ["-c", command], { cwd: folder, env });
+
+  test("hold what they should, and nothing else", async () => {
+    const files = await readdir(join(folder, "node_modules", "@tollway"), { recursive: true });
+    const strays = files.filter((file) =>
+      /\.(?:test|fixture|arbitrary)\.|(?<!\.d)\.ts$|tsconfig|\.kept$/.test(file),
+    );
+    assert.deepEqual(strays, []);
+    for (const file of [
+      ...names.flatMap((name) => [`${name}/LICENSE`, `${name}/README.md`, `${name}/package.json`]),
+      "tollgate/examples/config/web.yaml",
+      "tollgate/schema/rules.schema.json",
+      "tollgate/proto/envoy/service/ratelimit/v3/rls.proto",
+      "tollgate/dashboards/tollgate.json",
+      "tollgate/dist/service/threads/thread.js",
+    ]) {
+      assert.ok(files.includes(file), `${file} is not packed`);
+    }
+    const { engines, scripts } = JSON.parse(
+      readFileSync(join(folder, "node_modules/@tollway/tollgate/package.json"), "utf8"),
+    ) as { engines: unknown; scripts: unknown };
+    assert.deepEqual(engines, { node: ">=24" });
+    assert.equal(scripts, undefined);
+  });
+
+  test("tollgate --version, check and explain", async () => {
+    assert.match((await sh("tollgate --version")).stdout, /^tollgate \d+\.\d+\.\d+\n$/);
+    const rules = "node_modules/@tollway/tollgate/examples/config";
+    assert.match((await sh(`tollgate check ${rules}`)).stdout, /no errors/);
+    const explain = `tollgate explain --config ${rules} --domain messaging --descriptors message_type=marketing,to_number=1`;
+    assert.match((await sh(explain)).stdout, /messaging\.yaml:\d+/);
+  });
+
+  test("tollgate serve --example with two threads, and tollgate client", async () => {
+    const tollgate = watchTollgate(
+      spawn(command("tollgate"), ["serve", "--example"], {
+        cwd: folder,
+        env: {
+          ...env,
+          HOST: "127.0.0.1",
+          GRPC_HOST: "127.0.0.1",
+          DEBUG_HOST: "127.0.0.1",
+          PORT: "0",
+          GRPC_PORT: "0",
+          DEBUG_PORT: "0",
+          WORKERS: "2",
+          LOG_LEVEL: "info",
+        },
+        stdio: ["ignore", "pipe", "pipe"],
+      }),
+    );
+    try {
+      await tollgate.logged(/Listening for HTTP on/);
+      await tollgate.logged(/gRPC is served by 2 threads/);
+      const { stdout } = await sh(
+        `tollgate client -dial_string ${tollgate.grpc} -domain messaging -descriptors message_type=marketing,to_number=1`,
+      );
+      assert.match(stdout, /^OK {2}/);
+      const page = await fetch(`http://${tollgate.debug}/debug/pprof/profile?seconds=1`);
+      assert.equal(page.status, 200, await page.text());
+    } finally {
+      assert.equal((await tollgate.stop()).code, 0, tollgate.log.join("\n"));
+    }
+  });
+
+  test("the entries can be imported, and have types", async () => {
+    await writeFile(
+      join(folder, "tool.mts"),
+      `import { formatDiagnostic, loadRules, loadSettings, Service, SettingsError } from "@tollway/tollgate";
+import { createLimits, type Limits } from "@tollway/tollgate/limits";
+import { GrpcServer } from "@tollway/grpc-wire";
+import { Application } from "@tollway/waymark";
+import schema from "@tollway/tollgate/rules.schema.json" with { type: "json" };
+
+const { ruleSet, diagnostics } = loadRules([{ name: "a.yaml", text: "domain: a\\ndescriptors: 5\\n" }], { mergeDomains: false });
+console.log(ruleSet === undefined, diagnostics.map(formatDiagnostic).join());
+try {
+  loadSettings({ PORT: "80x" });
+} catch (error) {
+  console.log(error instanceof SettingsError && error.faults[0]?.variable);
+}
+const environment = { BACKEND_TYPE: "embedded", RUNTIME_ROOT: ".", PORT: "0", GRPC_PORT: "0", DEBUG_PORT: "0", WORKERS: "1",
+  FORCE_START_WITHOUT_INITIAL_CONFIG: "true", DISABLE_STATS: "true", LOG_LEVEL: "panic" };
+const service: Service = await Service.start(loadSettings(environment), environment);
+await service.opened;
+console.log(service.addresses.http.startsWith("0.0.0.0:"));
+await service.stop();
+const limits: Limits = createLimits({ domain: "a" });
+limits.close();
+console.log(typeof GrpcServer, typeof Application, typeof schema);
+// @ts-expect-error: a domain is a string
+() => createLimits({ domain: 5 });
+`,
+    );
+    const node = await run(process.execPath, ["tool.mts"], { cwd: folder, env });
+    assert.equal(
+      node.stdout,
+      'true a.yaml:2:14: `descriptors` must be a list of descriptors, not "5"\nPORT\ntrue\nfunction function object\n',
+    );
+    await symlink(join(repository, "node_modules", "@types"), join(folder, "node_modules", "@types"));
+    const flags =
+      "--ignoreConfig --noEmit --strict --module nodenext --target es2024 --types node --resolveJsonModule";
+    const tsc = join(repository, "node_modules", ".bin", "tsc");
+    await sh(`${tsc} ${flags} tool.mts`).catch(({ stdout }: { stdout: string }) => assert.fail(stdout));
+  });
+
+  test("docs/limits.md, block by block: a Waymark application behind a Tollgate", async () => {
+    const page = readFileSync(join(repository, "docs", "limits.md"), "utf8");
+    const tollgate = await startService(page);
+    try {
+      await readPage(page, tollgate);
+    } finally {
+      assert.equal((await tollgate.stop()).code, 0, tollgate.log.join("\n"));
+    }
+  });
+
+  async function startService(page: string): Promise<RunningTollgate> {
+    const [, text] = /```yaml file=limits\/config\/shop.yaml\n([\s\S]*?)```/.exec(page)!;
+    await mkdir(join(folder, "limits", "config"), { recursive: true });
+    // A day's window does not end in the middle of the test.
+    await writeFile(join(folder, "limits/config/shop.yaml"), text!.replace("minute", "day"));
+    const ports = { PORT: "0", GRPC_PORT: "0", DEBUG_PORT: "0", WORKERS: "1", GRPC_HOST: "127.0.0.1" };
+    const settings = { RUNTIME_ROOT: "limits", BACKEND_TYPE: "embedded", DISABLE_STATS: "true" };
+    const tollgate = watchTollgate(
+      spawn(command("tollgate"), [], {
+        cwd: folder,
+        env: { ...env, ...ports, ...settings },
+        stdio: ["ignore", "pipe", "pipe"],
+      }),
+    );
+    await tollgate.logged(/Listening for HTTP on/);
+    return tollgate;
+  }
+
+  async function readPage(page: string, tollgate: RunningTollgate): Promise<void> {
+    const [, controllers] = /```ts file=controllers\/index.ts\n([\s\S]*?)```/.exec(page)!;
+    await mkdir(join(folder, "controllers"));
+    await writeFile(
+      join(folder, "controllers/index.ts"),
+      controllers!.replace("localhost:8081", tollgate.grpc),
+    );
+    await writeFile(join(folder, "package.json"), '{ "type": "module" }\n');
+    const child = spawn(command("waymark"), ["--prefix=controllers", "--host=127.0.0.1:0"], {
+      cwd: folder,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    try {
+      const address = await listening(child);
+      for (const [, note, command, expected] of page.matchAll(
+        /```sh ?([^\n]*)\n([\s\S]*?)```\n\n```text\n([\s\S]*?)```/g,
+      )) {
+        let printed = "";
+        for (let left = Number(/repeat=(\d+)/.exec(note!)?.[1] ?? 1); left > 0; left--)
+          printed = (await sh(command!.replace("http://localhost:8000", address))).stdout;
+        for (const line of expected!.trim().replaceAll("minute", "day").split("\n")) {
+          const escaped = line.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("\\.\\.\\.", ".*");
+          assert.match(printed, new RegExp(`^${escaped}\r?$`, "m"));
+        }
+      }
+    } finally {
+      child.kill();
+      await once(child, "close");
+    }
+  }
+});
+
+/** The address in the first line that names one, on either output. */
+function listening(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const said: string[] = [];
+    for (const stream of [child.stdout!, child.stderr!]) {
+      createInterface(stream).on("line", (line) => {
+        said.push(line);
+        const address = /http:\/\/[\d.]+:\d+/.exec(line)?.[0];
+        if (address !== undefined) resolve(address);
+      });
+    }
+    child.once("close", () => reject(new Error(`waymark ended:\n${said.join("\n")}`)));
+  });
+}

@@ -144,6 +144,13 @@ test("DISABLE_STATS beats every sink, and /stats still prints", async () => {
   await receiver.close();
 });
 
+test("every rule has its statistics from the start, those apart that a request's values name", async () => {
+  await running({ DISABLE_STATS: "true" }, async (tollgate) => {
+    const text = await (await fetch(`http://${tollgate.debug}/stats?filter=total_hits`)).text();
+    assert.equal(text, `${rule}.dry.total_hits: 0\n${rule}.k.total_hits: 0\n`);
+  });
+});
+
 test("a sink that is away changes nothing for callers, and does not hold up the end", async () => {
   await running({ USE_STATSD: "true", STATSD_PORT: "1" }, async (_tollgate, caller) => {
     const started = performance.now();

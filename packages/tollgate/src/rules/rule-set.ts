@@ -47,6 +47,13 @@ export class IndexedRuleSet implements RuleSet {
     return node === undefined ? undefined : matchOf(node, entries);
   }
 
+  /** The matches that no value of a request changes: their statistics can be made when the rules are loaded. */
+  *fixedMatches(): Iterable<Match> {
+    for (const { nodes } of this.#domains.values()) {
+      for (const node of nodes) if (node?.match !== undefined) yield node.match;
+    }
+  }
+
   *rules(): Iterable<Rule> {
     for (const domain of this.domains) {
       for (const node of this.#domains.get(domain)!.nodes) if (node?.rule !== undefined) yield node.rule;

@@ -8,6 +8,7 @@ import type { IndexedRuleSet } from "../rules/rule-set.ts";
 export class ActiveRules {
   #current: IndexedRuleSet | undefined;
   readonly #log: Logger;
+  readonly #statistics: Statistics;
   readonly #successes: Counter;
   readonly #errors: Counter;
   readonly #health: HealthComponent | undefined;
@@ -27,6 +28,7 @@ export class ActiveRules {
   ) {
     this.#onReplaced = onReplaced;
     this.#log = log;
+    this.#statistics = statistics;
     this.#health = health;
     this.#successes = statistics.counter("ratelimit.service.config_load_success");
     this.#errors = statistics.counter("ratelimit.service.config_load_error");
@@ -42,6 +44,8 @@ export class ActiveRules {
   }
 
   replace(ruleSet: IndexedRuleSet, warnings: readonly Diagnostic[]): void {
+    // So that dashboards see a rule before it is first hit.
+    for (const { metricKey } of ruleSet.fixedMatches()) this.#statistics.rule(metricKey, false);
     this.#current = ruleSet;
     this.#onReplaced(ruleSet);
     this.#successes.value++;

@@ -110,12 +110,13 @@ function readBody({ entry, call }: Matched): Promise<Uint8Array> {
     const faults = entry.binder.bind({ segments: positionals, query });
     if (faults instanceof BindFaults) throw faultsError(faults);
   }
-  refuseEncoding(call.incoming);
   return call.read();
 }
 
 function bindBody({ route, entry, call }: Matched, bytes: Uint8Array): BindResult | Promise<BindResult> {
   call.bytes = bytes;
+  // An empty body is none, and only some interfaces know before it is read.
+  if (bytes.length > 0) refuseEncoding(call.incoming);
   const bind = (body: ReturnType<typeof parseBody>) => {
     call.body = body;
     return entry.binder.bind({ segments: call.positionals, query: call.query, body: body as never });

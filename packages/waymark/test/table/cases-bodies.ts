@@ -222,6 +222,13 @@ export const bodyCases: readonly Case[] = [
     status: 415,
     answers: { "accept-encoding": "identity" },
   }),
+  post(
+    "a content encoding of nothing",
+    "/?name=q",
+    { "content-type": "application/json", "content-encoding": "gzip" },
+    "",
+    { status: 200, json: "hello q" },
+  ),
   post("the identity encoding", "/", { ...JSON_TYPE, "content-encoding": "identity" }, '{"name":"x"}', {
     status: 200,
   }),

@@ -20,6 +20,8 @@ interface Tool {
   readonly probe?: readonly string[];
 }
 
+const npmClients: readonly Client[] = [grpcJs, connectNode];
+
 const tools: readonly Tool[] = [
   { name: "curl", variable: "CURL", command: "curl", client: curl },
   { name: "nghttp", variable: "NGHTTP", command: "nghttp", client: nghttp },
@@ -35,6 +37,9 @@ const tools: readonly Tool[] = [
   },
 ];
 
+/** What `findClients` can be asked for. */
+export const clientNames: readonly string[] = [...npmClients, ...tools].map(({ name }) => name);
+
 export interface Found {
   readonly clients: readonly Client[];
   /** What was not found, and how it is given. */
@@ -44,7 +49,7 @@ export interface Found {
 /** `wanted`: names; empty for all. */
 export async function findClients(wanted: readonly string[] = []): Promise<Found> {
   const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
-  const clients = [grpcJs, connectNode].filter(({ name }) => isWanted(name));
+  const clients = npmClients.filter(({ name }) => isWanted(name));
   const missing: string[] = [];
   for (const { name, variable, command, client, probe } of tools.filter((each) => isWanted(each.name))) {
     const path = findTool(variable, command);

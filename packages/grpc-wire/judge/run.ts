@@ -11,7 +11,7 @@
  */
 import { parseArgs } from "node:util";
 import { findTool } from "./clients/tool.ts";
-import { findClients } from "./clients.ts";
+import { clientNames, findClients } from "./clients.ts";
 import { type Conformance, conform } from "./h2spec.ts";
 import { hasFailed, type Judgement, judge } from "./judge.ts";
 import { printReport, writeMarkdown } from "./report.ts";
@@ -23,6 +23,11 @@ const { values } = parseArgs({
     markdown: { type: "string" },
   },
 });
+const unknown = values.client.filter((name) => name !== "h2spec" && !clientNames.includes(name));
+if (unknown.length > 0) {
+  console.error(`no such client: ${unknown.join(", ")}; there are ${clientNames.join(", ")}, h2spec`);
+  process.exit(2);
+}
 const { clients, missing } = await findClients(values.client);
 const wantsH2spec = values.client.length === 0 || values.client.includes("h2spec");
 const h2spec = wantsH2spec ? findTool("H2SPEC", "h2spec") : undefined;
@@ -40,11 +45,14 @@ let conformance: Conformance | undefined;
 if (h2spec !== undefined) {
   console.error("h2spec ...");
   conformance = await conform(stage, h2spec);
-  for (const { passed, report } of conformance.runs.filter((each) => !each.passed)) {
-    console.error(report, passed);
+  for (const { passed, report } of conformance.runs) {
+    if (passed) continue;
+    console.error(report);
     process.exitCode = 1;
   }
 }
 for (const tool of missing) console.error(`not here: ${tool}`);
+// Who was asked for by name has to be there.
+if (values.client.length > 0 && missing.length > 0) process.exitCode = 1;
 console.log(printReport(judgements, conformance));
 if (values.markdown !== undefined) writeMarkdown(values.markdown, judgements, conformance);

@@ -18,17 +18,22 @@ const PATIENCE_MS = 10_000;
 export class Stage implements AsyncDisposable {
   readonly #folder = mkdtempSync(join(tmpdir(), "grpc-wire-judge-"));
   readonly #caFile = join(this.#folder, "ca.pem");
-  #server!: ChildProcess;
+  #server: ChildProcess | undefined;
   #addresses!: Addresses;
-  #control!: grpc.Client;
+  #control: grpc.Client | undefined;
   #names = 0;
   /** What the server said on its standard error: an exception that got out. */
   #complaints = "";
 
   static async set(): Promise<Stage> {
     const stage = new Stage();
-    await stage.#start();
-    return stage;
+    try {
+      await stage.#start();
+      return stage;
+    } catch (error) {
+      await stage[Symbol.asyncDispose]();
+      throw error;
+    }
   }
 
   target(transport: Transport): Target {
@@ -39,17 +44,18 @@ export class Stage implements AsyncDisposable {
 
   /** What is wrong with the server by now, if anything. */
   complaints(): string {
-    const { exitCode, signalCode } = this.#server;
+    const { exitCode, signalCode } = this.#server!;
     const end =
       exitCode === null && signalCode === null ? "" : `the server ended (${signalCode ?? exitCode})\n`;
     return end + this.#complaints;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#control.close();
-    if (this.#server.exitCode === null && this.#server.signalCode === null) {
-      this.#server.stdin!.end();
-      await once(this.#server, "exit");
+    this.#control?.close();
+    const server = this.#server;
+    if (server !== undefined && server.exitCode === null && server.signalCode === null) {
+      server.stdin!.end();
+      await once(server, "exit");
     }
     rmSync(this.#folder, { recursive: true, force: true });
   }
@@ -61,16 +67,17 @@ export class Stage implements AsyncDisposable {
     authority.remove();
     writeFileSync(join(this.#folder, "server.pem"), cert);
     writeFileSync(join(this.#folder, "server.key"), key);
-    this.#server = spawn(process.execPath, [join(import.meta.dirname, "server.ts"), this.#folder], {
+    const server = spawn(process.execPath, [join(import.meta.dirname, "server.ts"), this.#folder], {
       stdio: ["pipe", "pipe", "pipe"],
     });
-    this.#server.stderr!.setEncoding("utf8").on("data", (text: string) => {
+    this.#server = server;
+    server.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.#complaints = (this.#complaints + text).slice(0, 10_000);
     });
-    const lines = createInterface({ input: this.#server.stdout! });
+    const lines = createInterface({ input: server.stdout });
     const line = await Promise.race([
       once(lines, "line").then(([text]) => String(text)),
-      once(this.#server, "exit").then(() => undefined),
+      once(server, "exit").then(() => undefined),
     ]);
     if (line === undefined) throw new Error(`the judged server did not start: ${this.#complaints}`);
     this.#addresses = JSON.parse(line) as Addresses;
@@ -96,7 +103,7 @@ export class Stage implements AsyncDisposable {
     return new Promise((resolve, reject) => {
       const options = { deadline: Date.now() + PATIENCE_MS };
       const path = `/judge.Judge/${method}`;
-      this.#control.makeUnaryRequest(path, bytes, bytes, message, options, (error: Error | null) => {
+      this.#control!.makeUnaryRequest(path, bytes, bytes, message, options, (error: Error | null) => {
         if (error === null) resolve();
         else reject(new Error(`${method}: ${error.message}`));
       });

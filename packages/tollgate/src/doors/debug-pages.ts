@@ -4,13 +4,14 @@ import { LEVELS, type Level, type Logger, levelOfName } from "../observe/log.ts"
 import type { OtherThreads, ProfileKind } from "../observe/profiling/profiler.ts";
 import type { Registry } from "../observe/registry.ts";
 import { FilterError } from "../observe/snapshot.ts";
+import { requestFromJsonBytes } from "../protocol/json-request.ts";
 import type { RateLimitRequest } from "../protocol/messages.ts";
 import { dumpJson, dumpText } from "../rules/dump.ts";
 import { renderExplanation } from "../rules/explain-text.ts";
 import type { RuleSet } from "../rules/rule.ts";
 import type { Answering } from "./answering.ts";
 import type { ControllerTable } from "./http-listener.ts";
-import { httpErrorOf, JSON_BODY_LIMIT, parseRequest } from "./http-pages.ts";
+import { httpErrorOf, JSON_BODY_LIMIT } from "./http-pages.ts";
 
 export interface DebugPagesOptions {
   readonly ruleSet: () => RuleSet | undefined;
@@ -86,7 +87,7 @@ export function debugPages({
       const bytes = await this.bytes();
       let explanation: DecisionExplanation;
       try {
-        explanation = await explain(parseRequest(bytes));
+        explanation = await explain(requestFromJsonBytes(bytes));
       } catch (error) {
         throw httpErrorOf(error, answering);
       }

@@ -1,9 +1,9 @@
 import { Controller, HttpError } from "@tollway/waymark";
 import type { Health } from "../observe/health.ts";
 import type { Tracing } from "../observe/tracing/tracing.ts";
-import { JsonRequestError, requestFromJson } from "../protocol/json-request.ts";
+import { JsonRequestError, requestFromJsonBytes } from "../protocol/json-request.ts";
 import { responseToJson } from "../protocol/json-response.ts";
-import { Code, type RateLimitRequest, type RateLimitResponse } from "../protocol/messages.ts";
+import { Code, type RateLimitResponse } from "../protocol/messages.ts";
 import type { Answering, CallFailure } from "./answering.ts";
 import type { ControllerTable } from "./http-listener.ts";
 import { TracedCall } from "./traced-call.ts";
@@ -32,20 +32,6 @@ export function httpErrorOf(error: unknown, answering: Answering): HttpError {
   return new HttpError(400, message, { errors: [{ in: "body", name: error.field, message: problem }] });
 }
 
-/** A request from a body that should be JSON, whatever its content type says (`curl -d` sends a form's). */
-export function parseRequest(bytes: Uint8Array): RateLimitRequest {
-  let value: unknown;
-  try {
-    value = JSON.parse(strictUtf8.decode(bytes));
-  } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
-    throw new JsonRequestError("", `the body is not JSON: ${problem}`);
-  }
-  return requestFromJson(value);
-}
-
-const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
-
 /** The pages of the HTTP port: `POST /json` and `GET /healthcheck`. */
 export function httpPages(answering: Answering, health: Health, tracing: Tracing): ControllerTable {
   class Json extends Controller {
@@ -58,25 +44,43 @@ export function httpPages(answering: Answering, health: Health, tracing: Tracing
         (name) => this.headers.get(name) ?? undefined,
         attributes,
       );
-      const response = await this.#decide(await this.bytes(), traced);
+      const bytes = await this.bytes();
+      const answer = traced === undefined ? this.#decide(bytes) : this.#decideTraced(bytes, traced);
+      // What is there at once is read at once: see decideJson.
+      return this.#show(answer instanceof Promise ? await answer : answer);
+    }
+
+    #show(response: RateLimitResponse) {
       if (response.overallCode === Code.OVER_LIMIT) this.response.status = 429;
       for (const { key, value } of response.responseHeadersToAdd) this.response.headers.append(key, value);
       return responseToJson(response);
     }
 
-    async #decide(bytes: Uint8Array, traced: TracedCall | undefined): Promise<RateLimitResponse> {
+    #decide(bytes: Uint8Array): RateLimitResponse | Promise<RateLimitResponse> {
       try {
-        const request = parseRequest(bytes);
-        const response = await (traced?.decide(answering, request, 0) ?? answering.decide(request, 0));
+        const answer = answering.decideJson(bytes);
+        return answer instanceof Promise ? answer.catch(fail) : answer;
+      } catch (error) {
+        return fail(error);
+      }
+    }
+
+    async #decideTraced(bytes: Uint8Array, traced: TracedCall): Promise<RateLimitResponse> {
+      try {
+        const response = await traced.decide(answering, requestFromJsonBytes(bytes), 0);
         const refused = response.overallCode === Code.OVER_LIMIT;
-        traced?.end({ "http.response.status_code": refused ? 429 : 200 });
+        traced.end({ "http.response.status_code": refused ? 429 : 200 });
         return response;
       } catch (error) {
         const failure = httpErrorOf(error, answering);
-        traced?.end({ "http.response.status_code": failure.status }, failure.message);
+        traced.end({ "http.response.status_code": failure.status }, failure.message);
         throw failure;
       }
     }
+  }
+
+  function fail(error: unknown): never {
+    throw httpErrorOf(error, answering);
   }
 
   class Healthcheck extends Controller {

@@ -13,6 +13,23 @@ export class JsonRequestError extends Error {
   }
 }
 
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * Reads a request from bytes that should be its JSON, whatever their content type says (`curl -d` sends a form's).
+ * @throws {JsonRequestError}
+ */
+export function requestFromJsonBytes(bytes: Uint8Array): RateLimitRequest {
+  let value: unknown;
+  try {
+    value = JSON.parse(strictUtf8.decode(bytes));
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new JsonRequestError("", `the body is not JSON: ${problem}`);
+  }
+  return requestFromJson(value);
+}
+
 type Fields = Record<string, unknown>;
 
 /**

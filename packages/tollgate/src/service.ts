@@ -33,6 +33,12 @@ export interface Addresses {
   readonly debug: string;
 }
 
+/** The service was stopped before its doors were open. */
+export class StoppedError extends Error {
+  override readonly name = "StoppedError";
+  readonly code = "STOPPED";
+}
+
 /** For what receives statistics and spans and may be away, in milliseconds. */
 const FLUSH_TIMEOUT = 2000;
 
@@ -68,6 +74,7 @@ export class Service {
   #debug: HttpDoor | undefined;
   #http: HttpDoor | undefined;
   #grpc: GrpcService | undefined;
+  #opening: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
 
   private constructor(parts: Parts) {
@@ -86,7 +93,7 @@ export class Service {
   }
 
   /**
-   * Builds and starts the service. Rejects where a door or the store cannot be had.
+   * Builds and starts the service. Rejects where the debug port or the store cannot be had; the other doors open later.
    * @param environment what the settings were loaded from: threads load theirs from it
    */
   static async start(loaded: LoadedSettings, environment: Environment): Promise<Service> {
@@ -113,7 +120,7 @@ export class Service {
     return this.#addresses;
   }
 
-  /** Resolves when every door is open; rejects where one cannot be. */
+  /** Resolves when every door is open; rejects where one cannot be, and when the service is stopped before. */
   get opened(): Promise<void> {
     return this.#opened.promise;
   }
@@ -168,13 +175,17 @@ export class Service {
     this.#addresses.debug = this.#debug.address;
     log.warn(`Listening for debug on '${this.#debug.address}'`);
     this.#source.start();
-    if (settings.config.forceStart) await this.#openDoors();
+    const open = (): void => {
+      this.#opening = this.#openDoors();
+    };
+    if (settings.config.forceStart) open();
     else {
       log.info("waiting for the first configuration");
-      void this.#rules.first.then(() => this.#openDoors());
+      void this.#rules.first.then(open);
     }
   }
 
+  /** Never rejects: `opened` does. A service that is stopped meanwhile closes what is open by then. */
   async #openDoors(): Promise<void> {
     if (this.#stopping !== undefined) return;
     const { settings, health, log, tracing } = this.#parts;
@@ -182,6 +193,7 @@ export class Service {
       this.#grpc = await openGrpc({ ...this.#parts, answering: this.#answering, rules: this.#rules });
       this.#addresses.grpc = this.#grpc.address;
       log.warn(`Listening for gRPC on '${this.#grpc.address}'`);
+      if (this.#stopping !== undefined) return;
       this.#http = await openHttpDoor({
         name: "HTTP",
         host: settings.http.host,
@@ -204,7 +216,10 @@ export class Service {
     const left = () => Math.max(0, deadline - performance.now());
     health.terminate();
     if (delay && drainDelay > 0) await pause(Math.min(drainDelay, left()));
-    await this.#source.stop();
+    await settledWithin(this.#source.stop(), left());
+    // A door that opens at this moment is closed with the others.
+    await settledWithin(this.#opening ?? Promise.resolve(), left());
+    this.#opened.reject(new StoppedError("the service was stopped before its doors were open"));
     await Promise.allSettled([this.#http?.close(left()), this.#grpc?.close(left())]);
     await settledWithin(store.close(), left());
     await settledWithin(embedded?.close() ?? Promise.resolve(), left());

@@ -6,7 +6,8 @@ export interface CommandIo {
   readonly cwd: string;
 }
 
-/** The real world. */
+/** The real world. A reader that has gone (`tollgate check rules | head -1`) is no reason for a stack trace. */
 export function processIo(): CommandIo {
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   return { stdout: process.stdout, stderr: process.stderr, env: process.env, cwd: process.cwd() };
 }

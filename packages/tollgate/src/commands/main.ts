@@ -17,7 +17,12 @@ type Command = (argv: readonly string[], io: CommandIo) => Promise<number>;
 
 /** Loaded when asked for: a command starts without what the others need. */
 const commands: Record<string, () => Promise<Command>> = {
-  serve: async () => (await import("./serve.ts")).runServe,
+  serve: async () => {
+    // Before the service's code is loaded: a signal that comes meanwhile is heard.
+    const signals = new (await import("./signals.ts")).Signals();
+    const { runServe } = await import("./serve.ts");
+    return (argv, io) => runServe(argv, io, signals);
+  },
   client: async () => (await import("./client.ts")).runClient,
   check: async () => (await import("./check.ts")).runCheck,
   explain: async () => (await import("./explain.ts")).runExplain,

@@ -1,10 +1,12 @@
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { type Addresses, Service } from "../service.ts";
+import { createLogger } from "../observe/log.ts";
+import { type Addresses, Service, StoppedError } from "../service.ts";
+import { formatFault, SettingsError } from "../settings/errors.ts";
 import { loadSettings } from "../settings/load.ts";
 import { settingsHelp } from "../settings/manual.ts";
 import type { CommandIo } from "./io.ts";
-import { untilSignalled } from "./signals.ts";
+import type { Signals } from "./signals.ts";
 
 const usage = `usage: tollgate serve [--example]
 
@@ -28,7 +30,7 @@ function exampleEnvironment(): Record<string, string> {
 }
 
 /** `tollgate serve`. Resolves with the exit status when the service has ended. */
-export async function runServe(argv: readonly string[], io: CommandIo): Promise<number> {
+export async function runServe(argv: readonly string[], io: CommandIo, signals: Signals): Promise<number> {
   let options: { help?: boolean; example?: boolean };
   try {
     options = parseArgs({
@@ -49,15 +51,32 @@ export async function runServe(argv: readonly string[], io: CommandIo): Promise<
   let service: Service | undefined;
   try {
     service = await Service.start(loadSettings(env), env);
-    const ended = untilSignalled(service);
-    await Promise.race([service.opened, ended]);
+    const ended = signals.steer(service);
+    try {
+      await service.opened;
+    } catch (error) {
+      if (error instanceof StoppedError) return await ended;
+      throw error;
+    }
     if (options.example) io.stdout.write(exampleLines(service.addresses));
     return await ended;
   } catch (error) {
-    io.stderr.write(`tollgate: ${error instanceof Error ? error.message : String(error)}\n`);
+    reportFailure(error, io);
     await service?.stop();
     return 1;
   }
+}
+
+/** Says why there is no service, as a log line; faults of the settings to a person as a list. */
+function reportFailure(error: unknown, io: CommandIo): void {
+  const json = io.env.LOG_FORMAT?.toLowerCase() === "json";
+  if (error instanceof SettingsError && !json) {
+    io.stderr.write(`tollgate: ${error.message}\n`);
+    return;
+  }
+  const log = createLogger({ level: "fatal", format: json ? "json" : "text" });
+  if (error instanceof SettingsError) for (const fault of error.faults) log.fatal(formatFault(fault));
+  else log.fatal(`the service cannot start: ${error instanceof Error ? error.message : String(error)}`);
 }
 
 /** Two lines to paste into another terminal. */

@@ -71,7 +71,13 @@ export class EmbeddedStore implements CounterStore {
     let table = newTable(options);
     if (path === undefined) return EmbeddedStore.#over(table, options);
     // Imported only where it is used: it brings streams and compression with it.
-    const { readSnapshot, writeSnapshot } = await import("./snapshot.ts");
+    const { checkSnapshotPath, readSnapshot, writeSnapshot } = await import("./snapshot.ts");
+    try {
+      await checkSnapshotPath(path);
+    } catch (error) {
+      report(`no counters will be saved in ${path}: ${(error as Error).message}`);
+      return EmbeddedStore.#over(table, options);
+    }
     try {
       await readSnapshot(table, path, clock());
     } catch (error) {

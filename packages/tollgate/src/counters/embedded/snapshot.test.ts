@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -149,15 +150,33 @@ describe("snapshot of the embedded store", () => {
 
   test("one that cannot be read or written is reported and stops nothing", async (t) => {
     const path = folder(t);
-    const asFolder = await open(path);
-    assert.match(asFolder.problems[0]!, /are ignored: EISDIR/);
-    assert.equal(add(asFolder.store, "d|k=v|hour:", 1), 1);
-    await asFolder.store.close();
-    assert.match(asFolder.problems[1]!, /could not be saved in .*: /);
+    for (const [place, problem] of [
+      [path, /^no counters will be saved in .*: it is not a file$/],
+      [join(path, "no", "such", "folder"), /^no counters will be saved in .*ENOENT/],
+    ] as const) {
+      const { store, problems } = await open(place);
+      assert.equal(add(store, "d|k=v|hour:", 1), 1);
+      await store.close();
+      assert.equal(problems.length, 1);
+      assert.match(problems[0]!, problem);
+    }
+  });
 
-    const missing = await open(join(path, "no", "such", "folder"));
-    await missing.store.close();
-    assert.match(missing.problems[0]!, /could not be saved in .*ENOENT/);
+  test("a pipe or a device is neither waited for nor replaced", async (t) => {
+    const path = join(folder(t), "pipe");
+    execFileSync("mkfifo", [path]);
+    const { store, problems } = await open(path);
+    await store.close();
+    assert.match(problems[0]!, /it is not a file/);
+    assert.ok(statSync(path).isFIFO());
+  });
+
+  test("a folder that went away meanwhile is reported", async (t) => {
+    const path = folder(t);
+    const { store, problems } = await open(join(path, "counters"));
+    rmSync(path, { recursive: true });
+    await store.close();
+    assert.match(problems[0]!, /could not be saved in .*ENOENT/);
   });
 
   // Linux's device that is always full.

@@ -73,7 +73,12 @@ export async function startPull(view: StatisticsView, options: PullOptions): Pro
         scrapes--;
       });
   });
-  await listen(server, host, port);
+  try {
+    await listen(server, host, port);
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new Error(`cannot listen for metrics on ${options.address}: ${problem}`, { cause: error });
+  }
   const bound = server.address() as AddressInfo;
   return {
     address: bound.family === "IPv6" ? `[${bound.address}]:${bound.port}` : `${bound.address}:${bound.port}`,

@@ -20,6 +20,8 @@ import { StreamTable } from "./stream-table.ts";
 export class Connection implements FrameSink {
   readonly host: Host;
   readonly socket: Socket;
+  /** The caller's address: kept, since a socket forgets it when it closes. */
+  readonly peer: string;
   readonly output: Output;
   readonly headers: HeaderBlocks;
   readonly streams = new StreamTable<Stream>();
@@ -62,6 +64,7 @@ export class Connection implements FrameSink {
   constructor(host: Host, socket: Socket, isTls: boolean) {
     this.host = host;
     this.socket = socket;
+    this.peer = peerOf(socket);
     this.now = Date.now();
     const { limits } = host;
     this.output = new Output(socket, isTls);
@@ -77,12 +80,6 @@ export class Connection implements FrameSink {
     socket.on("end", () => socket.end());
     socket.on("error", () => socket.destroy());
     socket.on("close", () => this.#onClose());
-  }
-
-  get peer(): string {
-    const { remoteAddress, remotePort, remoteFamily } = this.socket;
-    if (remoteAddress === undefined) return "unix:";
-    return remoteFamily === "IPv6" ? `[${remoteAddress}]:${remotePort}` : `${remoteAddress}:${remotePort}`;
   }
 
   get peerCertificate(): PeerCertificate | undefined {
@@ -321,4 +318,9 @@ export class Connection implements FrameSink {
     this.#cancelAll();
     this.host.onConnectionClosed(this);
   }
+}
+
+function peerOf({ remoteAddress, remotePort, remoteFamily }: Socket): string {
+  if (remoteAddress === undefined) return "unix:";
+  return remoteFamily === "IPv6" ? `[${remoteAddress}]:${remotePort}` : `${remoteAddress}:${remotePort}`;
 }

@@ -48,8 +48,9 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
     return this.#whole.length;
   }
 
+  /** Whether bytes of a message are there and others are to come: behind a whole prefix, too. */
   get isMidMessage(): boolean {
-    return this.#have > 0;
+    return this.#have > 0 || !this.#isPrefix;
   }
 
   /** Takes `bytes[start, end)`. Returns what is wrong with them, if anything. */

@@ -20,7 +20,7 @@ const EMPTY = new Uint8Array(0);
 /** A new stream's headers. */
 export function openRequest(connection: Connection, id: number, head: RequestHead, ended: boolean): void {
   const { host } = connection;
-  if (head.kind === HeadKind.MALFORMED) {
+  if (head.kind === HeadKind.MALFORMED || (ended && head.contentLength > 0)) {
     connection.resetStream(id, ErrorCode.PROTOCOL_ERROR);
     return;
   }
@@ -36,7 +36,6 @@ export function openRequest(connection: Connection, id: number, head: RequestHea
     return;
   }
   const route = head.kind === HeadKind.CALL ? host.routes.get(head.path) : undefined;
-  const observer = host.observer;
   const stream = new Stream(id, connection, head, route ?? noRoute);
   stream.remoteClosed = ended;
   connection.streams.add(stream);
@@ -45,12 +44,12 @@ export function openRequest(connection: Connection, id: number, head: RequestHea
     if (ended) answerHttp(stream);
     return;
   }
+  if (route !== undefined && host.observer?.callStarted !== undefined) observeStart(host, head.path);
   const refusal = route === undefined ? unknownMethod(head.path) : refusalOf(connection, head);
   if (refusal !== undefined) {
     finishWithStatus(stream, refusal.code, refusal.message);
     return;
   }
-  if (observer?.callStarted !== undefined) observeStart(host, head.path);
   if (route!.kind === "bidiStreaming") {
     stream.inbound = new Inbound(stream);
     if (ended) stream.inbound.end();
@@ -155,6 +154,7 @@ export function receiveData(
       return after;
     }
   }
+  if (ended) stream.remoteClosed = true;
   if (stream.route.kind === "none") {
     if (!stream.finished && stream.bodyBytes > PATIENCE_BYTES) answerHttp(stream);
   } else if (!stream.finished && end > start) {
@@ -179,6 +179,7 @@ export function receiveTrailers(stream: Stream, fields: readonly HeaderField[], 
 
 function endBody(stream: Stream): void {
   stream.remoteClosed = true;
+  if (stream.finished) return;
   const { contentLength } = stream.head;
   if (contentLength >= 0 && contentLength !== stream.bodyBytes)
     stream.connection.resetStream(stream.id, ErrorCode.PROTOCOL_ERROR);
@@ -270,7 +271,10 @@ function invokeUnary(stream: Stream, bytes: Uint8Array, start: number, end: numb
   stream.start = start;
   stream.end = end;
   try {
-    if (route.kind === "unary") route.handler(stream);
+    if (route.kind === "unary") {
+      const result: unknown = route.handler(stream);
+      if (result !== undefined) settleLater(stream, result);
+    }
   } catch (error) {
     stream.fail(error);
   }
@@ -279,6 +283,22 @@ function invokeUnary(stream: Stream, bytes: Uint8Array, start: number, end: numb
   stream.start = 0;
   stream.end = 0;
   pending(stream);
+}
+
+/**
+ * An in-place handler that is an async function, which its type does not keep out: what it rejects with is the
+ * call's failure and not the process's end.
+ */
+function settleLater(stream: Stream, result: unknown): void {
+  if (!(result instanceof Promise)) return;
+  stream.handlerRuns = true;
+  result.then(
+    () => handlerReturned(stream),
+    (error) => {
+      handlerReturned(stream);
+      stream.fail(error);
+    },
+  );
 }
 
 /** The call is answered later: it counts as active, and its deadline is watched. */
@@ -335,7 +355,9 @@ export function inPlace(handler: UnaryHandler): InPlaceUnaryHandler {
   };
 }
 
+/** The request's bytes make the call fail; a handler that runs already is told, whatever it waits for. */
 function fail(stream: Stream, error: GrpcError): void {
   stream.inbound?.fail(error);
+  if (stream.handlerRuns) stream.abandon();
   finishWithStatus(stream, error.code as StatusCode, error.message);
 }

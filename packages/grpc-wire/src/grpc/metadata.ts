@@ -1,6 +1,10 @@
 /** Custom metadata as it travels in headers (grpc/doc/PROTOCOL-HTTP2.md, "Custom-Metadata"). */
 
-const reserved = new Set(["content-type", "te", "user-agent", "host", "connection", "content-length"]);
+/** HTTP's own names, and those that HTTP/2 forbids (RFC 9113 section 8.2.2). */
+const reserved = new Set([
+  ...["content-type", "te", "user-agent", "host", "content-length"],
+  ...["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"],
+]);
 const namePattern = /^[0-9a-z_.-]+$/;
 const valuePattern = /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/;
 

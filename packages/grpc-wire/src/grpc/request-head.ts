@@ -35,6 +35,10 @@ export interface RequestHead {
 
 const PLAIN = "application/grpc";
 
+/** The pseudo-headers that must be there, a bit each: RFC 9113 section 8.3.1, and 8.5 for CONNECT. */
+const REQUEST_FIELDS = (1 << FieldKind.METHOD) | (1 << FieldKind.SCHEME) | (1 << FieldKind.PATH);
+const CONNECT_FIELDS = (1 << FieldKind.METHOD) | (1 << FieldKind.AUTHORITY);
+
 /** The index of a request's content type: 0 for plain, 1.. for `subtypes`, -1 for anything else. */
 function subtypeOf(value: string, subtypes: readonly string[]): number {
   if (value === PLAIN) return 0;
@@ -115,12 +119,11 @@ export function readHead(fields: readonly HeaderField[], subtypes: readonly stri
         break;
     }
   }
-  const needed =
-    head.method === "CONNECT"
-      ? 1 << FieldKind.METHOD
-      : (1 << FieldKind.METHOD) | (1 << FieldKind.SCHEME) | (1 << FieldKind.PATH);
-  if ((pseudo & needed) !== needed) fault = ":method, :scheme and :path must all be there";
-  else if (head.path === "" && head.method !== "CONNECT") fault = ":path is empty";
+  if (head.method === "CONNECT") {
+    if (pseudo !== CONNECT_FIELDS) fault = "CONNECT takes :authority, and neither :scheme nor :path";
+  } else if ((pseudo & REQUEST_FIELDS) !== REQUEST_FIELDS)
+    fault = ":method, :scheme and :path must all be there";
+  else if (head.path === "") fault = ":path is empty";
   if (fault !== "") {
     head.kind = HeadKind.MALFORMED;
     head.fault = fault;

@@ -2,6 +2,7 @@ import type { HealthComponent } from "../observe/health.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";
 import { type Diagnostic, formatDiagnostic } from "../rules/diagnostic.ts";
+import { describeRule } from "../rules/dump.ts";
 import type { IndexedRuleSet } from "../rules/rule-set.ts";
 
 /** The rules in force: what a source last loaded without a fault. Readers take the whole set at once. */
@@ -48,6 +49,7 @@ export class ActiveRules {
     for (const { metricKey } of ruleSet.fixedMatches()) this.#statistics.rule(metricKey, false);
     this.#current = ruleSet;
     this.#onReplaced(ruleSet);
+    if (this.#log.enabled("debug")) this.#logRules(ruleSet);
     this.#successes.value++;
     for (const warning of warnings) this.#log.warn(formatDiagnostic(warning));
     if (ruleSet.domains.length > 0) this.#health?.heal();
@@ -55,6 +57,17 @@ export class ActiveRules {
     const domains = ruleSet.domains.length === 1 ? "1 domain" : `${ruleSet.domains.length} domains`;
     this.#log.info(`Successfully loaded new configuration: ${domains}`);
     this.#first.resolve();
+  }
+
+  /** As the Go service says it. */
+  #logRules(ruleSet: IndexedRuleSet): void {
+    for (const domain of ruleSet.domains) this.#log.debug(`loading domain: ${domain}`);
+    for (const rule of ruleSet.rules()) {
+      const { key, location, unit, requests_per_unit, shadow_mode, quota_mode } = describeRule(rule);
+      const limit = `requests_per_unit=${requests_per_unit}, unit=${unit}, unlimited=${rule.unlimited}`;
+      const modes = `shadow_mode=${shadow_mode}, quota_mode=${quota_mode}`;
+      this.#log.debug(`loading descriptor: key=${key} ratelimit={${limit}, ${modes}} from ${location}`);
+    }
   }
 
   /** Keeps what was in force. */

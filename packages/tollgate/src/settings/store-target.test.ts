@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { Refusal } from "./kinds.ts";
-import { formatStoreAddress, parseStoreTarget } from "./store-target.ts";
+import { parseStoreTarget } from "./store-target.ts";
 
 const tcp = (host: string, port: number) => ({ kind: "tcp", host, port }) as const;
 const plain = { tls: false, user: undefined, password: undefined };
@@ -108,12 +108,5 @@ test("no text does worse than a refusal", () => {
       },
     ),
     { numRuns: 500 },
-  );
-});
-
-test("addresses are printed as they are written", () => {
-  assert.deepEqual(
-    [tcp("h", 1), tcp("::1", 2), { kind: "unix", path: "/s" } as const].map(formatStoreAddress),
-    ["h:1", "[::1]:2", "/s"],
   );
 });

@@ -124,9 +124,3 @@ export function parseHostPort(text: string): { host: string; port: number } | un
   if (match === null || port === 0 || port > 65535) return undefined;
   return { host: match[1] ?? match[2]!, port };
 }
-
-/** An address as logs print it. */
-export function formatStoreAddress(address: StoreAddress): string {
-  if (address.kind === "unix") return address.path;
-  return address.host.includes(":") ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
-}

@@ -1,7 +1,6 @@
 import { type Count, StoreError } from "../store.ts";
-import { type Endpoint, formatEndpoint, parseHostPort } from "../transport/endpoint.ts";
+import { type Endpoint, formatEndpoint } from "../transport/endpoint.ts";
 import type { Ticket } from "../transport/ticket.ts";
-import { type Address, greeting } from "./address.ts";
 import { readSlots } from "./cluster-slots.ts";
 import { Connection } from "./connection.ts";
 import { Way } from "./items.ts";
@@ -9,6 +8,7 @@ import { StoreNode } from "./node.ts";
 import type { ErrorReply } from "./resp/reader.ts";
 import { slotCount, slotOfWindow } from "./slots.ts";
 import type { Surroundings } from "./surroundings.ts";
+import type { ClusterTarget } from "./target.ts";
 import type { Topology } from "./topology.ts";
 
 /** The slots are asked for so often while all is well, and so often while a server is away. */
@@ -23,13 +23,13 @@ const graceMs = 1000;
 /** A slot on the move answers TRYAGAIN to a script until both of its keys are on one side. */
 const tryAgainMs = 20;
 
-type ClusterAddress = Address & { type: "cluster" };
-
 /** A cluster: each count goes to the server that holds its key's slot; the parts of a request go out at the same time. */
 export class ClusterTopology implements Topology {
-  readonly #address: ClusterAddress;
+  readonly #target: ClusterTarget;
   readonly #around: Surroundings;
+  /** By what {@link formatEndpoint} says. */
   readonly #nodes = new Map<string, StoreNode>();
+  readonly #endpoints = new Map<StoreNode, Endpoint>();
   readonly #slots: (StoreNode | undefined)[] = new Array(slotCount).fill(undefined);
   /** Asked about the slots; one at a time. */
   #control: Connection | undefined;
@@ -43,10 +43,10 @@ export class ClusterTopology implements Topology {
   #closed = false;
   #turn = 0;
 
-  constructor(address: ClusterAddress, around: Surroundings) {
-    this.#address = address;
+  constructor(target: ClusterTarget, around: Surroundings) {
+    this.#target = target;
     this.#around = around;
-    for (const endpoint of address.nodes) this.#node(endpoint);
+    for (const endpoint of target.nodes) this.#node(endpoint);
     this.#refreshIn(0);
   }
 
@@ -99,21 +99,15 @@ export class ClusterTopology implements Topology {
     const id = formatEndpoint(endpoint);
     let node = this.#nodes.get(id);
     if (node === undefined) {
-      const { tls, credentials } = this.#address;
-      const { timeout } = this.#around.options;
+      const { tls, credentials, timeout } = this.#around.options;
       node = new StoreNode({
         ...this.#around,
-        connect: () =>
-          Connection.open({
-            endpoint,
-            tls,
-            greeting: greeting(credentials, ["PING"]),
-            timeout,
-          }),
+        connect: () => Connection.open({ endpoint, tls, credentials, greeting: [["PING"]], timeout }),
         refused: (from, error, count, ticket) => this.#refused(from, error, count, ticket),
         lost: () => this.#refreshIn(troubledMs),
       });
       this.#nodes.set(id, node);
+      this.#endpoints.set(node, endpoint);
     }
     return node;
   }
@@ -153,8 +147,8 @@ export class ClusterTopology implements Topology {
     const host = text.slice(0, colon);
     const port = Number(text.slice(colon + 1));
     if (host !== "") return { host, port };
-    const own = [...this.#nodes].find(([, node]) => node === from)![0];
-    return { host: parseHostPort(own, "a cluster node").host, port };
+    const own = this.#endpoints.get(from)!;
+    return { host: "host" in own ? own.host : "localhost", port };
   }
 
   /** Asks for the slots then, or earlier where that was planned already: a stream of failures must not put it off. */
@@ -198,14 +192,15 @@ export class ClusterTopology implements Topology {
 
   async #controlConnection(): Promise<Connection> {
     if (this.#control !== undefined && !this.#control.closed) return this.#control;
-    const known = [...this.#nodes.keys()].map((id) => parseHostPort(id, "a cluster node"));
-    const candidates = [...known, ...this.#address.nodes];
+    const candidates = [...this.#endpoints.values(), ...this.#target.nodes];
     const endpoint = candidates[this.#turn++ % candidates.length]!;
+    const { tls, credentials, timeout } = this.#around.options;
     const connection = await Connection.open({
       endpoint,
-      tls: this.#address.tls,
-      greeting: greeting(this.#address.credentials, ["PING"]),
-      timeout: Math.min(this.#around.options.timeout, controlMs),
+      tls,
+      credentials,
+      greeting: [["PING"]],
+      timeout: Math.min(timeout, controlMs),
     });
     if (this.#closed) connection.destroy();
     this.#control = connection;
@@ -251,6 +246,7 @@ export class ClusterTopology implements Topology {
     }
     this.#unused.delete(node);
     this.#nodes.delete(id);
+    this.#endpoints.delete(node);
     node.close();
     this.#around.changed();
   }

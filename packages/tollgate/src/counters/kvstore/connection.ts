@@ -6,11 +6,19 @@ import type { ClientTlsOptions } from "../transport/tls.ts";
 import { ErrorReply, type Reply, ReplyReader } from "./resp/reader.ts";
 import { CommandWriter } from "./resp/writer.ts";
 
+/** A password that is given away only where it is written to a socket, so that nothing prints it by mistake. */
+export interface Credentials {
+  /** Undefined: the server's default user. */
+  readonly user: string | undefined;
+  readonly password: { reveal(): string };
+}
+
 export interface ConnectionOptions {
   readonly endpoint: Endpoint;
   readonly tls?: ClientTlsOptions | undefined;
-  /** Commands that must succeed before the connection is used: AUTH, SELECT, PING. */
-  readonly greeting: readonly (readonly string[])[];
+  readonly credentials?: Credentials | undefined;
+  /** Commands that must succeed, after AUTH, before the connection is used: SELECT, PING. */
+  readonly greeting?: readonly (readonly string[])[];
   /** Milliseconds: for connecting with its greeting, and for each exchange from its first byte to its last. */
   readonly timeout: number;
   /** Milliseconds, for exchanges that may take another time than connecting. */
@@ -27,7 +35,8 @@ export class Connection extends Link<Reply> {
 
   /** @throws {Error} that says which server did not let us in, and why; never with a credential */
   static async open(options: ConnectionOptions): Promise<Connection> {
-    const { endpoint, tls, timeout, greeting } = options;
+    const { endpoint, tls, timeout } = options;
+    const greeting = [...authentication(options.credentials), ...(options.greeting ?? [])];
     const begun = performance.now();
     const socket = await openSocket(endpoint, tls, timeout);
     const left = Math.max(1, timeout - (performance.now() - begun));
@@ -69,4 +78,10 @@ export class Connection extends Link<Reply> {
       });
     });
   }
+}
+
+function authentication(credentials: Credentials | undefined): readonly (readonly string[])[] {
+  if (credentials === undefined) return [];
+  const { user, password } = credentials;
+  return [user === undefined ? ["AUTH", password.reveal()] : ["AUTH", user, password.reveal()]];
 }

@@ -4,7 +4,6 @@ import { type Count, type CounterStore, type CountRequest, StoreError } from "..
 import { Ticket } from "../transport/ticket.ts";
 import { tlsConnectionOptions } from "../transport/tls.ts";
 import { countAcross } from "./across.ts";
-import { parseAddress } from "./address.ts";
 import { ClusterTopology } from "./cluster.ts";
 import { Expiries } from "./expiries.ts";
 import { type KvstoreOptions, type ResolvedOptions, resolveOptions } from "./options.ts";
@@ -12,6 +11,7 @@ import type { PoolGauges } from "./pool.ts";
 import { sentinelTopology } from "./sentinel.ts";
 import { singleTopology } from "./single.ts";
 import type { Surroundings } from "./surroundings.ts";
+import type { KvstoreTarget } from "./target.ts";
 import type { Topology } from "./topology.ts";
 
 /**
@@ -29,14 +29,11 @@ export class KvstoreStore implements CounterStore {
   readonly #topology: Topology;
   #closed: Promise<void> | undefined;
 
-  /** @throws {TypeError | RangeError} when an option cannot be: a bad URL, an unreadable certificate */
+  /** @throws {TypeError | RangeError} when an option cannot be: a number out of its range, an unreadable certificate */
   constructor(options: KvstoreOptions) {
     this.#options = resolveOptions(options);
-    const address = parseAddress(options);
-    if (address.tls !== undefined) tlsConnectionOptions(address.tls);
+    if (options.tls !== undefined) tlsConnectionOptions(options.tls);
     const log = options.log ?? (() => {});
-    if (address.type === "cluster" && this.#options.pipelineWindow === 0)
-      log("info", "a cluster without a pipeline window: batches go out with each turn of the event loop");
     let connected: boolean | undefined;
     let lastError = "";
     const around: Surroundings = {
@@ -57,17 +54,7 @@ export class KvstoreStore implements CounterStore {
         options.onConnections?.(active);
       },
     };
-    switch (address.type) {
-      case "single":
-        this.#topology = singleTopology(address, around);
-        break;
-      case "sentinel":
-        this.#topology = sentinelTopology(address, around);
-        break;
-      case "cluster":
-        this.#topology = new ClusterTopology(address, around);
-        break;
-    }
+    this.#topology = topologyOf(options.target, around);
   }
 
   count(request: CountRequest): void | Promise<void> {
@@ -110,5 +97,16 @@ export class KvstoreStore implements CounterStore {
     while (performance.now() < latest && [...this.#topology.nodes()].some((node) => !node.idle))
       await sleep(5);
     this.#topology.close();
+  }
+}
+
+function topologyOf(target: KvstoreTarget, around: Surroundings): Topology {
+  switch (target.type) {
+    case "single":
+      return singleTopology(target, around);
+    case "sentinel":
+      return sentinelTopology(target, around);
+    case "cluster":
+      return new ClusterTopology(target, around);
   }
 }

@@ -1,16 +1,10 @@
 import type { Tracing } from "../../observe/tracing/tracing.ts";
 import type { ClientTlsOptions } from "../transport/tls.ts";
+import type { Credentials } from "./connection.ts";
+import type { KvstoreTarget } from "./target.ts";
 
 export interface KvstoreOptions {
-  /**
-   * What `url` names. Default `single`.
-   * `single`: `host:port`, a socket's path, `unix:///path`, or a `redis://` or `rediss://` URL with user, password and
-   * database. `sentinel`: `<master name>,<sentinel host:port>,...`. `cluster`: `host:port,...`, at least one node.
-   */
-  readonly type?: "single" | "sentinel" | "cluster";
-  readonly url: string;
-  /** Default `tcp`, or `unix` where the URL is a path. */
-  readonly socketType?: "tcp" | "unix";
+  readonly target: KvstoreTarget;
   /** Connections kept to each server. Default 10. */
   readonly poolSize?: number;
   /** Milliseconds that bound connecting, and a batch from its first byte written to its last reply. Default 10,000. */
@@ -21,12 +15,12 @@ export interface KvstoreOptions {
   readonly onEmptyWait?: number;
   /** Milliseconds by which a batch is delayed so that it fills; below 1 it is one turn of the event loop. Default 0. */
   readonly pipelineWindow?: number;
-  /** TLS towards every server, sentinels too. Default: none (a `rediss://` URL: the system's authorities). */
+  /** TLS towards every server, sentinels too; `{}` trusts the system's authorities. Default: none. */
   readonly tls?: ClientTlsOptions;
-  /** `password` or `user:password`; split at the first `:`, so a password that contains one is written `:pa:ss`. */
-  readonly auth?: string;
-  /** Likewise, for sentinels. Default none. */
-  readonly sentinelAuth?: string;
+  /** Whom the servers take us for. Default: nobody in particular. */
+  readonly credentials?: Credentials;
+  /** Whom the sentinels take us for. Default: nobody in particular. */
+  readonly sentinelCredentials?: Credentials;
   /** Keys live for their window and up to so many seconds more. Default 300. */
   readonly expirationJitterMaxSeconds?: number;
   /** Counts that may wait for a connection to one server; what does not fit fails at once. Default 65,536. */
@@ -47,6 +41,9 @@ export interface ResolvedOptions {
   readonly pipelineWindow: number;
   readonly expirationJitterMaxSeconds: number;
   readonly maxWaiting: number;
+  readonly tls: ClientTlsOptions | undefined;
+  readonly credentials: Credentials | undefined;
+  readonly sentinelCredentials: Credentials | undefined;
   readonly tracing: Tracing | undefined;
 }
 
@@ -64,6 +61,9 @@ export function resolveOptions(options: KvstoreOptions): ResolvedOptions {
       0,
     ),
     maxWaiting: whole(options.maxWaiting ?? 65_536, "maxWaiting", 1),
+    tls: options.tls,
+    credentials: options.credentials,
+    sentinelCredentials: options.sentinelCredentials,
     tracing: options.tracing,
   };
 }

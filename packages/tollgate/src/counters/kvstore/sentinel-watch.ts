@@ -1,9 +1,8 @@
 import { type Endpoint, formatEndpoint } from "../transport/endpoint.ts";
-import { type Address, greeting } from "./address.ts";
 import { Connection } from "./connection.ts";
+import type { ResolvedOptions } from "./options.ts";
 import { ErrorReply, type Reply } from "./resp/reader.ts";
-
-export type SentinelAddress = Address & { type: "sentinel" };
+import type { SentinelTarget } from "./target.ts";
 
 /** How often the sentinels are asked while they say nothing of themselves. */
 const pollMs = 1000;
@@ -24,7 +23,8 @@ interface Opinion {
  * master is hits that get lost. They are asked again every second, and whenever one of them speaks of a failover.
  */
 export class SentinelWatch {
-  readonly #address: SentinelAddress;
+  readonly #target: SentinelTarget;
+  readonly #options: ResolvedOptions;
   readonly #timeout: number;
   readonly #onMoved: (from: string, to: string) => void;
   readonly #connections = new Map<Endpoint, Connection>();
@@ -35,9 +35,10 @@ export class SentinelWatch {
   #poll: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(address: SentinelAddress, timeout: number, onMoved: (from: string, to: string) => void) {
-    this.#address = address;
-    this.#timeout = Math.min(timeout, answerMs);
+  constructor(target: SentinelTarget, options: ResolvedOptions, onMoved: (from: string, to: string) => void) {
+    this.#target = target;
+    this.#options = options;
+    this.#timeout = Math.min(options.timeout, answerMs);
     this.#onMoved = onMoved;
     this.#pollNow();
   }
@@ -62,12 +63,12 @@ export class SentinelWatch {
     clearTimeout(this.#poll);
     this.#poll = setTimeout(() => this.#pollNow(), pollMs);
     this.#poll.unref();
-    for (const sentinel of this.#address.sentinels) void this.#subscribe(sentinel);
+    for (const sentinel of this.#target.sentinels) void this.#subscribe(sentinel);
     this.master().catch(() => {});
   }
 
   async #askAll(): Promise<Endpoint> {
-    const { sentinels, master } = this.#address;
+    const { sentinels, master } = this.#target;
     const faults: string[] = [];
     const opinions: Opinion[] = [];
     await new Promise<void>((resolve) => {
@@ -104,7 +105,7 @@ export class SentinelWatch {
   }
 
   async #ask(sentinel: Endpoint): Promise<Opinion> {
-    const { master } = this.#address;
+    const { master } = this.#target;
     let connection = this.#connections.get(sentinel);
     if (connection === undefined || connection.closed) {
       connection = await this.#open(sentinel, this.#timeout);
@@ -124,11 +125,11 @@ export class SentinelWatch {
   }
 
   async #open(sentinel: Endpoint, exchangeTimeout: number): Promise<Connection> {
-    const { tls, sentinelCredentials } = this.#address;
+    const { tls, sentinelCredentials } = this.#options;
     const connection = await Connection.open({
       endpoint: sentinel,
       tls,
-      greeting: greeting(sentinelCredentials),
+      credentials: sentinelCredentials,
       timeout: this.#timeout,
       exchangeTimeout,
     });

@@ -1,25 +1,23 @@
 import { StoreError } from "../store.ts";
 import { formatEndpoint } from "../transport/endpoint.ts";
-import { greeting } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { StoreNode } from "./node.ts";
-import { type SentinelAddress, SentinelWatch } from "./sentinel-watch.ts";
+import { SentinelWatch } from "./sentinel-watch.ts";
 import type { Surroundings } from "./surroundings.ts";
+import type { SentinelTarget } from "./target.ts";
 import type { Topology } from "./topology.ts";
 
 /** The master that the sentinels name; it is asked whether it is one before it is used. */
-export function sentinelTopology(address: SentinelAddress, around: Surroundings): Topology {
-  const { tls, credentials } = address;
-  const { timeout } = around.options;
-  const hello = greeting(credentials, ["PING"]);
-  const watch = new SentinelWatch(address, timeout, (from, to) => {
-    around.log("warn", `the master "${address.master}" moved from ${from} to ${to}`);
+export function sentinelTopology(target: SentinelTarget, around: Surroundings): Topology {
+  const { tls, credentials, timeout } = around.options;
+  const watch = new SentinelWatch(target, around.options, (from, to) => {
+    around.log("warn", `the master "${target.master}" moved from ${from} to ${to}`);
     node.pool.restart(new StoreError("STORE_UNAVAILABLE", `${from} is not the master any more`));
   });
 
   async function connect(): Promise<Connection> {
     const endpoint = await watch.master();
-    const connection = await Connection.open({ endpoint, tls, greeting: hello, timeout });
+    const connection = await Connection.open({ endpoint, tls, credentials, greeting: [["PING"]], timeout });
     try {
       const [role] = await connection.commands([["ROLE"]]);
       const name = Array.isArray(role) ? role[0] : undefined;

@@ -1,24 +1,18 @@
-import type { Address } from "./address.ts";
-import { greeting } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { StoreNode } from "./node.ts";
 import type { Surroundings } from "./surroundings.ts";
+import type { SingleTarget } from "./target.ts";
 import type { Topology } from "./topology.ts";
 
 /** One server at one address. */
-export function singleTopology(address: Address & { type: "single" }, around: Surroundings): Topology {
-  const { endpoint, tls, credentials, database } = address;
+export function singleTopology(target: SingleTarget, around: Surroundings): Topology {
+  const { address, database } = target;
+  const { tls, credentials, timeout } = around.options;
   const select = database === 0 ? [] : [["SELECT", String(database)]];
-  const hello = greeting(credentials, ...select, ["PING"]);
+  const greeting = [...select, ["PING"]];
   const node = new StoreNode({
     ...around,
-    connect: () =>
-      Connection.open({
-        endpoint,
-        tls,
-        greeting: hello,
-        timeout: around.options.timeout,
-      }),
+    connect: () => Connection.open({ endpoint: address, tls, credentials, greeting, timeout }),
     refused: () => false,
     lost: () => {},
   });

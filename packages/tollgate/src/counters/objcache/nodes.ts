@@ -1,9 +1,10 @@
+import type { SrvRecord } from "node:dns";
 import { Resolver } from "node:dns/promises";
 import { crc32 } from "node:zlib";
 import { backoffDelay } from "../transport/backoff.ts";
-import { formatEndpoint, parseHostPort } from "../transport/endpoint.ts";
+import { formatEndpoint } from "../transport/endpoint.ts";
 import { Lane, type LaneSurroundings } from "./lane.ts";
-import type { ObjcacheOptions } from "./options.ts";
+import type { NodeAddress, ObjcacheOptions } from "./options.ts";
 
 /**
  * The nodes, and which of them holds a key: number `crc32(key) % n` of the list, the same in every process that has
@@ -25,7 +26,7 @@ export class Nodes {
   /** Settles when the list is known for the first time, or the first look-up has failed. */
   readonly first: Promise<void>;
 
-  /** @throws {TypeError} when a node is not host:port, or both or neither of `nodes` and `srv` are given */
+  /** @throws {TypeError} when both or neither of `nodes` and `srv` are given */
   constructor(options: ObjcacheOptions, around: LaneSurroundings) {
     this.#around = around;
     this.#log = options.log ?? (() => {});
@@ -33,11 +34,9 @@ export class Nodes {
     this.#lanesPerNode = idle < 1 ? 2 : Math.ceil(idle);
     const { nodes = [], srv = "" } = options;
     if (nodes.length > 0 === (srv !== ""))
-      throw new TypeError(
-        "the object cache needs either its nodes (host:port) or the name of their SRV records",
-      );
+      throw new TypeError("the object cache needs either its nodes or the name of their SRV records");
     if (srv === "") {
-      this.#take(nodes.map((node) => formatEndpoint(parseHostPort(node, "an object cache node"))));
+      this.#take(nodes);
       this.first = Promise.resolve();
       return;
     }
@@ -75,10 +74,8 @@ export class Nodes {
     try {
       const records = await this.#resolver!.resolveSrv(name);
       if (this.#closed) return;
-      const names = records.map(({ name: host, port }) => `${host.replace(/\.$/, "")}:${port}`).sort();
-      if (names.length === 0) throw new Error("no records");
       this.#failures = 0;
-      this.#take(names);
+      this.#take(nodesOf(records));
     } catch (error) {
       if (this.#closed) return;
       this.#log(
@@ -93,20 +90,22 @@ export class Nodes {
     this.#timer.unref();
   }
 
-  #take(names: readonly string[]): void {
+  #take(nodes: readonly NodeAddress[]): void {
+    const names = nodes.map(formatEndpoint);
     if (names.join() === this.#names.join()) return;
     if (this.#names.length > 0) this.#log("info", `the nodes are now ${names.join(", ")}`);
     this.#names = names;
     const known = new Map<string, readonly Lane[]>();
-    for (const name of names) known.set(name, this.#known.get(name) ?? known.get(name) ?? this.#make(name));
+    names.forEach((name, i) => {
+      known.set(name, this.#known.get(name) ?? known.get(name) ?? this.#make(nodes[i]!));
+    });
     for (const [name, lanes] of this.#known) if (!known.has(name)) this.#letGo(lanes);
     this.#known = known;
     this.#nodes = names.map((name) => known.get(name)!);
     this.#around.gauges.nodes = names.length;
   }
 
-  #make(name: string): readonly Lane[] {
-    const endpoint = parseHostPort(name, "an object cache node");
+  #make(endpoint: NodeAddress): readonly Lane[] {
     return Array.from({ length: this.#lanesPerNode }, () => new Lane(endpoint, this.#around));
   }
 
@@ -124,4 +123,16 @@ export class Nodes {
     };
     check();
   }
+}
+
+/** @throws {Error} when there is none, or one that no connection can be made to (RFC 2782: `.` is no service) */
+function nodesOf(records: readonly SrvRecord[]): readonly NodeAddress[] {
+  if (records.length === 0) throw new Error("no records");
+  return records
+    .map(({ name, port }) => {
+      const host = name.replace(/\.$/, "");
+      if (host === "" || port === 0) throw new Error(`a record names "${name}", port ${port}`);
+      return { host, port };
+    })
+    .sort((a, b) => (formatEndpoint(a) < formatEndpoint(b) ? -1 : 1));
 }

@@ -1,9 +1,14 @@
 import type { Tracing } from "../../observe/tracing/tracing.ts";
 import type { ClientTlsOptions } from "../transport/tls.ts";
 
+export interface NodeAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
 export interface ObjcacheOptions {
-  /** `host:port` of each node, in the same order in every process. Exclusive with `srv`. */
-  readonly nodes?: readonly string[];
+  /** The nodes, in the same order in every process. Exclusive with `srv`. */
+  readonly nodes?: readonly NodeAddress[];
   /** A DNS name whose SRV records name the nodes, `_service._proto.name`; taken in sorted order. Exclusive with `nodes`. */
   readonly srv?: string;
   /** Milliseconds after which the SRV records are looked up again; 0 for never. Default 0. */

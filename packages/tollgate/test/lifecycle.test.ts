@@ -1,0 +1,350 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { connect as connectHttp2 } from "node:http2";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
+import { bareEnvironment, type RunningTollgate, startTollgate } from "./tollgate.ts";
+
+const config = {
+  "a.yaml": "domain: a\ndescriptors:\n  - key: k\n    rate_limit: { unit: day, requests_per_unit: 100 }\n",
+};
+const folder = mkdtempSync(join(tmpdir(), "tollgate-lifecycle-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Ends a service that should end by itself or by a signal sent before; one that hangs is a failure, not a wait. */
+async function ended(tollgate: RunningTollgate, milliseconds = 20_000) {
+  let hung = false;
+  const kill = setTimeout(() => {
+    hung = true;
+    tollgate.signal("SIGKILL");
+  }, milliseconds);
+  const status = await tollgate.stop("SIGCONT");
+  clearTimeout(kill);
+  assert.ok(!hung, `it did not end:\n${tollgate.log.join("\n")}`);
+  return status;
+}
+
+const isJsonLine = (line: string) => {
+  const { level, ...rest } = JSON.parse(line) as Record<string, string>;
+  return typeof level === "string" && Object.keys(rest).join() === "@message,@timestamp";
+};
+const isTextLine = (line: string) =>
+  /^time="\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ" level=(fatal|error|warning|info|debug|trace) msg=".*"$/.test(line);
+
+describe("the contract's log lines", () => {
+  for (const workers of ["1", "2"]) {
+    test(`LOG_FORMAT text and json: the doors at warning, loading at debug, WORKERS=${workers}`, async () => {
+      for (const [format, fits] of [
+        ["", isTextLine],
+        ["json", isJsonLine],
+      ] as const) {
+        const tollgate = await startTollgate({
+          config,
+          env: {
+            LOG_FORMAT: format,
+            LOG_LEVEL: "debug",
+            WORKERS: workers,
+            DISABLE_STATS: "",
+            USE_PULLSTATS: "true",
+            PULLSTATS_ADDR: "127.0.0.1:0",
+          },
+        });
+        tollgate.signal("SIGHUP");
+        await tollgate.logged(/reloading the configuration/);
+        const bad = await fetch(`http://${tollgate.http}/json`, { method: "POST", body: "{" });
+        assert.equal(bad.status, 400);
+        assert.equal((await tollgate.stop()).code, 0);
+        for (const line of tollgate.log) assert.ok(fits(line), line);
+        assert.deepEqual(tollgate.output, []);
+        const doors = tollgate.log.filter((line) =>
+          /Listening for (debug|gRPC|HTTP) on '127\.0\.0\.1:\d+'/.test(line),
+        );
+        assert.deepEqual(
+          doors.map((line) => [/Listening for (\w+)/.exec(line)?.[1], /level\W+(\w+)/.exec(line)?.[1]]),
+          [
+            ["debug", "warning"],
+            ["gRPC", "warning"],
+            ["HTTP", "warning"],
+          ],
+        );
+        assert.ok(tollgate.log.some((line) => /level\W+debug/.test(line) && /a\.yaml/.test(line)));
+      }
+    });
+  }
+
+  test("the default level is warn, and the first line of a quiet start is a door's", async () => {
+    const tollgate = await startTollgate({ config });
+    assert.equal((await tollgate.stop()).code, 0);
+    assert.match(tollgate.log[0]!, / level=warning msg="Listening for debug on '127\.0\.0\.1:\d+'"$/);
+    assert.ok(
+      tollgate.log.every((line) => / level=warning /.test(line)),
+      tollgate.log.join("\n"),
+    );
+  });
+});
+
+describe("a service that cannot start says why in its log's format, and exits with 1", {
+  concurrency: 4,
+}, () => {
+  const holder = createServer();
+  after(() => holder.close());
+  before(() => once(holder.listen(0, "127.0.0.1"), "listening"));
+  const port = () => String((holder.address() as AddressInfo).port);
+  const file = join(folder, "a-file");
+  writeFileSync(file, "mine");
+  const cases: [string, (port: string) => Record<string, string>, RegExp][] = [
+    [
+      "debug port in use",
+      (held) => ({ DEBUG_PORT: held }),
+      /cannot listen for debug on 127\.0\.0\.1:\d+: .*EADDRINUSE/,
+    ],
+    [
+      "HTTP port in use",
+      (held) => ({ PORT: held }),
+      /cannot listen for HTTP on 127\.0\.0\.1:\d+: .*EADDRINUSE/,
+    ],
+    [
+      "gRPC port in use",
+      (held) => ({ GRPC_PORT: held }),
+      /cannot listen for gRPC on 127\.0\.0\.1:\d+: .*EADDRINUSE/,
+    ],
+    [
+      "gRPC port in use, two threads",
+      (held) => ({ GRPC_PORT: held, WORKERS: "2" }),
+      /cannot listen for gRPC on 127\.0\.0\.1:\d+: .*EADDRINUSE/,
+    ],
+    [
+      "metrics port in use",
+      (held) => ({ DISABLE_STATS: "", USE_PULLSTATS: "true", PULLSTATS_ADDR: `127.0.0.1:${held}` }),
+      /cannot listen for metrics on 127\.0\.0\.1:\d+: .*EADDRINUSE/,
+    ],
+    [
+      "a socket in a folder that is not there",
+      () => ({ GRPC_UDS: join(folder, "no", "s.sock") }),
+      /cannot listen for gRPC on /,
+    ],
+    ["a socket's path that is a file", () => ({ GRPC_UDS: file }), /cannot listen for gRPC on .*a-file/],
+    [
+      "a socket's path that is too long",
+      () => ({ GRPC_UDS: `/tmp/${"x".repeat(120)}` }),
+      /cannot listen for gRPC on /,
+    ],
+    ["settings", () => ({ PORT: "80x", KVSTORE_POOL_SIZE: "-1" }), /PORT="80x"/],
+  ];
+  for (const [name, env, message] of cases) {
+    test(name, async () => {
+      for (const format of ["text", "json"]) {
+        const tollgate = await startTollgate({
+          config,
+          env: { ...env(port()), LOG_FORMAT: format },
+          unopened: true,
+        });
+        assert.deepEqual(await ended(tollgate), { code: 1, signal: null });
+        const text = tollgate.log.join("\n");
+        if (format === "json") {
+          for (const line of tollgate.log) assert.ok(isJsonLine(line), line);
+          const fatal = tollgate.log.map((line) => JSON.parse(line)).filter(({ level }) => level === "fatal");
+          assert.match(fatal.map((entry) => entry["@message"]).join("\n"), message);
+        } else assert.match(text, message);
+        assert.doesNotMatch(text, /\n\s+at |node:/);
+      }
+      assert.equal(readFileSync(file, "utf8"), "mine");
+    });
+  }
+});
+
+describe("GRPC_UDS", () => {
+  test("a stale socket is replaced, a live one is not, and it goes with the service", async () => {
+    const path = join(folder, "grpc.sock");
+    const env = { GRPC_UDS: path, GRPC_HOST: "", GRPC_PORT: "", WORKERS: "4", LOG_LEVEL: "info" };
+    const first = await startTollgate({ config, env });
+    assert.equal(first.grpc, path);
+    await first.logged(/gRPC is served by one thread: a unix socket has one listener/);
+    const second = await startTollgate({ config, env, unopened: true });
+    assert.equal((await ended(second)).code, 1);
+    assert.match(second.log.join("\n"), /cannot listen for gRPC on .*grpc\.sock/);
+    const caller = new GrpcCaller(`unix:${path}`);
+    assert.equal((await caller.ask(request("a", descriptor("k=v")))).overallCode, 1);
+    caller.close();
+    first.signal("SIGKILL");
+    await first.stop("SIGKILL");
+    assert.ok(existsSync(path), "a killed process leaves its socket");
+    const third = await startTollgate({ config, env });
+    assert.ok(statSync(path).isSocket());
+    assert.equal((await third.stop()).code, 0);
+    assert.ok(!existsSync(path), "a clean end removes it");
+  });
+});
+
+describe("signals at every moment", { concurrency: 4 }, () => {
+  const none = { "a.yaml": "nonsense: [" };
+  const moments: [string, Record<string, string>, Readonly<Record<string, string>>, RegExp][] = [
+    ["before the first configuration", { WORKERS: "2" }, none, /Listening for debug/],
+    ["while the doors open, one thread", { WORKERS: "1" }, config, /Listening for debug/],
+    ["while the doors open, two threads", { WORKERS: "2" }, config, /Listening for debug/],
+    ["between gRPC and HTTP", { WORKERS: "2" }, config, /Listening for gRPC/],
+    [
+      "with the doors open without rules",
+      { FORCE_START_WITHOUT_INITIAL_CONFIG: "true" },
+      none,
+      /Listening for HTTP/,
+    ],
+  ];
+  for (const [name, env, files, moment] of moments) {
+    test(`SIGTERM ${name} ends it with 0`, async () => {
+      const tollgate = await startTollgate({ config: files, env, unopened: true });
+      await tollgate.logged(moment);
+      tollgate.signal("SIGTERM");
+      assert.deepEqual(await ended(tollgate), { code: 0, signal: null });
+      assert.match(tollgate.log.join("\n"), /received SIGTERM, shutting down/);
+    });
+    test(`SIGHUP and SIGUSR2 ${name} do not end it`, async () => {
+      const tollgate = await startTollgate({ config: files, env, unopened: true });
+      await tollgate.logged(moment);
+      tollgate.signal("SIGHUP");
+      tollgate.signal("SIGUSR2");
+      await tollgate.logged(/log level set to debug by SIGUSR2/);
+      assert.equal((await tollgate.stop()).code, 0);
+    });
+  }
+
+  test("a second SIGTERM ends it on the spot with 1", async () => {
+    const tollgate = await startTollgate({ config, env: { DRAIN_DELAY: "1h" } });
+    tollgate.signal("SIGTERM");
+    await tollgate.logged(/received SIGTERM/);
+    tollgate.signal("SIGTERM");
+    assert.deepEqual(await ended(tollgate), { code: 1, signal: null });
+  });
+
+  test("SIGINT does not wait for DRAIN_DELAY", async () => {
+    const tollgate = await startTollgate({ config, env: { DRAIN_DELAY: "1h", SHUTDOWN_TIMEOUT: "1h" } });
+    tollgate.signal("SIGINT");
+    assert.deepEqual(await ended(tollgate), { code: 0, signal: null });
+  });
+});
+
+describe("drain", { concurrency: 4 }, () => {
+  for (const workers of ["1", "2"]) {
+    test(`DRAIN_DELAY: bad health, and every call answered; SHUTDOWN_TIMEOUT: nothing holds it, WORKERS=${workers}`, async () => {
+      const env = { WORKERS: workers, DRAIN_DELAY: "700ms", SHUTDOWN_TIMEOUT: "1500ms" };
+      const tollgate = await startTollgate({ config, env });
+      const caller = new GrpcCaller(tollgate.grpc);
+      const watched: string[] = [];
+      const watch = caller.client.makeServerStreamRequest(
+        "/grpc.health.v1.Health/Watch",
+        (bytes: Buffer) => bytes,
+        (bytes: Buffer) => bytes.toString("hex"),
+        Buffer.alloc(0),
+      );
+      watch.on("data", (status: string) => watched.push(status));
+      watch.on("error", () => watched.push("ended"));
+      await once(watch, "data");
+      const slow = await slowCaller(tollgate.http);
+      tollgate.signal("SIGTERM");
+      await tollgate.logged(/component termination is unhealthy/);
+      const health = await fetch(`http://${tollgate.http}/healthcheck`);
+      assert.equal(health.status, 503);
+      assert.equal(await health.text(), "termination: the service is shutting down\n");
+      assert.equal((await caller.ask(request("a", descriptor("k=v")))).overallCode, 1);
+      assert.deepEqual(await ended(tollgate), { code: 0, signal: null });
+      caller.close();
+      slow.destroy();
+      // SERVING, NOT_SERVING, and the stream's end.
+      assert.deepEqual(watched, ["0801", "0802", "ended"]);
+    });
+  }
+});
+
+/** One that sends the head of a request and a part of its body, and then nothing. */
+async function slowCaller(address: string): Promise<Socket> {
+  const [host, port] = address.split(":");
+  const socket = connect(Number(port), host);
+  socket.on("error", () => undefined);
+  await once(socket, "connect");
+  socket.write("POST /json HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{");
+  return socket;
+}
+
+test("GRPC_MAX_CONNECTION_AGE: GOAWAY at that age, closed after GRPC_MAX_CONNECTION_AGE_GRACE", async () => {
+  const env = { GRPC_MAX_CONNECTION_AGE: "100ms", GRPC_MAX_CONNECTION_AGE_GRACE: "100ms" };
+  const tollgate = await startTollgate({ config, env });
+  const session = connectHttp2(`http://${tollgate.grpc}`);
+  // A stream that would stay open for ever.
+  const watch = session.request({
+    ":method": "POST",
+    ":path": "/grpc.health.v1.Health/Watch",
+    "content-type": "application/grpc",
+    te: "trailers",
+  });
+  watch.on("error", () => undefined);
+  watch.write(Buffer.alloc(5));
+  const [code] = await once(session, "goaway");
+  assert.equal(code, 0);
+  await once(session, "close");
+  assert.equal((await tollgate.stop()).code, 0);
+});
+
+describe("RUNTIME_ROOT", () => {
+  test("missing at the start: the doors open when it appears", async () => {
+    const root = join(folder, "later");
+    const tollgate = await startTollgate({
+      env: { RUNTIME_ROOT: root, RUNTIME_WATCH_ROOT: "true", LOG_LEVEL: "info" },
+      unopened: true,
+    });
+    await tollgate.logged(/level=error.*later/);
+    assert.throws(() => tollgate.http, /no door for HTTP yet/);
+    mkdirSync(join(root, "config"), { recursive: true });
+    writeFileSync(join(root, "config", "a.yaml"), config["a.yaml"]);
+    tollgate.signal("SIGHUP");
+    await tollgate.logged(/Listening for HTTP/);
+    assert.equal((await tollgate.stop()).code, 0);
+  });
+});
+
+describe("readers that have gone", { concurrency: 4 }, () => {
+  const command = fileURLToPath(new URL("../bin/tollgate.mjs", import.meta.url));
+  const shell = async (script: string) => {
+    const child = spawn("bash", ["-c", `set -o pipefail; ${script}`], {
+      env: { ...bareEnvironment, T: `${process.execPath} ${command}`, RULES: join(folder, "rules") },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    let errors = "";
+    child.stderr.on("data", (chunk) => (errors += chunk));
+    const [code] = await once(child, "close");
+    return { code, errors };
+  };
+  mkdirSync(join(folder, "rules"));
+  writeFileSync(join(folder, "rules", "a.yaml"), config["a.yaml"]);
+  const scripts = [
+    "$T check $RULES | true",
+    "$T explain --config $RULES --domain a --descriptors k=v | true",
+    "$T serve --help | true",
+    "$T client -dial_string 127.0.0.1:1 -domain a -descriptors k=v 2>&1 | true || true",
+    "$T check $RULES >&-",
+  ];
+  for (const script of scripts) {
+    test(`${script}: no stack trace`, async () => {
+      assert.deepEqual(await shell(script), { code: 0, errors: "" });
+    });
+  }
+
+  test("a service whose standard output and error are closed goes on, and ends with 0", async () => {
+    const script = `exec env ${"PORT=0 GRPC_PORT=0 DEBUG_PORT=0"} RUNTIME_ROOT=${folder} RUNTIME_APPDIRECTORY=rules \
+      BACKEND_TYPE=embedded USE_PUSHSTATS=false STATS_FLUSH_INTERVAL=100ms $T serve --example >&- 2>&-`;
+    const child = spawn("bash", ["-c", script], {
+      env: { ...bareEnvironment, T: `${process.execPath} ${command}` },
+      stdio: "ignore",
+    });
+    // Nothing tells when it is ready: it must be there still when many flushes are over.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    assert.equal(child.exitCode, null);
+    child.kill("SIGTERM");
+    assert.deepEqual(await once(child, "close"), [0, null]);
+  });
+});

@@ -8,8 +8,9 @@
  */
 import { parseArgs } from "node:util";
 import { createClient, createCluster } from "@redis/client";
-import { KvstoreStore } from "../../packages/tollgate/src/counters/kvstore/kvstore.ts";
+import type { KvstoreStore } from "../../packages/tollgate/src/counters/kvstore/kvstore.ts";
 import type { Count, CountRequest } from "../../packages/tollgate/src/counters/store.ts";
+import { makeKvstore } from "../../packages/tollgate/test/counters/kvstore-support.ts";
 import { RedisCluster } from "../../packages/tollgate/test/servers/cluster.ts";
 import { RedisServer } from "../../packages/tollgate/test/servers/redis.ts";
 
@@ -148,7 +149,7 @@ export async function main(args: string[]): Promise<void> {
   console.log("|---|---|---|---|");
 
   await using redis = await RedisServer.start();
-  const store = new KvstoreStore({ url: redis.url, poolSize });
+  const store = makeKvstore({ url: redis.url, poolSize });
   const client = await createClient({ url: `redis://${redis.url}` }).connect();
   const own = throughStore(store);
   const peer = throughPipeline(client as unknown as PipelineMaker);
@@ -173,7 +174,7 @@ export async function main(args: string[]): Promise<void> {
   await store.close();
 
   await using cluster = await RedisCluster.start(3);
-  const clusterStore = new KvstoreStore({ type: "cluster", url: cluster.url, poolSize });
+  const clusterStore = makeKvstore({ type: "cluster", url: cluster.url, poolSize });
   const clusterClient = await createCluster({
     rootNodes: cluster.nodes.map((node) => ({ url: `redis://${node.url}` })),
   }).connect();

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { FailurePolicy } from "../src/counters/failure-policy.ts";
-import { KvstoreStore } from "../src/counters/kvstore/kvstore.ts";
-import type { KvstoreOptions } from "../src/counters/kvstore/options.ts";
 import { slotOf } from "../src/counters/kvstore/slots.ts";
-import { ObjcacheStore } from "../src/counters/objcache/objcache.ts";
 import type { CounterStore } from "../src/counters/store.ts";
+import { makeKvstore, makeObjcache, type TestKvstore } from "../test/counters/kvstore-support.ts";
 import { RedisCluster } from "../test/servers/cluster.ts";
 import { MemcachedServer } from "../test/servers/memcached.ts";
 import { FaultyProxy } from "../test/servers/proxy.ts";
@@ -15,14 +13,14 @@ import type { Patient, Scenario } from "./scenario.ts";
 /** Below the callers' deadline, so that a hung server is noticed by the store before its callers leave. */
 const timeout = 250;
 
-function redisStores(options: KvstoreOptions): readonly CounterStore[] {
+function redisStores(options: TestKvstore): readonly CounterStore[] {
   return [1, 2].map(
-    () => new FailurePolicy(new KvstoreStore({ poolSize: 4, timeout, onEmptyWait: 100, ...options })),
+    () => new FailurePolicy(makeKvstore({ poolSize: 4, timeout, onEmptyWait: 100, ...options })),
   );
 }
 
 function cacheStores(nodes: readonly string[]): readonly CounterStore[] {
-  return [1, 2].map(() => new FailurePolicy(new ObjcacheStore({ nodes, timeout })));
+  return [1, 2].map(() => new FailurePolicy(makeObjcache({ nodes, timeout })));
 }
 
 type Hurt<S> = (server: S, proxy: FaultyProxy) => Promise<void> | void;

@@ -2,12 +2,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
-import type { KvstoreOptions } from "../../src/counters/kvstore/options.ts";
+import type { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
 import { slotOf } from "../../src/counters/kvstore/slots.ts";
 import { RedisCluster } from "../servers/cluster.ts";
 import { makeCount, makeRequest, storeConformance, windowOf } from "./conformance.ts";
-import { countOne, until } from "./kvstore-support.ts";
+import { countOne, makeKvstore, type TestKvstore, until } from "./kvstore-support.ts";
 
 describe("kvstore, cluster", () => {
   let cluster: RedisCluster;
@@ -16,15 +15,15 @@ describe("kvstore, cluster", () => {
   });
   after(() => cluster.stop());
 
-  function open(t: TestContext, options: Partial<KvstoreOptions> = {}): KvstoreStore {
-    const store = new KvstoreStore({ type: "cluster", url: cluster.url, poolSize: 2, ...options });
+  function open(t: TestContext, options: Partial<TestKvstore> = {}): KvstoreStore {
+    const store = makeKvstore({ type: "cluster", url: cluster.url, poolSize: 2, ...options });
     t.after(() => store.close());
     return store;
   }
 
   storeConformance("kvstore cluster", {
-    makeStore: () => new KvstoreStore({ type: "cluster", url: cluster.url, poolSize: 2 }),
-    makePeer: () => new KvstoreStore({ type: "cluster", url: cluster.nodes[0]!.url, poolSize: 2 }),
+    makeStore: () => makeKvstore({ type: "cluster", url: cluster.url, poolSize: 2 }),
+    makePeer: () => makeKvstore({ type: "cluster", url: cluster.nodes[0]!.url, poolSize: 2 }),
   });
 
   test("a prefix with a hash tag brings all counters into one slot", async (t) => {
@@ -118,7 +117,7 @@ describe("kvstore, cluster with replicas", () => {
   test("a master that dies under load: its replica takes over, all others go on", async (t) => {
     const cluster = await RedisCluster.start(3, 1, { config: ["cluster-replica-validity-factor 0"] });
     t.after(() => cluster.stop());
-    const store = new KvstoreStore({
+    const store = makeKvstore({
       type: "cluster",
       url: cluster.url,
       poolSize: 2,
@@ -148,7 +147,7 @@ describe("kvstore, cluster with replicas", () => {
   test("a master that hangs is left when its replica took over, long before the time-out", async (t) => {
     const cluster = await RedisCluster.start(3, 1, { config: ["cluster-replica-validity-factor 0"] });
     t.after(() => cluster.stop());
-    const store = new KvstoreStore({
+    const store = makeKvstore({
       type: "cluster",
       url: cluster.url,
       poolSize: 2,

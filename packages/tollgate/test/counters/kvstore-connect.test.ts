@@ -1,16 +1,15 @@
 /** KVSTORE_URL, _SOCKET_TYPE, _TYPE, _AUTH, _TLS and its files, _TLS_SKIP_HOSTNAME_VERIFICATION, against real servers. */
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
-import { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
-import type { KvstoreOptions } from "../../src/counters/kvstore/options.ts";
+import type { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
 import { certificates } from "../servers/certificates.ts";
 import { RedisCluster } from "../servers/cluster.ts";
 import { RedisServer } from "../servers/redis.ts";
 import { SentinelGroup } from "../servers/sentinel.ts";
-import { countFails, countOne } from "./kvstore-support.ts";
+import { countFails, countOne, makeKvstore, type TestKvstore } from "./kvstore-support.ts";
 
-function open(t: TestContext, options: KvstoreOptions): KvstoreStore {
-  const store = new KvstoreStore({ poolSize: 2, ...options });
+function open(t: TestContext, options: TestKvstore): KvstoreStore {
+  const store = makeKvstore({ poolSize: 2, ...options });
   t.after(() => store.close());
   return store;
 }
@@ -30,7 +29,7 @@ describe("kvstore: where and as whom", () => {
   });
   after(() => Promise.all([plain.stop(), locked.stop()]));
 
-  const forms: [string, () => KvstoreOptions, database?: number][] = [
+  const forms: [string, () => TestKvstore, database?: number][] = [
     ["host:port", () => ({ url: plain.url })],
     ["host:port, type and socket named", () => ({ url: plain.url, type: "single", socketType: "tcp" })],
     ["localhost by name", () => ({ url: `localhost:${plain.port}` })],
@@ -51,7 +50,7 @@ describe("kvstore: where and as whom", () => {
       await plain.command("SELECT", 0);
     });
 
-  const credentials: [string, () => KvstoreOptions][] = [
+  const credentials: [string, () => TestKvstore][] = [
     ["a password that begins with nothing before its colon", () => ({ url: locked.url, auth: ":pa:ss%40" })],
     ["user and password, split at the first colon", () => ({ url: locked.url, auth: "ann:an:na" })],
     ["in the URL", () => ({ url: `redis://ann:an%3Ana@127.0.0.1:${locked.port}` })],
@@ -76,19 +75,19 @@ describe("kvstore: where and as whom", () => {
     }
   });
 
-  test("a URL that cannot be is an error at once, without what is secret in it", () => {
-    const cases: [KvstoreOptions, RegExp][] = [
-      [{ url: "localhost" }, /"localhost" is not host:port/],
-      [{ url: "localhost:0" }, /not host:port/],
-      [{ url: "localhost:66000" }, /not host:port/],
-      [{ url: "::1:6379" }, /brackets/],
-      [{ url: "redis://u:geheim@:x/" }, /no URL/],
-      [{ url: "redis://u:geheim@host/db" }, /database number/],
-      [{ url: "redis://u:%E0%A4%A@host" }, /no URL/],
-      [{ url: "mymaster", type: "sentinel" }, /names no sentinel/],
-      [{ url: "mymaster,a:1,", type: "sentinel" }, /empty item/],
-      [{ url: "a:1,,b:2", type: "cluster" }, /empty item/],
-      [{ url: "a:1,b", type: "cluster" }, /"b" is not host:port/],
+  test("a URL that cannot be is an error at once, which names the variable and nothing that is secret", () => {
+    const cases: [TestKvstore, RegExp][] = [
+      [{ url: "localhost" }, /KVSTORE_URL="localhost" must be host:port/],
+      [{ url: "localhost:0" }, /must be host:port/],
+      [{ url: "localhost:66000" }, /must be host:port/],
+      [{ url: "::1:6379" }, /must be host:port/],
+      [{ url: "redis://u:geheim@:x/" }, /KVSTORE_URL=.* must be host:port/],
+      [{ url: "redis://u:geheim@host/db" }, /number of a database/],
+      [{ url: "redis://u:geheim%E0%A4%A@host" }, /must be host:port/],
+      [{ url: "mymaster", type: "sentinel" }, /at least one sentinel/],
+      [{ url: "mymaster,a:1,", type: "sentinel" }, /at least one sentinel/],
+      [{ url: "a:1,,b:2", type: "cluster" }, /must be the nodes/],
+      [{ url: "a:1,b", type: "cluster" }, /must be the nodes/],
       [{ url: "a:1", poolSize: 0 }, /poolSize is 0/],
       [{ url: "a:1", tls: { certFile: "/nonexistent" } }, /together/],
       [
@@ -98,7 +97,7 @@ describe("kvstore: where and as whom", () => {
     ];
     for (const [options, message] of cases)
       assert.throws(
-        () => new KvstoreStore(options),
+        () => makeKvstore(options),
         (error: Error) => {
           assert.match(error.message, message);
           assert.doesNotMatch(error.message + String(error.cause), /geheim/);
@@ -131,7 +130,7 @@ describe("kvstore: TLS", () => {
   });
   after(() => Promise.all([right.stop(), wrongName.stop()]));
 
-  const good: [string, () => KvstoreOptions][] = [
+  const good: [string, () => TestKvstore][] = [
     ["client certificate and CA, by address", () => ({ url: right.url, tls: trusted })],
     ["by name", () => ({ url: `localhost:${right.port}`, tls: trusted })],
     ["rediss:// takes the files too", () => ({ url: `rediss://localhost:${right.port}/1`, tls: trusted })],
@@ -145,7 +144,7 @@ describe("kvstore: TLS", () => {
       assert.equal(await countOne(open(t, options()), { stem: `tls|${name}|hour:` }), 1);
     });
 
-  const bad: [string, () => KvstoreOptions, RegExp][] = [
+  const bad: [string, () => TestKvstore, RegExp][] = [
     [
       "no client certificate",
       () => ({ url: right.url, tls: { caFile: files.ca } }),

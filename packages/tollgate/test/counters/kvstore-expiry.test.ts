@@ -2,13 +2,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
 import fc from "fast-check";
-import { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
-import type { KvstoreOptions } from "../../src/counters/kvstore/options.ts";
+import type { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
 import { type Count, MAX_COUNT } from "../../src/counters/store.ts";
 import { FaultyProxy } from "../servers/proxy.ts";
 import { RedisServer } from "../servers/redis.ts";
 import { makeCount, makeRequest, windowOf } from "./conformance.ts";
-import { countFails, countOne, until } from "./kvstore-support.ts";
+import { countFails, countOne, makeKvstore, type TestKvstore, until } from "./kvstore-support.ts";
 
 describe("kvstore: what stands in Redis", () => {
   let redis: RedisServer;
@@ -17,8 +16,8 @@ describe("kvstore: what stands in Redis", () => {
   });
   after(() => redis.stop());
 
-  function open(t: TestContext, options: Partial<KvstoreOptions> = {}): KvstoreStore {
-    const store = new KvstoreStore({ url: redis.url, poolSize: 2, ...options });
+  function open(t: TestContext, options: Partial<TestKvstore> = {}): KvstoreStore {
+    const store = makeKvstore({ url: redis.url, poolSize: 2, ...options });
     t.after(() => store.close());
     return store;
   }

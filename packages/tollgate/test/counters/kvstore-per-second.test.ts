@@ -1,7 +1,6 @@
 /** KVSTORE_PERSECOND: windows of one second on a second instance, in every combination of the two. */
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
-import { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
 import { PerSecondStore } from "../../src/counters/kvstore/per-second.ts";
 import { Outcome } from "../../src/counters/store.ts";
 import { RedisCluster } from "../servers/cluster.ts";
@@ -9,6 +8,7 @@ import { FaultyProxy } from "../servers/proxy.ts";
 import { RedisServer } from "../servers/redis.ts";
 import { SentinelGroup } from "../servers/sentinel.ts";
 import { makeCount, makeRequest, storeConformance } from "./conformance.ts";
+import { makeKvstore } from "./kvstore-support.ts";
 
 const types = ["single", "sentinel", "cluster"] as const;
 
@@ -33,8 +33,8 @@ describe("kvstore: the per-second twin", () => {
 
   const open = (one: (typeof types)[number], two: (typeof types)[number]) =>
     new PerSecondStore(
-      new KvstoreStore({ type: one, url: urls[one][0]!, poolSize: 2 }),
-      new KvstoreStore({ type: two, url: urls[two][1]!, poolSize: 2 }),
+      makeKvstore({ type: one, url: urls[one][0]!, poolSize: 2 }),
+      makeKvstore({ type: two, url: urls[two][1]!, poolSize: 2 }),
     );
 
   for (const one of types)
@@ -64,8 +64,8 @@ describe("kvstore: the per-second twin", () => {
     const proxy = await FaultyProxy.start(second.port);
     t.after(() => proxy.stop());
     const store = new PerSecondStore(
-      new KvstoreStore({ url: main.url }),
-      new KvstoreStore({ url: proxy.url, poolSize: 1, timeout: 300 }),
+      makeKvstore({ url: main.url }),
+      makeKvstore({ url: proxy.url, poolSize: 1, timeout: 300 }),
     );
     t.after(() => store.close());
     return { store, proxy };

@@ -3,13 +3,12 @@ import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
-import type { KvstoreOptions } from "../../src/counters/kvstore/options.ts";
+import type { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
 import { freePort } from "../servers/process.ts";
 import { FaultyProxy } from "../servers/proxy.ts";
 import { RedisServer } from "../servers/redis.ts";
 import { makeCount, makeRequest } from "./conformance.ts";
-import { countFails, countOne, until, within } from "./kvstore-support.ts";
+import { countFails, countOne, makeKvstore, type TestKvstore, until, within } from "./kvstore-support.ts";
 
 describe("kvstore: pool", () => {
   let redis: RedisServer;
@@ -18,13 +17,13 @@ describe("kvstore: pool", () => {
   });
   after(() => redis.stop());
 
-  function open(t: TestContext, options: Partial<KvstoreOptions>): KvstoreStore {
-    const store = new KvstoreStore({ url: redis.url, ...options });
+  function open(t: TestContext, options: Partial<TestKvstore>): KvstoreStore {
+    const store = makeKvstore({ url: redis.url, ...options });
     t.after(() => store.close());
     return store;
   }
 
-  async function proxied(t: TestContext, options: Partial<KvstoreOptions>) {
+  async function proxied(t: TestContext, options: Partial<TestKvstore>) {
     const proxy = await FaultyProxy.start(redis.port);
     t.after(() => proxy.stop());
     const store = open(t, { url: proxy.url, ...options });

@@ -2,15 +2,14 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { describe, type TestContext, test } from "node:test";
-import { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
-import type { KvstoreOptions } from "../../src/counters/kvstore/options.ts";
+import type { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
 import { RedisServer, type RedisSettings } from "../servers/redis.ts";
 import { makeCount, makeRequest } from "./conformance.ts";
-import { countFails, countOne, until } from "./kvstore-support.ts";
+import { countFails, countOne, makeKvstore, type TestKvstore, until } from "./kvstore-support.ts";
 
-async function setUp(t: TestContext, settings: RedisSettings = {}, options: Partial<KvstoreOptions> = {}) {
+async function setUp(t: TestContext, settings: RedisSettings = {}, options: Partial<TestKvstore> = {}) {
   const redis = await RedisServer.start(settings);
-  const store = new KvstoreStore({ url: redis.url, poolSize: 2, onEmptyWait: 100, ...options });
+  const store = makeKvstore({ url: redis.url, poolSize: 2, onEmptyWait: 100, ...options });
   t.after(() => store.close());
   t.after(() => redis.stop());
   await countOne(store, { stem: "warm|hour:" });
@@ -77,7 +76,7 @@ describe("kvstore: a server that refuses", () => {
   test("NOPERM: a user who may not touch a key fails with it only", async (t) => {
     const redis = await RedisServer.start({ config: ["user ann on >anna ~mine* +@all"] });
     t.after(() => redis.stop());
-    const store = new KvstoreStore({ url: redis.url, auth: "ann:anna", poolSize: 1 });
+    const store = makeKvstore({ url: redis.url, auth: "ann:anna", poolSize: 1 });
     t.after(() => store.close());
     const mine = countOne(store, { stem: "mine|hour:" });
     const { error } = await countFails(store, "STORE_UNAVAILABLE", { stem: "theirs|hour:" });
@@ -103,7 +102,7 @@ describe("kvstore: a server that refuses", () => {
     await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
     t.after(() => web.close());
     const { port } = web.address() as { port: number };
-    const store = new KvstoreStore({ url: `127.0.0.1:${port}`, onEmptyWait: 20, timeout: 500 });
+    const store = makeKvstore({ url: `127.0.0.1:${port}`, onEmptyWait: 20, timeout: 500 });
     t.after(() => store.close());
     const { error } = await countFails(store, "STORE_UNAVAILABLE");
     assert.match(error.message, /not a Redis reply/);

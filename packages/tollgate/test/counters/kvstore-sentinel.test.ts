@@ -2,11 +2,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
-import type { KvstoreOptions } from "../../src/counters/kvstore/options.ts";
+import type { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
 import { SentinelGroup } from "../servers/sentinel.ts";
 import { storeConformance, windowOf } from "./conformance.ts";
-import { countFails, countOne, until } from "./kvstore-support.ts";
+import { countFails, countOne, makeKvstore, type TestKvstore, until } from "./kvstore-support.ts";
 
 describe("kvstore, sentinel", () => {
   let group: SentinelGroup;
@@ -15,13 +14,13 @@ describe("kvstore, sentinel", () => {
   });
   after(() => group.stop());
 
-  function open(t: TestContext, options: Partial<KvstoreOptions> = {}): KvstoreStore {
-    const store = new KvstoreStore({ type: "sentinel", url: group.url, poolSize: 2, ...options });
+  function open(t: TestContext, options: Partial<TestKvstore> = {}): KvstoreStore {
+    const store = makeKvstore({ type: "sentinel", url: group.url, poolSize: 2, ...options });
     t.after(() => store.close());
     return store;
   }
 
-  const make = () => new KvstoreStore({ type: "sentinel", url: group.url, poolSize: 2 });
+  const make = () => makeKvstore({ type: "sentinel", url: group.url, poolSize: 2 });
   storeConformance("kvstore sentinel", { makeStore: make, makePeer: make });
 
   test("a failover under load: calls go on against the new master, none outlives its bounds", async (t) => {

@@ -1,7 +1,7 @@
 import { after, before, describe } from "node:test";
-import { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
 import { RedisServer } from "../servers/redis.ts";
 import { storeConformance } from "./conformance.ts";
+import { makeKvstore } from "./kvstore-support.ts";
 
 describe("kvstore, single", () => {
   let redis: RedisServer;
@@ -11,12 +11,12 @@ describe("kvstore, single", () => {
   after(() => redis.stop());
 
   storeConformance("kvstore single", {
-    makeStore: () => new KvstoreStore({ url: redis.url, expirationJitterMaxSeconds: 1 }),
-    makePeer: () => new KvstoreStore({ url: redis.url, poolSize: 1 }),
+    makeStore: () => makeKvstore({ url: redis.url, expirationJitterMaxSeconds: 1 }),
+    makePeer: () => makeKvstore({ url: redis.url, poolSize: 1 }),
     holds: async (_, key) => (await redis.command("EXISTS", key)) === 1,
     goneWithin: 7000,
   });
   storeConformance("kvstore single, one connection, pipeline window", {
-    makeStore: () => new KvstoreStore({ url: redis.url, poolSize: 1, pipelineWindow: 2 }),
+    makeStore: () => makeKvstore({ url: redis.url, poolSize: 1, pipelineWindow: 2 }),
   });
 });

@@ -1,14 +1,76 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
+import { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
+import type { KvstoreOptions } from "../../src/counters/kvstore/options.ts";
+import { ObjcacheStore } from "../../src/counters/objcache/objcache.ts";
+import type { ObjcacheOptions } from "../../src/counters/objcache/options.ts";
 import {
   type CounterStore,
   type CountRequest,
   StoreError,
   type StoreErrorCode,
 } from "../../src/counters/store.ts";
+import { kvstoreOptions, objcacheOptions } from "../../src/service/store-options.ts";
+import { loadSettings } from "../../src/settings/load.ts";
 import { makeCount, makeRequest } from "./conformance.ts";
 
 type Fields = Parameters<typeof makeCount>[0];
+
+/** Where and as whom, as the settings say it; the rest as the store takes it. */
+export interface TestKvstore extends Omit<KvstoreOptions, "target" | "credentials" | "sentinelCredentials"> {
+  /** `KVSTORE_URL` */
+  readonly url: string;
+  /** `KVSTORE_TYPE` */
+  readonly type?: "single" | "sentinel" | "cluster";
+  /** `KVSTORE_SOCKET_TYPE` */
+  readonly socketType?: "tcp" | "unix";
+  /** `KVSTORE_AUTH` */
+  readonly auth?: string;
+  /** `KVSTORE_SENTINEL_AUTH` */
+  readonly sentinelAuth?: string;
+}
+
+/** Opens a store at an address that went the way of every address: through the settings. */
+export function makeKvstore({
+  url,
+  type,
+  socketType,
+  auth,
+  sentinelAuth,
+  ...options
+}: TestKvstore): KvstoreStore {
+  const { settings } = loadSettings({
+    KVSTORE_URL: url,
+    KVSTORE_TYPE: type,
+    KVSTORE_SOCKET_TYPE: socketType,
+    KVSTORE_AUTH: auth,
+    KVSTORE_SENTINEL_AUTH: sentinelAuth,
+  });
+  const { target, credentials, sentinelCredentials, tls } = kvstoreOptions(
+    settings.kvstore!.main,
+    settings.store,
+  );
+  return new KvstoreStore({
+    target,
+    ...(credentials !== undefined && { credentials }),
+    ...(sentinelCredentials !== undefined && { sentinelCredentials }),
+    ...(tls !== undefined && { tls }),
+    ...options,
+  });
+}
+
+export interface TestObjcache extends Omit<ObjcacheOptions, "nodes"> {
+  /** `OBJCACHE_HOST_PORT` */
+  readonly nodes?: readonly string[];
+}
+
+/** Likewise for the object cache; without `nodes` the options are taken as they are. */
+export function makeObjcache({ nodes, ...options }: TestObjcache): ObjcacheStore {
+  if (nodes === undefined) return new ObjcacheStore(options);
+  const { settings } = loadSettings({ BACKEND_TYPE: "objcache", OBJCACHE_HOST_PORT: nodes.join() });
+  const parsed = objcacheOptions(settings.objcache!, settings.store).nodes!;
+  return new ObjcacheStore({ ...options, nodes: parsed });
+}
 
 /** Counts once and returns the counter. */
 export async function countOne(

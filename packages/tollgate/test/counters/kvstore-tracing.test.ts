@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
-import { ObjcacheStore } from "../../src/counters/objcache/objcache.ts";
 import type { CounterStore } from "../../src/counters/store.ts";
 import {
   type CallTrace,
@@ -11,7 +9,7 @@ import {
 } from "../../src/observe/tracing/tracing.ts";
 import { MemcachedServer } from "../servers/memcached.ts";
 import { RedisServer } from "../servers/redis.ts";
-import { countFails, countOne } from "./kvstore-support.ts";
+import { countFails, countOne, makeKvstore, makeObjcache } from "./kvstore-support.ts";
 
 interface Trip {
   readonly name: string;
@@ -65,7 +63,7 @@ describe("spans of round trips", () => {
 
   test("kvstore: one for each batch, linked to its calls, with the pipeline's length", async (t) => {
     const { tracing, trips } = recorder();
-    const store = new KvstoreStore({ url: redis.url, poolSize: 1, tracing });
+    const store = makeKvstore({ url: redis.url, poolSize: 1, tracing });
     t.after(() => store.close());
     const calls = await countTogether(store, tracing);
     const trip = trips.at(-1)!;
@@ -76,7 +74,7 @@ describe("spans of round trips", () => {
 
   test("objcache: one for each batch of a lane", async (t) => {
     const { tracing, trips } = recorder();
-    const store = new ObjcacheStore({ nodes: [memcached.url], maxIdleConnections: 1, tracing });
+    const store = makeObjcache({ nodes: [memcached.url], maxIdleConnections: 1, tracing });
     t.after(() => store.close());
     const calls = await countTogether(store, tracing);
     const trip = trips.find((one) => one.calls.length > 0)!;
@@ -89,7 +87,7 @@ describe("spans of round trips", () => {
     const { tracing, trips } = recorder();
     const stopped = await RedisServer.start();
     t.after(() => stopped.stop());
-    const store = new KvstoreStore({ url: stopped.url, poolSize: 1, timeout: 100, tracing });
+    const store = makeKvstore({ url: stopped.url, poolSize: 1, timeout: 100, tracing });
     t.after(() => store.close());
     await countOne(store, { stem: "trace|warm|hour:" });
     await stopped.pause();

@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { crc32 } from "node:zlib";
-import { ObjcacheStore } from "../../src/counters/objcache/objcache.ts";
-import type { ObjcacheOptions } from "../../src/counters/objcache/options.ts";
+import type { ObjcacheStore } from "../../src/counters/objcache/objcache.ts";
 import { MAX_COUNT, Outcome } from "../../src/counters/store.ts";
 import { certificates } from "../servers/certificates.ts";
 import { DnsServer } from "../servers/dns.ts";
@@ -12,7 +11,7 @@ import { MemcachedServer } from "../servers/memcached.ts";
 import { freePort } from "../servers/process.ts";
 import { FaultyProxy } from "../servers/proxy.ts";
 import { makeCount, makeRequest, storeConformance, windowOf } from "./conformance.ts";
-import { countFails, countOne, until, within } from "./kvstore-support.ts";
+import { countFails, countOne, makeObjcache, type TestObjcache, until, within } from "./kvstore-support.ts";
 
 describe("objcache", () => {
   let servers: MemcachedServer[];
@@ -23,8 +22,8 @@ describe("objcache", () => {
   });
   after(() => Promise.all(servers.map((server) => server.stop())));
 
-  function open(t: TestContext, options: ObjcacheOptions = { nodes }): ObjcacheStore {
-    const store = new ObjcacheStore(options);
+  function open(t: TestContext, options: TestObjcache = { nodes }): ObjcacheStore {
+    const store = makeObjcache(options);
     t.after(() => store.close());
     return store;
   }
@@ -33,7 +32,7 @@ describe("objcache", () => {
   const holder = (key: string) => servers[crc32(key) % servers.length]!;
 
   storeConformance("objcache", {
-    makeStore: () => new ObjcacheStore({ nodes, expirationJitterMaxSeconds: 0 }),
+    makeStore: () => makeObjcache({ nodes, expirationJitterMaxSeconds: 0 }),
     allOrNothing: "sequential",
     holds: async (store, key) => {
       await (store as ObjcacheStore).flushed();
@@ -41,7 +40,7 @@ describe("objcache", () => {
     },
   });
   storeConformance("objcache, one answered increment after the other", {
-    makeStore: () => new ObjcacheStore({ nodes }),
+    makeStore: () => makeObjcache({ nodes }),
     settle: (store) => (store as ObjcacheStore).flushed(),
   });
 
@@ -185,7 +184,7 @@ describe("objcache", () => {
       [undefined, 2],
     ] as const) {
       const before = proxy.accepted;
-      const store = new ObjcacheStore({
+      const store = makeObjcache({
         nodes: [proxy.url],
         ...(setting !== undefined && { maxIdleConnections: setting }),
       });
@@ -358,7 +357,7 @@ describe("objcache", () => {
         assert.equal(await countOne(open(t, options), { stem: `tls|${options.nodes[0]}|hour:` }), 1);
     });
 
-    const bad: [string, () => ObjcacheOptions][] = [
+    const bad: [string, () => TestObjcache][] = [
       ["no client certificate", () => ({ nodes: [right.url], tls: { caFile: files.ca } })],
       [
         "an authority that did not sign it",
@@ -433,14 +432,14 @@ describe("objcache", () => {
 
   test("options that cannot be are an error at once", async () => {
     const port = await freePort();
-    const cases: [ObjcacheOptions, RegExp][] = [
+    const cases: [TestObjcache, RegExp][] = [
       [{}, /either its nodes/],
-      [{ nodes: [] }, /either its nodes/],
+      [{ nodes: [] }, /OBJCACHE_HOST_PORT must be set/],
       [{ nodes: [`a:${port}`], srv: "_a._b.c" }, /either its nodes/],
-      [{ nodes: ["a"] }, /"a" is not host:port/],
+      [{ nodes: ["a"] }, /must be host:port items with commas between; "a" is none/],
       [{ srv: "cache.example" }, /_service._proto.name/],
       [{ nodes: ["a:1"], tls: { keyFile: "/nonexistent" } }, /together/],
     ];
-    for (const [options, message] of cases) assert.throws(() => new ObjcacheStore(options), message);
+    for (const [options, message] of cases) assert.throws(() => makeObjcache(options), message);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- budgets [name ...] [--rounds=3] [--calls=100000]`: each budget of the service with its figure, what
+ * `npm run bench -- budgets [name ...] [--rounds=3] [--calls=200000]`: each budget of the service with its figure, what
  * to see it beside from the same run, and whether it is met. Medians of rounds, in which the servers take turns, each
  * alone in a process of its own on one core, the load on the others. A missed budget does not fail the run: figures
  * of a busy machine say little, see the baselines.
@@ -40,7 +40,7 @@ export async function main(args: string[]): Promise<void> {
   if (unknown.length > 0)
     throw new Error(`no such budget: ${unknown.join(", ")}; there are ${Object.keys(budgets).join(", ")}`);
   console.log(`${machine()}\n`);
-  const effort = { rounds: Number(values.rounds ?? 3), calls: Number(values.calls ?? 100_000) };
+  const effort = { rounds: Number(values.rounds ?? 3), calls: Number(values.calls ?? 200_000) };
   console.log(budgetTable(await measureBudgets(effort, positionals)));
 }
 

@@ -11,13 +11,18 @@ import { table } from "../support/figures.ts";
 const recordedFile = join(import.meta.dirname, "recorded.json");
 const ALLOWED = 1.1;
 
-export async function main(args: string[]): Promise<void> {
+/** Bytes by kind of decision. */
+export function measureAllocations(): Record<string, number> {
   // A young generation so large that nothing is collected while bytes are counted.
   const flags = ["--expose-gc", "--max-semi-space-size=512", "--min-semi-space-size=512"];
   const output = execFileSync(process.execPath, [...flags, join(import.meta.dirname, "allocations.ts")], {
     encoding: "utf8",
   });
-  const measured = JSON.parse(output) as Record<string, number>;
+  return JSON.parse(output) as Record<string, number>;
+}
+
+export async function main(args: string[]): Promise<void> {
+  const measured = measureAllocations();
   if (args.includes("--record")) {
     writeFileSync(recordedFile, `${JSON.stringify(measured, null, 2)}\n`);
   }

@@ -31,7 +31,15 @@ const shapes: [string, Omit<Shape, "calls">][] = [
 export async function main(args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { rounds: { type: "string" }, calls: { type: "string" } } });
   const rounds = Number(values.rounds ?? 3);
-  const calls = Number(values.calls ?? 60_000);
+  console.log(
+    `${machine()}; one core a server, h2load and Redis on the others; medians of ${rounds} rounds\n`,
+  );
+  console.log(await measurePeers(rounds, Number(values.calls ?? 60_000)));
+  if (goBinary === undefined) console.log("without the Go service: PEER_GO_SERVICE names its binary");
+}
+
+/** A Markdown table for each shape of load. */
+export async function measurePeers(rounds: number, calls: number): Promise<string> {
   const redis = await startRedis();
   const peers: Record<string, StartPeer> = {
     "Tollgate, embedded": tollgate(),
@@ -41,26 +49,24 @@ export async function main(args: string[]): Promise<void> {
     "grpc-js, empty handler": emptyGrpcJs,
   };
   const file = framedFile(message("path=/api/a,remote_address=192.0.2.1"));
-  const memory = new Map<string, number[]>();
+  const tables: string[] = [];
   try {
-    console.log(
-      `${machine()}; one core a server, h2load and Redis on the others; medians of ${rounds} rounds\n`,
-    );
     for (const [shapeName, shape] of shapes) {
-      const results = await interleaved(Object.keys(peers), rounds, async (name) => {
-        return onPeer(peers[name]!, ({ server, url }) => {
+      const memory = new Map<string, number[]>();
+      const results = await interleaved(Object.keys(peers), rounds, (name) =>
+        onPeer(peers[name]!, ({ server, url }) => {
           h2load(server.pid, url, file, { ...shape, calls: Math.ceil(calls / 3) });
           const measured = h2load(server.pid, url, file, { ...shape, calls });
           memory.set(name, [...(memory.get(name) ?? []), residentMemory(server.pid)]);
           return measured;
-        });
-      });
-      console.log(`### ${shapeName}\n\n${report(results, memory)}\n`);
+        }),
+      );
+      tables.push(`### ${shapeName}\n\n${report(results, memory)}\n`);
     }
   } finally {
     await redis.stop();
   }
-  if (goBinary === undefined) console.log("without the Go service: PEER_GO_SERVICE names its binary");
+  return tables.join("\n");
 }
 
 function report(results: Map<string, Measured[]>, memory: Map<string, number[]>): string {

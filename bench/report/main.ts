@@ -1,0 +1,64 @@
+/**
+ * `npm run bench -- report [--quick] [--out=docs]`: measures everything and writes `docs/performance.md` with its
+ * plots. `--quick` measures less of everything, for a look: what is kept comes from a whole run. The Go service takes
+ * part where `PEER_GO_SERVICE` names its binary.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { budgetTable, measureBudgets } from "../budgets/main.ts";
+import { measureAllocations } from "../guard/main.ts";
+import { measurePeers } from "../peers/main.ts";
+import { measureStages } from "../stages/main.ts";
+import { table } from "../support/figures.ts";
+import { environment, type Measurements, page } from "./document.ts";
+import { connectionsSection, descriptorsSection, keysSection } from "./growth.ts";
+import { rulesSection } from "./rules.ts";
+import type { Section } from "./section.ts";
+import { plotSvg } from "./svg.ts";
+
+const docs = join(import.meta.dirname, "..", "..", "docs");
+
+export async function main(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: { quick: { type: "boolean" }, out: { type: "string" } },
+  });
+  const isQuick = values.quick ?? false;
+  const folder = values.out ?? docs;
+  const effort = { rounds: isQuick ? 1 : 3, calls: isQuick ? 50_000 : 200_000, redis: "" };
+  const from = performance.now();
+  const done = (what: string) => console.log(`${what} (${((performance.now() - from) / 1000).toFixed(0)} s)`);
+  const where = environment();
+  const rows = await measureBudgets(effort);
+  done("budgets");
+  const peers = await measurePeers(effort.rounds, isQuick ? 15_000 : 100_000);
+  done("peers");
+  const sections: Section[] = [];
+  for (const [name, measure] of [
+    ["rules", async () => rulesSection(effort.rounds, isQuick)],
+    ["keys", () => keysSection(effort, isQuick)],
+    ["connections", () => connectionsSection(effort, isQuick)],
+    ["descriptors", () => descriptorsSection(effort, isQuick)],
+  ] as const) {
+    sections.push(await measure());
+    done(name);
+  }
+  const stages = await measureStages();
+  done("stages");
+  const allocations = table(["decision", "bytes"], Object.entries(measureAllocations()));
+  const measured: Measurements = {
+    where,
+    isQuick,
+    budgets: budgetTable(rows),
+    peers,
+    sections,
+    stages,
+    allocations,
+  };
+  mkdirSync(join(folder, "performance"), { recursive: true });
+  for (const { name, plot } of sections)
+    writeFileSync(join(folder, "performance", `${name}.svg`), plotSvg(plot));
+  writeFileSync(join(folder, "performance.md"), page(measured));
+  console.log(`written: ${join(folder, "performance.md")}`);
+}

@@ -1,0 +1,110 @@
+import { loadRules } from "../../packages/tollgate/src/rules/load.ts";
+import { median, table } from "../support/figures.ts";
+import type { Section } from "./section.ts";
+
+/** A tenth of the rules are wildcards; each is four levels deep. */
+const LEVELS = ["tenant", "service", "method", "user"];
+const LOOKUPS = 100_000;
+
+/** From 10 to 100,000 rules: what finding one costs, beside a `Map` that holds as many texts. */
+export function rulesSection(rounds: number, isQuick: boolean): Section {
+  const sizes = isQuick ? [10, 1000] : [10, 100, 1000, 10_000, 100_000];
+  const measured = sizes.map((size) => ({ size, ...measure(size, rounds) }));
+  const first = measured[0]!;
+  return {
+    name: "rules",
+    title: "Rules",
+    text: `Rules of ${LEVELS.length} levels, in this process; a different one is asked for each time. Beside them a \`Map\` with as many texts, asked with the four levels joined: what any look-up costs as memory fills. A decision that was made before looks nothing up.`,
+    table: table(
+      ["rules", "ns a look-up", "x 10 rules", "ns in a Map", "x 10 texts", "load, ms", "heap, MiB"],
+      measured.map(({ size, lookup, map, load, heap }) => [
+        size.toLocaleString("en"),
+        lookup.toFixed(0),
+        (lookup / first.lookup).toFixed(2),
+        map.toFixed(0),
+        (map / first.map).toFixed(2),
+        load.toFixed(0),
+        heap.toFixed(1),
+      ]),
+    ),
+    plot: {
+      title: "Finding a rule of four levels",
+      x: "rules",
+      y: "ns",
+      series: [
+        { name: "Tollgate", points: measured.map(({ size, lookup }) => [size, lookup]) },
+        { name: "a Map with as many texts", points: measured.map(({ size, map }) => [size, map]) },
+      ],
+    },
+  };
+}
+
+function measure(size: number, rounds: number) {
+  const texts = Array.from({ length: size }, (_, index) => levelsOf(index));
+  const yaml = `domain: bench\ndescriptors:\n${texts.map(ruleText).join("")}`;
+  globalThis.gc?.();
+  const before = process.memoryUsage().heapUsed;
+  const from = performance.now();
+  const { ruleSet, diagnostics } = loadRules([{ name: "bench.yaml", text: yaml }], { mergeDomains: false });
+  const load = performance.now() - from;
+  if (ruleSet === undefined) throw new Error(diagnostics.map(({ message }) => message).join("\n"));
+  globalThis.gc?.();
+  const heap = (process.memoryUsage().heapUsed - before) / 1024 ** 2;
+  const asked = shuffled(texts)
+    .slice(0, 10_000)
+    .map((values) => LEVELS.map((key, level) => ({ key, value: values[level]! })));
+  const map = new Map(texts.map((values, index) => [values.join("|"), index]));
+  const lookup = time(rounds, (call) => {
+    if (ruleSet.match("bench", asked[call % asked.length]!) === undefined) throw new Error("no rule");
+  });
+  const inMap = time(rounds, (call) => {
+    const entries = asked[call % asked.length]!;
+    const text = `${entries[0]!.value}|${entries[1]!.value}|${entries[2]!.value}|${entries[3]!.value}`;
+    if (map.get(text) === undefined) throw new Error("not there");
+  });
+  return { lookup, map: inMap, load, heap };
+}
+
+function levelsOf(index: number): string[] {
+  return [`tenant-${index}`, `service-${index % 7}`, `method-${index % 5}`, `user-${index}`];
+}
+
+function ruleText(values: readonly string[], index: number): string {
+  const [tenant, service, method, user] = index % 10 === 9 ? [...values.slice(0, 3), "user-*"] : values;
+  return `  - key: tenant
+    value: ${tenant}
+    descriptors:
+      - key: service
+        value: ${service}
+        descriptors:
+          - key: method
+            value: ${method}
+            descriptors:
+              - { key: user, value: ${user}, rate_limit: { unit: hour, requests_per_unit: 1000 } }
+`;
+}
+
+/** The same order in every run. */
+function shuffled<T>(items: readonly T[]): T[] {
+  const all = [...items];
+  let state = 42;
+  for (let at = all.length - 1; at > 0; at--) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff;
+    const other = state % (at + 1);
+    [all[at], all[other]] = [all[other]!, all[at]!];
+  }
+  return all;
+}
+
+/** Nanoseconds of this thread's CPU that one call takes, the median of rounds. */
+function time(rounds: number, run: (call: number) => void): number {
+  for (let call = 0; call < LOOKUPS; call++) run(call);
+  return median(
+    Array.from({ length: Math.max(3, rounds) }, () => {
+      const start = process.threadCpuUsage();
+      for (let call = 0; call < LOOKUPS; call++) run(call);
+      const { user, system } = process.threadCpuUsage(start);
+      return ((user + system) / LOOKUPS) * 1000;
+    }),
+  );
+}

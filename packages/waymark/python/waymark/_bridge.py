@@ -42,8 +42,7 @@ class Bridge:
         self._running = False
         self._stopping = False
         self._owner = os.getpid()
-        #: Counts the Node processes that were ready, so that connections to an old one are told.
-        self.generation = 0
+        self._was_ready = False
 
     def start(self) -> None:
         """Starts Node where none runs. Raises StartError where the application cannot start."""
@@ -94,7 +93,7 @@ class Bridge:
             with changed:
                 if not was_usable and self._failure is None:
                     self._failure = _ended_early(status)
-                first_start = self.generation == 0
+                first_start = not self._was_ready
                 if self._stopping or first_start:
                     self._running = False
                 changed.notify_all()
@@ -127,12 +126,12 @@ class Bridge:
         with self._changed:
             if failure is not None:
                 # Nobody waits for the answer any more when Node is started again.
-                if self.generation > 0 or message.get("stopped"):
+                if self._was_ready or message.get("stopped"):
                     _log(failure)
                 self._failure = failure
             elif message.get("ready"):
                 process.usable = True
-                self.generation += 1
+                self._was_ready = True
             self._changed.notify_all()
 
     def connect(self) -> socket.socket:
@@ -186,7 +185,7 @@ class Bridge:
             if not self._changed.wait_for(lambda: not self._running, STOP_TIMEOUT):
                 process.abandon()
             self._process = None
-            self.generation = 0
+            self._was_ready = False
 
     def _after_fork(self) -> None:
         """A forked child must not hold its parent's sockets open, and has no Node of its own yet."""

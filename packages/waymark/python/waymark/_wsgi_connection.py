@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import socket
+import time
 from typing import Any
 
 from . import _frames as frames
@@ -17,17 +18,30 @@ class Lost(Exception):
 class WsgiConnection:
     """A blocking socket pair and the frames that come over it."""
 
-    def __init__(self, sock: socket.socket, generation: int) -> None:
-        self.generation = generation
+    def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
+        self._descriptor = sock.fileno()
         self._buffer = b""
+        #: Kind and payload of a frame that nobody has heard yet; kind 0 for none.
+        self._whole = (0, b"")
         self._last_number = 0
         self._poller = select.poll()
         self._poller.register(sock, select.POLLIN)
 
+    def is_alive(self) -> bool:
+        """Whether Node is still at the other end."""
+        try:
+            while self._poll(0, None):
+                self._fill()  # What is left of an answer that nobody waited for.
+                self._has_whole()
+        except Lost:
+            return False
+        return True
+
     def begin(self) -> int:
         """The number of the next exchange. What is left of the one before is not heard any more."""
         self._last_number = self._last_number % 0xFFFF_FFFF + 1
+        self._whole = (0, b"")
         return self._last_number
 
     def send(self, frame: bytes) -> None:
@@ -38,43 +52,58 @@ class WsgiConnection:
 
     def next(self) -> tuple[int, bytes]:
         """Kind and payload of the current exchange's next frame."""
-        while True:
-            found = self._take()
-            if found is not None:
-                return found
+        while not self._has_whole():
             self._fill()
+        kind, payload = self._whole
+        self._whole = (0, b"")
+        return kind, payload
 
-    def has_frame(self, timeout: float, client: socket.socket | None = None) -> bool | None:
-        """Whether Node has sent something; None where the client has left meanwhile."""
-        if self._buffer:
-            return True
+    def wait(self, timeout: float, client: Any = None) -> bool | None:
+        """Whether a frame comes within so many seconds; None where the client leaves meanwhile."""
         watched = _descriptor(client)
-        if watched is None:
-            return bool(self._poller.poll(timeout * 1000))
-        self._poller.register(watched, select.POLLIN)
+        deadline = time.monotonic() + timeout
+        while not self._has_whole():
+            ready = self._poll(max(0.0, deadline - time.monotonic()), watched)
+            if self._descriptor in ready:
+                self._fill()
+            elif watched in ready and _has_left(watched):
+                return None
+            elif time.monotonic() >= deadline:
+                return False
+            elif ready:
+                watched = None  # It sends on: the end of that is not to be seen from here.
+        return True
+
+    def _poll(self, timeout: float, watched: int | None) -> set[int]:
+        if watched is not None:
+            self._poller.register(watched, select.POLLIN)
         try:
-            ready = {descriptor for descriptor, _ in self._poller.poll(timeout * 1000)}
+            return {descriptor for descriptor, _ in self._poller.poll(timeout * 1000)}
         finally:
-            self._poller.unregister(watched)
-        if self._socket.fileno() in ready:
-            return True
-        return None if watched in ready and _has_left(watched) else False
+            if watched is not None:
+                self._poller.unregister(watched)
 
     def close(self) -> None:
         self._socket.close()
 
-    def _take(self) -> tuple[int, bytes] | None:
+    def _has_whole(self) -> bool:
+        """Takes the next frame of the current exchange; what is left of others is dropped."""
+        if self._whole[0]:
+            return True
         buffer = self._buffer
-        while len(buffer) >= 9:
-            length, kind, number = frames.HEADER.unpack_from(buffer)
-            end = 9 + length
+        at = 0
+        while len(buffer) - at >= 9:
+            length, kind, number = frames.HEADER.unpack_from(buffer, at)
+            end = at + 9 + length
             if len(buffer) < end:
                 break
-            payload = buffer[9:end]
-            self._buffer = buffer = buffer[end:]
+            start, at = at + 9, end
             if number == self._last_number:
-                return kind, payload
-        return None
+                self._whole = (kind, buffer[start:end])
+                break
+        if at:
+            self._buffer = buffer[at:]
+        return self._whole[0] != 0
 
     def _fill(self) -> None:
         try:
@@ -94,8 +123,10 @@ def _descriptor(client: Any) -> int | None:
     return descriptor if descriptor >= 0 else None
 
 
-def _has_left(descriptor: int) -> bool:
+def _has_left(descriptor: int | None) -> bool:
     """Looks without taking, and past a TLS layer: an end is an end there too."""
+    if descriptor is None:
+        return False
     duplicate = socket.socket(fileno=os.dup(descriptor))
     try:
         return duplicate.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""

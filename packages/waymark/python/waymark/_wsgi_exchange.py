@@ -64,7 +64,7 @@ class WsgiExchange:
         while True:
             if not self._feed():
                 return None
-            ready = self._connection.has_frame(WATCH_EVERY, client if waited else None)
+            ready = self._connection.wait(WATCH_EVERY, client if waited else None)
             if ready is None:
                 return None
             if not ready:
@@ -165,7 +165,7 @@ class WsgiExchange:
 
     def _feed(self) -> bool:
         """Sends the body while Node wants it and says nothing. False where the client has left."""
-        while self._wanted > 0 and self._left != 0 and not self._connection.has_frame(0):
+        while self._wanted > 0 and self._left != 0 and not self._connection.wait(0):
             asked = min(frames.PIECE_BYTES, self._wanted)
             piece = self._read(asked if self._left is None else min(asked, self._left))
             if not piece:

@@ -52,17 +52,16 @@ def application(environ: Environ, start_response: StartResponse) -> Iterable[byt
 
 
 def _begin() -> WsgiConnection:
-    """An idle connection to the Node that runs now, or a new one."""
+    """An idle connection, or a new one."""
     while _idle:
         try:
             connection = _idle.pop()
         except IndexError:
             break
-        if connection.generation == _bridge.generation:
+        if connection.is_alive():
             return connection
         connection.close()
-    generation = _bridge.generation
-    return WsgiConnection(_bridge.connect(), generation)
+    return WsgiConnection(_bridge.connect())
 
 
 def _whole(

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { after } from "node:test";
 import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
 
 const PACKAGE = fileURLToPath(new URL("../..", import.meta.url));
 export const PYTHON_PATH = join(PACKAGE, "python");
@@ -40,7 +42,11 @@ export interface Ended {
 const started = new Set<PythonServer>();
 // Registered once for the file: a hook that is registered within another hook runs with that.
 after(async () => {
-  for (const server of started) await server.stop("SIGKILL");
+  for (const server of started) {
+    // Each has a process group of its own, with its workers.
+    if (isRunning(server.child.pid!)) process.kill(-server.child.pid!, "SIGKILL");
+    await server.ended;
+  }
 });
 
 /** A server of Python's that runs, and what it has printed. */
@@ -59,12 +65,13 @@ export class PythonServer {
     this.child = spawn(program!, args, {
       cwd: folder,
       env: pythonEnvironment(environment),
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["pipe", "pipe", "pipe"],
       detached: true,
     });
     for (const stream of [this.child.stdout!, this.child.stderr!])
       stream.setEncoding("utf8").on("data", (text: string) => {
-        this.#log += text;
+        // In a terminal servers write in colours.
+        this.#log += stripVTControlCharacters(text);
       });
     this.ended = once(this.child, "close").then(([status]) => ({
       status: status as number | null,
@@ -116,6 +123,11 @@ export class PythonServer {
     }
   }
 
+  /** The server's processes, and all that these have started. */
+  processes(): number[] {
+    return [this.child.pid!, ...descendants(this.child.pid!).map(({ pid }) => pid)];
+  }
+
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<Ended> {
     if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill(signal);
     started.delete(this);
@@ -138,24 +150,38 @@ export function pythonEnvironment(extra: Readonly<Record<string, string>> = {}):
 
 /** The Node processes that a process and its children have started. */
 export function nodesUnder(pid: number): number[] {
-  const parents = new Map<number, { parent: number; isBridge: boolean }>();
+  return descendants(pid).flatMap((each) => (each.words.includes("bridge") ? [each.pid] : []));
+}
+
+function descendants(root: number): { pid: number; words: string[] }[] {
+  const all = new Map<number, { parent: number; words: string[] }>();
   for (const name of readdirSync("/proc")) {
     if (!/^\d+$/.test(name)) continue;
     try {
       const stat = readFileSync(`/proc/${name}/stat`, "latin1");
       const [state, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
       if (state === "Z") continue;
-      const command = readFileSync(`/proc/${name}/cmdline`, "latin1").split("\0");
-      parents.set(Number(name), { parent: Number(parent), isBridge: command.includes("bridge") });
+      const words = readFileSync(`/proc/${name}/cmdline`, "latin1").split("\0");
+      all.set(Number(name), { parent: Number(parent), words });
     } catch {
       // It has ended meanwhile.
     }
   }
-  const isUnder = (each: number): boolean => {
-    const entry = parents.get(each);
-    return entry !== undefined && (entry.parent === pid || isUnder(entry.parent));
+  const isUnder = (pid: number): boolean => {
+    const parent = all.get(pid)?.parent;
+    return parent !== undefined && (parent === root || isUnder(parent));
   };
-  return [...parents].filter(([each, { isBridge }]) => isBridge && isUnder(each)).map(([each]) => each);
+  return [...all].filter(([pid]) => isUnder(pid)).map(([pid, { words }]) => ({ pid, words }));
+}
+
+/** A port that was free a moment ago, for a server that cannot say which it has picked. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
 }
 
 /** Resolves once none of these processes runs any more. */

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { join } from "node:path";
+import { test } from "node:test";
+import { json, readAll, sent, start, written } from "./python/robust.ts";
+import { COMMANDS, type PythonServer, type ServerName } from "./python/server.ts";
+import { temporaryFolder } from "./support/packed.ts";
+
+const folder = temporaryFolder("python");
+const names = ["uvicorn", "hypercorn", "daphne", "gunicorn", "gunicorn-threads"] as const;
+
+const running = new Map<ServerName, Promise<PythonServer>>();
+function serverOf(name: ServerName): Promise<PythonServer> {
+  const found = running.get(name) ?? start(name);
+  running.set(name, found);
+  return found;
+}
+
+for (const name of names) {
+  test(`${name}: large bodies both ways, whole and as they come`, async () => {
+    const server = await serverOf(name);
+    const size = 5_000_000;
+    const body = new Uint8Array(size).fill(1);
+    assert.equal(await json(server, "/count", { method: "POST", body }), size);
+    const chunked = { method: "POST", body: ReadableStream.from([body, body]), duplex: "half" } as const;
+    assert.equal(await json(server, "/count", chunked), 2 * size);
+    const large = await (await fetch(`${server.url}/large?size=${size}`)).bytes();
+    assert.ok(large.length === size && large.every((byte) => byte === 7));
+    const pattern = new Uint8Array(size).map((_, at) => at % 251);
+    const mirrored = await (await fetch(`${server.url}/mirror`, { method: "POST", body: pattern })).bytes();
+    assert.deepEqual(Buffer.compare(mirrored, pattern), 0);
+  });
+
+  // Daphne gathers a whole answer's pieces without waiting for the client.
+  if (name !== "daphne")
+    test(`${name}: a client that takes nothing holds the answer up, and its leaving ends it`, async () => {
+      const server = await serverOf(name);
+      const file = join(folder, `endless-${name}`);
+      const socket = await sent(server, `GET /endless?file=${file} HTTP/1.1\nhost: x\n\n`);
+      await once(socket, "readable");
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      socket.destroy();
+      const bytes = Number(await written(file, /^\d+$/));
+      assert.ok(bytes < 32 * 1024 * 1024, `${bytes} bytes were made for a client that took none`);
+    });
+
+  test(`${name}: a client that leaves aborts the handler`, async () => {
+    const server = await serverOf(name);
+    const file = join(folder, `aborted-${name}`);
+    const socket = await sent(server, `GET /aborted?file=${file} HTTP/1.1\nhost: x\n\n`);
+    await written(file, /began/);
+    // Debian's hypercorn does not tell of a client that leaves in an orderly way.
+    if (name === "hypercorn") socket.resetAndDestroy();
+    else socket.destroy();
+    await written(file, /aborted/);
+    assert.equal(await json(server, "/"), "Default handler");
+  });
+
+  // daphne tries to send an error of its own into the answer, fails at that, and leaves the client waiting.
+  if (name !== "daphne")
+    test(`${name}: an answer whose source fails is cut off, not passed off as complete`, async () => {
+      const server = await serverOf(name);
+      const socket = await sent(server, "GET /broken HTTP/1.1\nhost: x\n\n");
+      const text = await readAll(socket);
+      assert.match(text, /^HTTP\/1\.1 200 /);
+      assert.match(text, /begun/);
+      assert.doesNotMatch(text, /0\r\n\r\n$/, "the last chunk was sent");
+      await server.printed(/half way/);
+    });
+}
+
+test("an answer that does not need the body comes before it, where the server lets it", async () => {
+  for (const name of ["uvicorn", "hypercorn", "gunicorn"] as const) {
+    const server = await serverOf(name);
+    const head = "PUT / HTTP/1.1\nhost: x\ncontent-length: 100000\n\n";
+    const socket = await sent(server, head);
+    const [first] = (await once(socket, "data")) as [Buffer];
+    assert.match(first.toString("latin1"), /^HTTP\/1\.1 501 /, name);
+    socket.destroy();
+  }
+});
+
+test("the body is asked for when a handler wants it", async () => {
+  const server = await serverOf("uvicorn");
+  const refused = await sent(server, "POST / HTTP/1.1\nhost: x\nexpect: 100-continue\ncontent-length: 4\n\n");
+  const [first] = (await once(refused, "data")) as [Buffer];
+  assert.match(first.toString("latin1"), /^HTTP\/1\.1 405 /, "no 100 Continue for a body that nobody wants");
+  refused.destroy();
+  const wanted = await sent(
+    server,
+    "POST /count HTTP/1.1\nhost: x\nconnection: close\nexpect: 100-continue\ncontent-length: 4\n\n",
+  );
+  const [invitation] = (await once(wanted, "data")) as [Buffer];
+  assert.match(invitation.toString("latin1"), /^HTTP\/1\.1 100 /);
+  wanted.write("four");
+  assert.match(await readAll(wanted), /\r\n\r\n4$/);
+});
+
+test("what Node logs is in the server's log", async () => {
+  for (const name of ["uvicorn", "gunicorn"] as const) {
+    const server = await serverOf(name);
+    assert.equal((await fetch(`${server.url}/log`)).status, 500);
+    await server.printed(/a line of Node's own/);
+    await server.printed(/GET \/log: Error: a fault of the handler\n\s+at /);
+  }
+});
+
+test("an application that is mounted sees the path below its root", async () => {
+  const server = await start([...COMMANDS.uvicorn, "--root-path=/api"]);
+  const where = (rest: string[]) => ({ rest, address: "127.0.0.1", scheme: "http:" });
+  assert.deepEqual(await json(server, "/where/a%2Fb"), where(["a/b"]));
+  const mounted = await start("gunicorn", { SCRIPT_NAME: "/api" });
+  assert.deepEqual(await json(mounted, "/api/where/a%2Fb/c"), where(["a/b", "c"]));
+});

@@ -7,12 +7,16 @@ class FakeSocket extends EventEmitter {
   readonly remoteAddress = "127.0.0.1";
   readonly remotePort = 1;
   readonly remoteFamily = "IPv4";
-  readonly writableLength = 0;
+  /** Bytes written that nobody took. */
+  writableLength = 0;
+  /** Whether what is written is taken at once. */
+  takes = true;
   writable = true;
   destroyed = false;
   write(bytes: Buffer): boolean {
     this.written.push(Buffer.from(bytes));
-    return true;
+    if (!this.takes) this.writableLength += bytes.length;
+    return this.takes;
   }
   end(): void {
     this.writable = false;
@@ -22,6 +26,11 @@ class FakeSocket extends EventEmitter {
     this.destroyed = true;
     this.writable = false;
     this.emit("close");
+  }
+  /** All that waits is taken. */
+  drain(): void {
+    this.writableLength = 0;
+    this.emit("drain");
   }
   setNoDelay(): void {}
   pause(): void {}

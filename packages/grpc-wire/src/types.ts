@@ -162,7 +162,7 @@ export interface LimitOptions {
   maxBufferedBytes?: number;
   /** Bytes of answers that wait for a peer's window; above it new calls on that connection are reset. Default: 16 MiB. */
   maxQueuedBytesPerConnection?: number;
-  /** The same for the whole server. Default: 256 MiB. */
+  /** The same for the whole server; a connection on which nothing waits is served above it too. Default: 256 MiB. */
   maxQueuedBytes?: number;
   /** Streams a peer may reset, or make the server reset, in a burst. Default: 1,000. */
   resetBurst?: number;

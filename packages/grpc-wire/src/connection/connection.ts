@@ -183,6 +183,13 @@ export class Connection implements FrameSink {
     this.pumpLater(stream);
   }
 
+  /** Bytes of request messages that came to be held, or are no more. */
+  countBuffered(change: number): void {
+    this.bufferedBytes += change;
+    this.host.bufferedBytes += change;
+  }
+
+  /** The same of answers. */
   countQueued(change: number): void {
     this.queuedBytes += change;
     this.host.queuedBytes += change;

@@ -4,6 +4,8 @@ import { GrpcError, Status } from "../grpc/status.ts";
 import type { Stream } from "./stream.ts";
 
 const PREFIX_BYTES = 5;
+/** What keeping a whole message takes beside its bytes: 5 octets on the wire can be a message. */
+const MESSAGE_OVERHEAD_BYTES = 64;
 const NONE = Buffer.alloc(0);
 
 /** One whole request message, as it came. */
@@ -132,32 +134,37 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
     this.#want = length;
     this.#account(-this.#buffer.length);
     this.#buffer = NONE;
-    return undefined;
+    return this.#charge(MESSAGE_OVERHEAD_BYTES);
   }
 
   /** Room for `total` bytes: grows with what came, not with what the prefix promises. */
   #grow(total: number): GrpcError | undefined {
     if (this.#buffer.length >= total) return undefined;
     const size = Math.min(this.#want, Math.max(total, this.#buffer.length * 2));
-    const { connection } = this.#stream;
-    const { limits } = connection.host;
-    const more = size - this.#buffer.length;
-    if (
-      connection.bufferedBytes + more > limits.maxBufferedBytesPerConnection ||
-      connection.host.bufferedBytes + more > limits.maxBufferedBytes
-    )
-      return new GrpcError(Status.RESOURCE_EXHAUSTED, "too many unfinished requests are held already");
-    this.#account(more);
+    const refusal = this.#charge(size - this.#buffer.length);
+    if (refusal !== undefined) return refusal;
     const larger = Buffer.allocUnsafeSlow(size);
     this.#buffer.copy(larger, 0, 0, this.#have);
     this.#buffer = larger;
     return undefined;
   }
 
+  /** Counts `more` bytes against the budgets, where they allow it. */
+  #charge(more: number): GrpcError | undefined {
+    const { connection } = this.#stream;
+    const { limits } = connection.host;
+    if (
+      connection.bufferedBytes + more > limits.maxBufferedBytesPerConnection ||
+      connection.host.bufferedBytes + more > limits.maxBufferedBytes
+    )
+      return new GrpcError(Status.RESOURCE_EXHAUSTED, "too many unfinished requests are held already");
+    this.#account(more);
+    return undefined;
+  }
+
   #account(more: number): void {
     this.#held += more;
-    this.#stream.connection.bufferedBytes += more;
-    this.#stream.connection.host.bufferedBytes += more;
+    this.#stream.connection.countBuffered(more);
   }
 
   #complete(): void {
@@ -173,7 +180,7 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
     while (this.#waiters.length > 0) {
       const message = this.#whole.shift();
       if (message !== undefined) {
-        this.#account(-message.bytes.length);
+        this.#account(-message.bytes.length - MESSAGE_OVERHEAD_BYTES);
         const { resolve, reject } = this.#waiters.shift()!;
         inflatedLater(message, this.#stream).then((value) => resolve({ done: false, value }), reject);
         if (this.#whole.length === 0) this.#stream.connection.returnStreamWindow(this.#stream);
@@ -196,7 +203,7 @@ async function inflatedLater(message: ReceivedMessage, stream: Stream): Promise<
   return inflated(message, stream);
 }
 
-/** A message's plain bytes. Throws or rejects with a `GrpcError`. */
+/** A message's plain bytes. It counts against the budgets until it is inflated. Throws or rejects with a `GrpcError`. */
 export function inflated(message: ReceivedMessage, stream: Stream): Uint8Array | Promise<Uint8Array> {
   if (!message.compressed) return message.bytes;
   if (stream.head.encoding !== Encoding.GZIP)
@@ -204,5 +211,10 @@ export function inflated(message: ReceivedMessage, stream: Stream): Uint8Array |
       Status.INTERNAL,
       "the message is marked as compressed, but grpc-encoding names no encoding",
     );
-  return inflate(message.bytes, stream.connection.host.limits.maxRequestBytes);
+  const { connection } = stream;
+  const { length } = message.bytes;
+  const plain = inflate(message.bytes, connection.host.limits.maxRequestBytes, stream);
+  if (plain instanceof Uint8Array) return plain;
+  connection.countBuffered(length);
+  return plain.finally(() => connection.countBuffered(-length));
 }

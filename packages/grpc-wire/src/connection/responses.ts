@@ -14,6 +14,8 @@ import type { Stream } from "./stream.ts";
 import { OK_TRAILERS } from "./templates.ts";
 
 const PREFIX_BYTES = 5;
+/** One read holds calls for about as many bytes of answers of this size as it has itself: no need to hold those back. */
+const SMALL_BYTES = 256;
 
 /** Makes room for a whole unary answer: headers, one DATA frame, trailers. */
 export function reserveUnary(stream: Stream, maxBytes: number): Uint8Array {
@@ -39,6 +41,7 @@ export function commitUnary(stream: Stream, length: number): void {
     size > MAX_FRAME_BYTES ||
     size > stream.sendWindow ||
     size > connection.sendWindow ||
+    (size > SMALL_BYTES && output.isFull) ||
     stream.responseMetadata !== undefined ||
     connection.mustSignalTableSize ||
     (length >= host.compressionThresholdBytes && wantsGzip(stream))
@@ -85,7 +88,10 @@ function sendUnary(stream: Stream, message: Uint8Array): void {
   }
   // Finished, as far as the handler goes; the status follows the message.
   settle(stream, Status.OK);
+  const { connection } = stream;
+  connection.countQueued(message.length);
   deflateElsewhere(message).then((deflated) => {
+    connection.countQueued(-message.length);
     if (stream.cancelled) return;
     queueMessage(stream, deflated ?? message, deflated !== undefined);
     endStream(stream, Status.OK, "");

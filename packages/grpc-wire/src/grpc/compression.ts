@@ -19,8 +19,16 @@ function refusal(error: unknown, limit: number): GrpcError {
     : new GrpcError(Status.INTERNAL, "the compressed message is no gzip data");
 }
 
-/** Inflates one message of at most `limit` bytes: at once where that is cheap. Throws or rejects with a `GrpcError`. */
-export function inflate(bytes: Uint8Array, limit: number): Uint8Array | Promise<Uint8Array> {
+/** Whoever wants a message; `cancelled` once it does not any more. */
+interface Asker {
+  readonly cancelled: boolean;
+}
+
+/**
+ * Inflates one message of at most `limit` bytes: at once where that is cheap. Throws or rejects with a `GrpcError`,
+ * without any work where nobody wants the message any more when its turn comes.
+ */
+export function inflate(bytes: Uint8Array, limit: number, asker: Asker): Uint8Array | Promise<Uint8Array> {
   if (bytes.length <= INLINE_BYTES) {
     try {
       return gunzipSync(bytes, { maxOutputLength: Math.min(limit, INLINE_BYTES) });
@@ -28,13 +36,14 @@ export function inflate(bytes: Uint8Array, limit: number): Uint8Array | Promise<
       if (!isTooLarge(error) || limit <= INLINE_BYTES) throw refusal(error, limit);
     }
   }
-  return inflateElsewhere(bytes, limit);
+  return inflateElsewhere(bytes, limit, asker);
 }
 
-async function inflateElsewhere(bytes: Uint8Array, limit: number): Promise<Uint8Array> {
+async function inflateElsewhere(bytes: Uint8Array, limit: number, asker: Asker): Promise<Uint8Array> {
   if (inflating >= MAX_INFLATING) await new Promise<void>((resolve) => waiting.push(resolve));
   else inflating += 1;
   try {
+    if (asker.cancelled) throw new GrpcError(Status.CANCELLED, "the call has ended");
     return await new Promise<Uint8Array>((resolve, reject) => {
       gunzip(bytes, { maxOutputLength: limit }, (error, result) => {
         if (error) reject(refusal(error, limit));

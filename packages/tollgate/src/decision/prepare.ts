@@ -113,20 +113,10 @@ export class Preparer {
   }
 
   #resolve(ruleSet: RuleSet, domain: string, descriptor: Descriptor): Resolution {
-    const key = identity(domain, descriptor);
-    const known = this.#cache.get(ruleSet.generation, key);
+    const known = this.#cache.find(ruleSet.generation, domain, descriptor);
     if (known !== undefined) return known;
     const resolution = resolve(ruleSet, this.#statistics, this.#options.cacheKeyPrefix, domain, descriptor);
-    this.#cache.set(key, resolution);
+    this.#cache.offer(domain, descriptor, resolution);
     return resolution;
   }
-}
-
-/** A text that is the same for two descriptors only if they are the same: lengths before texts, since any text may hold any separator. */
-function identity(domain: string, { entries, limit }: Descriptor): string {
-  let key = `${domain.length}:${domain}`;
-  for (const entry of entries) {
-    key += `${entry.key.length}:${entry.key}${entry.value.length}:${entry.value}`;
-  }
-  return limit === undefined ? key : `${key}!${limit.requestsPerUnit}/${limit.unit}`;
 }

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ResolutionCache } from "./resolution-cache.ts";
+import fc from "fast-check";
+import { Unit } from "../protocol/messages.ts";
+import { ResolutionCache, type Resolved } from "./resolution-cache.ts";
 import type { Resolution } from "./resolve.ts";
 
 const resolution = (stem: string): Resolution => ({
@@ -11,17 +13,60 @@ const resolution = (stem: string): Resolution => ({
   domainNotFound: undefined,
 });
 
+const descriptor = (...values: string[]): Resolved => ({
+  entries: values.map((value) => ({ key: "k", value })),
+  limit: undefined,
+});
+
+/** What is found for a descriptor; what is not found is offered under `stem`. */
+function ask(
+  cache: ResolutionCache,
+  of: Resolved,
+  stem: string,
+  generation = 1,
+  domain = "d",
+): string | undefined {
+  const found = cache.find(1, domain, of);
+  if (found === undefined) cache.offer(domain, of, resolution(stem));
+  return found?.stem;
+}
+
+test("a descriptor is kept when it comes for the second time", () => {
+  const cache = new ResolutionCache(10);
+  const asked = Array.from({ length: 3 }, () => ask(cache, descriptor("a"), "a"));
+  assert.deepEqual(asked, [undefined, undefined, "a"]);
+});
+
 test("keeps what is used, stays bounded, and forgets with a new generation", () => {
-  const cache = new ResolutionCache(10, 8);
-  assert.equal(cache.get(1, "hot"), undefined);
-  cache.set("hot", resolution("hot"));
+  const cache = new ResolutionCache(10);
+  for (let call = 0; call < 2; call++) ask(cache, descriptor("hot"), "hot");
   for (let index = 0; index < 1000; index++) {
-    cache.set(`k${index}`, resolution(`k${index}`));
-    assert.equal(cache.get(1, "hot")?.stem, "hot");
+    for (let call = 0; call < 2; call++) ask(cache, descriptor(`k${index}`), `k${index}`);
+    assert.equal(ask(cache, descriptor("hot"), "hot"), "hot");
     assert.ok(cache.size <= 20);
   }
-  cache.set("longer than eight", resolution("x"));
-  assert.equal(cache.get(1, "longer than eight"), undefined);
-  assert.equal(cache.get(2, "hot"), undefined);
+  const long = descriptor("x".repeat(2000));
+  for (let call = 0; call < 3; call++) assert.equal(ask(cache, long, "long"), undefined);
+  assert.equal(cache.find(2, "d", descriptor("hot")), undefined);
   assert.equal(cache.size, 0);
+});
+
+test("only ever the resolution of the very same descriptor is found", () => {
+  const cache = new ResolutionCache(50);
+  const text = fc.string({ unit: fc.constantFrom("a", "b", "\u00e4", "\ud800"), maxLength: 3 });
+  const limit = fc.option(
+    fc.record({ requestsPerUnit: fc.nat(3), unit: fc.constantFrom(Unit.SECOND, Unit.DAY) }),
+    { nil: undefined },
+  );
+  const entry = fc.record({ key: text, value: text });
+  const any = fc.record({ entries: fc.array(entry, { maxLength: 2 }), limit });
+  fc.assert(
+    fc.property(fc.array(fc.tuple(text, any), { maxLength: 200 }), (asked) => {
+      for (const [domain, of] of asked) {
+        const stem = JSON.stringify([domain, of]);
+        const found = ask(cache, of, stem, domain);
+        if (found !== undefined) assert.equal(found, stem);
+      }
+    }),
+  );
 });

@@ -19,13 +19,7 @@ const descriptor = (...values: string[]): Resolved => ({
 });
 
 /** What is found for a descriptor; what is not found is offered under `stem`. */
-function ask(
-  cache: ResolutionCache,
-  of: Resolved,
-  stem: string,
-  generation = 1,
-  domain = "d",
-): string | undefined {
+function ask(cache: ResolutionCache, of: Resolved, stem: string, domain = "d"): string | undefined {
   const found = cache.find(1, domain, of);
   if (found === undefined) cache.offer(domain, of, resolution(stem));
   return found?.stem;

@@ -47,7 +47,9 @@ export class Connection extends Link<Reply> {
       greeting.forEach(([name], i) => {
         const reply = replies[i];
         if (reply instanceof ErrorReply)
-          throw new Error(`${formatEndpoint(endpoint)} refused ${name}: ${reply.message}`);
+          throw new Error(
+            `${formatEndpoint(endpoint)} refused ${name}: ${withoutPassword(reply.message, options.credentials)}`,
+          );
       });
     } catch (error) {
       connection.destroy();
@@ -84,4 +86,11 @@ function authentication(credentials: Credentials | undefined): readonly (readonl
   if (credentials === undefined) return [];
   const { user, password } = credentials;
   return [user === undefined ? ["AUTH", password.reveal()] : ["AUTH", user, password.reveal()]];
+}
+
+/** A server without the command quotes its arguments: `unknown command 'AUTH', with args beginning with: 'pa...` */
+function withoutPassword(message: string, credentials: Credentials | undefined): string {
+  const said = message.replace(/,? with args beginning with.*/is, "");
+  const password = credentials?.password.reveal() ?? "";
+  return password === "" ? said : said.replaceAll(password, "[hidden]");
 }

@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
+import { startTollgate } from "./tollgate.ts";
+
+// Credentials never appear: not in the log at its most talkative, not on any page, in no answer, in no complaint.
+
+const SECRET = "hunter2-9f8e7d";
+const config = {
+  "a.yaml": "domain: a\ndescriptors:\n  - key: k\n    rate_limit: { unit: day, requests_per_unit: 100 }\n",
+};
+const folder = mkdtempSync(join(tmpdir(), "tollgate-credentials-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A store that answers every command with an error that quotes what it was sent, credentials included. */
+const parrot = createServer((socket) => {
+  socket.on("error", () => undefined);
+  socket.on("data", (bytes) => {
+    const said = bytes.toString("latin1").replace(/[\r\n]+/g, " ");
+    socket.write(`-ERR unknown command ${said}, with args beginning with: '${SECRET.slice(0, 6)}...\r\n`);
+  });
+});
+before(() => once(parrot.listen(0, "127.0.0.1"), "listening"));
+after(() => parrot.close());
+const parrotPort = () => (parrot.address() as { port: number }).port;
+
+const running: [string, () => Record<string, string>][] = [
+  [
+    "KVSTORE_AUTH, KVSTORE_PERSECOND_AUTH and KVSTORE_SENTINEL_AUTH, of a store that quotes them",
+    () => ({
+      KVSTORE_URL: `127.0.0.1:${parrotPort()}`,
+      KVSTORE_AUTH: `someone:${SECRET}`,
+      KVSTORE_PERSECOND: "true",
+      KVSTORE_PERSECOND_URL: `127.0.0.1:${parrotPort()}`,
+      KVSTORE_PERSECOND_AUTH: SECRET,
+    }),
+  ],
+  [
+    "a URL with a password, of a store that is away",
+    () => ({ REDIS_URL: `redis://someone:${SECRET}@127.0.0.1:1` }),
+  ],
+  [
+    "KVSTORE_SENTINEL_AUTH",
+    () => ({
+      KVSTORE_TYPE: "sentinel",
+      KVSTORE_URL: `main,127.0.0.1:${parrotPort()}`,
+      KVSTORE_SENTINEL_AUTH: `someone:${SECRET}`,
+    }),
+  ],
+  [
+    "CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS, of a server that is away",
+    () => ({
+      BACKEND_TYPE: "embedded",
+      CONFIG_TYPE: "GRPC_XDS_SOTW",
+      CONFIG_GRPC_XDS_SERVER_URL: "127.0.0.1:1",
+      CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS: `<authorization:Bearer ${SECRET}>,<x-token:${SECRET}>`,
+    }),
+  ],
+  [
+    "OTEL_EXPORTER_OTLP_HEADERS, of a collector that is away",
+    () => ({
+      BACKEND_TYPE: "embedded",
+      TRACING_ENABLED: "true",
+      OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1",
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer ${SECRET}`,
+    }),
+  ],
+];
+describe("a running service", { concurrency: 4 }, () => {
+  for (const [name, env] of running) {
+    for (const workers of ["1", "2"]) {
+      test(`${name}: never shown, WORKERS=${workers}`, async () => {
+        const tollgate = await startTollgate({
+          config,
+          env: {
+            BACKEND_TYPE: "",
+            FORCE_START_WITHOUT_INITIAL_CONFIG: "true",
+            LOG_LEVEL: "trace",
+            KVSTORE_TIMEOUT: "300ms",
+            SHUTDOWN_TIMEOUT: "2s",
+            WORKERS: workers,
+            ...env(),
+          },
+        });
+        const seen: string[] = [];
+        const body = JSON.stringify({ domain: "a", descriptors: [{ entries: [{ key: "k", value: "v" }] }] });
+        const caller = new GrpcCaller(tollgate.grpc);
+        const answer = await caller.ask(request("a", descriptor("k=v"))).catch((error: Error) => error);
+        seen.push(answer instanceof Error ? answer.message : String(answer.overallCode));
+        caller.close();
+        const pages = [
+          [tollgate.http, "/json", body],
+          [tollgate.http, "/healthcheck", undefined],
+          [tollgate.debug, "/explain", body],
+          [tollgate.debug, "/rlconfig", undefined],
+          [tollgate.debug, "/stats", undefined],
+          [tollgate.debug, "/", undefined],
+        ] as const;
+        for (const [door, path, sent] of pages) {
+          const init = sent === undefined ? {} : { method: "POST", body: sent };
+          seen.push(await (await fetch(`http://${door}${path}`, init)).text());
+        }
+        assert.equal((await tollgate.stop()).code, 0);
+        seen.push(...tollgate.log, ...tollgate.output);
+        for (const text of seen) assert.ok(!text.includes(SECRET.slice(0, 6)), text);
+        assert.ok(tollgate.log.length > 4, "there is a log to look into");
+      });
+    }
+  }
+});
+
+const keyFile = join(folder, "key.pem");
+writeFileSync(keyFile, `-----BEGIN PRIVATE KEY-----\n${SECRET}\n-----END PRIVATE KEY-----\n`);
+const refused: [string, Record<string, string>][] = [
+  ["a URL that is no URL", { KVSTORE_URL: `redis://someone:${SECRET}@host:port:7` }],
+  ["a URL of an unknown kind", { KVSTORE_URL: `gopher://someone:${SECRET}@host:70` }],
+  [
+    "two spellings of a password",
+    { KVSTORE_AUTH: `a${SECRET}`, REDIS_AUTH: `b${SECRET}`, KVSTORE_URL: "h:1" },
+  ],
+  [
+    "headers that do not parse",
+    {
+      CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS: `<authorization Bearer ${SECRET}`,
+      CONFIG_TYPE: "GRPC_XDS_SOTW",
+    },
+  ],
+  ["a password without a store", { KVSTORE_AUTH: SECRET, PORT: "x" }],
+  [
+    "a key file that holds no key",
+    { GRPC_SERVER_USE_TLS: "true", GRPC_SERVER_TLS_CERT: keyFile, GRPC_SERVER_TLS_KEY: keyFile },
+  ],
+];
+describe("start-up errors", { concurrency: 4 }, () => {
+  for (const [name, env] of refused) {
+    test(`${name}: refused without showing it`, async () => {
+      for (const format of ["text", "json"]) {
+        const tollgate = await startTollgate({
+          config,
+          env: { BACKEND_TYPE: "", LOG_LEVEL: "trace", LOG_FORMAT: format, ...env },
+          unopened: true,
+        });
+        const kill = setTimeout(() => tollgate.signal("SIGKILL"), 15_000);
+        const { code } = await tollgate.stop("SIGCONT");
+        clearTimeout(kill);
+        const text = [...tollgate.log, ...tollgate.output].join("\n");
+        assert.equal(code, 1, text);
+        assert.ok(!text.includes(SECRET.slice(0, 6)), text);
+      }
+    });
+  }
+});

@@ -24,11 +24,6 @@ export interface ReadOptions {
   readonly warn?: (message: string) => void;
   /** Classes whose members are checked although no verb of theirs is asked for. */
   readonly controllers?: readonly ControllerClass[];
-  /**
-   * The module files that were loaded for the controllers. With them, a start is spared some 40 ms,
-   * in which V8 lists its scripts; classes of other files are then not checked.
-   */
-  readonly files?: readonly string[];
 }
 
 /**
@@ -48,12 +43,11 @@ export const readSignatures = (
     ...requests.map(({ controller }) => controller),
     ...(options.controllers ?? []),
   ]);
-  const texts = (options.files ?? []).map((file) => modules.text(file));
-  const located = locateFunctions({ methods, classes, texts });
+  const located = locateFunctions([...methods, ...classes]);
   const warned = new Set<string>();
-  for (const position of located.classes) checkClass(position, modules);
+  for (const position of located.slice(methods.length)) checkClass(position, modules);
   return requests.map((request, index) => {
-    const method = findSource(request, located.methods[index], modules, (message) => {
+    const method = findSource(request, located[index], modules, (message) => {
       if (!warned.has(message)) options.warn?.(message);
       warned.add(message);
     });

@@ -4,7 +4,7 @@ import { Session } from "node:inspector";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import type { MethodSignature } from "../../src/signature/model.ts";
 import { type ControllerClass, readSignatures } from "../../src/signature/reader.ts";
 
@@ -90,69 +90,66 @@ suite("methods are found where V8 says", () => {
   });
 });
 
-suite("known files spare the search for scripts", () => {
-  const fixture = (name: string): string =>
-    fileURLToPath(new URL(`../fixtures/signature/${name}`, import.meta.url));
-  const files = ["base.ts", "controllers.ts", "mark.ts", "misplaced.ts", "models.ts", "plain.js"].map(
-    fixture,
-  );
-  /** What was asked of the inspector on the way. */
-  const asked = (context: TestContext): string[] => {
+suite("which file a method stands in is asked the quick way", () => {
+  /** What is asked of the inspector from now on; what `lost` names is answered with nothing. */
+  const asked = (context: TestContext, lost = ""): string[] => {
     const methods: string[] = [];
     const post = Session.prototype.post;
     context.mock.method(
       Session.prototype,
       "post",
-      function (this: Session, ...args: Parameters<typeof post>) {
-        methods.push(args[0]);
-        return post.apply(this, args);
+      function (this: Session, ...[method, ...rest]: Parameters<typeof post>) {
+        methods.push(method);
+        if (method !== lost) return post.call(this, method, ...rest);
+        const answer = rest.at(-1) as (error: null, result: object) => void;
+        return answer(null, { result: [] });
       },
     );
     return methods;
   };
-
-  test("with the same result", async (context) => {
+  const requests = async () => {
     const controllers = await load("controllers.ts");
     const { Plain } = await load("plain.js");
     const { Second } = await load("mark.ts");
-    const requests = [
+    const { Anonymous } = await load("reexport.ts");
+    return [
       ...["GET", "POST", "PUT", "M-SEARCH"].map((verb) => ({ controller: controllers.Plain!, verb })),
       { controller: controllers.Derived!, verb: "DELETE" },
       { controller: controllers.Mixed!, verb: "LIST" },
       { controller: Plain!, verb: "POST" },
       { controller: Second!, verb: "GET" },
+      { controller: Anonymous!, verb: "GET" },
     ];
-    const expected = readSignatures(requests);
+  };
+
+  test("without a list of all scripts", async (context) => {
+    const all = await requests();
     const methods = asked(context);
-    assert.deepEqual(readSignatures(requests, { files }), expected);
+    assert.equal(readSignatures(all).length, all.length);
+    assert.ok(methods.includes("Profiler.getBestEffortCoverage"));
     assert.ok(!methods.includes("Debugger.enable"));
+  });
+  test("and of that list where V8 does not know that a script ran", async (context) => {
+    const all = await requests();
+    const expected = readSignatures(all);
+    const methods = asked(context, "Profiler.getBestEffortCoverage");
+    assert.deepEqual(readSignatures(all), expected);
+    assert.ok(methods.includes("Debugger.enable"));
   });
   test("misplaced verbs are found, also of a class without methods", async () => {
     const { Field, Child } = await load("misplaced.ts");
-    assert.throws(() => readSignatures([], { files, controllers: [Field!] }), { code: "MISPLACED_VERB" });
-    assert.throws(() => readSignatures([], { files, controllers: [Child!] }), { code: "MISPLACED_VERB" });
-  });
-  test("a file that is not among them is found all the same", async (context) => {
-    const { Anonymous } = await load("reexport.ts");
-    const methods = asked(context);
-    const [signature] = readSignatures([{ controller: Anonymous!, verb: "GET" }], {
-      files: [fixture("plain.js")],
-    });
-    assert.equal(placeOf(signature!), "base.ts:23:3");
-    assert.ok(methods.includes("Debugger.enable"));
+    assert.throws(() => readSignatures([], { controllers: [Field!] }), { code: "MISPLACED_VERB" });
+    assert.throws(() => readSignatures([], { controllers: [Child!] }), { code: "MISPLACED_VERB" });
   });
   test("two files of one text but for their types are told apart", async (context) => {
     const folder = await realpath(await mkdtemp(join(tmpdir(), "waymark-reader-")));
     context.after(() => rm(folder, { recursive: true }));
-    const types = { one: "number", two: "string" };
     const signatures: string[] = [];
-    const twins = Object.keys(types).map((name) => join(folder, `${name}.mts`));
-    for (const [name, type] of Object.entries(types)) {
-      await writeFile(join(folder, `${name}.mts`), `export class Twin { GET(id: ${type}) { return id; } }`);
-    }
-    for (const file of twins) {
+    for (const type of ["number", "string"]) {
+      const file = join(folder, `${type}.mts`);
+      await writeFile(file, `export class Twin { GET(id: ${type}) { return id; } }`);
       const { Twin } = (await import(pathToFileURL(file).href)) as Record<string, ControllerClass>;
-      signatures.push(shortly(readSignatures([{ controller: Twin!, verb: "GET" }], { files: twins })[0]!));
+      signatures.push(shortly(read(Twin!, "GET")));
     }
     assert.deepEqual(signatures, ["positional id: number", "positional id: string"]);
   });

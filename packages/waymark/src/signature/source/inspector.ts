@@ -47,10 +47,16 @@ export class Inspector {
   }
 
   /**
-   * The URLs of all scripts by their ids. V8 hashes every script for it, Node's own among them: 45 ms
-   * of CPU where {@link positions} takes 3, so it is only asked where there is no other way.
+   * The URLs of the scripts whose code has run, by their ids: 4 ms with 270 scripts. It is what V8 counts in any case
+   * (best-effort coverage), so that neither code nor somebody else's coverage is touched.
    */
-  scriptUrls(): Map<string, string> {
+  urlsOfRunScripts(): Map<string, string> {
+    const { result } = this.#ask<{ result: readonly ScriptUrl[] }>("Profiler.getBestEffortCoverage");
+    return new Map(result.map(({ scriptId, url }) => [scriptId, url]));
+  }
+
+  /** The URLs of all scripts by their ids. V8 hashes every script for it, Node's own among them: 20 to 40 ms. */
+  urlsOfAllScripts(): Map<string, string> {
     const urls = new Map<string, string>();
     this.#session.on("Debugger.scriptParsed", ({ params }) => urls.set(params.scriptId, params.url));
     this.#ask("Debugger.enable");
@@ -104,6 +110,11 @@ interface RemoteObject {
 interface Properties {
   readonly result: readonly { readonly value?: RemoteObject }[];
   readonly internalProperties?: readonly { readonly name: string; readonly value?: RemoteObject }[];
+}
+
+interface ScriptUrl {
+  readonly scriptId: string;
+  readonly url: string;
 }
 
 interface Location {

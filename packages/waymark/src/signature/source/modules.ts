@@ -13,24 +13,14 @@ export type Found<Declaration> =
 /** The modules read during one start, each parsed once, and the ways between them. */
 export class SourceModules {
   readonly #modules = new Map<string, SourceModule>();
-  readonly #texts = new Map<string, SourceText>();
 
   read(file: string): SourceModule {
     let module = this.#modules.get(file);
     if (!module) {
-      module = new SourceModule(this.text(file));
+      module = new SourceModule(new SourceText(file, readFileSync(file, "utf8")));
       this.#modules.set(file, module);
     }
     return module;
-  }
-
-  text(file: string): SourceText {
-    let text = this.#texts.get(file);
-    if (!text) {
-      text = new SourceText(file, readFileSync(file, "utf8"));
-      this.#texts.set(file, text);
-    }
-    return text;
   }
 
   /** The type behind a name, dotted where it goes through namespaces; nothing for a name that nobody declares. */

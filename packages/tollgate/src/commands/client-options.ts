@@ -102,9 +102,11 @@ export function parseClientOptions(argv: readonly string[]): ClientOptions {
   }
   const hits = values.hits === undefined ? undefined : wholeNumber("-hits", values.hits, 0);
   const negative = values.negative ?? false;
+  const dialString = values["dial-string"] ?? "localhost:8081";
+  if (dialString === "") throw new UsageError("-dial_string is empty: it must be host:port or unix:PATH");
   return {
     help: values.help ?? false,
-    dialString: values["dial-string"] ?? "localhost:8081",
+    dialString,
     domain,
     descriptors: descriptors.map((text) => ({
       entries: parseEntries(text),

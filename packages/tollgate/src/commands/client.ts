@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fromBinary } from "@bufbuild/protobuf";
-import type { ChannelCredentials, Client, ServiceError } from "@grpc/grpc-js";
+import type { Client, ServiceError } from "@grpc/grpc-js";
 import { createLogger } from "../observe/log.ts";
 import { noTracing, startTracing, type Tracing } from "../observe/tracing/tracing.ts";
 import { encodeRequest } from "../protocol/encode-request.ts";
@@ -10,13 +10,8 @@ import {
 } from "../protocol/gen/envoy/service/ratelimit/v3/rls_pb.ts";
 import { Code } from "../protocol/messages.ts";
 import { SHOULD_RATE_LIMIT } from "../protocol/method.ts";
-import {
-  type ClientOptions,
-  type ClientTlsOptions,
-  clientUsage,
-  parseClientOptions,
-  UsageError,
-} from "./client-options.ts";
+import { tlsTarget } from "../protocol/tls-target.ts";
+import { type ClientOptions, clientUsage, parseClientOptions, UsageError } from "./client-options.ts";
 import { codeName, renderJson, renderText } from "./client-print.ts";
 import type { CommandIo } from "./io.ts";
 
@@ -47,17 +42,13 @@ export async function runClient(argv: readonly string[], io: CommandIo): Promise
     return 0;
   }
   const grpc = await import("@grpc/grpc-js");
-  let credentials: ChannelCredentials;
+  let client: Client;
   try {
-    credentials = credentialsOf(grpc, options.tls);
+    client = open(grpc, options);
   } catch (error) {
     io.stderr.write(`tollgate client: ${error instanceof Error ? error.message : String(error)}\n`);
     return 1;
   }
-  const name = options.tls?.serverName;
-  const client = new grpc.Client(options.dialString, credentials, {
-    ...(name !== undefined && { "grpc.ssl_target_name_override": name, "grpc.default_authority": name }),
-  });
   const tracing = await clientTracing(options);
   try {
     return await askRepeatedly({ grpc, client, tracing }, options, io);
@@ -80,7 +71,7 @@ async function askRepeatedly(means: Means, options: ClientOptions, io: CommandIo
       io.stdout.write(options.json ? renderJson(response) : renderText(response, options.descriptors, took));
     } catch (error) {
       failed++;
-      outcome = describeFailure(error as ServiceError, options.dialString);
+      outcome = describeFailure(error as ServiceError, options);
       io.stderr.write(`tollgate client: ${outcome}\n`);
       outcome = "failed";
     }
@@ -131,13 +122,18 @@ async function clientTracing({ otlpProtocol }: ClientOptions): Promise<Tracing> 
   });
 }
 
-function describeFailure(error: ServiceError, address: string): string {
-  const hint = error.code === 14 ? ` (is the service listening on ${address}?)` : "";
-  return `${error.code === undefined ? "" : `status ${error.code}: `}${error.details ?? error.message}${hint}`;
+function describeFailure(error: ServiceError, { dialString, tls }: ClientOptions): string {
+  const details = (error.details || error.message).replace(/\.? Resolution note: $/, "");
+  const asked = tls === undefined ? "without TLS" : "over TLS";
+  const hint = error.code === 14 ? ` (asked ${asked}: is the service listening on ${dialString}?)` : "";
+  return `${error.code === undefined ? "" : `status ${error.code}: `}${details}${hint}`;
 }
 
-function credentialsOf(grpc: Grpc, tls: ClientTlsOptions | undefined): ChannelCredentials {
-  if (tls === undefined) return grpc.credentials.createInsecure();
+/** @throws {Error} where a file cannot be read or used, or the address names nothing */
+function open(grpc: Grpc, { dialString, tls }: ClientOptions): Client {
+  if (tls === undefined) return new grpc.Client(dialString, grpc.credentials.createInsecure());
+  const { verify, channel } = tlsTarget(dialString, tls.serverName);
   const read = (file: string | undefined) => (file === undefined ? null : readFileSync(file));
-  return grpc.credentials.createSsl(read(tls.caFile), read(tls.keyFile), read(tls.certFile));
+  const pems = [read(tls.caFile), read(tls.keyFile), read(tls.certFile)] as const;
+  return new grpc.Client(dialString, grpc.credentials.createSsl(...pems, verify), channel);
 }

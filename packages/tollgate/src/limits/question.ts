@@ -12,6 +12,7 @@ import type {
   RateLimitResponse,
 } from "../protocol/messages.ts";
 import { SHOULD_RATE_LIMIT } from "../protocol/method.ts";
+import { type TlsTarget, tlsTarget } from "../protocol/tls-target.ts";
 
 /** The service could not be asked, or did not decide. */
 export class LimitsError extends Error {
@@ -47,12 +48,12 @@ export class Questioner {
   constructor(address: string, timeout: number, tls: LimitsTls | undefined) {
     this.#address = address;
     this.#timeout = timeout;
-    const name = tls?.serverName;
-    this.#client = new Client(address, credentialsOf(tls), {
+    const { verify, channel } = tlsTarget(address, tls?.serverName);
+    this.#client = new Client(address, credentialsOf(tls, verify), {
       // A service that comes back is found within a second, not after grpc-js's two minutes.
       "grpc.initial_reconnect_backoff_ms": 100,
       "grpc.max_reconnect_backoff_ms": 1000,
-      ...(name !== undefined && { "grpc.ssl_target_name_override": name, "grpc.default_authority": name }),
+      ...(tls !== undefined && channel),
     });
   }
 
@@ -76,15 +77,15 @@ export class Questioner {
   }
 
   #failure(error: ServiceError | null): LimitsError {
-    const details = error?.details ?? "there was no answer";
+    const details = (error?.details ?? "there was no answer").replace(/\.? Resolution note: $/, "");
     return new LimitsError(`Tollgate at ${this.#address}: ${details}`, error?.code ?? 2, error);
   }
 }
 
-function credentialsOf(tls: LimitsTls | undefined): ChannelCredentials {
+function credentialsOf(tls: LimitsTls | undefined, verify: TlsTarget["verify"]): ChannelCredentials {
   if (tls === undefined) return credentials.createInsecure();
   const bytes = (pem: string | Buffer | undefined) => (pem === undefined ? null : Buffer.from(pem));
-  return credentials.createSsl(bytes(tls.ca), bytes(tls.key), bytes(tls.cert));
+  return credentials.createSsl(bytes(tls.ca), bytes(tls.key), bytes(tls.cert), verify);
 }
 
 function plain(response: Generated): RateLimitResponse {

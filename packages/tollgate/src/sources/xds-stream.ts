@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { ChannelCredentials, Client, ClientDuplexStream, ServiceError } from "@grpc/grpc-js";
+import { tlsTarget } from "../protocol/tls-target.ts";
 
 /** `/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources` */
 const METHOD = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
@@ -56,10 +57,11 @@ export async function openXdsStream(
 ): Promise<XdsStream> {
   // Loaded only where a management server is configured: it would cost every other start its time and memory.
   const grpc = await import("@grpc/grpc-js");
+  const { verify, channel } = tlsTarget(options.serverUrl, options.tls?.san);
   const credentials =
     options.tls === undefined
       ? grpc.credentials.createInsecure()
-      : await tlsCredentials(grpc.credentials.createSsl, options.tls);
+      : await tlsCredentials((...pems) => grpc.credentials.createSsl(...pems, verify), options.tls);
   const metadata = new grpc.Metadata();
   for (const [name, value] of options.additionalHeaders) metadata.set(name, value.reveal());
   const client = new grpc.Client(options.serverUrl, credentials, {
@@ -69,7 +71,7 @@ export async function openXdsStream(
     "grpc.use_local_subchannel_pool": 1,
     "grpc.keepalive_time_ms": KEEPALIVE,
     "grpc.keepalive_timeout_ms": 20_000,
-    ...(options.tls?.san === undefined ? {} : { "grpc.ssl_target_name_override": options.tls.san }),
+    ...(options.tls !== undefined && channel),
   });
   const call = client.makeBidiStreamRequest(METHOD, Buffer.from, (bytes: Buffer) => bytes, metadata);
   return new GrpcStream(client, call, grpc.connectivityState.READY, options.connectTimeout, events);

@@ -114,6 +114,14 @@ describe("circuit breaker", () => {
     assert.equal(breaker.unanswered(breaker.admit()), true);
   });
 
+  test("a clock that is set back does not keep it closed", () => {
+    const { breaker, time, fail, succeed } = setUp();
+    succeed();
+    time.now -= 3_600_000;
+    assert.equal(fail(5), 1);
+    assert.equal(breaker.isOpen, true);
+  });
+
   test("a clock that is set back does not keep it open", () => {
     const { breaker, time, fail } = setUp();
     fail(5);

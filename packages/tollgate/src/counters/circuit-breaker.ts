@@ -121,7 +121,8 @@ export class CircuitBreaker {
 
   #judge(): boolean {
     const now = this.#clock();
-    const silence = now - this.#lastSuccess;
+    // A clock that was set back would keep it closed for as long.
+    const silence = now < this.#lastSuccess ? Number.POSITIVE_INFINITY : now - this.#lastSuccess;
     const fails = this.#failures >= this.#failuresToOpen && silence >= this.#quiet;
     const stalls = this.#failures + this.#unanswered >= this.#failuresToOpen && silence >= this.#stall;
     if (!fails && !stalls) return false;

@@ -26,7 +26,10 @@ export interface FailurePolicyOptions {
   readonly mode?: FailureMode;
   /** What `local` counts in; closed with the store. */
   readonly local?: CounterStore;
-  /** Calls that may wait for the store at once; beyond it they are answered by the policy. Default 10,000. */
+  /**
+   * Calls that may wait for the store at once; beyond it they are answered by the policy. Default 50,000: more than
+   * may wait for one server, so that one that hangs takes no room from the others.
+   */
   readonly maxInFlight?: number;
   /** Milliseconds that a caller must have given the store before its leaving says anything. Default 10. */
   readonly patience?: number;
@@ -71,7 +74,7 @@ export class FailurePolicy implements CounterStore {
     this.#local = options.local;
     if (this.#mode === "local" && this.#local === undefined)
       throw new TypeError("the failure mode local needs a store to count in: give one as `local`");
-    this.#maxInFlight = options.maxInFlight ?? 10_000;
+    this.#maxInFlight = options.maxInFlight ?? 50_000;
     this.#patience = options.patience ?? 10;
     this.#breaker = new CircuitBreaker(options.breaker);
     this.#clock = options.breaker?.clock ?? Date.now;

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { FailurePolicy } from "../../src/counters/failure-policy.ts";
 import type { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
 import { slotOf } from "../../src/counters/kvstore/slots.ts";
 import { RedisCluster } from "../servers/cluster.ts";
@@ -142,6 +143,34 @@ describe("kvstore, cluster with replicas", () => {
     );
     await until("the replica serves", () => tryAll(stems), 20_000);
     assert.ok(slowest < 1500, `no call took longer than its bounds: ${slowest} ms`);
+  });
+
+  test("a master that hangs takes no room from the others, however many wait for it", async (t) => {
+    const cluster = await RedisCluster.start(3, 0, { config: ["cluster-require-full-coverage no"] });
+    t.after(() => cluster.stop());
+    const store = makeKvstore({ type: "cluster", url: cluster.url, onEmpty: "WAIT", timeout: 60_000 });
+    const policy = new FailurePolicy(store);
+    t.after(() => policy.close());
+    const stems = Array.from({ length: 60 }, (_, i) => `full|${i}:`);
+    const [hung, well] = [true, false].map((first) =>
+      stems.filter((stem) => slotOf(stem + windowOf(3600)) < 5461 === first),
+    );
+    for (const stem of stems) await countOne(policy, { stem });
+    await cluster.nodes[0]!.pause();
+    const ends = { failed: 0 };
+    const flood = Array.from({ length: 60_000 }, async (_, i) =>
+      countOne(policy, { stem: hung![i % hung!.length]! }).catch(() => ends.failed++),
+    );
+    await until("what does not fit has failed", () => ends.failed > 10_000);
+    for (const stem of well!) assert.equal(await countOne(policy, { stem }), 2);
+    cluster.nodes[0]!.resume();
+    await Promise.all(flood);
+    const counted = await Promise.all(hung!.map((stem) => countOne(policy, { stem, hits: 0 })));
+    assert.equal(
+      counted.reduce((sum, count) => sum + count, 0),
+      flood.length - ends.failed + hung!.length,
+      "who was answered was counted, and nobody else",
+    );
   });
 
   test("a master that hangs is left when its replica took over, long before the time-out", async (t) => {

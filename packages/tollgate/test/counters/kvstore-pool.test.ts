@@ -248,6 +248,20 @@ describe("kvstore: pool", () => {
     assert.equal(await countOne(store, { stem, hits: 0 }, { now: 1000, deadline: 3000 }), 3, "on any clock");
   });
 
+  test("a deadline may be as far away as gRPC can say", async (t) => {
+    const { proxy, store } = await proxied(t, { poolSize: 1 });
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => warnings.push(warning);
+    process.on("warning", onWarning);
+    t.after(() => process.off("warning", onWarning));
+    proxy.held = () => true;
+    const far = countOne(store, { stem: stemOf(t) }, within(99_999_999 * 3_600_000));
+    await countFails(store, "DEADLINE_EXCEEDED", { stem: stemOf(t) }, within(20));
+    proxy.held = () => false;
+    assert.equal(await far, 1);
+    assert.deepEqual(warnings, []);
+  });
+
   test("who comes behind a caller that left is told its own position all the same", async (t) => {
     const { proxy, store } = await proxied(t, { poolSize: 1 });
     proxy.held = () => true;

@@ -14,8 +14,10 @@ class Server {
   readonly values = new Map<string, number>();
   readonly requests: CountRequest[] = [];
   before: (request: CountRequest) => void = () => {};
+  hold: (request: CountRequest) => Promise<void> | undefined = () => undefined;
 
   async count(request: CountRequest): Promise<void> {
+    await this.hold(request);
     this.requests.push(request);
     this.before(request);
     const now = new Map(this.values);
@@ -39,13 +41,13 @@ class Server {
 
 function setUp() {
   const [left, right] = [new Server(), new Server()];
-  const run = (one: Count[], other: Count[]) => {
+  const run = (one: Count[], other: Count[], deadline = 0) => {
     const parts: Part[] = [
       { counts: one, count: (request) => left.count(request) },
       { counts: other, count: (request) => right.count(request) },
     ];
     const counts = [...one, ...other];
-    return countAcross({ counts, allOrNothing: true, now: 0, deadline: 0 }, parts).then(() =>
+    return countAcross({ counts, allOrNothing: true, now: 0, deadline }, parts).then(() =>
       counts.map(({ outcome, after }) => [outcome, after]),
     );
   };
@@ -126,5 +128,30 @@ describe("all-or-nothing over several servers", () => {
     const [first, second] = await run([count("a", 2, 9)], [count("b", 1, 5)]);
     assert.equal(first![0], HELD);
     assert.deepEqual(second, [EXCEEDS, 5]);
+  });
+
+  test("the giving back holds up nobody beyond its deadline, nor who is told of a failure", async () => {
+    for (const fails of [false, true]) {
+      const { left, right, run } = setUp();
+      left.values.set("a", 1);
+      const gate = Promise.withResolvers<void>();
+      left.hold = ({ counts }) => (counts[0]!.hits < 0 ? gate.promise : undefined);
+      right.before = ({ allOrNothing }) => {
+        if (allOrNothing && fails) throw new StoreError("STORE_UNAVAILABLE", "gone");
+        if (allOrNothing) right.values.set("b", 5);
+      };
+      const running = run([count("a", 2, 9), count("a", 3, 9)], [count("b", 1, 5)], fails ? 0 : 20);
+      if (fails) await assert.rejects(running, { code: "STORE_UNAVAILABLE" });
+      else
+        assert.deepEqual(await running, [
+          [HELD, 1],
+          [HELD, 1],
+          [EXCEEDS, 5],
+        ]);
+      assert.equal(left.values.get("a"), 6, "not yet given back");
+      gate.resolve();
+      await new Promise(setImmediate);
+      assert.equal(left.values.get("a"), 1, "given back all the same");
+    }
   });
 });

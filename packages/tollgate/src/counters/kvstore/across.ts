@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Count, CountRequest } from "../store.ts";
 import { Outcome } from "../store.ts";
 
@@ -16,8 +17,12 @@ export interface Part {
  * @throws {StoreError} of the first part that failed, after all parts have ended
  */
 export async function countAcross(request: CountRequest, parts: readonly Part[]): Promise<void> {
+  const begun = performance.now();
   const looks = parts.map(({ counts }) => counts.map((count) => ({ ...count, hits: 0 })));
-  await all(parts.map((part, i) => part.count({ ...request, allOrNothing: false, counts: looks[i]! })));
+  const looked = await Promise.allSettled(
+    parts.map(async (part, i) => part.count({ ...request, allOrNothing: false, counts: looks[i]! })),
+  );
+  for (const end of looked) if (end.status === "rejected") throw end.reason;
   if (exceeding(parts, looks)) return;
   const ends = await Promise.allSettled(
     parts.map(async (part) => part.count({ ...request, allOrNothing: true, counts: part.counts })),
@@ -27,13 +32,20 @@ export async function countAcross(request: CountRequest, parts: readonly Part[])
     (part, i) => ends[i]!.status === "fulfilled" && part.counts[0]!.outcome === Outcome.COUNTED,
   );
   if (counted.length === parts.length) return;
-  await Promise.allSettled(counted.map((part) => giveBack(request, part)));
+  const givenBack = Promise.all(counted.map((part) => giveBack(request, part)));
   if (failed !== undefined) throw failed.reason;
+  if (request.deadline === 0) await givenBack;
+  else await within(request.deadline - request.now - (performance.now() - begun), givenBack);
 }
 
-async function all(results: readonly (void | Promise<void>)[]): Promise<void> {
-  const ends = await Promise.allSettled(results);
-  for (const end of ends) if (end.status === "rejected") throw end.reason;
+/** Waits for something that goes on afterwards all the same, and that never fails. */
+async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  const ends = new AbortController();
+  const patience = sleep(Math.min(Math.max(0, milliseconds), 2 ** 31 - 1), undefined, {
+    signal: ends.signal,
+  });
+  await Promise.race([work, patience.catch(() => {})]);
+  ends.abort();
 }
 
 /** Judges every count at its own position by what the looks showed; fills in the results when one exceeds. */
@@ -55,13 +67,23 @@ function exceeding(parts: readonly Part[], looks: readonly (readonly Count[])[])
   return over;
 }
 
-/** Undoes a part that was counted; its counts are held then. */
+/**
+ * Undoes a part that was counted; its counts are held then, each with its counter as it was before. The giving back is
+ * sent whatever the caller's deadline is, and never touches the counts, which are the caller's again by then.
+ */
 async function giveBack(request: CountRequest, part: Part): Promise<void> {
   const grown = part.counts.filter((count) => count.hits > 0);
   const back = grown.map((count) => ({ ...count, hits: -count.hits }));
-  for (const count of part.counts) count.outcome = Outcome.HELD;
-  await part.count({ ...request, deadline: 0, allOrNothing: false, counts: back });
-  grown.forEach((count, i) => {
-    count.after = back[i]!.after;
-  });
+  const before = new Map<string, number>();
+  for (const count of part.counts) {
+    const key = count.stem + count.windowStart;
+    if (!before.has(key)) before.set(key, count.hits > 0 ? count.after - count.hits : count.after);
+    count.outcome = Outcome.HELD;
+    count.after = before.get(key)!;
+  }
+  try {
+    await part.count({ ...request, deadline: 0, allOrNothing: false, counts: back });
+  } catch {
+    // The store failed in between: these hits stay. The caller has its answer all the same.
+  }
 }

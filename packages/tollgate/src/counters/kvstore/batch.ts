@@ -22,7 +22,7 @@ export interface BatchContext {
   lifetime(windowSize: number): number;
   /** A count that failed with an error reply: sent elsewhere, or its ticket is failed. */
   refused(error: ErrorReply, count: Count | null, ticket: Ticket, way: number): void;
-  /** A key that turned out to be fresh although this process had given it its expiry. */
+  /** A key that turned out to be fresh although this process had given it its expiry, or whose expiry may be lost. */
   fresh(key: FreshKey): void;
 }
 
@@ -162,8 +162,15 @@ export class Batch implements Exchange<Reply> {
     const context = this.#context;
     for (let i = 0; i < this.#used; i++) {
       const op = this.#ops[i]!;
-      if (op.expires && !op.expiryAcknowledged) context.expiries.delete(op.hash);
-      if (op.kind === Kind.EXPIRE && op.reply !== 1) context.expiries.delete(op.hash);
+      if (op.expires && !op.expiryAcknowledged) {
+        context.expiries.delete(op.hash);
+        // Perhaps nobody counts this key again: without its expiry it would stay in the store for ever.
+        if (error !== undefined && !(op.reply instanceof ErrorReply)) context.fresh(op);
+      }
+      if (op.kind === Kind.EXPIRE) {
+        if (op.reply === 1) context.expiries.add(op.hash);
+        else context.expiries.delete(op.hash);
+      }
       if (op.kind === Kind.ATOMIC && !this.#settleAtomic(op))
         for (const hash of op.hashes) context.expiries.delete(hash);
       if (op.kind <= Kind.GIVE && op.reply !== undefined && startPositions(op) && !op.expires)

@@ -129,9 +129,12 @@ export class ClusterTopology implements Topology {
       case "TRYAGAIN":
         // Not a detour to elsewhere: it goes on until the slot has moved, within the time-out.
         ticket.detours--;
-        setTimeout(() => {
-          if (!ticket.done) this.#nodeOf(count ?? ticket.counts[0]!).push(count, ticket, Way.PLAIN);
-        }, tryAgainMs);
+        setTimeout(
+          () => {
+            if (!ticket.done) this.#nodeOf(count ?? ticket.counts[0]!).push(count, ticket, Way.PLAIN);
+          },
+          Math.min(tryAgainMs, Math.max(0, ticket.deadline - performance.now())),
+        );
         return true;
       case "CLUSTERDOWN":
         this.#refreshIn(troubledMs);

@@ -16,6 +16,8 @@ const mostInBatch = 1024;
 const mostBytesInBatch = 1024 * 1024;
 /** Keys are as long as callers make them. */
 const mostBytesWaiting = 64 * 1024 * 1024;
+/** Beyond this, keys that want their expiry are forgotten, and get it with their next count. */
+const mostBytesFresh = 8 * 1024 * 1024;
 /** With more than this waiting, those whose time is over are looked for every so many milliseconds only. */
 const manyWaiting = 4096;
 const manyWaitingMs = 10;
@@ -43,7 +45,8 @@ export class StoreNode {
   readonly #surroundings: NodeSurroundings;
   readonly #options: ResolvedOptions;
   readonly #waiting = new Items();
-  #fresh: FreshKey[] = [];
+  readonly #fresh: FreshKey[] = [];
+  #freshBytes = 0;
   readonly #batches = new Map<Connection, Batch>();
   readonly #context: BatchContext;
   #scheduled = false;
@@ -119,7 +122,8 @@ export class StoreNode {
   /** Whether nothing waits and nothing is under way. */
   get idle(): boolean {
     return (
-      this.#waiting.length + this.#fresh.length === 0 &&
+      this.#waiting.length === 0 &&
+      (this.#fresh.length === 0 || this.pool.active === 0) &&
       [...this.#batches.keys()].every((connection) => !connection.busy)
     );
   }
@@ -162,8 +166,8 @@ export class StoreNode {
       this.#batches.set(connection, batch);
     }
     batch.items.takeFrom(this.#waiting, mostInBatch, mostBytesInBatch);
-    const fresh = this.#fresh;
-    this.#fresh = [];
+    const fresh = this.#fresh.splice(0, mostInBatch);
+    for (const { stem } of fresh) this.#freshBytes -= stem.length;
     connection.writer.reset();
     let trip: TraceSpan | undefined;
     const sent = batch.prepare(connection.writer, fresh, (error) => {
@@ -208,9 +212,10 @@ export class StoreNode {
     ticket.fail(new StoreError("STORE_UNAVAILABLE", `the store refused: ${error.message}`));
   }
 
-  /** A key that this process took for known came back fresh: evicted, or the server lost its data. */
+  /** A key came back fresh (it was evicted, or the server lost its data), or its expiry got lost with a connection. */
   #setExpiryLater({ stem, windowStart, windowSize }: FreshKey): void {
-    if (this.#fresh.length >= this.#options.maxWaiting) return;
+    if (this.#fresh.length >= this.#options.maxWaiting || this.#freshBytes > mostBytesFresh) return;
+    this.#freshBytes += stem.length;
     this.#fresh.push({ stem, windowStart, windowSize });
     this.#schedule();
   }

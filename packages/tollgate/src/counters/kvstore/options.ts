@@ -23,7 +23,7 @@ export interface KvstoreOptions {
   readonly sentinelCredentials?: Credentials;
   /** Keys live for their window and up to so many seconds more. Default 300. */
   readonly expirationJitterMaxSeconds?: number;
-  /** Counts that may wait for a connection to one server; what does not fit fails at once. Default 65,536. */
+  /** Counts that may wait for a connection to one server; what does not fit fails at once. Default 16,384. */
   readonly maxWaiting?: number;
   /** Told when the number of standing connections changed, and after the first attempt to connect. */
   readonly onConnections?: (active: number) => void;
@@ -60,7 +60,7 @@ export function resolveOptions(options: KvstoreOptions): ResolvedOptions {
       "expirationJitterMaxSeconds",
       0,
     ),
-    maxWaiting: whole(options.maxWaiting ?? 65_536, "maxWaiting", 1),
+    maxWaiting: whole(options.maxWaiting ?? 16_384, "maxWaiting", 1),
     tls: options.tls,
     credentials: options.credentials,
     sentinelCredentials: options.sentinelCredentials,

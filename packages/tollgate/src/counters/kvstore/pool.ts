@@ -99,6 +99,9 @@ export class Pool {
   /** Closes every connection and begins anew, at another server perhaps. */
   restart(error: StoreError): void {
     this.#generation++;
+    // What is being made is somebody's who may hang: the new ones do not wait for it to end.
+    this.#connecting = 0;
+    this.#overflowing = false;
     for (const connection of [...this.#all]) this.#drop(connection, error);
     this.#failures = 0;
     clearTimeout(this.#retry);
@@ -126,30 +129,30 @@ export class Pool {
     if (overflow) this.#overflowing = true;
     else this.#connecting++;
     const generation = this.#generation;
-    const done = () => {
+    const isStale = () => this.#closed || generation !== this.#generation;
+    const ended = () => {
       if (overflow) this.#overflowing = false;
       else this.#connecting--;
     };
-    this.#connect().then(
-      (connection) => {
-        done();
-        if (this.#closed || generation !== this.#generation) {
-          connection.destroy();
-          this.fill();
-        } else this.#add(connection);
-      },
-      (error: Error) => {
-        done();
-        if (this.#closed) return;
-        this.#failures++;
-        const first = !this.attempted;
-        this.attempted = true;
-        this.#events.lost(error);
-        if (first) this.#events.changed();
-        if (overflow) this.#events.overflowFailed(error);
-        this.fill();
-      },
-    );
+    const failed = (error: Error) => {
+      if (isStale()) return;
+      ended();
+      this.#failures++;
+      const first = !this.attempted;
+      this.attempted = true;
+      this.#events.lost(error);
+      if (first) this.#events.changed();
+      if (overflow) this.#events.overflowFailed(error);
+      this.fill();
+    };
+    this.#connect().then((connection) => {
+      if (isStale()) connection.destroy();
+      else if (connection.closed) failed(new Error("the server closed the connection as soon as it stood"));
+      else {
+        ended();
+        this.#add(connection);
+      }
+    }, failed);
   }
 
   #add(connection: Connection): void {

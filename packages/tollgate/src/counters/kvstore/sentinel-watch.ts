@@ -8,6 +8,11 @@ import type { SentinelTarget } from "./target.ts";
 const pollMs = 1000;
 /** A sentinel that takes longer has no say. */
 const answerMs = 500;
+/**
+ * Sentinels tell each other of a failover every 2 s. When none of them has heard of it after this long, they have
+ * been set up anew, and count from 0 again.
+ */
+const forgottenMs = 10_000;
 /** How long the others are waited for when more than half have answered. */
 const graceMs = 50;
 
@@ -31,6 +36,8 @@ export class SentinelWatch {
   readonly #subscriptions = new Map<Endpoint, Connection | "opening">();
   #known: string | undefined;
   #epoch = -1;
+  /** Since when all opinions have been older than what is known, on the monotonic clock. */
+  #behindSince: number | undefined;
   #asking: Promise<Endpoint> | undefined;
   #poll: NodeJS.Timeout | undefined;
   #closed = false;
@@ -95,8 +102,12 @@ export class SentinelWatch {
   /** A former epoch is not gone back to: those who knew better may just not have answered this time. */
   #believe({ endpoint, epoch }: Opinion): Endpoint {
     const now = formatEndpoint(endpoint);
-    if (epoch < this.#epoch && this.#known !== undefined)
-      throw new Error(`the sentinels that answer have not heard of the failover to ${this.#known}`);
+    if (epoch < this.#epoch && this.#known !== undefined) {
+      this.#behindSince ??= performance.now();
+      if (performance.now() - this.#behindSince < forgottenMs)
+        throw new Error(`the sentinels that answer have not heard of the failover to ${this.#known}`);
+    }
+    this.#behindSince = undefined;
     const before = this.#known;
     this.#known = now;
     this.#epoch = epoch;
@@ -109,7 +120,12 @@ export class SentinelWatch {
     let connection = this.#connections.get(sentinel);
     if (connection === undefined || connection.closed) {
       connection = await this.#open(sentinel, this.#timeout);
-      this.#connections.set(sentinel, connection);
+      // A slow sentinel is asked again before its first connection stands: one is kept.
+      const other = this.#connections.get(sentinel);
+      if (other !== undefined && !other.closed) {
+        connection.destroy();
+        connection = other;
+      } else this.#connections.set(sentinel, connection);
     }
     const [where, state] = await connection.commands([
       ["SENTINEL", "get-master-addr-by-name", master],

@@ -36,7 +36,11 @@ function hasSpaceOrControl(key: string): boolean {
 /** Above this memcached takes an expiry for a time since the epoch (protocol.txt, "Expiration times"). */
 const longestRelative = 60 * 60 * 24 * 30;
 
+/** memcached reads it as a signed number of 32 bits. */
+const lastExpiry = 2 ** 31 - 1;
+
 /** @param seconds from now */
 export function expiryOf(seconds: number, now = Date.now()): number {
-  return seconds > longestRelative ? Math.floor(now / 1000) + seconds : seconds;
+  if (seconds <= longestRelative) return seconds;
+  return Math.min(Math.floor(now / 1000) + seconds, lastExpiry);
 }

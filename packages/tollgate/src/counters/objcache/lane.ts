@@ -118,7 +118,10 @@ export class Lane {
       this.#increments.delete(entry[0]);
       if (entry[1].hits !== 0 && increments.push(entry) === mostInBatch) break;
     }
-    if (members.length + increments.length === 0) return;
+    if (members.length + increments.length === 0) {
+      if (this.#waiting.length > 0) this.#schedule();
+      return;
+    }
     let trip: TraceSpan | undefined;
     const batch = new Batch(this.#context, members, increments, (error) => {
       this.#underWay = [];

@@ -1,3 +1,6 @@
+/** Node rings a timer that is set to more than this at once. Who asks for longer is rung once in between. */
+const longest = 2 ** 31 - 1;
+
 /** One timer for everybody who waits: set to the earliest time that somebody asked for. */
 export class Alarm {
   readonly #ring: (now: number) => void;
@@ -22,7 +25,7 @@ export class Alarm {
         this.#time = Number.POSITIVE_INFINITY;
         this.#ring(performance.now());
       },
-      Math.max(least, Math.ceil(time - performance.now())),
+      Math.min(longest, Math.max(least, Math.ceil(time - performance.now()))),
     );
   }
 

@@ -56,9 +56,10 @@ export class Link<Reply> {
     return this.#exchange !== undefined;
   }
 
-  /** Tells once that the link is gone, after its exchange was told. */
+  /** Tells once that the link is gone, after its exchange was told; at once where it is gone already. */
   onClose(listener: (error: StoreError) => void): void {
-    this.#onClose = listener;
+    if (this.closed) listener(this.#givenUp());
+    else this.#onClose = listener;
   }
 
   /**
@@ -73,7 +74,7 @@ export class Link<Reply> {
     this.#socket.write(bytes);
   }
 
-  destroy(error = new StoreError("STORE_UNAVAILABLE", `${this.#where}: the connection was given up`)): void {
+  destroy(error = this.#givenUp()): void {
     if (this.closed) return;
     this.closed = true;
     clearTimeout(this.#timer);
@@ -92,6 +93,10 @@ export class Link<Reply> {
 
   get #where(): string {
     return formatEndpoint(this.endpoint);
+  }
+
+  #givenUp(): StoreError {
+    return new StoreError("STORE_UNAVAILABLE", `${this.#where}: the connection was given up`);
   }
 
   #lost(reason: string, cause?: unknown): void {

@@ -5,6 +5,7 @@ import {
   type TLSSocket,
   type Server as TlsServer,
 } from "node:tls";
+import { bind } from "./bind.ts";
 import { Connection } from "./connection/connection.ts";
 import { DeadlineWheel } from "./connection/deadlines.ts";
 import type { Host, Route } from "./connection/host.ts";
@@ -24,6 +25,9 @@ import type {
   TlsOptions,
   UnaryHandler,
 } from "./types.ts";
+
+/** A timer that is set for longer fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 const pathPattern = /^\/[^/\s]+\/[^/\s]+$/;
 
@@ -94,25 +98,22 @@ export class GrpcServer {
     return [...this.#routes.keys()];
   }
 
-  /** Binds and starts to accept. May be called more than once, for several addresses. */
+  /**
+   * Binds and starts to accept. May be called more than once, for several addresses. A unix socket's path is taken
+   * over where it is there but nobody listens. Rejects where the address cannot be had, and after `drain` or `close`.
+   */
   async listen(where: ListenOptions): Promise<BoundAddress> {
     const server = this.#createListener();
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen("path" in where ? { path: where.path } : { host: "127.0.0.1", ...where }, () => {
-        server.off("error", reject);
-        resolve();
-      });
-    });
+    const bound = this.#isDraining ? undefined : await bind(server, where);
+    if (bound === undefined || this.#isDraining) {
+      server.close();
+      throw new Error("listen: this server was closed");
+    }
     // Errors of accept (too many open files) do not stop a listener.
     server.on("error", () => {});
     this.#listeners.add(server);
     this.#startSweeping();
-    if ("path" in where) return { kind: "unix", path: where.path };
-    const bound = server.address();
-    if (bound === null || typeof bound === "string")
-      throw new Error("the listener was closed while it was bound");
-    return { kind: "tcp", host: bound.address, port: bound.port };
+    return bound;
   }
 
   /** Serves a connection that was accepted elsewhere; over TLS, one whose handshake has chosen `h2`. */
@@ -140,10 +141,12 @@ export class GrpcServer {
     this.#isDraining = true;
     this.#stopListening();
     for (const connection of this.#connections) connection.lifecycle.startDrain();
-    for (const listener of this.#drainListeners) listener();
-    const cut = setTimeout(() => this.#cut(), options.timeoutMs ?? 30_000);
+    for (const listener of this.#drainListeners) this.#tell(listener);
+    const cut = setTimeout(() => this.#cut(), Math.min(options.timeoutMs ?? 30_000, LONGEST_TIMER_MS));
     await this.#untilEmpty();
     clearTimeout(cut);
+    // What is left is in its TLS handshake.
+    this.#cut();
     this.#stopSweeping();
   }
 
@@ -173,6 +176,14 @@ export class GrpcServer {
     };
   }
 
+  #tell(listener: () => void): void {
+    try {
+      listener();
+    } catch (error) {
+      this.#host.onHandlerError?.(error, "");
+    }
+  }
+
   #add(route: Route): this {
     if (!pathPattern.test(route.path))
       throw new TypeError(`method path ${JSON.stringify(route.path)}: must be /package.Service/Method`);
@@ -190,7 +201,7 @@ export class GrpcServer {
       minVersion,
       requestCert,
       rejectUnauthorized: requestCert,
-      handshakeTimeout: this.#host.times.handshakeTimeoutMs || 10_000,
+      handshakeTimeout: Math.min(this.#host.times.handshakeTimeoutMs || LONGEST_TIMER_MS, LONGEST_TIMER_MS),
     });
     server.on("connection", (socket: Socket) => this.#watchTlsSocket(socket));
     server.on("tlsClientError", (_error, socket) => socket.destroy());
@@ -260,7 +271,8 @@ export class GrpcServer {
   /** One timer looks after all connections, four times within the shortest of their times. */
   #startSweeping(): void {
     if (this.#sweeper !== undefined) return;
-    const shortest = Math.min(...Object.values(this.#host.times).filter((time) => time > 10));
+    const { maxPingStrikes, minPingIntervalMs, ...times } = this.#host.times;
+    const shortest = Math.min(...Object.values(times).filter((time) => time > 10));
     this.#sweeper = setInterval(
       () => {
         const now = Date.now();

@@ -287,17 +287,18 @@ export class Connection implements FrameSink {
     if (this.isDead) return;
     this.host.connectionErrors += 1;
     this.host.onConnectionError?.({ peer: this.peer, code: errorName(code), message });
-    this.#cancelAll();
+    // Before the calls are cancelled: the last of them ends a connection that drains.
     if (!silently) writeGoaway(this.output, this.lastStreamId, code, message);
-    this.end();
+    this.end(true);
+    this.#cancelAll();
   }
 
   /** Says no more: sends what is written, then closes. A peer that does not follow is cut off by the sweep. */
-  end(): void {
+  end(hasFailed = false): void {
     if (this.isDead) return;
     this.isDead = true;
     this.#reader.stop();
-    this.lifecycle.onEnding();
+    this.lifecycle.onEnding(hasFailed);
     this.output.flush();
     this.socket.end();
     if (this.#isPaused) this.socket.resume();

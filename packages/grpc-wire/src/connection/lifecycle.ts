@@ -27,9 +27,10 @@ export class Lifecycle {
   #drainingSince = 0;
   #isAged = false;
   #endedAt = 0;
-  /** When unsent bytes were last seen not to shrink, and how many they were. */
-  #unsentSince = 0;
-  #unsentThen = 0;
+  #hasFailed = false;
+  /** Since when unsent bytes wait without the peer taking any, and how many it had taken by then. */
+  #stuckSince = 0;
+  #takenThen = 0;
   #lastPingAt = 0;
   #sentAtPing = -1;
   #strikes = 0;
@@ -78,6 +79,8 @@ export class Lifecycle {
     const sent = answered + dataFramesSent;
     if (sent !== this.#sentAtPing) this.#strikes = 0;
     else if (now - this.#lastPingAt < host.times.minPingIntervalMs) this.#strikes += 1;
+    // Timers jitter: who pings at the very interval comes early about every second time.
+    else if (this.#strikes > 0) this.#strikes -= 1;
     this.#sentAtPing = sent;
     this.#lastPingAt = now;
     return this.#strikes <= host.times.maxPingStrikes;
@@ -88,8 +91,9 @@ export class Lifecycle {
     if (this.lastAcceptedId !== MAX_STREAM_ID) this.#connection.end();
   }
 
-  onEnding(): void {
+  onEnding(hasFailed: boolean): void {
     this.#endedAt = Date.now();
+    this.#hasFailed = hasFailed;
   }
 
   /** Looks at everything that can be too late. */
@@ -98,11 +102,14 @@ export class Lifecycle {
     connection.now = now;
     const { times } = connection.host;
     if (connection.isDead) {
-      if (now - this.#endedAt >= LINGER_MS) connection.destroy();
+      // A graceful end waits for the last answers to be read; after a fault nobody is owed any.
+      if (!this.#hasFailed && connection.output.unsent > 0 && !this.#isSendStuck(now)) this.#endedAt = now;
+      else if (now - this.#endedAt >= LINGER_MS) connection.destroy();
       return;
     }
     if (!connection.settingsSeen) {
-      if (now - this.#openedAt >= times.handshakeTimeoutMs) connection.destroy();
+      const { handshakeTimeoutMs } = times;
+      if (handshakeTimeoutMs > 0 && now - this.#openedAt >= handshakeTimeoutMs) connection.destroy();
       return;
     }
     if (this.#isSendStuck(now)) {
@@ -132,10 +139,14 @@ export class Lifecycle {
 
   #keepAlive(now: number): void {
     const { times } = this.#connection.host;
-    if (this.#pingSentAt > 0) {
+    // Behind unsent bytes a ping waits like they do, and its answer is not read: the time-out for sending is on watch.
+    if (this.#connection.output.unsent > 0 && times.sendTimeoutMs > 0) this.#pingSentAt = 0;
+    else if (this.#pingSentAt > 0) {
+      const { keepaliveTimeoutMs } = times;
       // Anything received since shows that the peer is there.
       if (this.lastReceivedAt > this.#pingSentAt) this.#pingSentAt = 0;
-      else if (now - this.#pingSentAt >= times.keepaliveTimeoutMs) this.#connection.destroy();
+      else if (keepaliveTimeoutMs > 0 && now - this.#pingSentAt >= keepaliveTimeoutMs)
+        this.#connection.destroy();
     } else if (times.keepaliveTimeMs > 0 && now - this.lastReceivedAt >= times.keepaliveTimeMs) {
       this.#pingSentAt = now;
       writePing(this.#connection.output, 0, keepalivePing);
@@ -159,15 +170,15 @@ export class Lifecycle {
   }
 
   #isSendStuck(now: number): boolean {
-    const { unsent } = this.#connection.output;
+    const { unsent, taken } = this.#connection.output;
     const { sendTimeoutMs } = this.#connection.host.times;
     if (unsent === 0 || sendTimeoutMs === 0) {
-      this.#unsentSince = 0;
+      this.#stuckSince = 0;
       return false;
     }
-    if (this.#unsentSince === 0 || unsent < this.#unsentThen) this.#unsentSince = now;
-    this.#unsentThen = unsent;
-    return now - this.#unsentSince >= sendTimeoutMs;
+    if (this.#stuckSince === 0 || taken !== this.#takenThen) this.#stuckSince = now;
+    this.#takenThen = taken;
+    return now - this.#stuckSince >= sendTimeoutMs;
   }
 
   #sweepStreams(now: number): void {

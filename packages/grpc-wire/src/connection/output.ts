@@ -32,6 +32,8 @@ export class Output {
   corked = false;
   /** True while a caller writes beyond `length` without having said how much. */
   reserved = false;
+  /** Bytes given to the socket. */
+  #handed = 0;
   #isDirty = false;
   #closed = false;
 
@@ -70,6 +72,11 @@ export class Output {
   /** Bytes that the kernel has not taken yet. */
   get unsent(): number {
     return this.#socket.writableLength;
+  }
+
+  /** Bytes that the kernel has taken since the start: what shows that a peer reads, however slowly. */
+  get taken(): number {
+    return this.#handed - this.#socket.writableLength;
   }
 
   get isFull(): boolean {
@@ -114,6 +121,8 @@ export class Output {
   }
 
   #hand(bytes: Buffer): void {
-    if (!this.#closed && this.#socket.writable) this.#socket.write(bytes);
+    if (this.#closed || !this.#socket.writable) return;
+    this.#handed += bytes.length;
+    this.#socket.write(bytes);
   }
 }

@@ -13,7 +13,7 @@ export function initialFrames(limits: Required<LimitOptions>): Uint8Array {
   const payload = new Uint8Array(values.length * 6);
   for (const [index, [id, value]] of values.entries()) {
     payload[index * 6 + 1] = id;
-    writeUint32(payload, index * 6 + 2, value);
+    writeUint32(payload, index * 6 + 2, Math.min(value, 0xffffffff));
   }
   const settings = frame(FrameType.SETTINGS, 0, 0, payload);
   const more = limits.connectionWindowBytes - DEFAULT_WINDOW;

@@ -1,0 +1,69 @@
+/** From where to listen to a bound listener; stale unix sockets are replaced. */
+import { lstat, rename, unlink } from "node:fs/promises";
+import { createConnection, type Server } from "node:net";
+import type { BoundAddress, ListenOptions } from "./types.ts";
+
+/** Binds `server`. Rejects with the system's error where the address cannot be had. */
+export async function bind(server: Server, where: ListenOptions): Promise<BoundAddress> {
+  if (!("path" in where)) {
+    await listening(server, { host: "127.0.0.1", ...where });
+    const bound = server.address();
+    if (bound === null || typeof bound === "string")
+      throw new Error("the listener was closed while it was bound");
+    return { kind: "tcp", host: bound.address, port: bound.port };
+  }
+  try {
+    await listening(server, where);
+  } catch (error) {
+    if (!isInUse(error) || !(await removeStale(where.path))) throw error;
+    await listening(server, where);
+  }
+  return { kind: "unix", path: where.path };
+}
+
+function listening(server: Server, where: ListenOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(where, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+function isInUse(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+}
+
+/**
+ * Removes a socket file that a process which was killed has left behind. It is set aside first and asked again
+ * there, so that a server which bound the path in the meantime is found, and gets its socket back.
+ */
+async function removeStale(path: string): Promise<boolean> {
+  try {
+    if (!(await lstat(path)).isSocket() || (await isAnswered(path))) return false;
+    const aside = `${path}.${process.pid}.stale`;
+    await rename(path, aside);
+    if (await isAnswered(aside)) {
+      await rename(aside, path);
+      return false;
+    }
+    await unlink(aside);
+    return true;
+  } catch {
+    // Gone by itself, or not ours to change: the bind that failed has said what matters.
+    return false;
+  }
+}
+
+/** False only where the system says that nobody listens. */
+function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ path });
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", (error: NodeJS.ErrnoException) => resolve(error.code !== "ECONNREFUSED"));
+  });
+}

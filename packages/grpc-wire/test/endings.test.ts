@@ -1,0 +1,193 @@
+/** How connections and servers end, and what must not end them: beyond `lifecycle.test.ts`, over sockets that are none. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { link, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fakeSocket } from "../fuzz/fake-socket.ts";
+import { GrpcServer, type UnaryCall } from "../src/index.ts";
+import { frame, parseFrames, preface, RawClient, settings, type } from "./support/raw-client.ts";
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+function wired(server: GrpcServer) {
+  const { fake, socket } = fakeSocket();
+  server.serve(socket);
+  fake.emit("data", Buffer.concat([preface, settings()]));
+  return fake;
+}
+const kinds = (written: readonly Buffer[], kind: number) =>
+  parseFrames(Buffer.concat(written)).frames.filter((each) => each.type === kind);
+
+test("drain: a slow reader gets the rest of its answers, however long it takes over them", async () => {
+  const server = new GrpcServer({ connection: { sendTimeoutMs: 10_000 } });
+  const fake = wired(server);
+  fake.takes = false;
+  fake.write(Buffer.alloc(1000));
+  const drained = server.drain({ timeoutMs: 20_000 });
+  await pause(0);
+  const [ping] = kinds(fake.written.slice(0, 2), type.ping);
+  fake.emit("data", frame(type.ping, 1, 0, ping?.payload ?? Buffer.from("goodbye!")));
+  // Bytes trickle out for longer than a peer is given to close its side.
+  for (let index = 0; index < 10; index++) {
+    await pause(250);
+    assert.equal(fake.destroyed, false, `cut after ${index * 250} ms with bytes on their way`);
+    fake.writableLength -= 10;
+  }
+  fake.writableLength = 0;
+  fake.destroy();
+  await drained;
+});
+
+test("a time of 0 is never: the first SETTINGS and the answer to a ping may take as long as they like", async () => {
+  const server = new GrpcServer({
+    connection: { handshakeTimeoutMs: 0, keepaliveTimeMs: 40, keepaliveTimeoutMs: 0 },
+  });
+  const { fake: silent, socket } = fakeSocket();
+  server.serve(socket);
+  const mute = wired(server);
+  while (kinds(mute.written, type.ping).length === 0) await pause(10);
+  await pause(100);
+  assert.deepEqual([silent.destroyed, mute.destroyed], [false, false]);
+  await server.close();
+});
+
+test("keepalive: a peer that takes its bytes slowly is alive", async () => {
+  const server = new GrpcServer({ connection: { keepaliveTimeMs: 30, keepaliveTimeoutMs: 50 } });
+  const fake = wired(server);
+  fake.takes = false;
+  fake.writableLength = 100_000;
+  for (let index = 0; index < 20; index++) {
+    await pause(20);
+    fake.writableLength -= 100;
+    assert.equal(fake.destroyed, false, `given up after ${index * 20} ms`);
+  }
+  await server.close();
+});
+
+test("a stream of answers to a reader that keeps up is not stuck, though as many bytes wait at each look", async () => {
+  const server = new GrpcServer({ connection: { sendTimeoutMs: 1000 } });
+  const fake = wired(server);
+  for (let index = 0; index < 20; index++) {
+    // What was waiting is taken, and as much comes again.
+    fake.takes = false;
+    fake.writableLength = 0;
+    fake.emit("data", settings());
+    fake.writableLength = 5000;
+    await pause(100);
+    assert.equal(fake.destroyed, false, `given up after ${index * 100} ms`);
+  }
+  await server.close();
+});
+
+test("ping enforcement: a ping that comes in time makes up for one that came early", async () => {
+  const server = new GrpcServer({ connection: { minPingIntervalMs: 20, maxPingStrikes: 2 } });
+  const fake = wired(server);
+  const ping = frame(type.ping, 0, 0, Buffer.alloc(8));
+  for (let index = 0; index < 6; index++) {
+    fake.emit("data", ping);
+    fake.emit("data", ping);
+    await pause(25);
+    fake.emit("data", ping);
+    await pause(25);
+  }
+  assert.equal(kinds(fake.written, type.goaway).length, 0);
+  await server.close();
+});
+
+test("an error during a drain is told", async () => {
+  const held: UnaryCall[] = [];
+  const server = new GrpcServer().unaryInPlace("/t.T/Hold", (call) => void held.push(call));
+  const { port } = (await server.listen({ port: 0 })) as { port: number };
+  const client = await RawClient.open({ port });
+  client.send(client.call(1, "/t.T/Hold"));
+  while (held.length === 0) await pause(1);
+  const drained = server.drain();
+  const { payload } = await client.frame(type.ping);
+  client.send(frame(type.ping, 1, 0, payload), frame(type.data, 0, 0));
+  await client.closed();
+  const codes = client.frames
+    .filter((each) => each.type === type.goaway)
+    .map((each) => each.payload.readUInt32BE(4));
+  assert.deepEqual(codes, [0, 0, 1]);
+  await drained;
+});
+
+test("values that do not fit a SETTINGS frame or a timer mean as much as fits", async () => {
+  const held: UnaryCall[] = [];
+  const server = new GrpcServer({
+    limits: { maxHeaderListBytes: Number.POSITIVE_INFINITY, maxConcurrentStreams: 2 ** 40 },
+  }).unaryInPlace("/t.T/Hold", (call) => void held.push(call));
+  const fake = wired(server);
+  const [own] = kinds(fake.written, type.settings);
+  assert.equal(own!.payload.readUInt32BE(2), 0xffffffff);
+  assert.equal(own!.payload.readUInt32BE(14), 0xffffffff);
+  const { port } = (await server.listen({ port: 0 })) as { port: number };
+  const client = await RawClient.open({ port });
+  client.send(client.call(1, "/t.T/Hold"));
+  while (held.length === 0) await pause(1);
+  const drained = server.drain({ timeoutMs: Number.POSITIVE_INFINITY });
+  await pause(50);
+  held[0]!.finish(Buffer.from("done"));
+  assert.deepEqual((await client.answer(1)).messages.map(String), ["done"]);
+  fake.destroy();
+  await drained;
+});
+
+test("listening: not after the end, not twice on one port, and not while it ends", async () => {
+  const server = new GrpcServer();
+  const { port } = (await server.listen({ port: 0 })) as { port: number };
+  await assert.rejects(server.listen({ port }), { code: "EADDRINUSE" });
+  await server.listen({ port: 0 });
+  await server.close();
+  await assert.rejects(server.listen({ port: 0 }), /closed/);
+  const hasty = new GrpcServer();
+  const listening = hasty.listen({ port: 0 });
+  await hasty.close();
+  await assert.rejects(listening, /closed/);
+});
+
+test("listeners of a drain that throw do not stop it", async () => {
+  const told: unknown[] = [];
+  const server = new GrpcServer({ onHandlerError: (error) => void told.push(error) });
+  const fault = new Error("listener");
+  server.onDrain(() => {
+    throw fault;
+  });
+  await server.listen({ port: 0 });
+  await server.drain();
+  assert.deepEqual(told, [fault]);
+});
+
+test("a unix socket that nobody answers on is replaced; one that is served, and anything else, is not", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "grpc-wire-"));
+  try {
+    const path = join(folder, "grpc.sock");
+    const served = new GrpcServer();
+    await served.listen({ path });
+    const second = new GrpcServer();
+    await assert.rejects(second.listen({ path }), { code: "EADDRINUSE" });
+    await once(connect({ path }), "connect");
+    await served.close();
+    // As a process that is killed leaves it.
+    const stale = createServer();
+    await new Promise<void>((resolve) => stale.listen(join(folder, "other.sock"), resolve));
+    await link(join(folder, "other.sock"), path);
+    await new Promise((resolve) => stale.close(resolve));
+    assert.ok((await stat(path)).isSocket());
+    await second.listen({ path });
+    const client = await RawClient.open({ path });
+    await client.frame(type.settings);
+    client.close();
+    await second.close();
+    const file = join(folder, "file");
+    await writeFile(file, "precious");
+    await assert.rejects(new GrpcServer().listen({ path: file }), { code: "EADDRINUSE" });
+    assert.ok((await stat(file)).isFile());
+    assert.deepEqual(await readdir(folder), ["file"]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

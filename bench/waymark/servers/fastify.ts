@@ -1,9 +1,9 @@
 import fastify from "fastify";
 import type { Order } from "../order.ts";
 import { summary } from "../order.ts";
-import { serveForBench } from "./harness.ts";
+import { tell } from "./harness.ts";
 
-const app = fastify();
+const app = fastify({ requestTimeout: 120_000, keepAliveTimeout: 65_000, bodyLimit: 1024 * 1024 });
 app.get("/", (_request, reply) => reply.type("application/json; charset=utf-8").send('"Hello, world"'));
 const querystring = {
   type: "object",
@@ -35,4 +35,4 @@ const body = {
 };
 app.post<{ Body: Order }>("/orders", { schema: { body } }, async (request) => summary(request.body));
 await app.listen({ port: 0, host: "127.0.0.1" });
-serveForBench(app.server);
+tell(app.server);

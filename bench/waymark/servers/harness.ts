@@ -1,13 +1,15 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Listens on a free port of loopback, tells it to the bench, and answers its questions for the CPU used so far. */
+/** Listens on a free port of loopback with the time-outs of Waymark's own server, and prints the address. */
 export function serveForBench(server: Server): void {
-  if (server.listening) tell();
-  else if (server.address() === null) server.listen(0, "127.0.0.1", tell);
-  function tell(): void {
-    process.send?.({ port: (server.address() as AddressInfo).port });
-  }
-  process.on("message", () => process.send?.({ cpu: process.cpuUsage() }));
-  process.on("disconnect", () => process.exit(0));
+  server.headersTimeout = 20_000;
+  server.requestTimeout = 120_000;
+  server.keepAliveTimeout = 65_000;
+  server.listen(0, "127.0.0.1", () => tell(server));
+}
+
+/** Prints the address of a server that listens already. */
+export function tell(server: Server): void {
+  console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 }

@@ -10,7 +10,6 @@ import type { Answering } from "./answering.ts";
 import { serveHealth } from "./grpc-health.ts";
 import { serveDecisions } from "./grpc-methods.ts";
 import { carriesDnsName } from "./peer-name.ts";
-import { removeStaleSocket } from "./stale-socket.ts";
 
 /** A certificate chain, its key, and the authorities that callers' certificates must come from, as PEM texts. */
 export interface Certificates {
@@ -83,22 +82,11 @@ export async function openGrpcDoor(options: GrpcDoorOptions): Promise<GrpcDoor> 
 
 async function bind(server: GrpcServer, where: GrpcDoorOptions["where"]): Promise<BoundAddress> {
   try {
-    if ("path" in where) return await bindSocket(server, where.path);
-    return await server.listen({ ...where });
+    return await server.listen("path" in where ? { path: where.path } : { ...where });
   } catch (error) {
     const place = "path" in where ? where.path : showAddress(where.host, where.port);
     const problem = error instanceof Error ? error.message : String(error);
     throw new Error(`cannot listen for gRPC on ${place}: ${problem}`, { cause: error });
-  }
-}
-
-async function bindSocket(server: GrpcServer, path: string): Promise<BoundAddress> {
-  try {
-    return await server.listen({ path });
-  } catch (error) {
-    const held = (error as NodeJS.ErrnoException).code === "EADDRINUSE";
-    if (!held || !(await removeStaleSocket(path))) throw error;
-    return server.listen({ path });
   }
 }
 

@@ -26,7 +26,7 @@ export function isStoreAlias(name: string): boolean {
 
 /** Variables of the other service that have no meaning here: read by nobody, named once. */
 export const withoutMeaning: readonly RegExp[] = [
-  /^(REDIS|KVSTORE)_STARTUP_(INITIAL_INTERVAL|MAX_INTERVAL|MAX_ELAPSED_TIME)$/,
+  /^(REDIS|KVSTORE)_STARTUP_/,
   /^(REDIS|KVSTORE)_(PERSECOND_)?CLUSTER_PIPELINE_PARALLELISM$/,
   /^GOSTATS_/,
 ];

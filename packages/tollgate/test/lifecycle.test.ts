@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { connect as connectHttp2 } from "node:http2";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -299,9 +308,11 @@ describe("RUNTIME_ROOT", () => {
     });
     await tollgate.logged(/level=error.*later/);
     assert.throws(() => tollgate.http, /no door for HTTP yet/);
-    mkdirSync(join(root, "config"), { recursive: true });
-    writeFileSync(join(root, "config", "a.yaml"), config["a.yaml"]);
-    tollgate.signal("SIGHUP");
+    // At one moment, as a deployment does it: an empty directory would be a configuration, too.
+    const made = join(folder, "made");
+    mkdirSync(join(made, "config"), { recursive: true });
+    writeFileSync(join(made, "config", "a.yaml"), config["a.yaml"]);
+    renameSync(made, root);
     await tollgate.logged(/Listening for HTTP/);
     assert.equal((await tollgate.stop()).code, 0);
   });

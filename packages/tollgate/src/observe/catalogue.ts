@@ -135,6 +135,23 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     "ratelimit.objcache.increments_lost",
     "Hits that were answered for and that no node of the object cache acknowledged.",
   ),
+  plain(
+    "counter",
+    "ratelimit.objcache.multiget.__code=<code>",
+    "Reads of up to 64 counters each: success, or error where a node failed.",
+  ),
+  plain("counter", "ratelimit.objcache.keys_requested", "Counters that were read from the object cache."),
+  plain("counter", "ratelimit.objcache.keys_found", "Of those, counters that were there."),
+  plain(
+    "counter",
+    "ratelimit.objcache.increment.__code=<code>",
+    "Increments: success, miss where the counter was not there, or error.",
+  ),
+  plain(
+    "counter",
+    "ratelimit.objcache.add.__code=<code>",
+    "Counters that were made: success, not_stored where somebody else was quicker, or error.",
+  ),
   plain("gauge", "ratelimit.embedded.liveCounters", "Counters in the embedded store."),
   plain(
     "gauge",

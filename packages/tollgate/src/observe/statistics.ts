@@ -13,7 +13,8 @@ export type GaugeReader = () => number;
 
 /** Durations, in milliseconds. */
 export interface Timer {
-  record(milliseconds: number): void;
+  /** @param times how often this duration was seen; default once */
+  record(milliseconds: number, times?: number): void;
 }
 
 /** Whose statistics: the metric key, kept in parts so that labels never come from splitting a name. */

@@ -9,8 +9,8 @@ export const RESPONSE_TIME_BOUNDS: readonly number[] = [
   1, 2.5, 5, 10,
 ];
 
-/** Hears every duration, in milliseconds. */
-export type TimerListener = (milliseconds: number) => void;
+/** Hears every duration, in milliseconds, and how often it was seen. */
+export type TimerListener = (milliseconds: number, times: number) => void;
 
 /** A timer that keeps its own totals and tells whoever wants each duration. */
 export class RecordingTimer implements Timer {
@@ -23,15 +23,15 @@ export class RecordingTimer implements Timer {
   readonly buckets: Float64Array = new Float64Array(RESPONSE_TIME_BOUNDS.length + 1);
   #listeners: readonly TimerListener[] = [];
 
-  record(milliseconds: number): void {
+  record(milliseconds: number, times = 1): void {
     // A clock that was set back must not turn a sum around, and NaN must not end it.
     let duration = 0;
     if (milliseconds > 0) duration = milliseconds;
-    this.count++;
-    this.sum += duration;
+    this.count += times;
+    this.sum += duration * times;
     if (duration > this.max) this.max = duration;
-    this.buckets[bucketOf(duration / 1000, RESPONSE_TIME_BOUNDS)]!++;
-    for (let i = 0; i < this.#listeners.length; i++) this.#listeners[i]!(duration);
+    this.buckets[bucketOf(duration / 1000, RESPONSE_TIME_BOUNDS)]! += times;
+    for (let i = 0; i < this.#listeners.length; i++) this.#listeners[i]!(duration, times);
   }
 
   /** Every later duration is passed to `listener` too. */

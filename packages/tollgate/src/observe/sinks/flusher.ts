@@ -34,7 +34,9 @@ export class Flusher {
     view.onTimer((entry) => {
       const reservoir = new Reservoir(MAX_TIMER_SAMPLES);
       this.#reservoirs.set(entry, reservoir);
-      entry.timer.listen((milliseconds) => reservoir.add(milliseconds));
+      entry.timer.listen((milliseconds, times) => {
+        for (let time = 0; time < times; time++) reservoir.add(milliseconds);
+      });
     });
   }
 

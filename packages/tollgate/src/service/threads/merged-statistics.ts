@@ -6,6 +6,7 @@ import type {
   Statistics,
   Timer,
 } from "../../observe/statistics.ts";
+import type { BinnedDurations } from "./duration-bins.ts";
 import { ruleFields, type ThreadFigures } from "./messages.ts";
 
 /**
@@ -67,12 +68,13 @@ export class MergedStatistics implements Statistics {
       this.#registry.domainNotFound(domain).value += increase;
     for (const [name, increase] of figures.counters) this.#registry.counter(name).value += increase;
     for (const [name, value] of figures.gauges) this.#setGauge(name, thread, () => value);
-    for (const [name, milliseconds] of figures.durations) this.addDurations(name, milliseconds);
+    for (const [name, durations] of figures.durations) this.addDurations(name, durations);
   }
 
-  addDurations(name: string, milliseconds: Float64Array): void {
+  addDurations(name: string, { milliseconds, times }: BinnedDurations): void {
     const timer = this.#registry.timer(name);
-    for (let index = 0; index < milliseconds.length; index++) timer.record(milliseconds[index]!);
+    for (let index = 0; index < milliseconds.length; index++)
+      timer.record(milliseconds[index]!, times[index]!);
   }
 
   /** A thread that has ended has no gauges any more. */

@@ -6,6 +6,7 @@ import type { SampledKind } from "../../observe/profiling/profiler.ts";
 import type { MetricKey } from "../../observe/statistics.ts";
 import type { RuleDrafts } from "../../rules/rule-set.ts";
 import type { Environment } from "../../settings/reading.ts";
+import type { BinnedDurations } from "./duration-bins.ts";
 
 /** What a thread that serves gRPC is started with. */
 export interface ThreadStart {
@@ -47,7 +48,7 @@ export type FromThread =
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "statistics"; readonly number: number; readonly figures: ThreadFigures }
   | { readonly kind: "samples"; readonly number: number; readonly samples: readonly StackSample[] }
-  | { readonly kind: "durations"; readonly timer: string; readonly milliseconds: Float64Array }
+  | { readonly kind: "durations"; readonly timer: string; readonly durations: BinnedDurations }
   | { readonly kind: "component"; readonly name: string; readonly fault: string | undefined }
   | { readonly kind: "drained"; readonly figures: ThreadFigures };
 
@@ -58,7 +59,7 @@ export interface ThreadFigures {
   readonly counters: readonly (readonly [name: string, increase: number])[];
   /** Present values, not increases. */
   readonly gauges: readonly (readonly [name: string, value: number])[];
-  readonly durations: readonly (readonly [timer: string, milliseconds: Float64Array])[];
+  readonly durations: readonly (readonly [timer: string, durations: BinnedDurations])[];
 }
 
 export interface RuleFigures {

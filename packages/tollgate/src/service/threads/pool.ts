@@ -202,7 +202,7 @@ export class ThreadPool {
       statistics.add(thread.number, message.figures);
       thread.waiting.get(message.number)?.(message);
     } else if (message.kind === "samples") thread.waiting.get(message.number)?.(message);
-    else if (message.kind === "durations") statistics.addDurations(message.timer, message.milliseconds);
+    else if (message.kind === "durations") statistics.addDurations(message.timer, message.durations);
     else if (message.kind === "component") this.#hearComponent(thread, message.name, message.fault);
     else if (message.kind === "drained") {
       thread.drained = true;

@@ -6,10 +6,11 @@ import type {
   Statistics,
   Timer,
 } from "../../observe/statistics.ts";
+import { type BinnedDurations, DurationBins } from "./duration-bins.ts";
 import { type RuleFigures, ruleFields, type ThreadFigures } from "./messages.ts";
 
-/** So many durations travel together; a thread holds back no more. */
-const DURATIONS = 4096;
+/** So many durations are handed over together; a thread holds back no more. */
+const DURATIONS = 16_384;
 const OTHER = "_other";
 
 /**
@@ -18,7 +19,7 @@ const OTHER = "_other";
  */
 export class ThreadStatistics implements Statistics {
   readonly #maxDynamicKeys: number;
-  readonly #sendDurations: (timer: string, milliseconds: Float64Array) => void;
+  readonly #sendDurations: (timer: string, durations: BinnedDurations) => void;
   readonly #rules = new Map<string, TrackedRule>();
   readonly #notFound = new Map<string, TrackedCounter>();
   readonly #counters = new Map<string, TrackedCounter>();
@@ -27,7 +28,7 @@ export class ThreadStatistics implements Statistics {
   readonly #timers = new Map<string, BatchingTimer>();
   #dynamic = 0;
 
-  constructor(maxDynamicKeys: number, sendDurations: (timer: string, milliseconds: Float64Array) => void) {
+  constructor(maxDynamicKeys: number, sendDurations: (timer: string, durations: BinnedDurations) => void) {
     this.#maxDynamicKeys = maxDynamicKeys;
     this.#sendDurations = sendDurations;
   }
@@ -76,7 +77,7 @@ export class ThreadStatistics implements Statistics {
   timer(name: string): Timer {
     let timer = this.#timers.get(name);
     if (timer === undefined) {
-      timer = new BatchingTimer((milliseconds) => this.#sendDurations(name, milliseconds));
+      timer = new BatchingTimer((durations) => this.#sendDurations(name, durations));
       this.#timers.set(name, timer);
     }
     return timer;
@@ -142,26 +143,21 @@ class TrackedRule implements RuleStatistics {
 }
 
 class BatchingTimer implements Timer {
-  readonly #send: (milliseconds: Float64Array) => void;
-  #batch = new Float64Array(DURATIONS);
-  #length = 0;
+  readonly #send: (durations: BinnedDurations) => void;
+  readonly #bins = new DurationBins();
+  #held = 0;
 
-  constructor(send: (milliseconds: Float64Array) => void) {
+  constructor(send: (durations: BinnedDurations) => void) {
     this.#send = send;
   }
 
   record(milliseconds: number): void {
-    this.#batch[this.#length++] = milliseconds;
-    if (this.#length < DURATIONS) return;
-    const full = this.#batch;
-    this.#batch = new Float64Array(DURATIONS);
-    this.#length = 0;
-    this.#send(full);
+    this.#bins.add(milliseconds);
+    if (++this.#held >= DURATIONS) this.#send(this.take());
   }
 
-  take(): Float64Array {
-    const taken = this.#batch.slice(0, this.#length);
-    this.#length = 0;
-    return taken;
+  take(): BinnedDurations {
+    this.#held = 0;
+    return this.#bins.take();
   }
 }

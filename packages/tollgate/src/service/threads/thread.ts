@@ -24,8 +24,8 @@ function send(message: FromThread, transfer: ArrayBuffer[] = []): void {
 async function serve(): Promise<void> {
   const settings = divideSettings(loadSettings(start.environment).settings, start.parts);
   const log = createLogger({ level: start.level, format: settings.logs.format });
-  const statistics = new ThreadStatistics(settings.stats.maxDynamicKeys, (timer, milliseconds) =>
-    send({ kind: "durations", timer, milliseconds }, [milliseconds.buffer as ArrayBuffer]),
+  const statistics = new ThreadStatistics(settings.stats.maxDynamicKeys, (timer, durations) =>
+    send({ kind: "durations", timer, durations }),
   );
   // The main thread says what becomes of the health; here it is only passed on.
   const tracing = await openTracing(settings, log);

@@ -163,7 +163,7 @@ export class Families {
     const observer = this.#sample(mapped, mapped.observer.type)?.observer;
     if (observer === undefined) return;
     const { scale } = mapped;
-    entry.timer.listen((milliseconds) => observer.observe(milliseconds * scale));
+    entry.timer.listen((milliseconds, times) => observer.observe(milliseconds * scale, times));
   }
 
   #map(entry: GaugeEntry | TimerEntry, kind: StatisticKind): Mapped | undefined {

@@ -13,10 +13,10 @@ export class Histogram {
     this.buckets = new Float64Array(shape.bounds.length + 1);
   }
 
-  observe(value: number): void {
-    this.buckets[bucketOf(value, this.bounds)]!++;
-    this.sum += value;
-    this.count++;
+  observe(value: number, times = 1): void {
+    this.buckets[bucketOf(value, this.bounds)]! += times;
+    this.sum += value * times;
+    this.count += times;
   }
 }
 
@@ -43,11 +43,11 @@ export class Summary {
     this.#partStart = now();
   }
 
-  observe(value: number): void {
+  observe(value: number, times = 1): void {
     this.#rotate();
-    this.#parts[0]!.add(value);
-    this.sum += value;
-    this.count++;
+    for (let time = 0; time < times; time++) this.#parts[0]!.add(value);
+    this.sum += value * times;
+    this.count += times;
   }
 
   /** In the order of `quantiles`; NaN where nothing was observed lately. */

@@ -49,10 +49,26 @@ export async function openObjcache(
   const { statistics } = around;
   statistics.gauge("ratelimit.objcache.nodes", () => store.gauges.nodes);
   statistics.gauge("ratelimit.objcache.cx_active", () => store.gauges.cxActive);
-  statistics.counterFrom("ratelimit.objcache.cx_total", () => store.gauges.cxTotal);
-  statistics.counterFrom("ratelimit.objcache.increments_lost", () => store.gauges.incrementsLost);
+  for (const [name, field] of objcacheCounters)
+    statistics.counterFrom(`ratelimit.objcache.${name}`, () => store.gauges[field]);
   return withFailurePolicy(store, objcache.failureMode, around);
 }
+
+/** All but the first two under the names that switching users have in their dashboards. */
+const objcacheCounters = [
+  ["cx_total", "cxTotal"],
+  ["increments_lost", "incrementsLost"],
+  ["multiget.__code=success", "multigetSuccess"],
+  ["multiget.__code=error", "multigetError"],
+  ["keys_requested", "keysRequested"],
+  ["keys_found", "keysFound"],
+  ["increment.__code=success", "incrementSuccess"],
+  ["increment.__code=miss", "incrementMiss"],
+  ["increment.__code=error", "incrementError"],
+  ["add.__code=success", "addSuccess"],
+  ["add.__code=not_stored", "addNotStored"],
+  ["add.__code=error", "addError"],
+] as const;
 
 interface InstanceContext {
   readonly pool: string;

@@ -194,10 +194,8 @@ describe("objcache", () => {
       );
       assert.deepEqual(new Set(await Promise.all(calls)), new Set([1]));
       assert.equal(proxy.accepted - before, expected);
-      assert.deepEqual(
-        { ...store.gauges, incrementsLost: 0 },
-        { nodes: 1, cxActive: expected, cxTotal: expected, incrementsLost: 0 },
-      );
+      const { nodes: known, cxActive, cxTotal } = store.gauges;
+      assert.deepEqual([known, cxActive, cxTotal], [1, expected, expected]);
       await store.close();
       assert.equal(store.gauges.cxActive, 0);
     }
@@ -212,6 +210,59 @@ describe("objcache", () => {
     for (const request of requests) await store.count(request);
     assert.equal(requests.filter(({ counts }) => counts[0]!.outcome === Outcome.COUNTED).length, 10);
     assert.equal(await countOne(store, { stem, hits: 0 }), 10);
+  });
+
+  test("what became of each read, increment and making of a counter is counted", async (t) => {
+    const proxy = await FaultyProxy.start(servers[0]!.port);
+    t.after(() => proxy.stop());
+    const store = open(t, { nodes: [proxy.url], maxIdleConnections: 1 });
+    const stem = stemOf(t);
+    const added = async (work: () => Promise<unknown>) => {
+      const before = { ...store.gauges };
+      await work();
+      await store.flushed();
+      const changes = Object.entries(store.gauges).map(([name, value]) => [
+        name,
+        value - before[name as keyof typeof before],
+      ]);
+      return Object.fromEntries(changes.filter(([, change]) => change !== 0));
+    };
+    const connected = { cxActive: 1, cxTotal: 1 };
+    const read = { multigetSuccess: 1, keysRequested: 1 };
+    assert.deepEqual(await added(() => countOne(store, { stem })), {
+      ...connected,
+      ...read,
+      addSuccess: 1,
+      incrementSuccess: 1,
+    });
+    assert.deepEqual(await added(() => countOne(store, { stem })), {
+      ...read,
+      keysFound: 1,
+      incrementSuccess: 1,
+    });
+    const reads = async () => {
+      const text = await servers[0]!.command("stats\r\n", /END\r\n$/);
+      return Number(/cmd_get (\d+)/.exec(text)![1]);
+    };
+    const evicted = async () => {
+      const before = await reads();
+      proxy.held = () => true;
+      const counted = countOne(store, { stem });
+      await until("it was read", async () => (await reads()) > before);
+      await servers[0]!.command(`delete ${keyOf(stem)}\r\n`, /DELETED/);
+      proxy.held = () => false;
+      await counted;
+    };
+    assert.deepEqual(await added(evicted), {
+      ...read,
+      keysFound: 1,
+      incrementMiss: 1,
+      addSuccess: 1,
+      incrementSuccess: 1,
+    });
+    proxy.cutAfter = 3;
+    const failed = await added(() => countFails(store, "STORE_UNAVAILABLE", { stem }));
+    assert.deepEqual([failed.multigetError, failed.multigetSuccess], [1, undefined]);
   });
 
   describe("when a node is sick", () => {

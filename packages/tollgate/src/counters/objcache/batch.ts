@@ -1,6 +1,7 @@
 import { type Count, MAX_COUNT, Outcome, StoreError } from "../store.ts";
 import type { Exchange } from "../transport/link.ts";
 import type { Ticket } from "../transport/ticket.ts";
+import type { ObjcacheGauges } from "./options.ts";
 import type { TextReply } from "./reply.ts";
 
 /** Hits that were answered for and not sent yet. */
@@ -22,6 +23,7 @@ export interface Member {
 export interface BatchContext {
   /** The hits of this lane that wait to be sent. */
   readonly increments: Map<string, Increment>;
+  readonly gauges: ObjcacheGauges;
   readonly maxIncrements: number;
   /** An expiry as memcached takes it. */
   expiry(windowSize: number): number;
@@ -78,19 +80,31 @@ export class Batch implements Exchange<TextReply> {
       this.#expected.push("g");
     }
     this.text = text;
+    context.gauges.keysRequested += this.#keys.length;
   }
 
   accept(reply: TextReply): boolean {
+    const { gauges } = this.#context;
     if (typeof reply !== "string") {
       this.#values.set(reply.key, reply.data);
+      gauges.keysFound++;
       return false;
     }
     switch (this.#expected[this.#cursor++]) {
+      case "a":
+        if (reply === "STORED") gauges.addSuccess++;
+        else if (reply === "NOT_STORED") gauges.addNotStored++;
+        else gauges.addError++;
+        break;
       case "i":
         this.#incremented(reply);
         break;
       case "g":
-        if (reply !== "END") this.#failedGets.add(this.#gets);
+        if (reply === "END") gauges.multigetSuccess++;
+        else {
+          gauges.multigetError++;
+          this.#failedGets.add(this.#gets);
+        }
         this.#gets++;
         break;
     }
@@ -104,12 +118,21 @@ export class Batch implements Exchange<TextReply> {
   broken(error: StoreError): void {
     // Some of these may have been counted; to send them again might count them twice.
     for (const [, increment] of this.#sent.slice(this.#acknowledged)) this.#context.lost(increment);
+    const { gauges } = this.#context;
+    for (const kind of this.#expected.slice(this.#cursor))
+      gauges[kind === "a" ? "addError" : kind === "i" ? "incrementError" : "multigetError"]++;
     this.#settle(error);
   }
 
   #incremented(reply: string): void {
     const [key, increment] = this.#sent[this.#acknowledged++]!;
-    if (/^\d+/.test(reply)) return;
+    const { gauges } = this.#context;
+    if (/^\d+/.test(reply)) {
+      gauges.incrementSuccess++;
+      return;
+    }
+    if (reply === "NOT_FOUND") gauges.incrementMiss++;
+    else gauges.incrementError++;
     if (reply === "NOT_FOUND" && increment.hits < 0) return;
     if (reply === "NOT_FOUND" && !increment.absent) this.#again(key, increment);
     else this.#context.lost(increment);

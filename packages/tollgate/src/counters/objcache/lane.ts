@@ -51,6 +51,7 @@ export class Lane {
     this.#around = around;
     this.#context = {
       increments: this.#increments,
+      gauges: around.gauges,
       maxIncrements: around.maxWaiting,
       expiry: around.expiry,
       looked: around.looked,

@@ -5,7 +5,7 @@ import { Ticket } from "../transport/ticket.ts";
 import { tlsConnectionOptions } from "../transport/tls.ts";
 import { expiryOf, keyOf } from "./key.ts";
 import { Nodes } from "./nodes.ts";
-import type { ObjcacheGauges, ObjcacheOptions } from "./options.ts";
+import { newGauges, type ObjcacheOptions } from "./options.ts";
 
 /**
  * Counters in memcached nodes: a counter is read, the decision taken, and the increment sent without anybody waiting
@@ -15,7 +15,8 @@ import type { ObjcacheGauges, ObjcacheOptions } from "./options.ts";
  */
 export class ObjcacheStore implements CounterStore {
   readonly kind = "objcache";
-  readonly gauges: ObjcacheGauges = { nodes: 0, cxActive: 0, cxTotal: 0, incrementsLost: 0 };
+  /** Plain numbers for `ratelimit.objcache.*`. */
+  readonly gauges = newGauges();
   readonly #nodes: Nodes;
   readonly #timeout: number;
   readonly #tracing: Tracing | undefined;

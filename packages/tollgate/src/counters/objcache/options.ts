@@ -40,4 +40,36 @@ export interface ObjcacheGauges {
   cxTotal: number;
   /** Increments that were answered for and never acknowledged by a node: hits that the store does not know of. */
   incrementsLost: number;
+  /** What became of each `get`, which asks for up to 64 keys. */
+  multigetSuccess: number;
+  multigetError: number;
+  keysRequested: number;
+  keysFound: number;
+  /** What became of each `incr` and `decr`; a miss is a key that the node does not hold. */
+  incrementSuccess: number;
+  incrementMiss: number;
+  incrementError: number;
+  /** What became of each `add`; not stored is a key that somebody else had made meanwhile. */
+  addSuccess: number;
+  addNotStored: number;
+  addError: number;
+}
+
+export function newGauges(): ObjcacheGauges {
+  return {
+    nodes: 0,
+    cxActive: 0,
+    cxTotal: 0,
+    incrementsLost: 0,
+    multigetSuccess: 0,
+    multigetError: 0,
+    keysRequested: 0,
+    keysFound: 0,
+    incrementSuccess: 0,
+    incrementMiss: 0,
+    incrementError: 0,
+    addSuccess: 0,
+    addNotStored: 0,
+    addError: 0,
+  };
 }

@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
 import {
+  createSecureContext,
   createServer as createTlsServer,
   type PeerCertificate,
   type TLSSocket,
@@ -12,6 +13,7 @@ import type { Host, Route } from "./connection/host.ts";
 import { inPlace } from "./connection/requests.ts";
 import { responseHeadersTemplate } from "./connection/templates.ts";
 import { resolveLimits, resolveTimes } from "./options.ts";
+import { contextOptions } from "./secure-context.ts";
 import type {
   BidiStreamingHandler,
   BoundAddress,
@@ -128,9 +130,12 @@ export class GrpcServer {
    */
   setSecureContext(context: SecureContext): void {
     if (this.#tls === undefined) throw new Error("setSecureContext: this server has no tls option");
-    const merged = secureContextOf({ ...this.#tls, ...this.#secureContext, ...context } as TlsOptions);
-    for (const listener of this.#listeners) (listener as TlsServer).setSecureContext(merged);
-    this.#secureContext = { ...this.#secureContext, ...context };
+    const replaced = { ...this.#secureContext, ...context };
+    const options = contextOptions(this.#tls, replaced);
+    // Whether it fits is found out before the first listener changes, and where there is none.
+    createSecureContext(options);
+    for (const listener of this.#listeners) (listener as TlsServer).setSecureContext(options);
+    this.#secureContext = replaced;
   }
 
   /**
@@ -194,11 +199,10 @@ export class GrpcServer {
 
   #createListener(): Server {
     if (this.#tls === undefined) return createServer((socket) => this.#accept(socket, false));
-    const { requestCert = false, verifyPeer, minVersion = "TLSv1.2" } = this.#tls;
+    const { requestCert = false, verifyPeer } = this.#tls;
     const server = createTlsServer({
-      ...secureContextOf({ ...this.#tls, ...this.#secureContext } as TlsOptions),
+      ...contextOptions(this.#tls, this.#secureContext),
       ALPNProtocols: ["h2"],
-      minVersion,
       requestCert,
       rejectUnauthorized: requestCert,
       handshakeTimeout: Math.min(this.#host.times.handshakeTimeoutMs || LONGEST_TIMER_MS, LONGEST_TIMER_MS),
@@ -302,8 +306,4 @@ function safely<A extends unknown[]>(
       // Nobody is left to tell.
     }
   };
-}
-
-function secureContextOf({ cert, key, ca }: TlsOptions): SecureContext {
-  return ca === undefined ? { cert, key } : { cert, key, ca };
 }

@@ -7,6 +7,7 @@ import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 import grpc from "@grpc/grpc-js";
 import { GrpcServer, type ServerOptions } from "../src/index.ts";
 import { Authority } from "./support/certificates.ts";
+import { preface, settings } from "./support/raw-client.ts";
 
 const bytes = (value: Buffer) => value;
 const authority = new Authority("right");
@@ -145,5 +146,108 @@ describe("TLS", () => {
     socket.write("GET / HTTP/1.1\r\n\r\n");
     await once(socket, "close");
     assert.equal(await call(it.port, grpc.credentials.createSsl(authority.ca)), "hello");
+  });
+
+  test("a replaced certificate leaves the lowest version and the other terms as they are", async () => {
+    await using it = await start({ tls: { ...localhost, minVersion: "TLSv1.3" } });
+    it.server.setSecureContext(authority.issue("renewed"));
+    const open = (maxVersion: "TLSv1.2" | "TLSv1.3") =>
+      handshake(it.port, { maxVersion, ALPNProtocols: ["h2"], checkServerIdentity: () => undefined });
+    const { socket, error } = await open("TLSv1.3");
+    assert.equal(error, undefined);
+    socket.destroy();
+    assert.match(String((await open("TLSv1.2")).error), /version/);
+  });
+
+  test("TLS 1.2: a client that renegotiates is not followed", async () => {
+    await using it = await start({ tls: localhost });
+    const { socket } = await handshake(it.port, { maxVersion: "TLSv1.2", ALPNProtocols: ["h2"] });
+    const refused = Promise.withResolvers<Error | null>();
+    socket.on("error", refused.resolve);
+    socket.on("close", () => refused.resolve(new Error("closed")));
+    socket.renegotiate({}, refused.resolve);
+    assert.ok(await refused.promise);
+    socket.destroy();
+  });
+
+  for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
+    test(`${maxVersion}: a resumed session's certificate is looked at again, and a swap of authorities ends it`, async () => {
+      const trusted = new Set(["alice"]);
+      await using it = await start({
+        tls: {
+          ...localhost,
+          ca: authority.ca,
+          requestCert: true,
+          verifyPeer: ({ subject }) => trusted.has(String(subject.CN)),
+        },
+      });
+      const open = (session?: Buffer) =>
+        handshake(it.port, {
+          ...alice,
+          maxVersion,
+          ALPNProtocols: ["h2"],
+          checkServerIdentity: () => undefined,
+          ...(session !== undefined && { session }),
+        });
+      const first = await open();
+      // Of TLS 1.3 it comes in a message of its own, after the handshake.
+      const session =
+        maxVersion === "TLSv1.2"
+          ? first.socket.getSession()
+          : ((await once(first.socket, "session")) as [Buffer])[0];
+      first.socket.destroy();
+      /** Whether the server goes on with the connection: it answers the preface with its SETTINGS. */
+      const isServed = async ({ socket, error }: Awaited<ReturnType<typeof open>>) => {
+        if (error !== undefined) return false;
+        const outcome = Promise.withResolvers<boolean>();
+        socket.once("data", () => outcome.resolve(true));
+        socket.once("close", () => outcome.resolve(false));
+        socket.on("error", () => outcome.resolve(false));
+        socket.write(Buffer.concat([preface, settings()]));
+        const served = await outcome.promise;
+        socket.destroy();
+        return served;
+      };
+      const resumed = await open(session);
+      assert.equal(resumed.socket.isSessionReused(), true);
+      assert.equal(await isServed(resumed), true);
+      trusted.delete("alice");
+      assert.equal(await isServed(await open(session)), false);
+      trusted.add("alice");
+      it.server.setSecureContext({ ...localhost, ca: stranger.ca });
+      const swapped = await open(session);
+      assert.equal(swapped.error === undefined && swapped.socket.isSessionReused(), false);
+      assert.equal(await isServed(swapped), false);
+    });
+  }
+
+  test("a certificate swap leaves open connections and their calls alone", async () => {
+    await using it = await start({ tls: localhost });
+    const client = new grpc.Client(`localhost:${it.port}`, grpc.credentials.createSsl(authority.ca));
+    const ask = () =>
+      new Promise<string>((resolve, reject) =>
+        client.makeUnaryRequest("/t.T/Echo", bytes, bytes, Buffer.from("on"), (error, answer?: Buffer) =>
+          error ? reject(error) : resolve(String(answer)),
+        ),
+      );
+    assert.equal(await ask(), "on");
+    it.server.setSecureContext(stranger.issue("localhost"));
+    assert.equal(await ask(), "on");
+    assert.equal(it.server.counts().connectionsAccepted, 1);
+    client.close();
+  });
+
+  test("a drain cuts handshakes that have not ended", async () => {
+    const server = new GrpcServer({ tls: localhost });
+    const bound = await server.listen({ port: 0 });
+    const socket = connectTcp({ port: bound.kind === "tcp" ? bound.port : 0, host: "127.0.0.1" });
+    await once(socket, "connect");
+    socket.on("error", () => {});
+    socket.resume();
+    const closed = once(socket, "close");
+    // The server has accepted it before it hears of the drain.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await server.drain();
+    await closed;
   });
 });

@@ -43,6 +43,8 @@ class Bridge:
         self._stopping = False
         self._owner = os.getpid()
         self._was_ready = False
+        #: Counts the Node processes that have ended, so that connections to them are not used again.
+        self.epoch = 0
 
     def start(self) -> None:
         """Starts Node where none runs. Raises StartError where the application cannot start."""
@@ -88,6 +90,7 @@ class Bridge:
             was_usable = process.usable
             with changed:
                 process.usable = False
+                self.epoch += 1
             process.abandon()
             status = process.wait(STOP_TIMEOUT if self._stopping else EXIT_TIMEOUT)
             with changed:

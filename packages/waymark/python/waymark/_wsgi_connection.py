@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 import select
 import socket
+import struct
 import time
 from typing import Any
 
 from . import _frames as frames
+
+
+#: Seconds until a thread that waits for an answer begins to look at its client as well.
+PATIENCE = 0.05
 
 
 class Lost(Exception):
@@ -18,25 +23,21 @@ class Lost(Exception):
 class WsgiConnection:
     """A blocking socket pair and the frames that come over it."""
 
-    def __init__(self, sock: socket.socket) -> None:
+    def __init__(self, sock: socket.socket, epoch: int) -> None:
+        #: Which of the Node processes is at the other end.
+        self.epoch = epoch
         self._socket = sock
         self._descriptor = sock.fileno()
         self._buffer = b""
         #: Kind and payload of a frame that nobody has heard yet; kind 0 for none.
         self._whole = (0, b"")
         self._last_number = 0
+        # The kernel's own timer: one of Python's would ask poll() ahead of every recv().
+        seconds, rest = divmod(PATIENCE, 1)
+        patience = struct.pack("@ll", int(seconds), int(rest * 1_000_000))
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, patience)
         self._poller = select.poll()
         self._poller.register(sock, select.POLLIN)
-
-    def is_alive(self) -> bool:
-        """Whether Node is still at the other end."""
-        try:
-            while self._poll(0, None):
-                self._fill()  # What is left of an answer that nobody waited for.
-                self._has_whole()
-        except Lost:
-            return False
-        return True
 
     def begin(self) -> int:
         """The number of the next exchange. What is left of the one before is not heard any more."""
@@ -53,10 +54,18 @@ class WsgiConnection:
     def next(self) -> tuple[int, bytes]:
         """Kind and payload of the current exchange's next frame."""
         while not self._has_whole():
-            self._fill()
+            if not self._fill():
+                self._poll(None, None)
         kind, payload = self._whole
         self._whole = (0, b"")
         return kind, payload
+
+    def wait_briefly(self) -> bool:
+        """Whether a frame comes within PATIENCE, at the cost of a single system call."""
+        while not self._has_whole():
+            if not self._fill():
+                return False
+        return True
 
     def wait(self, timeout: float, client: Any = None) -> bool | None:
         """Whether a frame comes within so many seconds; None where the client leaves meanwhile."""
@@ -74,11 +83,14 @@ class WsgiConnection:
                 watched = None  # It sends on: the end of that is not to be seen from here.
         return True
 
-    def _poll(self, timeout: float, watched: int | None) -> set[int]:
+    def _poll(self, timeout: float | None, watched: int | None) -> set[int]:
         if watched is not None:
             self._poller.register(watched, select.POLLIN)
         try:
-            return {descriptor for descriptor, _ in self._poller.poll(timeout * 1000)}
+            return {
+                descriptor
+                for descriptor, _ in self._poller.poll(None if timeout is None else timeout * 1000)
+            }
         finally:
             if watched is not None:
                 self._poller.unregister(watched)
@@ -105,14 +117,18 @@ class WsgiConnection:
             self._buffer = buffer[at:]
         return self._whole[0] != 0
 
-    def _fill(self) -> None:
+    def _fill(self) -> bool:
+        """Reads what is there; False where nothing comes within PATIENCE."""
         try:
             data = self._socket.recv(262_144)
+        except BlockingIOError:
+            return False
         except OSError as error:
             raise Lost from error
         if not data:
             raise Lost
         self._buffer = self._buffer + data if self._buffer else data
+        return True
 
 
 def _descriptor(client: Any) -> int | None:

@@ -9,8 +9,8 @@ from . import _frames as frames
 from ._wsgi_connection import Lost, WsgiConnection
 from ._wsgi_request import WsgiRequest
 
-#: Seconds between looks at whether the client is still there, once it has waited as long.
-WATCH_EVERY = 0.05
+#: Seconds that a thread waits for answer and client at once.
+WATCH_EVERY = 60.0
 
 #: Status, head, start of the body, whether that is all of it.
 WsgiAnswer = tuple[int, str, bytes, bool]
@@ -60,16 +60,15 @@ class WsgiExchange:
         if not self._send_request():
             return None
         client = self._request.client
-        waited = False
         while True:
             if not self._feed():
                 return None
-            ready = self._connection.wait(WATCH_EVERY, client if waited else None)
-            if ready is None:
-                return None
-            if not ready:
-                waited = client is not None
-                continue
+            if not self._connection.wait_briefly():
+                ready = self._connection.wait(WATCH_EVERY, client)
+                if ready is None:
+                    return None
+                if not ready:
+                    continue
             kind, payload = self._connection.next()
             if kind == frames.ANSWER:
                 flags, status, length = frames.ANSWER_PARTS.unpack_from(payload)

@@ -58,10 +58,11 @@ def _begin() -> WsgiConnection:
             connection = _idle.pop()
         except IndexError:
             break
-        if connection.is_alive():
+        if connection.epoch == _bridge.epoch:
             return connection
         connection.close()
-    return WsgiConnection(_bridge.connect())
+    epoch = _bridge.epoch
+    return WsgiConnection(_bridge.connect(), epoch)
 
 
 def _whole(

@@ -26,7 +26,7 @@ export async function checkFirstMinute(url: string): Promise<void> {
   assert.equal(await curl(`${url}/foo/12?verbose=true`), '{"id":12,"verbose":true}');
   const refused = await curl("-i", `${url}/foo/x`);
   assert.match(refused, /^HTTP\/1\.1 400 /);
-  assert.match(refused, /content-type: application\/problem\+json/);
+  assert.match(refused, /content-type: application\/problem\+json/i);
   const problem = JSON.parse(refused.slice(refused.indexOf("\r\n\r\n"))) as {
     errors: { in: string; name: string }[];
   };

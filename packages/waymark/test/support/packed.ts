@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 
 const PACKAGE = fileURLToPath(new URL("../..", import.meta.url));
 const ROOT = dirname(dirname(PACKAGE));
-const NOT_PACKED = new Set(["node_modules", "dist", "test", "python"]);
+const NOT_PACKED = new Set(["node_modules", "dist", "test"]);
 
 /** A folder of its own, removed when the tests end. */
 export function temporaryFolder(name: string): string {

@@ -36,21 +36,26 @@ interface CallShape {
   readonly contentLength: boolean;
 }
 
-const shapes: fc.Arbitrary<CallShape> = fc.record({
-  path: fc.constantFrom("/t.T/InPlace", "/t.T/InPlace", "/t.T/Simple", "/t.T/Unknown"),
-  size: fc.oneof(fc.nat(20), fc.nat(20), fc.nat(2000), fc.nat(50_000)),
-  fill: fc.nat(255),
-  gzip: fc.boolean(),
-  more: fc.array(fc.tuple(fc.constantFrom("x-tag", "x-trace", "user-agent"), printable), {
-    maxLength: 3,
-  }) as fc.Arbitrary<Fields>,
-  cuts: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 4 }),
-  padding: fc.oneof(fc.constant(0), fc.nat(255)),
-  priority: fc.boolean(),
-  continuations: fc.nat(3),
-  ending: fc.constantFrom("with data", "empty data", "trailers"),
-  contentLength: fc.boolean(),
-});
+/** Methods that answer within the read that brings the request's end, and those that do later. */
+const AT_ONCE = ["/t.T/InPlace", "/t.T/InPlace", "/t.T/Simple", "/t.T/Unknown"];
+const LATER = ["/t.T/Later", "/t.T/LaterInPlace", "/t.T/Each", "/t.T/Twice"];
+
+const shapesOf = (paths: readonly string[]): fc.Arbitrary<CallShape> =>
+  fc.record({
+    path: fc.constantFrom(...paths),
+    size: fc.oneof(fc.nat(20), fc.nat(20), fc.nat(2000), fc.nat(50_000)),
+    fill: fc.nat(255),
+    gzip: fc.boolean(),
+    more: fc.array(fc.tuple(fc.constantFrom("x-tag", "x-trace", "user-agent"), printable), {
+      maxLength: 3,
+    }) as fc.Arbitrary<Fields>,
+    cuts: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 4 }),
+    padding: fc.oneof(fc.constant(0), fc.nat(255)),
+    priority: fc.boolean(),
+    continuations: fc.nat(3),
+    ending: fc.constantFrom("with data", "empty data", "trailers"),
+    contentLength: fc.boolean(),
+  });
 
 const controls = fc.oneof(
   fc.constant(settings([4, 1_000_000])),
@@ -117,39 +122,54 @@ function bodyFrames(
   return { length: bytes.length, frames };
 }
 
-/** The bytes of a whole legal conversation. */
-export const conversations: fc.Arbitrary<Buffer> = fc
-  .record({
-    shapes: fc.array(shapes, { minLength: 1, maxLength: 8 }),
-    order: fc.array(fc.nat(100), { minLength: 60, maxLength: 60 }),
-    controls: fc.array(controls, { maxLength: 6 }),
-  })
-  .map(({ shapes: calls, order, controls: between }) => {
-    const encoder = new HPACK();
-    const parts: Buffer[] = [
-      preface,
-      settings([4, 0x7fffffff]),
-      frame(type.windowUpdate, 0, 0, uint32(BIG_WINDOW)),
-    ];
-    const waiting = calls.map((shape, index) => ({ shape, id: index * 2 + 1 }));
-    const open: (() => Buffer)[][] = [];
-    const extra = [...between];
-    for (let step = 0; waiting.length > 0 || open.length > 0; step++) {
-      const choice = order[step % order.length]!;
-      if (extra.length > 0 && choice % 7 === 0) parts.push(extra.pop()!);
-      if (waiting.length > 0 && (open.length === 0 || choice % 3 === 0)) {
-        const { shape, id } = waiting.shift()!;
-        const { length, frames } = bodyFrames(shape, id, encoder);
-        parts.push(headerFrames(shape, id, encoder, length));
-        open.push(frames);
-      } else {
-        const index = choice % open.length;
-        parts.push(open[index]!.shift()!());
-        if (open[index]!.length === 0) open.splice(index, 1);
+const conversationsOf = (paths: readonly string[]): fc.Arbitrary<Buffer> =>
+  fc
+    .record({
+      shapes: fc.array(shapesOf(paths), { minLength: 1, maxLength: 8 }),
+      order: fc.array(fc.nat(100), { minLength: 60, maxLength: 60 }),
+      controls: fc.array(controls, { maxLength: 6 }),
+    })
+    .map(({ shapes: calls, order, controls: between }) => {
+      const encoder = new HPACK();
+      const parts: Buffer[] = [
+        preface,
+        settings([4, 0x7fffffff]),
+        frame(type.windowUpdate, 0, 0, uint32(BIG_WINDOW)),
+      ];
+      const waiting = calls.map((shape, index) => ({ shape, id: index * 2 + 1 }));
+      const open: (() => Buffer)[][] = [];
+      const extra = [...between];
+      for (let step = 0; waiting.length > 0 || open.length > 0; step++) {
+        const choice = order[step % order.length]!;
+        if (extra.length > 0 && choice % 7 === 0) parts.push(extra.pop()!);
+        if (waiting.length > 0 && (open.length === 0 || choice % 3 === 0)) {
+          const { shape, id } = waiting.shift()!;
+          const { length, frames } = bodyFrames(shape, id, encoder);
+          parts.push(headerFrames(shape, id, encoder, length));
+          open.push(frames);
+        } else {
+          const index = choice % open.length;
+          parts.push(open[index]!.shift()!());
+          if (open[index]!.length === 0) open.splice(index, 1);
+        }
       }
-    }
-    return Buffer.concat(parts);
-  });
+      return Buffer.concat(parts);
+    });
+
+/** The bytes of a whole legal conversation, all of whose calls are answered at once. */
+export const conversations = conversationsOf(AT_ONCE);
+
+/** The same, some of whose calls are answered later or by streams. */
+export const laterConversations = conversationsOf([...AT_ONCE, ...LATER]);
+
+/** The conversation with windows of `bytes` for each stream, and the protocol's own for the connection. */
+export function withTightWindows(conversation: Buffer, bytes: number): Buffer {
+  const tight = Buffer.from(conversation);
+  // The first frames: SETTINGS with one value, then the connection's WINDOW_UPDATE.
+  tight.writeUInt32BE(bytes, preface.length + 11);
+  tight.writeUInt32BE(1, preface.length + 15 + 9);
+  return tight;
+}
 
 const share = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });
 const octet = fc.nat(255);
@@ -200,10 +220,8 @@ const frameChanges: fc.Arbitrary<(frames: Buffer[]) => void> = fc
     }
   });
 
-/** Legal conversations, some of whose frames are changed, dropped, doubled, moved or cut. */
-export const mutatedConversations: fc.Arbitrary<Buffer> = fc
-  .tuple(conversations, fc.array(frameChanges, { minLength: 1, maxLength: 4 }))
-  .map(([bytes, changes]) => {
+const mutated = (legal: fc.Arbitrary<Buffer>): fc.Arbitrary<Buffer> =>
+  fc.tuple(legal, fc.array(frameChanges, { minLength: 1, maxLength: 4 })).map(([bytes, changes]) => {
     const { frames } = parseFrames(bytes.subarray(preface.length));
     const [first, ...others] = frames.map(({ type: kind, flags, id, payload }) =>
       frame(kind, flags, id, payload),
@@ -211,6 +229,15 @@ export const mutatedConversations: fc.Arbitrary<Buffer> = fc
     for (const change of changes) change(others);
     return Buffer.concat([preface, first!, ...others]);
   });
+
+/** Stream windows, from less than a message's prefix to more than most answers. */
+export const windows = fc.oneof(fc.nat(6), fc.nat(300), fc.nat(70_000));
+
+/** Legal conversations, some of whose frames are changed, dropped, doubled, moved or cut. */
+export const mutatedConversations = mutated(conversations);
+export const mutatedLaterConversations = mutated(
+  fc.tuple(laterConversations, windows).map(([bytes, window]) => withTightWindows(bytes, window)),
+);
 
 const frameHeads = fc
   .tuple(fc.nat(10), fc.nat(255), fc.oneof(fc.nat(6), fc.nat(0x7fffffff)), fc.uint8Array({ maxLength: 64 }))

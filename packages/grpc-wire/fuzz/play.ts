@@ -1,6 +1,6 @@
 import HPACK from "hpack";
 import { GrpcServer } from "../src/index.ts";
-import { parseFrames } from "../test/support/raw-client.ts";
+import { frame, parseFrames, preface, type, uint32 } from "../test/support/raw-client.ts";
 import { fakeSocket } from "./fake-socket.ts";
 
 /** What one conversation came to, in a form that does not depend on how its bytes were cut. */
@@ -11,16 +11,17 @@ export interface Outcome {
   readonly goaways: number[];
   /** Acknowledged SETTINGS and PINGs. */
   readonly acks: number;
-  /** What went wrong inside: must stay empty. */
+  /** What went wrong inside, what was still held in the end: must stay empty. */
   readonly faults: unknown[];
 }
 
 /** Longest that a conversation may take, in milliseconds: beyond it something hangs. */
 const PATIENCE_MS = 5000;
 
-/** Plays `bytes`, cut at `cuts`, to a server whose methods all answer at once. Throws where it takes too long. */
-export function play(bytes: Buffer, cuts: readonly number[]): Outcome {
-  const faults: unknown[] = [];
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A server whose methods answer in every way, and a connection to it over a fake socket. */
+function stage(faults: unknown[]) {
   const server = new GrpcServer({
     limits: { maxRequestBytes: 60_000 },
     connection: { maxPingStrikes: 1000 },
@@ -35,19 +36,115 @@ export function play(bytes: Buffer, cuts: readonly number[]): Outcome {
       const tag = call.metadata("x-tag");
       if (tag !== undefined) call.setTrailingMetadata("x-tag", tag.replace(/[^!-~]/g, "?"));
       return message;
+    })
+    .unary("/t.T/Later", async (message) => {
+      await turn();
+      return message;
+    })
+    // Reserves at once, writes when others have written, and says how much it was later still.
+    .unaryInPlace("/t.T/LaterInPlace", (call) => {
+      const message = Buffer.from(call.buffer.subarray(call.start, call.end));
+      const out = call.reserve(message.length);
+      const { offset } = call;
+      queueMicrotask(() => out.set(message, offset));
+      setImmediate(() => call.commit(message.length));
+    })
+    .serverStreaming("/t.T/Twice", async (message, call) => {
+      await call.write(message);
+      await turn();
+      await call.write(message);
+    })
+    .bidiStreaming("/t.T/Each", async function* (messages) {
+      for await (const message of messages) yield message;
     });
   const { fake, socket } = fakeSocket();
   server.serve(socket);
-  const started = performance.now();
+  return { server, fake };
+}
+
+function chunksOf(bytes: Buffer, cuts: readonly number[]): Buffer[] {
+  const chunks: Buffer[] = [];
   let from = 0;
   for (const cut of [...cuts.filter((each) => each < bytes.length).sort((a, b) => a - b), bytes.length]) {
     // A fresh buffer per chunk, as sockets give them.
-    if (cut > from) fake.emit("data", Buffer.from(bytes.subarray(from, cut)));
+    if (cut > from) chunks.push(Buffer.from(bytes.subarray(from, cut)));
     from = cut;
   }
+  return chunks;
+}
+
+/** Adds what a server still holds although nobody is connected. */
+function checkCounts(server: GrpcServer, faults: unknown[]): void {
+  const { connections, activeCalls, bufferedBytes, queuedBytes } = server.counts();
+  if (connections + activeCalls + bufferedBytes + queuedBytes !== 0) faults.push(server.counts());
+}
+
+/** Plays `bytes`, cut at `cuts`, without a pause. Throws where it takes too long. */
+export function play(bytes: Buffer, cuts: readonly number[]): Outcome {
+  const faults: unknown[] = [];
+  const { server, fake } = stage(faults);
+  const started = performance.now();
+  for (const chunk of chunksOf(bytes, cuts)) fake.emit("data", chunk);
   if (performance.now() - started > PATIENCE_MS) throw new Error("the conversation took too long");
   fake.destroy();
+  checkCounts(server, faults);
   void server.close();
+  return summarize(Buffer.concat(fake.written), faults);
+}
+
+/** How a peer reads. */
+export interface Manner {
+  /** Turns of the event loop that each chunk is given. */
+  readonly turns: number;
+  /** The socket takes bytes once a turn only, and not at once. */
+  readonly slow: boolean;
+  /** What a stream's window, and the connection's, is made larger by in each turn once all is said; 0 for never. */
+  readonly grant: number;
+}
+
+/** The streams of a legal conversation. */
+function openedIn(bytes: Buffer): Set<number> {
+  const { frames } = parseFrames(bytes.subarray(preface.length));
+  return new Set(frames.filter((each) => each.type === type.headers).map(({ id }) => id));
+}
+
+/** Plays `bytes` with pauses, then waits until every call is answered. Throws where it takes too long. */
+export async function playLater(
+  bytes: Buffer,
+  cuts: readonly number[],
+  { turns, slow, grant }: Manner,
+): Promise<Outcome> {
+  const faults: unknown[] = [];
+  const { server, fake } = stage(faults);
+  const started = performance.now();
+  fake.takes = !slow;
+  for (const chunk of chunksOf(bytes, cuts)) {
+    fake.emit("data", chunk);
+    for (let index = 0; index < turns; index++) await turn();
+    if (slow) fake.drain();
+  }
+  /** The connection, and all streams that were opened. */
+  const ids = [0, ...openedIn(bytes)];
+  let quiet = 0;
+  for (let said = -1; quiet < 4; ) {
+    if (performance.now() - started > PATIENCE_MS) throw new Error("the conversation took too long");
+    const { activeCalls, queuedBytes, bufferedBytes } = server.counts();
+    const isBusy =
+      said !== fake.written.length || (grant > 0 && activeCalls + queuedBytes + bufferedBytes > 0);
+    quiet = isBusy ? 0 : quiet + 1;
+    said = fake.written.length;
+    if (grant > 0 && queuedBytes > 0 && !fake.destroyed) {
+      const updates = ids.map((id) => frame(type.windowUpdate, 0, id, uint32(grant)));
+      fake.emit("data", Buffer.concat(updates));
+    }
+    if (slow) fake.drain();
+    await turn();
+  }
+  fake.destroy();
+  // Handlers whose caller has left run on for a moment; what they held is let go of at once.
+  checkCounts(server, faults);
+  for (let index = 0; index < 3; index++) await turn();
+  await server.close();
   return summarize(Buffer.concat(fake.written), faults);
 }
 

@@ -13,16 +13,16 @@ const { values } = parseArgs({
 });
 const ROUND = 2000;
 
-function round(seed: number): void {
+async function round(seed: number): Promise<void> {
   for (const { name, check } of properties) {
     const started = performance.now();
-    check({ numRuns: ROUND, seed });
+    await check({ numRuns: ROUND, seed });
     console.log(`seed ${seed}: ${ROUND} x ${name} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
   }
 }
 
-if (values.seed !== undefined) round(Number(values.seed));
+if (values.seed !== undefined) await round(Number(values.seed));
 else {
   const until = Date.now() + Number(values.minutes) * 60_000;
-  while (Date.now() < until) round(Math.floor(Math.random() * 0x7fffffff));
+  while (Date.now() < until) await round(Math.floor(Math.random() * 0x7fffffff));
 }

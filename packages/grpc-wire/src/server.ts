@@ -6,14 +6,14 @@ import {
   type TLSSocket,
   type Server as TlsServer,
 } from "node:tls";
-import { bind } from "./bind.ts";
 import { Connection } from "./connection/connection.ts";
 import { DeadlineWheel } from "./connection/deadlines.ts";
 import type { Host, Route } from "./connection/host.ts";
 import { inPlace } from "./connection/requests.ts";
 import { responseHeadersTemplate } from "./connection/templates.ts";
+import { bind } from "./listen/bind.ts";
+import { contextOptions } from "./listen/secure-context.ts";
 import { resolveLimits, resolveTimes } from "./options.ts";
-import { contextOptions } from "./secure-context.ts";
 import type {
   BidiStreamingHandler,
   BoundAddress,

@@ -1,6 +1,6 @@
 import { constants } from "node:crypto";
 import type { SecureContextOptions } from "node:tls";
-import type { SecureContext, TlsOptions } from "./types.ts";
+import type { SecureContext, TlsOptions } from "../types.ts";
 
 /**
  * All that a listener's TLS context is made of. A replaced context gets all of it again: what is left out then falls

@@ -1,7 +1,7 @@
 /** From where to listen to a bound listener; stale unix sockets are replaced. */
 import { lstat, rename, unlink } from "node:fs/promises";
 import { createConnection, type Server } from "node:net";
-import type { BoundAddress, ListenOptions } from "./types.ts";
+import type { BoundAddress, ListenOptions } from "../types.ts";
 
 /** Binds `server`. Rejects with the system's error where the address cannot be had. */
 export async function bind(server: Server, where: ListenOptions): Promise<BoundAddress> {

@@ -84,8 +84,9 @@ const checked = (plain: Converter, check: Check): Converter => {
     const message = check(value as never);
     return message === undefined ? value : reject(notes, message, true);
   };
+  const { fitting: _, ...unchecked } = plain;
   return {
-    ...plain,
+    ...unchecked,
     fromText: (text, notes) => refine(plain.fromText(text, notes), notes),
     fromItem: (value, notes) => refine(plain.fromItem(value, notes), notes),
     fromJson: (value, notes) => refine(plain.fromJson(value, notes), notes),
@@ -103,12 +104,14 @@ const STRING = scalarConverter({
   rank: RANK.string,
   text: (text) => text,
   json: (value) => (typeof value === "string" ? value : INVALID),
+  fitting: "string",
 });
 
 /** Lets anything through as it came: text, lists of it, files, JSON values. */
 export const RAW: Converter = {
   expected: "anything",
   rank: RANK.unknown,
+  keepsJson: true,
   fromText: (text) => text,
   fromFile: (file) => fileConverter.fromFile(file, []),
   fromItem: (value) => (typeof value === "string" ? value : fileConverter.fromFile(value, [])),
@@ -124,6 +127,7 @@ const SCALARS: { readonly [kind in ScalarNode["kind"]]: Converter } = {
     rank: RANK.number,
     text: numberFromText,
     json: numberFromJson,
+    fitting: "number",
   }),
   bigint: scalarConverter({
     expected: "an integer",
@@ -131,24 +135,28 @@ const SCALARS: { readonly [kind in ScalarNode["kind"]]: Converter } = {
     rank: RANK.bigint,
     text: bigintFromText,
     json: stringOr(bigintFromText),
+    keepsJson: false,
   }),
   boolean: scalarConverter({
     expected: "true or false",
     rank: RANK.boolean,
     text: booleanFromText,
     json: (value) => (typeof value === "boolean" ? value : INVALID),
+    fitting: "boolean",
   }),
   date: scalarConverter({
     expected: "a date or time (ISO 8601)",
     rank: RANK.date,
     text: dateFromText,
     json: stringOr(dateFromText),
+    keepsJson: false,
   }),
   url: scalarConverter({
     expected: "an absolute URL",
     rank: RANK.url,
     text: urlFromText,
     json: stringOr(urlFromText),
+    keepsJson: false,
   }),
   null: scalarConverter({
     expected: "null",
@@ -180,7 +188,7 @@ const literalConverter = ({ value }: LiteralNode): Converter => {
   }
   if (typeof actual === "bigint") {
     const same = (text: string) => (bigintFromText(text) === actual ? actual : INVALID);
-    return scalarConverter({ ...parts, text: same, json: stringOr(same) });
+    return scalarConverter({ ...parts, text: same, json: stringOr(same), keepsJson: false });
   }
   const parse: (text: string) => unknown = typeof actual === "number" ? numberFromText : booleanFromText;
   return scalarConverter({
@@ -206,6 +214,8 @@ const referenceConverter = (
   const reference: Converter = {
     expected: `a ${name}`,
     rank: RANK.object,
+    // whether it would is not known when the type that contains itself asks
+    keepsJson: false,
     fromText: (text, notes) => target!.fromText(text, notes),
     fromFile: (file, notes) => target!.fromFile(file, notes),
     fromItem: (value, notes) => target!.fromItem(value, notes),

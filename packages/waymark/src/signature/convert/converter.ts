@@ -31,6 +31,10 @@ export interface Converter {
   readonly fromList: (values: readonly FieldValue[], notes: Note[]) => unknown;
   /** From a JSON value, where only strings become something else: a Date, a URL, a bigint. */
   readonly fromJson: (value: unknown, notes: Note[]) => unknown;
+  /** True where `fromJson` answers the very value that it was given, if it fits: what holds only such need no copy. */
+  readonly keepsJson: boolean;
+  /** The `typeof` of JSON values that fit whatever they are (numbers: within 2^53), so that nobody need be asked. */
+  readonly fitting?: "string" | "number" | "boolean";
 }
 
 /** What compiling the types of one signature needs. */
@@ -98,6 +102,12 @@ export const describe = (value: unknown): string => {
   return `a ${typeof value}`;
 };
 
+/** Whether a JSON value is one of those that {@link Converter.fitting} speaks of. */
+export const isFitting = (value: unknown, fitting: Converter["fitting"]): boolean =>
+  typeof value === fitting &&
+  (fitting !== "number" ||
+    ((value as number) <= Number.MAX_SAFE_INTEGER && (value as number) >= Number.MIN_SAFE_INTEGER));
+
 interface ScalarParts {
   readonly expected: string;
   /** What JSON must have, where that is not the same. */
@@ -106,6 +116,9 @@ interface ScalarParts {
   /** The value, or INVALID without a note: the note is `must be <expected>`. */
   readonly text: (text: string) => unknown;
   readonly json: (value: unknown) => unknown;
+  /** False where `json` makes something else of a value that fits. Default true. */
+  readonly keepsJson?: boolean;
+  readonly fitting?: Converter["fitting"];
   readonly file?: (file: UploadedFile) => unknown;
   /** A better reason than `must be <expected>`, for a value that is INVALID. */
   readonly problem?: (value: unknown, isText: boolean) => string | undefined;
@@ -113,7 +126,7 @@ interface ScalarParts {
 
 /** A converter of a single value: it takes no list, and no file unless it says so. */
 export const scalarConverter = (parts: ScalarParts): Converter => {
-  const { expected, expectedInJson = expected, rank, text, json, file, problem } = parts;
+  const { expected, expectedInJson = expected, rank, text, json, keepsJson = true, file, problem } = parts;
   const fromText = (value: string, notes: Note[]): unknown => {
     const result = text(value);
     if (result !== INVALID) return result;
@@ -125,6 +138,8 @@ export const scalarConverter = (parts: ScalarParts): Converter => {
   return {
     expected,
     rank,
+    keepsJson,
+    ...(parts.fitting && { fitting: parts.fitting }),
     fromText,
     fromFile,
     fromItem: (value, notes) => (typeof value === "string" ? fromText(value, notes) : fromFile(value, notes)),

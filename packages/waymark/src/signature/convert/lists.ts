@@ -17,6 +17,7 @@ import { listCheck } from "./refinements.ts";
 /** A list: a name that may repeat, or a JSON array. A single text is a list of one. */
 export const arrayConverter = (type: ArrayNode, context: CompileContext): Converter => {
   const item = context.compile(type.items);
+  const { keepsJson } = item;
   const check = type.refinements ? listCheck(type.refinements) : undefined;
   const finish = (list: unknown[], notes: Note[], before: number): unknown => {
     if (notes.length > before) return INVALID;
@@ -36,20 +37,21 @@ export const arrayConverter = (type: ArrayNode, context: CompileContext): Conver
   const fromJson = (value: unknown, notes: Note[]): unknown => {
     if (!Array.isArray(value)) return reject(notes, `must be a list, got ${describe(value)}`);
     const before = notes.length;
-    const list: unknown[] = new Array(value.length);
+    const list: unknown[] = keepsJson ? value : new Array(value.length);
     for (let index = 0; index < value.length; index++) {
       const start = notes.length;
-      list[index] = item.fromJson(value[index], notes);
-      if (notes.length > start) {
+      const result = item.fromJson(value[index], notes);
+      if (result === INVALID) {
         prefixNotes(notes, start, `[${index}]`);
         if (notes.length - before >= MAXIMUM_NOTES) break;
-      }
+      } else if (!keepsJson) list[index] = result;
     }
     return finish(list, notes, before);
   };
   return {
     expected: "a list",
     rank: RANK.list,
+    keepsJson,
     fromText: (text, notes) => {
       const before = notes.length;
       return finish([item.fromItem(text, notes)], notes, before);
@@ -102,6 +104,7 @@ export const tupleConverter = (type: TupleNode, context: CompileContext): Conver
   return {
     expected,
     rank: RANK.list,
+    keepsJson: false,
     fromText: (text, notes) => fromList([text], notes),
     fromFile: (file, notes) => fromList([file], notes),
     fromList,

@@ -50,6 +50,7 @@ export const unionConverter = (type: UnionNode, context: CompileContext): Conver
   return {
     expected,
     rank: Math.min(...members.map((member) => member.rank)),
+    keepsJson: members.every((member) => member.keepsJson),
     fromText: (text, notes) => firstOf(byRank, notes, "", (member) => member.fromText(text, notes)),
     fromFile: (file, notes) =>
       firstOf(byRank, notes, ", got a file", (member) => member.fromFile(file, notes)),

@@ -3,53 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
+import { counting } from "./counting-service.ts";
 import { MemcachedServer } from "./servers/memcached.ts";
 import { RedisServer } from "./servers/redis.ts";
-import { type RunningTollgate, startTollgate } from "./tollgate.ts";
 
 // That the service builds its stores out of its settings; what each store promises is tested beside it.
-
-const config = {
-  "d.yaml": `
-domain: d
-descriptors:
-  - key: day
-    rate_limit: { unit: day, requests_per_unit: 5 }
-  - key: second
-    rate_limit: { unit: second, requests_per_unit: 1000000 }
-`,
-};
-
-/** Starts a Tollgate with these settings, hands over a caller, and stops both. */
-async function running(
-  env: Record<string, string>,
-  use: (tollgate: RunningTollgate, ask: (text: string, hits?: number) => Promise<string>) => Promise<void>,
-): Promise<void> {
-  const tollgate = await startTollgate({ config, env: { BACKEND_TYPE: "", ...env } });
-  const caller = new GrpcCaller(tollgate.grpc);
-  const ask = async (text: string, hits?: number): Promise<string> => {
-    try {
-      const { overallCode, statuses } = await caller.ask(
-        request("d", descriptor(text, { hitsAddend: hits })),
-      );
-      return `${overallCode === 1 ? "OK" : "OVER"} ${statuses[0]!.limitRemaining}`;
-    } catch (error) {
-      const { code, details } = error as { code: number; details: string };
-      return `status ${code}: ${details}`;
-    }
-  };
-  try {
-    await use(tollgate, ask);
-  } finally {
-    caller.close();
-    const { code } = await tollgate.stop();
-    assert.equal(code, 0, tollgate.log.join("\n"));
-  }
-}
-
-const stats = async (tollgate: RunningTollgate, filter: string) =>
-  (await (await fetch(`http://${tollgate.debug}/stats?filter=${filter}`)).text()).trimEnd();
 
 test("KVSTORE_*: counted in the store, under the prefix, shared by two instances", async () => {
   await using redis = await RedisServer.start({ config: ["requirepass pa:ss"], auth: ["pa:ss"] });
@@ -59,16 +17,16 @@ test("KVSTORE_*: counted in the store, under the prefix, shared by two instances
     CACHE_KEY_PREFIX: "here:",
     KVSTORE_POOL_SIZE: "3",
   };
-  await running(env, async (one, ask) => {
+  await counting(env, async ({ tollgate: one, ask, stats }) => {
     assert.equal(await ask("day=a", 2), "OK 3");
-    await running({ ...env, WORKERS: "2" }, async (_two, askOther) => {
+    await counting({ ...env, WORKERS: "2" }, async ({ ask: askOther }) => {
       assert.equal(await askOther("day=a"), "OK 2");
     });
     const keys = (await redis.command("KEYS", "*")) as string[];
     assert.equal(keys.length, 1);
     assert.match(String(keys[0]), /^here:d\|day=a\|day:\d+$/);
-    assert.match(await stats(one, "kvstore_pool.cx_active"), /cx_active: [1-3]$/);
-    assert.match(await stats(one, "kvstore.degraded"), /degraded: 0$/);
+    assert.match(await stats("kvstore_pool.cx_active"), /cx_active: [1-3]$/);
+    assert.match(await stats("kvstore.degraded"), /degraded: 0$/);
     assert.doesNotMatch(one.log.join("\n"), /pa:ss/);
   });
 });
@@ -76,10 +34,10 @@ test("KVSTORE_*: counted in the store, under the prefix, shared by two instances
 test("REDIS_*: the other service's names work, and statistics are called after them", async () => {
   await using redis = await RedisServer.start();
   const env = { REDIS_SOCKET_TYPE: "tcp", REDIS_URL: redis.url, BACKEND_TYPE: "redis" };
-  await running(env, async (tollgate, ask) => {
+  await counting(env, async ({ ask, stats }) => {
     assert.equal(await ask("day=a"), "OK 4");
-    assert.match(await stats(tollgate, "redis_pool"), /ratelimit\.redis_pool\.cx_total: \d/);
-    assert.equal(await stats(tollgate, "kvstore"), "");
+    assert.match(await stats("redis_pool"), /ratelimit\.redis_pool\.cx_total: \d/);
+    assert.equal(await stats("kvstore"), "");
   });
 });
 
@@ -87,12 +45,12 @@ test("KVSTORE_PERSECOND: limits per second are counted in the second instance", 
   await using main = await RedisServer.start();
   await using second = await RedisServer.start();
   const env = { KVSTORE_URL: main.url, KVSTORE_PERSECOND: "true", KVSTORE_PERSECOND_URL: second.url };
-  await running(env, async (tollgate, ask) => {
+  await counting(env, async ({ ask, stats }) => {
     await ask("day=a");
     await ask("second=a");
     assert.equal(((await main.command("KEYS", "*second*")) as string[]).length, 0);
     assert.equal(((await second.command("KEYS", "*second*")) as string[]).length, 1);
-    assert.match(await stats(tollgate, "kvstore_per_second_pool.cx_active"), /cx_active: [1-9]/);
+    assert.match(await stats("kvstore_per_second_pool.cx_active"), /cx_active: [1-9]/);
   });
 });
 
@@ -103,7 +61,7 @@ test("a store that goes and comes back: calls fail with UNAVAILABLE, health says
     KVSTORE_TIMEOUT: "500ms",
     KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION: "true",
   };
-  await running(env, async (tollgate, ask) => {
+  await counting(env, async ({ tollgate, ask, stats }) => {
     assert.equal(await ask("day=a"), "OK 4");
     assert.equal((await fetch(`http://${tollgate.http}/healthcheck`)).status, 200);
     await redis.stop();
@@ -116,7 +74,7 @@ test("a store that goes and comes back: calls fail with UNAVAILABLE, health says
     );
     const body = JSON.stringify({ domain: "d", descriptors: [{ entries: [{ key: "day", value: "a" }] }] });
     assert.equal((await fetch(`http://${tollgate.http}/json`, { method: "POST", body })).status, 503);
-    assert.match(await stats(tollgate, "kvstore_error"), /kvstore_error: [2-9]$/);
+    assert.match(await stats("kvstore_error"), /kvstore_error: [2-9]$/);
     await redis.restart();
     await tollgate.logged(/component kvstore is healthy/);
     for (let attempt = 0; attempt < 100 && (await ask("day=a")) !== "OK 4"; attempt++) {
@@ -135,31 +93,46 @@ const policies: [string, string][] = [
 for (const [mode, answer] of policies) {
   test(`KVSTORE_FAILURE_MODE=${mode}: the doors open without a store, and calls are answered`, async () => {
     const env = { KVSTORE_URL: "127.0.0.1:1", KVSTORE_TIMEOUT: "300ms", KVSTORE_FAILURE_MODE: mode };
-    await running(env, async (tollgate, ask) => {
+    await counting(env, async ({ ask, stats }) => {
       assert.equal(await ask("day=a"), answer);
-      assert.match(await stats(tollgate, "kvstore_error"), /kvstore_error: 1$/);
-      assert.match(await stats(tollgate, "d.day.total_hits"), /total_hits: 1$/);
+      assert.match(await stats("kvstore_error"), /kvstore_error: 1$/);
+      assert.match(await stats("d.day.total_hits"), /total_hits: 1$/);
     });
   });
 }
 
 test("LOCAL_CACHE_SIZE_IN_BYTES: what is over is refused without asking the store", async () => {
   await using redis = await RedisServer.start();
-  await running({ KVSTORE_URL: redis.url, LOCAL_CACHE_SIZE_IN_BYTES: "100000" }, async (tollgate, ask) => {
+  await counting({ KVSTORE_URL: redis.url, LOCAL_CACHE_SIZE_IN_BYTES: "100000" }, async ({ ask, stats }) => {
     assert.equal(await ask("day=a", 6), "OVER 0");
     await redis.command("CONFIG", "RESETSTAT");
     for (let call = 0; call < 3; call++) assert.equal(await ask("day=a"), "OVER 0");
     assert.equal(await redis.calls("incrby"), 0);
-    assert.match(await stats(tollgate, "over_limit_with_local_cache"), /over_limit_with_local_cache: 3$/);
-    assert.match(await stats(tollgate, "localcache.hitCount"), /hitCount: 3$/);
+    assert.match(await stats("d.day.over_limit_with_local_cache"), /over_limit_with_local_cache: 3$/);
+    const gauges = await stats("localcache");
+    assert.deepEqual(
+      gauges
+        .split("\n")
+        .map((line) => line.replace("ratelimit.localcache.", "").replace(/: \d{10}$/, ": time")),
+      [
+        "averageAccessTime: time",
+        "entryCount: 1",
+        "evacuateCount: 0",
+        "expiredCount: 0",
+        "hitCount: 3",
+        "lookupCount: 4",
+        "missCount: 1",
+        "overwriteCount: 0",
+      ],
+    );
   });
 });
 
 test("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: a refused call counts nothing", async () => {
   await using redis = await RedisServer.start();
-  await running(
+  await counting(
     { KVSTORE_URL: redis.url, STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: "true" },
-    async (_tollgate, ask) => {
+    async ({ ask }) => {
       assert.deepEqual(
         [await ask("day=a", 4), await ask("day=a", 2), await ask("day=a", 1)],
         ["OK 1", "OVER 0", "OK 0"],
@@ -171,7 +144,7 @@ test("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: a refused call counts nothing", a
 test("OBJCACHE_HOST_PORT: counted in memcached; MEMCACHE_* likewise", async () => {
   await using memcached = await MemcachedServer.start();
   const address = `127.0.0.1:${memcached.port}`;
-  await running({ BACKEND_TYPE: "objcache", OBJCACHE_HOST_PORT: address }, async (_tollgate, ask) => {
+  await counting({ BACKEND_TYPE: "objcache", OBJCACHE_HOST_PORT: address }, async ({ ask }) => {
     assert.equal(await ask("day=a"), "OK 4");
     assert.equal(await ask("day=a"), "OK 3");
     assert.match(
@@ -179,9 +152,14 @@ test("OBJCACHE_HOST_PORT: counted in memcached; MEMCACHE_* likewise", async () =
       /^status 3: a descriptor is too long for the counter store's keys$/,
     );
   });
-  await running({ BACKEND_TYPE: "memcache", MEMCACHE_HOST_PORT: address }, async (tollgate, ask) => {
+  await counting({ BACKEND_TYPE: "memcache", MEMCACHE_HOST_PORT: address }, async ({ ask, stats }) => {
     assert.equal(await ask("day=b"), "OK 4");
-    assert.match(await stats(tollgate, "memcache"), /memcache_error: 0/);
+    assert.equal(await ask("day=b"), "OK 3");
+    assert.deepEqual(
+      (await stats("memcache.(multiget|keys)")).replaceAll("ratelimit.memcache.", "").split("\n"),
+      ["keys_found: 1", "keys_requested: 2", "multiget.__code=error: 0", "multiget.__code=success: 2"],
+    );
+    assert.match(await stats("memcache"), /memcache_error: 0/);
   });
 });
 
@@ -194,7 +172,7 @@ test("EMBEDDED_STORE_SNAPSHOT: counters survive a graceful restart", async () =>
       ["2", "OK 3"],
       ["1", "OK 2"],
     ] as const) {
-      await running({ ...env, WORKERS: workers }, async (_tollgate, ask) =>
+      await counting({ ...env, WORKERS: workers }, async ({ ask }) =>
         assert.equal(await ask("day=a"), expected),
       );
     }

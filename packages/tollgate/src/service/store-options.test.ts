@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { KvstoreOptions } from "../counters/kvstore/options.ts";
+import { type KvstoreOptions, resolveOptions } from "../counters/kvstore/options.ts";
 import type { ObjcacheOptions } from "../counters/objcache/options.ts";
 import { loadSettings } from "../settings/load.ts";
 import { rowsOf } from "../settings/reading.ts";
@@ -166,6 +166,23 @@ describe("KVSTORE_* and KVSTORE_PERSECOND_*", () => {
     for (const instance of [main, perSecond!])
       assert.equal(kvstoreOptions(instance, settings.store).expirationJitterMaxSeconds, 7);
     assert.deepEqual([healthCheckActiveConnection, failureMode], [true, "deny"]);
+  });
+
+  test("whatever the settings let pass, the store takes", () => {
+    const extremes: Record<string, readonly string[]> = {
+      POOL_SIZE: ["1", "65535"],
+      TIMEOUT: ["1ns", "596h"],
+      POOL_ON_EMPTY_WAIT_DURATION: ["0s", "1ns", "596h"],
+      PIPELINE_WINDOW: ["0s", "1ns", "1m"],
+    };
+    for (const [name, values] of Object.entries(extremes))
+      for (const value of values) {
+        const { settings } = loadSettings({ KVSTORE_URL: "h:1", [`KVSTORE_${name}`]: value });
+        assert.doesNotThrow(
+          () => resolveOptions(kvstoreOptions(settings.kvstore!.main, settings.store)),
+          value,
+        );
+      }
   });
 
   test("no variable is forgotten", () => {

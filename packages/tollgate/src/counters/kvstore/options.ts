@@ -50,7 +50,7 @@ export interface ResolvedOptions {
 /** @throws {RangeError} when a number is out of its range */
 export function resolveOptions(options: KvstoreOptions): ResolvedOptions {
   return {
-    poolSize: whole(options.poolSize ?? 10, "poolSize", 1, 10_000),
+    poolSize: whole(options.poolSize ?? 10, "poolSize", 1, 65_535),
     timeout: whole(options.timeout ?? 10_000, "timeout", 1),
     onEmpty: options.onEmpty ?? "CREATE",
     onEmptyWait: whole(options.onEmptyWait ?? 1000, "onEmptyWait", 0),
@@ -69,7 +69,8 @@ export function resolveOptions(options: KvstoreOptions): ResolvedOptions {
 }
 
 function whole(value: number, name: string, least: number, most = 2 ** 31 - 1): number {
-  if (!Number.isFinite(value) || value < least || value > most)
+  const rounded = Math.ceil(value);
+  if (!(rounded >= least && rounded <= most))
     throw new RangeError(`${name} is ${value}; it must be from ${least} to ${most}`);
-  return Math.ceil(value);
+  return rounded;
 }

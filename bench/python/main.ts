@@ -8,7 +8,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
-const FOLDER = join(import.meta.dirname, "app");
+const FOLDER = join(import.meta.dirname, "servers");
 const PYTHON_PATH = join(import.meta.dirname, "..", "..", "packages", "waymark", "python");
 
 type Side = "plain" | "waymark";

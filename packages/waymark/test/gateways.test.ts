@@ -1,9 +1,14 @@
-import { after, before, describe } from "node:test";
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
 import { asgiListener } from "../src/serve/asgi/server.ts";
 import { type RunningServer, startServer } from "../src/serve/server.ts";
 import { wsgiListener } from "../src/serve/wsgi/server.ts";
 import { asgiDriver } from "./gateways/asgi-server.ts";
 import { wsgiDriver } from "./gateways/wsgi-server.ts";
+import { CONTROLLERS, checkFirstMinute } from "./support/first-minute.ts";
+import { Project } from "./support/project.ts";
 import { tableApplication } from "./table/application.ts";
 import type { Driver } from "./table/case.ts";
 import { socketDriver } from "./table/drivers.ts";
@@ -31,3 +36,22 @@ for (const [name, listener] of [
     runTable(name, () => driver);
   });
 }
+
+test("the launcher serves the first minute through each callable", async () => {
+  const project = new Project({ "controllers.ts": CONTROLLERS });
+  for (const name of ["node", "asgi", "wsgi"]) {
+    const serving = await project.start([`--interface=${name}`, "--host=127.0.0.1:0", "--quiet"]);
+    await checkFirstMinute(serving.url);
+    assert.equal(await serving.stop(), 0);
+  }
+});
+
+test("the launcher says where the Python package is; its other half is not for people", async () => {
+  const project = new Project({});
+  const { status, stdout } = await project.run(["python-path"]);
+  assert.equal(status, 0);
+  assert.ok(existsSync(join(stdout.trim(), "waymark", "asgi.py")), stdout);
+  const refused = await project.run(["bridge"]);
+  assert.equal(refused.status, 2);
+  assert.match(refused.stderr, /^waymark: "waymark bridge" is started by the Python package/);
+});

@@ -124,7 +124,10 @@ function checkEvent(event: AsgiSent, before: readonly AsgiSent[], method: string
     for (const pair of event.headers) {
       assert.equal(pair.length, 2);
       for (const part of pair) assert.ok(part instanceof Uint8Array, "header names and values are bytes");
-      const [name, value] = pair.map((part: Uint8Array) => Buffer.from(part).toString("latin1")) as [string, string];
+      const [name, value] = pair.map((part: Uint8Array) => Buffer.from(part).toString("latin1")) as [
+        string,
+        string,
+      ];
       assert.match(name, /^[!#$%&'*+.^_`|~0-9a-z-]+$/, "header names are tokens in lower case");
       assert.doesNotMatch(
         value,

@@ -1,3 +1,4 @@
+/// <reference lib="es2025.regexp" />
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
 import { inflate } from "../grpc/compression.ts";
 import { Encoding } from "../grpc/request-head.ts";
 import { GrpcError, Status } from "../grpc/status.ts";
+import { Fifo } from "./fifo.ts";
 import type { Stream } from "./stream.ts";
 
 const PREFIX_BYTES = 5;
@@ -35,7 +36,7 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
   #compressed = false;
   /** Bytes counted against the budgets. */
   #held = 0;
-  #whole: ReceivedMessage[] = [];
+  #whole = new Fifo<ReceivedMessage>();
   #waiters: Waiter[] = [];
   #ended = false;
   #failure: GrpcError | undefined;
@@ -97,7 +98,7 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
   release(): void {
     this.#discarding = true;
     this.#account(-this.#held);
-    this.#whole = [];
+    this.#whole = new Fifo();
   }
 
   [Symbol.asyncIterator](): this {

@@ -40,8 +40,8 @@ export class StreamTable<S extends Identified> {
   list(): S[] {
     if (this.size === 0) return [];
     const streams = this.#slots.filter((stream) => stream !== undefined);
-    if (this.#overflow !== undefined) streams.push(...this.#overflow.values());
-    return streams;
+    if (this.#overflow === undefined) return streams;
+    return streams.concat([...this.#overflow.values()]);
   }
 
   #place(stream: S): void {

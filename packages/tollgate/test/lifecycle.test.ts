@@ -87,6 +87,24 @@ describe("the contract's log lines", () => {
     });
   }
 
+  test("what Node warns of stands in the log too, in its format, of every thread", async () => {
+    const preload = join(folder, "preload.cjs");
+    writeFileSync(
+      preload,
+      "const { threadId } = require('node:worker_threads');\n" +
+        "setInterval(() => process.emitWarning('odd in ' + threadId), 100).unref();\n",
+    );
+    const tollgate = await startTollgate({
+      config,
+      env: { LOG_FORMAT: "json", WORKERS: "2", NODE_OPTIONS: `--require=${preload}` },
+    });
+    const patterns = [0, 1, 2].map(
+      (thread) => new RegExp(`^\\{"@message":"Node: Warning: odd in ${thread}"`),
+    );
+    await Promise.all(patterns.map((pattern) => tollgate.logged(pattern)));
+    assert.equal((await tollgate.stop()).code, 0);
+  });
+
   test("the default level is warn, and the first line of a quiet start is a door's", async () => {
     const tollgate = await startTollgate({ config });
     assert.equal((await tollgate.stop()).code, 0);

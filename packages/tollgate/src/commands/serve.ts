@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { createLogger } from "../observe/log.ts";
+import { logWarnings } from "../observe/warnings.ts";
 import { type Addresses, Service, StoppedError } from "../service.ts";
 import { formatFault, SettingsError } from "../settings/errors.ts";
 import { loadSettings } from "../settings/load.ts";
@@ -52,6 +53,7 @@ export async function runServe(argv: readonly string[], io: CommandIo, signals: 
   try {
     service = await Service.start(loadSettings(env), env);
     const ended = signals.steer(service);
+    logWarnings(service.log);
     try {
       await service.opened;
     } catch (error) {

@@ -4,6 +4,7 @@ import { EmbeddedStore } from "../../counters/embedded/embedded-store.ts";
 import { openGrpcDoor } from "../../doors/grpc-door.ts";
 import { createHealth } from "../../observe/health.ts";
 import { createLogger } from "../../observe/log.ts";
+import { logWarnings } from "../../observe/warnings.ts";
 import { IndexedRuleSet } from "../../rules/rule-set.ts";
 import { loadSettings } from "../../settings/load.ts";
 import { createAnswering } from "../answering.ts";
@@ -24,6 +25,7 @@ function send(message: FromThread, transfer: ArrayBuffer[] = []): void {
 async function serve(): Promise<void> {
   const settings = divideSettings(loadSettings(start.environment).settings, start.parts);
   const log = createLogger({ level: start.level, format: settings.logs.format });
+  logWarnings(log);
   const statistics = new ThreadStatistics(settings.stats.maxDynamicKeys, (timer, durations) =>
     send({ kind: "durations", timer, durations }),
   );

@@ -14,6 +14,8 @@ import type { Stream } from "./stream.ts";
 import { OK_TRAILERS } from "./templates.ts";
 
 const PREFIX_BYTES = 5;
+/** Up to here a message is copied behind its prefix: one piece to queue and to send instead of two. */
+const SHORT_BYTES = 1024;
 /** One read holds calls for about as many bytes of answers of this size as it has itself: no need to hold those back. */
 const SMALL_BYTES = 256;
 
@@ -103,7 +105,7 @@ export function writeStreamed(stream: Stream, message: Uint8Array): Promise<void
   const threshold = stream.connection.host.compressionThresholdBytes;
   const deflates = message.length >= threshold && isDeflatedInline(message) && wantsGzip(stream);
   if (deflates) queueMessage(stream, deflate(message), true);
-  else queueMessage(stream, copyOf(message, 0, message.length), false);
+  else queueMessage(stream, message, false, true);
   return stream.queue?.whenRoomy() ?? Promise.resolve();
 }
 
@@ -115,7 +117,8 @@ function wantsGzip(stream: Stream): boolean {
   return when === "accepted" || (when === "mirror" && head.encoding === Encoding.GZIP);
 }
 
-function queueMessage(stream: Stream, message: Uint8Array, compressed: boolean): void {
+/** `isTheirs`: the bytes are the handler's, who may change them. */
+function queueMessage(stream: Stream, message: Uint8Array, compressed: boolean, isTheirs = false): void {
   const { connection } = stream;
   if (!stream.headersSent) {
     const fields: [string, string][] = [
@@ -127,13 +130,16 @@ function queueMessage(stream: Stream, message: Uint8Array, compressed: boolean):
     writeHeaderBlock(connection, stream.id, encodeHeaders(fields), false);
     stream.headersSent = true;
   }
-  const prefix = new Uint8Array(PREFIX_BYTES);
+  const { length } = message;
+  const isShort = length <= SHORT_BYTES;
+  const prefix = new Uint8Array(isShort ? PREFIX_BYTES + length : PREFIX_BYTES);
   prefix[0] = compressed ? 1 : 0;
-  writeUint32(prefix, 1, message.length);
+  writeUint32(prefix, 1, length);
+  if (isShort) prefix.set(message, PREFIX_BYTES);
   stream.queue ??= new SendQueue(connection.now, (change) => connection.countQueued(change));
   if (stream.queue.bytes === 0) stream.queue.movedAt = connection.now;
   stream.queue.push(prefix);
-  if (message.length > 0) stream.queue.push(message);
+  if (!isShort) stream.queue.push(isTheirs ? copyOf(message, 0, length) : message);
   connection.pumpLater(stream);
 }
 

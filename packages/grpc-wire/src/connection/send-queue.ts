@@ -42,7 +42,7 @@ export class SendQueue {
     while (left > 0) {
       const chunk = this.#chunks[this.#first]!;
       const taken = Math.min(left, chunk.length - this.#sent);
-      out.set(chunk.subarray(this.#sent, this.#sent + taken), at);
+      out.set(taken === chunk.length ? chunk : chunk.subarray(this.#sent, this.#sent + taken), at);
       at += taken;
       left -= taken;
       this.#sent += taken;
@@ -58,7 +58,8 @@ export class SendQueue {
     this.bytes -= count;
     this.movedAt = now;
     this.#onSize(-count);
-    if (this.bytes <= HIGH_WATER_BYTES) for (const { resolve } of this.#waiters.splice(0)) resolve();
+    if (this.#waiters.length > 0 && this.bytes <= HIGH_WATER_BYTES)
+      for (const { resolve } of this.#waiters.splice(0)) resolve();
   }
 
   /** Resolves when there is room for more. */

@@ -1,31 +1,25 @@
 import { message } from "../support/decision.ts";
 import { framedFile, h2load } from "../support/h2load.ts";
-import { emptyGrpcJs, tollgate } from "../support/peers.ts";
-import { type Budget, gateway } from "./budget.ts";
+import { emptyGrpcJs, onPeer, type Peer, tollgate } from "../support/peers.ts";
+import { freePort, startTollgate } from "../support/tollgate.ts";
+import { type Budget, type Effort, gateway, type Row } from "./budget.ts";
 import { medians } from "./compare.ts";
 
 /** Seconds at the steady rate; garbage is collected many times in it. */
 const SECONDS = 3;
 
-/** Latency at half of what each server can do. */
-export const latency: Budget = async ({ rounds, calls }) => {
-  const body = framedFile(message("path=/api/a,remote_address=192.0.2.1"));
+const body = framedFile(message("path=/api/a,remote_address=192.0.2.1"));
+
+/** Latency at half of what each server can do, and what of it collecting garbage may be. */
+export const latency: Budget = async (effort) => {
+  const { rounds, calls } = effort;
   const measured = await medians(
     { own: { start: tollgate(), calls }, empty: { start: emptyGrpcJs, calls: Math.ceil(calls / 3) } },
     rounds,
-    ({ server, url }, { calls }) => {
-      h2load(server.pid, url, body, { ...gateway, calls: Math.ceil(calls / 2) });
-      const { perSecond } = h2load(server.pid, url, body, { ...gateway, calls });
-      const rate = perSecond / 2;
-      return {
-        rate,
-        ...h2load(server.pid, url, body, { ...gateway, rate, calls: Math.ceil(rate * SECONDS) }),
-      };
-    },
+    (peer, contender) => atHalf(peer, contender.calls),
   );
   const own = measured.get("own")!;
   const empty = measured.get("empty")!;
-  const ms = (microseconds: number): string => `${(microseconds / 1000).toFixed(2)} ms`;
   const at = ({ rate }: { rate: number }) => `at ${Math.round(rate / 1000)} k/s`;
   return [
     {
@@ -40,5 +34,51 @@ export const latency: Budget = async ({ rounds, calls }) => {
       baseline: `empty grpc-js handler ${ms(empty.p999)} ${at(empty)}`,
       met: own.p999 < 5000,
     },
+    await collections(effort),
   ];
 };
+
+function ms(microseconds: number): string {
+  return `${(microseconds / 1000).toFixed(2)} ms`;
+}
+
+/** How many calls a second are half of saturation, and how long they take then, in microseconds. */
+function atHalf({ server, url }: Peer, calls: number) {
+  h2load(server.pid, url, body, { ...gateway, calls });
+  const { perSecond } = h2load(server.pid, url, body, { ...gateway, calls });
+  const rate = perSecond / 2;
+  const { p50, p99, p999 } = h2load(server.pid, url, body, {
+    ...gateway,
+    rate,
+    calls: Math.ceil(rate * SECONDS),
+  });
+  return { rate, p50, p99, p999 };
+}
+
+/** Collections of the young generation at half of saturation, as the service itself has timed them. */
+async function collections({ calls }: Effort): Promise<Row> {
+  const statistics = {
+    DISABLE_STATS: "false",
+    USE_PULLSTATS: "true",
+    PULLSTATS_ADDR: `127.0.0.1:${await freePort()}`,
+  };
+  let debug = "";
+  const start = async () => {
+    const server = await startTollgate(statistics);
+    debug = server.debug;
+    return { server, url: server.url };
+  };
+  return onPeer(start, async (peer) => {
+    const { rate } = atHalf(peer, calls);
+    const filter = encodeURIComponent("gc_duration.__kind=minor");
+    const text = await (await fetch(`${debug}/stats?filter=${filter}`)).text();
+    const figure = (name: string) =>
+      Number(new RegExp(`\\.${name}: ([\\d.]+)`).exec(text)?.[1] ?? Number.NaN);
+    return {
+      budget: "collections of the young generation: p99 under 1 ms",
+      figure: `p50 ${figure("p50_ms").toFixed(2)} ms, p99 ${figure("p99_ms").toFixed(2)} ms of ${figure("count")}`,
+      baseline: `at up to ${Math.round((2 * rate) / 1000)} k/s, in ${SECONDS} s and more`,
+      met: figure("p99_ms") < 1,
+    };
+  });
+}

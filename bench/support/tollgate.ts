@@ -11,6 +11,7 @@ export interface BenchTollgate extends BenchServer {
   /** Of the method. */
   readonly url: string;
   readonly http: string;
+  readonly debug: string;
 }
 
 /** A free port; somebody else may take it, so it is used at once. */
@@ -67,6 +68,7 @@ export async function startTollgate(
     ...server,
     url: `http://127.0.0.1:${grpc}${METHOD}`,
     http: `http://127.0.0.1:${http}`,
+    debug: `http://127.0.0.1:${debug}`,
     stop: async () => {
       await server.stop();
       folder.remove();

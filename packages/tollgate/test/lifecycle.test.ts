@@ -249,6 +249,20 @@ describe("signals at every moment", { concurrency: 4 }, () => {
     assert.deepEqual(await ended(tollgate), { code: 1, signal: null });
   });
 
+  test("the longest SHUTDOWN_TIMEOUT lets a call finish", async () => {
+    for (const workers of ["1", "2"]) {
+      const env = { SHUTDOWN_TIMEOUT: "596h31m23s", DRAIN_DELAY: "300ms", WORKERS: workers };
+      const tollgate = await startTollgate({ config, env });
+      const caller = new GrpcCaller(tollgate.grpc);
+      tollgate.signal("SIGTERM");
+      await tollgate.logged(/received SIGTERM/);
+      assert.equal((await caller.ask(request("a", descriptor("k=v")))).overallCode, 1);
+      assert.deepEqual(await ended(tollgate), { code: 0, signal: null });
+      caller.close();
+      assert.ok(!tollgate.log.some((line) => line.includes("Overflow")), tollgate.log.join("\n"));
+    }
+  });
+
   test("SIGINT does not wait for DRAIN_DELAY", async () => {
     const tollgate = await startTollgate({ config, env: { DRAIN_DELAY: "1h", SHUTDOWN_TIMEOUT: "1h" } });
     tollgate.signal("SIGINT");

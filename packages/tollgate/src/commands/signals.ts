@@ -1,6 +1,9 @@
 import type { Level } from "../observe/log.ts";
 import type { Service } from "../service.ts";
 
+/** Milliseconds; a timer that is set to more rings at once. */
+const LONGEST = 2 ** 31 - 1;
+
 /**
  * Listens to signals from now on; `steer` lets them steer a service: SIGTERM ends it after the drain delay, SIGINT at
  * once, SIGHUP reloads the rules, SIGUSR2 switches debug logging. A second SIGTERM or SIGINT ends the process on the
@@ -36,7 +39,7 @@ export class Signals {
     this.#ending = true;
     service.log.warn(`received ${signal}, shutting down`);
     // Whatever a socket or a store still does: the process ends.
-    setTimeout(() => process.exit(0), service.shutdownTimeout + 1000).unref();
+    setTimeout(() => process.exit(0), Math.min(service.shutdownTimeout + 1000, LONGEST)).unref();
     void service.stop({ delay: signal === "SIGTERM" }).then(
       () => this.#ended.resolve(0),
       () => this.#ended.resolve(1),

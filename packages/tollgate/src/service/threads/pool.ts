@@ -134,9 +134,14 @@ export class ThreadPool {
       ({ worker }) => new Promise((resolve) => worker.once("exit", resolve)),
     );
     this.#tell({ kind: "drain", timeout });
-    const cut = setTimeout(() => {
-      for (const { worker } of this.#running) void worker.terminate();
-    }, timeout + 1000);
+    // A timer that is set to more rings at once.
+    const longest = 2 ** 31 - 1;
+    const cut = setTimeout(
+      () => {
+        for (const { worker } of this.#running) void worker.terminate();
+      },
+      Math.min(timeout + 1000, longest),
+    );
     await Promise.all(ends);
     clearTimeout(cut);
   }

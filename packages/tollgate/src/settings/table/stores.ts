@@ -35,7 +35,7 @@ export const store = {
 export const embedded = {
   sizeInBytes: setting(
     "EMBEDDED_STORE_SIZE_IN_BYTES",
-    int(1024 * 1024),
+    int(1024 * 1024, 4 * 1024 ** 3),
     256 * 1024 * 1024,
     "Memory for counters. A full store gives up the window that is closest to its end, and counts that.",
   ),

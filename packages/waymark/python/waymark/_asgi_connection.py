@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import Union
+from typing import Union, cast
 
 from . import _frames as frames
 
@@ -75,8 +75,8 @@ class AsgiConnection(asyncio.Protocol):
         self._out: list[bytes] = []
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # uvloop's transports are none of asyncio's classes.
+        self._transport = cast("asyncio.Transport", transport)
         self.usable = True
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -107,7 +107,7 @@ export class PythonServer {
   /** Resolves once the server answers. */
   async ready(): Promise<this> {
     const found = await this.printed(
-      /(?:running on|Listening at:?|Listening on TCP address) (?:http:\/\/)?(?:127\.0\.0\.1):([1-9]\d*)/i,
+      /(?:running on|serving on|Listening at:?|Listening on TCP address) (?:http:\/\/)?(?:127\.0\.0\.1):([1-9]\d*)/i,
     );
     this.#port = Number(found[1]);
     const deadline = Date.now() + 20_000;

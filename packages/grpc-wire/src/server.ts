@@ -9,7 +9,7 @@ import {
 import { Connection } from "./connection/connection.ts";
 import { DeadlineWheel } from "./connection/deadlines.ts";
 import type { Host, Route } from "./connection/host.ts";
-import { inPlace } from "./connection/requests.ts";
+import { inPlace } from "./connection/invoke.ts";
 import { responseHeadersTemplate } from "./connection/templates.ts";
 import { bind } from "./listen/bind.ts";
 import { contextOptions } from "./listen/secure-context.ts";

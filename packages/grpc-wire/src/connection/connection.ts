@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { PeerCertificate, TLSSocket } from "node:tls";
-import { DEFAULT_WINDOW, ErrorCode, errorName, MAX_FRAME_BYTES, MAX_WINDOW } from "../frames/constants.ts";
+import { DEFAULT_WINDOW, ErrorCode, errorName, MAX_FRAME_BYTES } from "../frames/constants.ts";
 import { FrameReader, type FrameSink, STOP } from "../frames/reader.ts";
 import { writeGoaway, writeReset, writeWindowUpdate } from "./control-writer.ts";
 import { Allowance, Closed, ResetStreams } from "./guard.ts";
@@ -10,8 +10,8 @@ import { http1Refusal, isHttp1 } from "./http1.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { Output } from "./output.ts";
 import { type OpenBlock, receiveFrame } from "./receive.ts";
-import { pumpOnce } from "./responses.ts";
 import { SendQueue } from "./send-queue.ts";
+import { SendSchedule } from "./send-schedule.ts";
 import { initialFrames } from "./settings.ts";
 import type { Stream } from "./stream.ts";
 import { StreamTable } from "./stream-table.ts";
@@ -50,8 +50,7 @@ export class Connection implements FrameSink {
   readonly resets: Allowance;
   readonly idleFrames: Allowance;
   readonly resetStreams = new ResetStreams();
-  /** Streams with bytes to send and a window to send them in. */
-  readonly ready = new Set<Stream>();
+  readonly sending: SendSchedule;
   receiveWindow: number;
   block: OpenBlock | undefined;
   /** The client's ids left some out: a lower id may never have been used. */
@@ -68,6 +67,7 @@ export class Connection implements FrameSink {
     this.now = Date.now();
     const { limits } = host;
     this.output = new Output(socket, isTls);
+    this.sending = new SendSchedule(this);
     this.headers = new HeaderBlocks(host.subtypes, limits.maxHeaderListBytes, limits.headerBlockCacheEntries);
     this.#reader = new FrameReader(this);
     this.resets = new Allowance(limits.resetBurst, limits.resetsPerSecond, this.now);
@@ -115,7 +115,7 @@ export class Connection implements FrameSink {
       this.host.onHandlerError?.(error, "");
       this.fail(ErrorCode.INTERNAL_ERROR, "internal error");
     }
-    if (this.ready.size > 0) this.#pump();
+    this.sending.pump();
     this.output.corked = false;
     this.output.flush();
     if (this.output.isFull && !this.#isPaused && !this.isDead) {
@@ -136,7 +136,7 @@ export class Connection implements FrameSink {
 
   #onDrain(): void {
     this.now = Date.now();
-    this.#pump();
+    this.sending.pump();
     if (this.#isPaused && !this.output.isFull) {
       this.#isPaused = false;
       this.socket.resume();
@@ -169,18 +169,12 @@ export class Connection implements FrameSink {
 
   // Writing
 
-  /** Sends what waits on `stream` as the windows allow, at the end of this read or turn. */
-  pumpLater(stream: Stream): void {
-    this.ready.add(stream);
-    if (!this.output.corked) this.#pump();
-  }
-
   /** A plain HTTP body, after its headers. */
   sendPlain(stream: Stream, body: Uint8Array): void {
     stream.queue = new SendQueue(this.now, (change) => this.countQueued(change));
     stream.queue.push(body);
     stream.queue.endsWithData = true;
-    this.pumpLater(stream);
+    this.sending.add(stream);
   }
 
   /** Bytes of request messages that came to be held, or are no more. */
@@ -193,29 +187,6 @@ export class Connection implements FrameSink {
   countQueued(change: number): void {
     this.queuedBytes += change;
     this.host.queuedBytes += change;
-  }
-
-  #pump(): void {
-    for (const stream of this.ready) {
-      if (this.output.isFull) return;
-      this.ready.delete(stream);
-      // What still has something to say goes to the end of the line.
-      if (pumpOnce(this, stream)) {
-        this.ready.add(stream);
-        if (this.sendWindow <= 0) return;
-      }
-    }
-  }
-
-  /** SETTINGS_INITIAL_WINDOW_SIZE changed by `change` (RFC 9113 section 6.9.2). False where a window overflows. */
-  shiftStreamWindows(change: number): boolean {
-    for (const stream of this.streams.list()) {
-      stream.sendWindow += change;
-      if (stream.sendWindow > MAX_WINDOW) return false;
-      if (stream.sendWindow > 0 && stream.queue !== undefined && stream.queue.bytes > 0)
-        this.ready.add(stream);
-    }
-    return true;
   }
 
   /** Gives back what the stream's peer sent and nobody holds any more. */
@@ -251,7 +222,7 @@ export class Connection implements FrameSink {
     if (stream.inbound !== undefined) stream.inbound.release();
     if (stream.queue !== undefined) {
       stream.queue.drop();
-      this.ready.delete(stream);
+      this.sending.remove(stream);
     }
     if (stream.handlerRuns && !stream.isOrphan) {
       stream.isOrphan = true;

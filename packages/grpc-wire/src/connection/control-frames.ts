@@ -120,7 +120,7 @@ export function onWindowUpdate(
     return connection.isDead ? STOP : next;
   }
   stream.sendWindow += increment;
-  if (stream.queue !== undefined && stream.queue.bytes > 0) connection.ready.add(stream);
+  connection.sending.onWindow(stream);
   return next;
 }
 

@@ -1,21 +1,21 @@
-/** From a header block to a call, from DATA to its message, from the message to the handler. */
+/** From a header block to a call, and from DATA to its message. */
 
 import { ErrorCode, Flag, FRAME_HEADER_BYTES, FrameType } from "../frames/constants.ts";
-import { copyOf } from "../frames/copy.ts";
 import { readUint32 } from "../frames/write.ts";
 import { areValidTrailers, Encoding, HeadKind, type RequestHead } from "../grpc/request-head.ts";
 import { GrpcError, Status, type StatusCode } from "../grpc/status.ts";
-import { encodeHeaders } from "../hpack/encoder.ts";
 import type { HeaderField } from "../hpack/field.ts";
-import type { InPlaceUnaryHandler, UnaryHandler } from "../types.ts";
 import type { Connection } from "./connection.ts";
 import type { Host, Route } from "./host.ts";
-import { Inbound, inflated, type ReceivedMessage } from "./inbound.ts";
-import { closeLocal, finishWithStatus, writeHeaderBlock } from "./responses.ts";
+import { Inbound } from "./inbound.ts";
+import { invoke, invokeInflated, invokeUnary, pending, runStreaming } from "./invoke.ts";
+import { answerHttp } from "./plain-http.ts";
+import { finishWithStatus } from "./responses.ts";
 import { Stream } from "./stream.ts";
 
 const PREFIX_BYTES = 5;
-const EMPTY = new Uint8Array(0);
+/** Well-formed HTTP that is no gRPC call is answered when it has ended, or when this much of it has come. */
+const PATIENCE_BYTES = 64 * 1024;
 
 /** A new stream's headers. */
 export function openRequest(connection: Connection, id: number, head: RequestHead, ended: boolean): void {
@@ -90,41 +90,6 @@ function refusalOf(connection: Connection, head: RequestHead): GrpcError | undef
   if (head.encoding === Encoding.UNSUPPORTED)
     return new GrpcError(Status.UNIMPLEMENTED, "grpc-encoding: only identity and gzip are supported");
   return undefined;
-}
-
-const tooLargeHeaders = encodeHeaders([
-  [":status", "431"],
-  ["content-length", "0"],
-]);
-const notGrpcText = Buffer.from("This server speaks gRPC: POST with content-type application/grpc.\n");
-const notGrpcHeaders = encodeHeaders([
-  [":status", "415"],
-  ["content-type", "text/plain; charset=utf-8"],
-  ["content-length", String(notGrpcText.length)],
-]);
-
-/** Well-formed HTTP that is no gRPC call is answered when it has ended, or when this much of it has come. */
-const PATIENCE_BYTES = 64 * 1024;
-
-/** 415, its text as far as the peer's window goes. */
-function answerHttp(stream: Stream): void {
-  const { connection, head } = stream;
-  stream.finished = true;
-  if (stream.isTooLarge) {
-    endPlain(stream, tooLargeHeaders);
-    return;
-  }
-  if (head.method === "HEAD") {
-    endPlain(stream, notGrpcHeaders);
-    return;
-  }
-  writeHeaderBlock(connection, stream.id, notGrpcHeaders, false);
-  connection.sendPlain(stream, notGrpcText);
-}
-
-function endPlain(stream: Stream, block: Uint8Array): void {
-  writeHeaderBlock(stream.connection, stream.id, block, true);
-  closeLocal(stream);
 }
 
 /** A DATA frame's content, `bytes[start, end)`, of an open stream. Returns where reading goes on. */
@@ -232,134 +197,6 @@ export function endRequest(stream: Stream): void {
     return;
   }
   invokeInflated(stream, message);
-}
-
-function invokeInflated(stream: Stream, message: ReceivedMessage): void {
-  try {
-    const plain = inflated(message, stream);
-    if (plain instanceof Uint8Array) {
-      invoke(stream, plain);
-      return;
-    }
-    pending(stream);
-    plain.then(
-      (bytes) => {
-        if (!stream.finished) invoke(stream, bytes);
-      },
-      (error) => stream.fail(error),
-    );
-  } catch (error) {
-    stream.fail(error);
-  }
-}
-
-/** Runs the handler with a message of the call's own. */
-function invoke(stream: Stream, message: Uint8Array): void {
-  const { route } = stream;
-  if (route.kind === "unary") invokeUnary(stream, message, 0, message.length);
-  else if (route.kind === "serverStreaming") {
-    pending(stream);
-    runStreaming(stream, () => route.handler(message, stream));
-  }
-}
-
-function invokeUnary(stream: Stream, bytes: Uint8Array, start: number, end: number): void {
-  const { connection, route } = stream;
-  if (end - start > connection.host.limits.maxRequestBytes) {
-    const limit = connection.host.limits.maxRequestBytes;
-    finishWithStatus(stream, Status.RESOURCE_EXHAUSTED, `the message is larger than ${limit} bytes`);
-    return;
-  }
-  if (stream.head.timeoutMs >= 0 && stream.deadline <= connection.now && !stream.isPending) {
-    finishWithStatus(stream, Status.DEADLINE_EXCEEDED, "the deadline has passed");
-    return;
-  }
-  stream.buffer = bytes;
-  stream.start = start;
-  stream.end = end;
-  try {
-    if (route.kind === "unary") {
-      const result: unknown = route.handler(stream);
-      if (result !== undefined) settleLater(stream, result);
-    }
-  } catch (error) {
-    stream.fail(error);
-  }
-  if (stream.finished) return;
-  stream.buffer = EMPTY;
-  stream.start = 0;
-  stream.end = 0;
-  pending(stream);
-}
-
-/**
- * An in-place handler that is an async function, which its type does not keep out: what it rejects with is the
- * call's failure and not the process's end.
- */
-function settleLater(stream: Stream, result: unknown): void {
-  if (!(result instanceof Promise)) return;
-  stream.handlerRuns = true;
-  result.then(
-    () => handlerReturned(stream),
-    (error) => {
-      handlerReturned(stream);
-      stream.fail(error);
-    },
-  );
-}
-
-/** The call is answered later: it counts as active, and its deadline is watched. */
-function pending(stream: Stream): void {
-  if (stream.isPending || stream.finished) return;
-  const { host } = stream.connection;
-  stream.isPending = true;
-  host.activeCalls += 1;
-  if (stream.head.timeoutMs >= 0) host.deadlines.add(stream);
-}
-
-async function runStreaming(
-  stream: Stream,
-  start: () => AsyncIterable<Uint8Array> | Promise<void>,
-): Promise<void> {
-  stream.handlerRuns = true;
-  try {
-    const result = start();
-    if (Symbol.asyncIterator in result) {
-      for await (const message of result) await stream.write(message);
-    } else await result;
-    if (!stream.finished) finishWithStatus(stream, Status.OK, "");
-  } catch (error) {
-    stream.fail(error);
-  } finally {
-    handlerReturned(stream);
-  }
-}
-
-/** The handler's promise has settled. One that ran on after its stream was gone no longer counts as a call. */
-function handlerReturned(stream: Stream): void {
-  stream.handlerRuns = false;
-  if (stream.isOrphan) stream.connection.orphans -= 1;
-}
-
-/** The in-place form of a simple handler: it gets a copy of the message, and may answer with a promise. */
-export function inPlace(handler: UnaryHandler): InPlaceUnaryHandler {
-  return (call) => {
-    const answer = handler(copyOf(call.buffer, call.start, call.end), call);
-    if (answer instanceof Uint8Array) return call.finish(answer);
-    const stream = call as Stream;
-    stream.handlerRuns = true;
-    answer.then(
-      (message) => {
-        handlerReturned(stream);
-        if (message instanceof Uint8Array) call.finish(message);
-        else call.fail(new TypeError("a unary handler must answer with a Uint8Array"));
-      },
-      (error) => {
-        handlerReturned(stream);
-        call.fail(error);
-      },
-    );
-  };
 }
 
 /** The request's bytes make the call fail; a handler that runs already is told, whatever it waits for. */

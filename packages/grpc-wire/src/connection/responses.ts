@@ -140,7 +140,7 @@ function queueMessage(stream: Stream, message: Uint8Array, compressed: boolean, 
   if (stream.queue.bytes === 0) stream.queue.movedAt = connection.now;
   stream.queue.push(prefix);
   if (!isShort) stream.queue.push(isTheirs ? copyOf(message, 0, length) : message);
-  connection.pumpLater(stream);
+  connection.sending.add(stream);
 }
 
 /** Ends a call with a status: as trailers, or as trailers only where nothing was sent. */

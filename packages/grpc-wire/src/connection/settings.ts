@@ -67,7 +67,7 @@ export function applySettings(
   // Once per frame: a frame of 2,730 values over 1,000 streams would otherwise cost milliseconds.
   const change = window - connection.peerStreamWindow;
   connection.peerStreamWindow = window;
-  if (change !== 0 && !connection.shiftStreamWindows(change))
+  if (change !== 0 && !connection.sending.shiftWindows(change))
     return { code: ErrorCode.FLOW_CONTROL_ERROR, message: "a stream's window is larger than 2^31-1" };
   return undefined;
 }

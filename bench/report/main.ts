@@ -26,13 +26,13 @@ export async function main(args: string[]): Promise<void> {
   });
   const isQuick = values.quick ?? false;
   const folder = values.out ?? docs;
-  const effort = { rounds: isQuick ? 1 : 3, calls: isQuick ? 50_000 : 200_000, redis: "" };
+  const effort = { rounds: isQuick ? 1 : 3, calls: isQuick ? 50_000 : 120_000, redis: "" };
   const from = performance.now();
   const done = (what: string) => console.log(`${what} (${((performance.now() - from) / 1000).toFixed(0)} s)`);
   const where = environment();
   const rows = await measureBudgets(effort);
   done("budgets");
-  const peers = await measurePeers(effort.rounds, isQuick ? 15_000 : 100_000);
+  const peers = await measurePeers(effort.rounds, isQuick ? 15_000 : 60_000);
   done("peers");
   const sections: Section[] = [];
   for (const [name, measure] of [

@@ -1,11 +1,5 @@
 import { createServer, type Server, type Socket } from "node:net";
-import {
-  createSecureContext,
-  createServer as createTlsServer,
-  type PeerCertificate,
-  type TLSSocket,
-  type Server as TlsServer,
-} from "node:tls";
+import { createSecureContext, type Server as TlsServer } from "node:tls";
 import { Connection } from "./connection/connection.ts";
 import { DeadlineWheel } from "./connection/deadlines.ts";
 import type { Host, Route } from "./connection/host.ts";
@@ -13,6 +7,7 @@ import { inPlace } from "./connection/invoke.ts";
 import { responseHeadersTemplate } from "./connection/templates.ts";
 import { bind } from "./listen/bind.ts";
 import { contextOptions } from "./listen/secure-context.ts";
+import { createTlsListener } from "./listen/tls-listener.ts";
 import { resolveLimits, resolveTimes } from "./options.ts";
 import type {
   BidiStreamingHandler,
@@ -105,17 +100,22 @@ export class GrpcServer {
    * over where it is there but nobody listens. Rejects where the address cannot be had, and after `drain` or `close`.
    */
   async listen(where: ListenOptions): Promise<BoundAddress> {
+    if (this.#isDraining) throw closedError();
     const server = this.#createListener();
-    const bound = this.#isDraining ? undefined : await bind(server, where);
-    if (bound === undefined || this.#isDraining) {
-      server.close();
-      throw new Error("listen: this server was closed");
-    }
-    // Errors of accept (too many open files) do not stop a listener.
-    server.on("error", () => {});
+    // From here on a certificate that is replaced is replaced here, too.
     this.#listeners.add(server);
-    this.#startSweeping();
-    return bound;
+    try {
+      const bound = await bind(server, where);
+      if (this.#isDraining) throw closedError();
+      // Errors of accept (too many open files) do not stop a listener.
+      server.on("error", () => {});
+      this.#startSweeping();
+      return bound;
+    } catch (error) {
+      this.#listeners.delete(server);
+      server.close();
+      throw error;
+    }
   }
 
   /** Serves a connection that was accepted elsewhere; over TLS, one whose handshake has chosen `h2`. */
@@ -199,33 +199,14 @@ export class GrpcServer {
 
   #createListener(): Server {
     if (this.#tls === undefined) return createServer((socket) => this.#accept(socket, false));
-    const { requestCert = false, verifyPeer } = this.#tls;
-    const server = createTlsServer({
-      ...contextOptions(this.#tls, this.#secureContext),
-      ALPNProtocols: ["h2"],
-      requestCert,
-      rejectUnauthorized: requestCert,
-      handshakeTimeout: Math.min(this.#host.times.handshakeTimeoutMs || LONGEST_TIMER_MS, LONGEST_TIMER_MS),
+    return createTlsListener({
+      tls: this.#tls,
+      replaced: this.#secureContext,
+      handshakeTimeoutMs: Math.min(this.#host.times.handshakeTimeoutMs || LONGEST_TIMER_MS, LONGEST_TIMER_MS),
+      onSocket: (socket) => this.#watchTlsSocket(socket),
+      onSecureSocket: (socket) => this.#accept(socket, true),
+      onFault: (error) => this.#host.onHandlerError?.(error, ""),
     });
-    server.on("connection", (socket: Socket) => this.#watchTlsSocket(socket));
-    server.on("tlsClientError", (_error, socket) => socket.destroy());
-    server.on("secureConnection", (socket: TLSSocket) => {
-      // RFC 9113 section 3.2: over TLS, HTTP/2 is negotiated by ALPN or not spoken.
-      const isWelcome = !requestCert || verifyPeer === undefined || this.#isTrusted(socket, verifyPeer);
-      if (isWelcome && socket.alpnProtocol === "h2") this.#accept(socket, true);
-      else socket.destroy();
-    });
-    return server;
-  }
-
-  /** A check that throws refuses. */
-  #isTrusted(socket: TLSSocket, verifyPeer: (certificate: PeerCertificate) => boolean): boolean {
-    try {
-      return verifyPeer(socket.getPeerCertificate());
-    } catch (error) {
-      this.#host.onHandlerError?.(error, "");
-      return false;
-    }
   }
 
   #watchTlsSocket(socket: Socket): void {
@@ -306,4 +287,8 @@ function safely<A extends unknown[]>(
       // Nobody is left to tell.
     }
   };
+}
+
+function closedError(): Error {
+  return new Error("listen: this server was closed");
 }

@@ -23,9 +23,11 @@ export async function bind(server: Server, where: ListenOptions): Promise<BoundA
 
 function listening(server: Server, where: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", reject);
+    // Closed while it looks the host up, a server never says that it listens.
+    const onClose = () => reject(new Error("listen: the listener was closed before it was bound"));
+    server.once("error", reject).once("close", onClose);
     server.listen(where, () => {
-      server.off("error", reject);
+      server.off("error", reject).off("close", onClose);
       resolve();
     });
   });

@@ -3,7 +3,9 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { Authority } from "./authority.ts";
 import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
+import { ManagementServer, resource } from "./sources/management-server.ts";
 import { type RunningTollgate, startTollgate } from "./tollgate.ts";
 
 // What the contract says of the whole service, where no other file of this folder asks the running process for it.
@@ -249,4 +251,48 @@ test("gRPC reflection describes the rate limit service", async () => {
       assert.ok(bytes.includes("envoy/service/ratelimit/v3/rls.proto"));
     }
   });
+});
+
+test("CONFIG_GRPC_XDS_SERVER_USE_TLS: a management server by its IP address, its rules in every thread", async () => {
+  const authority = new Authority();
+  const pair = authority.issue("both", "IP:127.0.0.1");
+  const server = await ManagementServer.start({
+    tls: { cert: pair.cert, key: pair.key, clientCa: authority.cert },
+  });
+  try {
+    const tollgate = await startTollgate({
+      unopened: true,
+      env: {
+        CONFIG_TYPE: "GRPC_XDS_SOTW",
+        CONFIG_GRPC_XDS_SERVER_URL: server.address.replace("localhost", "127.0.0.1"),
+        CONFIG_GRPC_XDS_SERVER_USE_TLS: "true",
+        CONFIG_GRPC_XDS_SERVER_TLS_CACERT: authority.cert,
+        CONFIG_GRPC_XDS_CLIENT_TLS_CERT: pair.cert,
+        CONFIG_GRPC_XDS_CLIENT_TLS_KEY: pair.key,
+        WORKERS: "2",
+      },
+    });
+    const stream = await server.stream();
+    await stream.next();
+    stream.send("v1", "n1", [resource("one", "d", "k")]);
+    assert.equal((await stream.next()).versionInfo, "v1");
+    await tollgate.logged(/Listening for HTTP/);
+    const callers = Array.from(
+      { length: 5 },
+      () => new GrpcCaller(tollgate.grpc, undefined, { "grpc.use_local_subchannel_pool": 1 }),
+    );
+    const left: number[] = [];
+    for (const caller of callers) {
+      const { statuses } = await caller.ask(request("d", descriptor("k=v")));
+      assert.equal(statuses[0]!.currentLimit?.requestsPerUnit, 5);
+      left.push(statuses[0]!.limitRemaining);
+      caller.close();
+    }
+    // A window of a minute may end meanwhile.
+    assert.ok(left.at(-1) === 0 || left.includes(4), String(left));
+    assert.equal((await tollgate.stop()).code, 0, tollgate.log.join("\n"));
+  } finally {
+    server.stop();
+    authority.remove();
+  }
 });

@@ -88,10 +88,11 @@ test("KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION: either instance at 0 connections i
     KVSTORE_URL: main.url,
     KVSTORE_PERSECOND: "true",
     KVSTORE_PERSECOND_URL: second.url,
+    KVSTORE_PERSECOND_POOL_ON_EMPTY_WAIT_DURATION: "20ms",
     KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION: "true",
     LOG_LEVEL: "info",
   };
-  await counting(env, async ({ tollgate, ask }) => {
+  await counting(env, async ({ tollgate, ask, stats }) => {
     const health = async () => {
       const answer = await fetch(`http://${tollgate.http}/healthcheck`);
       return [answer.status, await answer.text()];
@@ -105,6 +106,9 @@ test("KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION: either instance at 0 connections i
     await becomes(200, "OK");
     await second.stop();
     await becomes(503, "kvstore_per_second: no connection to the store\n");
+    for (let call = 0; call < 8; call++) assert.match(await ask("second=a"), /^status 14/);
+    await tollgate.logged(/per-second instance: the kvstore store fails/);
+    assert.match(await stats("kvstore.degraded"), /degraded: 1$/);
     assert.equal(await ask("day=a"), "OK 4", "limits of other units are counted meanwhile");
     await main.stop();
     await becomes(

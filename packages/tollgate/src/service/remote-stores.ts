@@ -24,16 +24,28 @@ export async function openKvstore(
   const watched = kvstore.healthCheckActiveConnection;
   const open = (instance: KvStoreInstance, pool: string, component: string) =>
     openInstance(kvstoreOptions(instance, settings.store), { pool, component, watched }, around);
-  const main = open(kvstore.main, "kvstore_pool", COMPONENTS.store);
-  const store =
-    kvstore.perSecond === undefined
-      ? main
-      : new PerSecondStore(
-          main,
-          open(kvstore.perSecond, "kvstore_per_second_pool", COMPONENTS.perSecondStore),
-        );
-  return withFailurePolicy(store, kvstore.failureMode, around);
+  const main = failurePolicy(
+    open(kvstore.main, "kvstore_pool", COMPONENTS.store),
+    kvstore.failureMode,
+    around,
+  );
+  if (kvstore.perSecond === undefined) {
+    around.statistics.gauge("ratelimit.kvstore.degraded", () => main.degraded);
+    return main;
+  }
+  // Each behind a policy of its own: while one is sick the other one counts.
+  const second = failurePolicy(
+    open(kvstore.perSecond, "kvstore_per_second_pool", COMPONENTS.perSecondStore),
+    kvstore.failureMode,
+    around,
+    perSecondLines,
+  );
+  around.statistics.gauge("ratelimit.kvstore.degraded", () => Math.max(main.degraded, second.degraded));
+  return new PerSecondStore(main, second);
 }
+
+/** Stands before what the log says of the per-second instance. */
+const perSecondLines = "per-second instance: ";
 
 /** The object cache behind the failure policy. */
 export async function openObjcache(
@@ -51,7 +63,9 @@ export async function openObjcache(
   statistics.gauge("ratelimit.objcache.cx_active", () => store.gauges.cxActive);
   for (const [name, field] of objcacheCounters)
     statistics.counterFrom(`ratelimit.objcache.${name}`, () => store.gauges[field]);
-  return withFailurePolicy(store, objcache.failureMode, around);
+  const policy = failurePolicy(store, objcache.failureMode, around);
+  statistics.gauge("ratelimit.objcache.degraded", () => policy.degraded);
+  return policy;
 }
 
 /** All but the first two under the names that switching users have in their dashboards. */
@@ -87,8 +101,7 @@ function openInstance(
     ...options,
     onConnections: (active) => tell?.(active > 0 ? undefined : "no connection to the store"),
     ...(tracing.enabled && { tracing }),
-    log: (level, line) =>
-      log[level](component === COMPONENTS.perSecondStore ? `per-second instance: ${line}` : line),
+    log: (level, line) => log[level](component === COMPONENTS.perSecondStore ? perSecondLines + line : line),
   });
   statistics.gauge(`ratelimit.${pool}.cx_active`, () => store.gauges.cxActive);
   statistics.counterFrom(`ratelimit.${pool}.cx_total`, () => store.gauges.cxTotal);
@@ -96,21 +109,20 @@ function openInstance(
   return store;
 }
 
-function withFailurePolicy(
+function failurePolicy(
   store: CounterStore,
   mode: FailureMode,
   { statistics, log, embedded }: StoreSurroundings,
-): CounterStore {
+  prefix = "",
+): FailurePolicy {
   const errors = statistics.counter(`ratelimit.service.call.should_rate_limit.${store.kind}_error`);
-  const policy = new FailurePolicy(store, {
+  return new FailurePolicy(store, {
     mode,
     ...(mode === "local" && embedded !== undefined && { local: embedded }),
     // A call that fails in spite of the policy is counted where its caller is answered.
     onFailure: (_error, answered) => {
       if (answered) errors.value++;
     },
-    onTransition: (_degraded, line) => log.warn(line),
+    onTransition: (_degraded, line) => log.warn(prefix + line),
   });
-  statistics.gauge(`ratelimit.${store.kind}.degraded`, () => policy.degraded);
-  return policy;
 }

@@ -145,6 +145,26 @@ describe("kvstore, cluster with replicas", () => {
     assert.ok(slowest < 1500, `no call took longer than its bounds: ${slowest} ms`);
   });
 
+  test("a server that has lost touch with its cluster is not believed for ever", async (t) => {
+    const cluster = await RedisCluster.start(3, 1, { config: ["cluster-require-full-coverage no"] });
+    t.after(() => cluster.stop());
+    const [first, master, , , replica] = cluster.nodes;
+    const store = makeKvstore({ type: "cluster", url: cluster.url, poolSize: 2, timeout: 500 });
+    t.after(() => store.close());
+    const stems = Array.from({ length: 30 }, (_, i) => `stale|${i}:`);
+    const countAll = async () => {
+      const ends = await Promise.allSettled(stems.map((stem) => countOne(store, { stem })));
+      return ends.every((end) => end.status === "fulfilled");
+    };
+    assert.ok(await countAll());
+    // The first of the list is the one that was asked about the slots. For a minute it hears nothing of the replica.
+    await first!.command("CLUSTER", "FORGET", String(await replica!.command("CLUSTER", "MYID")));
+    await master!.stop();
+    await replica!.command("CLUSTER", "FAILOVER", "TAKEOVER");
+    await until("the replica's slots are counted", countAll, 10_000);
+    assert.ok(JSON.stringify(await first!.command("CLUSTER", "SLOTS")).includes(`${master!.port}`));
+  });
+
   test("a master that hangs takes no room from the others, however many wait for it", async (t) => {
     const cluster = await RedisCluster.start(3, 0, { config: ["cluster-require-full-coverage no"] });
     t.after(() => cluster.stop());

@@ -14,12 +14,18 @@ class Server {
   readonly values = new Map<string, number>();
   readonly requests: CountRequest[] = [];
   before: (request: CountRequest) => void = () => {};
+  /** What its failure policy says. */
+  answer: Outcome | undefined;
   hold: (request: CountRequest) => Promise<void> | undefined = () => undefined;
 
   async count(request: CountRequest): Promise<void> {
     await this.hold(request);
     this.requests.push(request);
     this.before(request);
+    if (this.answer !== undefined) {
+      for (const one of request.counts) Object.assign(one, { outcome: this.answer, after: 0 });
+      return;
+    }
     const now = new Map(this.values);
     let over = false;
     for (const one of request.counts) {
@@ -153,5 +159,44 @@ describe("all-or-nothing over several servers", () => {
       await new Promise(setImmediate);
       assert.equal(left.values.get("a"), 1, "given back all the same");
     }
+  });
+
+  test("the time that the look took is not given to the count once more", async () => {
+    const { left, run } = setUp();
+    left.hold = async ({ allOrNothing }) => {
+      if (!allOrNothing) await new Promise((resolve) => setTimeout(resolve, 15));
+    };
+    await run([count("a", 1, 9)], [count("b", 1, 9)], 1000);
+    const [look, counted] = left.requests;
+    assert.equal(look!.now, 0);
+    assert.ok(counted!.now >= 14, `${counted!.now} ms have passed`);
+    assert.equal(counted!.deadline, 1000);
+  });
+
+  test("an instance behind its failure policy: who is allowed holds nobody back, who is denied holds all", async () => {
+    for (const [policy, others] of [
+      [Outcome.ALLOWED, COUNTED],
+      [Outcome.DENIED, HELD],
+    ] as const) {
+      const { left, right, run } = setUp();
+      right.answer = policy;
+      assert.deepEqual(await run([count("a", 2, 9)], [count("b", 1, 5)]), [
+        [others, others === COUNTED ? 2 : 0],
+        [policy, 0],
+      ]);
+      assert.equal(left.values.get("a"), others === COUNTED ? 2 : 0);
+    }
+  });
+
+  test("an instance that falls sick between the look and the count, and denies: what the other one counted is given back", async () => {
+    const { left, right, run } = setUp();
+    right.before = ({ allOrNothing }) => {
+      if (allOrNothing) right.answer = Outcome.DENIED;
+    };
+    assert.deepEqual(await run([count("a", 2, 9)], [count("b", 1, 5)]), [
+      [HELD, 0],
+      [Outcome.DENIED, 0],
+    ]);
+    assert.equal(left.values.get("a"), 0);
   });
 });

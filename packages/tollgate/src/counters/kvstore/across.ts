@@ -24,14 +24,16 @@ export async function countAcross(request: CountRequest, parts: readonly Part[])
   );
   for (const end of looked) if (end.status === "rejected") throw end.reason;
   if (exceeding(parts, looks)) return;
+  // The caller's patience is what is left of it: it is measured from `now`.
+  const now = request.now + (performance.now() - begun);
   const ends = await Promise.allSettled(
-    parts.map(async (part) => part.count({ ...request, allOrNothing: true, counts: part.counts })),
+    parts.map(async (part) => part.count({ ...request, now, allOrNothing: true, counts: part.counts })),
   );
   const failed = ends.find((end) => end.status === "rejected");
+  if (failed === undefined && !parts.some(isRefused)) return;
   const counted = parts.filter(
     (part, i) => ends[i]!.status === "fulfilled" && part.counts[0]!.outcome === Outcome.COUNTED,
   );
-  if (counted.length === parts.length) return;
   const givenBack = Promise.all(counted.map((part) => giveBack(request, part)));
   if (failed !== undefined) throw failed.reason;
   if (request.deadline === 0) await givenBack;
@@ -48,19 +50,31 @@ async function within(milliseconds: number, work: Promise<unknown>): Promise<voi
   ends.abort();
 }
 
+function isRefused({ counts }: Part): boolean {
+  return counts.some(({ outcome }) => outcome !== Outcome.COUNTED && outcome !== Outcome.ALLOWED);
+}
+
 /** Judges every count at its own position by what the looks showed; fills in the results when one exceeds. */
 function exceeding(parts: readonly Part[], looks: readonly (readonly Count[])[]): boolean {
   const positions = new Map<string, number>();
   let over = false;
   parts.forEach(({ counts }, i) => {
     counts.forEach((count, j) => {
+      const look = looks[i]![j]!;
+      if (look.outcome !== Outcome.COUNTED) {
+        // A sick store's failure policy has answered: who is denied holds the others back, who is allowed does not.
+        count.outcome = look.outcome;
+        count.after = look.after;
+        over ||= look.outcome === Outcome.DENIED;
+        return;
+      }
       const key = count.stem + count.windowStart;
-      const before = positions.get(key) ?? looks[i]![j]!.after;
+      const before = positions.get(key) ?? look.after;
       const after = Math.max(0, before + count.hits);
       const exceeds = count.hits >= 0 && after > count.limit;
       positions.set(key, exceeds ? before : after);
       count.outcome = exceeds ? Outcome.EXCEEDS : Outcome.HELD;
-      count.after = looks[i]![j]!.after;
+      count.after = look.after;
       over ||= exceeds;
     });
   });

@@ -137,6 +137,7 @@ export class ClusterTopology implements Topology {
         );
         return true;
       case "CLUSTERDOWN":
+        this.#askAnother();
         this.#refreshIn(troubledMs);
         return false;
       default:
@@ -182,15 +183,21 @@ export class ClusterTopology implements Topology {
       const [reply] = await connection.commands([["CLUSTER", "SLOTS"]]);
       if (!this.#closed) this.#apply(readSlots(reply!, connection.endpoint));
       const troubled = [...this.#nodes.values()].some((node) => node.pool.active === 0);
+      if (troubled) this.#askAnother();
       this.#refreshIn(troubled ? troubledMs : calmMs);
     } catch (error) {
-      this.#control?.destroy();
-      this.#control = undefined;
+      this.#askAnother();
       this.#around.log("info", `the cluster's slots could not be read: ${(error as Error).message}`);
       this.#refreshIn(troubledMs);
     } finally {
       this.#refreshing = false;
     }
+  }
+
+  /** In trouble each server is asked in turn: one that has lost touch with its cluster tells for ever what was once so. */
+  #askAnother(): void {
+    this.#control?.destroy();
+    this.#control = undefined;
   }
 
   async #controlConnection(): Promise<Connection> {

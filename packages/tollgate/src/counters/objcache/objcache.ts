@@ -44,7 +44,7 @@ export class ObjcacheStore implements CounterStore {
     if (request.counts.length === 0) return;
     const keys = request.counts.map(keyOf);
     if (this.#nodes.size === 0) return this.#countWhenKnown(request, keys);
-    return this.#submit(request, keys);
+    return this.#submit(request, keys, performance.now());
   }
 
   /** Resolves when every increment that was answered for has been sent and acknowledged, or was lost. */
@@ -66,6 +66,7 @@ export class ObjcacheStore implements CounterStore {
   }
 
   async #countWhenKnown(request: CountRequest, keys: readonly string[]): Promise<void> {
+    const since = performance.now();
     const ends = new AbortController();
     const left = request.deadline === 0 ? Number.POSITIVE_INFINITY : request.deadline - request.now;
     const patience = sleep(Math.max(0, Math.min(left, this.#timeout)), "over", { signal: ends.signal });
@@ -78,15 +79,15 @@ export class ObjcacheStore implements CounterStore {
       );
     if (this.#nodes.size === 0)
       throw new StoreError("STORE_UNAVAILABLE", "the object cache's nodes could not be looked up yet");
-    await this.#submit(request, keys);
+    await this.#submit(request, keys, since);
   }
 
-  #submit(request: CountRequest, keys: readonly string[]): Promise<void> {
+  /** @param since when the caller began to wait, on the monotonic clock */
+  #submit(request: CountRequest, keys: readonly string[], since: number): Promise<void> {
     const { counts, deadline } = request;
     const patience = deadline === 0 ? Number.POSITIVE_INFINITY : deadline - request.now;
     if (patience <= 0)
       throw new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the store was asked");
-    const since = performance.now();
     const until = since + patience;
     const lanes = keys.map((key) => this.#nodes.laneOf(key));
     for (const lane of lanes) lane.ensureRoom();

@@ -43,7 +43,7 @@ class Bridge:
         self._stopping = False
         self._owner = os.getpid()
         self._was_ready = False
-        #: Counts the Node processes that have ended, so that connections to them are not used again.
+        #: Counts the Node processes that have ended: connections to them are not used again.
         self.epoch = 0
 
     def start(self) -> None:
@@ -191,7 +191,7 @@ class Bridge:
             self._was_ready = False
 
     def _after_fork(self) -> None:
-        """A forked child must not hold its parent's sockets open, and has no Node of its own yet."""
+        """A forked child lets go of its parent's sockets, and starts a Node of its own."""
         inherited = self._process
         was_running = self._running
         if inherited is not None:

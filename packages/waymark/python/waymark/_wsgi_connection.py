@@ -11,7 +11,6 @@ from typing import Any
 
 from . import _frames as frames
 
-
 #: Seconds until a thread that waits for an answer begins to look at its client as well.
 PATIENCE = 0.05
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Callable
 
 from . import _frames as frames
@@ -103,10 +104,8 @@ class WsgiExchange:
 
     def credit(self, size: int) -> None:
         """So many bytes of the answer have been taken."""
-        try:
+        with suppress(Lost):  # The next piece will tell.
             self._connection.send(frames.credit_frame(self._number, size))
-        except Lost:
-            pass  # The next piece will tell.
 
     def finish(self) -> None:
         """Node has said all: the connection is free for another request."""

@@ -6,7 +6,6 @@ FRAMEWORK_PREFIX=controllers uvicorn --factory waymark.asgi:factory
 from __future__ import annotations
 
 import asyncio
-from typing import Union
 
 from . import _answers
 from . import _frames as frames
@@ -18,9 +17,7 @@ from ._bridge import Unavailable, fork_hooks, shared_bridge
 __all__ = ["application", "factory"]
 
 _bridge = shared_bridge()
-_connections: dict[
-    asyncio.AbstractEventLoop, Union[AsgiConnection, asyncio.Task[AsgiConnection]]
-] = {}
+_connections: dict[asyncio.AbstractEventLoop, AsgiConnection | asyncio.Task[AsgiConnection]] = {}
 fork_hooks.append(_connections.clear)
 
 

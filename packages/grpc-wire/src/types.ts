@@ -75,7 +75,7 @@ export interface StreamingCall extends Call {
   write(message: Uint8Array): Promise<void>;
 }
 
-/** Reads and answers in place; see `UnaryCall`. */
+/** Reads and answers in place; see `UnaryCall`. An async function will do: where it rejects, its call fails. */
 export type InPlaceUnaryHandler = (call: UnaryCall) => void;
 
 /** Takes the request message (a copy, the handler's to keep) and gives the answer, at once or as a promise. */
@@ -156,7 +156,7 @@ export interface LimitOptions {
   maxHeaderBlockBytes?: number;
   /** CONTINUATION frames per header block. Above: the connection ends. Default: 16. */
   maxContinuationFrames?: number;
-  /** Bytes of unfinished request messages held for one connection. Default: 16 MiB, at least `maxRequestBytes`. */
+  /** Bytes of request messages held for one connection: unfinished, not read by their handler, not inflated yet. Default: 16 MiB, at least `maxRequestBytes`. */
   maxBufferedBytesPerConnection?: number;
   /** The same for the whole server. Default: 256 MiB. */
   maxBufferedBytes?: number;
@@ -208,7 +208,7 @@ export interface ConnectionErrorReason {
   readonly message: string;
 }
 
-/** Where to listen: a TCP port (0 picks a free one) on `host` (default `127.0.0.1`), or a unix socket's path. */
+/** Where to listen: a TCP port (0 picks a free one) on `host` (default `127.0.0.1`), or a unix socket's path, which may be there if nobody answers on it. */
 export type ListenOptions =
   | { port: number; host?: string; reusePort?: boolean; backlog?: number }
   | { path: string };

@@ -133,6 +133,28 @@ describe("@grpc/grpc-js", () => {
     await assert.rejects(unary(client, "Nope", Buffer.alloc(0)), { code: grpc.status.UNIMPLEMENTED });
   });
 
+  test("no call is lost while connections come of age, one after the other", async () => {
+    await using aging = await TestServer.start({ connection: { maxConnectionAgeMs: 40 } });
+    const restless = new grpc.Client(`127.0.0.1:${aging.port}`, grpc.credentials.createInsecure());
+    let answered = 0;
+    const callers = Array.from({ length: 8 }, async (_, caller) => {
+      // Until several connections have come and gone, and their last calls with them.
+      for (let index = 0; aging.grpc.counts().connectionsAccepted < 6 && index < 20_000; index++) {
+        const message = Buffer.from(`${caller} ${index}`);
+        const answer = await unary(restless, index % 2 ? "Later" : "InPlace", message);
+        assert.ok(answer.equals(message));
+        answered += 1;
+      }
+    });
+    try {
+      await Promise.all(callers);
+    } finally {
+      restless.close();
+    }
+    assert.ok(answered > 50 && aging.grpc.counts().connectionsAccepted >= 6);
+    assert.equal(aging.grpc.counts().connectionErrors, 0);
+  });
+
   test("a unix socket", async () => {
     const folder = await mkdtemp(join(tmpdir(), "grpc-wire-"));
     const path = join(folder, "grpc.sock");

@@ -84,7 +84,7 @@ export class Controller {
   }
 
   /** The body's bytes, whatever its type; a 413 `HttpError` beyond the class's `bodyLimit`. For methods that take no arguments. */
-  bytes(): Promise<Uint8Array> {
+  async bytes(): Promise<Uint8Array> {
     return this[CALL].read();
   }
 

@@ -5,7 +5,7 @@ import type { Call } from "../http/call.ts";
 import { responseAnswer, toAnswer } from "../http/convert.ts";
 import { flatten } from "../http/headers.ts";
 import type { RouteClass, RouteVerb } from "../routing/model.ts";
-import type { BindResult } from "../signature/binder.ts";
+import type { BindResult, BodyInput } from "../signature/binder.ts";
 import { BindFaults } from "../signature/faults.ts";
 import { carriesArguments, parseBody } from "./body.ts";
 import { failed, faultsError } from "./failure.ts";
@@ -24,13 +24,12 @@ export interface Matched {
  * method, `after()`. Answers at once where nothing has to be waited for; never throws, never rejects.
  */
 export function perform(matched: Matched, options: ApplicationOptions): Answer | Promise<Answer> {
-  const { route, entry, call } = matched;
+  const { route, call } = matched;
   const { hooks } = route;
   if (hooks.before || hooks.after || options.before !== undefined || options.after !== undefined)
     return performWithHooks(matched, options);
-  if (takesBody(matched)) return performWithBody(matched, options);
   try {
-    const bound = entry.binder.bind({ segments: call.positionals, query: call.query });
+    const bound = bind(matched);
     if (bound instanceof Promise) return performBound(matched, bound, options);
     const value = invoke(matched, bound);
     if (isThenable(value)) return finish(matched, value, options);
@@ -39,6 +38,14 @@ export function perform(matched: Matched, options: ApplicationOptions): Answer |
   } catch (error) {
     return failed(error, matched, options);
   }
+}
+
+/** The arguments of the call. A promise where a body has still to arrive, or takes long to parse or to judge. */
+function bind(matched: Matched): BindResult | Promise<BindResult> {
+  const { entry, call } = matched;
+  if (!takesBody(matched)) return entry.binder.bind({ segments: call.positionals, query: call.query });
+  const bytes = readBody(matched);
+  return bytes instanceof Promise ? bytes.then((read) => bindBody(matched, read)) : bindBody(matched, bytes);
 }
 
 /** True for a body that fills arguments; any other is left to the method. */
@@ -87,24 +94,8 @@ async function performBound(
   }
 }
 
-async function performWithBody(matched: Matched, options: ApplicationOptions): Promise<Answer> {
-  try {
-    // One promise fewer for each of these that has its value at once: 0.3 us of 6 for a JSON body of 1 KiB.
-    const bound = bindBody(matched, await readBody(matched));
-    const value = invoke(matched, bound instanceof Promise ? await bound : bound);
-    const answer = toAnswer(
-      isThenable(value) ? await value : value,
-      matched.call.response,
-      matched.call.incoming,
-    );
-    return answer instanceof Promise ? await answer : answer;
-  } catch (error) {
-    return failed(error, matched, options);
-  }
-}
-
 /** Arity is looked at before the body; what is read of that is never more than the limit. */
-function readBody({ entry, call }: Matched): Promise<Uint8Array> {
+function readBody({ entry, call }: Matched): Uint8Array | Promise<Uint8Array> {
   const { positionals, query } = call;
   if (positionals.length > entry.binder.maximum) {
     const faults = entry.binder.bind({ segments: positionals, query });
@@ -117,12 +108,12 @@ function bindBody({ route, entry, call }: Matched, bytes: Uint8Array): BindResul
   call.bytes = bytes;
   // An empty body is none, and only some interfaces know before it is read.
   if (bytes.length > 0) refuseEncoding(call.incoming);
-  const bind = (body: ReturnType<typeof parseBody>) => {
+  const bindParsed = (body: BodyInput | undefined) => {
     call.body = body;
-    return entry.binder.bind({ segments: call.positionals, query: call.query, body: body as never });
+    return entry.binder.bind({ segments: call.positionals, query: call.query, body });
   };
   const body = parseBody(call, bytes, bodyKind(call.incoming.header("content-type"), route.body));
-  return body instanceof Promise ? body.then(bind) : bind(body);
+  return body instanceof Promise ? body.then(bindParsed) : bindParsed(body);
 }
 
 async function performWithHooks(matched: Matched, options: ApplicationOptions): Promise<Answer> {
@@ -141,14 +132,11 @@ async function performWithHooks(matched: Matched, options: ApplicationOptions): 
 }
 
 async function answerOf(matched: Matched, options: ApplicationOptions): Promise<Answer> {
-  const { route, entry, call, controller } = matched;
+  const { route, call, controller } = matched;
   let early = await options.before?.(controller);
   if (!(early instanceof Response) && route.hooks.before) early = await controller.before();
   if (early instanceof Response) return responseAnswer(early, call.response);
-  const bound = takesBody(matched)
-    ? await bindBody(matched, await readBody(matched))
-    : await entry.binder.bind({ segments: call.positionals, query: call.query });
-  return toAnswer(await invoke(matched, bound), call.response, call.incoming);
+  return toAnswer(await invoke(matched, await bind(matched)), call.response, call.incoming);
 }
 
 async function afterwards(

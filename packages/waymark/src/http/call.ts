@@ -44,7 +44,7 @@ export class Call {
   bytes: Uint8Array | undefined = undefined;
   /** Whether the body fills arguments, so that it is read whole whoever asks first. */
   readonly #takesBody: boolean;
-  #reading: Promise<Uint8Array> | undefined = undefined;
+  #reading: Uint8Array | Promise<Uint8Array> | undefined = undefined;
   #body: unknown = undefined;
   #keywords: Keywords | undefined = undefined;
   #headers: RequestHeaders | undefined = undefined;
@@ -92,7 +92,7 @@ export class Call {
   }
 
   /** The whole body, read once however often it is asked for. */
-  read(): Promise<Uint8Array> {
+  read(): Uint8Array | Promise<Uint8Array> {
     this.#reading ??= this.incoming.read(this.#limit());
     return this.#reading;
   }

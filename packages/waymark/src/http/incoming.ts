@@ -17,8 +17,8 @@ export interface Incoming {
   readonly remoteAddress: string | undefined;
   /** False when there certainly is no body. */
   readonly hasBody: boolean;
-  /** The whole body; rejects with a 413 `HttpError` beyond `limit` bytes. Called at most once. */
-  read(limit: number): Promise<Uint8Array>;
+  /** The whole body, at once where it is there; a 413 `HttpError` beyond `limit` bytes. Called at most once. */
+  read(limit: number): Uint8Array | Promise<Uint8Array>;
   /** The body as it arrives, at the reader's pace; throws a 413 `HttpError` beyond `limit` bytes. Never after `read`. */
   stream(limit: number): AsyncIterable<Uint8Array>;
   /** Aborts when the client goes away before the answer is complete. */

@@ -67,13 +67,31 @@ export class NodeIncoming implements Incoming {
     return this.#abort.signal;
   }
 
-  read(limit: number): Promise<Uint8Array> {
+  read(limit: number): Uint8Array | Promise<Uint8Array> {
+    const request = this.#request;
+    if (request.readableDidRead) throw new TypeError(TAKEN);
+    const announced = Number(request.headers["content-length"] ?? 0);
+    if (announced > limit) throw tooLarge(limit);
+    if (request.complete && request.readableFlowing === null) return this.#readComplete(limit);
+    this.invite();
+    return this.#readArriving(limit);
+  }
+
+  /** A body that has arrived as a whole: it stands in the stream's buffer, piece by piece. */
+  #readComplete(limit: number): Uint8Array {
+    const request = this.#request;
+    const length = request.readableLength;
+    if (length > limit) throw tooLarge(limit);
+    const first = request.read() as Uint8Array | null;
+    if (first === null || first.length === length) return first ?? new Uint8Array();
+    const pieces = [first];
+    for (let piece = request.read(); piece !== null; piece = request.read()) pieces.push(piece as Uint8Array);
+    return Buffer.concat(pieces, length);
+  }
+
+  #readArriving(limit: number): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       const request = this.#request;
-      if (request.readableDidRead) return reject(new TypeError(TAKEN));
-      const announced = Number(request.headers["content-length"] ?? 0);
-      if (announced > limit) return reject(tooLarge(limit));
-      this.invite();
       let whole: Uint8Array | undefined;
       let pieces: Uint8Array[] | undefined;
       let size = 0;

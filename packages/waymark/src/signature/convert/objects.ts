@@ -20,14 +20,9 @@ interface CompiledProperty {
   readonly optional: boolean;
   readonly converter: Converter;
   readonly fitting: Converter["fitting"];
+  /** Where the property stands that comes next when a document has the order of the type. */
+  readonly next: number;
 }
-
-/** Whether an object has so many names and no more. Counting makes no list of them. */
-const hasOnly = (value: object, count: number): boolean => {
-  let found = 0;
-  for (const _ in value) if (++found > count) return false;
-  return true;
-};
 
 /**
  * An object within JSON. What comes out has only names of the type: the application never sees one that it has not
@@ -35,12 +30,12 @@ const hasOnly = (value: object, count: number): boolean => {
  * with 17 objects. Otherwise it is a copy with a null prototype, so that no name a client chooses means anything.
  */
 export const objectConverter = (type: ObjectNode, context: CompileContext): Converter => {
-  const properties: readonly CompiledProperty[] = type.properties.map((property) => {
-    const converter = context.compile(property.type);
-    const step = propertyStep(property.name);
-    return { name: property.name, step, optional: property.optional, converter, fitting: converter.fitting };
+  const properties: readonly CompiledProperty[] = type.properties.map(({ name, type, optional }, at) => {
+    const converter = context.compile(type);
+    return { name, step: propertyStep(name), optional, converter, fitting: converter.fitting, next: at + 1 };
   });
-  const names = new Set(type.properties.map((property) => property.name));
+  const byName = new Map(properties.map((property) => [property.name, property]));
+  const required = properties.filter(({ optional }) => !optional);
   const index = type.index && context.compile(type.index);
   const reportsUnknown = context.unknownKeywords === "reject";
   const keepsJson =
@@ -49,6 +44,13 @@ export const objectConverter = (type: ObjectNode, context: CompileContext): Conv
     // an absent `constructor` must not be that of every object
     properties.every(({ name, converter }) => converter.keepsJson && !(name in Object.prototype));
 
+  /** A value under a name that the type does not list. */
+  const takeOther = (given: Record<string, unknown>, key: string, result: object, notes: Note[]): void => {
+    const start = notes.length;
+    if (index) (result as Record<string, unknown>)[key] = index.fromJson(given[key], notes);
+    else if (reportsUnknown) reject(notes, "is not a known property");
+    if (notes.length > start) prefixNotes(notes, start, propertyStep(key));
+  };
   const fromJson = (value: unknown, notes: Note[]): unknown => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       return reject(notes, `must be an object, got ${describe(value)}`);
@@ -56,33 +58,37 @@ export const objectConverter = (type: ObjectNode, context: CompileContext): Conv
     const before = notes.length;
     const given = value as Record<string, unknown>;
     const result: Record<string, unknown> = keepsJson ? given : Object.create(null);
-    let taken = 0;
-    for (let at = 0; at < properties.length; at++) {
-      const { name, optional, converter, fitting, step } = properties[at]!;
-      if (keepsJson ? given[name] !== undefined : Object.hasOwn(given, name)) {
-        taken++;
-        const own = given[name];
-        if (isFitting(own, fitting)) {
-          if (!keepsJson) result[name] = own;
-          continue;
-        }
-        const start = notes.length;
-        const made = converter.fromJson(own, notes);
-        if (made === INVALID) prefixNotes(notes, start, step);
-        else if (!keepsJson) result[name] = made;
-      } else if (!optional) {
+    let came = 0;
+    let at = 0;
+    // V8 reads a value in a loop over an object's names by its place, and a name of a document is the very string that
+    // the type has: half the time of asking for each name of the type
+    for (const key in given) {
+      const expected = properties[at];
+      const property = expected?.name === key ? expected : byName.get(key);
+      if (!property) {
+        takeOther(given, key, result, notes);
+        if (notes.length - before >= MAXIMUM_NOTES) return INVALID;
+        continue;
+      }
+      at = property.next;
+      if (!property.optional) came++;
+      const own = given[key];
+      if (isFitting(own, property.fitting)) {
+        if (!keepsJson) result[key] = own;
+        continue;
+      }
+      const start = notes.length;
+      const made = property.converter.fromJson(own, notes);
+      if (made === INVALID) {
+        prefixNotes(notes, start, property.step);
+        if (notes.length - before >= MAXIMUM_NOTES) return INVALID;
+      } else if (!keepsJson) result[key] = made;
+    }
+    if (came < required.length) {
+      for (const { name, step } of required) {
+        if (Object.hasOwn(given, name)) continue;
         reject(notes, "is required");
         prefixNotes(notes, notes.length - 1, step);
-      }
-    }
-    if ((index || reportsUnknown) && !hasOnly(given, taken)) {
-      for (const key of Object.keys(given)) {
-        if (names.has(key)) continue;
-        if (notes.length - before >= MAXIMUM_NOTES) break;
-        const start = notes.length;
-        if (index) result[key] = index.fromJson(given[key], notes);
-        else reject(notes, "is not a known property");
-        if (notes.length > start) prefixNotes(notes, start, propertyStep(key));
       }
     }
     return notes.length > before ? INVALID : result;

@@ -3,4 +3,3 @@
  */
 export type { Caller, Descriptors, DescriptorValues, Limits, LimitsOptions } from "./limits/limits.ts";
 export { createLimits } from "./limits/limits.ts";
-export { LimitsError } from "./limits/question.ts";

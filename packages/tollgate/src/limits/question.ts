@@ -14,19 +14,6 @@ import type {
 import { SHOULD_RATE_LIMIT } from "../protocol/method.ts";
 import { type TlsTarget, tlsTarget } from "../protocol/tls-target.ts";
 
-/** The service could not be asked, or did not decide. */
-export class LimitsError extends Error {
-  override readonly name = "LimitsError";
-  readonly code = "LIMITS_UNAVAILABLE";
-  /** gRPC status of the call. */
-  readonly grpcStatus: number;
-
-  constructor(message: string, grpcStatus: number, cause: unknown) {
-    super(message, { cause });
-    this.grpcStatus = grpcStatus;
-  }
-}
-
 /** PEM texts. */
 export interface LimitsTls {
   /** The service's certificate authority; default: the run time's. */
@@ -57,7 +44,7 @@ export class Questioner {
     });
   }
 
-  /** @throws {LimitsError} */
+  /** @throws {Error} that says which service could not be asked, or did not decide, and why */
   ask(request: RateLimitRequest): Promise<RateLimitResponse> {
     return new Promise((resolve, reject) => {
       this.#client.makeUnaryRequest(
@@ -76,9 +63,9 @@ export class Questioner {
     this.#client.close();
   }
 
-  #failure(error: ServiceError | null): LimitsError {
+  #failure(error: ServiceError | null): Error {
     const details = (error?.details ?? "there was no answer").replace(/\.? Resolution note: $/, "");
-    return new LimitsError(`Tollgate at ${this.#address}: ${details}`, error?.code ?? 2, error);
+    return new Error(`Tollgate at ${this.#address}: ${details}`, { cause: error });
   }
 }
 

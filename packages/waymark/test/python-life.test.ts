@@ -82,9 +82,16 @@ for (const [name, command] of [
     });
     await server.ready();
     const nodes = nodesOf(server, 1);
+    const [terminal, master] = server.processes();
     server.child.stdin!.end();
     await gone(nodes, AFTERLIFE);
-    await server.stop();
+    // gunicorn outlives its terminal: to it, a hangup is the word to reload.
+    if (name !== "uvicorn") {
+      while (nodesUnder(master!).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+      nodes.push(...nodesUnder(master!));
+      process.kill(master!, "SIGTERM");
+    }
+    await gone([terminal!, master!, ...nodes], AFTERLIFE);
   });
 }
 

@@ -30,10 +30,6 @@ export async function main(args: string[]): Promise<void> {
   const from = performance.now();
   const done = (what: string) => console.log(`${what} (${((performance.now() - from) / 1000).toFixed(0)} s)`);
   const where = environment();
-  const rows = await measureBudgets(effort);
-  done("budgets");
-  const peers = await measurePeers(effort.rounds, isQuick ? 15_000 : 60_000);
-  done("peers");
   const sections: Section[] = [];
   for (const [name, measure] of [
     ["rules", async () => rulesSection(effort.rounds, isQuick)],
@@ -44,6 +40,10 @@ export async function main(args: string[]): Promise<void> {
     sections.push(await measure());
     done(name);
   }
+  const peers = await measurePeers(effort.rounds, isQuick ? 15_000 : 60_000);
+  done("peers");
+  const rows = await measureBudgets(effort);
+  done("budgets");
   const stages = await measureStages();
   done("stages");
   const allocations = table(["decision", "bytes"], Object.entries(measureAllocations()));

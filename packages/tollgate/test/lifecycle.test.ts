@@ -186,6 +186,19 @@ describe("a service that cannot start says why in its log's format, and exits wi
   }
 });
 
+test("threads that end again and again are no service: it ends with 1, for its supervisor to see", async () => {
+  const preload = join(folder, "ends.cjs");
+  writeFileSync(
+    preload,
+    "const { isMainThread } = require('node:worker_threads');\n" +
+      "if (!isMainThread) setTimeout(() => process.exit(3), 300);\n",
+  );
+  const env = { WORKERS: "2", NODE_OPTIONS: `--require=${preload}` };
+  const tollgate = await startTollgate({ config, env, unopened: true });
+  assert.deepEqual(await ended(tollgate, 60_000), { code: 1, signal: null });
+  assert.match(tollgate.log.join("\n"), /level=fatal msg="10 threads ended within a minute: giving up"/);
+});
+
 describe("GRPC_UDS", () => {
   test("a stale socket is replaced, a live one is not, and it goes with the service", async () => {
     const path = join(folder, "grpc.sock");

@@ -39,9 +39,9 @@ export class Signals {
     this.#ending = true;
     service.log.warn(`received ${signal}, shutting down`);
     // Whatever a socket or a store still does: the process ends.
-    setTimeout(() => process.exit(0), Math.min(service.shutdownTimeout + 1000, LONGEST)).unref();
+    setTimeout(() => process.exit(status()), Math.min(service.shutdownTimeout + 1000, LONGEST)).unref();
     void service.stop({ delay: signal === "SIGTERM" }).then(
-      () => this.#ended.resolve(0),
+      () => this.#ended.resolve(status()),
       () => this.#ended.resolve(1),
     );
   }
@@ -57,4 +57,9 @@ export class Signals {
     service.setLogLevel(service.log.level === "debug" ? this.#configured : "debug");
     service.log.warn(`log level set to ${service.log.level} by SIGUSR2`);
   }
+}
+
+/** 0, unless the service has ended itself for a fault. */
+function status(): number {
+  return Number(process.exitCode ?? 0);
 }

@@ -10,6 +10,8 @@ descriptors:
     rate_limit: { unit: day, requests_per_unit: 5 }
   - key: week
     rate_limit: { unit: week, requests_per_unit: 100 }
+  - key: month
+    rate_limit: { unit: month, requests_per_unit: 6000 }
   - key: second
     rate_limit: { unit: second, requests_per_unit: 1000000 }
 `,
@@ -53,8 +55,9 @@ export async function counting(
         (await (await fetch(`http://${tollgate.debug}/stats?filter=${filter}`)).text()).trimEnd(),
     });
   } finally {
-    caller.close();
+    // The caller stays: a graceful end answers what is under way.
     const { code } = await tollgate.stop();
+    caller.close();
     assert.equal(code, 0, tollgate.log.join("\n"));
   }
 }

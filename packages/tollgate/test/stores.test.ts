@@ -180,3 +180,34 @@ test("EMBEDDED_STORE_SNAPSHOT: counters survive a graceful restart", async () =>
     await rm(folder, { recursive: true });
   }
 });
+
+test("EMBEDDED_STORE_SNAPSHOT: a restart in the middle of heavy load hands out no hit twice, and loses none", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-snapshot-"));
+  const env = { BACKEND_TYPE: "embedded", EMBEDDED_STORE_SNAPSHOT: join(folder, "counters"), WORKERS: "3" };
+  const admitted = { now: 0 };
+  try {
+    for (const enough of [1000, 3000, 6000]) {
+      const callers: Promise<void>[] = [];
+      await counting(env, async ({ ask }) => {
+        const state = Promise.withResolvers<void>();
+        for (let index = 0; index < 12; index++)
+          callers.push(
+            (async () => {
+              for (;;) {
+                const answer = await ask("month=heavy");
+                if (answer.startsWith("OK")) admitted.now++;
+                if (admitted.now >= enough || answer === "OVER 0") state.resolve();
+                if (!answer.startsWith("OK")) return;
+              }
+            })(),
+          );
+        await state.promise;
+      });
+      await Promise.all(callers);
+    }
+    assert.equal(admitted.now, 6000);
+    await counting(env, async ({ ask }) => assert.equal(await ask("month=heavy"), "OVER 0"));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

@@ -215,6 +215,7 @@ export class Service {
     const deadline = performance.now() + shutdownTimeout;
     const left = () => Math.max(0, deadline - performance.now());
     health.terminate();
+    this.#http?.drain();
     if (delay && drainDelay > 0) await pause(Math.min(drainDelay, left()));
     await settledWithin(this.#source.stop(), left());
     // A door that opens at this moment is closed with the others.

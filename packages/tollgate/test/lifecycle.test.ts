@@ -304,6 +304,7 @@ describe("drain", { concurrency: 4 }, () => {
       await tollgate.logged(/component termination is unhealthy/);
       const health = await fetch(`http://${tollgate.http}/healthcheck`);
       assert.equal(health.status, 503);
+      assert.equal(health.headers.get("connection"), "close");
       assert.equal(await health.text(), "termination: the service is shutting down\n");
       assert.equal((await caller.ask(request("a", descriptor("k=v")))).overallCode, 1);
       assert.deepEqual(await ended(tollgate), { code: 0, signal: null });

@@ -11,6 +11,8 @@ export type ControllerTable = NonNullable<ApplicationOptions["controllers"]>;
 export interface HttpDoor {
   /** What was bound, `0.0.0.0:8080`. */
   readonly address: string;
+  /** Ends each connection with its next answer: callers find another instance, and none is cut off between two calls. */
+  drain(): void;
   /** Stops accepting, lets answers under way finish for at most `timeout` milliseconds, then cuts them. */
   close(timeout: number): Promise<void>;
 }
@@ -36,10 +38,15 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     warn: (message) => log.warn(message),
   });
   await application.ready();
+  const { listener } = application;
+  let draining = false;
   const server = createServer(
     // A caller that is slow to send its request, or sends none, does not hold a connection for ever.
     { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 75_000, maxHeaderSize: 16_384 },
-    application.listener,
+    (request, response) => {
+      if (draining) response.shouldKeepAlive = false;
+      listener(request, response);
+    },
   );
   server.maxConnections = 10_000;
   await new Promise<void>((resolve, reject) => {
@@ -55,6 +62,9 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   const bound = server.address() as AddressInfo;
   return {
     address: showAddress(bound.address, bound.port),
+    drain: () => {
+      draining = true;
+    },
     close: async (timeout) => {
       await closeServer(server, timeout);
       await application.stop();

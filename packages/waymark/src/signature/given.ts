@@ -30,9 +30,13 @@ export class GivenArguments implements FieldSink {
   /** How many names came, known or not. */
   total = 0;
   readonly #slots: ReadonlyMap<string, number>;
+  readonly #names: readonly string[];
+  /** The slot after that of the last argument. */
+  #next = 0;
 
   constructor(slots: ReadonlyMap<string, number>) {
     this.#slots = slots;
+    this.#names = [...slots.keys()];
     this.values = new Array(slots.size).fill(undefined);
     this.origins = new Array(slots.size).fill(ORIGIN.none);
   }
@@ -49,6 +53,7 @@ export class GivenArguments implements FieldSink {
     this.extras = undefined;
     this.isValue = false;
     this.total = 0;
+    this.#next = 0;
   }
 
   addQuery(query: string): BindFault | undefined {
@@ -96,11 +101,14 @@ export class GivenArguments implements FieldSink {
 
   #add(name: string, value: unknown, origin: Origin): void {
     this.total++;
-    const slot = this.#slots.get(name);
+    // Clients keep the signature's order more often than not: comparing costs 2 ns, and a look into the map 25, because
+    // a name cut from a query has to be hashed.
+    const slot = this.#names[this.#next] === name ? this.#next : this.#slots.get(name);
     if (slot === undefined) {
       this.#addExtra(name, value, origin);
       return;
     }
+    this.#next = slot + 1;
     if (this.origins[slot] === origin) {
       this.values[slot] = append(this.values[slot] as FieldValue | FieldValue[], value as FieldValue);
     } else {

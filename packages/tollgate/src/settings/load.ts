@@ -6,7 +6,6 @@ import { type Environment, Findings, readValues } from "./reading.ts";
 import { resolve } from "./resolve.ts";
 import type { Settings } from "./settings.ts";
 import { table } from "./table.ts";
-import { reportUnfinished } from "./unfinished.ts";
 import { warnOfUnknown } from "./unknown.ts";
 
 export interface LoadedSettings {
@@ -27,7 +26,6 @@ export function loadSettings(environment: Environment): LoadedSettings {
   const values = readValues(table, environment, findings);
   check(values, findings);
   const settings = deepFreeze(resolve(values, environment, findings));
-  reportUnfinished(settings, findings);
   if (findings.faults.length > 0) throw new SettingsError(findings.faults);
   const ignored = Object.keys(environment).filter((name) => withoutMeaning.some((one) => one.test(name)));
   if (ignored.length > 0) findings.infos.push(`without meaning here, ignored: ${ignored.sort().join(", ")}`);

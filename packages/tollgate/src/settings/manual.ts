@@ -1,7 +1,6 @@
 import { rowsOf } from "./reading.ts";
 import type { Setting } from "./setting.ts";
 import { table } from "./table.ts";
-import { unfinished } from "./unfinished.ts";
 
 /** One heading of the help and of the manual. */
 interface Section {
@@ -63,15 +62,10 @@ export function settingsHelp(width = 100): string {
       const fallback = row.defaultText === "" ? "" : `, default ${row.defaultText}`;
       lines.push(`  ${row.name} (${row.kind.label}${fallback})`);
       if (row.aliases.length > 0) lines.push(...wrap(`also ${row.aliases.join(", ")}`, width, "      "));
-      lines.push(...wrap(meaningOf(row).replaceAll("`", ""), width, "      "));
+      lines.push(...wrap(row.meaning.replaceAll("`", ""), width, "      "));
     }
   }
   return `${lines.join("\n")}\n`;
-}
-
-function meaningOf(row: Setting<unknown>): string {
-  const isUnfinished = unfinished.some(({ variable }) => variable === row.name);
-  return isUnfinished ? `${row.meaning} Not supported yet.` : row.meaning;
 }
 
 function wrap(text: string, width: number, indent: string): string[] {
@@ -124,7 +118,7 @@ export function settingsManual(): string {
     ];
     for (const row of rows)
       lines.push(
-        `| \`${row.name}\` | ${row.aliases.map(code).join(", ")} | ${row.kind.label} | ${defaultCell(row)} | ${meaningOf(row)} |`,
+        `| \`${row.name}\` | ${row.aliases.map(code).join(", ")} | ${row.kind.label} | ${defaultCell(row)} | ${row.meaning} |`,
       );
     return `${lines.join("\n")}\n${notes === undefined ? "" : `\n${notes}\n`}`;
   });

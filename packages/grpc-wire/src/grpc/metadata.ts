@@ -31,14 +31,25 @@ export function decodeBinary(value: string): Uint8Array {
   return Buffer.from(comma < 0 ? value : value.slice(0, comma), "base64");
 }
 
+/** Characters of a status message that travel; fewer where each takes up to 9 octets. */
+const LONGEST_MESSAGE = 1024;
+const LONGEST_ENCODED = 4096;
+
 /**
- * `grpc-message`: UTF-8 with everything outside printable ASCII, and `%`, percent-encoded. Cut at 1,024
- * characters, so that a status always fits where a header list is bounded.
+ * `grpc-message`: UTF-8 with everything outside printable ASCII, and `%`, percent-encoded. Cut so that a status
+ * always fits where a peer bounds its header lists: 8 KiB is what some clients allow.
  */
 export function encodeStatusMessage(message: string): string {
-  const text = message.length > 1024 ? `${message.slice(0, 1024).toWellFormed()}...` : message;
-  if (/^[\x20-\x24\x26-\x7e]*$/.test(text)) return text.trim() === text ? text : percentEncode(text);
-  return percentEncode(text);
+  const encoded = encodeText(cutTo(message, LONGEST_MESSAGE));
+  return encoded.length <= LONGEST_ENCODED ? encoded : encodeText(cutTo(message, LONGEST_ENCODED / 10));
+}
+
+function cutTo(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length).toWellFormed()}...` : text;
+}
+
+function encodeText(text: string): string {
+  return /^[\x20-\x24\x26-\x7e]*$/.test(text) && text.trim() === text ? text : percentEncode(text);
 }
 
 function percentEncode(text: string): string {

@@ -193,8 +193,8 @@ class CompiledBinder implements Binder {
       (query !== "" ? given.addQuery(query) : undefined) ?? (body ? given.addBody(body) : undefined);
     if (fault) return new BindFaults(400, [fault]);
     const faults: BindFault[] = [];
-    const values: unknown[] = [];
-    for (let count = this.#argumentCount; count > 0; count--) values.push(undefined);
+    const values: unknown[] = new Array(this.#argumentCount);
+    for (let at = 0; at < values.length; at++) values[at] = undefined;
     const place = this.#queryVerb && !body ? "query" : "body";
     const missing = this.#bindPositionals(segments, values, faults);
     if (this.#rest) this.#bindRest(this.#rest, segments, values, faults);

@@ -1,4 +1,5 @@
 /** `node:http` with the same work done by hand: routing, decoding, validation, one write. */
+import { isUtf8 } from "node:buffer";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { isOrder, summary } from "../order.ts";
 import { serveForBench } from "./harness.ts";
@@ -50,7 +51,9 @@ function order(request: IncomingMessage, response: ServerResponse): void {
     if (request.headers["content-type"] !== "application/json") return send(response, 400, { error: "type" });
     let value: unknown;
     try {
-      value = JSON.parse((pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)).toString());
+      const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+      if (!isUtf8(bytes)) return send(response, 400, { error: "UTF-8" });
+      value = JSON.parse(bytes.toString());
     } catch {
       return send(response, 400, { error: "JSON" });
     }

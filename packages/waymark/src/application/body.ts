@@ -1,4 +1,3 @@
-import { type BodyKind, type BodyRules, bodyKind } from "../http/body.ts";
 import type { Call, Keywords } from "../http/call.ts";
 import { HttpError } from "../http/error.ts";
 import { decodeUtf8, parseJson } from "../http/json.ts";
@@ -6,19 +5,13 @@ import { parseMultipart } from "../http/multipart.ts";
 import type { BodyInput } from "../signature/binder.ts";
 import { parseFields } from "../signature/fields.ts";
 
-/** True where the body has a media type whose content can fill arguments. */
-export function carriesArguments(call: Call, rules: BodyRules): boolean {
-  return bodyKind(call.incoming.header("content-type"), rules) !== "other";
-}
-
 /** Parses a body that was read. Faults are 400; a promise only for a multipart form. */
 export function parseBody(
-  { incoming }: Call,
+  { incoming, kind }: Call,
   bytes: Uint8Array,
-  kind: BodyKind,
 ): BodyInput | undefined | Promise<BodyInput> {
   if (bytes.length === 0) return undefined;
-  if (kind === "json") return { kind, value: parseJson(bytes) };
+  if (kind === "json") return { kind: "json", value: parseJson(bytes) };
   if (kind === "multipart") {
     return parseMultipart(bytes, incoming.header("content-type")!).then((fields) => ({
       kind: "form",

@@ -1,13 +1,13 @@
 import type { Controller } from "../controller.ts";
 import { type Answer, withoutBody } from "../http/answer.ts";
-import { bodyKind, refuseEncoding } from "../http/body.ts";
+import { refuseEncoding } from "../http/body.ts";
 import type { Call } from "../http/call.ts";
 import { responseAnswer, toAnswer } from "../http/convert.ts";
 import { flatten } from "../http/headers.ts";
 import type { RouteClass, RouteVerb } from "../routing/model.ts";
 import type { BindResult, BodyInput } from "../signature/binder.ts";
 import { BindFaults } from "../signature/faults.ts";
-import { carriesArguments, parseBody } from "./body.ts";
+import { parseBody } from "./body.ts";
 import { failed, faultsError } from "./failure.ts";
 import type { ApplicationOptions } from "./options.ts";
 
@@ -49,8 +49,8 @@ function bind(matched: Matched): BindResult | Promise<BindResult> {
 }
 
 /** True for a body that fills arguments; any other is left to the method. */
-function takesBody({ route, entry, call }: Matched): boolean {
-  return call.incoming.hasBody && entry.binder.readsBody && carriesArguments(call, route.body);
+function takesBody({ entry, call }: Matched): boolean {
+  return call.incoming.hasBody && entry.binder.readsBody && call.kind !== "other";
 }
 
 function invoke({ entry, controller }: Matched, bound: BindResult): unknown {
@@ -104,7 +104,7 @@ function readBody({ entry, call }: Matched): Uint8Array | Promise<Uint8Array> {
   return call.read();
 }
 
-function bindBody({ route, entry, call }: Matched, bytes: Uint8Array): BindResult | Promise<BindResult> {
+function bindBody({ entry, call }: Matched, bytes: Uint8Array): BindResult | Promise<BindResult> {
   call.bytes = bytes;
   // An empty body is none, and only some interfaces know before it is read.
   if (bytes.length > 0) refuseEncoding(call.incoming);
@@ -112,7 +112,7 @@ function bindBody({ route, entry, call }: Matched, bytes: Uint8Array): BindResul
     call.body = body;
     return entry.binder.bind({ segments: call.positionals, query: call.query, body });
   };
-  const body = parseBody(call, bytes, bodyKind(call.incoming.header("content-type"), route.body));
+  const body = parseBody(call, bytes);
   return body instanceof Promise ? body.then(bindParsed) : bindParsed(body);
 }
 

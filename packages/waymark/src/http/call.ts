@@ -45,6 +45,7 @@ export class Call {
   /** Whether the body fills arguments, so that it is read whole whoever asks first. */
   readonly #takesBody: boolean;
   #reading: Uint8Array | Promise<Uint8Array> | undefined = undefined;
+  #kind: BodyKind | undefined = undefined;
   #body: unknown = undefined;
   #keywords: Keywords | undefined = undefined;
   #headers: RequestHeaders | undefined = undefined;
@@ -97,18 +98,20 @@ export class Call {
     return this.#reading;
   }
 
-  #kind(): BodyKind {
-    return bodyKind(this.incoming.header("content-type"), this.settings.body);
+  /** What the body is, by its content type. */
+  get kind(): BodyKind {
+    this.#kind ??= bodyKind(this.incoming.header("content-type"), this.settings.body);
+    return this.#kind;
   }
 
   #limit(): number {
     const { bodyLimit, multipartLimit } = this.settings.body;
-    return this.#kind() === "multipart" ? multipartLimit : bodyLimit;
+    return this.kind === "multipart" ? multipartLimit : bodyLimit;
   }
 
   /** The body behind `request`. Decided when it is first read: by then it may have been read for the arguments. */
   async *#stream(): AsyncGenerator<Uint8Array> {
-    if (this.#reading !== undefined || (this.#takesBody && this.#kind() !== "other")) yield await this.read();
+    if (this.#reading !== undefined || (this.#takesBody && this.kind !== "other")) yield await this.read();
     else yield* this.incoming.stream(this.#limit());
   }
 

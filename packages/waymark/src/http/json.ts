@@ -23,7 +23,10 @@ export function parseJson(bytes: Uint8Array): unknown {
 
 export function decodeUtf8(bytes: Uint8Array): string {
   if (!isUtf8(bytes)) throw new HttpError(400, "the body is not valid UTF-8");
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+  const buffer = Buffer.isBuffer(bytes)
+    ? bytes
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const text = buffer.toString("utf8");
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
 

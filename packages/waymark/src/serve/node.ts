@@ -18,15 +18,9 @@ export interface NodeAdapterOptions {
 /** Serves an application through any `node:http` server. */
 export function nodeListener(application: Application, options: NodeAdapterOptions = {}): NodeListener {
   const { sendTimeout = 60_000, expectsContinue = false } = options;
-  const send = (
-    incoming: NodeIncoming,
-    request: IncomingMessage,
-    response: ServerResponse,
-    answer: Answer,
-  ) => {
-    const report = (error: unknown) => application.report(error, incoming);
+  const report = (error: unknown, incoming: NodeIncoming) => application.report(error, incoming);
+  const send = (incoming: NodeIncoming, request: IncomingMessage, response: ServerResponse, answer: Answer) =>
     sendAnswer(incoming, request, response, answer, sendTimeout, report);
-  };
   const serve = (incoming: NodeIncoming, request: IncomingMessage, response: ServerResponse) => {
     const answer = application.handle(incoming);
     if (answer instanceof Promise) void answer.then((settled) => send(incoming, request, response, settled));
@@ -49,7 +43,7 @@ export function sendAnswer(
   response: ServerResponse,
   answer: Answer,
   sendTimeout: number,
-  report: (error: unknown) => void,
+  report: (error: unknown, incoming: NodeIncoming) => void,
 ): void {
   const { headers } = answer;
   let { body } = answer;
@@ -63,7 +57,7 @@ export function sendAnswer(
     response.writeHead(answer.status, headers);
   } catch (error) {
     // A header that HTTP cannot carry: the only fault that shows no earlier than here.
-    report(error);
+    report(error, incoming);
     if (isStream(body)) void endStream(body);
     const instead = problemAnswer(new HttpError(500));
     response.writeHead(500, instead.headers);
@@ -71,7 +65,7 @@ export function sendAnswer(
     return;
   }
   if (isStream(body)) {
-    void sendStream(response, body, sendTimeout, report);
+    void sendStream(response, body, sendTimeout, (error) => report(error, incoming));
     return;
   }
   // Node writes headers and a text body as one string, in the body's encoding: Latin-1 headers would be garbled.

@@ -46,6 +46,8 @@ export const objectConverter = (type: ObjectNode, context: CompileContext): Conv
 
   /** A value under a name that the type does not list. */
   const takeOther = (given: Record<string, unknown>, key: string, result: object, notes: Note[]): void => {
+    // what others have added to every object is no name of the document
+    if (!Object.hasOwn(given, key)) return;
     const start = notes.length;
     if (index) (result as Record<string, unknown>)[key] = index.fromJson(given[key], notes);
     else if (reportsUnknown) reject(notes, "is not a known property");

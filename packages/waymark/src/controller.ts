@@ -47,6 +47,11 @@ export class Controller {
     return undefined;
   }
 
+  /** As the client sent it: `HEAD` in a `GET` that answers one. */
+  get method(): string {
+    return this[CALL].incoming.method;
+  }
+
   get headers(): RequestHeaders {
     return this[CALL].headers;
   }

@@ -389,3 +389,17 @@ test("a reader that cancels ends the generator", async () => {
   await reader.cancel();
   assert.equal(ended, true);
 });
+
+test("this.method is the method as it was sent", async () => {
+  class Default extends Controller {
+    GET() {
+      this.response.headers.set("x-method", this.method);
+      return null;
+    }
+  }
+  const application = new Application({ controllers: { Default } });
+  for (const method of ["GET", "HEAD"]) {
+    const { headers } = await application.fetch(new Request("http://localhost/", { method }));
+    assert.equal(headers.get("x-method"), method);
+  }
+});

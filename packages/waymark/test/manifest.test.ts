@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { before, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { Application } from "@tollway/waymark";
+import { Application, Controller } from "@tollway/waymark";
 import { build } from "esbuild";
 import { CONTROLLERS } from "./support/first-minute.ts";
 import { Project } from "./support/project.ts";
@@ -124,4 +124,31 @@ test("two builds of the same sources are the same", async () => {
     texts.push(execFileSync("cat", [join(own.folder, "waymark.manifest.ts")], { encoding: "utf8" }));
   }
   assert.equal(texts[0], texts[1]);
+});
+
+test("a method with a parameter that the manifest lacks ends the start", async () => {
+  class Default extends Controller {
+    GET(one: string, two: string) {
+      return one + two;
+    }
+  }
+  const location = { file: "", line: 0, column: 0 };
+  const one = {
+    role: "positional",
+    name: "one",
+    type: { kind: "string" },
+    optional: false,
+    location,
+  } as const;
+  const signature = { verb: "GET", parameters: [one], location, definitions: {} };
+  const module = {
+    root: 0,
+    name: "app",
+    path: [],
+    exports: { Default },
+    classes: { Default: { GET: signature } },
+  };
+  await assert.rejects(new Application({ manifest: { version: 1, modules: [module] } }).ready(), {
+    message: /the manifest is stale: app: Default\.GET has a parameter that the manifest lacks/,
+  });
 });

@@ -78,9 +78,13 @@ function classesFrom(
   const remember = (found: FoundClass) => {
     const verbs = module.classes[found.name];
     if (verbs === undefined) throw stale(`${module.name} has a class ${found.name} that the manifest lacks`);
-    for (const verb of Object.keys(verbs)) {
-      if (!found.verbs.has(verb))
+    for (const [verb, { parameters }] of Object.entries(verbs)) {
+      const method = found.verbs.get(verb);
+      if (method === undefined)
         throw stale(`${module.name}: class ${found.name} has no method ${verb} any more`);
+      // Fewer says nothing: a default, or a function around the method, hides its parameters.
+      if (method.length > parameters.length)
+        throw stale(`${module.name}: ${found.name}.${verb} has a parameter that the manifest lacks`);
     }
     listed.delete(found.name);
     signatures.set(found, verbs);

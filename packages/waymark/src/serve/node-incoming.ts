@@ -70,6 +70,8 @@ export class NodeIncoming implements Incoming {
   read(limit: number): Uint8Array | Promise<Uint8Array> {
     const request = this.#request;
     if (request.readableDidRead) throw new TypeError(TAKEN);
+    // Of a client that has gone meanwhile, no event will tell any more.
+    if (request.destroyed) throw endedEarly();
     const announced = Number(request.headers["content-length"] ?? 0);
     if (announced > limit) throw tooLarge(limit);
     if (request.complete && request.readableFlowing === null) return this.#readComplete(limit);
@@ -116,7 +118,7 @@ export class NodeIncoming implements Incoming {
       request.on("close", () => {
         if (settled) return;
         settled = true;
-        reject(new HttpError(400, "the body ended early"));
+        reject(endedEarly());
       });
     });
   }
@@ -144,6 +146,10 @@ export class NodeIncoming implements Incoming {
 }
 
 const TAKEN = "the body has already been read as a stream, through this.request";
+
+function endedEarly(): HttpError {
+  return new HttpError(400, "the body ended early");
+}
 
 function tooLarge(limit: number): HttpError {
   return new HttpError(413, `the body is larger than ${limit} bytes`);

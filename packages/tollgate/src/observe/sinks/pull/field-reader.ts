@@ -21,7 +21,7 @@ export class FieldReader {
     if (value == null) return undefined;
     const milliseconds = parseGoDuration(value);
     if (milliseconds === undefined)
-      this.fault(where, `${key} is "${String(value)}": a duration such as 30s or 1m20s`);
+      this.fault(where, `${key} is ${show(value)}: a duration such as 30s or 1m20s`);
     return milliseconds;
   }
 
@@ -38,7 +38,7 @@ export class FieldReader {
     const value = fields[key];
     if (value == null) return undefined;
     if (typeof value === "number" && Number.isFinite(value)) return value;
-    this.fault(where, `${key} is "${String(value)}": it must be a number`);
+    this.fault(where, `${key} is ${show(value)}: it must be a number`);
     return undefined;
   }
 
@@ -49,7 +49,7 @@ export class FieldReader {
     // YAML 1.1's other spellings; read here, or every label and metric called `n` would be a boolean.
     if (typeof value === "string" && /^(?:yes|on)$/i.test(value)) return true;
     if (typeof value === "string" && /^(?:no|off)$/i.test(value)) return false;
-    this.fault(where, `${key} is "${String(value)}": it must be true or false`);
+    this.fault(where, `${key} is ${show(value)}: it must be true or false`);
     return undefined;
   }
 
@@ -57,7 +57,7 @@ export class FieldReader {
     const value = fields[key];
     if (value == null || value === "") return undefined;
     if (typeof value === "string" && values.includes(value)) return value;
-    this.fault(where, `${key} is "${String(value)}": it must be ${values.join(" or ")}`);
+    this.fault(where, `${key} is ${show(value)}: it must be ${values.join(" or ")}`);
     return undefined;
   }
 
@@ -75,6 +75,12 @@ export class FieldReader {
   fault(where: string, what: string): void {
     if (this.faults.length < 100) this.faults.push(`${where} ${what}`);
   }
+}
+
+/** A value in a message: a map or a list need not have a text of its own. */
+function show(value: unknown): string {
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "a map" : `"${String(value)}"`;
 }
 
 export function isFields(value: unknown): value is Fields {

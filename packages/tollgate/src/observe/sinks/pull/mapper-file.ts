@@ -186,9 +186,9 @@ class MapperReader {
     }
     return Object.entries(value).map(([label, template]) => {
       if (!labelTemplate.test(label)) this.#read.fault(where, `label "${label}" is no label name`);
-      if (typeof template === "object")
-        this.#read.fault(where, `label "${label}" must have a text as its value`);
-      return [label, String(template)] as const;
+      if (typeof template !== "object") return [label, String(template)] as const;
+      this.#read.fault(where, `label "${label}" must have a text as its value`);
+      return [label, ""] as const;
     });
   }
 

@@ -155,6 +155,8 @@ mappings:
       "mappings:\n- { match: a, name: n, observer_type: histogram, buckets: [1], histogram_options: { buckets: [1] } }",
       /has buckets at the top and in histogram_options/,
     ],
+    ["defaults: { ttl: { toString: false } }", /defaults ttl is a map: a duration such as 30s/],
+    ["mappings:\n- { match: a, name: n, labels: { l: { toString: 1 } } }", /label "l" must have a text/],
     ["defaults: { buckets: [2, 1] }", /defaults buckets must rise/],
     ["defaults: { quantiles: [{ quantile: 2 }] }", /a quantile must be between 0 and 1/],
   ];

@@ -73,6 +73,11 @@ export class Load {
     clearInterval(this.#heartbeat);
   }
 
+  /** Milliseconds for which this process stood still, at the longest. */
+  get stall(): number {
+    return this.#stall;
+  }
+
   /** Calls that ended after their deadline. */
   get late(): number {
     return this.#late.filter((took) => took > this.#options.deadline + slackMs + this.#stall).length;

@@ -36,6 +36,8 @@ export interface Result {
   readonly errors: string;
   readonly late: number;
   readonly slowest: number;
+  /** Milliseconds for which this process itself stood still, at the longest. */
+  readonly stall: number;
   /** Calls admitted beyond the limit, and refused before it was reached, over all keys. */
   readonly over: number;
   readonly under: number;
@@ -60,6 +62,8 @@ const wellForMs = 150;
 const keys = 16;
 const callers = 24;
 const recoveryMs = 20_000;
+/** Well below the stores' time-out of 250 ms, of which a proxy that delays takes its part. */
+const mostStallMs = 150;
 
 export async function run(scenario: Scenario, { sickFor, deadline }: RunOptions): Promise<Result> {
   const patient = await scenario.open();
@@ -124,6 +128,7 @@ export async function run(scenario: Scenario, { sickFor, deadline }: RunOptions)
       errors: load.errors,
       late: load.late,
       slowest: load.slowest,
+      stall: load.stall,
       over: sum(over),
       under: sum(({ admitted }) => Math.max(0, limit - admitted)),
       // Calls whose answer was on its way at the moment of the books are not in them.
@@ -154,7 +159,9 @@ export function faults(result: Result): string[] {
     found.push(`${over} calls were admitted over the limit; ${mostOver} are promised at most`);
   if (under > mostUnder)
     found.push(`${under} calls were refused under the limit; ${mostUnder} are promised at most`);
-  if (scenario.unnoticed && failed > 0) found.push(`${failed} calls failed (${result.errors})`);
+  // A process that stands still for as long as the store's time-out cannot have its answers in time.
+  if (scenario.unnoticed && failed > 0 && result.stall < mostStallMs)
+    found.push(`${failed} calls failed (${result.errors})`);
   const most = before + 32 * 1024 * 1024;
   if (during > most || after > most) found.push(`memory grew from ${before} to ${during} and ${after} bytes`);
   return found;

@@ -230,6 +230,22 @@ describe("kvstore: pool", () => {
     });
   });
 
+  test("a process that stood still reads what has come in before it calls the store too slow", async (t) => {
+    const store = open(t, { poolSize: 1, timeout: 100 });
+    const stem = stemOf(t);
+    await countOne(store, { stem });
+    for (let i = 2; i < 5; i++) {
+      const counted = countOne(store, { stem });
+      // Right behind the sending of the batch.
+      setImmediate(() => {
+        const end = performance.now() + 250;
+        while (performance.now() < end);
+      });
+      assert.equal(await counted, i);
+    }
+    assert.equal(store.gauges.cxTotal, 1, "and keeps its connection");
+  });
+
   test("a caller's deadline bounds its own wait and loses nobody else's hits", async (t) => {
     const { proxy, store } = await proxied(t, { poolSize: 1 });
     proxy.held = () => true;

@@ -38,7 +38,7 @@ export class Link<Reply> {
     this.#socket = socket;
     this.endpoint = endpoint;
     this.#timeout = timeout;
-    this.#timer = setTimeout(() => this.tooSlow(), timeout);
+    this.#timer = setTimeout(() => this.#suspect(), timeout);
     this.#timer.unref();
     const parser = makeParser((reply) => this.#accept(reply));
     socket.on("data", (chunk: Buffer) => {
@@ -69,6 +69,10 @@ export class Link<Reply> {
    */
   write(bytes: Buffer, exchange: Exchange<Reply>): void {
     if (this.#exchange !== undefined) throw new Error(`${this.#where}: an exchange is under way already`);
+    if (this.closed) {
+      exchange.broken(this.#givenUp());
+      return;
+    }
     this.#exchange = exchange;
     this.#timer.refresh();
     this.#socket.write(bytes);
@@ -83,6 +87,18 @@ export class Link<Reply> {
     this.#exchange = undefined;
     exchange?.broken(error);
     this.#onClose(error);
+  }
+
+  /**
+   * After this process itself stood still, timers are heard before what has come in meanwhile: the answer may lie in
+   * the socket, and is read within this turn of the event loop.
+   */
+  #suspect(): void {
+    const exchange = this.#exchange;
+    if (exchange === undefined) return;
+    setImmediate(() => {
+      if (this.#exchange === exchange) this.tooSlow();
+    });
   }
 
   /** Gives up when an exchange is under way. */

@@ -5,6 +5,8 @@ export interface Row {
   /** What the figure is to be seen beside, from the same run. */
   readonly baseline: string;
   readonly met: boolean;
+  /** Shown where it is missed: what profiles name as the reason, and the next step. */
+  readonly reason?: string;
 }
 
 /** How long to measure. */

@@ -62,7 +62,19 @@ export async function measureBudgets(
   }
 }
 
+/** The table, and why what is missed is missed. */
 export function budgetTable(rows: readonly Row[]): string {
+  const reasons = [...new Set(rows.filter(({ met }) => !met).map(({ reason }) => reason))]
+    .filter((reason) => reason !== undefined)
+    .map((reason) => {
+      const about = rows.filter((row) => !row.met && row.reason === reason).map(({ budget }) => budget);
+      return `- *${about.join("*; *")}*: ${reason}`;
+    });
+  const shown = budgetRows(rows);
+  return reasons.length === 0 ? shown : `${shown}\n\nWhat is missed, and why:\n\n${reasons.join("\n")}`;
+}
+
+function budgetRows(rows: readonly Row[]): string {
   return table(
     ["budget", "figure", "beside, in the same run", ""],
     rows.map(({ budget, figure, baseline, met }) => [budget, figure, baseline, met ? "met" : "**missed**"]),

@@ -41,12 +41,14 @@ export const observing: Budget = async (effort) => {
         figure: `${(sinks * 100).toFixed(1)} % (${counted.toFixed(2)} us)`,
         baseline: `DISABLE_STATS=true: ${off.toFixed(2)} us`,
         met: sinks < 0.05,
+        reason,
       },
       {
         budget: "tracing off, debug logging off, statistics on: under 5 % together",
         figure: `${(more * 100).toFixed(1)} % (${counted.toFixed(2)} us)`,
         baseline: `the path with none of them in the code: ${bare.toFixed(2)} us`,
         met: more < 0.05,
+        reason,
       },
     ];
   } finally {
@@ -54,6 +56,9 @@ export const observing: Budget = async (effort) => {
     sink.server.close();
   }
 };
+
+const reason =
+  "Each call's duration takes a look at the clock when it ends (41 ns here), its timer (7 ns) and a sample or a bucket in each sink (10 to 20 ns). Next: one look for all calls that a read's end answers, as there is one for its beginning.";
 
 /** Takes what the push sink sends. */
 async function startSink(): Promise<{ server: Server; sockets: Set<Socket> }> {

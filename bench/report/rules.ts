@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { loadRules } from "../../packages/tollgate/src/rules/load.ts";
 import { median, table } from "../support/figures.ts";
 import type { Section } from "./section.ts";
@@ -39,16 +41,19 @@ export function rulesSection(rounds: number, isQuick: boolean): Section {
   };
 }
 
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+
 function measure(size: number, rounds: number) {
   const texts = Array.from({ length: size }, (_, index) => levelsOf(index));
   const yaml = `domain: bench\ndescriptors:\n${texts.map(ruleText).join("")}`;
-  globalThis.gc?.();
+  collect();
   const before = process.memoryUsage().heapUsed;
   const from = performance.now();
   const { ruleSet, diagnostics } = loadRules([{ name: "bench.yaml", text: yaml }], { mergeDomains: false });
   const load = performance.now() - from;
   if (ruleSet === undefined) throw new Error(diagnostics.map(({ message }) => message).join("\n"));
-  globalThis.gc?.();
+  collect();
   const heap = (process.memoryUsage().heapUsed - before) / 1024 ** 2;
   const asked = shuffled(texts)
     .slice(0, 10_000)

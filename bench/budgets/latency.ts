@@ -75,10 +75,12 @@ async function collections({ calls }: Effort): Promise<Row> {
     const figure = (name: string) =>
       Number(new RegExp(`\\.${name}: ([\\d.]+)`).exec(text)?.[1] ?? Number.NaN);
     return {
-      budget: "collections of the young generation, which are in this: p99 under 5 ms",
+      budget: "collections of the young generation: p99 under 1 ms (the bench's own measure)",
       figure: `p50 ${figure("p50_ms").toFixed(2)} ms, p99 ${figure("p99_ms").toFixed(2)} ms of ${figure("count")}`,
       baseline: `at up to ${Math.round((2 * rate) / 1000)} k/s, in ${SECONDS} s and more`,
-      met: figure("p99_ms") < 5,
+      met: figure("p99_ms") < 1,
+      reason:
+        "Of some 40 collections p99 is the longest one, warming up included. Their share of the latency is in the two lines above it.",
     };
   });
 }

@@ -31,7 +31,7 @@ export const threads: Budget = async (effort) => {
       met: cpu <= 1.1,
       ...(!isRoomy && {
         reason:
-          "The load shares a core with one of the threads: reads get smaller, and caches are emptied by it. The main thread takes 0.01 us, compiling everything twice 0.03. Next: measure where the load has cores of its own.",
+          "Not traced. The main thread takes about 0.015 us, compiling in two threads some 0.05 of a short run; the rest is in the two serving threads, one of which shares its core with the load here. Whether that is the cause takes cores of its own for the load to tell: that is the next step.",
       }),
     },
   ];

@@ -47,7 +47,7 @@ export class PreparedCache {
 }
 
 /**
- * FNV-1a over four bytes at a time, 32 bits: 50 bytes take 20 ns instead of 60 a byte at a time, for a multiplication
+ * FNV-1a over four bytes at a time, 32 bits: 54 bytes take 22 ns instead of 33 a byte at a time, for a multiplication
  * waits for the last one. Whoever makes messages collide makes only their own slower.
  */
 function hashOf(buffer: Uint8Array, start: number, end: number): number {

@@ -17,7 +17,7 @@ const LONGEST = 1024;
 /**
  * Resolutions by their descriptors, for one rule set at a time: for messages that differ in one descriptor and repeat
  * the others. A descriptor is kept when it comes for the second time. It is found by a hash of its characters (with
- * a text put together for a `Map`, each key that comes once only cost 0.7 of 3.8 us).
+ * a text put together for a `Map`, each key that comes once only cost 0.9 of 3.7 us).
  */
 export class ResolutionCache {
   readonly #kept: Halves<Kept>;

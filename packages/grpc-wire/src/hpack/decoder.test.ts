@@ -4,6 +4,8 @@ import fc from "fast-check";
 import HPACK from "hpack";
 import { HpackDecoder } from "./decoder.ts";
 import { encodeHeaders } from "./encoder.ts";
+import { isValidValue } from "./field.ts";
+import { huffmanEncode, huffmanLength } from "./huffman.ts";
 
 type List = [name: string, value: string][];
 
@@ -164,5 +166,35 @@ test("arbitrary bytes decode or are refused, and leave the table within its size
       for (const block of blocks) if (decode(decoder, block) === undefined) break;
     }),
     { numRuns: 1000 },
+  );
+});
+
+/** A literal field that no table keeps, name plain and value Huffman coded. */
+function huffmanField(name: string, value: string): Buffer {
+  const coded = Buffer.alloc(huffmanLength(value));
+  huffmanEncode(value, coded, 0);
+  return Buffer.concat([
+    Buffer.from([0, name.length]),
+    Buffer.from(name),
+    Buffer.from([0x80 | coded.length]),
+    coded,
+  ]);
+}
+
+test("a value is judged alike whether it came plain or Huffman coded", () => {
+  const values = fc.string({
+    unit: fc.constantFrom("a", " ", "\t", "\r", "\n", "\0", "é", "~"),
+    maxLength: 12,
+  });
+  fc.assert(
+    fc.property(values, values, (before, value) => {
+      const decoder = new HpackDecoder();
+      // What was decoded before must not be remembered.
+      const block = Buffer.concat([huffmanField("x-before", before), huffmanField("x-value", value)]);
+      const bytes = Buffer.from(block);
+      const field = decoder.decode(bytes, 0, bytes.length, 1e6)![1]!;
+      const octets = Buffer.from(value, "latin1");
+      assert.equal(field.valid, isValidValue(octets, 0, octets.length), JSON.stringify(value));
+    }),
   );
 });

@@ -1,6 +1,6 @@
 import { DynamicTable } from "./dynamic-table.ts";
-import { FieldKind, fieldKind, type HeaderField, isValidName, isValidValue } from "./field.ts";
-import { huffmanDecode } from "./huffman.ts";
+import { FieldKind, fieldKind, type HeaderField, hasValidEnds, isValidName, isValidValue } from "./field.ts";
+import { decodedControl, huffmanDecode } from "./huffman.ts";
 import { textOf } from "./intern.ts";
 import { staticTable } from "./static-table.ts";
 
@@ -97,7 +97,12 @@ export class HpackDecoder {
     }
     const valueEnd = this.#string(bytes, end);
     if (valueEnd < 0) return undefined;
-    if (valid) valid = isValidValue(source, textStart, valueEnd);
+    // The table of the Huffman code knows which octets may not be there: no second look at each.
+    if (valid)
+      valid =
+        source === scratch
+          ? !decodedControl && hasValidEnds(source, textStart, valueEnd)
+          : isValidValue(source, textStart, valueEnd);
     return {
       name,
       value: textOf(source, textStart, valueEnd),

@@ -65,12 +65,17 @@ export function isValidName(name: string): boolean {
   return true;
 }
 
-/** Whether the octets `bytes[start, end)` may be a field's value: no NUL, CR, LF, no blank at either end. */
-export function isValidValue(bytes: Uint8Array, start: number, end: number): boolean {
+/** Whether there is no blank at either end of the octets `bytes[start, end)`. */
+export function hasValidEnds(bytes: Uint8Array, start: number, end: number): boolean {
   if (start === end) return true;
   const first = bytes[start];
   const last = bytes[end - 1];
-  if (first === 0x20 || first === 0x09 || last === 0x20 || last === 0x09) return false;
+  return first !== 0x20 && first !== 0x09 && last !== 0x20 && last !== 0x09;
+}
+
+/** Whether the octets `bytes[start, end)` may be a field's value: no NUL, CR, LF, no blank at either end. */
+export function isValidValue(bytes: Uint8Array, start: number, end: number): boolean {
+  if (!hasValidEnds(bytes, start, end)) return false;
   for (let at = start; at < end; at++) {
     const octet = bytes[at]!;
     if (octet <= 0x0d && (octet === 0 || octet === 0x0a || octet === 0x0d)) return false;

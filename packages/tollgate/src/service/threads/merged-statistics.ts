@@ -88,7 +88,7 @@ export class MergedStatistics implements Statistics {
       const all = new Map<number, GaugeReader>();
       values = all;
       this.#gauges.set(name, all);
-      const greatest = /degraded|average/.test(name);
+      const greatest = /degraded|average|nodes/.test(name);
       this.#registry.gauge(name, () => {
         const present = [...all.values()].map((reader) => reader());
         return greatest ? Math.max(...present) : present.reduce((sum, value) => sum + value, 0);

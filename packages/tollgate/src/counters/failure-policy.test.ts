@@ -151,6 +151,24 @@ describe("failure policy", () => {
       assert.deepEqual(failures[0], ["KEY_UNUSABLE", false]);
     });
 
+  for (const mode of ["error", "allow", "deny"] as const)
+    test(`${mode}: no room for a call is answered by the policy, and gives nobody up`, async () => {
+      const { store, time, failures, policy, run } = setUp({ mode });
+      await run();
+      store.sickness = error("STORE_FULL");
+      time.now += 10_000;
+      const answer = {
+        error: "STORE_FULL",
+        allow: [Outcome.ALLOWED, 0],
+        deny: [Outcome.DENIED, 0],
+      }[mode];
+      for (let call = 0; call < 50; call++) assert.deepEqual(await run(), answer);
+      assert.equal(policy.degraded, 0);
+      assert.deepEqual(failures[49], ["STORE_FULL", mode !== "error"]);
+      store.sickness = undefined;
+      assert.deepEqual(await run(), [Outcome.COUNTED, 2]);
+    });
+
   test("a key that the store cannot hold, as a probe, leaves the next call to probe", async () => {
     const { store, time, policy, run } = setUp({ mode: "allow" });
     store.sickness = error("STORE_UNAVAILABLE");

@@ -6,7 +6,11 @@
  * | STORE_UNAVAILABLE, STORE_TIMEOUT, any other    | is answered by the policy          | a failure                      |
  * | DEADLINE_EXCEEDED: the caller's time is over   | fails, under every policy          | unanswered, after some patience |
  * | KEY_UNUSABLE: this key cannot be kept at all   | fails, under every policy          | says nothing                   |
- * | not asked: the breaker is open, or too many    | is answered by the policy          | says nothing                   |
+ * | STORE_FULL: too many wait for it, or a server  | is answered by the policy          | says nothing                   |
+ * | not asked: the breaker is open                 | is answered by the policy          | says nothing                   |
+ *
+ * A full queue is no failure: those that wait in it fail in their time if nobody answers, and the one server of a
+ * cluster that hangs, with thousands refused at once, would have the others given up with it.
  *
  * Callers that give the store 20 ms (as Envoy does) would never see its time-out of 10 s, and a store that hangs
  * would look healthy: so calls that ended unanswered open the breaker, but only once nobody at all has had an answer
@@ -82,7 +86,7 @@ export class FailurePolicy implements CounterStore {
     this.#onTransition = options.onTransition ?? (() => {});
     this.#openError = new StoreError("STORE_UNAVAILABLE", `the ${this.kind} store is not asked: it fails`);
     this.#fullError = new StoreError(
-      "STORE_UNAVAILABLE",
+      "STORE_FULL",
       `${this.#maxInFlight} calls wait for the ${this.kind} store already`,
     );
   }
@@ -146,6 +150,10 @@ export class FailurePolicy implements CounterStore {
     if (error.code === "KEY_UNUSABLE") {
       this.#breaker.saidNothing(admission);
       return this.#pass(error);
+    }
+    if (error.code === "STORE_FULL") {
+      this.#breaker.saidNothing(admission);
+      return this.#answer(request, error);
     }
     const late = error.code === "DEADLINE_EXCEEDED";
     if (late && request.deadline - request.now < this.#patience) this.#breaker.saidNothing(admission);

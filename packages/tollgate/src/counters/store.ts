@@ -67,8 +67,10 @@ export interface CounterStore {
 }
 
 export type StoreErrorCode =
-  /** No connection, an error reply, a broken connection, a full queue, an open breaker: gRPC UNAVAILABLE. */
+  /** No connection, an error reply, a broken connection, an open breaker: gRPC UNAVAILABLE. */
   | "STORE_UNAVAILABLE"
+  /** As many counts as may wait for the store, or for the one server asked, wait already: gRPC UNAVAILABLE. */
+  | "STORE_FULL"
   /** The store did not answer within its time-out: gRPC UNAVAILABLE. */
   | "STORE_TIMEOUT"
   /** The caller's own deadline passed first: gRPC DEADLINE_EXCEEDED. */

@@ -109,6 +109,7 @@ export class Answering {
 
 const storeFailures: Record<StoreError["code"], CallFailure> = {
   STORE_UNAVAILABLE: { reason: "UNAVAILABLE", message: "the counter store is unavailable" },
+  STORE_FULL: { reason: "UNAVAILABLE", message: "too many calls wait for the counter store" },
   STORE_TIMEOUT: { reason: "UNAVAILABLE", message: "the counter store did not answer in time" },
   DEADLINE_EXCEEDED: {
     reason: "DEADLINE_EXCEEDED",

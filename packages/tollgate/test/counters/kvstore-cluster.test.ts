@@ -168,7 +168,7 @@ describe("kvstore, cluster with replicas", () => {
   test("a master that hangs takes no room from the others, however many wait for it", async (t) => {
     const cluster = await RedisCluster.start(3, 0, { config: ["cluster-require-full-coverage no"] });
     t.after(() => cluster.stop());
-    const store = makeKvstore({ type: "cluster", url: cluster.url, onEmpty: "WAIT", timeout: 60_000 });
+    const store = makeKvstore({ type: "cluster", url: cluster.url, onEmpty: "WAIT", timeout: 30_000 });
     const policy = new FailurePolicy(store);
     t.after(() => policy.close());
     const stems = Array.from({ length: 60 }, (_, i) => `full|${i}:`);

@@ -79,7 +79,7 @@ export class StoreNode {
     this.pool.fill();
   }
 
-  /** Puts all counts of a ticket here. @throws {StoreError} STORE_UNAVAILABLE when there is no room for them */
+  /** Puts all counts of a ticket here. @throws {StoreError} STORE_FULL when there is no room for them */
   submit(ticket: Ticket): void {
     const { counts } = ticket;
     this.ensureRoom(counts.length);
@@ -87,15 +87,12 @@ export class StoreNode {
     else for (let i = 0; i < counts.length; i++) this.push(counts[i]!, ticket, Way.PLAIN);
   }
 
-  /** @throws {StoreError} STORE_UNAVAILABLE when too many wait already */
+  /** @throws {StoreError} STORE_FULL when too many wait already */
   ensureRoom(counts: number): void {
     if (this.#waiting.length + counts > this.#options.maxWaiting)
-      throw new StoreError("STORE_UNAVAILABLE", `${this.#waiting.length} counts wait for the store already`);
+      throw new StoreError("STORE_FULL", `${this.#waiting.length} counts wait for the store already`);
     if (this.#waiting.bytes > mostBytesWaiting)
-      throw new StoreError(
-        "STORE_UNAVAILABLE",
-        `counts with ${this.#waiting.bytes} bytes of keys wait already`,
-      );
+      throw new StoreError("STORE_FULL", `counts with ${this.#waiting.bytes} bytes of keys wait already`);
   }
 
   push(count: Count | null, ticket: Ticket, way: number): void {

@@ -6,7 +6,7 @@ import type { StoreNode } from "./node.ts";
 export interface Topology {
   /**
    * Puts a ticket's counts where they wait for a connection.
-   * @throws {StoreError} STORE_UNAVAILABLE when there is no room; nothing was put anywhere then
+   * @throws {StoreError} STORE_FULL when there is no room; nothing was put anywhere then
    */
   submit(ticket: Ticket): void;
   /** The counts of an all-or-nothing request in groups that one script can count; undefined when it is one group. */

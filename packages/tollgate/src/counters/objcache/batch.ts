@@ -180,9 +180,7 @@ export class Batch implements Exchange<TextReply> {
       return;
     }
     if (count.hits !== 0 && waiting === undefined && increments.size >= maxIncrements) {
-      ticket.fail(
-        new StoreError("STORE_UNAVAILABLE", `${increments.size} keys wait for their increment already`),
-      );
+      ticket.fail(new StoreError("STORE_FULL", `${increments.size} keys wait for their increment already`));
       return;
     }
     const after = Math.max(0, Math.min(before + count.hits, MAX_COUNT));

@@ -66,10 +66,10 @@ export class Lane {
     return this.#waiting.length === 0 && this.#increments.size === 0 && this.#link?.busy !== true;
   }
 
-  /** @throws {StoreError} STORE_UNAVAILABLE when too many wait, or the node was just found to be away */
+  /** @throws {StoreError} STORE_FULL when too many wait, STORE_UNAVAILABLE when the node was just found to be away */
   ensureRoom(): void {
     if (this.#waiting.length >= this.#around.maxWaiting)
-      throw new StoreError("STORE_UNAVAILABLE", `${this.#waiting.length} counts wait for a node already`);
+      throw new StoreError("STORE_FULL", `${this.#waiting.length} counts wait for a node already`);
     if (this.#link === undefined && !this.#connecting && performance.now() < this.#retryAt)
       throw this.#lastError!;
   }

@@ -300,7 +300,7 @@ describe("kvstore: pool", () => {
     const first = countOne(store, { stem });
     await sleep(5);
     const ten = Array.from({ length: 10 }, () => countOne(store, { stem }));
-    const { took, error } = await countFails(store, "STORE_UNAVAILABLE", { stem });
+    const { took, error } = await countFails(store, "STORE_FULL", { stem });
     assert.ok(took < 20, `at once, not after ${took} ms`);
     assert.match(error.message, /10 counts wait/);
     proxy.held = () => false;
@@ -317,7 +317,7 @@ describe("kvstore: pool", () => {
     await sleep(5);
     const long = "x".repeat(20_000_000);
     const waiting = Array.from({ length: 4 }, (_, i) => countOne(store, { stem: `${long}${i}:` }));
-    const { error } = await countFails(store, "STORE_UNAVAILABLE", { stem });
+    const { error } = await countFails(store, "STORE_FULL", { stem });
     assert.match(error.message, /bytes of keys wait already/);
     proxy.held = () => false;
     assert.equal(await first, 1);

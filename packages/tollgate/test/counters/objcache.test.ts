@@ -356,7 +356,7 @@ describe("objcache", () => {
       await until("the first is on its way", () => proxy.open === 1);
       await sleep(10);
       const five = Array.from({ length: 5 }, (_, i) => countOne(store, { stem: `${stem}${i}:` }));
-      await countFails(store, "STORE_UNAVAILABLE", { stem });
+      await countFails(store, "STORE_FULL", { stem });
       proxy.held = () => false;
       assert.deepEqual([await first, ...(await Promise.all(five))], [2, 1, 1, 1, 1, 1]);
     });

@@ -139,13 +139,13 @@ for (const watchRoot of [true, false]) {
 
   test(`${mode}, a link swapped anywhere on the path reloads`, async ({ folder, recorder, start }) => {
     folder.write({
-      "x/root/sub/config/a.yaml": domain("x"),
-      "y/root/sub/config/a.yaml": domain("y"),
-      "y/root/other/config/a.yaml": domain("other"),
-      "y/root/other/more/a.yaml": domain("more"),
+      "x/release/sub/config/a.yaml": domain("x"),
+      "y/release/sub/config/a.yaml": domain("y"),
+      "y/release/other/config/a.yaml": domain("other"),
+      "y/release/other/more/a.yaml": domain("more"),
     });
     folder.link("release", "x");
-    folder.link("current", "stable/root");
+    folder.link("current", "stable/release");
     folder.link("stable", "release");
     start({ watchRoot });
     await recorder.domains("x");
@@ -155,11 +155,11 @@ for (const watchRoot of [true, false]) {
     await recorder.domains("x");
     folder.swap("stable", "y");
     await recorder.domains("y");
-    renameSync(folder.at("y/root/sub"), folder.at("y/root/was"));
-    folder.link("y/root/sub", "other");
+    renameSync(folder.at("y/release/sub"), folder.at("y/release/was"));
+    folder.link("y/release/sub", "other");
     await recorder.domains("other");
-    renameSync(folder.at("y/root/other/config"), folder.at("y/root/other/gone"));
-    folder.link("y/root/other/config", "more");
+    renameSync(folder.at("y/release/other/config"), folder.at("y/release/other/gone"));
+    folder.link("y/release/other/config", "more");
     await recorder.domains("more");
   });
 

@@ -21,6 +21,9 @@ async function serve(register: (server: GrpcServer) => void, options: ServerOpti
   };
 }
 
+/** The five octets of a priority: depends on `id`, weight 16. RFC 7540 section 6.3 */
+const priority = (id: number) => Buffer.from([0, 0, 0, id, 15]);
+
 const prefixOnly = message("abc").subarray(0, 5);
 
 test("a request that ends behind a message's prefix ended within a message", async () => {
@@ -67,6 +70,37 @@ for (const [what, more, flags, parts] of mismatches) {
     assert.deepEqual((await it.client.answer(3)).messages.map(String), ["on"]);
   });
 }
+
+const onItself: [what: string, frames: (client: RawClient, id: number) => Buffer][] = [
+  ["PRIORITY", (_, id) => frame(type.priority, 0, id, priority(id))],
+  [
+    "HEADERS with a priority",
+    (client, id) =>
+      frame(
+        type.headers,
+        0x25,
+        id,
+        Buffer.concat([priority(id), client.headers(id, callFields("/t.T/Unary")).subarray(9)]),
+      ),
+  ],
+];
+for (const [what, frames] of onItself) {
+  test(`${what}: a stream that depends on itself is a stream error, and on another is served`, async () => {
+    await using it = await serve((server) => server.unary("/t.T/Unary", (bytes) => bytes));
+    it.client.send(frames(it.client, 1));
+    assert.equal((await it.client.answer(1)).reset, 1);
+    it.client.send(frame(type.priority, 0, 3, priority(1)), it.client.call(3, "/t.T/Unary", "on"));
+    assert.deepEqual((await it.client.answer(3)).messages.map(String), ["on"]);
+  });
+}
+
+test("expect: 100-continue gets the answer and no interim one", async () => {
+  await using it = await serve((server) => server.unary("/t.T/Unary", (bytes) => bytes));
+  it.client.send(it.client.call(1, "/t.T/Unary", "on", [["expect", "100-continue"]]));
+  const { fields, messages } = await it.client.answer(1);
+  assert.equal(fields.get(":status"), "200");
+  assert.deepEqual(messages.map(String), ["on"]);
+});
 
 test("CONNECT: a target is an authority, and no scheme or path", async () => {
   await using it = await serve(() => {});

@@ -25,16 +25,9 @@ export function onPriority(
   return connection.idle(next);
 }
 
-export function onReset(
-  connection: Connection,
-  bytes: Buffer,
-  start: number,
-  next: number,
-  id: number,
-): number {
+export function onReset(connection: Connection, start: number, next: number, id: number): number {
   if (id === 0) return connection.protocolError("RST_STREAM on stream 0");
   if (next - start !== 4) return connection.frameSizeError("RST_STREAM");
-  void bytes;
   if (id > connection.lastStreamId)
     return id > connection.lifecycle.lastAcceptedId
       ? next

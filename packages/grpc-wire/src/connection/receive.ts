@@ -44,7 +44,7 @@ export function receiveFrame(
     case FrameType.PRIORITY:
       return onPriority(connection, bytes, start, next, id);
     case FrameType.RST_STREAM:
-      return onReset(connection, bytes, start, next, id);
+      return onReset(connection, start, next, id);
     case FrameType.SETTINGS:
       return onSettings(connection, bytes, start, next, flags, id);
     case FrameType.PING:

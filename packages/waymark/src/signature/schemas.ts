@@ -158,7 +158,8 @@ export class SchemaRunner {
       const fromPath = step.kind === "rest" || (step.kind === "positional" && step.index < segmentCount);
       const place = fromPath ? "path" : (given.place(step.name) ?? missingPlace);
       const report = (issue: SchemaIssue): void => {
-        const path = (issue.path ?? []).map((key) => (typeof key === "object" ? key.key : key));
+        // Not `map`: arktype's path is a kind of array whose constructor takes the elements, and 0 would be one.
+        const path = Array.from(issue.path ?? [], (key) => (typeof key === "object" ? key.key : key));
         if (step.kind === "whole") {
           const [first, ...way] = path;
           const name = first === undefined ? "" : String(first);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { type } from "arktype";
 import * as v from "valibot";
 import { z } from "zod";
 import type { SchemaTable, StandardSchema } from "../../src/signature/schema.ts";
@@ -53,6 +54,17 @@ suite("a schema takes the place of a type", () => {
     assert.deepEqual(bind("GET({ a }: { a: string })", { a: v.string() }), ["400 query.a is required"]);
     assert.deepEqual(bind("GET({ a }: { a?: string })", { a: v.string() }), [{}]);
     assert.deepEqual(bind("GET({ a }: { a: string })", { a: z.string().optional() }), [{}]);
+  });
+  test("of any vendor: arktype's are functions", () => {
+    const id = type("string.integer.parse");
+    assert.deepEqual(bind("GET(id: number)", { id }, input("12")), [12]);
+    assert.match((bind("GET(id: number)", { id }, input("1.5")) as string[])[0]!, /^400 path\.id must be/);
+    const schemas = { a: type("string >= 2") };
+    assert.deepEqual(bind("GET({ a }: { a: string })", schemas, input("?a=xy")), [{ a: "xy" }]);
+    assert.match(
+      (bind("GET({ a }: { a: string })", schemas, input("?a=x")) as string[])[0]!,
+      /^400 query\.a must be/,
+    );
   });
   test("of one that repeats: it gets the list", () => {
     assert.deepEqual(bind("GET({ a })", { a: v.array(v.string()) }, input("?a=1&a=2")), [{ a: ["1", "2"] }]);

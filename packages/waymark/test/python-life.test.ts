@@ -214,6 +214,24 @@ test("what is wrong at the start is one line, and exit status 3", async () => {
   }
 });
 
+test("under a loop that is not asyncio's the lifespan fails with the reason", async () => {
+  // As trio's servers drive it: a coroutine whose steps nothing of asyncio takes.
+  const script = `
+import waymark.asgi
+said = []
+async def receive(): return {"type": "lifespan.startup"}
+async def send(message): said.append(message)
+try:
+    waymark.asgi.application({"type": "lifespan"}, receive, send).send(None)
+except StopIteration:
+    print(said)
+`;
+  const command = ["/usr/bin/python3", "-c", script];
+  const { status, log } = await new PythonServer(command, ROBUST, { FRAMEWORK_PREFIX: "controllers" }).ended;
+  assert.equal(status, 0, log);
+  assert.match(log, /^\[\{'type': 'lifespan.startup.failed', 'message': .waymark\.asgi runs on asyncio: /m);
+});
+
 test("a start that fails again and again answers 503 meanwhile, and recovers", async () => {
   const own = temporaryFolder("python-broken");
   const controllers = join(own, "app.ts");

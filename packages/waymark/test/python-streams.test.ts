@@ -80,6 +80,24 @@ test("an answer that does not need the body comes before it, where the server le
   }
 });
 
+test("a body that nobody reads is taken, so that its sender sees the answer, but not for ever", async () => {
+  for (const name of ["gunicorn", "gunicorn-threads"] as const) {
+    const server = await serverOf(name);
+    const head = "PUT / HTTP/1.1\nhost: x\nconnection: close\ncontent-length: 3000000\n\n";
+    const eager = await sent(server, head);
+    const all = readAll(eager);
+    eager.write(Buffer.alloc(3_000_000));
+    assert.match(await all, /^HTTP\/1\.1 501 /, name);
+    const slow = await sent(server, head);
+    const drops = setInterval(() => slow.write("x"), 50);
+    slow.on("error", () => clearInterval(drops));
+    const [first] = (await once(slow, "data")) as [Buffer];
+    assert.match(first.toString("latin1"), /^HTTP\/1\.1 501 /, name);
+    clearInterval(drops);
+    slow.destroy();
+  }
+});
+
 test("the body is asked for when a handler wants it", async () => {
   const server = await serverOf("uvicorn");
   const refused = await sent(server, "POST / HTTP/1.1\nhost: x\nexpect: 100-continue\ncontent-length: 4\n\n");

@@ -12,11 +12,6 @@ from ._asgi_types import Event, Receive, Scope
 #: answered sooner would cost a fifth of the bridge's own time.
 WATCH_AFTER = 0.05
 
-#: How long, and how much of, a body that nobody reads is still taken, so that its sender sees the
-#: answer: a server that closes while more is coming resets the connection.
-LINGER_SECONDS = 2.0
-LINGER_BYTES = 4 * 1024 * 1024
-
 
 class Request:
     """Gives the request to Node, and tells it when the client has left."""
@@ -177,8 +172,8 @@ class Request:
     async def drain(self) -> None:
         """Takes what still comes of a body that nobody reads, within bounds."""
         self._drained = self._loop.create_future()
-        self._exchange.add_credit(LINGER_BYTES)
-        await asyncio.wait({self._drained}, timeout=LINGER_SECONDS)
+        self._exchange.add_credit(frames.LINGER_BYTES)
+        await asyncio.wait({self._drained}, timeout=frames.LINGER_SECONDS)
 
     def finish(self) -> None:
         """The exchange is over, for whatever reason."""

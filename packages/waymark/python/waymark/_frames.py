@@ -33,6 +33,11 @@ UNASKED = 64 * 1024  # bytes of a body that go to Node before it asks
 PIECE_BYTES = 64 * 1024
 CREDIT_STEP = 128 * 1024  # half of what Node sends ahead
 
+# How long, and how much of, a body that nobody reads is still taken, so that its sender sees the
+# answer: a server that closes while more is coming resets the connection.
+LINGER_SECONDS = 2.0
+LINGER_BYTES = 4 * 1024 * 1024
+
 
 def request_frame(
     exchange: int,

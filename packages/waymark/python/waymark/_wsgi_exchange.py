@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Callable
 
 from . import _frames as frames
+from ._wsgi_client import descriptor_of, reading_at_most
 from ._wsgi_connection import Lost, WsgiConnection
 from ._wsgi_request import WsgiRequest
 
@@ -55,6 +56,8 @@ class WsgiExchange:
             self.leave()
         elif found[3]:
             self.finish()
+            if self._left != 0:
+                self._drain()
         return found
 
     def _answer(self) -> WsgiAnswer | None:
@@ -160,6 +163,20 @@ class WsgiExchange:
         if self._left is not None:
             self._left -= len(piece)
         return piece
+
+    def _drain(self) -> None:
+        """Takes what still comes of a body that nobody reads, where an end to that can be set."""
+        descriptor = descriptor_of(self._request.client)
+        if descriptor is None:
+            return
+        taken = 0
+        with reading_at_most(frames.LINGER_SECONDS, descriptor):
+            while self._left != 0 and taken < frames.LINGER_BYTES:
+                left = frames.PIECE_BYTES if self._left is None else self._left
+                piece = self._read(min(frames.PIECE_BYTES, left))
+                if not piece:
+                    break
+                taken += len(piece)
 
     def _feed(self) -> bool:
         """Sends the body while Node wants it and says nothing. False where the client has left."""

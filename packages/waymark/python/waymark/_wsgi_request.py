@@ -6,8 +6,6 @@ from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
-from . import _frames as frames
-
 
 class WsgiRequest(NamedTuple):
     """Everything of a request but its body, which is read when Node wants it."""
@@ -51,11 +49,11 @@ def request_of(environ: dict[str, Any]) -> WsgiRequest | None:
         left = None
     raw = environ.get("RAW_URI") or environ.get("REQUEST_URI")
     try:
-        head = frames.joined_head([part.encode("latin-1") for part in parts])
-        if head is None:
+        head = "\0".join(parts)
+        if head.count("\0") != len(parts) - 1:
             return None
         return WsgiRequest(
-            head=head,
+            head=head.encode("latin-1"),
             root=environ.get("SCRIPT_NAME", "").encode("latin-1"),
             path=environ.get("PATH_INFO", "").encode("latin-1"),
             raw=raw.encode("latin-1") if raw else None,

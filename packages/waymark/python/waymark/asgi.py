@@ -46,8 +46,19 @@ def factory() -> Application:
     return application
 
 
+#: trio's servers, told before the first request instead of by a trace for each.
+_NOT_ASYNCIO = (
+    "waymark.asgi runs on asyncio: start the server with a worker of that kind, not trio's"
+)
+
+
 async def _serve_lifespan(receive: Receive, send: Send) -> None:
-    loop = asyncio.get_running_loop()
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        await receive()
+        await send({"type": "lifespan.startup.failed", "message": _NOT_ASYNCIO})
+        return
     while True:
         kind = (await receive())["type"]
         if kind == "lifespan.startup":

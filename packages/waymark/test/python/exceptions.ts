@@ -6,7 +6,6 @@ const DECODED =
   "wsgiref tells the decoded path only, in which an escape no longer differs from what it stands for";
 const TARGET = "wsgiref takes the whole request target for a path";
 const CHUNKED = "wsgiref does not decode chunks";
-const RESET = "gunicorn closes the connection while the client still sends, which resets it";
 
 const WSGIREF: Exceptions = {
   "an encoded slash stays inside its segment": DECODED,
@@ -31,8 +30,8 @@ export const EXCEPTIONS: Readonly<Record<ServerName, Exceptions>> = {
   uvicorn: {},
   hypercorn: {},
   daphne: {},
-  gunicorn: { "over the application's limit": RESET },
-  "gunicorn-threads": { "over the application's limit": RESET },
+  gunicorn: {},
+  "gunicorn-threads": {},
   wsgiref: WSGIREF,
   "wsgiref-validate": {
     ...WSGIREF,

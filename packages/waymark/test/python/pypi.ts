@@ -26,18 +26,12 @@ const ASGI = "waymark.asgi:application";
 const WSGI = "waymark.wsgi:application";
 
 type Exceptions = Readonly<Record<string, string>>;
-const RESET: Exceptions = {
-  "over the application's limit": "closes the connection while the client still sends, which resets it",
-};
 const DECODED = "tells the decoded path only, in which an escape no longer differs from what it stands for";
 const LENGTH = "sends a body of no bytes with HEAD where there is no Content-Length";
 
 /** Rows that a server does not carry as they stand, each with the reason. */
 const EXCEPTIONS: Readonly<Record<string, Exceptions>> = {
   uvicorn: { "absolute-form without a path": "httptools finds no path in it" },
-  gunicorn: RESET,
-  "gunicorn -k gevent": RESET,
-  "gunicorn -k gthread": RESET,
   "granian, WSGI": {
     "an encoded slash stays inside its segment": DECODED,
     "a malformed escape in the path": DECODED,

@@ -97,8 +97,12 @@ export type BidiStreamingHandler = (
 export interface CallObserver {
   /** A call's headers were accepted and its method is known. */
   callStarted?(path: string): void;
-  /** A call ended; `path` is empty where its method is not known. `durationMs` runs from its headers to its status, with sub-millisecond digits. */
-  callFinished?(path: string, status: StatusCode, durationMs: number): void;
+  /**
+   * Calls ended: one, or as many as a read brought and answered alike, which took equally long since their answers leave
+   * together. `path` is empty where their method is not known. `durationMs` runs from the read that brought their
+   * headers to their status, with sub-millisecond digits.
+   */
+  callFinished?(path: string, status: StatusCode, durationMs: number, calls: number): void;
 }
 
 /** TLS settings. `key`, `cert` and `ca` are PEM texts or buffers, not paths. */

@@ -634,9 +634,10 @@ test("the observer sees each call once, with its status", async () => {
 });
 
 test("a call knows when its connection was read, and its duration runs from there", async () => {
-  const durations: number[] = [];
+  const ended: { status: number; ms: number; calls: number }[] = [];
   const observer = {
-    callFinished: (_path: string, _status: number, ms: number) => void durations.push(ms),
+    callFinished: (_path: string, status: number, ms: number, calls: number) =>
+      void ended.push({ status, ms, calls }),
   };
   const reads: number[] = [];
   await using server = await TestServer.start({ observer });
@@ -644,7 +645,8 @@ test("a call knows when its connection was read, and its duration runs from ther
     reads.push(call.readAt);
     const until = performance.now() + 3;
     while (performance.now() < until);
-    call.finish(Buffer.alloc(0));
+    if (call.metadata("x-fails") !== undefined) call.fail(new GrpcError(Status.NOT_FOUND, "none"));
+    else call.finish(Buffer.alloc(0));
   });
   const client = await RawClient.open({ port: server.port });
   const before = Date.now();
@@ -652,8 +654,31 @@ test("a call knows when its connection was read, and its duration runs from ther
   await client.answer(3);
   assert.equal(reads[0], reads[1]);
   assert.ok(reads[0]! >= before && reads[0]! <= Date.now());
-  // The second waited for the first.
-  assert.ok(durations[0]! >= 3 && durations[1]! >= 6, String(durations));
+  // The answers of a read leave together, so its calls took equally long, and are told of at once.
+  assert.deepEqual(
+    ended.map(({ status, calls }) => [status, calls]),
+    [[0, 2]],
+  );
+  assert.ok(ended[0]!.ms >= 6, String(ended[0]!.ms));
+  ended.length = 0;
+  const fails: [string, string][] = [["x-fails", "1"]];
+  client.send(
+    Buffer.concat([
+      client.call(5, "/t.T/Slow"),
+      client.call(7, "/t.T/Slow", "", fails),
+      client.call(9, "/t.T/Slow", "", fails),
+      client.call(11, "/t.T/Slow"),
+    ]),
+  );
+  await client.answer(11);
+  assert.deepEqual(
+    ended.map(({ status, calls }) => [status, calls]),
+    [
+      [0, 1],
+      [5, 2],
+      [0, 1],
+    ],
+  );
   client.close();
 });
 

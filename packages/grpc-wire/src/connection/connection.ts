@@ -3,6 +3,7 @@ import type { PeerCertificate, TLSSocket } from "node:tls";
 import { DEFAULT_WINDOW, ErrorCode, errorName, MAX_FRAME_BYTES } from "../frames/constants.ts";
 import { FrameReader, type FrameSink, STOP } from "../frames/reader.ts";
 import { writeGoaway, writeReset, writeWindowUpdate } from "./control-writer.ts";
+import { EndedCalls, type ReadTime } from "./ended-calls.ts";
 import { Allowance, Closed, ResetStreams } from "./guard.ts";
 import { HeaderBlocks } from "./header-blocks.ts";
 import type { Host } from "./host.ts";
@@ -24,12 +25,14 @@ export class Connection implements FrameSink {
   readonly peer: string;
   readonly output: Output;
   readonly headers: HeaderBlocks;
+  /** Undefined where nobody observes how calls end. */
+  readonly ended: EndedCalls | undefined;
   readonly streams = new StreamTable<Stream>();
   readonly lifecycle: Lifecycle;
   /** Wall clock in milliseconds at the start of the current read: one look for all its frames. */
   now: number;
-  /** The same by the monotonic clock, where durations are observed: a look takes 40 ns, and one does for a read's 50 calls. */
-  monotonicNow = 0;
+  /** When the read under way, or the last one, began. */
+  read: ReadTime;
   /** The peer's windows: what may be sent. */
   sendWindow = DEFAULT_WINDOW;
   peerStreamWindow = DEFAULT_WINDOW;
@@ -65,6 +68,7 @@ export class Connection implements FrameSink {
     this.socket = socket;
     this.peer = peerOf(socket);
     this.now = Date.now();
+    this.read = { wall: this.now, monotonic: 0 };
     const { limits } = host;
     this.output = new Output(socket, isTls);
     this.sending = new SendSchedule(this);
@@ -74,6 +78,7 @@ export class Connection implements FrameSink {
     this.idleFrames = new Allowance(limits.idleFrameBurst, limits.idleFramesPerSecond, this.now);
     this.receiveWindow = limits.connectionWindowBytes;
     this.lifecycle = new Lifecycle(this);
+    this.ended = host.observer?.callFinished === undefined ? undefined : new EndedCalls(host);
     socket.setNoDelay(true);
     socket.on("data", (chunk: Buffer) => this.#onData(chunk));
     socket.on("drain", () => this.#onDrain());
@@ -105,7 +110,8 @@ export class Connection implements FrameSink {
       return;
     }
     this.now = Date.now();
-    if (this.host.observer?.callFinished !== undefined) this.monotonicNow = performance.now();
+    this.read = { wall: this.now, monotonic: this.ended === undefined ? 0 : performance.now() };
+    this.ended?.beginRead(this.read);
     this.lifecycle.lastReceivedAt = this.now;
     this.output.corked = true;
     try {
@@ -116,6 +122,7 @@ export class Connection implements FrameSink {
       this.fail(ErrorCode.INTERNAL_ERROR, "internal error");
     }
     this.sending.pump();
+    this.ended?.endRead();
     this.output.corked = false;
     this.output.flush();
     if (this.output.isFull && !this.#isPaused && !this.isDead) {

@@ -191,7 +191,7 @@ export class Lifecycle {
       } else if (!stream.remoteClosed && !stream.finished && stream.route.kind !== "bidiStreaming") {
         const isLate = stream.deadline > 0 && now >= stream.deadline;
         if (isLate) stream.onDeadline();
-        else if (requestTimeoutMs > 0 && now - stream.receivedAt >= requestTimeoutMs) stream.giveUp();
+        else if (requestTimeoutMs > 0 && now - stream.received.wall >= requestTimeoutMs) stream.giveUp();
       }
     }
   }

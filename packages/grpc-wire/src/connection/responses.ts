@@ -226,23 +226,14 @@ export function writeHeaderBlock(
 /** The handler's result is known: counted and observed once. */
 export function settle(stream: Stream, code: StatusCode): void {
   stream.finished = true;
-  const { host } = stream.connection;
+  const { connection } = stream;
+  const { host } = connection;
   if (stream.isPending) {
     stream.isPending = false;
     host.activeCalls -= 1;
     host.deadlines.remove(stream);
   }
-  if (host.observer?.callFinished !== undefined) observeEnd(stream, code);
-}
-
-/** An observer that throws is told of like a handler that does; the call is not touched. */
-function observeEnd(stream: Stream, code: StatusCode): void {
-  const { host } = stream.connection;
-  try {
-    host.observer!.callFinished!(stream.path, code, performance.now() - stream.startedAt);
-  } catch (error) {
-    host.onHandlerError?.(error, stream.path);
-  }
+  connection.ended?.add(stream, code);
 }
 
 /** We have ended our side. Where the peer has not, it need not go on: RST_STREAM with NO_ERROR (RFC 9113 section 8.1). */

@@ -6,6 +6,7 @@ import { GrpcError, Status, type StatusCode } from "../grpc/status.ts";
 import { FieldKind } from "../hpack/field.ts";
 import type { StreamingCall, UnaryCall } from "../types.ts";
 import type { Connection } from "./connection.ts";
+import type { ReadTime } from "./ended-calls.ts";
 import type { Route } from "./host.ts";
 import type { Inbound } from "./inbound.ts";
 import {
@@ -32,9 +33,8 @@ export class Stream implements UnaryCall, StreamingCall {
   readonly connection: Connection;
   readonly head: RequestHead;
   readonly route: Route;
-  /** When the headers came: by the wall clock, and by the monotonic one where durations are observed. */
-  readonly receivedAt: number;
-  readonly startedAt: number;
+  /** When the headers came. */
+  readonly received: ReadTime;
 
   buffer: Uint8Array = EMPTY;
   start = 0;
@@ -74,8 +74,7 @@ export class Stream implements UnaryCall, StreamingCall {
     this.connection = connection;
     this.head = head;
     this.route = route;
-    this.receivedAt = connection.now;
-    this.startedAt = connection.monotonicNow;
+    this.received = connection.read;
     this.sendWindow = connection.peerStreamWindow;
     this.receiveWindow = connection.host.limits.streamWindowBytes;
   }
@@ -89,7 +88,7 @@ export class Stream implements UnaryCall, StreamingCall {
   }
 
   get deadline(): number {
-    return this.head.timeoutMs < 0 ? 0 : this.receivedAt + this.head.timeoutMs;
+    return this.head.timeoutMs < 0 ? 0 : this.received.wall + this.head.timeoutMs;
   }
 
   get readAt(): number {

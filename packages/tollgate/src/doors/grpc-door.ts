@@ -59,7 +59,9 @@ export async function openGrpcDoor(options: GrpcDoorOptions): Promise<GrpcDoor> 
       maxConnectionAgeMs: options.maxConnectionAge,
       maxConnectionAgeGraceMs: options.maxConnectionAgeGrace,
     },
-    observer: { callFinished: (path, _status, milliseconds) => observer.record(path, milliseconds) },
+    observer: {
+      callFinished: (path, _status, milliseconds, calls) => observer.record(path, milliseconds, calls),
+    },
     onHandlerError: (error, path) => log.error(`${path}: ${String(error)}`),
     onConnectionError: ({ peer, code, message }) =>
       log.debug(() => `gRPC connection of ${peer}: ${code}: ${message}`),
@@ -124,10 +126,10 @@ class MethodStatistics {
     );
   }
 
-  record(path: string, milliseconds: number): void {
+  record(path: string, milliseconds: number, calls: number): void {
     const method = this.#methods.get(path);
     if (method === undefined) return;
-    method.total.value++;
-    method.time.record(milliseconds);
+    method.total.value += calls;
+    method.time.record(milliseconds, calls);
   }
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { bucketOf, RESPONSE_TIME_BOUNDS, RecordingTimer, Reservoir } from "./timer.ts";
+import { bucketOf, RESPONSE_TIME_BOUNDS, RecordingTimer } from "./timer.ts";
 
 describe("timers", () => {
   it("resolve what a sub-millisecond service does", () => {
@@ -56,33 +56,5 @@ describe("timers", () => {
     timer.listen((ms) => heard.push(-ms));
     timer.record(3);
     assert.deepEqual(heard, [3, -3]);
-  });
-});
-
-describe("a reservoir", () => {
-  it("keeps all while there is room, and never more than its size", () => {
-    const reservoir = new Reservoir(3);
-    for (let i = 0; i < 3; i++) reservoir.add(i);
-    assert.deepEqual(reservoir.peek(), [0, 1, 2]);
-    for (let i = 3; i < 500; i++) reservoir.add(i);
-    const { samples, seen } = reservoir.take();
-    assert.equal(samples.length, 3);
-    assert.equal(seen, 500);
-    assert.deepEqual(reservoir.take(), { samples: [], seen: 0 });
-  });
-
-  it("keeps each value with the same chance", () => {
-    let state = 42;
-    const random = (): number => {
-      state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-      return state / 2_147_483_648;
-    };
-    let early = 0;
-    for (let round = 0; round < 400; round++) {
-      const reservoir = new Reservoir(10, random);
-      for (let i = 0; i < 100; i++) reservoir.add(i);
-      early += reservoir.take().samples.filter((value) => value < 50).length;
-    }
-    assert.ok(early > 1800 && early < 2200, `half of 4000 expected, got ${early}`);
   });
 });

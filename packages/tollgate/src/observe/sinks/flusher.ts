@@ -1,5 +1,5 @@
+import { Reservoir } from "../reservoir.ts";
 import type { StatisticsView } from "../series.ts";
-import { Reservoir } from "../timer.ts";
 import { ITEMS_PER_TURN, nextTurn } from "../yielding.ts";
 import type { Sink } from "./sink.ts";
 
@@ -34,9 +34,7 @@ export class Flusher {
     view.onTimer((entry) => {
       const reservoir = new Reservoir(MAX_TIMER_SAMPLES);
       this.#reservoirs.set(entry, reservoir);
-      entry.timer.listen((milliseconds, times) => {
-        for (let time = 0; time < times; time++) reservoir.add(milliseconds);
-      });
+      entry.timer.listen((milliseconds, times) => reservoir.add(milliseconds, times));
     });
   }
 

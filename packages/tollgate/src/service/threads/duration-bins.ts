@@ -25,12 +25,12 @@ export interface BinnedDurations {
 export class DurationBins {
   readonly #times = new Uint32Array(BINS);
 
-  add(milliseconds: number): void {
+  add(milliseconds: number, times = 1): void {
     float[0] = milliseconds;
     const bin = (halves[UPPER]! >> SHIFT) - FIRST;
     // What is negative, or no number, is the shortest here; a timer takes it as nothing.
     const isNumber = milliseconds > 0;
-    this.#times[isNumber && bin > 0 ? (bin < BINS ? bin : BINS - 1) : 0]!++;
+    this.#times[isNumber && bin > 0 ? (bin < BINS ? bin : BINS - 1) : 0]! += times;
   }
 
   /** Hands over what was added, and starts anew. */

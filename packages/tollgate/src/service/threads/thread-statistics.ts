@@ -151,9 +151,10 @@ class BatchingTimer implements Timer {
     this.#send = send;
   }
 
-  record(milliseconds: number): void {
-    this.#bins.add(milliseconds);
-    if (++this.#held >= DURATIONS) this.#send(this.take());
+  record(milliseconds: number, times = 1): void {
+    this.#bins.add(milliseconds, times);
+    this.#held += times;
+    if (this.#held >= DURATIONS) this.#send(this.take());
   }
 
   take(): BinnedDurations {

@@ -1,4 +1,5 @@
-import { bucketOf, Reservoir } from "../../timer.ts";
+import { Reservoir } from "../../reservoir.ts";
+import { bucketOf } from "../../timer.ts";
 import type { HistogramShape, SummaryShape } from "./mapping.ts";
 
 /** Durations in buckets. */
@@ -45,7 +46,7 @@ export class Summary {
 
   observe(value: number, times = 1): void {
     this.#rotate();
-    for (let time = 0; time < times; time++) this.#parts[0]!.add(value);
+    this.#parts[0]!.add(value, times);
     this.sum += value * times;
     this.count += times;
   }

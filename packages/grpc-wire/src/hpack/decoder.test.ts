@@ -198,3 +198,66 @@ test("a value is judged alike whether it came plain or Huffman coded", () => {
     }),
   );
 });
+
+/** A field and how a block carries it. `again`: by the index of the newest entry of the dynamic table. */
+interface Carried {
+  readonly how: "static" | "octets" | "huffman" | "indexed" | "again";
+  readonly name: string;
+  readonly value: string;
+}
+const carried: fc.Arbitrary<Carried> = fc.record({
+  how: fc.constantFrom("static", "octets", "huffman", "indexed", "again"),
+  name: fc.constantFrom("te", "x-id", "content-type"),
+  value: fc.constantFrom("", "trailers", "application/grpc", "x".repeat(300)),
+});
+
+test("blocks that begin alike mean what they say, whatever the dynamic table went through between them", () => {
+  const conversation = fc.tuple(
+    fc.array(fc.array(carried, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 2 }),
+    // Long enough for a decoder to give up what it remembers and to remember something else.
+    fc.array(fc.tuple(fc.nat(2), fc.array(carried, { maxLength: 2 })), { minLength: 25, maxLength: 60 }),
+  );
+  fc.assert(
+    fc.property(conversation, ([beginnings, rests]) => {
+      const decoder = new HpackDecoder();
+      let newest: [string, string] | undefined;
+      for (const [which, rest] of rests) {
+        const said: List = [];
+        const block = [...beginnings[which % beginnings.length]!, ...rest].map(({ how, name, value }) => {
+          if (how === "static" || (how === "again" && newest === undefined)) {
+            said.push([":method", "POST"]);
+            return Buffer.of(0x83);
+          }
+          if (how === "again") {
+            said.push(newest!);
+            return Buffer.of(0xbe);
+          }
+          said.push([name, value]);
+          if (how === "indexed") newest = [name, value];
+          const coded = Buffer.alloc(400);
+          const length = how === "huffman" ? huffmanEncode(value, coded, 0) : coded.write(value, "latin1");
+          const flag = how === "huffman" ? 0x80 : 0;
+          const size =
+            length < 127 ? [flag | length] : [flag | 127, ((length - 127) & 127) | 128, (length - 127) >> 7];
+          return Buffer.concat([
+            Buffer.of(how === "indexed" ? 0x40 : 0, name.length),
+            Buffer.from(name),
+            Buffer.from(size),
+            coded.subarray(0, length),
+          ]);
+        });
+        assert.deepEqual(decode(decoder, Buffer.concat(block)), said);
+      }
+    }),
+  );
+});
+
+test("a block that begins as the one before is held to the limit of its size", () => {
+  const decoder = new HpackDecoder();
+  const block = encodeHeaders([...first, ["x-long", "x".repeat(100)]]);
+  for (let time = 0; time < 3; time++) {
+    assert.equal(decode(decoder, block)?.length, 5);
+    assert.equal(decode(decoder, block, 100)?.length, 2);
+    assert.ok(decoder.listSize > 300);
+  }
+});

@@ -2,6 +2,7 @@ import { DynamicTable } from "./dynamic-table.ts";
 import { FieldKind, fieldKind, type HeaderField, hasValidEnds, isValidName, isValidValue } from "./field.ts";
 import { decodedControl, huffmanDecode } from "./huffman.ts";
 import { textOf } from "./intern.ts";
+import { LeadingFields } from "./leading-fields.ts";
 import { staticTable } from "./static-table.ts";
 
 const staticFields: readonly HeaderField[] = staticTable.map(([name, value]) => ({
@@ -25,6 +26,9 @@ let scratch = Buffer.allocUnsafeSlow(16 * 1024);
  */
 export class HpackDecoder {
   readonly #table = new DynamicTable(HEADER_TABLE_SIZE);
+  readonly #leading = new LeadingFields();
+  /** So far the block has had no part of the dynamic table, and is to be remembered. */
+  #isLeading = false;
   /** Position in the block. */
   #at = 0;
   /** Counts changes of the dynamic table: what was decoded from equal bytes at an equal version is equal. */
@@ -40,8 +44,16 @@ export class HpackDecoder {
   decode(bytes: Buffer, start: number, end: number, maxListSize: number): HeaderField[] | undefined {
     const fields: HeaderField[] = [];
     let listSize = 0;
-    let sizeUpdateAllowed = true;
-    this.#at = start;
+    const leading = this.#leading;
+    this.#at = leading.match(bytes, start, end);
+    for (let index = 0; index < leading.matched; index++) {
+      const field = leading.fields[index]!;
+      listSize += field.size;
+      if (listSize <= maxListSize) fields.push(field);
+    }
+    let sizeUpdateAllowed = leading.matched === 0;
+    const ends: number[] = [];
+    this.#isLeading = leading.isOutdated;
     while (this.#at < end) {
       const first = bytes[this.#at]!;
       let field: HeaderField | undefined;
@@ -50,6 +62,7 @@ export class HpackDecoder {
         field = index > 0 ? this.#lookup(index) : undefined;
       } else if (first >= 0x40) {
         field = this.#literal(bytes, end, 0x3f);
+        this.#isLeading = false;
         if (field !== undefined) {
           this.#table.add(field);
           this.version += 1;
@@ -57,6 +70,7 @@ export class HpackDecoder {
       } else if (first >= 0x20) {
         const size = this.#integer(bytes, end, 0x1f);
         if (!sizeUpdateAllowed || size < 0 || size > HEADER_TABLE_SIZE) return undefined;
+        this.#isLeading = false;
         this.#table.resize(size);
         this.version += 1;
         continue;
@@ -64,16 +78,20 @@ export class HpackDecoder {
         field = this.#literal(bytes, end, 0x0f);
       }
       if (field === undefined) return undefined;
+      if (this.#isLeading) ends.push(this.#at);
       sizeUpdateAllowed = false;
       listSize += field.size;
       if (listSize <= maxListSize) fields.push(field);
     }
     this.listSize = listSize;
+    if (leading.isOutdated && listSize <= maxListSize) leading.remember(bytes, start, ends, fields);
     return fields;
   }
 
   #lookup(index: number): HeaderField | undefined {
-    return index <= STATIC_COUNT ? staticFields[index - 1] : this.#table.get(index - STATIC_COUNT - 1);
+    if (index <= STATIC_COUNT) return staticFields[index - 1];
+    this.#isLeading = false;
+    return this.#table.get(index - STATIC_COUNT - 1);
   }
 
   #literal(bytes: Buffer, end: number, prefix: number): HeaderField | undefined {

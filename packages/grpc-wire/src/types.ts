@@ -98,8 +98,8 @@ export interface CallObserver {
   /** A call's headers were accepted and its method is known. */
   callStarted?(path: string): void;
   /**
-   * Calls ended: one, or as many as a read brought and answered alike, which took equally long since their answers leave
-   * together. `path` is empty where their method is not known. `durationMs` runs from the read that brought their
+   * Calls ended: one, or as many as one read brought and one turn of the event loop answered alike, which took equally
+   * long since their answers leave together. `path` is empty where their method is not known. `durationMs` runs from the read that brought their
    * headers to their status, with sub-millisecond digits.
    */
   callFinished?(path: string, status: StatusCode, durationMs: number, calls: number): void;

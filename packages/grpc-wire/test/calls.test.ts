@@ -682,6 +682,34 @@ test("a call knows when its connection was read, and its duration runs from ther
   client.close();
 });
 
+test("calls that one turn answers after their read are told of together, with the time that they took", async () => {
+  const ended: { ms: number; calls: number }[] = [];
+  const observer = {
+    callFinished: (_path: string, _status: number, ms: number, calls: number) =>
+      void ended.push({ ms, calls }),
+  };
+  const waiting: UnaryCall[] = [];
+  await using server = await TestServer.start({ observer });
+  server.grpc.unaryInPlace("/t.T/Later", (call) => {
+    waiting.push(call);
+    if (waiting.length < 4) return;
+    setTimeout(() => {
+      for (const each of waiting) each.finish(Buffer.alloc(0));
+    }, 20);
+  });
+  const client = await RawClient.open({ port: server.port });
+  client.send(Buffer.concat([client.call(1, "/t.T/Later"), client.call(3, "/t.T/Later")]));
+  while (waiting.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  client.send(Buffer.concat([client.call(5, "/t.T/Later"), client.call(7, "/t.T/Later")]));
+  await client.answer(7);
+  assert.deepEqual(
+    ended.map(({ calls }) => calls),
+    [2, 2],
+  );
+  assert.ok(ended[0]!.ms > ended[1]!.ms && ended[1]!.ms >= 19, JSON.stringify(ended));
+  client.close();
+});
+
 test("hooks that throw break neither a call nor the server", async () => {
   const boom = () => {
     throw new Error("hook");

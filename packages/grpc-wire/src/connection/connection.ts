@@ -111,7 +111,7 @@ export class Connection implements FrameSink {
     }
     this.now = Date.now();
     this.read = { wall: this.now, monotonic: this.ended === undefined ? 0 : performance.now() };
-    this.ended?.beginRead(this.read);
+    this.ended?.beginRead();
     this.lifecycle.lastReceivedAt = this.now;
     this.output.corked = true;
     try {

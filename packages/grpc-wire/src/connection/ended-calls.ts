@@ -12,13 +12,14 @@ export interface ReadTime {
 }
 
 /**
- * Tells the observer of calls that have ended. Those that a read both brought and answered took equally long, since
- * their answers leave together: they are told of together, with one look at the clock (40 ns) for all of them.
+ * Tells the observer of calls that have ended: of those together that one read brought and one turn answered alike.
+ * Their answers leave in one write, so they took equally long, and one look at the clock (40 ns) does for all of them.
  */
 export class EndedCalls {
   readonly #host: Host;
-  /** The read under way. */
-  #read: ReadTime | undefined = undefined;
+  #isReading = false;
+  #isAwaited = false;
+  #received: ReadTime | undefined = undefined;
   #path = "";
   #code: StatusCode = 0;
   #count = 0;
@@ -27,38 +28,40 @@ export class EndedCalls {
     this.#host = host;
   }
 
-  beginRead(read: ReadTime): void {
-    this.#read = read;
+  beginRead(): void {
+    this.#isReading = true;
   }
 
   endRead(): void {
-    if (this.#count > 0) this.#tellRun();
-    this.#read = undefined;
+    this.#isReading = false;
+    if (this.#count > 0) this.#tell();
   }
 
   add({ path, received }: Stream, code: StatusCode): void {
-    if (received !== this.#read) {
-      this.#tell(path, code, received, 1);
-      return;
-    }
-    if (this.#count > 0 && (path !== this.#path || code !== this.#code)) this.#tellRun();
+    if (this.#count > 0 && (received !== this.#received || path !== this.#path || code !== this.#code))
+      this.#tell();
+    this.#received = received;
     this.#path = path;
     this.#code = code;
     this.#count++;
-  }
-
-  #tellRun(): void {
-    const count = this.#count;
-    this.#count = 0;
-    this.#tell(this.#path, this.#code, this.#read!, count);
+    if (this.#isReading || this.#isAwaited) return;
+    // What a store's one answer decides ends in one turn.
+    this.#isAwaited = true;
+    process.nextTick(() => {
+      this.#isAwaited = false;
+      if (this.#count > 0) this.#tell();
+    });
   }
 
   /** An observer that throws is told of like a handler that does; the calls are not touched. */
-  #tell(path: string, code: StatusCode, { monotonic }: ReadTime, calls: number): void {
+  #tell(): void {
+    const count = this.#count;
+    this.#count = 0;
     try {
-      this.#host.observer!.callFinished!(path, code, performance.now() - monotonic, calls);
+      const duration = performance.now() - this.#received!.monotonic;
+      this.#host.observer!.callFinished!(this.#path, this.#code, duration, count);
     } catch (error) {
-      this.#host.onHandlerError?.(error, path);
+      this.#host.onHandlerError?.(error, this.#path);
     }
   }
 }

@@ -214,6 +214,50 @@ test("what is wrong at the start is one line, and exit status 3", async () => {
   }
 });
 
+test("the main thread looks before it sleeps, less and less where that is in vain; others only sleep", async () => {
+  const script = `
+import socket, threading
+from waymark import _wsgi_connection as module
+
+class Counting:
+    def __init__(self, sock): self.sock, self.looks = sock, 0
+    def recv(self, size, flags=0):
+        self.looks += flags == socket.MSG_DONTWAIT
+        return self.sock.recv(size, flags)
+
+def looks(waits, answered):
+    ours, theirs = socket.socketpair()
+    connection = module.WsgiConnection(ours, 0)
+    connection._socket = Counting(ours)
+    counts = []
+    for number in range(waits):
+        if number in answered: theirs.sendall(bytes(9))
+        before = connection._socket.looks
+        connection.begin()
+        connection._fill()
+        counts.append(connection._socket.looks - before)
+    return counts
+
+module.PATIENCE = 0.001
+print(looks(16, {}))
+print(looks(6, {2, 3}))
+thread = threading.Thread(target=lambda: print(looks(3, {})))
+thread.start()
+thread.join()
+`;
+  const { log } = await new PythonServer(["/usr/bin/python3", "-c", script], ROBUST).ended;
+  const rows = log
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as number[]);
+  const all = 100;
+  assert.deepEqual(rows, [
+    [all, 0, all, 0, 0, 0, all, 0, 0, 0, 0, 0, 0, 0, all, 0],
+    [all, 0, 1, 1, all, 0],
+    [0, 0, 0],
+  ]);
+});
+
 test("under a loop that is not asyncio's the lifespan fails with the reason", async () => {
   // As trio's servers drive it: a coroutine whose steps nothing of asyncio takes.
   const script = `

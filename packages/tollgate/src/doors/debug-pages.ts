@@ -179,7 +179,9 @@ function renderDecision({ overallCode, descriptors }: DecisionExplanation): stri
       lines.push(`window     ${window.unit} from ${from}Z, ends in ${window.secondsUntilReset} s`);
     }
     if (count !== undefined) lines.push(`count      ${count} now`);
-    lines.push(`answer     ${answer.code}, ${answer.limitRemaining} left, for ${hits} ${hits === 1 ? "hit" : "hits"}`);
+    lines.push(
+      `answer     ${answer.code}, ${answer.limitRemaining} left, for ${hits} ${hits === 1 ? "hit" : "hits"}`,
+    );
     return lines.join("\n");
   });
   return `${parts.join("\n\n")}\n\noverall    ${overallCode}\n`;

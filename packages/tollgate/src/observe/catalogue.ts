@@ -113,7 +113,8 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     kind: "timer",
     metric: "ratelimit_service_response_time_seconds",
     labels: ["grpc_method"],
-    meaning: "Time to answer a unary gRPC call, failed ones included.",
+    meaning:
+      "From the read that brought a unary gRPC call to the write that answers it, failed calls included.",
   },
   ...pool("ratelimit.kvstore_pool", "the key-value store"),
   ...pool("ratelimit.kvstore_per_second_pool", "the key-value store of the per-second limits"),

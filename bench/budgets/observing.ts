@@ -29,7 +29,8 @@ export const observing: Budget = async (effort) => {
         counted: { start: tollgate(statistics), body },
       },
       gateway,
-      { ...effort, rounds: Math.max(5, effort.rounds), calls: 2 * effort.calls },
+      // A difference of a twentieth shows only in many long rounds.
+      { ...effort, rounds: Math.max(11, effort.rounds), calls: 5 * effort.calls },
     );
     const used = (name: string): number => measured.get(name)!.cpuMicroseconds;
     const [bare, off, counted] = [used("bare"), used("off"), used("counted")];
@@ -61,7 +62,7 @@ export const observing: Budget = async (effort) => {
 const sinksReason =
   "Each read tells the push sink's sample and the pull sink's summary of one duration (0.4 us, 50 calls), and a flush takes some 4 ms of CPU. Both together are 2 to 3 % in a profile; what is more is the machine's noise. Next: repeat it on a machine of its own.";
 const reason =
-  "What is told for each read takes 1 to 3 %, in profiles and in runs of 13 rounds; fewer rounds on a noisy machine let a difference of 5 % come and go. Next: repeat it on a machine of its own.";
+  "What is told for each read takes 1 to 3 % in profiles; what is more is the machine's noise. Next: repeat it on a machine of its own.";
 
 /** Takes what the push sink sends. */
 async function startSink(): Promise<{ server: Server; sockets: Set<Socket> }> {

@@ -29,8 +29,8 @@ export const threads: Budget = async (effort) => {
   );
   const bytes = message(`path=/api/a,remote_address=${KEY_PLACE}`);
   // Long, for each thread compiles for itself.
-  const calls = 4 * effort.calls;
-  const measured = await medians(contenders, Math.max(5, effort.rounds), ({ server, url }, { keys }) => {
+  const calls = 8 * effort.calls;
+  const measured = await medians(contenders, Math.max(7, effort.rounds), ({ server, url }, { keys }) => {
     rawLoad(server.pid, url, { ...gateway, message: bytes, keys, calls: calls / 2 });
     return rawLoad(server.pid, url, { ...gateway, message: bytes, keys, calls });
   });

@@ -1,12 +1,12 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { loadRules } from "../../packages/tollgate/src/rules/load.ts";
+import { cpuNanoseconds } from "../support/cpu-time.ts";
 import { median, table } from "../support/figures.ts";
 import type { Section } from "./section.ts";
 
 /** A tenth of the rules are wildcards; each is four levels deep. */
 const LEVELS = ["tenant", "service", "method", "user"];
-const LOOKUPS = 100_000;
 
 /** From 10 to 100,000 rules: what finding one costs, beside a `Map` that holds as many texts. */
 export function rulesSection(rounds: number, isQuick: boolean): Section {
@@ -101,15 +101,6 @@ function shuffled<T>(items: readonly T[]): T[] {
   return all;
 }
 
-/** Nanoseconds of this thread's CPU that one call takes, the median of rounds. */
 function time(rounds: number, run: (call: number) => void): number {
-  for (let call = 0; call < LOOKUPS; call++) run(call);
-  return median(
-    Array.from({ length: Math.max(3, rounds) }, () => {
-      const start = process.threadCpuUsage();
-      for (let call = 0; call < LOOKUPS; call++) run(call);
-      const { user, system } = process.threadCpuUsage(start);
-      return ((user + system) / LOOKUPS) * 1000;
-    }),
-  );
+  return median(cpuNanoseconds(Math.max(3, rounds), run));
 }

@@ -21,7 +21,10 @@ def descriptor_of(client: Any) -> int | None:
 
 def has_left(descriptor: int) -> bool:
     """Looks without taking, and past a TLS layer: an end is an end there too."""
-    duplicate = socket.socket(fileno=os.dup(descriptor))
+    try:
+        duplicate = socket.socket(fileno=os.dup(descriptor))
+    except OSError:
+        return False  # No descriptor is free: it will show when the answer is sent.
     try:
         return duplicate.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
     except BlockingIOError:
@@ -35,7 +38,8 @@ def has_left(descriptor: int) -> bool:
 @contextmanager
 def reading_at_most(seconds: float, descriptor: int) -> Iterator[None]:
     """Whatever the client still sends, it is at its end after so many seconds: a timeout of the
-    socket would begin anew with each of its bytes. Answers can be sent all the same.
+    socket would begin anew with each of its bytes. Answers can be sent all the same. Raises OSError
+    or RuntimeError where no descriptor or no thread is to be had.
     """
     duplicate = socket.socket(fileno=os.dup(descriptor))
 
@@ -45,8 +49,8 @@ def reading_at_most(seconds: float, descriptor: int) -> Iterator[None]:
 
     timer = threading.Timer(seconds, end)
     timer.daemon = True
-    timer.start()
     try:
+        timer.start()
         yield
     finally:
         timer.cancel()

@@ -170,7 +170,8 @@ class WsgiExchange:
         if descriptor is None:
             return
         taken = 0
-        with reading_at_most(frames.LINGER_SECONDS, descriptor):
+        # Where no end can be set, the answer goes out at once.
+        with suppress(OSError, RuntimeError), reading_at_most(frames.LINGER_SECONDS, descriptor):
             while self._left != 0 and taken < frames.LINGER_BYTES:
                 left = frames.PIECE_BYTES if self._left is None else self._left
                 piece = self._read(min(frames.PIECE_BYTES, left))

@@ -249,11 +249,18 @@ async function openParts(
   const health = createHealth(log);
   const components = new Components(health);
   const threads = threadsFor(settings, log);
-  const divided = divideSettings(settings, threads === 1 ? 1 : threads + 1);
+  const parts = threads === 1 ? 1 : threads + 1;
   const embedded = countsHere(settings) ? await openEmbedded(settings, registry, log) : undefined;
   const component = (name: string) => components.voice(name);
   const tracing = await openTracing(settings, log);
-  const store = await openStore(divided, { statistics, log, tracing, embedded, component });
+  const store = await openStore(divideSettings(settings, parts), {
+    statistics,
+    log,
+    tracing,
+    parts,
+    embedded,
+    component,
+  });
   return {
     settings,
     environment: withInstanceId(environment, settings),

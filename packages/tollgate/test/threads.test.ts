@@ -4,7 +4,9 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { gunzipSync } from "node:zlib";
 import { connectivityState } from "@grpc/grpc-js";
+import { Profile } from "pprof-format";
 import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
 import { type RunningTollgate, startTollgate } from "./tollgate.ts";
 
@@ -89,6 +91,22 @@ describe("gRPC served by several threads", () => {
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
     assert.fail(`limits still ${[...(await limits())]}`);
+  });
+
+  test("a profile covers every thread", async () => {
+    const taken = fetch(`http://${tollgate.debug}/debug/pprof/profile?seconds=1`);
+    let isTaken = false;
+    void taken.finally(() => {
+      isTaken = true;
+    });
+    while (!isTaken) await burst(120, request("shop", descriptor("item=a")));
+    const profile = Profile.decode(gunzipSync(await (await taken).bytes()));
+    const files = profile.function.map(({ filename }) => profile.stringTable.strings[Number(filename)]!);
+    // The main thread speaks no gRPC here.
+    assert.ok(
+      files.some((file) => /grpc-wire\/src\/connection/.test(file)),
+      [...new Set(files)].join("\n"),
+    );
   });
 
   test("connections are spread over the threads", () => {

@@ -12,6 +12,7 @@ import type {
   ObjCacheSettings,
   Settings,
 } from "../settings/settings.ts";
+import { failuresToOpen } from "./divide.ts";
 import { kvstoreOptions, objcacheOptions } from "./store-options.ts";
 import type { StoreSurroundings } from "./stores.ts";
 
@@ -112,12 +113,13 @@ function openInstance(
 function failurePolicy(
   store: CounterStore,
   mode: FailureMode,
-  { statistics, log, embedded }: StoreSurroundings,
+  { statistics, log, embedded, parts }: StoreSurroundings,
   prefix = "",
 ): FailurePolicy {
   const errors = statistics.counter(`ratelimit.service.call.should_rate_limit.${store.kind}_error`);
   return new FailurePolicy(store, {
     mode,
+    breaker: { failures: failuresToOpen(parts) },
     ...(mode === "local" && embedded !== undefined && { local: embedded }),
     // A call that fails in spite of the policy is counted where its caller is answered.
     onFailure: (_error, answered) => {

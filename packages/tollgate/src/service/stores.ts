@@ -11,6 +11,8 @@ export interface StoreSurroundings {
   readonly statistics: Statistics;
   readonly log: Logger;
   readonly tracing: Tracing;
+  /** Into how many parts the figures of the process are divided, this thread's among them. */
+  readonly parts: number;
   /** The counters of this process, where they are counted in it. */
   readonly embedded: EmbeddedStore | undefined;
   /** Makes a health component known; what it returns is told of faults, and of their end by undefined. */

@@ -35,7 +35,14 @@ async function serve(): Promise<void> {
   const overall = health.component("service", start.healthy ? undefined : "the service is not healthy");
   const embedded = start.embedded && EmbeddedStore.attach(start.embedded);
   const component = (name: string) => (fault: string | undefined) => send({ kind: "component", name, fault });
-  const store = await openStore(settings, { statistics, log, tracing, embedded, component });
+  const store = await openStore(settings, {
+    statistics,
+    log,
+    tracing,
+    parts: start.parts,
+    embedded,
+    component,
+  });
   let rules = start.rules && new IndexedRuleSet(start.rules);
   const answering = createAnswering(settings, store, () => rules, statistics, log);
   const door = await openGrpcDoor({

@@ -4,9 +4,9 @@
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { freePort } from "../support/tollgate.ts";
 
 const FOLDER = join(import.meta.dirname, "servers");
 const PYTHON_PATH = join(import.meta.dirname, "..", "..", "packages", "waymark", "python");
@@ -106,15 +106,6 @@ function load(port: number, connections: number, seconds: number): number {
   const url = `http://127.0.0.1:${port}/`;
   const text = execFileSync("wrk", ["-t1", `-c${connections}`, `-d${seconds}s`, url], { encoding: "utf8" });
   return Number(/Requests\/sec:\s+([\d.]+)/.exec(text)![1]);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 function report(name: string, { plain, waymark }: Record<Side, Sample[]>): void {

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { loadRules } from "../../packages/tollgate/src/rules/load.ts";
+import { shuffled } from "../rules/measure.ts";
 import { cpuNanoseconds } from "../support/cpu-time.ts";
 import { median, table } from "../support/figures.ts";
 import type { Section } from "./section.ts";
@@ -87,18 +88,6 @@ function ruleText(values: readonly string[], index: number): string {
             descriptors:
               - { key: user, value: ${user}, rate_limit: { unit: hour, requests_per_unit: 1000 } }
 `;
-}
-
-/** The same order in every run. */
-function shuffled<T>(items: readonly T[]): T[] {
-  const all = [...items];
-  let state = 42;
-  for (let at = all.length - 1; at > 0; at--) {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff;
-    const other = state % (at + 1);
-    [all[at], all[other]] = [all[other]!, all[at]!];
-  }
-  return all;
 }
 
 function time(rounds: number, run: (call: number) => void): number {

@@ -13,23 +13,7 @@ import {
   type,
   uint32,
 } from "./support/raw-client.ts";
-import { TestServer } from "./support/servers.ts";
-
-/** A server with one method, and a client to it. */
-async function serve(register: (server: GrpcServer) => void, options = {}) {
-  const server = new GrpcServer(options);
-  register(server);
-  const bound = await server.listen({ port: 0 });
-  const client = await RawClient.open({ port: bound.kind === "tcp" ? bound.port : 0 });
-  return {
-    server,
-    client,
-    async [Symbol.asyncDispose]() {
-      client.close();
-      await server.close();
-    },
-  };
-}
+import { serve, TestServer } from "./support/servers.ts";
 
 for (const method of ["InPlace", "Simple", "Later"]) {
   test(`${method}: answers with headers, one message and status 0`, async () => {

@@ -2,24 +2,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
-import { GrpcServer, type ServerOptions, Status } from "../src/index.ts";
-import { callFields, type Fields, frame, message, RawClient, type } from "./support/raw-client.ts";
-
-/** A server with these methods, and a client to it. */
-async function serve(register: (server: GrpcServer) => void, options: ServerOptions = {}) {
-  const server = new GrpcServer(options);
-  register(server);
-  const bound = await server.listen({ port: 0 });
-  const client = await RawClient.open({ port: bound.kind === "tcp" ? bound.port : 0 });
-  return {
-    server,
-    client,
-    async [Symbol.asyncDispose]() {
-      client.close();
-      await server.close();
-    },
-  };
-}
+import { Status } from "../src/index.ts";
+import { callFields, type Fields, frame, message, type RawClient, type } from "./support/raw-client.ts";
+import { serve } from "./support/servers.ts";
 
 /** The five octets of a priority: depends on `id`, weight 16. RFC 7540 section 6.3 */
 const priority = (id: number) => Buffer.from([0, 0, 0, id, 15]);

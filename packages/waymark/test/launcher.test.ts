@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { CONTROLLERS, checkFirstMinute } from "./support/first-minute.ts";
+import { freePort } from "./support/free-port.ts";
 import { Project } from "./support/project.ts";
 
 const ANY = "--host=127.0.0.1:0";
@@ -203,15 +204,6 @@ export class Default extends Controller { GET() { return word; } }`,
   await until("/added", "added");
   assert.equal(await serving.stop(), 0);
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 test("waymark routes prints the table, and --check compares it with a reviewed one", async () => {
   const project = new Project({ "controllers.ts": CONTROLLERS });

@@ -4,8 +4,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { freePort, PythonServer, pythonEnvironment } from "./python/server.ts";
+import { PythonServer, pythonEnvironment } from "./python/server.ts";
 import { CONTROLLERS, checkFirstMinute } from "./support/first-minute.ts";
+import { freePort } from "./support/free-port.ts";
 import { command, installPacked } from "./support/packed.ts";
 
 const MANUAL = readFileSync(

@@ -4,7 +4,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { json, ROBUST, readAll, sent, start, written } from "./python/robust.ts";
-import { COMMANDS, freePort, gone, isRunning, nodesUnder, PythonServer } from "./python/server.ts";
+import { COMMANDS, gone, isRunning, nodesUnder, PythonServer } from "./python/server.ts";
+import { freePort } from "./support/free-port.ts";
 import { temporaryFolder } from "./support/packed.ts";
 
 const folder = temporaryFolder("python-life");

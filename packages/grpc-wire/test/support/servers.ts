@@ -1,4 +1,5 @@
 import { GrpcServer, type ServerOptions } from "../../src/index.ts";
+import { RawClient } from "./raw-client.ts";
 
 /** A server on a free port with the methods that the tests call; closed with `await using`. */
 export class TestServer implements AsyncDisposable {
@@ -47,4 +48,20 @@ export class TestServer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.grpc.close();
   }
+}
+
+/** A server with these methods, and a client to it. */
+export async function serve(register: (server: GrpcServer) => void, options: ServerOptions = {}) {
+  const server = new GrpcServer(options);
+  register(server);
+  const bound = await server.listen({ port: 0 });
+  const client = await RawClient.open({ port: bound.kind === "tcp" ? bound.port : 0 });
+  return {
+    server,
+    client,
+    async [Symbol.asyncDispose]() {
+      client.close();
+      await server.close();
+    },
+  };
 }

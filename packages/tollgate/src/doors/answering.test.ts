@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EmbeddedStore } from "../counters/embedded/embedded-store.ts";
 import type { CounterStore, CountRequest } from "../counters/store.ts";
+import { plainOptions } from "../decision/decide.fixture.ts";
 import { Decider } from "../decision/decide.ts";
 import { createLogger } from "../observe/log.ts";
 import { createStatistics } from "../observe/registry.ts";
@@ -36,16 +37,7 @@ function answering(wrap: (store: EmbeddedStore) => CounterStore = (store) => sto
     return loadRules([{ name: "d.yaml", text }], { mergeDomains: false }).ruleSet!;
   };
   let ruleSet = rulesOf(3);
-  const options = {
-    cacheKeyPrefix: "",
-    nearLimitRatio: 0.8,
-    shadowMode: false,
-    quotaMode: false,
-    stopIncrementing: false,
-    dynamicMetadata: false,
-    headers: undefined,
-  };
-  const decider = new Decider(options, statistics, store);
+  const decider = new Decider(plainOptions, statistics, store);
   return {
     it: new Answering({
       decider,

@@ -8,11 +8,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { freePort } from "../support/free-port.ts";
 import { type Driver, requestOf } from "../table/case.ts";
 import { cases } from "../table/cases.ts";
 import { checkAnswer } from "../table/check.ts";
 import { socketDriver } from "../table/drivers.ts";
-import { freePort, PythonServer } from "./server.ts";
+import { PythonServer } from "./server.ts";
 
 const FOLDER = join(import.meta.dirname, "..", "fixtures", "python");
 const venv = mkdtempSync(join(tmpdir(), "waymark-pypi-"));

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { after } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -172,16 +171,6 @@ function descendants(root: number): { pid: number; words: string[] }[] {
     return parent !== undefined && (parent === root || isUnder(parent));
   };
   return [...all].filter(([pid]) => isUnder(pid)).map(([pid, { words }]) => ({ pid, words }));
-}
-
-/** A port that was free a moment ago, for a server that cannot say which it has picked. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /** Resolves once none of these processes runs any more. */

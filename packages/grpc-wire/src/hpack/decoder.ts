@@ -52,8 +52,8 @@ export class HpackDecoder {
       if (listSize <= maxListSize) fields.push(field);
     }
     let sizeUpdateAllowed = leading.matched === 0;
-    const ends: number[] = [];
-    this.#isLeading = leading.isOutdated;
+    const ends: number[] | undefined = leading.isOutdated ? [] : undefined;
+    this.#isLeading = ends !== undefined;
     while (this.#at < end) {
       const first = bytes[this.#at]!;
       let field: HeaderField | undefined;
@@ -78,13 +78,13 @@ export class HpackDecoder {
         field = this.#literal(bytes, end, 0x0f);
       }
       if (field === undefined) return undefined;
-      if (this.#isLeading) ends.push(this.#at);
+      if (this.#isLeading) ends!.push(this.#at);
       sizeUpdateAllowed = false;
       listSize += field.size;
       if (listSize <= maxListSize) fields.push(field);
     }
     this.listSize = listSize;
-    if (leading.isOutdated && listSize <= maxListSize) leading.remember(bytes, start, ends, fields);
+    if (ends !== undefined && listSize <= maxListSize) leading.remember(bytes, start, ends, fields);
     return fields;
   }
 

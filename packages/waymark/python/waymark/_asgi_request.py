@@ -60,7 +60,7 @@ class Request:
         ]
         for pair in scope["headers"]:
             parts += pair
-        head = frames.joined_head(parts)
+        head = frames.joined_head(parts, b"\0")
         if head is None:
             self.answered = True
             return False

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import struct
+from typing import AnyStr
 
 PROTOCOL = 1
 
@@ -74,7 +75,7 @@ def credit_frame(exchange: int, size: int) -> bytes:
     return HEADER.pack(4, CREDIT, exchange) + SIZE.pack(size)
 
 
-def joined_head(parts: list[bytes]) -> bytes | None:
+def joined_head(parts: list[AnyStr], nul: AnyStr) -> AnyStr | None:
     """The parts joined by NUL, or None where one of them has a NUL of its own."""
-    head = b"\0".join(parts)
-    return head if head.count(b"\0") == len(parts) - 1 else None
+    head = nul.join(parts)
+    return head if head.count(nul) == len(parts) - 1 else None

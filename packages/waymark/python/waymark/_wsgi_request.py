@@ -6,6 +6,8 @@ from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
+from ._frames import joined_head
+
 
 class WsgiRequest(NamedTuple):
     """Everything of a request but its body, which is read when Node wants it."""
@@ -49,8 +51,8 @@ def request_of(environ: dict[str, Any]) -> WsgiRequest | None:
         left = None
     raw = environ.get("RAW_URI") or environ.get("REQUEST_URI")
     try:
-        head = "\0".join(parts)
-        if head.count("\0") != len(parts) - 1:
+        head = joined_head(parts, "\0")
+        if head is None:
             return None
         return WsgiRequest(
             head=head.encode("latin-1"),

@@ -8,7 +8,7 @@ import {
   type RateLimitResponse,
 } from "../protocol/messages.ts";
 import { unitNames } from "../protocol/units.ts";
-import { type LimitsTls, Questioner } from "./question.ts";
+import { type LimitsTls, RateLimitClient } from "./client.ts";
 
 export interface LimitsOptions {
   /** The container of the rules that are asked. */
@@ -68,7 +68,7 @@ class ServiceLimits implements Limits {
   readonly #domain: string;
   readonly #open: boolean;
   readonly #log: (message: string) => void;
-  readonly #questioner: Questioner;
+  readonly #client: RateLimitClient;
   #failing = false;
 
   constructor({
@@ -91,7 +91,7 @@ class ServiceLimits implements Limits {
     this.#domain = domain;
     this.#open = failure === "open";
     this.#log = log ?? ((message) => console.warn(message));
-    this.#questioner = new Questioner(address, timeout, tls);
+    this.#client = new RateLimitClient(address, timeout, tls);
   }
 
   async check(caller: Caller, descriptors: Descriptors, hits = 1): Promise<void> {
@@ -108,13 +108,13 @@ class ServiceLimits implements Limits {
   }
 
   close(): void {
-    this.#questioner.close();
+    this.#client.close();
   }
 
   /** Undefined where the service could not decide, and that is no reason to refuse. */
   async #ask(descriptors: readonly Descriptor[]): Promise<RateLimitResponse | undefined> {
     try {
-      const response = await this.#questioner.ask({ domain: this.#domain, descriptors, hitsAddend: 0 });
+      const response = await this.#client.ask({ domain: this.#domain, descriptors, hitsAddend: 0 });
       this.#note(undefined);
       return response;
     } catch (error) {

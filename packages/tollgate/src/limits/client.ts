@@ -26,7 +26,7 @@ export interface LimitsTls {
 }
 
 /** Asks a service over gRPC: one connection, kept. It does not keep a process alive that is otherwise done. */
-export class Questioner {
+export class RateLimitClient {
   readonly #address: string;
   readonly #timeout: number;
   readonly #client: Client;

@@ -49,6 +49,7 @@ export class GrpcServer {
     this.#tls = options.tls;
     const subtypes = options.contentSubtypes ?? ["proto"];
     const contentTypes = ["application/grpc", ...subtypes.map((subtype) => `application/grpc+${subtype}`)];
+    const clock = () => performance.now();
     this.#host = {
       limits: resolveLimits(options.limits),
       times: resolveTimes(options.connection),
@@ -61,7 +62,8 @@ export class GrpcServer {
       observer: options.observer,
       onHandlerError: safely(options.onHandlerError),
       onConnectionError: safely(options.onConnectionError),
-      deadlines: new DeadlineWheel(),
+      clock,
+      deadlines: new DeadlineWheel(clock),
       bufferedBytes: 0,
       queuedBytes: 0,
       activeCalls: 0,
@@ -109,7 +111,6 @@ export class GrpcServer {
       if (this.#isDraining) throw closedError();
       // Errors of accept (too many open files) do not stop a listener.
       server.on("error", () => {});
-      this.#startSweeping();
       return bound;
     } catch (error) {
       this.#listeners.delete(server);
@@ -120,7 +121,6 @@ export class GrpcServer {
 
   /** Serves a connection that was accepted elsewhere; over TLS, one whose handshake has chosen `h2`. */
   serve(socket: Socket): void {
-    this.#startSweeping();
     this.#accept(socket, "encrypted" in socket);
   }
 
@@ -224,12 +224,13 @@ export class GrpcServer {
   }
 
   #accept(socket: Socket, isTls: boolean): void {
-    if (this.#isDraining || (!isTls && this.#isFull())) {
+    if (this.#isDraining || !isOpen(socket) || (!isTls && this.#isFull())) {
       this.#refused += 1;
       socket.destroy();
       return;
     }
     this.#accepted += 1;
+    this.#startSweeping();
     this.#connections.add(new Connection(this.#host, socket, isTls));
   }
 
@@ -260,7 +261,7 @@ export class GrpcServer {
     const shortest = Math.min(...Object.values(times).filter((time) => time > 10));
     this.#sweeper = setInterval(
       () => {
-        const now = Date.now();
+        const now = this.#host.clock();
         for (const connection of this.#connections) connection.lifecycle.sweep(now);
       },
       Math.min(Math.max(shortest / 4, 10), 1000),
@@ -273,6 +274,11 @@ export class GrpcServer {
     this.#sweeper = undefined;
     this.#host.deadlines.stop();
   }
+}
+
+/** Whether the socket's last events are still to come: a connection waits for them. */
+function isOpen(socket: Socket): boolean {
+  return !socket.destroyed && !socket.readableEnded && !socket.writableEnded;
 }
 
 /** Hooks that tell of faults cannot cause one: what they throw is dropped. */

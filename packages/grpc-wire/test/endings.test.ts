@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { link, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
-import { connect, createServer } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -191,3 +191,51 @@ test("a unix socket that nobody answers on is replaced; one that is served, and 
     await rm(folder, { recursive: true });
   }
 });
+
+const unusable: [what: string, spoil: (socket: Socket, peer: Socket) => Promise<unknown> | undefined][] = [
+  ["destroyed", (socket) => void socket.destroy()],
+  [
+    "closed",
+    (socket) => {
+      socket.destroy();
+      return once(socket, "close");
+    },
+  ],
+  [
+    "reset by its peer",
+    (socket, peer) => {
+      socket.on("error", () => {});
+      peer.resetAndDestroy();
+      return new Promise((resolve) => socket.resume().once("close", resolve));
+    },
+  ],
+  [
+    "read to its end",
+    (socket, peer) => {
+      peer.end();
+      return once(socket.resume(), "end");
+    },
+  ],
+  ["ended by this side", (socket) => void socket.end()],
+];
+for (const [what, spoil] of unusable) {
+  for (const way of ["close", "drain"] as const) {
+    test(`${way} does not wait for a socket that was ${what} before serve`, async () => {
+      const listener = createServer({ allowHalfOpen: true }).listen(0);
+      await once(listener, "listening");
+      const accepted = once(listener, "connection") as Promise<[Socket]>;
+      const peer = connect({ port: (listener.address() as { port: number }).port });
+      peer.on("error", () => {});
+      const [socket] = await accepted;
+      await spoil(socket, peer);
+      const server = new GrpcServer({ connection: { handshakeTimeoutMs: 0 } });
+      server.serve(socket);
+      const { connections, connectionsAccepted, connectionsRefused } = server.counts();
+      assert.deepEqual([connections, connectionsAccepted, connectionsRefused], [0, 0, 1]);
+      await server[way]();
+      assert.equal(socket.destroyed, true);
+      peer.destroy();
+      listener.close();
+    });
+  }
+}

@@ -29,9 +29,9 @@ export class Connection implements FrameSink {
   readonly ended: EndedCalls | undefined;
   readonly streams = new StreamTable<Stream>();
   readonly lifecycle: Lifecycle;
-  /** Wall clock in milliseconds at the start of the current read: one look for all its frames. */
+  /** Monotonic time in milliseconds at the start of the current read: one look for all its frames. */
   now: number;
-  /** When the read under way, or the last one, began. */
+  /** When the current or last read began. */
   read: ReadTime;
   /** The peer's windows: what may be sent. */
   sendWindow = DEFAULT_WINDOW;
@@ -67,8 +67,8 @@ export class Connection implements FrameSink {
     this.host = host;
     this.socket = socket;
     this.peer = peerOf(socket);
-    this.now = Date.now();
-    this.read = { wall: this.now, monotonic: 0 };
+    this.now = host.clock();
+    this.read = { wall: Date.now(), monotonic: this.now };
     const { limits } = host;
     this.output = new Output(socket, isTls);
     this.sending = new SendSchedule(this);
@@ -109,8 +109,8 @@ export class Connection implements FrameSink {
       this.#discard(chunk.length);
       return;
     }
-    this.now = Date.now();
-    this.read = { wall: this.now, monotonic: this.ended === undefined ? 0 : performance.now() };
+    this.now = this.host.clock();
+    this.read = { wall: Date.now(), monotonic: this.now };
     this.ended?.beginRead();
     this.lifecycle.lastReceivedAt = this.now;
     this.output.corked = true;
@@ -142,7 +142,7 @@ export class Connection implements FrameSink {
   }
 
   #onDrain(): void {
-    this.now = Date.now();
+    this.now = this.host.clock();
     this.sending.pump();
     if (this.#isPaused && !this.output.isFull) {
       this.#isPaused = false;

@@ -4,11 +4,11 @@ import { DeadlineWheel, type Timed } from "./deadlines.ts";
 
 function start(t: TestContext) {
   t.mock.timers.enable({ apis: ["setInterval", "Date"], now: 1_000_000 });
-  const wheel = new DeadlineWheel();
+  const wheel = new DeadlineWheel(Date.now);
   const fired: number[] = [];
   const add = (inMs: number): Timed => {
     const timed: Timed = {
-      deadline: Date.now() + inMs,
+      expiresAt: Date.now() + inMs,
       wheelSlot: -1,
       onDeadline: () => fired.push(inMs),
     };

@@ -1,8 +1,8 @@
 /** What can run out of time. */
 export interface Timed {
-  /** Milliseconds since the epoch. */
-  readonly deadline: number;
-  /** Called once, at or after `deadline`. */
+  /** Milliseconds by the wheel's clock. */
+  readonly expiresAt: number;
+  /** Called once, at or after `expiresAt`. */
   onDeadline(): void;
   /** Where the wheel holds it; the wheel's own. */
   wheelSlot: number;
@@ -16,15 +16,21 @@ const TICK_MS = 5;
  * removing cost a set operation each; a timer per call costs several times that.
  */
 export class DeadlineWheel {
+  readonly #clock: () => number;
   readonly #slots: (Set<Timed> | undefined)[] = new Array(SLOTS).fill(undefined);
   #count = 0;
   #lastTick = 0;
   #timer: NodeJS.Timeout | undefined;
 
+  /** @param clock monotonic, in milliseconds */
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
   add(timed: Timed): void {
     if (this.#timer === undefined) this.#start();
-    // Never into a tick that was already gone through.
-    const tick = Math.max(Math.ceil(timed.deadline / TICK_MS), this.#lastTick + 1);
+    // Never into a tick that the wheel has passed.
+    const tick = Math.max(Math.ceil(timed.expiresAt / TICK_MS), this.#lastTick + 1);
     const slot = tick % SLOTS;
     this.#slots[slot] ??= new Set();
     this.#slots[slot].add(timed);
@@ -44,8 +50,8 @@ export class DeadlineWheel {
   }
 
   #start(): void {
-    this.#lastTick = Math.floor(Date.now() / TICK_MS);
-    this.#timer = setInterval(() => this.#advance(Date.now()), TICK_MS);
+    this.#lastTick = Math.floor(this.#clock() / TICK_MS);
+    this.#timer = setInterval(() => this.#advance(this.#clock()), TICK_MS);
   }
 
   #advance(now: number): void {
@@ -61,7 +67,7 @@ export class DeadlineWheel {
       if (held === undefined) continue;
       // An entry of a later round stays.
       for (const timed of held) {
-        if (timed.deadline > now) continue;
+        if (timed.expiresAt > now) continue;
         this.remove(timed);
         timed.onDeadline();
       }

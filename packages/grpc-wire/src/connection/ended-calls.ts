@@ -3,8 +3,8 @@ import type { Host } from "./host.ts";
 import type { Stream } from "./stream.ts";
 
 /**
- * When a read began, in milliseconds: by the wall clock, and by the monotonic one where durations are observed. One
- * object for all of its calls: two numbers in each would be two objects in each, for they are no small integers.
+ * When a read began, in milliseconds, by both clocks. All calls of the read share one object: two numbers in each call
+ * would be two more objects per call, because they are not small integers.
  */
 export interface ReadTime {
   readonly wall: number;
@@ -58,7 +58,7 @@ export class EndedCalls {
     const count = this.#count;
     this.#count = 0;
     try {
-      const duration = performance.now() - this.#received!.monotonic;
+      const duration = this.#host.clock() - this.#received!.monotonic;
       this.#host.observer!.callFinished!(this.#path, this.#code, duration, count);
     } catch (error) {
       this.#host.onHandlerError?.(error, this.#path);

@@ -32,6 +32,8 @@ export interface Host {
   readonly observer: CallObserver | undefined;
   readonly onHandlerError: ((error: unknown, path: string) => void) | undefined;
   readonly onConnectionError: ((reason: ConnectionErrorReason) => void) | undefined;
+  /** The monotonic clock of all limits and timeouts, in milliseconds. The wall clock may step. */
+  readonly clock: () => number;
   readonly deadlines: DeadlineWheel;
   /** Bytes of unfinished request messages over all connections. */
   bufferedBytes: number;

@@ -44,7 +44,7 @@ export function invokeUnary(stream: Stream, bytes: Uint8Array, start: number, en
     finishWithStatus(stream, Status.RESOURCE_EXHAUSTED, `the message is larger than ${limit} bytes`);
     return;
   }
-  if (stream.head.timeoutMs >= 0 && stream.deadline <= connection.now && !stream.isPending) {
+  if (stream.isLate(connection.now) && !stream.isPending) {
     finishWithStatus(stream, Status.DEADLINE_EXCEEDED, "the deadline has passed");
     return;
   }
@@ -54,7 +54,8 @@ export function invokeUnary(stream: Stream, bytes: Uint8Array, start: number, en
   try {
     if (route.kind === "unary") {
       const result: unknown = route.handler(stream);
-      if (result !== undefined) settleLater(stream, result);
+      // An async function fits the type, too. When it rejects, its call fails; the process does not end.
+      if (isThenable(result)) holdSlot(stream, Promise.resolve(result), () => {});
     }
   } catch (error) {
     stream.fail(error);
@@ -66,22 +67,6 @@ export function invokeUnary(stream: Stream, bytes: Uint8Array, start: number, en
   pending(stream);
 }
 
-/**
- * An in-place handler that is an async function, which its type does not keep out: what it rejects with is the
- * call's failure and not the process's end.
- */
-function settleLater(stream: Stream, result: unknown): void {
-  if (!(result instanceof Promise)) return;
-  stream.handlerRuns = true;
-  result.then(
-    () => handlerReturned(stream),
-    (error) => {
-      handlerReturned(stream);
-      stream.fail(error);
-    },
-  );
-}
-
 /** The call is answered later: it counts as active, and its deadline is watched. */
 export function pending(stream: Stream): void {
   if (stream.isPending || stream.finished) return;
@@ -91,47 +76,71 @@ export function pending(stream: Stream): void {
   if (stream.head.timeoutMs >= 0) host.deadlines.add(stream);
 }
 
-export async function runStreaming(
+export function runStreaming(stream: Stream, start: () => AsyncIterable<Uint8Array> | Promise<void>): void {
+  holdSlot(stream, deliver(stream, start), () => {
+    if (!stream.finished) finishWithStatus(stream, Status.OK, "");
+  });
+}
+
+async function deliver(
   stream: Stream,
   start: () => AsyncIterable<Uint8Array> | Promise<void>,
 ): Promise<void> {
-  stream.handlerRuns = true;
-  try {
-    const result = start();
-    if (Symbol.asyncIterator in result) {
-      for await (const message of result) await stream.write(message);
-    } else await result;
-    if (!stream.finished) finishWithStatus(stream, Status.OK, "");
-  } catch (error) {
-    stream.fail(error);
-  } finally {
-    handlerReturned(stream);
-  }
+  const result: unknown = start();
+  if (isAsyncIterable(result)) for await (const message of result) await stream.write(message);
+  else if (isThenable(result)) await result;
+  else throw new TypeError("a streaming handler must return an async iterable or a promise");
 }
 
-/** The handler's promise has settled. One that ran on after its stream was gone no longer counts as a call. */
-function handlerReturned(stream: Stream): void {
-  stream.handlerRuns = false;
-  if (stream.isOrphan) stream.connection.orphans -= 1;
+/**
+ * Keeps the call's slot of `maxConcurrentStreams` until the handler's promise settles, even when the stream ends first.
+ * This is the only place that takes and frees a slot, so every handler gives its slot back exactly once.
+ */
+function holdSlot<T>(stream: Stream, running: Promise<T>, onResult: (value: T) => void): void {
+  stream.handlerRuns = true;
+  const free = () => {
+    stream.handlerRuns = false;
+    if (stream.isOrphan) stream.connection.orphans -= 1;
+  };
+  running.then(
+    (value) => {
+      free();
+      try {
+        onResult(value);
+      } catch (error) {
+        stream.fail(error);
+      }
+    },
+    (error) => {
+      free();
+      stream.fail(error);
+    },
+  );
 }
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    ((typeof value === "object" && value !== null) || typeof value === "function") &&
+    "then" in value &&
+    typeof value.then === "function"
+  );
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<Uint8Array> {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+}
+
+const wrongAnswer = "a unary handler must answer with a Uint8Array or a promise of one";
 
 /** The in-place form of a simple handler: it gets a copy of the message, and may answer with a promise. */
 export function inPlace(handler: UnaryHandler): InPlaceUnaryHandler {
   return (call) => {
-    const answer = handler(copyOf(call.buffer, call.start, call.end), call);
+    const answer: unknown = handler(copyOf(call.buffer, call.start, call.end), call);
     if (answer instanceof Uint8Array) return call.finish(answer);
-    const stream = call as Stream;
-    stream.handlerRuns = true;
-    answer.then(
-      (message) => {
-        handlerReturned(stream);
-        if (message instanceof Uint8Array) call.finish(message);
-        else call.fail(new TypeError("a unary handler must answer with a Uint8Array"));
-      },
-      (error) => {
-        handlerReturned(stream);
-        call.fail(error);
-      },
-    );
+    if (!isThenable(answer)) throw new TypeError(wrongAnswer);
+    holdSlot(call as Stream, Promise.resolve(answer), (message) => {
+      if (message instanceof Uint8Array) call.finish(message);
+      else call.fail(new TypeError(wrongAnswer));
+    });
   };
 }

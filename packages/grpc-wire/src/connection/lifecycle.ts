@@ -56,7 +56,7 @@ export class Lifecycle {
   startDrain(): void {
     const connection = this.#connection;
     if (this.isDraining || connection.isDead) return;
-    this.#drainingSince = Date.now();
+    this.#drainingSince = this.#connection.host.clock();
     if (!connection.settingsSeen) {
       connection.end();
       return;
@@ -92,7 +92,7 @@ export class Lifecycle {
   }
 
   onEnding(hasFailed: boolean): void {
-    this.#endedAt = Date.now();
+    this.#endedAt = this.#connection.host.clock();
     this.#hasFailed = hasFailed;
   }
 
@@ -189,9 +189,8 @@ export class Lifecycle {
       if (queue !== undefined && queue.bytes > 0) {
         if (sendTimeoutMs > 0 && now - queue.movedAt >= sendTimeoutMs) stream.giveUp();
       } else if (!stream.remoteClosed && !stream.finished && stream.route.kind !== "bidiStreaming") {
-        const isLate = stream.deadline > 0 && now >= stream.deadline;
-        if (isLate) stream.onDeadline();
-        else if (requestTimeoutMs > 0 && now - stream.received.wall >= requestTimeoutMs) stream.giveUp();
+        if (stream.isLate(now)) stream.onDeadline();
+        else if (requestTimeoutMs > 0 && now - stream.received.monotonic >= requestTimeoutMs) stream.giveUp();
       }
     }
   }

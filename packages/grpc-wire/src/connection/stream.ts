@@ -88,11 +88,24 @@ export class Stream implements UnaryCall, StreamingCall {
   }
 
   get deadline(): number {
-    return this.head.timeoutMs < 0 ? 0 : this.received.wall + this.head.timeoutMs;
+    if (this.head.timeoutMs < 0) return 0;
+    // Relative to the last read, like `readAt`: their difference stays right when the wall clock steps.
+    const { wall, monotonic } = this.connection.read;
+    return wall + (this.expiresAt - monotonic);
+  }
+
+  /** The deadline by the monotonic clock; only for calls that have one. */
+  get expiresAt(): number {
+    return this.received.monotonic + this.head.timeoutMs;
+  }
+
+  /** Whether the call has a deadline that has passed. */
+  isLate(now: number): boolean {
+    return this.head.timeoutMs >= 0 && now >= this.expiresAt;
   }
 
   get readAt(): number {
-    return this.connection.now;
+    return this.connection.read.wall;
   }
 
   get peerCertificate(): PeerCertificate | undefined {
@@ -165,10 +178,10 @@ export class Stream implements UnaryCall, StreamingCall {
     return writeStreamed(this, message);
   }
 
-  /** What a handler is told that goes on with a call nobody listens to. */
+  /** Error for handlers that keep using a cancelled call. */
   endedError(): GrpcError {
-    const isLate = this.deadline !== 0 && Date.now() >= this.deadline;
-    if (isLate) return new GrpcError(Status.DEADLINE_EXCEEDED, "the caller's deadline has passed");
+    if (this.isLate(this.connection.host.clock()))
+      return new GrpcError(Status.DEADLINE_EXCEEDED, "the caller's deadline has passed");
     return new GrpcError(Status.CANCELLED, "the call has ended");
   }
 

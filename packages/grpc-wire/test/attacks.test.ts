@@ -117,7 +117,7 @@ const attacks: Attack[] = [
       await manyStreams(client, 20_000, (id) =>
         Buffer.concat([get(id, client), frame(type.windowUpdate, 0, id, uint32(0))]),
       );
-      await expectCalm(client, /reset/);
+      await expectCalm(client, /reset|WINDOW_UPDATE/);
       return [client];
     },
   },
@@ -138,6 +138,8 @@ const attacks: Attack[] = [
   deafFlood("SETTINGS flood with full frames", settings(...new Array(2730).fill([4, 65_536]))),
   deafFlood("PING flood (CVE-2019-9512)", frame(type.ping, 0, 0, Buffer.alloc(8))),
   deafFlood("PRIORITY flood", frame(type.priority, 0, 1, Buffer.from("0000000010", "hex"))),
+  deafFlood("WINDOW_UPDATE flood on the connection", frame(type.windowUpdate, 0, 0, uint32(1))),
+  deafFlood("WINDOW_UPDATE flood on a closed stream", frame(type.windowUpdate, 0, 1, uint32(1))),
   deafFlood("flood of unknown frames", frame(0xee, 0, 1, Buffer.alloc(100))),
   deafFlood("flood of SETTINGS acknowledgements", frame(type.settings, 1, 0)),
   {
@@ -258,6 +260,49 @@ const attacks: Attack[] = [
     },
   },
   {
+    name: "zero windows: HEADERS of all calls first, then their DATA",
+    maxBytes: 16 * MiB,
+    run: async () => {
+      const clients = await Promise.all([1, 2, 3].map(() => fortress.open(settings([4, 0]))));
+      for (const client of clients) {
+        await manyStreams(client, 400, (id) => client.headers(id, callFields("/a.A/Large")));
+        await manyStreams(client, 400, (id) => frame(type.data, 1, id, message("")));
+        await client.until(() =>
+          client.frames.some((each) => each.type === type.reset && each.payload.readUInt32BE() === 11),
+        );
+      }
+      assert.ok((await fortress.measure()).queuedBytes > 2 * MiB, "some answers wait");
+      return clients;
+    },
+  },
+  {
+    name: "DATA on streams that the server has reset",
+    maxBytes: 8 * MiB,
+    run: async () => {
+      const client = await fortress.open();
+      client.send(get(1, client), frame(type.windowUpdate, 0, 1, uint32(0)));
+      await flood(
+        client.socket,
+        Buffer.concat(new Array(500).fill(frame(type.data, 0, 1, Buffer.alloc(1)))),
+        200,
+      );
+      await expectCalm(client, /closed stream/);
+      return [client];
+    },
+  },
+  {
+    name: "HEADERS on streams that the server has reset",
+    maxBytes: 8 * MiB,
+    run: async () => {
+      const client = await fortress.open();
+      client.send(get(1, client), frame(type.windowUpdate, 0, 1, uint32(0)));
+      const trailers = client.headers(1, [["x", "y".repeat(500)]], 0x5);
+      await flood(client.socket, Buffer.concat(new Array(50).fill(trailers)), 200);
+      await expectCalm(client, /closed stream/);
+      return [client];
+    },
+  },
+  {
     name: "tiny windows: a byte at a time",
     maxBytes: 8 * MiB,
     run: async () => {
@@ -266,10 +311,9 @@ const attacks: Attack[] = [
       await flood(
         client.socket,
         Buffer.concat(new Array(500).fill(frame(type.windowUpdate, 0, 1, uint32(1)))),
-        10,
+        200,
       );
-      await client.until(() => client.answerBytes(1) > 5000);
-      assert.equal(client.answerBytes(1), 5001);
+      await expectCalm(client, /WINDOW_UPDATE/);
       return [client];
     },
   },

@@ -184,3 +184,28 @@ test("who fills the server's queue is refused; a neighbour whose answers leave i
   greedy.socket.destroy();
   assert.equal(server.counts().queuedBytes, 0);
 });
+
+test("small answers for a socket that takes nothing keep little more memory than their bytes", async () => {
+  await using server = serve((it) =>
+    it.unary("/t.T/Later", async (bytes) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return bytes;
+    }),
+  );
+  const peer = new Peer(server, settings([4, 0x7fffffff]));
+  const kept = new Set<ArrayBufferLike>();
+  peer.socket.takes = false;
+  const write = peer.socket.write.bind(peer.socket);
+  peer.socket.write = (bytes) => {
+    kept.add(bytes.buffer);
+    return write(bytes);
+  };
+  // One answer in each turn of the event loop, so that each is a write of its own.
+  for (let id = 1; id < 2001; id += 2) {
+    peer.say(peer.call(id, "/t.T/Later", Buffer.alloc(20)));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.ok(peer.socket.writableLength > 50 * KiB, "the answers wait in the socket");
+  const bytes = [...kept].reduce((sum, { byteLength }) => sum + byteLength, 0);
+  assert.ok(bytes < 4 * peer.socket.writableLength, `${bytes} bytes kept for ${peer.socket.writableLength}`);
+});

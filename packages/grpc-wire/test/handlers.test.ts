@@ -17,6 +17,7 @@ const results: [what: string, make: () => unknown][] = [
   ["an object", () => ({})],
   ["a promise of a string", () => Promise.resolve("answer")],
   ["a promise that rejects with undefined", () => Promise.reject(undefined)],
+  // biome-ignore lint/suspicious/noThenProperty: a thenable is the case
   ["a thenable of a string", () => ({ then: (resolve: (value: unknown) => void) => resolve("answer") })],
   [
     "a thenable that settles twice",
@@ -41,6 +42,7 @@ const results: [what: string, make: () => unknown][] = [
   [
     "an object whose then is a getter that throws",
     () => ({
+      // biome-ignore lint/suspicious/noThenProperty: a thenable is the case
       get then() {
         throw new Error("getter");
       },

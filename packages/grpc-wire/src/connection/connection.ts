@@ -52,6 +52,7 @@ export class Connection implements FrameSink {
   readonly #reader: FrameReader;
   readonly resets: Allowance;
   readonly idleFrames: Allowance;
+  readonly #windowUpdates: Allowance;
   readonly resetStreams = new ResetStreams();
   readonly sending: SendSchedule;
   receiveWindow: number;
@@ -74,8 +75,11 @@ export class Connection implements FrameSink {
     this.sending = new SendSchedule(this);
     this.headers = new HeaderBlocks(host.subtypes, limits.maxHeaderListBytes, limits.headerBlockCacheEntries);
     this.#reader = new FrameReader(this);
-    this.resets = new Allowance(limits.resetBurst, limits.resetsPerSecond, this.now);
-    this.idleFrames = new Allowance(limits.idleFrameBurst, limits.idleFramesPerSecond, this.now);
+    const { now } = this;
+    const idle = { burst: limits.idleFrameBurst, perSecond: limits.idleFramesPerSecond, now };
+    this.resets = new Allowance({ burst: limits.resetBurst, perSecond: limits.resetsPerSecond, now });
+    this.idleFrames = new Allowance(idle);
+    this.#windowUpdates = new Allowance({ ...idle, keepsCredit: true });
     this.receiveWindow = limits.connectionWindowBytes;
     this.lifecycle = new Lifecycle(this);
     this.ended = host.observer?.callFinished === undefined ? undefined : new EndedCalls(host);
@@ -169,9 +173,14 @@ export class Connection implements FrameSink {
     return receiveFrame(this, bytes, at, next, limit);
   }
 
-  /** A frame that carries no work: let pass while there are not too many. */
-  idle(next: number): number {
-    return this.idleFrames.spend(this.now, this.answered) ? next : this.calm("too many frames without work");
+  /** Charges a frame that carries no work. Returns where reading goes on. */
+  idle(next: number, what = "frames without work"): number {
+    return this.idleFrames.spend(this.now, this.answered) ? next : this.calm(`too many ${what}`);
+  }
+
+  /** Charges a WINDOW_UPDATE. Each DATA frame sent pays for ten of them, as many as Envoy allows. */
+  spendWindowUpdate(): boolean {
+    return this.#windowUpdates.spend(this.now, 10 * (this.answered + this.dataFramesSent));
   }
 
   // Writing
@@ -194,6 +203,21 @@ export class Connection implements FrameSink {
   countQueued(change: number): void {
     this.queuedBytes += change;
     this.host.queuedBytes += change;
+  }
+
+  /**
+   * Whether too many answers wait for a window, after all that can leave has left. Where the server's sum is the
+   * reason, a connection on which nothing waits is served all the same: one slow reader must not block the others.
+   */
+  isQueueFull(): boolean {
+    if (this.queuedBytes === 0 || !this.#isAboveQueueLimit) return false;
+    this.sending.pump();
+    return this.queuedBytes > 0 && this.#isAboveQueueLimit;
+  }
+
+  get #isAboveQueueLimit(): boolean {
+    const { maxQueuedBytesPerConnection, maxQueuedBytes } = this.host.limits;
+    return this.queuedBytes > maxQueuedBytesPerConnection || this.host.queuedBytes > maxQueuedBytes;
   }
 
   /** Gives back what the stream's peer sent and nobody holds any more. */

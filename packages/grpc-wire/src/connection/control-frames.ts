@@ -30,7 +30,7 @@ export function onReset(connection: Connection, start: number, next: number, id:
   if (next - start !== 4) return connection.frameSizeError("RST_STREAM");
   if (id > connection.lastStreamId)
     return id > connection.lifecycle.lastAcceptedId
-      ? next
+      ? connection.idle(next, "frames on closed streams")
       : connection.protocolError(`RST_STREAM on the idle stream ${id}`);
   const stream = connection.streams.get(id);
   if (stream !== undefined) {
@@ -92,6 +92,7 @@ export function onWindowUpdate(
   id: number,
 ): number {
   if (next - start !== 4) return connection.frameSizeError("WINDOW_UPDATE");
+  if (!connection.spendWindowUpdate()) return connection.calm("too many WINDOW_UPDATE frames");
   const increment = readUint32(bytes, start) & MAX_WINDOW;
   if (id === 0) {
     if (increment === 0) return connection.protocolError("WINDOW_UPDATE of 0");

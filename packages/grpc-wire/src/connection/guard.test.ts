@@ -2,24 +2,33 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Allowance, Closed, ResetStreams } from "./guard.ts";
 
-function spendAll(allowance: Allowance, now: number, answered: number): number {
+function spendAll(budget: Allowance, now: number, work: number): number {
   let count = 0;
-  while (count < 1e6 && allowance.spend(now, answered)) count += 1;
+  while (count < 1e6 && budget.spend(now, work)) count += 1;
   return count;
 }
 
-test("an allowance is a burst, grows back with time, and never above the burst", () => {
-  const allowance = new Allowance(10, 100, 0);
-  assert.equal(spendAll(allowance, 0, 0), 10);
-  assert.equal(spendAll(allowance, 50, 0), 5);
-  assert.equal(spendAll(allowance, 1e6, 0), 10);
+test("a budget is a burst, grows with time, and never above the burst", () => {
+  const budget = new Allowance({ burst: 10, perSecond: 100, now: 0 });
+  assert.equal(spendAll(budget, 0, 0), 10);
+  assert.equal(spendAll(budget, 50, 0), 5);
+  assert.equal(spendAll(budget, 1e6, 0), 10);
 });
 
-test("each answered call gives one back", () => {
-  const allowance = new Allowance(10, 0, 0);
-  assert.equal(spendAll(allowance, 0, 0), 10);
-  assert.equal(spendAll(allowance, 0, 7), 7);
-  assert.equal(spendAll(allowance, 0, 7), 0);
+test("work pays for frames, up to the burst", () => {
+  const budget = new Allowance({ burst: 10, perSecond: 0, now: 0 });
+  assert.equal(spendAll(budget, 0, 0), 10);
+  assert.equal(spendAll(budget, 0, 7), 7);
+  assert.equal(spendAll(budget, 0, 7), 0);
+  assert.equal(spendAll(budget, 0, 700), 10);
+});
+
+test("a budget that keeps its credit takes any number of frames that work has paid for, but not more time", () => {
+  const budget = new Allowance({ burst: 10, perSecond: 1, now: 0, keepsCredit: true });
+  assert.equal(spendAll(budget, 0, 0), 10);
+  assert.equal(spendAll(budget, 0, 700), 700);
+  assert.equal(spendAll(budget, 0, 700), 0);
+  assert.equal(spendAll(budget, 1e9, 701), 11);
 });
 
 test("remembers how streams were cut short, the latest of them", () => {

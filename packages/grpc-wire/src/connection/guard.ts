@@ -1,28 +1,43 @@
+/** How a budget treats the work that pays for frames. */
+interface BudgetOptions {
+  readonly burst: number;
+  readonly perSecond: number;
+  readonly now: number;
+  /** Work pays for frames that come much later, too. Default: it refills the burst at most. */
+  readonly keepsCredit?: boolean;
+}
+
 /**
- * An allowance that grows back: what a peer may do for free before it is told to calm down. The clock is only
- * looked at when the allowance is used up, so a well-behaved peer costs a decrement.
+ * How many frames of a kind a peer may send. The budget grows with time and with the work that the connection did. It
+ * looks at the time only when it is used up, so a well-behaved peer costs a decrement.
  */
 export class Allowance {
   readonly #burst: number;
   readonly #perMs: number;
+  readonly #keepsCredit: boolean;
   #left: number;
   #filledAt: number;
-  #answeredThen = 0;
+  #workThen = 0;
 
-  constructor(burst: number, perSecond: number, now: number) {
+  constructor({ burst, perSecond, now, keepsCredit = false }: BudgetOptions) {
     this.#burst = burst;
     this.#perMs = perSecond / 1000;
+    this.#keepsCredit = keepsCredit;
     this.#left = burst;
     this.#filledAt = now;
   }
 
-  /** Uses one up; false where none is left. Every call answered since then has given one back. */
-  spend(now: number, answered: number): boolean {
+  /**
+   * Charges one frame. False when the budget is used up.
+   * @param work frames that the connection's work has paid for since its start
+   */
+  spend(now: number, work: number): boolean {
     if (this.#left < 1) {
-      const earned = (now - this.#filledAt) * this.#perMs + (answered - this.#answeredThen);
-      this.#left = Math.min(this.#burst, this.#left + earned);
+      const earned = Math.min(this.#burst, this.#left + (now - this.#filledAt) * this.#perMs);
+      const paid = work - this.#workThen;
+      this.#left = this.#keepsCredit ? earned + paid : Math.min(this.#burst, earned + paid);
       this.#filledAt = now;
-      this.#answeredThen = answered;
+      this.#workThen = work;
       if (this.#left < 1) return false;
     }
     this.#left -= 1;

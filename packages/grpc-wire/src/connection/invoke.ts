@@ -3,7 +3,7 @@ import { copyOf } from "../frames/copy.ts";
 import { Status } from "../grpc/status.ts";
 import type { InPlaceUnaryHandler, UnaryHandler } from "../types.ts";
 import { inflated, type ReceivedMessage } from "./inbound.ts";
-import { finishWithStatus } from "./responses.ts";
+import { finishWithStatus, refuseAnswer } from "./responses.ts";
 import type { Stream } from "./stream.ts";
 
 const EMPTY = new Uint8Array(0);
@@ -31,7 +31,7 @@ export function invokeInflated(stream: Stream, message: ReceivedMessage): void {
 export function invoke(stream: Stream, message: Uint8Array): void {
   const { route } = stream;
   if (route.kind === "unary") invokeUnary(stream, message, 0, message.length);
-  else if (route.kind === "serverStreaming") {
+  else if (route.kind === "serverStreaming" && !refuseAnswer(stream)) {
     pending(stream);
     runStreaming(stream, () => route.handler(message, stream));
   }
@@ -48,6 +48,7 @@ export function invokeUnary(stream: Stream, bytes: Uint8Array, start: number, en
     finishWithStatus(stream, Status.DEADLINE_EXCEEDED, "the deadline has passed");
     return;
   }
+  if (refuseAnswer(stream)) return;
   stream.buffer = bytes;
   stream.start = start;
   stream.end = end;

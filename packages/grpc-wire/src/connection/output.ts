@@ -83,6 +83,13 @@ export class Output {
     return this.#socket.writableLength + this.length > HIGH_WATER_BYTES;
   }
 
+  /** Sends what is gathered, unless the socket is full. True when there is room for more afterwards. */
+  makeRoom(): boolean {
+    if (this.#socket.writableLength > HIGH_WATER_BYTES) return false;
+    this.flush();
+    return !this.isFull;
+  }
+
   flush(): void {
     this.#isDirty = false;
     if (this.reserved) this.#leaveReservation();
@@ -112,12 +119,24 @@ export class Output {
   #send(): void {
     if (this.#copies) {
       this.#hand(Buffer.from(this.bytes.subarray(0, this.length)));
+    } else if (this.#isBehind) {
+      const copy = Buffer.allocUnsafeSlow(this.length);
+      this.bytes.copy(copy, 0, 0, this.length);
+      this.#hand(copy);
     } else {
       this.#hand(this.bytes.subarray(0, this.length));
       // The kernel took all of it during the call, or else the socket still points into the buffer.
       if (this.#socket.writableLength > 0) this.bytes = NONE;
     }
     this.length = 0;
+  }
+
+  /**
+   * The socket will keep what it gets, and that is little: it gets a copy. With the buffer itself, a peer that reads
+   * nothing would hold 32 KiB for each small answer.
+   */
+  get #isBehind(): boolean {
+    return this.#socket.writableLength > 0 && this.length * 2 < this.bytes.length;
   }
 
   #hand(bytes: Buffer): void {

@@ -8,6 +8,8 @@ import { writeWindowUpdate } from "./control-writer.ts";
 import { Closed } from "./guard.ts";
 import { openRequest, receiveData, receiveTrailers } from "./requests.ts";
 
+const STRAY_FRAMES = "frames on closed streams";
+
 /** A header block whose CONTINUATION frames are still to come. */
 export interface OpenBlock {
   readonly id: number;
@@ -131,7 +133,7 @@ function onBlock(
     if (id > connection.lastStreamId + 2) connection.skippedIds = true;
     const head = connection.headers.readRequest(bytes, start, end);
     if (head === undefined) return connection.compressionError();
-    if (id > connection.lifecycle.lastAcceptedId) return true;
+    if (id > connection.lifecycle.lastAcceptedId) return connection.idle(0, STRAY_FRAMES) !== STOP;
     connection.lastStreamId = id;
     if (selfDependent) connection.resetStream(id, ErrorCode.PROTOCOL_ERROR);
     else openRequest(connection, id, head, ended);
@@ -148,6 +150,7 @@ function onBlock(
     );
   } else if (connection.resetStreams.lookup(id) === Closed.BY_PEER)
     connection.resetStream(id, ErrorCode.STREAM_CLOSED);
+  else connection.idle(0, STRAY_FRAMES);
   return !connection.isDead;
 }
 
@@ -204,10 +207,10 @@ function onDataFrame(
 function onStray(connection: Connection, id: number, next: number, what: string): number {
   if (id > connection.lastStreamId)
     return id > connection.lifecycle.lastAcceptedId
-      ? next
+      ? connection.idle(next, STRAY_FRAMES)
       : connection.protocolError(`${what} on the idle stream ${id}`);
   const how = connection.resetStreams.lookup(id);
-  if (how === Closed.BY_US) return next;
+  if (how === Closed.BY_US) return connection.idle(next, STRAY_FRAMES);
   if (how === Closed.BY_PEER) {
     connection.resetStream(id, ErrorCode.STREAM_CLOSED);
     return connection.isDead ? STOP : next;

@@ -28,7 +28,7 @@ export function openRequest(connection: Connection, id: number, head: RequestHea
     connection.resetStream(id, ErrorCode.REFUSED_STREAM);
     return;
   }
-  if (isQueueFull(connection)) {
+  if (connection.isQueueFull()) {
     connection.resetStream(id, ErrorCode.ENHANCE_YOUR_CALM);
     return;
   }
@@ -53,16 +53,6 @@ export function openRequest(connection: Connection, id: number, head: RequestHea
     pending(stream);
     runStreaming(stream, () => route!.handler(stream.inbound!, stream));
   } else if (ended) endRequest(stream);
-}
-
-/**
- * Whether too many answers wait for a window already. Where that is the server's sum, a connection whose own
- * answers leave is served all the same: one slow reader is not everybody's.
- */
-function isQueueFull({ queuedBytes, host }: Connection): boolean {
-  if (queuedBytes === 0) return false;
-  const { maxQueuedBytesPerConnection, maxQueuedBytes } = host.limits;
-  return queuedBytes > maxQueuedBytesPerConnection || host.queuedBytes > maxQueuedBytes;
 }
 
 function observeStart(host: Host, path: string): void {

@@ -79,15 +79,14 @@ export function finishUnary(stream: Stream, message: Uint8Array): void {
 function sendUnary(stream: Stream, message: Uint8Array): void {
   const threshold = stream.connection.host.compressionThresholdBytes;
   if (message.length < threshold || !wantsGzip(stream)) {
-    queueMessage(stream, message, false);
-    finishWithStatus(stream, Status.OK, "");
+    if (queueMessage(stream, message, false)) finishWithStatus(stream, Status.OK, "");
     return;
   }
   if (isDeflatedInline(message)) {
-    queueMessage(stream, deflate(message), true);
-    finishWithStatus(stream, Status.OK, "");
+    if (queueMessage(stream, deflate(message), true)) finishWithStatus(stream, Status.OK, "");
     return;
   }
+  if (refuseAnswer(stream)) return;
   // Finished, as far as the handler goes; the status follows the message.
   settle(stream, Status.OK);
   const { connection } = stream;
@@ -95,8 +94,7 @@ function sendUnary(stream: Stream, message: Uint8Array): void {
   deflateElsewhere(message).then((deflated) => {
     connection.countQueued(-message.length);
     if (stream.cancelled) return;
-    queueMessage(stream, deflated ?? message, deflated !== undefined);
-    endStream(stream, Status.OK, "");
+    if (queueMessage(stream, deflated ?? message, deflated !== undefined)) endStream(stream, Status.OK, "");
   });
 }
 
@@ -104,8 +102,10 @@ function sendUnary(stream: Stream, message: Uint8Array): void {
 export function writeStreamed(stream: Stream, message: Uint8Array): Promise<void> {
   const threshold = stream.connection.host.compressionThresholdBytes;
   const deflates = message.length >= threshold && isDeflatedInline(message) && wantsGzip(stream);
-  if (deflates) queueMessage(stream, deflate(message), true);
-  else queueMessage(stream, message, false, true);
+  const isQueued = deflates
+    ? queueMessage(stream, deflate(message), true)
+    : queueMessage(stream, message, false, true);
+  if (!isQueued) return Promise.reject(stream.endedError());
   return stream.queue?.whenRoomy() ?? Promise.resolve();
 }
 
@@ -117,9 +117,20 @@ function wantsGzip(stream: Stream): boolean {
   return when === "accepted" || (when === "mirror" && head.encoding === Encoding.GZIP);
 }
 
-/** `isTheirs`: the bytes are the handler's, who may change them. */
-function queueMessage(stream: Stream, message: Uint8Array, compressed: boolean, isTheirs = false): void {
+/**
+ * Resets the stream and returns true when too many bytes of answers wait already. Looked at when a call comes, before
+ * its handler runs, and before its answer is queued: calls that came together are answered at any later time.
+ */
+export function refuseAnswer(stream: Stream): boolean {
+  if (!stream.connection.isQueueFull()) return false;
+  stream.connection.resetStream(stream.id, ErrorCode.ENHANCE_YOUR_CALM);
+  return true;
+}
+
+/** False when the stream was reset instead. `isTheirs`: the handler owns the bytes and may change them. */
+function queueMessage(stream: Stream, message: Uint8Array, compressed: boolean, isTheirs = false): boolean {
   const { connection } = stream;
+  if (refuseAnswer(stream)) return false;
   if (!stream.headersSent) {
     const fields: [string, string][] = [
       [":status", "200"],
@@ -141,6 +152,7 @@ function queueMessage(stream: Stream, message: Uint8Array, compressed: boolean, 
   stream.queue.push(prefix);
   if (!isShort) stream.queue.push(isTheirs ? copyOf(message, 0, length) : message);
   connection.sending.add(stream);
+  return true;
 }
 
 /** Ends a call with a status: as trailers, or as trailers only where nothing was sent. */

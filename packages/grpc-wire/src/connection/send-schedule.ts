@@ -32,7 +32,8 @@ export class SendSchedule {
     if (this.#ready.size === 0) return;
     const connection = this.#connection;
     for (const stream of this.#ready) {
-      if (connection.output.isFull) return;
+      // What the output has gathered may be all that fills it: the socket may still take it.
+      if (connection.output.isFull && !connection.output.makeRoom()) return;
       this.#ready.delete(stream);
       // What still has something to say goes to the end of the line.
       if (pumpOnce(connection, stream)) {

@@ -110,6 +110,8 @@ export class RawClient {
 
   constructor(where: NetConnectOpts) {
     this.socket = connect(where);
+    // Two small writes in a row would otherwise wait 40 ms for an acknowledgement.
+    this.socket.setNoDelay(true);
     this.socket.on("data", (chunk: Buffer) => this.#onData(chunk));
     this.socket.on("error", () => {});
     this.socket.on("close", () => {

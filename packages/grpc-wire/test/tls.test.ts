@@ -13,6 +13,7 @@ const bytes = (value: Buffer) => value;
 const authority = new Authority("right");
 const stranger = new Authority("wrong");
 const localhost = authority.issue("localhost");
+const rsa = authority.issue("localhost", "rsa");
 const alice = authority.issue("alice");
 const mallory = stranger.issue("alice");
 after(() => {
@@ -158,6 +159,38 @@ describe("TLS", () => {
     socket.destroy();
     assert.match(String((await open("TLSv1.2")).error), /version/);
   });
+
+  const suites: [suite: string, key: "ec" | "rsa", isServed: boolean][] = [
+    ["ECDHE-ECDSA-AES128-GCM-SHA256", "ec", true],
+    ["ECDHE-ECDSA-CHACHA20-POLY1305", "ec", true],
+    ["ECDHE-RSA-AES128-GCM-SHA256", "rsa", true],
+    ["ECDHE-RSA-AES256-GCM-SHA384", "rsa", true],
+    // CBC (RFC 9113, appendix A)
+    ["ECDHE-ECDSA-AES128-SHA256", "ec", false],
+    ["ECDHE-ECDSA-AES256-SHA", "ec", false],
+    ["ECDHE-RSA-AES256-SHA384", "rsa", false],
+    // RSA key exchange: no forward secrecy
+    ["AES128-GCM-SHA256", "rsa", false],
+    ["AES256-SHA256", "rsa", false],
+    ["AES128-SHA", "rsa", false],
+  ];
+  for (const replaced of [false, true]) {
+    for (const [suite, algorithm, isServed] of suites) {
+      test(`TLS 1.2 with ${suite} is ${isServed ? "" : "not "}served${replaced ? ", with a replaced certificate, too" : ""}`, async () => {
+        const pair = algorithm === "ec" ? localhost : rsa;
+        await using it = await start({ tls: pair });
+        if (replaced) it.server.setSecureContext(pair);
+        const { socket, error } = await handshake(it.port, {
+          maxVersion: "TLSv1.2",
+          ciphers: `${suite}:@SECLEVEL=0`,
+          ALPNProtocols: ["h2"],
+        });
+        assert.equal(error === undefined, isServed, String(error));
+        if (isServed) assert.equal(socket.getCipher().name, suite);
+        socket.destroy();
+      });
+    }
+  }
 
   test("TLS 1.2: a client that renegotiates is not followed", async () => {
     await using it = await start({ tls: localhost });

@@ -3,6 +3,22 @@ import type { SecureContextOptions } from "node:tls";
 import type { SecureContext, TlsOptions } from "../types.ts";
 
 /**
+ * The cipher suites that a server should offer: those of TLS 1.3, and of TLS 1.2 those with forward secrecy and
+ * authenticated encryption. RFC 9113, appendix A, forbids CBC and static RSA in HTTP/2.
+ */
+export const TLS_CIPHER_SUITES = [
+  "TLS_AES_128_GCM_SHA256",
+  "TLS_AES_256_GCM_SHA384",
+  "TLS_CHACHA20_POLY1305_SHA256",
+  "ECDHE-ECDSA-AES128-GCM-SHA256",
+  "ECDHE-RSA-AES128-GCM-SHA256",
+  "ECDHE-ECDSA-AES256-GCM-SHA384",
+  "ECDHE-RSA-AES256-GCM-SHA384",
+  "ECDHE-ECDSA-CHACHA20-POLY1305",
+  "ECDHE-RSA-CHACHA20-POLY1305",
+].join(":");
+
+/**
  * All that a listener's TLS context is made of. A replaced context gets all of it again: what is left out then falls
  * back to the system's defaults, the lowest version included.
  */
@@ -12,6 +28,7 @@ export function contextOptions(tls: TlsOptions, replaced: SecureContext | undefi
     ...(cert !== undefined && { cert }),
     ...(key !== undefined && { key }),
     ...(ca !== undefined && { ca }),
+    ciphers: TLS_CIPHER_SUITES,
     minVersion: tls.minVersion ?? "TLSv1.2",
     // RFC 9113 section 9.2.1: no renegotiation once HTTP/2 is spoken.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,

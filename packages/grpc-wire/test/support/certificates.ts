@@ -35,14 +35,13 @@ export class Authority {
     this.ca = readFileSync(join(this.#folder, "ca.pem"));
   }
 
-  issue(name: string): KeyPair {
+  issue(name: string, algorithm: "ec" | "rsa" = "ec"): KeyPair {
     writeFileSync(join(this.#folder, "ext"), `subjectAltName=DNS:${name},IP:127.0.0.1\n`);
+    const newKey = algorithm === "ec" ? ["ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"] : ["rsa:2048"];
     this.#openssl(
       "req",
       "-newkey",
-      "ec",
-      "-pkeyopt",
-      "ec_paramgen_curve:prime256v1",
+      ...newKey,
       "-nodes",
       "-keyout",
       "leaf.key",

@@ -4,7 +4,6 @@ import { explainDecision } from "./decision/explain.ts";
 import type { Answering } from "./doors/answering.ts";
 import { debugPages } from "./doors/debug-pages.ts";
 import { type HttpDoor, openHttpDoor } from "./doors/http-listener.ts";
-import { httpPages } from "./doors/http-pages.ts";
 import { COMPONENTS, createHealth, type Health } from "./observe/health.ts";
 import { createLogger, type Level, type Logger } from "./observe/log.ts";
 import { createStatistics, type Registry } from "./observe/registry.ts";
@@ -15,6 +14,7 @@ import { createAnswering } from "./service/answering.ts";
 import { Components } from "./service/components.ts";
 import { divideSettings } from "./service/divide.ts";
 import { type GrpcService, openGrpc, threadsFor } from "./service/grpc.ts";
+import { openHttp } from "./service/http.ts";
 import { decisionOptions } from "./service/mapping.ts";
 import { openSinks } from "./service/sinks.ts";
 import { openSource } from "./service/sources.ts";
@@ -26,7 +26,7 @@ import type { Environment } from "./settings/reading.ts";
 import type { Settings } from "./settings/settings.ts";
 import type { RuleSource } from "./sources/source.ts";
 
-/** What was bound: `0.0.0.0:8080`, or a socket's path. Empty until that door is open. */
+/** What was bound: `0.0.0.0:8080`, or a socket's path. Empty until that port is open, and for one that is off. */
 export interface Addresses {
   readonly http: string;
   readonly grpc: string;
@@ -61,7 +61,7 @@ interface Parts {
 /**
  * The whole service, built out of its settings. Start order: statistics and health, the store, the debug port, the
  * source of rules; then, once the first rules are loaded (or at once with `FORCE_START_WITHOUT_INITIAL_CONFIG`),
- * gRPC, and HTTP last: who can ask `/healthcheck` finds every door open.
+ * gRPC, and HTTP last: when `/healthcheck` answers, every port is open. Without HTTP, gRPC is the last port.
  */
 export class Service {
   readonly #parts: Parts;
@@ -72,7 +72,7 @@ export class Service {
   readonly #addresses = { http: "", grpc: "", debug: "" };
   #sinks: RunningSinks | undefined;
   #debug: HttpDoor | undefined;
-  #http: HttpDoor | undefined;
+  #http: Omit<HttpDoor, "replaceCertificates"> | undefined;
   #grpc: GrpcService | undefined;
   #opening: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
@@ -188,21 +188,18 @@ export class Service {
   /** Never rejects: `opened` does. A service that is stopped meanwhile closes what is open by then. */
   async #openDoors(): Promise<void> {
     if (this.#stopping !== undefined) return;
-    const { settings, health, log, tracing } = this.#parts;
+    const { settings, log } = this.#parts;
     try {
       this.#grpc = await openGrpc({ ...this.#parts, answering: this.#answering, rules: this.#rules });
       this.#addresses.grpc = this.#grpc.address;
       log.warn(`Listening for gRPC on '${this.#grpc.address}'`);
       if (this.#stopping !== undefined) return;
-      this.#http = await openHttpDoor({
-        name: "HTTP",
-        host: settings.http.host,
-        port: settings.http.port,
-        log,
-        controllers: httpPages(this.#answering, health, tracing),
-      });
-      this.#addresses.http = this.#http.address;
-      log.warn(`Listening for HTTP on '${this.#http.address}'`);
+      if (settings.http === undefined) log.warn("the HTTP port is off (HTTP_ENABLED=false)");
+      else {
+        this.#http = await openHttp({ ...this.#parts, settings: settings.http, answering: this.#answering });
+        this.#addresses.http = this.#http.address;
+        log.warn(`Listening for HTTP on '${this.#http.address}'`);
+      }
       this.#opened.resolve();
     } catch (error) {
       this.#opened.reject(error);

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { Agent, request as httpsRequest, type RequestOptions } from "node:https";
+import { connect as connectTcp } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { type ConnectionOptions, connect } from "node:tls";
+import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 import { credentials } from "@grpc/grpc-js";
 import { Authority, type Pair } from "./authority.ts";
 import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
@@ -148,4 +151,152 @@ describe("TLS on the gRPC port", () => {
       /client\.key is not the key of the first certificate in .*server\.pem/,
     );
   });
+});
+
+const httpTls = {
+  HTTP_SERVER_USE_TLS: "true",
+  HTTP_SERVER_TLS_CERT: server.cert,
+  HTTP_SERVER_TLS_KEY: server.key,
+};
+
+/** `GET /healthcheck` over TLS: the body, and the serial number of the server's certificate. */
+function healthcheck(
+  tollgate: RunningTollgate,
+  options: RequestOptions = {},
+): Promise<{ body: string; serialNumber: string; cipher: string }> {
+  return new Promise((resolve, reject) => {
+    const call = httpsRequest({
+      host: "localhost",
+      port: tollgate.http.split(":").at(-1),
+      path: "/healthcheck",
+      ca: ours.pem,
+      agent: new Agent({ keepAlive: false }),
+      ...options,
+    });
+    call.on("error", reject);
+    call.on("response", (response) => {
+      let body = "";
+      const socket = response.socket as TLSSocket;
+      const { serialNumber } = socket.getPeerCertificate();
+      const cipher = socket.getCipher().name;
+      response.on("data", (chunk) => {
+        body += chunk;
+      });
+      response.on("end", () => resolve({ body, serialNumber, cipher }));
+    });
+    call.end();
+  });
+}
+
+describe("TLS on the HTTP port", () => {
+  test("HTTP_SERVER_USE_TLS: callers that trust the authority get through, others and older TLS do not", async () => {
+    const tollgate = await startTollgate({ config, env: httpTls });
+    try {
+      assert.equal((await healthcheck(tollgate)).body, "OK");
+      await assert.rejects(healthcheck(tollgate, { ca: theirs.pem }));
+      await assert.rejects(fetch(`http://${tollgate.http}/healthcheck`));
+      await assert.rejects(
+        healthcheck(tollgate, {
+          minVersion: "TLSv1.1",
+          maxVersion: "TLSv1.1",
+          ciphers: "DEFAULT@SECLEVEL=0",
+        }),
+      );
+      for (const ciphers of ["ECDHE-ECDSA-AES128-SHA256", "ECDHE-ECDSA-AES256-SHA"])
+        await assert.rejects(
+          healthcheck(tollgate, { maxVersion: "TLSv1.2", ciphers: `${ciphers}:@SECLEVEL=0` }),
+          Error,
+          ciphers,
+        );
+      const suite = "ECDHE-ECDSA-AES128-GCM-SHA256";
+      assert.equal((await healthcheck(tollgate, { maxVersion: "TLSv1.2", ciphers: suite })).cipher, suite);
+      // gRPC stays as it was.
+      assert.equal(await ask(tollgate, credentials.createInsecure()), 1);
+    } finally {
+      assert.equal((await tollgate.stop()).code, 0);
+    }
+  });
+
+  test("HTTP_CLIENT_TLS_CACERT and HTTP_CLIENT_TLS_SAN", async () => {
+    const tollgate = await startTollgate({
+      config,
+      env: { ...httpTls, HTTP_CLIENT_TLS_CACERT: ours.cert, HTTP_CLIENT_TLS_SAN: "gateway.example" },
+    });
+    try {
+      const as = ({ certPem, keyPem }: Pair) => healthcheck(tollgate, { cert: certPem, key: keyPem });
+      assert.equal((await as(good)).body, "OK");
+      await assert.rejects(healthcheck(tollgate), Error, "no certificate");
+      for (const [name, pair] of Object.entries(clients)) await assert.rejects(as(pair), Error, name);
+      await tollgate.logged(
+        /refused a caller whose certificate does not carry the DNS name gateway\.example/,
+      );
+      assert.equal((await as(good)).body, "OK");
+    } finally {
+      assert.equal((await tollgate.stop()).code, 0);
+    }
+  });
+
+  test("a new pair is used from the next handshake on", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tollgate-pair-"));
+    const [cert, key] = [join(folder, "tls.crt"), join(folder, "tls.key")];
+    const use = (pair: Pair) => {
+      copyFileSync(pair.cert, cert);
+      copyFileSync(pair.key, key);
+    };
+    use(server);
+    const tollgate = await startTollgate({
+      config,
+      env: { ...httpTls, HTTP_SERVER_TLS_CERT: cert, HTTP_SERVER_TLS_KEY: key },
+    });
+    try {
+      const { serialNumber: first } = await healthcheck(tollgate);
+      use(ours.issue("renewed-http", "DNS:localhost"));
+      await tollgate.logged(/TLS: loaded .*tls\.crt and .*tls\.key anew/);
+      const renewed = await healthcheck(tollgate);
+      assert.notEqual(renewed.serialNumber, first);
+      await assert.rejects(
+        healthcheck(tollgate, { maxVersion: "TLSv1.2", ciphers: "ECDHE-ECDSA-AES128-SHA256:@SECLEVEL=0" }),
+      );
+    } finally {
+      assert.equal((await tollgate.stop()).code, 0);
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test("a handshake that does not end keeps no stop waiting", async () => {
+    const tollgate = await startTollgate({ config, env: { ...httpTls, SHUTDOWN_TIMEOUT: "1s" } });
+    const [host, port] = tollgate.http.split(":");
+    const socket = connectTcp({ host: host!, port: Number(port) });
+    socket.on("error", () => {});
+    await once(socket, "connect");
+    const closed = once(socket.resume(), "close");
+    assert.equal((await tollgate.stop()).code, 0);
+    await closed;
+  });
+
+  test("certificates that cannot be used are a start-up error that names the file", async () => {
+    const wrong = { ...httpTls, HTTP_SERVER_TLS_KEY: good.key };
+    const tollgate = await startTollgate({ config, env: wrong, unopened: true });
+    assert.equal((await tollgate.stop("SIGCONT")).code, 1);
+    assert.match(
+      tollgate.log.join("\n"),
+      /client\.key is not the key of the first certificate in .*server\.pem/,
+    );
+  });
+});
+
+test("HTTP_ENABLED=false: gRPC decides and says whether the service is healthy, and there is no HTTP port", async () => {
+  const tollgate = await startTollgate({ config, env: { HTTP_ENABLED: "false" } });
+  try {
+    assert.equal(await ask(tollgate, credentials.createInsecure()), 1);
+    assert.equal(
+      tollgate.log.some((line) => line.includes("Listening for HTTP")),
+      false,
+    );
+    await tollgate.logged(/the HTTP port is off \(HTTP_ENABLED=false\)/);
+    // The debug port shows that the service is up all the same.
+    assert.equal((await fetch(`http://${tollgate.debug}/`)).status, 200);
+  } finally {
+    assert.equal((await tollgate.stop()).code, 0);
+  }
 });

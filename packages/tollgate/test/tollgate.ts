@@ -70,7 +70,8 @@ export async function startTollgate(options: TollgateOptions = {}): Promise<Runn
   });
   const process_ = new Watched(child, root);
   try {
-    if (!options.unopened) await process_.logged(/Listening for HTTP on/);
+    const last = options.env?.HTTP_ENABLED === "false" ? /Listening for gRPC on/ : /Listening for HTTP on/;
+    if (!options.unopened) await process_.logged(last);
   } catch (error) {
     await process_.stop("SIGKILL");
     throw error;

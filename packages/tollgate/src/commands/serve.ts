@@ -95,12 +95,14 @@ function exampleLines({ http, grpc, debug }: Addresses): string {
       },
     ],
   });
+  const ports = [`gRPC ${local(grpc)}`, `debug ${local(debug)}`];
+  if (http !== "") ports.unshift(`HTTP ${local(http)}`);
+  const curl = http === "" ? "" : `  curl -d '${body}' http://${local(http)}/json\n`;
   return `
-Tollgate is up, on the example configuration: HTTP ${local(http)}, gRPC ${local(grpc)}, debug ${local(debug)}
+Tollgate is up, on the example configuration: ${ports.join(", ")}
 Paste into another terminal:
 
-  curl -d '${body}' http://${local(http)}/json
-  npx tollgate client -dial_string ${local(grpc)} -domain messaging -descriptors message_type=marketing,to_number=5551234 -repeat 6
+${curl}  npx tollgate client -dial_string ${local(grpc)} -domain messaging -descriptors message_type=marketing,to_number=5551234 -repeat 6
 
 `;
 }

@@ -9,7 +9,7 @@ import { showAddress } from "./address.ts";
 import type { Answering } from "./answering.ts";
 import { serveHealth } from "./grpc-health.ts";
 import { serveDecisions } from "./grpc-methods.ts";
-import { carriesDnsName } from "./peer-name.ts";
+import { isTrusted } from "./server-tls.ts";
 
 /** A certificate chain, its key, and the authorities that callers' certificates must come from, as PEM texts. */
 export interface Certificates {
@@ -99,13 +99,7 @@ function tlsOptions({ cert, key, ca }: Certificates, { clientSan, log }: GrpcDoo
     key,
     ca,
     requestCert: true,
-    ...(clientSan !== undefined && {
-      verifyPeer: (peer) => {
-        const fits = carriesDnsName(peer, clientSan);
-        if (!fits) log.warn(`refused a caller whose certificate does not carry the DNS name ${clientSan}`);
-        return fits;
-      },
-    }),
+    ...(clientSan !== undefined && { verifyPeer: (peer) => isTrusted(peer, clientSan, log) }),
   };
 }
 

@@ -1,8 +1,11 @@
-import { createServer, METHODS, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, METHODS, type RequestListener, type Server, type ServerOptions } from "node:http";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
 import { Application, type ApplicationOptions } from "@tollway/waymark";
 import type { Logger } from "../observe/log.ts";
 import { showAddress } from "./address.ts";
+import type { Certificates } from "./grpc-door.ts";
+import { contextOptions, isTrusted } from "./server-tls.ts";
 
 /** Waymark controllers by name, as an application is given them. */
 export type ControllerTable = NonNullable<ApplicationOptions["controllers"]>;
@@ -11,6 +14,8 @@ export type ControllerTable = NonNullable<ApplicationOptions["controllers"]>;
 export interface HttpDoor {
   /** What was bound, `0.0.0.0:8080`. */
   readonly address: string;
+  /** For connections to come. Throws, and keeps the old ones, where they do not fit. */
+  replaceCertificates(certificates: Certificates): void;
   /** Ends each connection with its next answer: callers find another instance, and none is cut off between two calls. */
   drain(): void;
   /** Stops accepting, lets answers under way finish for at most `timeout` milliseconds, then cuts them. */
@@ -24,6 +29,10 @@ export interface HttpDoorOptions {
   /** 0 picks a free one. */
   readonly port: number;
   readonly controllers: ControllerTable;
+  /** Undefined: no TLS. */
+  readonly certificates?: Certificates | undefined;
+  /** DNS name that a caller's certificate must carry. */
+  readonly clientSan?: string | undefined;
   readonly log: Logger;
 }
 
@@ -40,15 +49,17 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   await application.ready();
   const { listener } = application;
   let draining = false;
-  const server = createServer(
-    // A caller that is slow to send its request, or sends none, does not hold a connection for ever.
-    { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 75_000, maxHeaderSize: 16_384 },
-    (request, response) => {
-      if (draining) response.shouldKeepAlive = false;
-      listener(request, response);
-    },
-  );
+  const server = createListener(options, (request, response) => {
+    if (draining) response.shouldKeepAlive = false;
+    listener(request, response);
+  });
   server.maxConnections = 10_000;
+  // Sockets below TLS: the HTTP server does not know those that are still in their handshake.
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) =>
       reject(
@@ -62,19 +73,58 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   const bound = server.address() as AddressInfo;
   return {
     address: showAddress(bound.address, bound.port),
+    replaceCertificates: (certificates) =>
+      (server as TlsServer).setSecureContext(contextOptions(certificates)),
     drain: () => {
       draining = true;
     },
     close: async (timeout) => {
-      await closeServer(server, timeout);
+      await closeServer(server, sockets, timeout);
       await application.stop();
     },
   };
 }
 
-function closeServer(server: Server, timeout: number): Promise<void> {
+/** A caller that is slow to send its request, or sends none, loses its connection. */
+const limits: ServerOptions = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 75_000,
+  maxHeaderSize: 16_384,
+};
+
+function createListener(
+  { certificates, clientSan, log }: HttpDoorOptions,
+  onRequest: RequestListener,
+): Server | TlsServer {
+  if (certificates === undefined) return createServer(limits, onRequest);
+  const isMutual = certificates.ca !== undefined;
+  const server = createTlsServer(
+    {
+      ...limits,
+      ...contextOptions(certificates),
+      handshakeTimeout: 10_000,
+      requestCert: isMutual,
+      rejectUnauthorized: isMutual,
+    },
+    onRequest,
+  );
+  if (clientSan !== undefined)
+    server.prependListener("secureConnection", (socket) => {
+      if (!isTrusted(socket.getPeerCertificate(), clientSan, log)) socket.destroy();
+    });
+  return server;
+}
+
+function closeServer(
+  server: Server | TlsServer,
+  sockets: ReadonlySet<Socket>,
+  timeout: number,
+): Promise<void> {
   return new Promise((resolve) => {
-    const cut = setTimeout(() => server.closeAllConnections(), timeout);
+    const cut = setTimeout(() => {
+      for (const socket of sockets) socket.destroy();
+    }, timeout);
     server.close(() => {
       clearTimeout(cut);
       resolve();

@@ -4,7 +4,9 @@ import type { Values } from "./table.ts";
 /** Checks settings against each other, apart from the stores. */
 export function check(values: Values, findings: Findings): void {
   checkPorts(values, findings);
-  checkServerTls(values, findings);
+  checkServerTls("GRPC", values.grpc.tls, findings);
+  if (values.http.enabled) checkServerTls("HTTP", values.http.tls, findings);
+  else warnOfHttp(findings);
   checkLifecycle(values, findings);
   if (values.config.type === "xds") checkXds(values, findings);
   checkNames(values, findings);
@@ -15,7 +17,7 @@ const everyInterface = ["", "0.0.0.0", "::"];
 /** No two doors on one TCP port. */
 function checkPorts(values: Values, findings: Findings): void {
   const doors = [
-    { variable: "PORT", host: values.http.host, port: values.http.port },
+    { variable: "PORT", host: values.http.host, port: values.http.enabled ? values.http.port : 0 },
     {
       variable: "GRPC_PORT",
       host: values.grpc.host,
@@ -46,33 +48,46 @@ function checkPorts(values: Values, findings: Findings): void {
         findings.warnings.push(`${variable} is without effect, because GRPC_UDS is set`);
 }
 
-function checkServerTls(values: Values, findings: Findings): void {
-  const { tls } = values.grpc;
+function warnOfHttp({ given, warnings }: Findings): void {
+  const names = ["HOST", "PORT", ...serverTlsNames("HTTP")].filter((name) => given.has(name));
+  if (names.length > 0) warnings.push(`without effect, because HTTP_ENABLED is false: ${names.join(", ")}`);
+}
+
+function serverTlsNames(prefix: string): string[] {
+  return [
+    `${prefix}_SERVER_USE_TLS`,
+    `${prefix}_SERVER_TLS_CERT`,
+    `${prefix}_SERVER_TLS_KEY`,
+    `${prefix}_CLIENT_TLS_CACERT`,
+    `${prefix}_CLIENT_TLS_SAN`,
+  ];
+}
+
+function checkServerTls(prefix: "GRPC" | "HTTP", tls: Values["grpc"]["tls"], findings: Findings): void {
+  const [useTls, cert, key, clientCa, clientSan] = serverTlsNames(prefix) as [
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
+  const pair = [
+    [cert, tls.cert],
+    [key, tls.key],
+  ] as const;
   if (!tls.enabled) {
-    // Mutual TLS that is asked for and silently absent would open the door to everyone.
+    // Without this fault, mutual TLS that is asked for would be absent and everyone could call.
     if (tls.clientCaCert !== undefined)
-      findings.fault(
-        "GRPC_CLIENT_TLS_CACERT",
-        "needs GRPC_SERVER_USE_TLS=true: certificates are only checked over TLS",
-      );
-    for (const [variable, value] of [
-      ["GRPC_SERVER_TLS_CERT", tls.cert],
-      ["GRPC_SERVER_TLS_KEY", tls.key],
-    ] as const)
+      findings.fault(clientCa, `needs ${useTls}=true: certificates are only checked over TLS`);
+    for (const [variable, value] of pair)
       if (value !== undefined)
-        findings.warnings.push(`${variable} is without effect, because GRPC_SERVER_USE_TLS is not true`);
+        findings.warnings.push(`${variable} is without effect, because ${useTls} is not true`);
   } else {
-    for (const [variable, value] of [
-      ["GRPC_SERVER_TLS_CERT", tls.cert],
-      ["GRPC_SERVER_TLS_KEY", tls.key],
-    ] as const)
-      if (value === undefined) findings.fault(variable, "must be set, because GRPC_SERVER_USE_TLS is true");
+    for (const [variable, value] of pair)
+      if (value === undefined) findings.fault(variable, `must be set, because ${useTls} is true`);
   }
   if (tls.clientSan !== undefined && tls.clientCaCert === undefined)
-    findings.fault(
-      "GRPC_CLIENT_TLS_SAN",
-      "needs GRPC_CLIENT_TLS_CACERT: without it no caller shows a certificate",
-    );
+    findings.fault(clientSan, `needs ${clientCa}: without it no caller shows a certificate`);
 }
 
 function checkLifecycle(values: Values, findings: Findings): void {

@@ -39,6 +39,10 @@ const refused: [environment: Env, message: RegExp][] = [
   [{ GRPC_SERVER_USE_TLS: "true", GRPC_SERVER_TLS_KEY: "c" }, /^GRPC_SERVER_TLS_CERT must be set/],
   [{ GRPC_CLIENT_TLS_CACERT: "ca" }, /^GRPC_CLIENT_TLS_CACERT="ca" needs GRPC_SERVER_USE_TLS=true/],
   [{ GRPC_CLIENT_TLS_SAN: "x" }, /^GRPC_CLIENT_TLS_SAN="x" needs GRPC_CLIENT_TLS_CACERT/],
+  [{ HTTP_SERVER_USE_TLS: "true", HTTP_SERVER_TLS_CERT: "c" }, /^HTTP_SERVER_TLS_KEY must be set/],
+  [{ HTTP_SERVER_USE_TLS: "true", HTTP_SERVER_TLS_KEY: "c" }, /^HTTP_SERVER_TLS_CERT must be set/],
+  [{ HTTP_CLIENT_TLS_CACERT: "ca" }, /^HTTP_CLIENT_TLS_CACERT="ca" needs HTTP_SERVER_USE_TLS=true/],
+  [{ HTTP_CLIENT_TLS_SAN: "x" }, /^HTTP_CLIENT_TLS_SAN="x" needs HTTP_CLIENT_TLS_CACERT/],
   [{ BACKEND_TYPE: "redis" }, /^KVSTORE_URL must be set, because BACKEND_TYPE is redis/],
   [{ BACKEND_TYPE: "mysql" }, /^BACKEND_TYPE="mysql" must be embedded, kvstore, redis, objcache or memcache/],
   [{ REDIS_POOL_SIZE: "5" }, /^KVSTORE_URL must be set \(or REDIS_URL\), because REDIS_POOL_SIZE is/],
@@ -165,6 +169,11 @@ const warned: [environment: Env, line: RegExp][] = [
   ],
   [{ GRPC_UDS: "/tmp/s", GRPC_PORT: "1" }, /^GRPC_PORT is without effect, because GRPC_UDS is set/],
   [{ GRPC_SERVER_TLS_CERT: "c" }, /^GRPC_SERVER_TLS_CERT is without effect/],
+  [{ HTTP_SERVER_TLS_KEY: "c" }, /^HTTP_SERVER_TLS_KEY is without effect/],
+  [
+    { HTTP_ENABLED: "false", PORT: "8081", HTTP_CLIENT_TLS_CACERT: "ca" },
+    /^without effect, because HTTP_ENABLED is false: PORT, HTTP_CLIENT_TLS_CACERT$/,
+  ],
   [{ DRAIN_DELAY: "1m" }, /^DRAIN_DELAY is not shorter than SHUTDOWN_TIMEOUT/],
   [
     { CONFIG_TYPE: "grpc_xds_sotw", CONFIG_GRPC_XDS_SERVER_TLS_SAN: "x" },
@@ -231,7 +240,7 @@ test("an empty value counts as none", () => {
     REDIS_URL: "h:1",
     TRACING_ENABLED: "",
   });
-  assert.equal(settings.http.port, 8080);
+  assert.equal(settings.http?.port, 8080);
   assert.equal(given.get("KVSTORE_URL"), "REDIS_URL");
   assert.equal(given.has("PORT"), false);
 });

@@ -6,11 +6,12 @@ import type { Values } from "./table.ts";
 
 /** Makes of the values what the service is built from: what is off is undefined, what belongs together is one thing. */
 export function resolve(values: Values, environment: Environment, findings: Findings): Settings {
+  const { host, port } = values.http;
   const { enabled: headersEnabled, ...headers } = values.decision.headers;
   const { enabled: tracingEnabled, ...tracing } = values.tracing;
   const { enabled: xdsTlsEnabled, ...xdsTls } = values.xds.tls;
   return {
-    http: values.http,
+    http: values.http.enabled ? { host, port, tls: resolveServerTls(values.http.tls) } : undefined,
     grpc: { ...values.grpc, tls: resolveServerTls(values.grpc.tls) },
     debug: values.debug,
     lifecycle: values.lifecycle,

@@ -93,7 +93,10 @@ export interface StatsSettings {
 
 /** Everything that the environment says, checked and deeply frozen. Durations in milliseconds, sizes in bytes. */
 export interface Settings {
-  readonly http: Values["http"];
+  /** Undefined: no HTTP port. */
+  readonly http:
+    | (Pick<Values["http"], "host" | "port"> & { readonly tls: ServerTls | undefined })
+    | undefined;
   readonly grpc: Omit<Values["grpc"], "tls"> & { readonly tls: ServerTls | undefined };
   readonly debug: Values["debug"];
   readonly lifecycle: Values["lifecycle"];

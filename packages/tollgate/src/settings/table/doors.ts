@@ -2,9 +2,39 @@ import { availableParallelism } from "node:os";
 import { bool, duration, int, path, port, text } from "../kinds.ts";
 import { computed, optional, setting } from "../setting.ts";
 
+/** The TLS settings of one port. They are named alike for all ports. */
+function serverTls(prefix: string, protocol: string) {
+  return {
+    enabled: setting(`${prefix}_SERVER_USE_TLS`, bool, false, `Serves ${protocol} over TLS.`),
+    cert: optional(
+      `${prefix}_SERVER_TLS_CERT`,
+      path,
+      "File with the certificate chain (PEM). Watched: a new pair is used from the next handshake on.",
+    ),
+    key: optional(`${prefix}_SERVER_TLS_KEY`, path, "File with the private key (PEM). Watched."),
+    clientCaCert: optional(
+      `${prefix}_CLIENT_TLS_CACERT`,
+      path,
+      "File with the CA certificates (PEM) that callers' certificates must come from; turns mutual TLS on. Only these CAs are trusted.",
+    ),
+    clientSan: optional(
+      `${prefix}_CLIENT_TLS_SAN`,
+      text,
+      `DNS name that a caller's certificate must carry. Needs \`${prefix}_CLIENT_TLS_CACERT\`.`,
+    ),
+  };
+}
+
 export const http = {
+  enabled: setting(
+    "HTTP_ENABLED",
+    bool,
+    true,
+    "Opens the HTTP port (`/json`, `/healthcheck`). Where it is off, the gRPC port opens last: probe `grpc.health.v1.Health` there.",
+  ),
   host: setting("HOST", text, "0.0.0.0", "Address of the HTTP port."),
   port: setting("PORT", port, 8080, "HTTP port; 0 picks a free one."),
+  tls: serverTls("HTTP", "HTTP"),
 };
 
 export const grpc = {
@@ -27,25 +57,7 @@ export const grpc = {
     3600e3,
     "Time that such a connection has for its open calls before it is closed; 0 means that it is never closed by force.",
   ),
-  tls: {
-    enabled: setting("GRPC_SERVER_USE_TLS", bool, false, "Serves gRPC over TLS."),
-    cert: optional(
-      "GRPC_SERVER_TLS_CERT",
-      path,
-      "File with the certificate chain (PEM). Watched: a new pair is used from the next handshake on.",
-    ),
-    key: optional("GRPC_SERVER_TLS_KEY", path, "File with the private key (PEM). Watched."),
-    clientCaCert: optional(
-      "GRPC_CLIENT_TLS_CACERT",
-      path,
-      "File with the CA certificates (PEM) that callers' certificates must come from; turns mutual TLS on. Only these CAs are trusted.",
-    ),
-    clientSan: optional(
-      "GRPC_CLIENT_TLS_SAN",
-      text,
-      "DNS name that a caller's certificate must carry. Needs `GRPC_CLIENT_TLS_CACERT`.",
-    ),
-  },
+  tls: serverTls("GRPC", "gRPC"),
 };
 
 export const debug = {

@@ -1,0 +1,25 @@
+import { constants } from "node:crypto";
+import type { PeerCertificate, SecureContextOptions } from "node:tls";
+import { TLS_CIPHER_SUITES } from "@tollway/grpc-wire";
+import type { Logger } from "../observe/log.ts";
+import type { Certificates } from "./grpc-door.ts";
+import { carriesDnsName } from "./peer-name.ts";
+
+/** The TLS context of an HTTP listener: the same versions and cipher suites as on the gRPC port. */
+export function contextOptions({ cert, key, ca }: Certificates): SecureContextOptions {
+  return {
+    cert,
+    key,
+    ...(ca !== undefined && { ca }),
+    minVersion: "TLSv1.2",
+    ciphers: TLS_CIPHER_SUITES,
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+  };
+}
+
+/** Whether a caller's certificate carries the DNS name that the settings ask for. Logs a refusal. */
+export function isTrusted(peer: PeerCertificate, clientSan: string, log: Logger): boolean {
+  const fits = carriesDnsName(peer, clientSan);
+  if (!fits) log.warn(`refused a caller whose certificate does not carry the DNS name ${clientSan}`);
+  return fits;
+}

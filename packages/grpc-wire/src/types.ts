@@ -115,7 +115,7 @@ export interface TlsOptions {
   requestCert?: boolean;
   /** A last word on a valid client certificate: false refuses the connection. */
   verifyPeer?: (certificate: PeerCertificate) => boolean;
-  /** The oldest TLS that is spoken. Default: `TLSv1.2`. */
+  /** The oldest version of TLS that is served; of TLS 1.2 only suites with forward secrecy and authenticated encryption. Default: `TLSv1.2`. */
   minVersion?: "TLSv1.2" | "TLSv1.3";
 }
 
@@ -164,17 +164,17 @@ export interface LimitOptions {
   maxBufferedBytesPerConnection?: number;
   /** The same for the whole server. Default: 256 MiB. */
   maxBufferedBytes?: number;
-  /** Bytes of answers that wait for a peer's window; above it new calls on that connection are reset. Default: 16 MiB. */
+  /** Bytes of answers that wait for a peer's window. Above: calls on that connection are reset, when they come, before their handler runs, and when they answer. Default: 16 MiB. */
   maxQueuedBytesPerConnection?: number;
-  /** The same for the whole server; a connection on which nothing waits is served above it too. Default: 256 MiB. */
+  /** The same for the whole server; a connection on which nothing waits is served above it, too. Default: 256 MiB. */
   maxQueuedBytes?: number;
   /** Streams a peer may reset, or make the server reset, in a burst. Default: 1,000. */
   resetBurst?: number;
   /** How fast that allowance grows back, per second. Default: 500. */
   resetsPerSecond?: number;
-  /** Frames that carry no work (SETTINGS, PRIORITY, empty DATA, unknown types, ...) in a burst. Default: 1,000. */
+  /** Frames that carry no work (SETTINGS, PRIORITY, empty DATA, frames on closed streams, unknown types, ...) in a burst, and likewise WINDOW_UPDATE. Default: 1,000. */
   idleFrameBurst?: number;
-  /** How fast that allowance grows back, per second. Each answered call also gives some back. Default: 200. */
+  /** How fast those two allowances grow back, per second. Each answered call gives one frame back, each DATA frame sent ten WINDOW_UPDATE. Default: 200. */
   idleFramesPerSecond?: number;
   /** Receive window of a stream, 65,535 to 2^31-1. Default: 256 KiB. */
   streamWindowBytes?: number;

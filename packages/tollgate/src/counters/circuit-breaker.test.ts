@@ -163,3 +163,14 @@ describe("circuit breaker", () => {
     );
   });
 });
+
+test("a step of the wall clock neither opens the breaker early nor keeps it open", (t) => {
+  const real = Date.now;
+  const step = (milliseconds: number) => t.mock.method(Date, "now", () => real() + milliseconds);
+  // Its quiet time is long: only a clock that jumps could end it during the test.
+  const breaker = new CircuitBreaker({ quiet: 600_000, stall: 600_000 });
+  breaker.succeeded(breaker.admit(), performance.now());
+  step(3600e3);
+  for (let call = 0; call < 20; call++) breaker.failed(breaker.admit());
+  assert.equal(breaker.isOpen, false);
+});

@@ -17,7 +17,7 @@ export interface CircuitBreakerOptions {
   readonly openFor?: number;
   /** Milliseconds that it stays open at most, in a long outage. Default 5000. */
   readonly openForAtMost?: number;
-  /** Milliseconds since the epoch. Default `Date.now`. */
+  /** Monotonic, in milliseconds: the wall clock may step. Default `performance.now`. */
   readonly clock?: () => number;
   /** 0 to 1, so that many processes do not probe at the same moment. Default `Math.random`. */
   readonly random?: () => number;
@@ -37,7 +37,7 @@ export class CircuitBreaker {
   readonly #random: () => number;
   #failures = 0;
   #unanswered = 0;
-  #lastSuccess = 0;
+  #lastSuccess = Number.NEGATIVE_INFINITY;
   #isOpen = false;
   #probing = false;
   #openedAt = 0;
@@ -50,7 +50,7 @@ export class CircuitBreaker {
     this.#stall = options.stall ?? 1000;
     this.#openForAtFirst = options.openFor ?? 250;
     this.#openForAtMost = options.openForAtMost ?? 5000;
-    this.#clock = options.clock ?? Date.now;
+    this.#clock = options.clock ?? (() => performance.now());
     this.#random = options.random ?? Math.random;
   }
 
@@ -58,7 +58,7 @@ export class CircuitBreaker {
     return this.#isOpen;
   }
 
-  /** When it opened last, in milliseconds since the epoch. */
+  /** When it opened last, by its clock. */
   get openedAt(): number {
     return this.#openedAt;
   }
@@ -76,7 +76,7 @@ export class CircuitBreaker {
 
   /**
    * A call succeeded.
-   * @param begun when, in milliseconds since the epoch: no clock is read for a success
+   * @param begun when, by the breaker's clock
    * @returns whether it was open and is closed now
    */
   succeeded(admission: Admission, begun: number): boolean {

@@ -81,7 +81,7 @@ export class FailurePolicy implements CounterStore {
     this.#maxInFlight = options.maxInFlight ?? 50_000;
     this.#patience = options.patience ?? 10;
     this.#breaker = new CircuitBreaker(options.breaker);
-    this.#clock = options.breaker?.clock ?? Date.now;
+    this.#clock = options.breaker?.clock ?? (() => performance.now());
     this.#onFailure = options.onFailure ?? (() => {});
     this.#onTransition = options.onTransition ?? (() => {});
     this.#openError = new StoreError("STORE_UNAVAILABLE", `the ${this.kind} store is not asked: it fails`);
@@ -112,6 +112,7 @@ export class FailurePolicy implements CounterStore {
       this.#breaker.saidNothing(admission);
       return this.#answer(request, this.#fullError);
     }
+    const begun = this.#clock();
     let pending: void | Promise<void>;
     try {
       pending = this.#store.count(request);
@@ -119,14 +120,14 @@ export class FailurePolicy implements CounterStore {
       return this.#failed(request, admission, error);
     }
     if (pending === undefined) {
-      this.#succeeded(admission, request.now);
+      this.#succeeded(admission, begun);
       return;
     }
     this.#inFlight += 1;
     return pending.then(
       () => {
         this.#inFlight -= 1;
-        this.#succeeded(admission, request.now);
+        this.#succeeded(admission, begun);
       },
       (error: unknown) => {
         this.#inFlight -= 1;

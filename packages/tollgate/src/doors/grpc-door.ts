@@ -1,4 +1,10 @@
-import { type BoundAddress, GrpcServer, ReflectionService, type TlsOptions } from "@tollway/grpc-wire";
+import {
+  type BoundAddress,
+  GrpcServer,
+  type LimitOptions,
+  ReflectionService,
+  type TlsOptions,
+} from "@tollway/grpc-wire";
 import type { Health } from "../observe/health.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Counter, Statistics, Timer } from "../observe/statistics.ts";
@@ -30,6 +36,8 @@ export interface GrpcDoorOptions {
   /** Milliseconds; 0 for never. */
   readonly maxConnectionAge: number;
   readonly maxConnectionAgeGrace: number;
+  /** Threads of the process that serve gRPC: each gets its share of what requests and answers may hold. */
+  readonly threads: number;
   readonly answering: Answering;
   readonly tracing: Tracing;
   readonly health: Health;
@@ -59,6 +67,7 @@ export async function openGrpcDoor(options: GrpcDoorOptions): Promise<GrpcDoor> 
       maxConnectionAgeMs: options.maxConnectionAge,
       maxConnectionAgeGraceMs: options.maxConnectionAgeGrace,
     },
+    limits: heldBytes(options.threads),
     observer: {
       callFinished: (path, _status, milliseconds, calls) => observer.record(path, milliseconds, calls),
     },
@@ -80,6 +89,17 @@ export async function openGrpcDoor(options: GrpcDoorOptions): Promise<GrpcDoor> 
       forget();
     },
   };
+}
+
+/** Bytes of unfinished requests, and of answers that callers do not read, in one process. */
+const PROCESS_HELD_BYTES = 256 * 1024 * 1024;
+
+/** One thread's share of what a process may hold. */
+export function heldBytes(
+  threads: number,
+): Pick<Required<LimitOptions>, "maxBufferedBytes" | "maxQueuedBytes"> {
+  const share = Math.floor(PROCESS_HELD_BYTES / threads);
+  return { maxBufferedBytes: share, maxQueuedBytes: share };
 }
 
 async function bind(server: GrpcServer, where: GrpcDoorOptions["where"]): Promise<BoundAddress> {

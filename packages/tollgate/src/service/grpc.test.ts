@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { heldBytes } from "../doors/grpc-door.ts";
 import { createLogger } from "../observe/log.ts";
 import { loadSettings } from "../settings/load.ts";
 import { threadsFor } from "./grpc.ts";
@@ -22,4 +23,14 @@ test("where the system shares no listener, one thread serves and the log says wh
     lines.join(),
     /gRPC is served by one thread: darwin does not spread connections over listeners/,
   );
+});
+
+test("threads share what the process may hold for its callers", () => {
+  for (const threads of [1, 2, 3, 8, 256]) {
+    const { maxBufferedBytes, maxQueuedBytes } = heldBytes(threads);
+    for (const share of [maxBufferedBytes, maxQueuedBytes]) {
+      assert.ok(share * threads <= 256 * 1024 * 1024, `${threads} threads of ${share} bytes`);
+      assert.ok(share * threads > 255 * 1024 * 1024, `${threads} threads of ${share} bytes`);
+    }
+  }
 });

@@ -98,7 +98,7 @@ async function serve(
     return pool;
   }
   const door = await openGrpcDoor({
-    ...grpcDoorOptions(settings),
+    ...grpcDoorOptions(settings, 1),
     ...options,
     certificates,
     where: uds === undefined ? { host, port } : { path: uds },

@@ -16,10 +16,12 @@ export function decisionOptions({ decision }: Settings): DecisionOptions {
 }
 
 /** What the gRPC door is told of the settings, apart from where it is. */
-export function grpcDoorOptions({
-  grpc,
-}: Settings): Pick<GrpcDoorOptions, "clientSan" | "maxConnectionAge" | "maxConnectionAgeGrace"> {
+export function grpcDoorOptions(
+  { grpc }: Settings,
+  threads: number,
+): Pick<GrpcDoorOptions, "clientSan" | "maxConnectionAge" | "maxConnectionAgeGrace" | "threads"> {
   return {
+    threads,
     clientSan: grpc.tls?.clientSan,
     maxConnectionAge: grpc.maxConnectionAge,
     maxConnectionAgeGrace: grpc.maxConnectionAgeGrace,

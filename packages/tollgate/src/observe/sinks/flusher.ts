@@ -45,9 +45,9 @@ export class Flusher {
 
   /** Waits until the sink can take a flush, at most `milliseconds`. */
   async whenReady(milliseconds: number): Promise<void> {
-    const deadline = Date.now() + milliseconds;
-    while (!this.#sink.ready && Date.now() < deadline) {
-      await this.#sink.room(deadline - Date.now());
+    const deadline = performance.now() + milliseconds;
+    while (!this.#sink.ready && performance.now() < deadline) {
+      await this.#sink.room(deadline - performance.now());
       await nextTurn();
     }
   }
@@ -68,13 +68,13 @@ export class Flusher {
   async stop(milliseconds: number): Promise<void> {
     clearInterval(this.#timer);
     this.#timer = undefined;
-    const deadline = Date.now() + milliseconds;
+    const deadline = performance.now() + milliseconds;
     // A sink that is away must not hold up the end; one that is just being connected to may still get it all.
     if (!this.#sink.ready) await this.#sink.room(Math.min(milliseconds, CONNECT_AT_END));
     await before(deadline, this.flush());
     // What was counted while an earlier flush was under way has not been seen yet.
     await before(deadline, this.flush());
-    await this.#sink.close(Math.max(deadline - Date.now(), 0));
+    await this.#sink.close(Math.max(deadline - performance.now(), 0));
   }
 
   async #flush(): Promise<void> {
@@ -126,7 +126,7 @@ export class Flusher {
 async function before(deadline: number, work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, Math.max(deadline - Date.now(), 0));
+    timer = setTimeout(resolve, Math.max(deadline - performance.now(), 0));
   });
   await Promise.race([work, late]);
   clearTimeout(timer);

@@ -177,7 +177,7 @@ export class DatagramTransport implements Transport {
   }
 
   get ready(): boolean {
-    if (Date.now() - this.#resolvedAt > RESOLVE_AGAIN_AFTER) this.#resolve();
+    if (performance.now() - this.#resolvedAt > RESOLVE_AGAIN_AFTER) this.#resolve();
     return this.#address !== undefined && this.#inFlight < ROOM_BYTES;
   }
 
@@ -195,7 +195,7 @@ export class DatagramTransport implements Transport {
   }
 
   async room(milliseconds: number): Promise<void> {
-    const deadline = Date.now() + milliseconds;
+    const deadline = performance.now() + milliseconds;
     if (this.#address === undefined) {
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => {
@@ -204,12 +204,12 @@ export class DatagramTransport implements Transport {
       await Promise.race([this.#resolving, late]);
       clearTimeout(timer);
     }
-    while (this.#inFlight >= ROOM_BYTES && Date.now() < deadline) await pause(5);
+    while (this.#inFlight >= ROOM_BYTES && performance.now() < deadline) await pause(5);
   }
 
   async close(milliseconds: number): Promise<void> {
-    const deadline = Date.now() + milliseconds;
-    while (this.#inFlight > 0 && Date.now() < deadline) await pause(5);
+    const deadline = performance.now() + milliseconds;
+    while (this.#inFlight > 0 && performance.now() < deadline) await pause(5);
     this.#closed = true;
     this.#socket?.close();
     this.#socket = undefined;
@@ -222,7 +222,7 @@ export class DatagramTransport implements Transport {
   }
 
   async #lookUp(): Promise<void> {
-    this.#resolvedAt = Date.now();
+    this.#resolvedAt = performance.now();
     try {
       const found = await lookup(this.#host);
       if (this.#closed) return;

@@ -46,7 +46,7 @@ async function serve(): Promise<void> {
   let rules = start.rules && new IndexedRuleSet(start.rules);
   const answering = createAnswering(settings, store, () => rules, statistics, log);
   const door = await openGrpcDoor({
-    ...grpcDoorOptions(settings),
+    ...grpcDoorOptions(settings, start.parts - 1),
     certificates: start.certificates,
     where: { host: settings.grpc.host, port: start.port, reusePort: true },
     answering,

@@ -16,7 +16,7 @@ export const CONTENT_TYPES: Readonly<Record<ExpositionFormat, string>> = {
 export async function* render(
   families: Families,
   format: ExpositionFormat,
-  now: () => number = Date.now,
+  now: () => number = () => performance.now(),
 ): AsyncGenerator<string> {
   const collected = await families.collect();
   for (const family of collected) {

@@ -90,6 +90,7 @@ export interface FamiliesOptions {
   readonly log: Logger;
   /** Counts series that could not be shown because their metric has another type already. */
   readonly dropped: Counter;
+  /** Monotonic, in milliseconds: the age of samples. */
   readonly now?: () => number;
 }
 
@@ -111,7 +112,7 @@ export class Families {
     this.#view = view;
     this.#mapping = options.mapping;
     this.#options = options;
-    this.#now = options.now ?? Date.now;
+    this.#now = options.now ?? (() => performance.now());
     view.onTimer((entry) => this.#addTimer(entry));
   }
 

@@ -40,4 +40,12 @@ describe("a summary", () => {
     for (let i = 0; i < 990; i++) summary.observe(2);
     assert.deepEqual(summary.read().slice(1), [2, 2, 2]);
   });
+
+  it("keeps its age when the wall clock steps", (t) => {
+    const real = Date.now;
+    const summary = new Summary({ ...shape, maxAge: 600_000 });
+    summary.observe(5);
+    t.mock.method(Date, "now", () => real() + 3600e3);
+    assert.deepEqual(summary.read(), [5, 5, 5, 5]);
+  });
 });

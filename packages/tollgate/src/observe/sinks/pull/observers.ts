@@ -35,7 +35,7 @@ export class Summary {
   readonly #now: () => number;
   #partStart: number;
 
-  constructor(shape: SummaryShape, now: () => number = Date.now) {
+  constructor(shape: SummaryShape, now: () => number = () => performance.now()) {
     this.quantiles = shape.quantiles;
     this.#capacity = shape.capacity;
     this.#partLength = shape.maxAge / shape.ageBuckets;

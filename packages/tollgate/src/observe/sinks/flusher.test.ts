@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createStatistics } from "../registry.ts";
+import { Flusher } from "./flusher.ts";
+import type { Sink } from "./sink.ts";
+
+test("a wait keeps to its time when the wall clock steps back", async (t) => {
+  const real = Date.now;
+  const waits: number[] = [];
+  const sink: Sink = {
+    name: "away",
+    ready: false,
+    counter() {},
+    gauge() {},
+    timer() {},
+    commit() {},
+    room: async (milliseconds) => {
+      waits.push(milliseconds);
+      t.mock.method(Date, "now", () => real() - 3600e3);
+    },
+    close: async () => {},
+  };
+  await new Flusher(createStatistics(), sink, { interval: 1000 }).whenReady(20);
+  assert.ok(waits.length > 1);
+  assert.ok(Math.max(...waits) <= 20, `a wait of ${Math.max(...waits)} ms`);
+});

@@ -79,7 +79,7 @@ if (files.length === 0) {
 installMissing();
 const result = spawnSync(
   process.execPath,
-  ["--test", "--test-concurrency=2", "--test-timeout=240000", ...files],
+  ["--test", "--test-concurrency=2", `--test-timeout=${process.env.TEST_TIMEOUT_MS ?? 240_000}`, ...files],
   { stdio: "inherit", env: { ...process.env, PATH: `${process.env.PATH}${delimiter}/usr/sbin` } },
 );
 process.exit(result.status ?? 1);

@@ -7,6 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { compressionGzip, createGrpcTransport } from "@connectrpc/connect-node";
 import grpc from "@grpc/grpc-js";
+import { scaled } from "../../../tools/time-scale.ts";
 import { EchoService } from "./support/echo-service.ts";
 import { TestServer } from "./support/servers.ts";
 
@@ -78,7 +79,7 @@ describe("@grpc/grpc-js", () => {
   });
 
   test("a deadline", async () => {
-    await assert.rejects(unary(client, "Never", Buffer.alloc(0), { deadline: Date.now() + 100 }), {
+    await assert.rejects(unary(client, "Never", Buffer.alloc(0), { deadline: Date.now() + scaled(100) }), {
       code: grpc.status.DEADLINE_EXCEEDED,
     });
   });

@@ -5,6 +5,7 @@ import { connect as connectTcp } from "node:net";
 import { after, describe, test } from "node:test";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 import grpc from "@grpc/grpc-js";
+import { scaled } from "../../../tools/time-scale.ts";
 import { GrpcServer, type ServerOptions } from "../src/index.ts";
 import { Authority } from "./support/certificates.ts";
 import { preface, settings } from "./support/raw-client.ts";
@@ -43,7 +44,7 @@ function call(
       bytes,
       bytes,
       message,
-      { deadline: Date.now() + 5000 },
+      { deadline: Date.now() + scaled(5000) },
       (error: Error | null, answer?: Buffer) => {
         client.close();
         if (error) reject(error);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { scaled } from "../../../tools/time-scale.ts";
 import { type Count, type CounterStore, Outcome, StoreError } from "../src/counters/store.ts";
 
 export interface LoadOptions {
@@ -23,10 +24,10 @@ export interface KeyTally {
   failed: number;
 }
 
-/** A later answer than this after the deadline is late; timers and a busy machine need some slack. */
-const slackMs = 100;
+/** An answer that comes later than this after the deadline is late: timers and a busy machine need some slack. */
+const slackMs = scaled(100);
 
-const exhaustMs = 20_000;
+const exhaustMs = scaled(20_000);
 const heartbeatMs = 10;
 
 /** Always the same window: a run never meets the end of one. */
@@ -102,6 +103,11 @@ export class Load {
     return new Promise((resolve) => {
       this.#onAllAnswered = resolve;
     });
+  }
+
+  /** Waits for a condition that the load brings about. */
+  async until(done: () => boolean): Promise<void> {
+    while (!done()) await sleep(5);
   }
 
   /** Uses up every key's limit, so that the books can be closed: from then on each call is refused. */

@@ -5,13 +5,14 @@
  *   npm run chaos -- [--sick-for 3000] [--deadline 300] [--only <part of a name>]
  */
 import { parseArgs } from "node:util";
+import { scaled } from "../../../tools/time-scale.ts";
 import { faults, printTable, type Result, run } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
 
 const { values } = parseArgs({
   options: {
     "sick-for": { type: "string", default: "3000" },
-    deadline: { type: "string", default: "300" },
+    deadline: { type: "string", default: String(scaled(300)) },
     only: { type: "string", default: "" },
   },
 });

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { scaled } from "../../../tools/time-scale.ts";
 import type { CounterStore } from "../src/counters/store.ts";
 import { type KeyTally, Load, memory } from "./load.ts";
 
@@ -58,12 +59,12 @@ export interface RunOptions {
   readonly deadline: number;
 }
 
-const wellForMs = 150;
+const wellForMs = scaled(150);
 const keys = 16;
 const callers = 24;
-const recoveryMs = 20_000;
-/** Well below the stores' time-out of 250 ms, of which a proxy that delays takes its part. */
-const mostStallMs = 150;
+const recoveryMs = scaled(20_000);
+/** Well below the stores' time-out, of which a proxy with a delay takes its part. */
+const mostStallMs = scaled(150);
 
 export async function run(scenario: Scenario, { sickFor, deadline }: RunOptions): Promise<Result> {
   const patient = await scenario.open();
@@ -80,16 +81,17 @@ export async function run(scenario: Scenario, { sickFor, deadline }: RunOptions)
   });
   try {
     load.start();
-    await sleep(wellForMs);
+    await Promise.all([load.allAnswered(), sleep(wellForMs)]);
     const before = memory();
     const atStart = load.tally.map(({ admitted }) => admitted);
     let atHurt = atStart;
     const hurting = Promise.resolve(patient.hurt()).then(() => {
       atHurt = load.tally.map(({ admitted }) => admitted);
     });
+    const begunBefore = load.calls;
     await sleep(sickFor / 2);
     const during = memory();
-    await sleep(sickFor / 2);
+    await Promise.all([sleep(sickFor / 2), load.until(() => load.calls >= begunBefore + callers)]);
     await hurting;
     await patient.heal();
     const healed = performance.now();

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { scaled } from "../../../tools/time-scale.ts";
 import { FailurePolicy } from "../src/counters/failure-policy.ts";
 import { slotOf } from "../src/counters/kvstore/slots.ts";
 import type { CounterStore } from "../src/counters/store.ts";
@@ -10,12 +11,12 @@ import { RedisServer } from "../test/servers/redis.ts";
 import { SentinelGroup } from "../test/servers/sentinel.ts";
 import type { Patient, Scenario } from "./scenario.ts";
 
-/** Below the callers' deadline, so that a hung server is noticed by the store before its callers leave. */
-const timeout = 250;
+/** Below the callers' deadline, so that the store notices a hung server before its callers leave. */
+const timeout = scaled(250);
 
 function redisStores(options: TestKvstore): readonly CounterStore[] {
   return [1, 2].map(
-    () => new FailurePolicy(makeKvstore({ poolSize: 4, timeout, onEmptyWait: 100, ...options })),
+    () => new FailurePolicy(makeKvstore({ poolSize: 4, timeout, onEmptyWait: scaled(100), ...options })),
   );
 }
 

@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { scaled } from "../../../tools/time-scale.ts";
 import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
 import { startTollgate } from "./tollgate.ts";
 
@@ -81,8 +82,8 @@ describe("a running service", { concurrency: 4 }, () => {
             BACKEND_TYPE: "",
             FORCE_START_WITHOUT_INITIAL_CONFIG: "true",
             LOG_LEVEL: "trace",
-            KVSTORE_TIMEOUT: "300ms",
-            SHUTDOWN_TIMEOUT: "2s",
+            KVSTORE_TIMEOUT: `${scaled(300)}ms`,
+            SHUTDOWN_TIMEOUT: `${scaled(2000)}ms`,
             WORKERS: workers,
             ...env(),
           },

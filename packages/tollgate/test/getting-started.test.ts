@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { scaled } from "../../../tools/time-scale.ts";
 import { type RunningTollgate, watchTollgate } from "./tollgate.ts";
 
 // Runs docs/getting-started.md as its reader would, block by block: `sh` blocks are commands, `sh service` one that
@@ -23,7 +24,7 @@ const blocks: Block[] = [...page.matchAll(/^```(\w+)(?: ([^\n]*))?\n([\s\S]*?)^`
   ([, kind, note = "", text]) => ({ kind: kind!, note, text: text! }),
 );
 
-test("docs/getting-started.md works as it stands", { timeout: 60_000 }, async () => {
+test("docs/getting-started.md works as it stands", { timeout: scaled(60_000) }, async () => {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-started-"));
   const bin = join(folder, "bin");
   let service: RunningTollgate | undefined;

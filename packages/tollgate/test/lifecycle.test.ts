@@ -17,6 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { scaled } from "../../../tools/time-scale.ts";
 import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
 import { bareEnvironment, type RunningTollgate, startTollgate } from "./tollgate.ts";
 
@@ -264,7 +265,7 @@ describe("signals at every moment", { concurrency: 4 }, () => {
 
   test("the longest SHUTDOWN_TIMEOUT lets a call finish", async () => {
     for (const workers of ["1", "2"]) {
-      const env = { SHUTDOWN_TIMEOUT: "596h31m23s", DRAIN_DELAY: "300ms", WORKERS: workers };
+      const env = { SHUTDOWN_TIMEOUT: "596h31m23s", DRAIN_DELAY: `${scaled(300)}ms`, WORKERS: workers };
       const tollgate = await startTollgate({ config, env });
       const caller = new GrpcCaller(tollgate.grpc);
       tollgate.signal("SIGTERM");
@@ -286,7 +287,11 @@ describe("signals at every moment", { concurrency: 4 }, () => {
 describe("drain", { concurrency: 4 }, () => {
   for (const workers of ["1", "2"]) {
     test(`DRAIN_DELAY: bad health, and every call answered; SHUTDOWN_TIMEOUT: nothing holds it, WORKERS=${workers}`, async () => {
-      const env = { WORKERS: workers, DRAIN_DELAY: "700ms", SHUTDOWN_TIMEOUT: "1500ms" };
+      const env = {
+        WORKERS: workers,
+        DRAIN_DELAY: `${scaled(700)}ms`,
+        SHUTDOWN_TIMEOUT: `${scaled(1500)}ms`,
+      };
       const tollgate = await startTollgate({ config, env });
       const caller = new GrpcCaller(tollgate.grpc);
       const watched: string[] = [];

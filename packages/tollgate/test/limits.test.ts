@@ -5,6 +5,7 @@ import { createServer as createTcpServer } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { createLimits, type LimitsOptions } from "@tollway/tollgate/limits";
 import { Application, Controller } from "@tollway/waymark";
+import { scaled } from "../../../tools/time-scale.ts";
 import { Authority } from "./authority.ts";
 import { type RunningTollgate, startTollgate } from "./tollgate.ts";
 
@@ -152,7 +153,7 @@ test("a service that sends its own headers is taken at its word, over TLS with a
   });
   try {
     const tls = { ca: authority.pem, cert: pair.certPem, key: pair.keyPem, serverName: "tollgate.test" };
-    await withApplication({ address: tollgate.grpc, tls, timeout: 5000 }, async (ask) => {
+    await withApplication({ address: tollgate.grpc, tls, timeout: scaled(5000) }, async (ask) => {
       const passed = await ask("/orders?user=eve");
       assert.match(passed.headers.get("ratelimit") ?? "", /;r=1;t=\d+/);
       assert.equal(passed.headers.get("ratelimit-limit"), null);
@@ -171,7 +172,7 @@ describe("a Tollgate that does not answer", () => {
   test("open lets requests pass and says so once; closed answers 503", async () => {
     const tollgate = await startTollgate({ config });
     const address = tollgate.grpc;
-    await withApplication({ address, timeout: 2000 }, async (ask, log) => {
+    await withApplication({ address, timeout: scaled(2000) }, async (ask, log) => {
       assert.equal((await ask("/orders?user=zoe")).status, 200);
       await tollgate.stop();
       for (let call = 0; call < 3; call++) {
@@ -209,7 +210,7 @@ describe("a Tollgate that does not answer", () => {
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const { port } = silent.address() as AddressInfo;
     try {
-      await withApplication({ address: `127.0.0.1:${port}`, timeout: 30 }, async (ask, log) => {
+      await withApplication({ address: `127.0.0.1:${port}`, timeout: scaled(30) }, async (ask, log) => {
         assert.equal((await ask("/orders?user=x")).status, 200);
         assert.equal(log.length, 1);
       });

@@ -9,6 +9,7 @@ import { createInterface } from "node:readline";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { scaled } from "../../../tools/time-scale.ts";
 import { bareEnvironment, type RunningTollgate, watchTollgate } from "./tollgate.ts";
 
 // What is published, as a user gets it: the three packages are packed from a copy of the tree, unpacked into an empty
@@ -85,7 +86,7 @@ function installed(library: string, name: string): Promise<string> {
   return realpath(existsSync(own) ? own : join(repository, "node_modules", library));
 }
 
-describe("the packed packages, in an empty folder", { timeout: 200_000 }, () => {
+describe("the packed packages, in an empty folder", { timeout: scaled(200_000) }, () => {
   let root: string;
   let folder: string;
   let env: Record<string, string>;

@@ -3,6 +3,7 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { scaled } from "../../../tools/time-scale.ts";
 import { Authority } from "./authority.ts";
 import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
 import { ManagementServer, resource } from "./sources/management-server.ts";
@@ -209,8 +210,8 @@ describe("a store that says nothing", () => {
     const env = {
       BACKEND_TYPE: "kvstore",
       KVSTORE_URL: `127.0.0.1:${port}`,
-      KVSTORE_TIMEOUT: "600ms",
-      SHUTDOWN_TIMEOUT: "3s",
+      KVSTORE_TIMEOUT: `${scaled(600)}ms`,
+      SHUTDOWN_TIMEOUT: `${scaled(3000)}ms`,
     };
     await running({ config: { "a.yaml": rules(5) }, env }, async (tollgate, caller) => {
       await assert.rejects(caller.ask(request("d", descriptor("a=1")), 100), { code: 4 });

@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { scaled } from "../../../tools/time-scale.ts";
 import { counting } from "./counting-service.ts";
 import { certificates } from "./servers/certificates.ts";
 import { RedisCluster } from "./servers/cluster.ts";
@@ -57,7 +58,7 @@ const deployments: Record<string, () => Promise<Deployment>> = {
         POOL_SIZE: "1",
         POOL_ON_EMPTY_BEHAVIOR: "ERROR",
         POOL_ON_EMPTY_WAIT_DURATION: "2s",
-        TIMEOUT: "5s",
+        TIMEOUT: `${scaled(5000)}ms`,
       }),
       hits: (text) => hitsIn([redis], text),
       stop: () => redis.stop(),

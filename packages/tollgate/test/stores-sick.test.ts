@@ -2,13 +2,14 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { scaled } from "../../../tools/time-scale.ts";
 import { type Ask, counting } from "./counting-service.ts";
 import { MemcachedServer } from "./servers/memcached.ts";
 import { RedisServer } from "./servers/redis.ts";
 
 /** Asks until it is answered so. */
 async function askUntil(ask: Ask, text: string, wanted: RegExp, hits?: number): Promise<string> {
-  const latest = Date.now() + 15_000;
+  const latest = Date.now() + scaled(15_000);
   for (;;) {
     const answer = await ask(text, hits);
     if (wanted.test(answer)) return answer;
@@ -31,7 +32,11 @@ const stores = {
     t.after(() => redis.stop());
     return {
       server: redis,
-      env: { KVSTORE_URL: redis.url, KVSTORE_TIMEOUT: "150ms", KVSTORE_POOL_ON_EMPTY_WAIT_DURATION: "50ms" },
+      env: {
+        KVSTORE_URL: redis.url,
+        KVSTORE_TIMEOUT: `${scaled(150)}ms`,
+        KVSTORE_POOL_ON_EMPTY_WAIT_DURATION: `${scaled(50)}ms`,
+      },
     };
   },
   OBJCACHE: async (t: TestContext) => {
@@ -88,7 +93,7 @@ test("KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION: either instance at 0 connections i
     KVSTORE_URL: main.url,
     KVSTORE_PERSECOND: "true",
     KVSTORE_PERSECOND_URL: second.url,
-    KVSTORE_PERSECOND_POOL_ON_EMPTY_WAIT_DURATION: "20ms",
+    KVSTORE_PERSECOND_POOL_ON_EMPTY_WAIT_DURATION: `${scaled(20)}ms`,
     KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION: "true",
     LOG_LEVEL: "info",
   };
@@ -98,7 +103,7 @@ test("KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION: either instance at 0 connections i
       return [answer.status, await answer.text()];
     };
     const becomes = async (status: number, text: string) => {
-      const latest = Date.now() + 10_000;
+      const latest = Date.now() + scaled(10_000);
       while ((await health())[1] !== text && Date.now() < latest) await sleep(20);
       assert.deepEqual(await health(), [status, text]);
     };

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { scaled } from "../../../tools/time-scale.ts";
 import { counting } from "./counting-service.ts";
 import { MemcachedServer } from "./servers/memcached.ts";
 import { RedisServer } from "./servers/redis.ts";
@@ -58,7 +59,7 @@ test("a store that goes and comes back: calls fail with UNAVAILABLE, health says
   await using redis = await RedisServer.start();
   const env = {
     KVSTORE_URL: redis.url,
-    KVSTORE_TIMEOUT: "500ms",
+    KVSTORE_TIMEOUT: `${scaled(500)}ms`,
     KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION: "true",
   };
   await counting(env, async ({ tollgate, ask, stats }) => {
@@ -92,7 +93,11 @@ const policies: [string, string][] = [
 ];
 for (const [mode, answer] of policies) {
   test(`KVSTORE_FAILURE_MODE=${mode}: the doors open without a store, and calls are answered`, async () => {
-    const env = { KVSTORE_URL: "127.0.0.1:1", KVSTORE_TIMEOUT: "300ms", KVSTORE_FAILURE_MODE: mode };
+    const env = {
+      KVSTORE_URL: "127.0.0.1:1",
+      KVSTORE_TIMEOUT: `${scaled(300)}ms`,
+      KVSTORE_FAILURE_MODE: mode,
+    };
     await counting(env, async ({ ask, stats }) => {
       assert.equal(await ask("day=a"), answer);
       assert.match(await stats("kvstore_error"), /kvstore_error: 1$/);

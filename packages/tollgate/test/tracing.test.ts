@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { scaled } from "../../../tools/time-scale.ts";
 import { type CollectedSpan, httpCollector } from "./observe/collector.ts";
 import { bareEnvironment, startTollgate } from "./tollgate.ts";
 
@@ -13,7 +14,7 @@ const command = fileURLToPath(new URL("../bin/tollgate.mjs", import.meta.url));
 
 for (const workers of ["1", "2"]) {
   test(`with WORKERS=${workers} the client's span, the server's and the decision's are one trace`, {
-    timeout: 60_000,
+    timeout: scaled(60_000),
   }, async () => {
     const collector = await httpCollector();
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { Application, Controller } from "@tollway/waymark";
 import fc from "fast-check";
+import { scaled } from "../../../tools/time-scale.ts";
 import { BridgeConnection } from "../src/serve/bridge/connection.ts";
 import { BODY, CREDIT, LAST, LEFT, REQUEST, WINDOW } from "../src/serve/bridge/frames.ts";
 import { temporaryFolder } from "./support/packed.ts";
@@ -164,7 +165,7 @@ test("a peer that closes ends everything that it had asked for", async () => {
   for (let exchange = 1; exchange <= 5; exchange++) peer.socket.write(request(exchange, "PUT", "/"));
   await peer.until((frames) => new Set(frames.map(({ exchange }) => exchange)).size === 5);
   peer.socket.destroy();
-  const deadline = Date.now() + 5_000;
+  const deadline = Date.now() + scaled(5_000);
   while (ended < 5) {
     assert.ok(Date.now() < deadline, `${ended} of 5 ended`);
     await new Promise(setImmediate);

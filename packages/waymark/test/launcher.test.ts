@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
+import { scaled } from "../../../tools/time-scale.ts";
 import { CONTROLLERS, checkFirstMinute } from "./support/first-minute.ts";
 import { freePort } from "./support/free-port.ts";
 import { Project } from "./support/project.ts";
@@ -166,7 +167,7 @@ export class Default extends Controller { GET() { return process.pid; } DELETE()
   assert.equal((serving.stdout().match(/Waymark serves/g) ?? []).length, 1);
   await fetch(serving.url, { method: "DELETE" });
   await serving.printed(/worker \d+ ended \(3\)/);
-  for (const end = Date.now() + 10_000; seen.size < 3 && Date.now() < end; )
+  for (const end = Date.now() + scaled(10_000); seen.size < 3 && Date.now() < end; )
     seen.add(await ask().catch(() => [...seen][0]!));
   assert.equal(seen.size, 3);
   assert.equal(await serving.stop(), 0);
@@ -181,7 +182,7 @@ export class Default extends Controller { GET() { return word; } }`,
   });
   const serving = await project.start([`--host=127.0.0.1:${await freePort()}`, "--watch", "--quiet"]);
   const until = async (path: string, expected: unknown) => {
-    for (const end = Date.now() + 8_000; Date.now() < end; ) {
+    for (const end = Date.now() + scaled(8_000); Date.now() < end; ) {
       const answer = await fetch(serving.url + path)
         .then((response) => response.json())
         .catch(() => undefined);
@@ -273,7 +274,7 @@ test("a server ends when the process that watches over it is killed", async () =
   const serving = await project.start([ANY, "--watch", "--quiet"]);
   assert.equal((await fetch(serving.url)).status, 200);
   await serving.stop("SIGKILL");
-  for (const end = Date.now() + 5_000; Date.now() < end; ) {
+  for (const end = Date.now() + scaled(5_000); Date.now() < end; ) {
     const alive = await fetch(serving.url).then(
       () => true,
       () => false,

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { scaled } from "../../../tools/time-scale.ts";
 import { json, ROBUST, readAll, sent, start, written } from "./python/robust.ts";
 import { COMMANDS, gone, isRunning, nodesUnder, PythonServer } from "./python/server.ts";
 import { freePort } from "./support/free-port.ts";
@@ -98,7 +99,7 @@ for (const [name, command] of [
 
 /** The process that serves after another has died. What is sent while that still dies shares its fate. */
 async function back(server: PythonServer): Promise<unknown> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + scaled(10_000);
   for (;;) {
     const response = await fetch(`${server.url}/pid`);
     if (response.status === 200) return response.json();
@@ -294,7 +295,7 @@ export const application = new Application({ controllers: { Default } });\n`;
   assert.equal(refused.status, 503);
   assert.equal(refused.headers.get("retry-after"), "1");
   writeFileSync(controllers, good);
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + scaled(20_000);
   while ((await fetch(server.url)).status !== 200) assert.ok(Date.now() < deadline);
   await server.stop();
 });

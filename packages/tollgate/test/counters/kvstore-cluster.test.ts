@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { scaled } from "../../../../tools/time-scale.ts";
 import { FailurePolicy } from "../../src/counters/failure-policy.ts";
 import type { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
 import { slotOf } from "../../src/counters/kvstore/slots.ts";
@@ -122,8 +123,8 @@ describe("kvstore, cluster with replicas", () => {
       type: "cluster",
       url: cluster.url,
       poolSize: 2,
-      timeout: 500,
-      onEmptyWait: 200,
+      timeout: scaled(500),
+      onEmptyWait: scaled(200),
     });
     t.after(() => store.close());
     const stems = Array.from({ length: 30 }, (_, i) => `dies|${i}:`);
@@ -142,14 +143,14 @@ describe("kvstore, cluster with replicas", () => {
       "the other masters' slots are counted meanwhile",
     );
     await until("the replica serves", () => tryAll(stems), 20_000);
-    assert.ok(slowest < 1500, `no call took longer than its bounds: ${slowest} ms`);
+    assert.ok(slowest < scaled(1500), `no call took longer than its bounds: ${slowest} ms`);
   });
 
   test("a server that has lost touch with its cluster is not believed for ever", async (t) => {
     const cluster = await RedisCluster.start(3, 1, { config: ["cluster-require-full-coverage no"] });
     t.after(() => cluster.stop());
     const [first, master, , , replica] = cluster.nodes;
-    const store = makeKvstore({ type: "cluster", url: cluster.url, poolSize: 2, timeout: 500 });
+    const store = makeKvstore({ type: "cluster", url: cluster.url, poolSize: 2, timeout: scaled(500) });
     t.after(() => store.close());
     const stems = Array.from({ length: 30 }, (_, i) => `stale|${i}:`);
     const countAll = async () => {
@@ -168,7 +169,12 @@ describe("kvstore, cluster with replicas", () => {
   test("a master that hangs takes no room from the others, however many wait for it", async (t) => {
     const cluster = await RedisCluster.start(3, 0, { config: ["cluster-require-full-coverage no"] });
     t.after(() => cluster.stop());
-    const store = makeKvstore({ type: "cluster", url: cluster.url, onEmpty: "WAIT", timeout: 30_000 });
+    const store = makeKvstore({
+      type: "cluster",
+      url: cluster.url,
+      onEmpty: "WAIT",
+      timeout: scaled(30_000),
+    });
     const policy = new FailurePolicy(store);
     t.after(() => policy.close());
     const stems = Array.from({ length: 60 }, (_, i) => `full|${i}:`);
@@ -200,7 +206,7 @@ describe("kvstore, cluster with replicas", () => {
       type: "cluster",
       url: cluster.url,
       poolSize: 2,
-      timeout: 60_000,
+      timeout: scaled(60_000),
       onEmpty: "WAIT",
     });
     t.after(() => store.close());
@@ -216,7 +222,7 @@ describe("kvstore, cluster with replicas", () => {
       "what was on its way to it fails",
     );
     assert.ok(ends.some((end) => end.status === "fulfilled"));
-    assert.ok(performance.now() - begun < 20_000);
+    assert.ok(performance.now() - begun < scaled(20_000));
     assert.ok((await countAll()).every((end) => end.status === "fulfilled"));
   });
 });

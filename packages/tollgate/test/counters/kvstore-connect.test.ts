@@ -1,6 +1,7 @@
 /** KVSTORE_URL, _SOCKET_TYPE, _TYPE, _AUTH, _TLS and its files, _TLS_SKIP_HOSTNAME_VERIFICATION, against real servers. */
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
+import { scaled } from "../../../../tools/time-scale.ts";
 import type { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
 import { certificates } from "../servers/certificates.ts";
 import { RedisCluster } from "../servers/cluster.ts";
@@ -15,7 +16,7 @@ function open(t: TestContext, options: TestKvstore): KvstoreStore {
 }
 
 /** What is refused at the door is refused for each attempt; callers are told after the wait for a connection. */
-const refusedSoon = { onEmptyWait: 50, timeout: 2000 } as const;
+const refusedSoon = { onEmptyWait: scaled(50), timeout: scaled(2000) } as const;
 
 describe("kvstore: where and as whom", () => {
   let plain: RedisServer;

@@ -1,6 +1,7 @@
 /** KVSTORE_PERSECOND: windows of one second on a second instance, in every combination of the two. */
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
+import { scaled } from "../../../../tools/time-scale.ts";
 import { PerSecondStore } from "../../src/counters/kvstore/per-second.ts";
 import { Outcome } from "../../src/counters/store.ts";
 import { RedisCluster } from "../servers/cluster.ts";
@@ -65,7 +66,7 @@ describe("kvstore: the per-second twin", () => {
     t.after(() => proxy.stop());
     const store = new PerSecondStore(
       makeKvstore({ url: main.url }),
-      makeKvstore({ url: proxy.url, poolSize: 1, timeout: 300 }),
+      makeKvstore({ url: proxy.url, poolSize: 1, timeout: scaled(300) }),
     );
     t.after(() => store.close());
     return { store, proxy };

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { describe, type TestContext, test } from "node:test";
+import { scaled } from "../../../../tools/time-scale.ts";
 import type { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
 import { RedisServer, type RedisSettings } from "../servers/redis.ts";
 import { makeCount, makeRequest } from "./conformance.ts";
@@ -9,7 +10,7 @@ import { countFails, countOne, makeKvstore, type TestKvstore, until } from "./kv
 
 async function setUp(t: TestContext, settings: RedisSettings = {}, options: Partial<TestKvstore> = {}) {
   const redis = await RedisServer.start(settings);
-  const store = makeKvstore({ url: redis.url, poolSize: 2, onEmptyWait: 100, ...options });
+  const store = makeKvstore({ url: redis.url, poolSize: 2, onEmptyWait: scaled(100), ...options });
   t.after(() => store.close());
   t.after(() => redis.stop());
   await countOne(store, { stem: "warm|hour:" });
@@ -102,7 +103,7 @@ describe("kvstore: a server that refuses", () => {
     await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
     t.after(() => web.close());
     const { port } = web.address() as { port: number };
-    const store = makeKvstore({ url: `127.0.0.1:${port}`, onEmptyWait: 20, timeout: 500 });
+    const store = makeKvstore({ url: `127.0.0.1:${port}`, onEmptyWait: scaled(20), timeout: scaled(500) });
     t.after(() => store.close());
     const { error } = await countFails(store, "STORE_UNAVAILABLE");
     assert.match(error.message, /not a Redis reply/);

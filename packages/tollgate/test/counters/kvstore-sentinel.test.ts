@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { scaled } from "../../../../tools/time-scale.ts";
 import type { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
 import { SentinelGroup } from "../servers/sentinel.ts";
 import { storeConformance, windowOf } from "./conformance.ts";
@@ -25,7 +26,7 @@ describe("kvstore, sentinel", () => {
 
   test("a failover under load: calls go on against the new master, none outlives its bounds", async (t) => {
     const said: string[] = [];
-    const store = open(t, { timeout: 1000, log: (_, message) => said.push(message) });
+    const store = open(t, { timeout: scaled(1000), log: (_, message) => said.push(message) });
     let on = true;
     const results = { good: 0, slowest: 0 };
     const callers = Array.from({ length: 20 }, async (_, i) => {
@@ -51,7 +52,7 @@ describe("kvstore, sentinel", () => {
     await until("all callers go on", () => results.good > good + 100);
     on = false;
     await Promise.all(callers);
-    assert.ok(results.slowest < 2500, `the slowest call took ${results.slowest} ms`);
+    assert.ok(results.slowest < scaled(2500), `the slowest call took ${results.slowest} ms`);
     await until("the move is told", () => said.some((line) => line.includes(`to ${master.url}`)));
   });
 
@@ -59,19 +60,19 @@ describe("kvstore, sentinel", () => {
     await group.sentinels[0]!.pause();
     t.after(() => group.sentinels[0]!.resume());
     assert.equal(await countOne(open(t), { stem: "paused-sentinel|hour:" }), 1);
-    const other = open(t, { url: group.url.replace("counters", "nobody"), onEmptyWait: 20 });
+    const other = open(t, { url: group.url.replace("counters", "nobody"), onEmptyWait: scaled(20) });
     const { error } = await countFails(other, "STORE_UNAVAILABLE");
     assert.match(error.message, /no sentinel knows where the master "nobody" is/);
   });
 
   test("a master that hangs is left when the sentinels have another, long before the time-out", async (t) => {
-    const store = open(t, { timeout: 60_000, onEmpty: "WAIT" });
+    const store = open(t, { timeout: scaled(60_000), onEmpty: "WAIT" });
     await countOne(store, { stem: "hangs|hour:" });
     const before = await group.master();
     await before.pause();
     t.after(() => before.resume());
     const { took } = await countFails(store, "STORE_UNAVAILABLE", { stem: "hangs|hour:" });
-    assert.ok(took < 15_000, `after ${took} ms`);
+    assert.ok(took < scaled(15_000), `after ${took} ms`);
     assert.equal(await countOne(store, { stem: "hangs|new|hour:" }), 1);
     await until("all sentinels agree", async () => (await group.master()) !== before);
   });

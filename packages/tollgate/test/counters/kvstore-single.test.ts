@@ -1,4 +1,5 @@
 import { after, before, describe } from "node:test";
+import { scaled } from "../../../../tools/time-scale.ts";
 import { RedisServer } from "../servers/redis.ts";
 import { storeConformance } from "./conformance.ts";
 import { makeKvstore } from "./kvstore-support.ts";
@@ -14,7 +15,7 @@ describe("kvstore, single", () => {
     makeStore: () => makeKvstore({ url: redis.url, expirationJitterMaxSeconds: 1 }),
     makePeer: () => makeKvstore({ url: redis.url, poolSize: 1 }),
     holds: async (_, key) => (await redis.command("EXISTS", key)) === 1,
-    goneWithin: 7000,
+    goneWithin: scaled(7000),
   });
   storeConformance("kvstore single, one connection, pipeline window", {
     makeStore: () => makeKvstore({ url: redis.url, poolSize: 1, pipelineWindow: 2 }),

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
+import { scaled } from "../../../../tools/time-scale.ts";
 import { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
 import type { KvstoreOptions } from "../../src/counters/kvstore/options.ts";
 import { ObjcacheStore } from "../../src/counters/objcache/objcache.ts";
@@ -105,7 +106,7 @@ export async function countFails(
 export async function until(
   what: string,
   done: () => boolean | Promise<boolean>,
-  within = 10_000,
+  within = scaled(10_000),
 ): Promise<void> {
   const latest = performance.now() + within;
   while (!(await done())) {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { crc32 } from "node:zlib";
+import { scaled } from "../../../../tools/time-scale.ts";
 import type { ObjcacheStore } from "../../src/counters/objcache/objcache.ts";
 import { MAX_COUNT, Outcome } from "../../src/counters/store.ts";
 import { certificates } from "../servers/certificates.ts";
@@ -269,13 +270,13 @@ describe("objcache", () => {
     test("stopped: a call fails within the time-out, the connection is made again", async (t) => {
       const server = await MemcachedServer.start();
       t.after(() => server.stop());
-      const store = open(t, { nodes: [server.url], timeout: 150 });
+      const store = open(t, { nodes: [server.url], timeout: scaled(150) });
       const stem = stemOf(t);
       assert.equal(await countOne(store, { stem }), 1);
       await store.flushed();
       await server.pause();
       const { took } = await countFails(store, "STORE_TIMEOUT", { stem });
-      assert.ok(took >= 140 && took < 1500, `after ${took} ms`);
+      assert.ok(took >= 140 && took < scaled(1500), `after ${took} ms`);
       server.resume();
       await until("it counts again", () =>
         countOne(store, { stem }).then(
@@ -297,7 +298,7 @@ describe("objcache", () => {
       await server.stop();
       for (let i = 0; i < 5; i++) {
         const { took } = await countFails(store, "STORE_UNAVAILABLE", { stem: onSick });
-        assert.ok(took < 400, `${took} ms`);
+        assert.ok(took < scaled(400), `${took} ms`);
         assert.equal(await countOne(store, { stem: onWell }), i + 1);
       }
       await server.restart();
@@ -331,14 +332,14 @@ describe("objcache", () => {
     test("a caller's deadline bounds its own wait", async (t) => {
       const proxy = await FaultyProxy.start(servers[0]!.port);
       t.after(() => proxy.stop());
-      const store = open(t, { nodes: [proxy.url], maxIdleConnections: 1, timeout: 5000 });
+      const store = open(t, { nodes: [proxy.url], maxIdleConnections: 1, timeout: scaled(5000) });
       const stem = stemOf(t);
       await countOne(store, { stem });
       await store.flushed();
       proxy.held = () => true;
       const patient = countOne(store, { stem });
-      const { took } = await countFails(store, "DEADLINE_EXCEEDED", { stem }, within(50));
-      assert.ok(took >= 45 && took < 1000, `after ${took} ms`);
+      const { took } = await countFails(store, "DEADLINE_EXCEEDED", { stem }, within(scaled(50)));
+      assert.ok(took >= 45 && took < scaled(1000), `after ${took} ms`);
       await countFails(store, "DEADLINE_EXCEEDED", { stem }, { now: 5, deadline: 5 });
       proxy.held = () => false;
       assert.equal(await patient, 2);
@@ -347,7 +348,12 @@ describe("objcache", () => {
     test("more than may wait fails at once", async (t) => {
       const proxy = await FaultyProxy.start(servers[0]!.port);
       t.after(() => proxy.stop());
-      const store = open(t, { nodes: [proxy.url], maxIdleConnections: 1, maxWaiting: 5, timeout: 5000 });
+      const store = open(t, {
+        nodes: [proxy.url],
+        maxIdleConnections: 1,
+        maxWaiting: 5,
+        timeout: scaled(5000),
+      });
       const stem = stemOf(t);
       await countOne(store, { stem });
       await store.flushed();
@@ -415,7 +421,7 @@ describe("objcache", () => {
         () => ({ nodes: [right.url], tls: { ...trusted, caFile: files.otherCa } }),
       ],
       ["a wrong name", () => ({ nodes: [wrongName.url], tls: trusted })],
-      ["plain text to a TLS port", () => ({ nodes: [right.url], timeout: 200 })],
+      ["plain text to a TLS port", () => ({ nodes: [right.url], timeout: scaled(200) })],
     ];
     for (const [name, options] of bad)
       test(`refused: ${name}`, async (t) => {
@@ -469,7 +475,7 @@ describe("objcache", () => {
       const said: string[] = [];
       const store = open(t, { srv, dnsServers: [dns.url], log: (_, message) => said.push(message) });
       const { took } = await countFails(store, "STORE_UNAVAILABLE");
-      assert.ok(took < 1000, `${took} ms`);
+      assert.ok(took < scaled(1000), `${took} ms`);
       dns.failing = false;
       await until("it counts", () =>
         countOne(store, { stem: stemOf(t) }).then(

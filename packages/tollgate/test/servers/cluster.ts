@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { scaled } from "../../../../tools/time-scale.ts";
 import { RedisServer, type RedisSettings } from "./redis.ts";
 
 const slots = 16384;
@@ -78,7 +79,7 @@ export class RedisCluster {
 
   /** Waits until every node that runs agrees. */
   async until(agrees: (node: RedisServer) => Promise<boolean>): Promise<void> {
-    const latest = Date.now() + 20_000;
+    const latest = Date.now() + scaled(20_000);
     for (const node of this.nodes) {
       while (node.running && !(await agrees(node))) {
         if (Date.now() > latest) throw new Error("the cluster did not come to agree");

@@ -8,6 +8,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { scaled } from "../../../../tools/time-scale.ts";
 
 const watchdog = `
 trap '' INT TERM HUP
@@ -21,7 +22,7 @@ wait $pid 2>/dev/null
 rm -rf "$folder"
 `;
 
-const startMs = 15_000;
+const startMs = scaled(15_000);
 
 /** A folder of its own under the system's temporary folder. */
 export function temporaryFolder(name: string): string {
@@ -104,9 +105,9 @@ export class ServerProcess {
 
   /** Waits until `ready` says so; fails with the server's own output when it ends before, or takes too long. */
   async whenReady(ready: () => Promise<boolean>): Promise<void> {
-    const latest = Date.now() + startMs;
+    const latest = performance.now() + startMs;
     while (!(await ready().catch(() => false))) {
-      if (!this.alive || Date.now() > latest) {
+      if (!this.alive || performance.now() > latest) {
         const output = readFileSync(join(this.folder, "output"), "utf8");
         await this.stop();
         throw new Error(`the server did not start: ${output.slice(-2000)}`);

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { scaled } from "../../../../tools/time-scale.ts";
 import { Connection } from "../../src/counters/kvstore/connection.ts";
 import { ErrorReply, type Reply } from "../../src/counters/kvstore/resp/reader.ts";
 import type { ClientTlsOptions } from "../../src/counters/transport/tls.ts";
@@ -82,7 +83,7 @@ export class RedisServer {
         endpoint: { host: "127.0.0.1", port: this.port },
         tls,
         greeting: auth === undefined ? [] : [["AUTH", ...auth]],
-        timeout: 5000,
+        timeout: scaled(5000),
       });
     }
     const [reply] = await this.#client.commands([words.map(String)]);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { scaled } from "../../../../tools/time-scale.ts";
 import { RedisServer, type RedisSettings } from "./redis.ts";
 
 export interface SentinelSettings {
@@ -40,8 +41,8 @@ export class SentinelGroup {
           sentinel: true,
           config: [
             `sentinel monitor ${name} 127.0.0.1 ${master.port} ${Math.floor(howMany / 2) + 1}`,
-            `sentinel down-after-milliseconds ${name} 500`,
-            `sentinel failover-timeout ${name} 3000`,
+            `sentinel down-after-milliseconds ${name} ${scaled(500)}`,
+            `sentinel failover-timeout ${name} ${scaled(3000)}`,
             ...(password === undefined ? [] : [`sentinel auth-pass ${name} ${password}`]),
             ...(sentinel.config ?? []),
           ],
@@ -77,9 +78,9 @@ export class SentinelGroup {
   }
 
   async until(done: () => Promise<boolean>): Promise<void> {
-    const latest = Date.now() + 20_000;
+    const latest = performance.now() + scaled(20_000);
     while (!(await done())) {
-      if (Date.now() > latest) throw new Error("the sentinels did not come to agree");
+      if (performance.now() > latest) throw new Error("the sentinels did not come to agree");
       await sleep(20);
     }
   }

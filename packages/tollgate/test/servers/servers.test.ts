@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { scaled } from "../../../../tools/time-scale.ts";
 import { certificates } from "./certificates.ts";
 import { MemcachedServer } from "./memcached.ts";
 import { RedisServer } from "./redis.ts";
@@ -43,7 +44,7 @@ else
     };
     assert.ok(pids.every(running) && folders.every((folder) => existsSync(folder)));
     child.kill("SIGKILL");
-    const latest = Date.now() + 10_000;
+    const latest = Date.now() + scaled(10_000);
     while (pids.some(running) || folders.some((folder) => existsSync(folder))) {
       assert.ok(
         Date.now() < latest,

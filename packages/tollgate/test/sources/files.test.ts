@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { test as nodeTest, type TestContext } from "node:test";
+import { scaled } from "../../../../tools/time-scale.ts";
 import { FileSource, type FileSourceOptions } from "../../src/sources/files.ts";
 import { domain, Folder, publish } from "./folder.ts";
 import { memoryLog, Recorder } from "./recorder.ts";
@@ -26,7 +27,7 @@ interface Stage {
 
 /** A test with a folder and a source of its own, both gone at its end. */
 function test(name: string, body: (stage: Stage, context: TestContext) => Promise<void>): void {
-  nodeTest(name, { timeout: 20_000 }, async (context) => {
+  nodeTest(name, { timeout: scaled(20_000) }, async (context) => {
     using folder = new Folder();
     const recorder = new Recorder();
     const { log, lines } = memoryLog();

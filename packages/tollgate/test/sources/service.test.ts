@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test as nodeTest } from "node:test";
+import { scaled } from "../../../../tools/time-scale.ts";
 import { domain, Folder, publish } from "./folder.ts";
 import { ManagementServer, resource } from "./management-server.ts";
 
@@ -85,7 +86,7 @@ function test(
   name: string,
   body: (start: (env: Record<string, string>) => Tollgate, folder: Folder) => Promise<void>,
 ): void {
-  nodeTest(name, { timeout: 60_000 }, async () => {
+  nodeTest(name, { timeout: scaled(60_000) }, async () => {
     using folder = new Folder();
     const started: Tollgate[] = [];
     const start = (env: Record<string, string>): Tollgate => {

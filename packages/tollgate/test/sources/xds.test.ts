@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { createServer as createHttp2Server, type ServerHttp2Stream } from "node:http2";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { test as nodeTest } from "node:test";
+import { scaled } from "../../../../tools/time-scale.ts";
 import { XdsSource, type XdsSourceOptions } from "../../src/sources/xds.ts";
 import { certificates } from "../servers/certificates.ts";
 import { ManagementServer, resource, type ServerTlsFiles, TYPE_URL } from "./management-server.ts";
@@ -31,7 +32,7 @@ const secret = (text: string) => ({ reveal: () => text });
 
 /** A test whose servers and sources are gone at its end. */
 function test(name: string, body: (stage: Stage) => Promise<void>): void {
-  nodeTest(name, { timeout: 20_000 }, async () => {
+  nodeTest(name, { timeout: scaled(20_000) }, async () => {
     const recorder = new Recorder();
     const { log, lines } = memoryLog();
     const endings: (() => unknown)[] = [];

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
+import { scaled } from "../../../../tools/time-scale.ts";
 import { COMMANDS, PythonServer, type ServerName } from "./server.ts";
 
 export const ROBUST = join(import.meta.dirname, "..", "fixtures", "python", "robust");
@@ -36,7 +37,7 @@ export async function readAll(socket: Socket): Promise<string> {
 }
 
 /** Resolves with what a file holds, once it holds that. */
-export async function written(file: string, pattern: RegExp, within = 10_000): Promise<string> {
+export async function written(file: string, pattern: RegExp, within = scaled(10_000)): Promise<string> {
   const deadline = Date.now() + within;
   for (;;) {
     const text = existsSync(file) ? readFileSync(file, "utf8") : "";

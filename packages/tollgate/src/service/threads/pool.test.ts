@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { Client, credentials } from "@grpc/grpc-js";
+import { scaled } from "../../../../../tools/time-scale.ts";
 import { EmbeddedStore } from "../../counters/embedded/embedded-store.ts";
 import { createHealth } from "../../observe/health.ts";
 import { createLogger } from "../../observe/log.ts";
@@ -40,7 +41,7 @@ async function ask(address: string): Promise<void> {
         pass,
         pass,
         message,
-        { deadline: Date.now() + 5000 },
+        { deadline: Date.now() + scaled(5000) },
         (error) => (error === null ? resolve() : reject(error)),
       );
     });
@@ -50,7 +51,7 @@ async function ask(address: string): Promise<void> {
 }
 
 test("a thread that dies is replaced, and what it had counted stays counted", {
-  timeout: 60_000,
+  timeout: scaled(60_000),
 }, async (t) => {
   assert.equal(decodeRequest(message, 0, message.length).domain, "d");
   // The pool keeps its threads to itself; each of them is told something as it starts or ends.

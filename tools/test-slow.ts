@@ -1,0 +1,75 @@
+/**
+ * `npm run test:slow`: runs tests as a slow machine would: on one core, with four busy loops on the same core.
+ *
+ *   npm run test:slow                        the test files that use timers or clocks
+ *   npm run test:slow -- packages/waymark    the files under a path
+ *   npm run test:slow -- --times 5 PATH...   several runs, stops at the first failure
+ *
+ * A test that passes here does not depend on the speed of the machine. Needs `taskset` (Linux, util-linux).
+ */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+
+const BUSY_LOOPS = 4;
+/** A test gets ten times the usual limit, since it has about a tenth of two idle cores. */
+const TEST_TIMEOUT_MS = 2_400_000;
+
+/** Source text that shows a test file depends on time. */
+const usesTime =
+  /\b(setTimeout|setInterval|timers\/promises|performance\.now|Date\.now|hrtime)\b|\b\w*(?:TIMEOUT|INTERVAL|_DELAY|MAX_CONNECTION_AGE)\b|\btimeout\b/i;
+
+function timingProneFiles(): string[] {
+  return globSync(["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "examples/**/*.test.ts"], {
+    exclude: ["**/node_modules/**", "**/fixtures/**"],
+  })
+    .filter((file) => usesTime.test(readFileSync(file, "utf8")))
+    .sort();
+}
+
+/** One core that this process may use. */
+function oneCore(): string {
+  const { stdout } = spawnSync("taskset", ["-cp", String(process.pid)], { encoding: "utf8" });
+  const core = stdout?.match(/(\d+)\s*$/)?.[1];
+  if (core === undefined) {
+    console.error("npm run test:slow needs taskset (Debian package util-linux)");
+    process.exit(1);
+  }
+  return core;
+}
+
+/** The loop ends with its parent: the parent's end closes its standard input. */
+function startBusyLoop(core: string): ChildProcess {
+  const loop =
+    "process.stdin.on('end', () => process.exit()).resume(); (function spin() { const end = Date.now() + 20; while (Date.now() < end); setImmediate(spin); })()";
+  return spawn("taskset", ["-c", core, process.execPath, "-e", loop], {
+    stdio: ["pipe", "ignore", "inherit"],
+  });
+}
+
+function runTests(core: string, files: string[]): Promise<number> {
+  const child = spawn("taskset", ["-c", core, process.execPath, "tools/test.ts", ...files], {
+    stdio: "inherit",
+    env: { ...process.env, TEST_TIMEOUT_MS: String(TEST_TIMEOUT_MS) },
+  });
+  return new Promise((resolve) => child.on("exit", (code) => resolve(code ?? 1)));
+}
+
+const { values, positionals } = parseArgs({
+  options: { times: { type: "string", default: "1" }, list: { type: "boolean", default: false } },
+  allowPositionals: true,
+});
+const files = positionals.length > 0 ? positionals : timingProneFiles();
+if (values.list) {
+  console.log(files.join("\n"));
+  process.exit(0);
+}
+const core = oneCore();
+const loops = Array.from({ length: BUSY_LOOPS }, () => startBusyLoop(core));
+let status = 0;
+for (let run = 1; run <= Number(values.times) && status === 0; run++) {
+  console.error(`run ${run} of ${values.times}: core ${core}, ${BUSY_LOOPS} busy loops beside`);
+  status = await runTests(core, files);
+}
+for (const loop of loops) loop.kill();
+process.exitCode = status;

@@ -1,0 +1,39 @@
+/**
+ * How much slower than an idle reference machine this process runs now: at least 1. Tests multiply time limits by it,
+ * so that a limit of 300 ms on an idle machine is 3 s where nine busy loops share a core.
+ *
+ * The measurement compares the wall time of a fixed amount of work with the reference machine's. It covers a slow
+ * core and a shared core alike. It runs once in each process, at the first use.
+ */
+
+/** Wall time of {@link work} on an idle machine with 2 cores, rounded up. */
+const REFERENCE_MS = 70;
+/** Covers a load that grows after the measurement. */
+const MARGIN = 2;
+
+let measured: number | undefined;
+
+export function timeScale(): number {
+  measured ??= Math.max(1, MARGIN * (wallTimeMs() / REFERENCE_MS) - (MARGIN - 1));
+  return measured;
+}
+
+/** @returns `ms` on the reference machine, more on a slower one; whole milliseconds */
+export function scaled(ms: number): number {
+  return Math.ceil(ms * timeScale());
+}
+
+function wallTimeMs(): number {
+  const begun = performance.now();
+  work();
+  return performance.now() - begun;
+}
+
+/** Property and map operations, which most of the code under test consists of. */
+function work(): void {
+  const map = new Map<string, number>();
+  for (let i = 0; i < 800_000; i++) {
+    const key = `key-${i % 1000}`;
+    map.set(key, (map.get(key) ?? 0) + i);
+  }
+}

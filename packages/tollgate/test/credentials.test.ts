@@ -146,7 +146,7 @@ describe("start-up errors", { concurrency: 4 }, () => {
           env: { BACKEND_TYPE: "", LOG_LEVEL: "trace", LOG_FORMAT: format, ...env },
           unopened: true,
         });
-        const kill = setTimeout(() => tollgate.signal("SIGKILL"), 15_000);
+        const kill = setTimeout(() => tollgate.signal("SIGKILL"), scaled(15_000));
         const { code } = await tollgate.stop("SIGCONT");
         clearTimeout(kill);
         const text = [...tollgate.log, ...tollgate.output].join("\n");

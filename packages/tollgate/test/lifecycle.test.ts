@@ -28,7 +28,7 @@ const folder = mkdtempSync(join(tmpdir(), "tollgate-lifecycle-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Ends a service that should end by itself or by a signal sent before; one that hangs is a failure, not a wait. */
-async function ended(tollgate: RunningTollgate, milliseconds = 20_000) {
+async function ended(tollgate: RunningTollgate, milliseconds = scaled(20_000)) {
   let hung = false;
   const kill = setTimeout(() => {
     hung = true;
@@ -196,7 +196,7 @@ test("threads that end again and again are no service: it ends with 1, for its s
   );
   const env = { WORKERS: "2", NODE_OPTIONS: `--require=${preload}` };
   const tollgate = await startTollgate({ config, env, unopened: true });
-  assert.deepEqual(await ended(tollgate, 60_000), { code: 1, signal: null });
+  assert.deepEqual(await ended(tollgate, scaled(60_000)), { code: 1, signal: null });
   assert.match(tollgate.log.join("\n"), /level=fatal msg="10 threads ended within a minute: giving up"/);
 });
 
@@ -404,7 +404,7 @@ describe("readers that have gone", { concurrency: 4 }, () => {
       stdio: "ignore",
     });
     // Nothing tells when it is ready: it must be there still when many flushes are over.
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await new Promise((resolve) => setTimeout(resolve, scaled(1500)));
     assert.equal(child.exitCode, null);
     child.kill("SIGTERM");
     assert.deepEqual(await once(child, "close"), [0, null]);

@@ -15,7 +15,7 @@ const GUNICORN = COMMANDS.gunicorn;
 const TERMINAL = join(ROBUST, "..", "terminal.py");
 
 /** How long after its Python process a Node process may still be there. */
-const AFTERLIFE = 5_000;
+const AFTERLIFE = scaled(5_000);
 
 function nodesOf(server: PythonServer, count: number): number[] {
   const nodes = nodesUnder(server.child.pid!);
@@ -33,7 +33,7 @@ for (const [name, command] of [
     const answers = await Promise.all(Array.from({ length: 200 }, () => json(server, "/slow?ms=1000")));
     const [pid] = nodesOf(server, 1);
     for (const answer of answers) assert.deepEqual(answer, { pid, ms: 1000 });
-    assert.ok(Date.now() - before < 60_000, "they did not wait for each other");
+    assert.ok(Date.now() - before < scaled(60_000), "they did not wait for each other");
     await server.stop();
     await gone([pid!], AFTERLIFE);
   });
@@ -142,8 +142,9 @@ test("gunicorn --preload: every worker has a Node of its own", async () => {
 test("a reload leaves the old Node only as long as its answers take", async () => {
   const gunicorn = await start(GUNICORN);
   const [old] = nodesOf(gunicorn, 1);
-  const slow = json(gunicorn, "/slow?ms=500");
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  const begun = join(folder, "reload-begun");
+  const slow = json(gunicorn, `/slow?ms=500&begun=${begun}`);
+  await written(begun, /begun/);
   gunicorn.child.kill("SIGHUP");
   assert.deepEqual(await slow, { pid: old, ms: 500 });
   await gone([old!], AFTERLIFE);
@@ -176,8 +177,9 @@ test("answers under way are given when the server is told to stop", async () => 
     [COMMANDS.hypercorn, "SIGTERM"],
   ] as const) {
     const server = await start(command);
-    const slow = json(server, "/slow?ms=600");
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    const begun = `stop-${command.join("-")}-${signal}`.replaceAll(/[^\w-]/g, "-");
+    const slow = json(server, `/slow?ms=600&begun=${join(folder, begun)}`);
+    await written(join(folder, begun), /begun/);
     // As a terminal or a supervisor does it: to everybody.
     process.kill(-server.child.pid!, signal);
     assert.equal(((await slow) as { ms: number }).ms, 600, command[0]);

@@ -16,7 +16,11 @@ export class RedisCluster {
   }
 
   static async start(masters: number, replicas = 0, settings: RedisSettings = {}): Promise<RedisCluster> {
-    const config = ["cluster-node-timeout 1000", "repl-diskless-sync-delay 0", ...(settings.config ?? [])];
+    const config = [
+      `cluster-node-timeout ${scaled(1000)}`,
+      "repl-diskless-sync-delay 0",
+      ...(settings.config ?? []),
+    ];
     const nodes: RedisServer[] = [];
     for (let i = 0; i < masters * (1 + replicas); i++)
       nodes.push(await RedisServer.start({ ...settings, cluster: true, config }));

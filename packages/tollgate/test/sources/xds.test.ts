@@ -486,10 +486,10 @@ test("a server that takes its time to answer is not given up once it is connecte
   recorder,
 }) => {
   const server = await serve();
-  start(server.address, { connectTimeout: 30 });
+  start(server.address, { connectTimeout: scaled(30) });
   const stream = await server.stream();
   await stream.next();
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await new Promise((resolve) => setTimeout(resolve, scaled(100)));
   stream.send("v1", "n1", [resource("one", "a")]);
   await recorder.domains("a");
 });

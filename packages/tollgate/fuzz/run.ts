@@ -1,0 +1,99 @@
+/**
+ * `npm run fuzz:service`: storms of arbitrary clients, over real sockets, against a whole service in a process of its
+ * own. First the attacks that once got through and the corpus, then arbitrary sessions, eight side by side.
+ *
+ * What must hold: calls within the limits are answered, a neighbour's call takes at most 250 ms, memory is bounded,
+ * and afterwards no connection, call, timer or descriptor is left.
+ *
+ *   npm run fuzz:service                    one minute
+ *   npm run fuzz:service -- --minutes 120   longer
+ *   npm run fuzz:service -- --seed 42       the rounds that follow from this seed, as a failure named it
+ *   npm run fuzz:service -- --only attacks  the attacks and the corpus alone
+ */
+import { parseArgs } from "node:util";
+import fc from "fast-check";
+import { attacks } from "./attacks.ts";
+import { keep, readCorpus } from "./corpus.ts";
+import { hostileGrpcSessions, lawfulGrpcSessions } from "./grpc-sessions.ts";
+import { hostileHttpSessions, lawfulHttpSessions } from "./http-sessions.ts";
+import type { Session } from "./session.ts";
+import { Storms } from "./storm.ts";
+
+const SIDE_BY_SIDE = 8;
+const STORMS_PER_ROUND = 50;
+/** Shrinking plays storms as well; past this it reports what it has. */
+const SHRINK_MS = 60_000;
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: "string", default: "1" },
+    seed: { type: "string" },
+    only: { type: "string" },
+  },
+});
+if (values.only !== undefined && values.only !== "attacks") {
+  console.error(`--only takes "attacks", not ${JSON.stringify(values.only)}`);
+  process.exit(2);
+}
+
+const sessions: fc.Arbitrary<Session> = fc.oneof(
+  { weight: 3, arbitrary: hostileGrpcSessions },
+  { weight: 3, arbitrary: lawfulGrpcSessions },
+  { weight: 1, arbitrary: hostileHttpSessions },
+  { weight: 1, arbitrary: lawfulHttpSessions },
+);
+const storms = fc.array(sessions, { minLength: 1, maxLength: SIDE_BY_SIDE });
+
+await using service = await Storms.start();
+let failed = false;
+
+async function playKept(name: string, kept: readonly Session[]): Promise<void> {
+  try {
+    await service.play(kept);
+    await service.checkLeftovers();
+  } catch (error) {
+    failed = true;
+    console.error(`${name}: ${(error as Error).message}`);
+  }
+}
+
+for (const [name, kept] of Object.entries(attacks)) await playKept(name, kept);
+for (const { name, sessions: kept } of readCorpus()) await playKept(`corpus/${name}`, kept);
+
+async function round(seed: number): Promise<boolean> {
+  const result = await fc.check(
+    fc.asyncProperty(storms, (storm) => service.play(storm)),
+    {
+      numRuns: STORMS_PER_ROUND,
+      seed,
+      interruptAfterTimeLimit: SHRINK_MS * 3,
+      markInterruptAsFailure: false,
+    },
+  );
+  if (!result.failed) return true;
+  const [storm] = result.counterexample!;
+  const file = keep(`seed-${seed}`, storm);
+  console.error(`seed ${seed}: ${String(result.errorInstance)}\nThe sessions are kept in ${file}`);
+  return false;
+}
+
+if (values.only === undefined && !failed) {
+  const latest = performance.now() + Number(values.minutes) * 60_000;
+  let seed = values.seed === undefined ? Math.floor(Math.random() * 0x7fffffff) : Number(values.seed);
+  console.error(`first seed: ${seed}`);
+  while (!failed && performance.now() < latest) failed = !(await round(seed++));
+}
+try {
+  await service.checkLeftovers();
+} catch (error) {
+  failed = true;
+  console.error((error as Error).message);
+}
+const MiB = 1024 * 1024;
+const figures = await service.figures();
+console.log(
+  `${figures.storms} storms of ${figures.sessions} clients; the neighbour made ${figures.neighbourCalls} calls, ` +
+    `the slowest took ${figures.worstNeighbourMs.toFixed(0)} ms; beyond the idle service: ` +
+    `${(figures.heldBytes / MiB).toFixed(1)} MiB held, ${(figures.residentBytes / MiB).toFixed(1)} MiB resident at most`,
+);
+if (failed) process.exitCode = 1;

@@ -1,12 +1,12 @@
 import type { MethodSignature } from "../signature/model.ts";
 
 const EMPTY = /^(?:async\s*)?\*?\s*[A-Z][A-Z0-9_-]*\s*\(\s*\)\s*\{/;
-const VARIADIC =
-  /^(?:async\s*)?\*?\s*[A-Z][A-Z0-9_-]*\s*\(\s*\{\s*\.\.\.\s*([A-Za-z_$][\w$]*)\s*\}\s*\)\s*\{/;
+/** Nothing may be between `}` and `)`: Node replaces a type with spaces, and only the reader of sources knows what it was. */
+const VARIADIC = /^(?:async\s*)?\*?\s*[A-Z][A-Z0-9_-]*\s*\(\s*\{\s*\.\.\.\s*([A-Za-z_$][\w$]*)\s*\}\)\s*\{/;
 
 /**
- * The signature of a method that takes nothing, or `{ ...keywords }` and no type, from its text at run time.
- * For controllers that are handed over as they are: when all are this plain, the parser is never loaded.
+ * The signature of a method without parameters, or with an untyped `{ ...keywords }` alone, from its text at run time.
+ * It is for controllers that are given as classes: where all of them are this plain, the start does not load the parser.
  */
 export function plainSignature(verb: string, method: () => unknown): MethodSignature | undefined {
   const text = Function.prototype.toString.call(method);

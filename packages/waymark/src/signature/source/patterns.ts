@@ -34,7 +34,10 @@ export const readPattern = (pattern: ObjectPattern, formal: Formal, context: Par
   };
 };
 
-/** The annotation's type, with the defaults that the pattern has; a rest element takes any name. */
+/**
+ * The annotation's type, with the defaults that the pattern has. A rest element holds the names that the type has left
+ * over: it opens no type that is closed.
+ */
 const mergeTypes = (type: TypeNode, pattern: ObjectPattern, context: ParameterContext): TypeNode => {
   if (type.kind === "unreadable" || type.kind === "unknown") {
     return untypedObject(pattern, context);
@@ -44,8 +47,7 @@ const mergeTypes = (type: TypeNode, pattern: ObjectPattern, context: ParameterCo
       const fallback = defaultIn(pattern, property.name);
       return fallback ? { ...property, optional: true, ...defaultOf(fallback) } : property;
     });
-    const index = object.index ?? (hasRest(pattern) ? ({ kind: "unknown" } as const) : undefined);
-    return { ...object, properties, ...(index && { index }) };
+    return { ...object, properties };
   };
   const shapes = keywordShapes(type, context.types.definitions);
   if (shapes.length === 0) {
@@ -74,7 +76,7 @@ const defaultIn = (pattern: ObjectPattern, name: string): Expression | undefined
   return undefined;
 };
 
-/** Plain JavaScript: every name is required that has no default. */
+/** A pattern without a type: a name without a default is required, and a rest element takes any other name. */
 const untypedObject = (pattern: ObjectPattern, context: ParameterContext): ObjectNode => {
   const properties: PropertyNode[] = [];
   for (const property of pattern.properties) {

@@ -26,7 +26,9 @@ class Typed {
 }
 
 const shortly = (verb: string, method: unknown): string | undefined =>
-  plainSignature(verb, method as () => unknown)?.parameters.map(({ role, name }) => `${role} ${name}`).join();
+  plainSignature(verb, method as () => unknown)
+    ?.parameters.map(({ role, name }) => `${role} ${name}`)
+    .join();
 
 test("a method without parameters and an untyped rest of keywords are plain", () => {
   const { prototype } = Plain;

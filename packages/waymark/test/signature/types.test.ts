@@ -203,13 +203,6 @@ suite("readable types", () => {
     assert.deepEqual(bound(binder, input("a/x")), ["a", "x"]);
     assert.deepEqual(bound(binder, input("c/x")), ['400 path.it must be "a" or "b"']);
   });
-  test("a type parameter of the class likewise", () => {
-    const signature = signatureOf("class Crud<T extends { id: number }> { PUT(it: T) {} }");
-    assert.deepEqual(signature.parameters[0]!.type, {
-      kind: "object",
-      properties: [{ name: "id", type: { kind: "number" }, optional: false }],
-    });
-  });
   test("a type parameter that is constrained by itself", () => {
     const signature = signatureOf("interface N<T> { next?: T } class Crud { PUT<T extends N<T>>(it: T) {} }");
     assert.equal(signature.parameters[0]!.role, "keywords");
@@ -306,11 +299,43 @@ suite("a type that cannot be read ends the start", () => {
     "type B = { x: B } & B;",
     "type B = keyof B;",
     "interface B extends C {} interface C extends B {}",
+    "type B = C; type C = B;",
+    "type B = C; type C = D; type D = B;",
+    "type B = B;",
+    "type B = C | string; type C = B | number;",
+    "type B = C | D; type C = D; type D = B;",
+    "type B = NonNullable<C>; type C = B | null;",
+    "type B = Exclude<B, 'x'>;",
+    "type B<T> = C<T>; type C<T> = B<T>;",
+    "type B = { it: C }; type C = D; type D = C;",
   ]) {
     test(`going round in circles: ${declarations}`, () => {
-      assert.throws(() => signatureOf(`${declarations} class Example { GET(it: B) {} }`), {
+      const type = declarations.startsWith("type B<T>") ? "B<string>" : "B";
+      assert.throws(() => signatureOf(`${declarations} class Example { GET(it: ${type}) {} }`), {
         code: "UNREADABLE_TYPE",
+        message: /virtual\.ts:1:\d+: /,
       });
+    });
+  }
+  test("an alias of itself is named, with its line", () => {
+    const text = "type A = B;\ntype B = A;\nclass Example {\n  GET(it: A) {}\n}";
+    assert.throws(() => signatureOf(text), {
+      message:
+        /virtual\.ts:4:11: cannot read the type `A`: it leads back to itself and says nothing.*static schema/,
+    });
+    const options = { unreadableTypes: "raw", warn: () => {} } as const;
+    assert.deepEqual(signatureOf(text, options).parameters[0]!.type, { kind: "unreadable", text: "A" });
+  });
+  for (const declarations of [
+    "type B = { it?: B };",
+    "type B = B[];",
+    "type B = string | B[];",
+    "type B = C | null; type C = { it?: B };",
+    "type B = [B?];",
+    "type B = Record<string, C>; type C = B | string;",
+  ]) {
+    test(`a type that contains itself is no such circle: ${declarations}`, () => {
+      assert.ok(signatureOf(`${declarations} class Example { POST(it: B) {} }`));
     });
   }
   test("the place may be in another file", () => {
@@ -346,6 +371,50 @@ suite("a type that cannot be read ends the start", () => {
       warnings[0]!,
       /virtual\.ts:2:\d+: cannot read the type `Map<string, string>`.* It is passed on as it comes/,
     );
+  });
+});
+
+suite("a type parameter of a class ends the start, because nothing gives it its argument yet", () => {
+  const rows: readonly (readonly [text: string, place: string])[] = [
+    ["class Crud<T> {\n  PUT(it: T) {}\n}", "2:11"],
+    ["class Crud<T> {\n  PUT({ it }: { it: T }) {}\n}", "2:21"],
+    ["class Crud<T> {\n  PUT(it: T[]) {}\n}", "2:11"],
+    ["class Crud<T extends { id: number }> {\n  PUT(it: T) {}\n}", "2:11"],
+    ["class Crud<T extends { id: number }> {\n  PUT(it: Partial<T>) {}\n}", "2:19"],
+    ["class Crud<T extends { id: number }> {\n  PUT(id: T['id']) {}\n}", "2:11"],
+    ["class Crud<T extends { id: number }> {\n  PUT(it: { key: keyof T }) {}\n}", "2:24"],
+    ["class Crud<T = string> {\n  PUT(it: T) {}\n}", "2:11"],
+    ["class Crud<T> {\n  PUT<U extends T>(it: U) {}\n}", "2:17"],
+    ["type Box<V> = { it: V };\nclass Crud<T> {\n  PUT(it: Box<T>) {}\n}", "3:15"],
+    ["const crud = <T>() =>\n  class {\n    PUT(it: T) {}\n  };", "3:13"],
+  ];
+  for (const [text, place] of rows) {
+    test(text.replaceAll("\n", " "), () => {
+      assert.throws(
+        () => signatureOf(text),
+        (error) => {
+          assert.ok(error instanceof SignatureError);
+          assert.equal(error.code, "UNREADABLE_TYPE");
+          assert.ok(error.message.startsWith(`${VIRTUAL_FILE}:${place}: `), error.message);
+          assert.match(error.message, /it is a type parameter of a class or function around the method/);
+          assert.match(error.message, /Write the method in the derived class with its own type/);
+          assert.match(error.message, /static schema/);
+          return true;
+        },
+      );
+    });
+  }
+  test("a schema stands in for it", () => {
+    const signature = signatureOf("class Crud<T> { PUT(it: T) {} }", { schemaNames: ["it"] });
+    assert.deepEqual(signature.parameters[0]!.type, { kind: "unreadable", text: "T" });
+  });
+  test("the method's own type parameter may have the same name", () => {
+    const signature = signatureOf("class Crud<T> { PUT<T extends string>(it: T) {} }");
+    assert.deepEqual(signature.parameters[0]!.type, { kind: "string" });
+  });
+  test("a return type may name it, because it only documents", () => {
+    const signature = signatureOf("class Crud<T> { GET(): T {} }");
+    assert.deepEqual(signature.returns, { kind: "unreadable", text: "T" });
   });
 });
 

@@ -53,7 +53,10 @@ const readEach = (
   names: ArgumentNames,
   { types, scope, onUnreadable }: ParameterContext,
 ): TypeNode | undefined => {
-  const shape = types.shape(annotation, scope);
+  const shape = reading(
+    () => types.shape(annotation, scope),
+    () => undefined,
+  );
   if (!shape) return undefined;
   const properties = [...shape.properties].map(([name, property]) => {
     const read = () => reading(property.read, (error) => onUnreadable(error, [[name], [names.own]], name));
@@ -62,7 +65,7 @@ const readEach = (
   return readShape({ ...shape, properties: new Map(properties) });
 };
 
-const reading = (read: () => TypeNode, onUnreadable: (error: SignatureError) => TypeNode): TypeNode => {
+const reading = <Result>(read: () => Result, onUnreadable: (error: SignatureError) => Result): Result => {
   try {
     return read();
   } catch (error) {

@@ -49,7 +49,7 @@ export const builtinType = (reader: TypeReader, node: TypeReference, scope: Scop
     return unionOf(kept);
   }
   if (BUILTIN_SHAPES.has(name)) {
-    return reader.named(keyOf(reader, node, scope), name, () => {
+    return reader.named({ key: keyOf(reader, node, scope), name, node, scope }, () => {
       const shape =
         builtinShape(reader, node, scope) ?? reader.fail(node, scope, `${name} needs an object type`);
       return shapes.readShape(shape);

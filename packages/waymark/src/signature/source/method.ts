@@ -42,7 +42,7 @@ const read = (
   modules: SourceModules,
   { unreadableTypes, schemaNames, warn }: MethodOptions,
 ): MethodSignature => {
-  const types = new TypeReader(modules);
+  const types = new TypeReader(modules, scope);
   const start = (member ?? node).start;
   const doc = readDocComment(scope.module, start);
   const onUnreadable: ParameterContext["onUnreadable"] = (error, covers, text) => {

@@ -33,6 +33,27 @@ export const findDeclaration = (
   return found?.declaration;
 };
 
+/**
+ * What a type parameter of the method itself stands for: its constraint, or nothing. Another one belongs to a class or
+ * function around the method. It has a different type for each class that derives from that, and the method's text does
+ * not say which.
+ */
+export const constraintOf = (
+  reader: TypeReader,
+  declaration: Extract<Declared, { kind: "parameter" }>,
+  node: TSType,
+  scope: Scope,
+): TSType | undefined => {
+  if (declaration.scope !== reader.methodScope) {
+    return reader.fail(
+      node,
+      scope,
+      "it is a type parameter of a class or function around the method, and Waymark does not follow type arguments of base classes. Write the method in the derived class with its own type, for instance `PUT(it: Book) { return super.PUT(it); }`",
+    );
+  }
+  return declaration.node.constraint ?? undefined;
+};
+
 /** A scope in which the type parameters of a generic type have the types that a reference gives them. */
 export const instantiate = (
   reader: TypeReader,

@@ -1,7 +1,7 @@
 import type { TSType } from "oxc-parser";
 import type { TypeNode } from "../model.ts";
 import { literal, literalNames, unionOf } from "./combine.ts";
-import { findDeclaration, instantiate } from "./names.ts";
+import { constraintOf, findDeclaration, instantiate } from "./names.ts";
 import type { Scope } from "./scope.ts";
 import * as shapes from "./shapes.ts";
 import type { TypeReader } from "./types.ts";
@@ -64,8 +64,10 @@ const unionMembers = (
   if (node.type !== "TSTypeReference" && node.type !== "TSImportType") return undefined;
   const found = findDeclaration(reader, node, scope);
   if (found?.kind === "bound") return unionMembers(reader, found.node, found.scope);
-  if (found?.kind === "parameter")
-    return found.node.constraint ? unionMembers(reader, found.node.constraint, found.scope) : undefined;
+  if (found?.kind === "parameter") {
+    const constraint = constraintOf(reader, found, node, scope);
+    return constraint && unionMembers(reader, constraint, found.scope);
+  }
   if (found?.kind !== "alias") return undefined;
   const inner = instantiate(reader, found.node.typeParameters, found.scope, node, scope);
   return unionMembers(reader, found.node.typeAnnotation, inner);

@@ -4,7 +4,7 @@ import { builtinShape, builtinType } from "./builtins.ts";
 import { literal, UNKNOWN } from "./combine.ts";
 import { type DocComment, readDocComment } from "./jsdoc.ts";
 import { membersShape } from "./members.ts";
-import { findDeclaration, instantiate, keyOf, place, type TypeReference } from "./names.ts";
+import { constraintOf, findDeclaration, instantiate, keyOf, place, type TypeReference } from "./names.ts";
 import type { Scope } from "./scope.ts";
 import * as shapes from "./shapes.ts";
 import type { TypeReader } from "./types.ts";
@@ -19,19 +19,18 @@ export const referenceType = (reader: TypeReader, node: TypeReference, scope: Sc
     case "key":
       return literal(declaration.name);
     case "parameter": {
-      const { constraint } = declaration.node;
+      const constraint = constraintOf(reader, declaration, node, scope);
       if (!constraint) return UNKNOWN;
-      return reader.named(
-        `constraint ${place(constraint, declaration.scope)}`,
-        declaration.node.name.name,
-        () => reader.read(constraint, declaration.scope),
+      const key = `constraint ${place(constraint, declaration.scope)}`;
+      return reader.named({ key, name: declaration.node.name.name, node, scope }, () =>
+        reader.read(constraint, declaration.scope),
       );
     }
     case "alias": {
       const { node: alias, scope: outer } = declaration;
       const doc = readDocComment(outer.module, alias.start);
       const inner = instantiate(reader, alias.typeParameters, outer, node, scope);
-      return reader.named(keyOf(reader, node, scope), alias.id.name, () =>
+      return reader.named({ key: keyOf(reader, node, scope), name: alias.id.name, node, scope }, () =>
         describe(
           reader.refine(reader.read(alias.typeAnnotation, inner), doc.refinements, outer.module),
           alias.id.name,
@@ -39,10 +38,12 @@ export const referenceType = (reader: TypeReader, node: TypeReference, scope: Sc
         ),
       );
     }
-    case "interface":
-      return reader.named(keyOf(reader, node, scope), declaration.nodes[0]!.id.name, () =>
+    case "interface": {
+      const { name } = declaration.nodes[0]!.id;
+      return reader.named({ key: keyOf(reader, node, scope), name, node, scope }, () =>
         shapes.readShape(referenceShape(reader, node, scope)!),
       );
+    }
     default:
       return reader.fail(
         node,
@@ -63,10 +64,10 @@ export const referenceShape = (
   switch (declaration.kind) {
     case "bound":
       return reader.shape(declaration.node, declaration.scope);
-    case "parameter":
-      return declaration.node.constraint
-        ? reader.shape(declaration.node.constraint, declaration.scope)
-        : undefined;
+    case "parameter": {
+      const constraint = constraintOf(reader, declaration, node, scope);
+      return constraint && reader.shape(constraint, declaration.scope);
+    }
     case "alias": {
       const inner = instantiate(reader, declaration.node.typeParameters, declaration.scope, node, scope);
       return reader.shape(declaration.node.typeAnnotation, inner);

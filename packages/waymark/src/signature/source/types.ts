@@ -16,18 +16,30 @@ import { valueType } from "./values.ts";
 const MAXIMUM_STEPS = 20_000;
 const MAXIMUM_DEPTH = 300;
 
-/** Reads the types of one signature; types that contain themselves gather in `definitions`. */
+/** A named type as a signature refers to it. */
+export interface NamedType {
+  /** Tells it from every other type. */
+  readonly key: string;
+  readonly name: string;
+  readonly node: Node;
+  readonly scope: Scope;
+}
+
+/** Reads the types of one signature. Types that contain themselves gather in `definitions`. */
 export class TypeReader {
   readonly definitions: Record<string, TypeNode> = {};
   readonly modules: SourceModules;
+  /** The scope of the method: it declares the type parameters that are the method's own. */
+  readonly methodScope: Scope;
   /** The named types being read, so that one met again within itself becomes a reference. */
   readonly #open = new Map<string, { name: string | undefined }>();
   readonly #recursive = new Map<string, string>();
   #steps = 0;
   #depth = 0;
 
-  constructor(modules: SourceModules) {
+  constructor(modules: SourceModules, methodScope: Scope) {
     this.modules = modules;
+    this.methodScope = methodScope;
   }
 
   /** @throws SignatureError at the part that cannot be read */
@@ -86,8 +98,12 @@ export class TypeReader {
     );
   }
 
-  /** Reads a named type; one that is met again within itself becomes a definition. */
-  named(key: string, name: string, read: () => TypeNode): TypeNode {
+  /**
+   * Reads a named type. One that contains itself becomes a definition.
+   *
+   * @throws SignatureError for one that is nothing but itself: `type A = B; type B = A`
+   */
+  named({ key, name, node, scope }: NamedType, read: () => TypeNode): TypeNode {
     const known = this.#recursive.get(key);
     if (known !== undefined) return { kind: "reference", name: known };
     const open = this.#open.get(key);
@@ -104,6 +120,10 @@ export class TypeReader {
       this.#open.delete(key);
     }
     if (entry.name === undefined) return type;
+    // TypeScript refuses it, but Node runs it, and a converter of it would call itself without end
+    if (leadsTo(entry.name, type, this.definitions)) {
+      return this.fail(node, scope, "it leads back to itself and says nothing");
+    }
     this.definitions[entry.name] = type;
     this.#recursive.set(key, entry.name);
     return { kind: "reference", name: entry.name };
@@ -119,3 +139,17 @@ export class TypeReader {
     return free;
   }
 }
+
+/** Whether a type is the type of that name, or has it as a member of a union, without any structure in between. */
+const leadsTo = (
+  name: string,
+  type: TypeNode,
+  definitions: { readonly [name: string]: TypeNode },
+): boolean => {
+  if (type.kind === "union") return type.members.some((member) => leadsTo(name, member, definitions));
+  if (type.kind !== "reference") return false;
+  if (type.name === name) return true;
+  // a type that is still being read has no definition; it makes this check itself when it is complete
+  const target = definitions[type.name];
+  return target !== undefined && leadsTo(name, target, definitions);
+};

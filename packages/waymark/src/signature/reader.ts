@@ -1,6 +1,8 @@
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { SignatureError } from "./errors.ts";
 import type { MethodSignature } from "./model.ts";
+import { compilationSign } from "./source/compiled.ts";
 import { type FunctionPosition, locateFunctions } from "./source/functions.ts";
 import { type MethodOptions, readMethod } from "./source/method.ts";
 import type { FunctionSource, SourceModule } from "./source/module.ts";
@@ -20,7 +22,7 @@ export interface SignatureRequest {
 export interface ReadOptions {
   /** What to do with a type that cannot be read. Default "error". */
   readonly unreadableTypes?: "error" | "raw";
-  /** Hears of each type passed on raw, in one line with file, line and column. */
+  /** Takes each warning once, in one line with file, line and column: a type passed on raw. */
   readonly warn?: (message: string) => void;
   /** Classes whose members are checked although no verb of theirs is asked for. */
   readonly controllers?: readonly ControllerClass[];
@@ -45,13 +47,14 @@ export const readSignatures = (
   ]);
   const located = locateFunctions([...methods, ...classes]);
   const warned = new Set<string>();
+  const warn = (message: string): void => {
+    if (!warned.has(message)) options.warn?.(message);
+    warned.add(message);
+  };
   for (const position of located.slice(methods.length)) checkClass(position, modules);
   return requests.map((request, index) => {
-    const method = findSource(request, located[index], modules, (message) => {
-      if (!warned.has(message)) options.warn?.(message);
-      warned.add(message);
-    });
-    return readMethod(request.verb, method, modules, methodOptions(request, options));
+    const method = findSource(request, located[index], modules);
+    return readMethod(request.verb, method, modules, methodOptions(request, { ...options, warn }));
   });
 };
 
@@ -104,7 +107,6 @@ const findSource = (
   { controller, verb }: SignatureRequest,
   position: FunctionPosition | undefined,
   modules: SourceModules,
-  warn: (message: string) => void,
 ): FunctionSource => {
   const name = `${controller.name || "a class without a name"}.${verb}`;
   if (!position?.url.startsWith("file:")) {
@@ -115,9 +117,6 @@ const findSource = (
   }
   const file = fileURLToPath(position.url);
   const module = modules.read(file);
-  if (isCompiled(module)) {
-    warn(`${file} was compiled, and its types are gone: every argument is taken as text. ${MANIFEST}`);
-  }
   const method = module.functions.get(module.source.offset(position.line, position.column));
   const isOther = method?.member && !method.member.computed && propertyName(method.member) !== verb;
   if (!method || isOther) {
@@ -127,11 +126,15 @@ const findSource = (
       { file, line: position.line + 1, column: position.column + 1 },
     );
   }
+  const sign = compilationSign(module);
+  if (sign) {
+    throw new SignatureError(
+      "COMPILED_SOURCE",
+      `${name} cannot be read: ${basename(file)} was compiled (${sign}), and its types are gone. ${MANIFEST}`,
+      module.source.location((method.member ?? method.node).start),
+    );
+  }
   return method;
 };
-
-/** A compiler leaves a source map behind; a file that someone wrote has none. */
-const isCompiled = ({ typed, source }: SourceModule): boolean =>
-  !typed && /\n\/\/# sourceMappingURL=\S+\s*$/.test(source.text);
 
 const MANIFEST = "Run the sources as they are, or build a manifest with `waymark build`.";

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import type { MethodSignature } from "../../src/signature/model.ts";
+import { SignatureError } from "../../src/signature/errors.ts";
 import { type ControllerClass, readSignatures } from "../../src/signature/reader.ts";
 
 const load = (name: string): Promise<Record<string, ControllerClass>> =>
@@ -193,15 +194,61 @@ suite("what has no source says so", () => {
     });
   });
 
-  test("compiled code is warned of", async () => {
-    const { Compiled } = await load("compiled.js");
-    const warnings: string[] = [];
-    readSignatures([{ controller: Compiled!, verb: "GET" }], { warn: (message) => warnings.push(message) });
-    assert.equal(warnings.length, 1);
-    assert.match(
-      warnings[0]!,
-      /compiled\.js was compiled, and its types are gone: every argument is taken as text.*waymark build/,
-    );
+});
+
+suite("compiled JavaScript without a manifest ends the start", () => {
+  const load2 = async (context: TestContext, files: Readonly<Record<string, string>>) => {
+    const folder = await realpath(await mkdtemp(join(tmpdir(), "waymark-compiled-")));
+    context.after(() => rm(folder, { recursive: true }));
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+    const [main] = Object.keys(files);
+    return (await import(pathToFileURL(join(folder, main!)).href)) as Record<string, ControllerClass>;
+  };
+  const CLASS = "export class A { GET(id) { return id; } }\n";
+  const refused: readonly (readonly [what: string, files: Readonly<Record<string, string>>, sign: RegExp])[] = [
+    ["a comment at its end", { "a.mjs": `${CLASS}//# sourceMappingURL=a.mjs.map` }, /its source map comment/],
+    [
+      "a comment with the map itself",
+      { "a.mjs": `${CLASS}//# sourceMappingURL=data:application/json;base64,e30=\n` },
+      /its source map comment/,
+    ],
+    ["a comment that is not last", { "a.mjs": `//# sourceMappingURL=a.mjs.map\n${CLASS}` }, /source map comment/],
+    ["a block comment", { "a.mjs": `${CLASS}/*# sourceMappingURL=a.mjs.map */` }, /source map comment/],
+    ["the old form", { "a.mjs": `${CLASS}//@ sourceMappingURL=a.mjs.map` }, /source map comment/],
+    ["its declarations", { "a.mjs": CLASS, "a.d.mts": "" }, /a\.d\.mts beside it/],
+    ["its source", { "a.mjs": CLASS, "a.mts": "" }, /a\.mts beside it/],
+    ["declarations of .js", { "a.js": CLASS, "a.d.ts": "", "package.json": '{"type":"module"}' }, /a\.d\.ts/],
+    ["a .tsx source", { "a.js": CLASS, "a.tsx": "", "package.json": '{"type":"module"}' }, /a\.tsx/],
+    [
+      "of a base class",
+      {
+        "a.mjs": 'import { Base } from "./base.mjs"; export class A extends Base {}',
+        "base.mjs": "export class Base { GET(id) { return id; } }",
+        "base.d.mts": "",
+      },
+      /base\.mjs was compiled \(base\.d\.mts beside it shows it\)/,
+    ],
+  ];
+  for (const [what, files, sign] of refused) {
+    test(what, async (context) => {
+      const { A } = await load2(context, files);
+      assert.throws(
+        () => read(A!, "GET"),
+        (error) => {
+          assert.ok(error instanceof SignatureError);
+          assert.equal(error.code, "COMPILED_SOURCE");
+          assert.match(error.message, sign);
+          assert.match(error.message, /^\/.*\.m?js:\d+:\d+: A\.GET cannot be read: .*its types are gone/);
+          assert.match(error.message, /Run the sources as they are, or build a manifest with `waymark build`/);
+          return true;
+        },
+      );
+    });
+  }
+  test("JavaScript as someone wrote it is read", async (context) => {
+    const text = `const note = "//# sourceMappingURL=a.map";\n${CLASS}// see sourceMappingURL= in the manual\n`;
+    const { A } = await load2(context, { "a.mjs": text, "b.d.mts": "" });
+    assert.equal(shortly(read(A!, "GET")), "positional id: untyped");
   });
 });
 

@@ -57,6 +57,48 @@ test("says why a class with verbs is not routed", () => {
   ]);
 });
 
+test("says that ANY and ALL are no wildcards, and that a static method is no verb", () => {
+  class Wild extends Controller {
+    ANY() {}
+    ALL() {}
+  }
+  class Static extends Controller {
+    static GET() {}
+    static POST = () => undefined;
+    static get PUT(): () => void {
+      throw new Error("ran");
+    }
+    static readonly PATCH = 5;
+    static DELETE = class extends Controller {
+      GET() {}
+    };
+    static MAXIMUM() {}
+  }
+  class Inherits extends Static {
+    GET() {}
+  }
+  const each = scan();
+  const found = classesOf({ Wild, Static, Inherits }, each);
+  assert.deepEqual(
+    found.map(({ name, verbs }) => [name, [...verbs.keys()]]),
+    [
+      ["Inherits", ["GET"]],
+      ["Static", []],
+      ["Wild", ["ALL", "ANY"]],
+    ],
+  );
+  const isStatic = (name: string, verb: string) =>
+    `/app/c.ts: class ${name}: static ${verb} is not routed, because a verb is a method of the instance: remove "static"`;
+  const isWild = (verb: string) =>
+    `/app/c.ts: class Wild: ${verb} answers only requests whose method is "${verb}": write a method for each verb that the class serves`;
+  assert.deepEqual(each.notes, [
+    ...["GET", "PUT", "POST"].map((verb) => isStatic("Inherits", verb)),
+    ...["GET", "PUT", "POST"].map((verb) => isStatic("Static", verb)),
+    isWild("ALL"),
+    isWild("ANY"),
+  ]);
+});
+
 test("refuses two classes at one path", () => {
   class Other extends Controller {}
   assert.throws(() => classesOf({ FooBar: Foo, Foo_Bar: Other }, scan()), {

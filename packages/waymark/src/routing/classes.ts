@@ -2,7 +2,7 @@ import { type ControllerClass, isController, isControllerBase } from "../control
 import { StartError } from "./errors.ts";
 import type { Namespace } from "./load.ts";
 import { segmentOfClass } from "./names.ts";
-import { verbsOf } from "./verbs.ts";
+import { verbNotes, verbsOf } from "./verbs.ts";
 
 /** A class that a module exports, or that is a static member of one, before its signatures are known. */
 export interface FoundClass {
@@ -66,6 +66,7 @@ function classOf(
     if (verbs.size > 0) scan.notes.push(`${where} is not routed: ${reason}`);
     return undefined;
   }
+  scan.notes.push(...verbNotes(value, verbs, where));
   const inside = new Set([...above, value]);
   const members: FoundClass[] = [];
   for (const [key, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(value))) {

@@ -46,10 +46,11 @@ test("finds the modules of a prefix", () => {
     ["c", ["c/empty/"], [null, { empty: null }]],
     [
       "c",
-      ["c/a.ts", "c/_b.ts", "c/.c.ts", "c/d.d.ts", "c/e.test.ts", "c/f.spec.mjs", "c/g.txt"],
+      ["c/a.ts", "c/_b.ts", "c/.c.ts", "c/d.d.ts", "c/e.test.ts", "c/f.spec.mjs", "c/g.txt", "c/h.d.cts"],
       [null, { a: "c/a.ts" }],
     ],
     ["c", ["c/a.ts", "c/node_modules/x/index.js", "c/_x/y.ts"], [null, { a: "c/a.ts" }]],
+    ["c", ["c/a.ts", "c/_x.tsx", "c/_x.cts", "c/x.test.tsx", "c/x.spec.cjs"], [null, { a: "c/a.ts" }]],
   ];
   for (const [prefix, files, expected] of rows) {
     const root = tree(...files);
@@ -64,6 +65,24 @@ test("refuses what is ambiguous, missing or no prefix, and names it", () => {
     ["c", ["c/a.ts", "c/a.mjs"], "AMBIGUOUS_MODULE", /a\.mjs and .*a\.ts/],
     ["c", ["c/a.ts", "c/a/index.ts"], "AMBIGUOUS_MODULE", /keep one/],
     ["c", ["c/a-b.ts", "c/a_b.ts"], "AMBIGUOUS_MODULE", /one path, "a-b"/],
+    [
+      "c",
+      ["c/a.tsx"],
+      "UNSUPPORTED_MODULE",
+      /c\/a\.tsx: Node does not run \.tsx.*rename it to a\.ts,.*_a\.tsx/,
+    ],
+    ["c", ["c/a.jsx"], "UNSUPPORTED_MODULE", /c\/a\.jsx: Node does not run \.jsx.*rename it to a\.js,/],
+    [
+      "c",
+      ["c/a.cts"],
+      "UNSUPPORTED_MODULE",
+      /c\/a\.cts: controllers are ES modules.*rename it to a\.ts,.*_a\.cts/,
+    ],
+    ["c", ["c/a.cjs"], "UNSUPPORTED_MODULE", /c\/a\.cjs: controllers are ES modules.*rename it to a\.mjs,/],
+    ["c", ["c/index.tsx", "c/a.ts"], "UNSUPPORTED_MODULE", /c\/index\.tsx/],
+    ["c", ["c/b/c/index.cts"], "UNSUPPORTED_MODULE", /index\.cts/],
+    ["c", ["c.tsx"], "UNSUPPORTED_MODULE", /c\.tsx: .*rename it to c\.ts,/],
+    ["c", ["c.cts", "c/a.ts"], "UNSUPPORTED_MODULE", /c\.cts/],
     ["c", ["d.ts"], "PREFIX_NOT_FOUND", /there is no module "c"/],
     ["./c", ["c.ts"], "INVALID_PREFIX", /not a dotted module path/],
     ["..c", ["c.ts"], "INVALID_PREFIX", /not a dotted module path/],

@@ -1,5 +1,5 @@
 import { readdirSync, realpathSync, statSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { StartError } from "./errors.ts";
 import { segmentOfModule } from "./names.ts";
 
@@ -14,7 +14,14 @@ export interface FoundModule {
 }
 
 const EXTENSIONS = [".ts", ".mts", ".js", ".mjs"];
-const SKIPPED = /^[._]|^node_modules$|\.d\.m?ts$|\.(test|spec)\.m?[jt]s$/;
+/** Extensions of modules that cannot be controllers, with the extension to use instead. */
+const UNSUPPORTED: readonly (readonly [extension: string, reason: string, instead: string])[] = [
+  [".tsx", "Node does not run .tsx", ".ts"],
+  [".jsx", "Node does not run .jsx", ".js"],
+  [".cts", "controllers are ES modules, and .cts is CommonJS", ".ts"],
+  [".cjs", "controllers are ES modules, and .cjs is CommonJS", ".mjs"],
+];
+const SKIPPED = /^[._]|^node_modules$|\.d\.[cm]?ts$|\.(test|spec)\.[cm]?[jt]sx?$/;
 const PREFIX = /^[\p{ID_Start}$_][\p{ID_Continue}$-]*(\.[\p{ID_Start}$_][\p{ID_Continue}$-]*)*$/u;
 /** Deeper trees are links that lead back into themselves. */
 const MAX_DEPTH = 30;
@@ -32,6 +39,7 @@ export function discover(prefix: string, directory: string): FoundModule {
   const files = EXTENSIONS.map((extension) => base + extension).filter((name) =>
     isFile(join(dirname(path), name)),
   );
+  for (const [extension] of UNSUPPORTED) refuseUnsupported(path + extension);
   const folder = isFolder(path) ? path : undefined;
   if (files.length === 0 && folder === undefined) {
     const shown = relative(process.cwd(), path) || path;
@@ -54,6 +62,7 @@ function moduleOf(name: string, files: string[], folder: string | undefined, dep
   const entries = folder === undefined ? [] : readdirSync(folder).sort();
   const claims = [...files];
   for (const entry of entries) {
+    if (!SKIPPED.test(entry)) refuseUnsupported(join(folder!, entry));
     const stem = stemOf(entry);
     if (stem === "index" && isFile(join(folder!, entry))) claims.push(join(folder!, entry));
   }
@@ -103,6 +112,19 @@ function childrenOf(
     children.set(segment, moduleOf(`${name}.${[...stems][0]}`, files, inner, depth + 1));
   }
   return children;
+}
+
+/** Left out in silence, such a file would answer 404. */
+function refuseUnsupported(path: string): void {
+  const found = UNSUPPORTED.find(([extension]) => path.endsWith(extension));
+  if (found === undefined || !isFile(path)) return;
+  const [extension, reason, instead] = found;
+  const name = basename(path);
+  const renamed = name.slice(0, -extension.length) + instead;
+  throw new StartError(
+    "UNSUPPORTED_MODULE",
+    `${path}: ${reason}: rename it to ${renamed}, or to _${name} if it has no controllers`,
+  );
 }
 
 /** The name without its extension; undefined for files that are not modules. */

@@ -1,4 +1,4 @@
-import { type ControllerClass, isControllerBase } from "../controller.ts";
+import { type ControllerClass, isController, isControllerBase } from "../controller.ts";
 
 /** An HTTP method name in capitals (RFC 9110 token): `GET`, `M-SEARCH`, `X_LOCK`. */
 const VERB = /^[A-Z][A-Z0-9]*(?:[-_][A-Z0-9]+)*$/;
@@ -31,4 +31,50 @@ export function verbsOf(
     prototype = Object.getPrototypeOf(prototype);
   }
   return new Map([...verbs].sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** The methods of RFC 9110, RFC 5789 and the QUERY draft. Other capitals are often constants of a class. */
+const COMMON = new Set([
+  "CONNECT",
+  "DELETE",
+  "GET",
+  "HEAD",
+  "OPTIONS",
+  "PATCH",
+  "POST",
+  "PUT",
+  "QUERY",
+  "TRACE",
+]);
+/** What other frameworks call a handler of every method. */
+const WILDCARDS = ["ALL", "ANY"];
+
+/** What in a class looks like a verb and does not work as one. Runs nothing of the program. */
+export function verbNotes(
+  controller: ControllerClass,
+  verbs: ReadonlyMap<string, unknown>,
+  where: string,
+): string[] {
+  const statics = staticMethods(controller).map(
+    (name) =>
+      `${where}: static ${name} is not routed, because a verb is a method of the instance: remove "static"`,
+  );
+  const wildcards = WILDCARDS.filter((name) => verbs.has(name)).map(
+    (name) =>
+      `${where}: ${name} answers only requests whose method is "${name}": write a method for each verb that the class serves`,
+  );
+  return [...statics, ...wildcards];
+}
+
+function staticMethods(controller: ControllerClass): string[] {
+  const names = new Set<string>();
+  let owner: object | null = controller;
+  while (owner !== null && owner !== Function.prototype && !isControllerBase(owner)) {
+    for (const [name, { value, get }] of Object.entries(Object.getOwnPropertyDescriptors(owner))) {
+      const isMethod = (typeof value === "function" && !isController(value)) || get !== undefined;
+      if (isMethod && COMMON.has(name)) names.add(name);
+    }
+    owner = Object.getPrototypeOf(owner);
+  }
+  return [...names];
 }

@@ -5,7 +5,7 @@ import type { MethodSignature } from "./model.ts";
 import { compilationSign } from "./source/compiled.ts";
 import { type FunctionPosition, locateFunctions } from "./source/functions.ts";
 import { type MethodOptions, readMethod } from "./source/method.ts";
-import type { FunctionSource, SourceModule } from "./source/module.ts";
+import type { FunctionSource } from "./source/module.ts";
 import { SourceModules } from "./source/modules.ts";
 import { propertyName } from "./source/values.ts";
 import { checkVerbMembers } from "./source/verbs.ts";

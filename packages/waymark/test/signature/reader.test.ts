@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import type { MethodSignature } from "../../src/signature/model.ts";
 import { SignatureError } from "../../src/signature/errors.ts";
+import type { MethodSignature } from "../../src/signature/model.ts";
 import { type ControllerClass, readSignatures } from "../../src/signature/reader.ts";
 
 const load = (name: string): Promise<Record<string, ControllerClass>> =>
@@ -193,7 +193,6 @@ suite("what has no source says so", () => {
         /is not available: Use --allow-inspector to manage permissions\. Or build a manifest with `waymark build`/,
     });
   });
-
 });
 
 suite("compiled JavaScript without a manifest ends the start", () => {
@@ -205,30 +204,43 @@ suite("compiled JavaScript without a manifest ends the start", () => {
     return (await import(pathToFileURL(join(folder, main!)).href)) as Record<string, ControllerClass>;
   };
   const CLASS = "export class A { GET(id) { return id; } }\n";
-  const refused: readonly (readonly [what: string, files: Readonly<Record<string, string>>, sign: RegExp])[] = [
-    ["a comment at its end", { "a.mjs": `${CLASS}//# sourceMappingURL=a.mjs.map` }, /its source map comment/],
+  const refused: readonly (readonly [what: string, files: Readonly<Record<string, string>>, sign: RegExp])[] =
     [
-      "a comment with the map itself",
-      { "a.mjs": `${CLASS}//# sourceMappingURL=data:application/json;base64,e30=\n` },
-      /its source map comment/,
-    ],
-    ["a comment that is not last", { "a.mjs": `//# sourceMappingURL=a.mjs.map\n${CLASS}` }, /source map comment/],
-    ["a block comment", { "a.mjs": `${CLASS}/*# sourceMappingURL=a.mjs.map */` }, /source map comment/],
-    ["the old form", { "a.mjs": `${CLASS}//@ sourceMappingURL=a.mjs.map` }, /source map comment/],
-    ["its declarations", { "a.mjs": CLASS, "a.d.mts": "" }, /a\.d\.mts beside it/],
-    ["its source", { "a.mjs": CLASS, "a.mts": "" }, /a\.mts beside it/],
-    ["declarations of .js", { "a.js": CLASS, "a.d.ts": "", "package.json": '{"type":"module"}' }, /a\.d\.ts/],
-    ["a .tsx source", { "a.js": CLASS, "a.tsx": "", "package.json": '{"type":"module"}' }, /a\.tsx/],
-    [
-      "of a base class",
-      {
-        "a.mjs": 'import { Base } from "./base.mjs"; export class A extends Base {}',
-        "base.mjs": "export class Base { GET(id) { return id; } }",
-        "base.d.mts": "",
-      },
-      /base\.mjs was compiled \(base\.d\.mts beside it shows it\)/,
-    ],
-  ];
+      [
+        "a comment at its end",
+        { "a.mjs": `${CLASS}//# sourceMappingURL=a.mjs.map` },
+        /its source map comment/,
+      ],
+      [
+        "a comment with the map itself",
+        { "a.mjs": `${CLASS}//# sourceMappingURL=data:application/json;base64,e30=\n` },
+        /its source map comment/,
+      ],
+      [
+        "a comment that is not last",
+        { "a.mjs": `//# sourceMappingURL=a.mjs.map\n${CLASS}` },
+        /source map comment/,
+      ],
+      ["a block comment", { "a.mjs": `${CLASS}/*# sourceMappingURL=a.mjs.map */` }, /source map comment/],
+      ["the old form", { "a.mjs": `${CLASS}//@ sourceMappingURL=a.mjs.map` }, /source map comment/],
+      ["its declarations", { "a.mjs": CLASS, "a.d.mts": "" }, /a\.d\.mts beside it/],
+      ["its source", { "a.mjs": CLASS, "a.mts": "" }, /a\.mts beside it/],
+      [
+        "declarations of .js",
+        { "a.js": CLASS, "a.d.ts": "", "package.json": '{"type":"module"}' },
+        /a\.d\.ts/,
+      ],
+      ["a .tsx source", { "a.js": CLASS, "a.tsx": "", "package.json": '{"type":"module"}' }, /a\.tsx/],
+      [
+        "of a base class",
+        {
+          "a.mjs": 'import { Base } from "./base.mjs"; export class A extends Base {}',
+          "base.mjs": "export class Base { GET(id) { return id; } }",
+          "base.d.mts": "",
+        },
+        /base\.mjs was compiled \(base\.d\.mts beside it shows it\)/,
+      ],
+    ];
   for (const [what, files, sign] of refused) {
     test(what, async (context) => {
       const { A } = await load2(context, files);
@@ -239,7 +251,10 @@ suite("compiled JavaScript without a manifest ends the start", () => {
           assert.equal(error.code, "COMPILED_SOURCE");
           assert.match(error.message, sign);
           assert.match(error.message, /^\/.*\.m?js:\d+:\d+: A\.GET cannot be read: .*its types are gone/);
-          assert.match(error.message, /Run the sources as they are, or build a manifest with `waymark build`/);
+          assert.match(
+            error.message,
+            /Run the sources as they are, or build a manifest with `waymark build`/,
+          );
           return true;
         },
       );

@@ -11,7 +11,7 @@ export function parseBody(
   bytes: Uint8Array,
 ): BodyInput | undefined | Promise<BodyInput> {
   if (bytes.length === 0) return undefined;
-  if (kind === "json") return { kind: "json", value: parseJson(bytes) };
+  if (kind === "json") return { kind: "json", value: parseJson(bytes), source: bytes };
   if (kind === "multipart") {
     return parseMultipart(bytes, incoming.header("content-type")!).then((fields) => ({
       kind: "form",

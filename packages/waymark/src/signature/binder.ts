@@ -8,6 +8,7 @@ import {
   type Note,
   shortened,
 } from "./convert/converter.ts";
+import type { JsonNumbers } from "./convert/json-numbers.ts";
 import { type BindFault, BindFaults } from "./faults.ts";
 import { GivenArguments, ORIGIN, originPlace } from "./given.ts";
 import {
@@ -37,7 +38,12 @@ export type FormFields = readonly (readonly [name: string, value: string | Uploa
 
 export type BodyInput =
   | { readonly kind: "form"; readonly fields: FormFields }
-  | { readonly kind: "json"; readonly value: unknown };
+  | {
+      readonly kind: "json";
+      readonly value: unknown;
+      /** The document's bytes, which tell an integer that is written out from a number with an exponent. */
+      readonly source?: Uint8Array;
+    };
 
 export interface BindInput {
   /** The path segments behind module and class, each percent-decoded. */
@@ -112,6 +118,7 @@ class CompiledBinder implements Binder {
   readonly #queryVerb: boolean;
   readonly #schemas: SchemaRunner | undefined;
   readonly #attempts: CompileContext["attempts"];
+  readonly #numbers: JsonNumbers;
   readonly #notes: Note[] = [];
 
   constructor(given: MethodSignature, options: BinderOptions) {
@@ -120,6 +127,7 @@ class CompiledBinder implements Binder {
     const unknownKeywords = options.unknownKeywords ?? "reject";
     const context = typeCompiler(signature.definitions, unknownKeywords);
     this.#attempts = context.attempts;
+    this.#numbers = context.numbers;
     this.#reportsUnknown = unknownKeywords === "reject";
     this.#queryVerb = QUERY_VERBS.has(signature.verb);
     this.#argumentCount = signature.parameters.length;
@@ -183,6 +191,7 @@ class CompiledBinder implements Binder {
     } finally {
       // also when a schema throws: nothing of this request may reach the next
       this.#given.clear();
+      if (request.body?.kind === "json") this.#numbers.source = undefined;
     }
   }
 
@@ -192,6 +201,7 @@ class CompiledBinder implements Binder {
     const fault =
       (query !== "" ? given.addQuery(query) : undefined) ?? (body ? given.addBody(body) : undefined);
     if (fault) return new BindFaults(400, [fault]);
+    if (body?.kind === "json") this.#numbers.source = body.source;
     const faults: BindFault[] = [];
     const values: unknown[] = new Array(this.#argumentCount);
     for (let at = 0; at < values.length; at++) values[at] = undefined;

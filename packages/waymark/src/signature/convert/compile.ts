@@ -8,6 +8,7 @@ import {
   reject,
   scalarConverter,
 } from "./converter.ts";
+import { JsonNumbers } from "./json-numbers.ts";
 import { arrayConverter, tupleConverter } from "./lists.ts";
 import { objectConverter } from "./objects.ts";
 import { type Check, dayCheck, numberCheck, stringCheck } from "./refinements.ts";
@@ -33,6 +34,7 @@ export const typeCompiler = (
     definitions,
     unknownKeywords,
     attempts: { left: MAXIMUM_ATTEMPTS },
+    numbers: new JsonNumbers(),
     compile: (type) => compileType(type, context, compiled),
   };
   return context;
@@ -61,12 +63,12 @@ const compileType = (
     case "response":
       return RAW;
     default:
-      return compileScalar(type);
+      return compileScalar(type, context);
   }
 };
 
-const compileScalar = (type: ScalarNode): Converter => {
-  const plain = SCALARS[type.kind];
+const compileScalar = (type: ScalarNode, { numbers }: CompileContext): Converter => {
+  const plain = type.kind === "number" ? numberConverter(numbers) : SCALARS[type.kind];
   if (!type.refinements) return plain;
   const check = scalarCheck(type.kind, type.refinements);
   return check ? checked(plain, check) : plain;
@@ -119,16 +121,18 @@ export const RAW: Converter = {
   fromJson: (value) => value,
 };
 
-const SCALARS: { readonly [kind in ScalarNode["kind"]]: Converter } = {
-  string: STRING,
-  number: scalarConverter({
+const numberConverter = (numbers: JsonNumbers): Converter =>
+  scalarConverter({
     expected: "a number",
     problem: numberProblem,
     rank: RANK.number,
     text: numberFromText,
-    json: numberFromJson,
+    json: (value) => numberFromJson(value, numbers),
     fitting: "number",
-  }),
+  });
+
+const SCALARS: { readonly [kind in Exclude<ScalarNode["kind"], "number">]: Converter } = {
+  string: STRING,
   bigint: scalarConverter({
     expected: "an integer",
     expectedInJson: "an integer, written as a string",

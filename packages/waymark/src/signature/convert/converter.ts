@@ -1,5 +1,6 @@
 import type { UploadedFile } from "../binder.ts";
 import type { TypeNode } from "../model.ts";
+import type { JsonNumbers } from "./json-numbers.ts";
 
 /** What a conversion answers when the value does not fit; the reason stands in its notes. */
 export const INVALID: unique symbol = Symbol("invalid");
@@ -43,6 +44,7 @@ export interface CompileContext {
   /** What becomes of names that an object type does not have: a fault, or nothing. */
   readonly unknownKeywords: "reject" | "ignore";
   readonly compile: (type: TypeNode) => Converter;
+  readonly numbers: JsonNumbers;
   /**
    * How many more members of unions may turn out not to fit, in their parts, for one request: members
    * that contain the union again would else be tried in all combinations.

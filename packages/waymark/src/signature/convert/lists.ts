@@ -58,17 +58,20 @@ export const arrayConverter = (type: ArrayNode, context: CompileContext): Conver
     },
     fromFile: (file, notes) => fromList([file], notes),
     fromList,
-    fromItem: itemOf(fromJson, "a list"),
+    fromItem: itemOf(fromJson, "a list", context),
     fromJson,
   };
 };
 
 /** A list within a list: each of the outer one's texts is JSON. */
 const itemOf =
-  (fromJson: Converter["fromJson"], expected: string): Converter["fromItem"] =>
+  (fromJson: Converter["fromJson"], expected: string, { numbers }: CompileContext): Converter["fromItem"] =>
   (value, notes) => {
     const list = typeof value === "string" ? parseJsonText(value) : INVALID;
-    return list === INVALID ? reject(notes, `must be ${expected}, written as JSON`) : fromJson(list, notes);
+    if (typeof value !== "string" || list === INVALID) {
+      return reject(notes, `must be ${expected}, written as JSON`);
+    }
+    return numbers.within(value, () => fromJson(list, notes));
   };
 
 /** A tuple: a name that comes as often as it has items, in that order, or a JSON array. */
@@ -108,7 +111,7 @@ export const tupleConverter = (type: TupleNode, context: CompileContext): Conver
     fromText: (text, notes) => fromList([text], notes),
     fromFile: (file, notes) => fromList([file], notes),
     fromList,
-    fromItem: itemOf(fromJson, expected),
+    fromItem: itemOf(fromJson, expected, context),
     fromJson,
   };
 };

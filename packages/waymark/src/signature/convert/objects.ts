@@ -97,7 +97,8 @@ export const objectConverter = (type: ObjectNode, context: CompileContext): Conv
   };
   const fromText = (text: string, notes: Note[]): unknown => {
     const value = parseJsonText(text);
-    return value === INVALID ? reject(notes, "must be an object, written as JSON") : fromJson(value, notes);
+    if (value === INVALID) return reject(notes, "must be an object, written as JSON");
+    return context.numbers.within(text, () => fromJson(value, notes));
   };
   const fromFile = (_file: unknown, notes: Note[]): unknown => reject(notes, "must be an object, got a file");
   return {

@@ -1,4 +1,5 @@
 import { INVALID } from "./converter.ts";
+import type { JsonNumbers } from "./json-numbers.ts";
 
 // RFC 8259, section 6
 const NUMBER = /^-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
@@ -6,7 +7,10 @@ const INTEGER = /^-?(?:0|[1-9]\d*)$/;
 /** BigInt of n digits costs more than n steps; no identifier is near this. */
 const MAXIMUM_DIGITS = 1_000;
 
-/** A number by JSON's grammar; an integer that a number cannot hold exactly, or an overflow, is INVALID. */
+/**
+ * A number by JSON's grammar. An overflow is INVALID, and so is an integer beyond 2^53 that is written out: its digits
+ * would be lost. With a fraction or an exponent it makes no such claim.
+ */
 export const numberFromText = (text: string): number | typeof INVALID => {
   const length = text.length;
   // a plain short integer, which most are, without the regular expression
@@ -28,20 +32,21 @@ export const numberFromText = (text: string): number | typeof INVALID => {
   return writtenAsInteger && !Number.isSafeInteger(value) ? INVALID : value;
 };
 
-/**
- * JSON.parse has already rounded, so an integer beyond 2^53 cannot be trusted; from 1e21 on a number
- * is written with an exponent, and never was an integer that someone counts in.
- */
-export const numberFromJson = (value: unknown): number | typeof INVALID => {
+/** A number of a JSON document, by the same rule as {@link numberFromText}. */
+export const numberFromJson = (value: unknown, numbers: JsonNumbers): number | typeof INVALID => {
   if (typeof value !== "number" || !Number.isFinite(value)) return INVALID;
-  const lost = Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 1e21;
-  return lost ? INVALID : value;
+  if (Number.isSafeInteger(value) || !Number.isInteger(value)) return value;
+  return numbers.hasInteger(value) ? INVALID : value;
 };
 
-/** Why something that looks like a number is none. */
+/** Why something that looks like a number is refused. */
 export const numberProblem = (value: unknown, isText: boolean): string | undefined => {
   const isNumber = isText ? NUMBER.test(String(value)) : typeof value === "number";
-  return isNumber ? "is too large a number to be exact" : undefined;
+  if (!isNumber) return undefined;
+  // an integer of 310 digits is refused for its digits too, but no double comes near it
+  return Number.isFinite(Number(value))
+    ? `is too large an integer to be exact: it must be within ±${Number.MAX_SAFE_INTEGER}`
+    : "is too large a number";
 };
 
 export const bigintFromText = (text: string): bigint | typeof INVALID =>

@@ -1,0 +1,72 @@
+/**
+ * How the numbers of a JSON document were written. `JSON.parse` makes the same double of `1e20` and of
+ * `100000000000000000000`, but only the second claims to be exact. The text is looked at when such a double is
+ * converted, so that other documents pay nothing.
+ */
+export class JsonNumbers {
+  #source: string | Uint8Array | undefined = undefined;
+  #integers: ReadonlySet<number> | undefined = undefined;
+
+  /** Names the text of the document whose values are converted next; undefined where only its values are known. */
+  set source(source: string | Uint8Array | undefined) {
+    this.#source = source;
+    this.#integers = undefined;
+  }
+
+  /** Converts a document within the current one: JSON in a text of it. */
+  within<Result>(source: string, convert: () => Result): Result {
+    const outer = this.#source;
+    const integers = this.#integers;
+    this.source = source;
+    try {
+      return convert();
+    } finally {
+      this.#source = outer;
+      this.#integers = integers;
+    }
+  }
+
+  /** Whether the document writes a double beyond 2^53 as an integer, without fraction and exponent. */
+  hasInteger(value: number): boolean {
+    // without a text, it was written as JavaScript writes it
+    if (this.#source === undefined) return /^-?\d+$/.test(String(value));
+    this.#integers ??= largeIntegers(
+      typeof this.#source === "string" ? this.#source : new TextDecoder("latin1").decode(this.#source),
+    );
+    return this.#integers.has(Math.abs(value));
+  }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+/** 2^53 has 16 digits. */
+const SHORTEST = 16;
+
+/** The integers beyond 2^53 of a valid JSON text, without their signs. */
+const largeIntegers = (text: string): ReadonlySet<number> => {
+  const found = new Set<number>();
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      at++;
+      while (at < text.length && text.charCodeAt(at) !== QUOTE)
+        at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
+    } else if (isDigit(code)) {
+      const start = at;
+      while (isDigit(text.charCodeAt(at + 1))) at++;
+      const end = at + 1;
+      while (isPartOfNumber(text.charCodeAt(at + 1))) at++;
+      const isInteger = at + 1 === end;
+      if (!isInteger || end - start < SHORTEST) continue;
+      const value = Number(text.slice(start, end));
+      if (!Number.isSafeInteger(value)) found.add(value);
+    }
+  }
+  return found;
+};
+
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
+
+/** A digit, or one of `.eE+-`. */
+const isPartOfNumber = (code: number): boolean =>
+  isDigit(code) || code === 0x2e || code === 0x65 || code === 0x45 || code === 0x2b || code === 0x2d;

@@ -224,6 +224,8 @@ suite("types", () => {
     ["/** @minimum 1 @maximum 5 */ it: number", { type: "number", minimum: 1, maximum: 5 }],
     ["/** @format int32 */ it: number", { type: "integer", format: "int32" }],
     ["/** @format integer @minimum 0 */ it: number", { type: "integer", minimum: 0 }],
+    ["/** @integer @minimum 0 */ it: number", { type: "integer", minimum: 0 }],
+    ["/** @integer @format int64 */ it: number", { type: "integer", format: "int64" }],
     ["/** @format double */ it: number", { type: "number", format: "double" }],
     [
       "/** @minLength 1 @maxLength 2 @pattern ^a */ it: string",

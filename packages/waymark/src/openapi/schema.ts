@@ -88,10 +88,9 @@ const scalarSchema = ({ kind, refinements = {} }: ScalarNode): JsonSchema => {
   }
 };
 
-const numberSchema = ({ format, ...bounds }: Refinements): JsonSchema => {
-  if (format === undefined) return { type: "number", ...bounds };
-  const isInteger = INTEGER_FORMATS.has(format);
-  return { type: isInteger ? "integer" : "number", ...(format !== "integer" && { format }), ...bounds };
+const numberSchema = ({ format, integer, ...bounds }: Refinements): JsonSchema => {
+  const type = integer || (format !== undefined && INTEGER_FORMATS.has(format)) ? "integer" : "number";
+  return { type, ...(format !== undefined && format !== "integer" && { format }), ...bounds };
 };
 
 const renamed = (

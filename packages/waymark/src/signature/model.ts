@@ -9,6 +9,8 @@ export interface SourceLocation {
 export interface Refinements {
   readonly minimum?: number;
   readonly maximum?: number;
+  /** Its `type` is `integer`. */
+  readonly integer?: true;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;

@@ -12,7 +12,10 @@ export const refineType = (type: TypeNode, key: keyof Refinements, text: string)
   return refined ? { type: refined } : { problem: `does not go with this type${hint(key, value)}` };
 };
 
-const parseValue = (key: keyof Refinements, text: string): string | number | { readonly problem: string } => {
+type RefinementValue = string | number | true;
+
+const parseValue = (key: keyof Refinements, text: string): RefinementValue | { readonly problem: string } => {
+  if (key === "integer") return text === "" || { problem: `takes no value, not "${text}"` };
   if (key === "pattern") {
     try {
       new RegExp(text, "u");
@@ -33,10 +36,10 @@ const parseValue = (key: keyof Refinements, text: string): string | number | { r
   return value;
 };
 
-const hint = (key: keyof Refinements, value: string | number): string =>
+const hint = (key: keyof Refinements, value: RefinementValue): string =>
   key === "format" ? ` ("${value}" is a format of ${FORMATS.get(String(value))!.applies}s)` : "";
 
-const apply = (type: TypeNode, key: keyof Refinements, value: string | number): TypeNode | undefined => {
+const apply = (type: TypeNode, key: keyof Refinements, value: RefinementValue): TypeNode | undefined => {
   switch (type.kind) {
     case "union": {
       const members = type.members.map((member) => apply(member, key, value));
@@ -58,17 +61,18 @@ const apply = (type: TypeNode, key: keyof Refinements, value: string | number): 
   }
 };
 
-const fits = (kind: ScalarNode["kind"], key: keyof Refinements, value: string | number): boolean => {
+const fits = (kind: ScalarNode["kind"], key: keyof Refinements, value: RefinementValue): boolean => {
   if (key === "format") {
     if (kind === "date") return value === "date" || value === "date-time";
     return FORMATS.get(String(value))!.applies === (kind === "string" ? "string" : "number");
   }
-  if (key === "minimum" || key === "maximum") return kind === "number" || kind === "bigint";
+  if (key === "minimum" || key === "maximum" || key === "integer")
+    return kind === "number" || kind === "bigint";
   return kind === "string";
 };
 
 const withRefinement = <Node extends { readonly refinements?: Refinements }>(
   node: Node,
   key: keyof Refinements,
-  value: string | number,
+  value: RefinementValue,
 ): Node => ({ ...node, refinements: { ...node.refinements, [key]: value } });

@@ -38,6 +38,8 @@ const TYPES = [
   "{ /** @minLength 1 @maxLength 2 */ a: string; /** @pattern ^x */ b?: string }",
   "{ /** @minLength 1 @maxLength 2 */ a: number[] }",
   "{ /** @format integer */ a: number }",
+  "{ /** @integer */ a: number }",
+  "{ /** @integer @maximum 5 */ a?: number | null }",
   "{ a: unknown }",
   "{ a: object }",
 ];

@@ -51,6 +51,19 @@ const CASES: readonly (readonly [parameter: string, text: string, fault?: string
   ["/** @format byte */ it: string", "aGk="],
   ["/** @format byte */ it: string", "aGk", "must be base64 text"],
   ["/** @format password */ it: string", "x"],
+  ["/** @integer */ it: number", "3"],
+  ["/** @integer */ it: number", "3.0"],
+  ["/** @integer */ it: number", "-9007199254740991"],
+  ["/** @integer */ it: number", "1.5", "must be an integer"],
+  ["/** @integer */ it: number", "1e300", "must be an integer within ±9007199254740991"],
+  ["/** @integer */ it: number", "9007199254740992.0", "must be an integer within ±9007199254740991"],
+  ["/** @integer @minimum 1 @maximum 5 */ it: number", "5"],
+  ["/** @integer @minimum 1 @maximum 5 */ it: number", "6", "must be at most 5"],
+  ["/** @integer */ it: bigint", "9007199254740993"],
+  ["/** @integer */ it: number | 'all'", "all"],
+  ["/** @integer */ it: number | 'all'", "1.5", "must be an integer"],
+  ["/** @integer */ it: number[]", "1.5", "must be an integer"],
+  ["/** @format integer */ it: number", "1e300", "must be an integer within ±9007199254740991"],
   ["/** @format integer */ it: number", "3"],
   ["/** @format integer */ it: number", "3.5", "must be an integer"],
   ["/** @format int32 */ it: number", "2147483647"],
@@ -184,6 +197,8 @@ suite("a refinement that cannot be ends the start", () => {
     ["/** @minimum 1 */ it: { x: number }", /does not go/],
     ["/** @minimum 1 */ it: unknown", /does not go/],
     ["{ it }: { /** @minimum 1 */ it: boolean }", /does not go/],
+    ["/** @integer */ it: string", /@integer does not go with this type/],
+    ["/** @integer 5 */ it: number", /@integer takes no value, not "5"/],
   ];
   for (const [parameter, message] of rows) {
     test(parameter, () => {

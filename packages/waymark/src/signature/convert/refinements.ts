@@ -9,9 +9,13 @@ export const numberCheck = (
   refinements: Refinements,
 ): ((value: number | bigint) => string | undefined) | undefined => {
   const { minimum, maximum, format } = refinements;
+  const integer = refinements.integer || format === "integer";
   const formatCheck = format === undefined ? undefined : FORMATS.get(format);
-  if (minimum === undefined && maximum === undefined && !formatCheck) return undefined;
+  if (minimum === undefined && maximum === undefined && !integer && !formatCheck) return undefined;
   return (value) => {
+    if (integer && typeof value === "number" && !Number.isSafeInteger(value)) {
+      return `must be an integer${Number.isInteger(value) ? ` within ±${Number.MAX_SAFE_INTEGER}` : ""}`;
+    }
     if (minimum !== undefined && value < minimum) return `must be at least ${minimum}`;
     if (maximum !== undefined && value > maximum) return `must be at most ${maximum}`;
     if (formatCheck && !formatCheck.fits(value)) return `must be ${formatCheck.expected}`;

@@ -25,7 +25,7 @@ export interface DocComment {
 
 const NOTHING: DocComment = { description: "", deprecated: false, refinements: [], parameters: new Map() };
 
-const REFINEMENT = /(?<=^|\s)@(minimum|maximum|minLength|maxLength|pattern|format)\b[ \t]*/g;
+const REFINEMENT = /(?<=^|\s)@(minimum|maximum|integer|minLength|maxLength|pattern|format)\b[ \t]*/g;
 const BLOCK_TAG = /(?<=^|\n)[ \t]*@([a-zA-Z]+)\b/g;
 const PARAMETER = /^[ \t]*(?:\{[^}\n]*\}[ \t]*)?\[?([\w$.]+)(?:[ \t]*=[^\]\n]*)?\]?[ \t]*(?:-[ \t]+)?/;
 
@@ -88,7 +88,9 @@ const parseDocComment = (text: string, start: number): DocComment => {
 const readRefinements = (text: string, start: number): RefinementTag[] =>
   [...text.matchAll(REFINEMENT)].map((match) => {
     const rest = text.slice(match.index + match[0].length);
-    const end = /\n|\s@[a-zA-Z]+\b/.exec(rest)?.index ?? rest.length;
+    // a pattern may begin with the sign of a tag; what takes no value ends at once
+    const next = match[1] === "integer" ? /\n|(?:^|\s)@[a-zA-Z]+\b/ : /\n|\s@[a-zA-Z]+\b/;
+    const end = next.exec(rest)?.index ?? rest.length;
     return {
       key: match[1] as keyof Refinements,
       text: rest.slice(0, end).trim(),

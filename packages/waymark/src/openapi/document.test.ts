@@ -373,7 +373,57 @@ suite("bodies", () => {
   });
 });
 
+const PROBLEM = { $ref: "#/components/responses/Problem" };
+
+suite("the status that a method sets", () => {
+  const set = (status: string) => `this.response.status = ${status};`;
+  const BOOK = { "application/json": { schema: { type: "string" } } };
+  const rows: readonly (readonly [body: string, returns: string, responses: object])[] = [
+    [`${set("201")} return "x"`, ": string", { 201: BOOK }],
+    [`if (this.method === "PUT") { ${set("201")} } return "x"`, ": string", { 200: BOOK, 201: BOOK }],
+    [`if (this.method === "PUT") return "x"; ${set("201")} return "y"`, ": string", { 200: BOOK, 201: BOOK }],
+    [
+      `${set("201")} if (this.method === "PUT") ${set("202")} return "x"`,
+      ": string",
+      { 201: BOOK, 202: BOOK },
+    ],
+    [`run(() => { ${set("202")} }); return "x"`, ": string", { 200: BOOK, 202: BOOK }],
+    [`function f() { ${set("202")} } return "x"`, ": string", { 200: BOOK }],
+    [`${set("other")} return "x"`, ": string", { 200: BOOK }],
+    [`${set("404")} return "x"`, ": string", { 200: BOOK }],
+    [
+      `const it = { response: { status: 1 } }; it.response.status = 201; return "x"`,
+      ": string",
+      { 200: BOOK },
+    ],
+    [set("202"), ": void", { 202: undefined }],
+    [`${set("201")} return x`, "", { 201: undefined }],
+    [`if (x) ${set("204")} return "x"`, ": string", { 200: BOOK, 204: undefined }],
+  ];
+  for (const [body, returns, expected] of rows) {
+    test(`${returns} ${body}`, async () => {
+      const { operation } = await operationOf(`POST()${returns} { ${body} }\n unused()`);
+      const { "4XX": client, "5XX": server, ...own } = operation.responses;
+      assert.deepEqual([client, server], [PROBLEM, PROBLEM]);
+      const contents = Object.entries(own).map(([status, response]) => [
+        status,
+        "content" in response ? response.content : undefined,
+      ]);
+      assert.deepEqual(Object.fromEntries(contents), expected);
+    });
+  }
+});
+
 suite("answers", () => {
+  test("only errors are problems", async () => {
+    const { operation } = await operationOf("POST(): string");
+    const described = (status: number) =>
+      operation.responses[status] ??
+      operation.responses[`${String(status)[0]}XX`] ??
+      operation.responses.default;
+    for (const status of [200, 201, 202, 204, 302, 304]) assert.notDeepEqual(described(status), PROBLEM);
+    for (const status of [400, 404, 409, 413, 500, 503]) assert.deepEqual(described(status), PROBLEM);
+  });
   const rows: readonly (readonly [returns: string, responses: object])[] = [
     ["", { 200: undefined }],
     [": void", { 204: undefined }],
@@ -429,8 +479,8 @@ suite("answers", () => {
   for (const [returns, expected] of rows) {
     test(returns || "nothing written", async () => {
       const { operation } = await operationOf(`GET()${returns}`);
-      const { default: problem, ...own } = operation.responses;
-      assert.deepEqual(problem, { $ref: "#/components/responses/Problem" });
+      const { "4XX": client, "5XX": server, ...own } = operation.responses;
+      assert.deepEqual([client, server], [PROBLEM, PROBLEM]);
       const contents = Object.entries(own).map(([status, response]) => [
         status,
         "content" in response ? response.content : undefined,
@@ -443,9 +493,9 @@ suite("answers", () => {
 test("an alias of what only a method returns", async () => {
   const declarations = "type Result<T> = Promise<T | Response | undefined>; type Loop = Promise<Loop>;";
   const { operation } = await operationOf("GET(): Result<{ x: number }>", declarations);
-  assert.deepEqual(Object.keys(operation.responses), ["200", "204", "default"]);
+  assert.deepEqual(Object.keys(operation.responses), ["200", "204", "4XX", "5XX"]);
   const { operation: loop } = await operationOf("GET(): Loop", declarations);
-  assert.deepEqual(Object.keys(loop.responses), ["200", "default"]);
+  assert.deepEqual(Object.keys(loop.responses), ["200", "4XX", "5XX"]);
 });
 
 suite("schemas that stand in for types", () => {

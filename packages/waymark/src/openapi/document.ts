@@ -9,7 +9,7 @@ import {
   queryParameters,
   valueBody,
 } from "./parameters.ts";
-import { PROBLEM_DETAILS, PROBLEM_REFERENCE, PROBLEM_RESPONSE, responsesOf } from "./responses.ts";
+import { PROBLEM_DETAILS, PROBLEM_RESPONSE, responsesOf } from "./responses.ts";
 import { standardJsonSchema } from "./standard.ts";
 
 /** What the document needs to know of a class; a `RouteClass` is one. */
@@ -130,10 +130,7 @@ const addMethod = (
       ...(signature.deprecated && { deprecated: true }),
       ...(parameters.length > 0 && { parameters }),
       ...(body && { requestBody: body }),
-      responses: {
-        ...responsesOf(signature.returns, components.context(signature, false)),
-        default: PROBLEM_REFERENCE,
-      },
+      responses: responsesOf(signature, components.context(signature, false)),
     }));
   }
 };

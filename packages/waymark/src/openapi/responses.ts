@@ -1,5 +1,5 @@
-import type { TypeNode } from "../signature/model.ts";
-import type { JsonSchema, MediaType, OpenApiResponse } from "./model.ts";
+import type { MethodSignature, TypeNode } from "../signature/model.ts";
+import type { JsonSchema, MediaType, OpenApiResponse, Reference } from "./model.ts";
 import { type SchemaContext, schemaOf } from "./schema.ts";
 
 /** RFC 9457, with the faults that a request's arguments have. */
@@ -34,23 +34,45 @@ export const PROBLEM_RESPONSE: OpenApiResponse = {
   content: { "application/problem+json": { schema: { $ref: "#/components/schemas/ProblemDetails" } } },
 };
 
-export const PROBLEM_REFERENCE = { $ref: "#/components/responses/Problem" } as const;
+const PROBLEM_REFERENCE = { $ref: "#/components/responses/Problem" } as const;
 
-/** The answers of a method by status, from the return type as it is written; nothing is inferred. */
+/**
+ * The answers of a method by status, from the return type and the statuses that are written in its source. Nothing is
+ * inferred.
+ */
 export const responsesOf = (
+  { returns, statuses = ["default"] }: Pick<MethodSignature, "returns" | "statuses">,
+  context: SchemaContext,
+): { readonly [status: string]: OpenApiResponse | Reference } => {
+  const responses: Record<string, OpenApiResponse> = {};
+  for (const status of statuses) {
+    if (status === "default") Object.assign(responses, defaultResponses(returns, context));
+    else responses[status] = BODILESS.has(status) ? EMPTY : responseOf(returns, context);
+  }
+  return { ...responses, "4XX": PROBLEM_REFERENCE, "5XX": PROBLEM_REFERENCE };
+};
+
+const EMPTY: OpenApiResponse = { description: "Success, without a body" };
+/** Statuses whose answers have no body (RFC 9110, section 15.3). */
+const BODILESS: ReadonlySet<number> = new Set([204, 205]);
+
+const membersOf = (type: TypeNode): readonly TypeNode[] => (type.kind === "union" ? type.members : [type]);
+
+const isEmpty = ({ kind }: TypeNode): boolean => kind === "undefined" || kind === "null";
+
+const defaultResponses = (
   returns: TypeNode | undefined,
   context: SchemaContext,
 ): { readonly [status: string]: OpenApiResponse } => {
-  if (!returns) return { 200: { description: "Success" } };
-  const members = returns.kind === "union" ? returns.members : [returns];
-  const empty = members.filter(({ kind }) => kind === "undefined" || kind === "null");
-  const full = members.filter((member) => !empty.includes(member));
-  const none: OpenApiResponse = { description: "Success, with nothing to say" };
-  if (full.length === 0) return { 204: none };
-  return {
-    200: { description: "Success", content: contentOf(full, context) },
-    ...(empty.length > 0 && { 204: none }),
-  };
+  const members = returns ? membersOf(returns) : [];
+  if (returns && members.every(isEmpty)) return { 204: EMPTY };
+  return { 200: responseOf(returns, context), ...(members.some(isEmpty) && { 204: EMPTY }) };
+};
+
+const responseOf = (returns: TypeNode | undefined, context: SchemaContext): OpenApiResponse => {
+  const full = returns ? membersOf(returns).filter((member) => !isEmpty(member)) : [];
+  if (returns && full.length === 0) return EMPTY;
+  return { description: "Success", ...(returns && { content: contentOf(full, context) }) };
 };
 
 const contentOf = (

@@ -157,6 +157,8 @@ export interface MethodSignature {
   readonly parameters: readonly Parameter[];
   /** As written, without its `Promise`; absent where nothing is written. */
   readonly returns?: TypeNode;
+  /** The statuses of its successful answers, where the method sets one in its text; "default" is 200, or 204 without a body. */
+  readonly statuses?: readonly (number | "default")[];
   readonly description?: string;
   readonly deprecated?: boolean;
   readonly location: SourceLocation;

@@ -5,6 +5,7 @@ import { readDocComment } from "./jsdoc.ts";
 import type { FunctionSource } from "./module.ts";
 import type { SourceModules } from "./modules.ts";
 import { readParameters } from "./parameters.ts";
+import { readStatuses } from "./statuses.ts";
 import { TypeReader } from "./types.ts";
 
 export interface MethodOptions {
@@ -57,10 +58,12 @@ const read = (
   };
   const parameters = readParameters(node.params, { types, scope, doc, onUnreadable });
   const returns = node.returnType && types.returnType(node.returnType.typeAnnotation, scope);
+  const statuses = readStatuses(node);
   return {
     verb,
     parameters,
     ...(returns && { returns }),
+    ...(statuses && { statuses }),
     ...(doc.description && { description: doc.description }),
     ...(doc.deprecated && { deprecated: true }),
     location: scope.module.source.location(start),

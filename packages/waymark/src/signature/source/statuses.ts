@@ -1,0 +1,62 @@
+import {
+  type ArrowFunctionExpression,
+  type Function as FunctionNode,
+  type Node,
+  visitorKeys,
+} from "oxc-parser";
+import type { MethodSignature } from "../model.ts";
+
+/**
+ * The success statuses of a method, where its text sets one: `this.response.status = 201`. Nothing for a method that
+ * sets none that is written out.
+ */
+export const readStatuses = (node: FunctionNode | ArrowFunctionExpression): MethodSignature["statuses"] => {
+  const body = node.body?.type === "BlockStatement" ? node.body.body : [];
+  const found = new Set<number>();
+  let isAlways = false;
+  let mayHaveReturned = false;
+  for (const statement of body) {
+    const own = statement.type === "ExpressionStatement" ? setStatus(statement.expression) : undefined;
+    if (own !== undefined && !mayHaveReturned) isAlways = true;
+    visit(statement, (inner) => {
+      const status = setStatus(inner);
+      if (status !== undefined) found.add(status);
+      if (inner.type === "ReturnStatement") mayHaveReturned = true;
+    });
+  }
+  if (found.size === 0) return undefined;
+  const statuses = [...found].sort((one, other) => one - other);
+  return isAlways ? statuses : ["default", ...statuses];
+};
+
+/** The status in `this.response.status = 201`; nothing for any other expression, and for what is no success. */
+const setStatus = (node: Node): number | undefined => {
+  if (node.type !== "AssignmentExpression" || node.operator !== "=" || node.right.type !== "Literal")
+    return undefined;
+  const response = memberOf(node.left, "status");
+  const owner = response && memberOf(response, "response");
+  const { value } = node.right;
+  const isSuccess = typeof value === "number" && value >= 200 && value < 300;
+  return owner?.type === "ThisExpression" && isSuccess ? value : undefined;
+};
+
+/** The object of `object.name`. */
+const memberOf = (node: Node, name: string): Node | undefined =>
+  node.type === "MemberExpression" &&
+  !node.computed &&
+  node.property.type === "Identifier" &&
+  node.property.name === name
+    ? node.object
+    : undefined;
+
+/** In these, `this` is another. */
+const OTHERS = new Set(["FunctionDeclaration", "FunctionExpression", "ClassDeclaration", "ClassExpression"]);
+
+const visit = (node: Node, look: (node: Node) => void): void => {
+  if (OTHERS.has(node.type)) return;
+  look(node);
+  for (const key of visitorKeys[node.type] ?? []) {
+    const child = (node as unknown as Record<string, Node | null | (Node | null)[]>)[key];
+    for (const one of Array.isArray(child) ? child : [child]) if (one) visit(one, look);
+  }
+};

@@ -65,6 +65,54 @@ test("the same book twice is a conflict", async () => {
   assert.equal(((await conflict.json()) as { code: string }).code, "DUPLICATE_BOOK");
 });
 
+test("a change that makes two books the same is a conflict", async () => {
+  const persuasion = { title: "Northanger Abbey", author: "Jane Austen" };
+  assert.equal((await send("POST", "/books", persuasion)).status, 201);
+  const added = await send("POST", "/books", { title: "Sanditon", author: "Jane Austen" });
+  const location = added.headers.get("location")!;
+  const conflict = await send("PUT", location, persuasion);
+  assert.equal(conflict.status, 409);
+  assert.equal(((await conflict.json()) as { code: string }).code, "DUPLICATE_BOOK");
+  assert.equal(
+    (await send("PUT", location, { title: "Sanditon", author: "Jane Austen", year: 1817 })).status,
+    200,
+  );
+});
+
+test("numbers that are no page, size, year, id or star are refused by name", async () => {
+  const rows: readonly (readonly [path: string, name: string])[] = [
+    ["/books?size=1.5", "size"],
+    ["/books?size=1e2.5", "size"],
+    ["/books?page=1e300", "page"],
+    ["/books?page=1.5", "page"],
+    ["/books?page=9007199254740991&size=100", "page"],
+    ["/books?page=0", "page"],
+    ["/books?page=-1", "page"],
+    ["/books/1.5", "id"],
+    ["/books/1e300", "id"],
+    ["/books/-1", "id"],
+    ["/books/covers/1.5", "book"],
+    ["/books/reviews/1e20", "book"],
+  ];
+  const named = async (answer: Response) => {
+    assert.equal(answer.status, 400);
+    const { errors } = (await answer.json()) as { errors: { name: string }[] };
+    return errors.map(({ name }) => name);
+  };
+  for (const [path, name] of rows) assert.deepEqual(await named(await ask(path)), [name], path);
+  const { headers } = await send("POST", "/books", { title: "Numbers", author: "N" });
+  const location = headers.get("location")!;
+  for (const year of [1815.5, 1e300, 1e20]) {
+    const book = { title: "Year", author: "Y", year };
+    assert.deepEqual(await named(await send("POST", "/books", book)), ["year"]);
+    assert.deepEqual(await named(await send("PUT", location, book)), ["year"]);
+  }
+  const reviews = location.replace("/books/", "/books/reviews/");
+  assert.deepEqual(await named(await send("POST", reviews, { stars: 4.5 })), ["stars"]);
+  const largest = await ask("/books?page=1000000&size=100");
+  assert.equal(largest.status, 200);
+});
+
 test("without the token nothing is changed, and nothing is told", async () => {
   for (const headers of [{}, { authorization: "Bearer wrong" }, { authorization: "Basic secret" }]) {
     const refused = await send("POST", "/books", { nonsense: true }, headers as Record<string, string>);
@@ -135,6 +183,8 @@ test("the OpenAPI document is valid, and the reviewed routes are up to date", as
   const { valid, errors } = await new Validator().validate(document);
   assert.ok(valid, JSON.stringify(errors));
   assert.ok("/books/{id}" in document.paths && "/books/reviews/{book}" in document.paths);
+  const { post } = (document.paths as Record<string, { post: { responses: object } }>)["/books"]!;
+  assert.deepEqual(Object.keys(post.responses), ["201", "4XX", "5XX"]);
   const launcher = join(import.meta.dirname, "..", "..", "packages", "waymark", "bin", "waymark.mjs");
   const args = [launcher, "routes", "--app=app.ts", `--check=${join(import.meta.dirname, "routes.txt")}`];
   execFileSync(process.execPath, args, { cwd: import.meta.dirname });

@@ -35,6 +35,9 @@ CREATE TABLE IF NOT EXISTS review (
 CREATE TABLE IF NOT EXISTS cover (book INTEGER PRIMARY KEY REFERENCES book ON DELETE CASCADE, type TEXT NOT NULL, bytes BLOB NOT NULL);
 `;
 
+/** SQLITE_CONSTRAINT_UNIQUE (https://sqlite.org/rescode.html). */
+const UNIQUE_CONSTRAINT = 2067;
+
 /** A book of this title and author is there already. */
 export class DuplicateBook extends Error {
   readonly code = "DUPLICATE_BOOK";
@@ -72,19 +75,19 @@ export class Store {
   }
 
   add({ title, author, year }: Omit<Book, "id">): Book {
-    try {
-      const sql = "INSERT INTO book (title, author, year) VALUES (?, ?, ?)";
-      const { lastInsertRowid } = this.#database.prepare(sql).run(title, author, year);
-      return { id: Number(lastInsertRowid), title, author, year };
-    } catch (error) {
-      if (String(error).includes("UNIQUE")) throw new DuplicateBook(`${title} by ${author} is there already`);
-      throw error;
-    }
+    const sql = "INSERT INTO book (title, author, year) VALUES (?, ?, ?)";
+    const { lastInsertRowid } = this.#write({ title, author }, () =>
+      this.#database.prepare(sql).run(title, author, year),
+    );
+    return { id: Number(lastInsertRowid), title, author, year };
   }
 
   change(id: number, { title, author, year }: Omit<Book, "id">): boolean {
     const sql = "UPDATE book SET title = ?, author = ?, year = ? WHERE id = ?";
-    return this.#database.prepare(sql).run(title, author, year, id).changes > 0;
+    const { changes } = this.#write({ title, author }, () =>
+      this.#database.prepare(sql).run(title, author, year, id),
+    );
+    return changes > 0;
   }
 
   remove(id: number): boolean {
@@ -112,6 +115,16 @@ export class Store {
 
   authors(): { author: string; books: number }[] {
     return this.#all("SELECT author, count(*) AS books FROM book GROUP BY author ORDER BY author");
+  }
+
+  /** Every statement that writes a title and an author can meet a book that has them. */
+  #write<T>({ title, author }: Pick<Book, "title" | "author">, write: () => T): T {
+    try {
+      return write();
+    } catch (error) {
+      if ((error as { errcode?: number }).errcode !== UNIQUE_CONSTRAINT) throw error;
+      throw new DuplicateBook(`${title} by ${author} is there already`);
+    }
   }
 
   #one<T>(sql: string, ...values: SQLInputValue[]): T | undefined {

@@ -3,25 +3,31 @@ import { services } from "../services.ts";
 import type { Book, Page, Review } from "../store.ts";
 import { Protected } from "./_protected.ts";
 
+/**
+ * The number of a book.
+ * @integer @minimum 1
+ */
+type Id = number;
+
 interface NewBook {
   /** @minLength 1 @maxLength 200 */
   title: string;
   /** @minLength 1 @maxLength 200 */
   author: string;
-  /** @minimum 1450 @maximum 2100 */
+  /** @integer @minimum 1450 @maximum 2100 */
   year?: number | null;
 }
 
 interface Paging {
   /** Only books by this author. */
   author?: string;
-  /** @minimum 1 */
+  /** @integer @minimum 1 @maximum 1000000 */
   page?: number;
-  /** @minimum 1 @maximum 100 */
+  /** @integer @minimum 1 @maximum 100 */
   size?: number;
 }
 
-function found(id: number): Book {
+function found(id: Id): Book {
   const book = services.store.book(id);
   if (book === undefined) throw new HttpError(404, `there is no book ${id}`);
   return book;
@@ -30,7 +36,7 @@ function found(id: number): Book {
 /** `/books` and `/books/{id}` */
 export class Default extends Protected {
   /** One book, or a page of the list. */
-  GET(id?: number, { author, page = 1, size = 20 }: Paging = {}): Book | Page<Book> {
+  GET(id?: Id, { author, page = 1, size = 20 }: Paging = {}): Book | Page<Book> {
     if (id !== undefined) return found(id);
     const list = services.store.books(author, page, size);
     if (page * size < list.total) {
@@ -48,30 +54,30 @@ export class Default extends Protected {
     return book;
   }
 
-  PUT(id: number, { title, author, year = null }: NewBook): Book {
+  PUT(id: Id, { title, author, year = null }: NewBook): Book {
     if (!services.store.change(id, { title, author, year })) found(id);
     return found(id);
   }
 
-  DELETE(id: number): void {
+  DELETE(id: Id): void {
     if (!services.store.remove(id)) found(id);
   }
 }
 
 /** `/books/reviews/{book}` */
 export class Reviews extends Protected {
-  GET(book: number): Review[] {
+  GET(book: Id): Review[] {
     return services.store.reviews(found(book).id);
   }
 
-  POST(book: number, { stars, text = "" }: NewReview): Review {
+  POST(book: Id, { stars, text = "" }: NewReview): Review {
     this.response.status = 201;
     return services.store.addReview(found(book).id, stars, text);
   }
 }
 
 interface NewReview {
-  /** @minimum 1 @maximum 5 */
+  /** @integer @minimum 1 @maximum 5 */
   stars: number;
   /** @maxLength 2000 */
   text?: string;
@@ -81,13 +87,13 @@ const IMAGES = new Set(["image/png", "image/jpeg", "image/webp"]);
 
 /** `/books/covers/{book}` */
 export class Covers extends Protected {
-  GET(book: number): Blob {
+  GET(book: Id): Blob {
     const cover = services.store.cover(found(book).id);
     if (cover === undefined) throw new HttpError(404, `book ${book} has no cover`);
     return new Blob([cover.bytes], { type: cover.type });
   }
 
-  async PUT(book: number, { file }: { file: File }): Promise<void> {
+  async PUT(book: Id, { file }: { file: File }): Promise<void> {
     found(book);
     if (!IMAGES.has(file.type)) throw new HttpError(415, `a cover is one of ${[...IMAGES].join(", ")}`);
     services.store.setCover(book, { type: file.type, bytes: new Uint8Array(await file.arrayBuffer()) });

@@ -1,14 +1,7 @@
 import { RAW, typeCompiler } from "./convert/compile.ts";
-import {
-  type CompileContext,
-  type Converter,
-  describe,
-  INVALID,
-  MAXIMUM_ATTEMPTS,
-  type Note,
-  shortened,
-} from "./convert/converter.ts";
+import { type Converter, describe, INVALID, type Note, shortened } from "./convert/converter.ts";
 import type { JsonNumbers } from "./convert/json-numbers.ts";
+import type { Outcomes } from "./convert/outcomes.ts";
 import { type BindFault, BindFaults } from "./faults.ts";
 import { GivenArguments, ORIGIN, originPlace } from "./given.ts";
 import {
@@ -117,8 +110,8 @@ class CompiledBinder implements Binder {
   readonly #reportsUnknown: boolean;
   readonly #queryVerb: boolean;
   readonly #schemas: SchemaRunner | undefined;
-  readonly #attempts: CompileContext["attempts"];
   readonly #numbers: JsonNumbers;
+  readonly #outcomes: Outcomes;
   readonly #notes: Note[] = [];
 
   constructor(given: MethodSignature, options: BinderOptions) {
@@ -126,8 +119,8 @@ class CompiledBinder implements Binder {
     const signature = assignSchemaRoles(given, schemas);
     const unknownKeywords = options.unknownKeywords ?? "reject";
     const context = typeCompiler(signature.definitions, unknownKeywords);
-    this.#attempts = context.attempts;
     this.#numbers = context.numbers;
+    this.#outcomes = context.outcomes;
     this.#reportsUnknown = unknownKeywords === "reject";
     this.#queryVerb = QUERY_VERBS.has(signature.verb);
     this.#argumentCount = signature.parameters.length;
@@ -191,13 +184,13 @@ class CompiledBinder implements Binder {
     } finally {
       // also when a schema throws: nothing of this request may reach the next
       this.#given.clear();
+      this.#outcomes.clear();
       if (request.body?.kind === "json") this.#numbers.source = undefined;
     }
   }
 
   #bind({ segments, query, body }: BindInput): BindResult | Promise<BindResult> {
     const given = this.#given;
-    this.#attempts.left = MAXIMUM_ATTEMPTS;
     const fault =
       (query !== "" ? given.addQuery(query) : undefined) ?? (body ? given.addBody(body) : undefined);
     if (fault) return new BindFaults(400, [fault]);

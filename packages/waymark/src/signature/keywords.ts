@@ -1,4 +1,11 @@
-import { type CompileContext, type Converter, INVALID, type Note, shortened } from "./convert/converter.ts";
+import {
+  type CompileContext,
+  type Converter,
+  INVALID,
+  type Note,
+  shortened,
+  shortenedPath,
+} from "./convert/converter.ts";
 import { asObject, type Discriminator, findDiscriminator } from "./convert/unions.ts";
 import type { BindFault } from "./faults.ts";
 import { type GivenArguments, ORIGIN, type Origin, originPlace } from "./given.ts";
@@ -205,7 +212,7 @@ export const convertGiven = (
 /** Turns a conversion's notes into faults of the argument `name`, and empties them. */
 export const takeNotes = (notes: Note[], place: BindFault["in"], name: string, faults: BindFault[]): void => {
   for (const note of notes) {
-    faults.push({ in: place, name: shortened(name) + note.path, message: note.message });
+    faults.push({ in: place, name: shortened(name) + shortenedPath(note.path), message: note.message });
   }
   notes.length = 0;
 };

@@ -242,6 +242,18 @@ suite("work and answers are bounded", () => {
       assert.ok(result.faults.every((fault) => fault.name.length < 150));
     }
   });
+  test("the way to a deep fault is not repeated in full", () => {
+    const long = "n".repeat(100);
+    const declarations = "type Deep = { [name: string]: Deep } | number;";
+    let it: unknown = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`end${index}`, "x"]));
+    for (let level = 0; level < 150; level++) it = { [`${long}${level}`]: it };
+    const binder = binderOf("POST({ it }: { it: Deep })", declarations);
+    const result = binder.bind({ segments: [], query: "", body: { kind: "json", value: { it } } });
+    assert.ok(result instanceof BindFaults);
+    assert.equal(result.faults.length, 100);
+    assert.ok(result.faults.every((fault) => fault.name.length < 600));
+    assert.match(result.faults[99]!.name, /^it\.n{99}.*….*\.end99$/);
+  });
   test("a union that contains itself is not tried in all combinations", () => {
     const declarations =
       "type Twin = { next?: Twin; a: string } | { next?: Twin; b: string } | { next?: Twin; c: string };";

@@ -3,7 +3,7 @@ import {
   type CompileContext,
   type Converter,
   INVALID,
-  MAXIMUM_ATTEMPTS,
+  type Note,
   RANK,
   reject,
   scalarConverter,
@@ -11,6 +11,7 @@ import {
 import { JsonNumbers } from "./json-numbers.ts";
 import { arrayConverter, tupleConverter } from "./lists.ts";
 import { objectConverter } from "./objects.ts";
+import { Outcomes } from "./outcomes.ts";
 import { type Check, dayCheck, numberCheck, stringCheck } from "./refinements.ts";
 import {
   bigintFromText,
@@ -33,7 +34,7 @@ export const typeCompiler = (
   const context: CompileContext = {
     definitions,
     unknownKeywords,
-    attempts: { left: MAXIMUM_ATTEMPTS },
+    outcomes: new Outcomes(),
     numbers: new JsonNumbers(),
     compile: (type) => compileType(type, context, compiled),
   };
@@ -202,6 +203,8 @@ const literalConverter = ({ value }: LiteralNode): Converter => {
   });
 };
 
+const copies = (notes: readonly Note[]): Note[] => notes.map((note) => ({ ...note }));
+
 /** How far a value may go into a type that contains itself; more would exhaust the stack. */
 const MAXIMUM_DEPTH = 200;
 
@@ -215,6 +218,14 @@ const referenceConverter = (
   if (known) return known;
   let target: Converter | undefined;
   let depth = 0;
+  const { outcomes } = context;
+  const convert = (value: unknown, notes: Note[]): unknown => {
+    if (depth === MAXIMUM_DEPTH) return reject(notes, `is nested more than ${MAXIMUM_DEPTH} deep`, true);
+    depth++;
+    const result = target!.fromJson(value, notes);
+    depth--;
+    return result;
+  };
   const reference: Converter = {
     expected: `a ${name}`,
     rank: RANK.object,
@@ -225,10 +236,16 @@ const referenceConverter = (
     fromItem: (value, notes) => target!.fromItem(value, notes),
     fromList: (values, notes) => target!.fromList(values, notes),
     fromJson: (value, notes) => {
-      if (depth === MAXIMUM_DEPTH) return reject(notes, `is nested more than ${MAXIMUM_DEPTH} deep`, true);
-      depth++;
-      const result = target!.fromJson(value, notes);
-      depth--;
+      if (!outcomes.isKeeping || typeof value !== "object" || value === null) return convert(value, notes);
+      const known = outcomes.find(name, value);
+      if (known) {
+        // what contains the value puts its own way before these
+        notes.push(...copies(known.notes));
+        return known.result;
+      }
+      const start = notes.length;
+      const result = convert(value, notes);
+      outcomes.keep(name, value, { result, notes: copies(notes.slice(start)) });
       return result;
     },
   };

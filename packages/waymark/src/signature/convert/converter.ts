@@ -1,6 +1,7 @@
 import type { UploadedFile } from "../binder.ts";
 import type { TypeNode } from "../model.ts";
 import type { JsonNumbers } from "./json-numbers.ts";
+import type { Outcomes } from "./outcomes.ts";
 
 /** What a conversion answers when the value does not fit; the reason stands in its notes. */
 export const INVALID: unique symbol = Symbol("invalid");
@@ -45,15 +46,8 @@ export interface CompileContext {
   readonly unknownKeywords: "reject" | "ignore";
   readonly compile: (type: TypeNode) => Converter;
   readonly numbers: JsonNumbers;
-  /**
-   * How many more members of unions may turn out not to fit, in their parts, for one request: members
-   * that contain the union again would else be tried in all combinations.
-   */
-  readonly attempts: { left: number };
+  readonly outcomes: Outcomes;
 }
-
-/** How many attempts at the members of unions a request has; a body of 1 MiB has no more such values. */
-export const MAXIMUM_ATTEMPTS = 200_000;
 
 /** After so many reasons, the rest of a list or an object is not looked at: the answer would outgrow the request. */
 export const MAXIMUM_NOTES = 100;
@@ -91,10 +85,17 @@ export const shortened = (name: string): string =>
   name.length > MAXIMUM_NAME ? `${name.slice(0, MAXIMUM_NAME)}…` : name;
 
 /** How a property is written in a path: `.x`, `["a b"]`. */
-export const propertyStep = (name: string): string =>
-  /^[\p{ID_Start}$_][\p{ID_Continue}$-]*$/u.test(name)
-    ? `.${shortened(name)}`
-    : `[${JSON.stringify(shortened(name))}]`;
+export const propertyStep = (name: string): string => {
+  const own = shortened(name);
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$-]*…?$/u.test(own) ? `.${own}` : `[${JSON.stringify(own)}]`;
+};
+
+/** The way to a deep part is a client's choice too, and each of a hundred faults may have it. */
+const MAXIMUM_PATH = 500;
+
+/** A path with its middle left out where it is long. */
+export const shortenedPath = (path: string): string =>
+  path.length > MAXIMUM_PATH ? `${path.slice(0, MAXIMUM_PATH / 2)}…${path.slice(-MAXIMUM_PATH / 2)}` : path;
 
 /** What a JSON value is, to follow "got": `a string`. */
 export const describe = (value: unknown): string => {

@@ -18,6 +18,7 @@ export const unionConverter = (type: UnionNode, context: CompileContext): Conver
   const expected = orList(members.map((member) => member.expected));
   const takesList = members.some((member) => member.rank === RANK.list || member.rank === RANK.unknown);
   const discriminated = discriminatedConverter(type, members, context);
+  const { outcomes } = context;
 
   const firstOf = (
     candidates: readonly Converter[],
@@ -34,9 +35,6 @@ export const unionConverter = (type: UnionNode, context: CompileContext): Conver
         return result;
       }
       const own = notes.splice(before);
-      if (own.some((note) => note.path !== "") && --context.attempts.left < 0) {
-        return reject(notes, "fits too many types in part to be told apart", true);
-      }
       if (isNearer(own, best)) best = own;
     }
     // a member that fits but for its parts or bounds says more than the list of all members
@@ -59,10 +57,17 @@ export const unionConverter = (type: UnionNode, context: CompileContext): Conver
       takesList
         ? firstOf(byRank, notes, "", (member) => member.fromList(values, notes))
         : reject(notes, `must come once, came ${values.length} times`),
-    fromJson: (value, notes) =>
-      discriminated && typeof value === "object" && value !== null && !Array.isArray(value)
-        ? discriminated(value as Record<string, unknown>, notes)
-        : firstOf(members, notes, `, got ${describe(value)}`, (member) => member.fromJson(value, notes)),
+    fromJson: (value, notes) => {
+      if (discriminated && typeof value === "object" && value !== null && !Array.isArray(value)) {
+        return discriminated(value as Record<string, unknown>, notes);
+      }
+      outcomes.begin();
+      const result = firstOf(members, notes, `, got ${describe(value)}`, (member) =>
+        member.fromJson(value, notes),
+      );
+      outcomes.end();
+      return result;
+    },
   };
 };
 

@@ -12,3 +12,5 @@ export type { CorsOptions } from "./http/cors.ts";
 export type { HttpErrorOptions, RequestFault } from "./http/error.ts";
 export { HttpError } from "./http/error.ts";
 export type { Incoming } from "./http/incoming.ts";
+export type { JsonLimits } from "./http/json.ts";
+export { parseJson } from "./http/json.ts";

@@ -15,6 +15,32 @@ test("any JSON comes back as JSON.parse has it", () => {
   );
 });
 
+test("a duplicate member is refused with its name and place", () => {
+  assert.throws(() => parseJson(bytes('{"items":[{"size":1,\n"size":2}]}')), {
+    status: 400,
+    message: 'the JSON body has the member "size" twice in items[0], at line 2, column 1',
+    options: { errors: [{ in: "body", name: "items[0].size", message: "must be given only once" }] },
+  });
+  const long = JSON.stringify("n".repeat(5000));
+  assert.throws(
+    () => parseJson(bytes(`{${long}:1,${long}:1}`)),
+    ({ message }: Error) => message.length < 200,
+  );
+});
+
+test("limits on members and containers apply before anything is parsed", () => {
+  const limits = { members: 2, containers: 3 };
+  assert.deepEqual(parseJson(bytes('{"a":[[]],"b":1}'), limits), { a: [[]], b: 1 });
+  assert.throws(() => parseJson(bytes('{"a":1,"b":1,"c":1}'), limits), {
+    status: 413,
+    message: "the JSON body has 3 members; the limit is 2",
+  });
+  assert.throws(() => parseJson(bytes("[[],[],{}"), limits), {
+    status: 413,
+    message: "the JSON body has 4 objects and lists; the limit is 3",
+  });
+});
+
 test("any bytes give a value or a 400", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (body) => {

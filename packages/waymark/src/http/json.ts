@@ -1,16 +1,34 @@
 import { isUtf8 } from "node:buffer";
 import { HttpError } from "./error.ts";
+import { countKeys, locateDuplicate, outlineJson } from "./json-members.ts";
+
+/** What a caller of `parseJson` allows besides its defaults. */
+export interface JsonLimits {
+  /** Members of all objects together. Default: as many as the body holds. */
+  readonly members?: number;
+  /** Objects and lists together. Default: as many as the body holds. */
+  readonly containers?: number;
+}
 
 /** Deeper documents than this have no honest use, and would overflow the stack of whatever walks them. */
 const MAX_DEPTH = 1_000;
 
-/** Parses a JSON body: strictly UTF-8, bounded in depth, and without a key that could reach a prototype. */
-export function parseJson(bytes: Uint8Array): unknown {
+/** How much of a member's name a message shows. */
+const LONGEST_NAME = 100;
+
+/**
+ * Parses a JSON body: strictly UTF-8, bounded in depth, without duplicate members, and without a key that could reach
+ * a prototype. `limits` apply before anything is allocated.
+ * @throws {HttpError} 400, and 413 above `limits`
+ */
+export function parseJson(bytes: Uint8Array, limits: JsonLimits = {}): unknown {
   const text = decodeUtf8(bytes);
-  // A document of n characters is at most n / 2 deep, so that short ones need no scan.
-  if (text.length > MAX_DEPTH * 2 && isTooDeep(text)) {
+  const { members, containers, depth } = outlineJson(text);
+  if (depth > MAX_DEPTH) {
     throw new HttpError(400, `the JSON body is nested more than ${MAX_DEPTH} levels deep`);
   }
+  refuseAbove(limits.members, members, "members");
+  refuseAbove(limits.containers, containers, "objects and lists");
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -18,6 +36,7 @@ export function parseJson(bytes: Uint8Array): unknown {
     throw new HttpError(400, `the body is not valid JSON: ${(error as Error).message.slice(0, 200)}`);
   }
   if (text.includes("__proto__") || text.includes("\\u")) refuseProto(value);
+  if (members !== countKeys(value)) refuseDuplicate(text);
   return value;
 }
 
@@ -30,19 +49,23 @@ export function decodeUtf8(bytes: Uint8Array): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
 
-/** Counts brackets outside strings. Malformed text gets any answer: `JSON.parse` refuses it anyway. */
-function isTooDeep(text: string): boolean {
-  let depth = 0;
-  for (let at = 0; at < text.length; at++) {
-    const char = text.charCodeAt(at);
-    if (char === 0x22) {
-      at++;
-      while (at < text.length && text.charCodeAt(at) !== 0x22) at += text.charCodeAt(at) === 0x5c ? 2 : 1;
-    } else if (char === 0x5b || char === 0x7b) {
-      if (++depth > MAX_DEPTH) return true;
-    } else if (char === 0x5d || char === 0x7d) depth--;
-  }
-  return false;
+function refuseAbove(limit: number | undefined, count: number, what: string): void {
+  if (limit === undefined || count <= limit) return;
+  throw new HttpError(413, `the JSON body has ${count} ${what}; the limit is ${limit}`);
+}
+
+function refuseDuplicate(text: string): void {
+  const duplicate = locateDuplicate(text);
+  if (duplicate === undefined) return;
+  const { parent, line, column } = duplicate;
+  const name =
+    duplicate.name.length > LONGEST_NAME ? `${duplicate.name.slice(0, LONGEST_NAME)}...` : duplicate.name;
+  const path = parent === "" ? name : `${parent}.${name}`;
+  throw new HttpError(
+    400,
+    `the JSON body has the member ${JSON.stringify(name)} twice${parent === "" ? "" : ` in ${parent}`}, at line ${line}, column ${column}`,
+    { errors: [{ in: "body", name: path, message: "must be given only once" }] },
+  );
 }
 
 function refuseProto(value: unknown): void {

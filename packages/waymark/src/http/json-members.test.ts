@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { countKeys, locateDuplicate, outlineJson } from "./json-members.ts";
+
+interface Case {
+  readonly text: string;
+  readonly name: string;
+  readonly parent: string;
+  readonly line?: number;
+  readonly column: number;
+}
+
+const duplicates: Case[] = [
+  { text: '{"a":1,"a":2}', name: "a", parent: "", column: 8 },
+  { text: '{"a":1,"\\u0061":1}', name: "a", parent: "", column: 8 },
+  { text: '{"":1,"":1}', name: "", parent: "", column: 7 },
+  { text: '{"1":1,"2":1,"1":1}', name: "1", parent: "", column: 14 },
+  { text: '{"__proto__":1,"__proto__":1}', name: "__proto__", parent: "", column: 16 },
+  { text: '{"a":{"b":[1,{"c":0,"c":0}]}}', name: "c", parent: "a.b[1]", column: 21 },
+  { text: '[[],{},{"x":{},"x" \t:[]}]', name: "x", parent: "[2]", column: 16 },
+  { text: '{"a":{"a":1},\n "b":"x:\\"{",\n  "a":1}', name: "a", parent: "", line: 3, column: 3 },
+  {
+    text: `{"${"k".repeat(100)}\\"":1,"${"k".repeat(100)}\\"":1}`,
+    name: `${"k".repeat(100)}"`,
+    parent: "",
+    column: 107,
+  },
+  { text: '{"a":{"deep":{"er":1}},"a":1}', name: "a", parent: "", column: 24 },
+];
+for (const { text, name, parent, line = 1, column } of duplicates) {
+  test(`located: ${text}`, () => {
+    assert.notEqual(outlineJson(text).members, countKeys(JSON.parse(text)));
+    assert.deepEqual(locateDuplicate(text), { name, parent, line, column });
+  });
+}
+
+test("a text has as many members as its value has keys, however its strings are written", () => {
+  const string = fc.string({
+    unit: fc.constantFrom('"', "\\", ":", "{", "]", ",", "a", "é", "\n"),
+    maxLength: 80,
+  });
+  // V8 can take a name that ends with an escape for one that ends with a backslash (nodejs/node#63785).
+  const name = string.map((text) => `${text}.`);
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom(null, 1, true),
+      string,
+      fc.array(tie("value"), { maxLength: 3 }),
+      fc.dictionary(name, tie("value"), { maxKeys: 3 }),
+    ),
+  }));
+  fc.assert(
+    fc.property(value, fc.constantFrom(0, 2), (input, space) => {
+      const text = JSON.stringify(input, undefined, space);
+      assert.equal(outlineJson(text).members, countKeys(JSON.parse(text)));
+      assert.equal(locateDuplicate(text), undefined);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("a member that is written again anywhere is found", () => {
+  /** A value as a list of members, so that names may repeat. */
+  type Node = { members: [string, Node][] } | { items: Node[] } | { plain: unknown };
+  const write = (node: Node): string => {
+    if ("plain" in node) return JSON.stringify(node.plain);
+    if ("items" in node) return `[${node.items.map(write).join(",")}]`;
+    return `{${node.members.map(([name, of]) => `${JSON.stringify(name)}:${write(of)}`).join(" , ")}}`;
+  };
+  const repeats = (node: Node): boolean => {
+    if ("plain" in node) return false;
+    if ("items" in node) return node.items.some(repeats);
+    const names = node.members.map(([name]) => name);
+    return new Set(names).size < names.length || node.members.some(([, of]) => repeats(of));
+  };
+  const { node } = fc.letrec<{ node: Node }>((tie) => ({
+    node: fc.oneof(
+      { maxDepth: 4 },
+      fc.record({ plain: fc.constantFrom<unknown>(1, "a", ":", null) }),
+      fc.record({ items: fc.array(tie("node"), { maxLength: 3 }) }),
+      fc.record({
+        members: fc.array(fc.tuple(fc.constantFrom("a", "b", "c", '"x', "\\x"), tie("node")), {
+          maxLength: 3,
+        }),
+      }),
+    ),
+  }));
+  fc.assert(
+    fc.property(node, (tree) => {
+      const text = write(tree);
+      const found = outlineJson(text).members !== countKeys(JSON.parse(text));
+      assert.equal(found, repeats(tree), text);
+      assert.equal(locateDuplicate(text) !== undefined, found, text);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("the outline counts members, containers and depth outside strings", () => {
+  assert.deepEqual(outlineJson('{"a:{[":[{},{"b":"}]:\\""}],"c":[[]]}'), {
+    members: 3,
+    containers: 6,
+    depth: 3,
+  });
+  assert.deepEqual(outlineJson("7"), { members: 0, containers: 0, depth: 0 });
+});
+
+test("malformed text ends the scan", () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: fc.constantFrom('"', "\\", "{", "}", "[", "]", ":", ",", "a") }),
+      (text) => {
+        outlineJson(text);
+      },
+    ),
+  );
+});

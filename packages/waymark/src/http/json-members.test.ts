@@ -24,7 +24,7 @@ const duplicates: Case[] = [
     text: `{"${"k".repeat(100)}\\"":1,"${"k".repeat(100)}\\"":1}`,
     name: `${"k".repeat(100)}"`,
     parent: "",
-    column: 107,
+    column: 109,
   },
   { text: '{"a":{"deep":{"er":1}},"a":1}', name: "a", parent: "", column: 24 },
 ];

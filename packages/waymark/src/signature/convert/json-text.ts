@@ -1,20 +1,38 @@
-import { INVALID } from "./converter.ts";
+import { countKeys, locateDuplicate, outlineJson } from "../../http/json-members.ts";
+import { type CompileContext, type Note, reject, shortened } from "./converter.ts";
 
 /** As deep as a JSON body may be. */
 const MAXIMUM_DEPTH = 1_000;
 
 /**
- * JSON text of a nested value in a query, a form field or a path segment: `?filter={"min":1}`.
- * INVALID when it is none, nested too deep, or has a key that could reach a prototype.
+ * Converts the JSON text of a nested value in a query, a form field or a path segment: `?filter={"min":1}`. It is held
+ * to the rules of a JSON body: bounded in depth, without duplicate members, and without a key that could reach a
+ * prototype.
  */
-export const parseJsonText = (text: string): unknown => {
+export const convertJsonText = (
+  text: string,
+  expected: string,
+  notes: Note[],
+  { numbers }: CompileContext,
+  convert: (value: unknown) => unknown,
+): unknown => {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return INVALID;
+    return reject(notes, `must be ${expected}, written as JSON`);
   }
-  return isSound(value, MAXIMUM_DEPTH) ? value : INVALID;
+  if (!isSound(value, MAXIMUM_DEPTH)) return reject(notes, `must be ${expected}, written as JSON`);
+  if (outlineJson(text).members !== countKeys(value)) {
+    const duplicate = locateDuplicate(text);
+    if (duplicate) {
+      const { name, parent, line, column } = duplicate;
+      const owner = parent === "" ? "" : ` in ${parent}`;
+      const place = `at line ${line}, column ${column} of the JSON text`;
+      return reject(notes, `has the member ${JSON.stringify(shortened(name))} twice${owner}, ${place}`, true);
+    }
+  }
+  return numbers.within(text, () => convert(value));
 };
 
 const isSound = (value: unknown, depth: number): boolean => {

@@ -11,7 +11,7 @@ import {
   RANK,
   reject,
 } from "./converter.ts";
-import { parseJsonText } from "./json-text.ts";
+import { convertJsonText } from "./json-text.ts";
 import { listCheck } from "./refinements.ts";
 
 /** A list: a name that may repeat, or a JSON array. A single text is a list of one. */
@@ -65,14 +65,11 @@ export const arrayConverter = (type: ArrayNode, context: CompileContext): Conver
 
 /** A list within a list: each of the outer one's texts is JSON. */
 const itemOf =
-  (fromJson: Converter["fromJson"], expected: string, { numbers }: CompileContext): Converter["fromItem"] =>
-  (value, notes) => {
-    const list = typeof value === "string" ? parseJsonText(value) : INVALID;
-    if (typeof value !== "string" || list === INVALID) {
-      return reject(notes, `must be ${expected}, written as JSON`);
-    }
-    return numbers.within(value, () => fromJson(list, notes));
-  };
+  (fromJson: Converter["fromJson"], expected: string, context: CompileContext): Converter["fromItem"] =>
+  (value, notes) =>
+    typeof value === "string"
+      ? convertJsonText(value, expected, notes, context, (list) => fromJson(list, notes))
+      : reject(notes, `must be ${expected}, written as JSON`);
 
 /** A tuple: a name that comes as often as it has items, in that order, or a JSON array. */
 export const tupleConverter = (type: TupleNode, context: CompileContext): Converter => {

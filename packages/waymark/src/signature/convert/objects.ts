@@ -12,7 +12,7 @@ import {
   RANK,
   reject,
 } from "./converter.ts";
-import { parseJsonText } from "./json-text.ts";
+import { convertJsonText } from "./json-text.ts";
 
 interface CompiledProperty {
   readonly name: string;
@@ -95,11 +95,8 @@ export const objectConverter = (type: ObjectNode, context: CompileContext): Conv
     }
     return notes.length > before ? INVALID : result;
   };
-  const fromText = (text: string, notes: Note[]): unknown => {
-    const value = parseJsonText(text);
-    if (value === INVALID) return reject(notes, "must be an object, written as JSON");
-    return context.numbers.within(text, () => fromJson(value, notes));
-  };
+  const fromText = (text: string, notes: Note[]): unknown =>
+    convertJsonText(text, "an object", notes, context, (value) => fromJson(value, notes));
   const fromFile = (_file: unknown, notes: Note[]): unknown => reject(notes, "must be an object, got a file");
   return {
     expected: "an object",

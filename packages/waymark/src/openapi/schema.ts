@@ -1,4 +1,5 @@
 import { INTEGER_FORMATS } from "../signature/convert/formats.ts";
+import { MAXIMUM_PATTERN_TEXT } from "../signature/convert/refinements.ts";
 import type {
   JsonLiteral,
   LiteralNode,
@@ -62,7 +63,11 @@ export const schemaOf = (type: TypeNode, context: SchemaContext): JsonSchema => 
 const scalarSchema = ({ kind, refinements = {} }: ScalarNode): JsonSchema => {
   switch (kind) {
     case "string":
-      return { type: "string", ...refinements };
+      return {
+        type: "string",
+        ...(refinements.pattern !== undefined && { maxLength: MAXIMUM_PATTERN_TEXT }),
+        ...refinements,
+      };
     case "number":
       return numberSchema(refinements);
     case "bigint":

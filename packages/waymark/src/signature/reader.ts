@@ -22,7 +22,7 @@ export interface SignatureRequest {
 export interface ReadOptions {
   /** What to do with a type that cannot be read. Default "error". */
   readonly unreadableTypes?: "error" | "raw";
-  /** Takes each warning once, in one line with file, line and column: a type passed on raw. */
+  /** Takes each warning once, in one line with file, line and column: a type passed on raw, a pattern that may backtrack without bound. */
   readonly warn?: (message: string) => void;
   /** Classes whose members are checked although no verb of theirs is asked for. */
   readonly controllers?: readonly ControllerClass[];

@@ -24,6 +24,17 @@ const CASES: readonly (readonly [parameter: string, text: string, fault?: string
   ["/** @pattern ^\\p{Lu} @maxLength 2 */ it: string", "Äb"],
   ["/** @pattern ^\\p{Lu} @maxLength 2 */ it: string", "Äbc", "must have at most 2 characters"],
   ["/** @pattern ^[a-z ]+@[a-z]+$ */ it: string", "a b@c"],
+  ["/** @pattern ^a+$ */ it: string", "a".repeat(4_096)],
+  ["/** @pattern ^a+$ */ it: string", "a".repeat(4_097), "must have at most 4096 characters"],
+  ["/** @pattern ^a+$ */ it: string", "😀".repeat(4_097), "must have at most 4096 characters"],
+  ["/** @pattern ^a+$ @maxLength 5000 */ it: string", "a".repeat(5_000)],
+  ["/** @pattern ^a+$ @maxLength 5000 */ it: string", "a".repeat(5_001), "must have at most 5000 characters"],
+  [
+    "/** @maxLength 5000 @pattern ^(a+)+$ */ it: string",
+    "a".repeat(5_001),
+    "must have at most 5000 characters",
+  ],
+  ["/** @minLength 1 */ it: string", "a".repeat(100_000)],
   ["/** @format email */ it: string", "a.b+c@example.org"],
   ["/** @format email */ it: string", "a@b@c", "must be an e-mail address"],
   ["/** @format email */ it: string", "a@-b.org", "must be an e-mail address"],
@@ -78,7 +89,7 @@ const CASES: readonly (readonly [parameter: string, text: string, fault?: string
 
 suite("refinements before a parameter", () => {
   for (const [parameter, text, fault] of CASES) {
-    test(`${parameter} <- ${text}`, () => {
+    test(`${parameter} <- ${text.slice(0, 40)}${text.length > 40 ? ` (${text.length})` : ""}`, () => {
       const actual = bound(binderOf(`GET(${parameter})`), { segments: [text], query: "" });
       if (fault === undefined)
         assert.ok((actual as unknown[])[0] !== undefined && !String(actual).startsWith("4"), String(actual));
@@ -175,6 +186,35 @@ suite("where refinements may stand", () => {
       [a!.default, b!.default, c!.default, d!.default],
       [[1, -2], { x: "y" }, undefined, undefined],
     );
+  });
+});
+
+suite("a pattern that may backtrack without bound is warned of, with its place", () => {
+  const warningsOf = (text: string): string[] => {
+    const warnings: string[] = [];
+    signatureOf(text, { warn: (message) => warnings.push(message) });
+    return warnings;
+  };
+  const rows: readonly (readonly [text: string, place: string])[] = [
+    ["class A {\n  GET(/** @pattern ^(a+)+$ */ it: string) {}\n}", "2:11"],
+    ["class A {\n  GET({ it }: { /** @pattern ^(a+)+$ */ it?: string }) {}\n}", "2:21"],
+    ["/** @pattern ^(a+)+$ */\ntype T = string;\nclass A {\n  GET(it: T[]) {}\n}", "1:5"],
+    ["class A {\n  /** @param it @pattern ^(a+)+$ */\n  GET(it: string) {}\n}", "2:17"],
+  ];
+  for (const [text, place] of rows) {
+    test(text.replaceAll("\n", " "), () => {
+      const [warning, ...others] = warningsOf(text);
+      assert.deepEqual(others, []);
+      assert.ok(
+        warning!.includes(`virtual.ts:${place}: @pattern ^(a+)+$ may backtrack without bound`),
+        warning,
+      );
+      assert.match(warning!, /Write it so that no text matches in two ways/);
+    });
+  }
+  test("not of a pattern without that, nor of one that only documents", () => {
+    assert.deepEqual(warningsOf("class A { GET(/** @pattern ^a+$ */ it: string) {} }"), []);
+    assert.deepEqual(warningsOf("/** @pattern ^(a+)+$ */ type T = string; class A { GET(): T {} }"), []);
   });
 });
 

@@ -1,12 +1,13 @@
 import { SignatureError } from "../errors.ts";
 import type { MethodSignature } from "../model.ts";
 import type { ParameterContext } from "./annotations.ts";
+import { mayBacktrackWithoutBound } from "./backtracking.ts";
 import { readDocComment } from "./jsdoc.ts";
 import type { FunctionSource } from "./module.ts";
 import type { SourceModules } from "./modules.ts";
 import { readParameters } from "./parameters.ts";
 import { readStatuses } from "./statuses.ts";
-import { TypeReader } from "./types.ts";
+import { TypeReader, type WrittenPattern } from "./types.ts";
 
 export interface MethodOptions {
   /** What to do with a type that cannot be read. */
@@ -57,6 +58,7 @@ const read = (
     return { kind: "unreadable", text };
   };
   const parameters = readParameters(node.params, { types, scope, doc, onUnreadable });
+  for (const pattern of types.patterns) checkPattern(pattern, warn);
   const returns = node.returnType && types.returnType(node.returnType.typeAnnotation, scope);
   const statuses = readStatuses(node);
   return {
@@ -69,4 +71,12 @@ const read = (
     location: scope.module.source.location(start),
     definitions: types.definitions,
   };
+};
+
+const checkPattern = ({ text, location }: WrittenPattern, warn: MethodOptions["warn"]): void => {
+  if (!mayBacktrackWithoutBound(text)) return;
+  const { file, line, column } = location;
+  warn(
+    `${file}:${line}:${column}: @pattern ${text} may backtrack without bound, so that one request occupies the process. Write it so that no text matches in two ways (\`^a+$\` instead of \`^(a+)+$\`), begin it with ^, or check the value in the method.`,
+  );
 };

@@ -1,6 +1,6 @@
 import type { Expression, Node, TSType } from "oxc-parser";
 import { SignatureError, WAYS_OUT } from "../errors.ts";
-import type { TypeNode } from "../model.ts";
+import type { SourceLocation, TypeNode } from "../model.ts";
 import { refineType } from "../refine.ts";
 import { valueContext } from "./constants.ts";
 import type { RefinementTag } from "./jsdoc.ts";
@@ -15,6 +15,11 @@ import { valueType } from "./values.ts";
 /** More than any honest type has; types that grow without end are stopped here. */
 const MAXIMUM_STEPS = 20_000;
 const MAXIMUM_DEPTH = 300;
+
+export interface WrittenPattern {
+  readonly text: string;
+  readonly location: SourceLocation;
+}
 
 /** A named type as a signature refers to it. */
 export interface NamedType {
@@ -34,6 +39,8 @@ export class TypeReader {
   /** The named types being read, so that one met again within itself becomes a reference. */
   readonly #open = new Map<string, { name: string | undefined }>();
   readonly #recursive = new Map<string, string>();
+  /** Every `@pattern` that was read, and where it is. */
+  readonly patterns: WrittenPattern[] = [];
   #steps = 0;
   #depth = 0;
 
@@ -78,7 +85,10 @@ export class TypeReader {
   refine(type: TypeNode, tags: readonly RefinementTag[], module: SourceModule): TypeNode {
     return tags.reduce((refined, { key, text, offset }) => {
       const result = refineType(refined, key, text);
-      if ("type" in result) return result.type;
+      if ("type" in result) {
+        if (key === "pattern") this.patterns.push({ text, location: module.source.location(offset) });
+        return result.type;
+      }
       throw new SignatureError(
         "INVALID_REFINEMENT",
         `@${key} ${result.problem}`,

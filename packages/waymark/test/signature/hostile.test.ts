@@ -274,6 +274,44 @@ suite("work and answers are bounded", () => {
   });
 });
 
+suite("a text of many megabytes is judged like any other", () => {
+  const long = 24 * 1024 * 1024;
+  const texts = [
+    "9".repeat(long),
+    `0.${"9".repeat(long)}`,
+    "a".repeat(long),
+    `00:00:00.${"9".repeat(long)}Z`,
+    " ".repeat(long),
+  ];
+  const types = [
+    "string",
+    "number",
+    "bigint",
+    "boolean",
+    "Date",
+    "URL",
+    "'a' | 1 | 2n",
+    "number | Date | string",
+  ];
+  const formats = ["email", "uuid", "date", "date-time", "time", "uri", "hostname", "ipv4", "ipv6", "byte"];
+  const all = [...types, ...formats.map((format) => `/** @format ${format} */ string`)];
+  for (const type of all) {
+    test(type, () => {
+      const [, comment = "", own] = /^(\/\*\*.*\*\/ )?(.*)$/.exec(type)!;
+      const binder = binderOf(`POST({ it }: { ${comment}it: ${own} })`);
+      for (const text of texts) {
+        const result = binder.bind({
+          segments: [],
+          query: "",
+          body: { kind: "form", fields: [["it", text]] },
+        });
+        assert.ok(Array.isArray(result) || result instanceof BindFaults);
+        if (result instanceof BindFaults) assert.ok(JSON.stringify(result.faults).length < 1_000);
+      }
+    });
+  }
+});
+
 suite("what was bound is what the type says", () => {
   test("numbers are finite and exact, whatever the text", () => {
     const binder = binderOf("GET(it: number)");

@@ -15,6 +15,7 @@ import { Outcomes } from "./outcomes.ts";
 import { type Check, dayCheck, numberCheck, stringCheck } from "./refinements.ts";
 import {
   bigintFromText,
+  bigintProblem,
   booleanFromText,
   dateFromText,
   numberFromJson,
@@ -137,6 +138,7 @@ const SCALARS: { readonly [kind in Exclude<ScalarNode["kind"], "number">]: Conve
   bigint: scalarConverter({
     expected: "an integer",
     expectedInJson: "an integer, written as a string",
+    problem: bigintProblem,
     rank: RANK.bigint,
     text: bigintFromText,
     json: stringOr(bigintFromText),

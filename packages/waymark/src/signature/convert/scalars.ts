@@ -4,7 +4,7 @@ import type { JsonNumbers } from "./json-numbers.ts";
 // RFC 8259, section 6
 const NUMBER = /^-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 const INTEGER = /^-?(?:0|[1-9]\d*)$/;
-/** BigInt of n digits costs more than n steps; no identifier is near this. */
+/** BigInt of n digits costs more than n steps, and a caller chooses n. No identifier or measurement is near this. */
 const MAXIMUM_DIGITS = 1_000;
 
 /**
@@ -24,7 +24,7 @@ export const numberFromText = (text: string): number | typeof INVALID => {
     }
     if (at === length) return length > 1 && text.charCodeAt(0) === 48 ? INVALID : value;
   }
-  const match = NUMBER.exec(text);
+  const match = length > MAXIMUM_DIGITS ? null : NUMBER.exec(text);
   if (!match) return INVALID;
   const value = Number(text);
   if (!Number.isFinite(value)) return INVALID;
@@ -41,6 +41,11 @@ export const numberFromJson = (value: unknown, numbers: JsonNumbers): number | t
 
 /** Why something that looks like a number is refused. */
 export const numberProblem = (value: unknown, isText: boolean): string | undefined => {
+  if (isText && String(value).length > MAXIMUM_DIGITS) {
+    return beginsWithDigits(String(value))
+      ? `is too long: a number has at most ${MAXIMUM_DIGITS} characters`
+      : undefined;
+  }
   const isNumber = isText ? NUMBER.test(String(value)) : typeof value === "number";
   if (!isNumber) return undefined;
   // an integer of 310 digits is refused for its digits too, but no double comes near it
@@ -50,7 +55,18 @@ export const numberProblem = (value: unknown, isText: boolean): string | undefin
 };
 
 export const bigintFromText = (text: string): bigint | typeof INVALID =>
-  text.length <= MAXIMUM_DIGITS && INTEGER.test(text) ? BigInt(text) : INVALID;
+  digitsOf(text) <= MAXIMUM_DIGITS && INTEGER.test(text) ? BigInt(text) : INVALID;
+
+/** Why something that looks like a bigint is refused. */
+export const bigintProblem = (value: unknown): string | undefined =>
+  typeof value === "string" && digitsOf(value) > MAXIMUM_DIGITS && beginsWithDigits(value)
+    ? `is too long: an integer has at most ${MAXIMUM_DIGITS} digits`
+    : undefined;
+
+const digitsOf = (text: string): number => (text.startsWith("-") ? text.length - 1 : text.length);
+
+/** Enough of a long text to tell a number from words. */
+const beginsWithDigits = (text: string): boolean => /^-?\d+(?:\.\d*)?$/.test(text.slice(0, 100));
 
 const TRUE = new Set(["", "true", "1", "yes", "on"]);
 const FALSE = new Set(["false", "0", "no", "off"]);

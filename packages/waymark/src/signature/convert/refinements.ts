@@ -25,7 +25,7 @@ export const numberCheck = (
 
 /**
  * How long a text with a `@pattern` may be where no `@maxLength` says it: a pattern that takes n^2 steps for n
- * characters, as many do, then takes 20 ms and not half an hour for a body of 1 MiB.
+ * characters, as many do, then takes 20 ms, and not 20 minutes for a body of 1 MiB.
  */
 export const MAXIMUM_PATTERN_TEXT = 4_096;
 

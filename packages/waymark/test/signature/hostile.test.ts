@@ -294,7 +294,8 @@ suite("a text of many megabytes is judged like any other", () => {
     "number | Date | string",
   ];
   const formats = ["email", "uuid", "date", "date-time", "time", "uri", "hostname", "ipv4", "ipv6", "byte"];
-  const all = [...types, ...formats.map((format) => `/** @format ${format} */ string`)];
+  const pattern = "/** @pattern ^(?:[a-z]{4})*$ @maxLength 100000000 */ string";
+  const all = [...types, ...formats.map((format) => `/** @format ${format} */ string`), pattern];
   for (const type of all) {
     test(type, () => {
       const [, comment = "", own] = /^(\/\*\*.*\*\/ )?(.*)$/.exec(type)!;

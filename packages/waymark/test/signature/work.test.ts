@@ -58,6 +58,12 @@ const BOXED =
 const LIST = "type Deep = [Deep, 'a'] | [Deep, 'b'] | [Deep, 'c'] | { end: 1 };";
 const JSON_TYPE = "type Any = Any[] | { [name: string]: Any } | Record<string, Any[]> | number;";
 
+/** Types that do not contain themselves, each of which has the next one in both of its members. */
+const NESTED = Array.from({ length: 10 }, (_, level) => {
+  const next = level === 9 ? "number" : `L${level + 1}`;
+  return `type L${level} = { n: ${next}; a: 1 } | { n: ${next}; b: 1 };`;
+}).join(" ");
+
 /** name, declarations, type, the members of its widest union, a document by its size */
 const SHAPES: readonly (readonly [string, string, string, number, (size: number) => Json])[] = [
   [
@@ -114,6 +120,20 @@ const SHAPES: readonly (readonly [string, string, string, number, (size: number)
   ["through records", BOXED, "Box", 2, (n) => chain(n, (it) => ({ x: { it, b: 1 } }), { x: { b: 1 } })],
   ["through tuples", LIST, "Deep", 4, (n) => chain(n, (deep) => [deep, "c"], { end: 1 })],
   ["through tuples, with a fault", LIST, "Deep", 4, (n) => chain(n, (deep) => [deep, "c"], { end: 2 })],
+  [
+    "through types that do not contain themselves",
+    NESTED,
+    "L0",
+    2,
+    (n) => chain(Math.min(n, 10), (inner) => ({ n: inner, b: 1 }), 1),
+  ],
+  [
+    "through a list of such types",
+    NESTED,
+    "L0[]",
+    2,
+    (n) => Array.from({ length: n }, () => chain(10, (inner) => ({ n: inner, b: 1 }), "x")),
+  ],
   ["anything", JSON_TYPE, "Any", 4, (n) => chain(n, (it) => ({ a: it, b: [it === null ? 1 : "x"] }), null)],
 ];
 

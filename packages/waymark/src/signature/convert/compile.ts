@@ -1,17 +1,10 @@
-import type { LiteralNode, Refinements, ScalarNode, TypeNode } from "../model.ts";
-import {
-  type CompileContext,
-  type Converter,
-  INVALID,
-  type Note,
-  RANK,
-  reject,
-  scalarConverter,
-} from "./converter.ts";
+import type { LiteralNode, Refinements, ScalarNode, TypeNode, UnionNode } from "../model.ts";
+import { type CompileContext, type Converter, INVALID, RANK, reject, scalarConverter } from "./converter.ts";
 import { JsonNumbers } from "./json-numbers.ts";
 import { arrayConverter, tupleConverter } from "./lists.ts";
 import { objectConverter } from "./objects.ts";
 import { Outcomes } from "./outcomes.ts";
+import { referenceConverter } from "./references.ts";
 import { type Check, dayCheck, numberCheck, stringCheck } from "./refinements.ts";
 import {
   bigintFromText,
@@ -26,12 +19,18 @@ import {
 import { unionConverter } from "./unions.ts";
 import { blobConverter, bytesConverter, fileConverter } from "./uploads.ts";
 
+/** Converters that several parts of a signature share. */
+interface CompiledTypes {
+  readonly references: Map<string, Converter>;
+  readonly unions: Map<string, Converter>;
+}
+
 /** A compiler for the types of one signature. */
 export const typeCompiler = (
   definitions: CompileContext["definitions"],
   unknownKeywords: CompileContext["unknownKeywords"],
 ): CompileContext => {
-  const compiled = new Map<string, Converter>();
+  const compiled: CompiledTypes = { references: new Map(), unions: new Map() };
   const context: CompileContext = {
     definitions,
     unknownKeywords,
@@ -42,16 +41,12 @@ export const typeCompiler = (
   return context;
 };
 
-const compileType = (
-  type: TypeNode,
-  context: CompileContext,
-  compiled: Map<string, Converter>,
-): Converter => {
+const compileType = (type: TypeNode, context: CompileContext, compiled: CompiledTypes): Converter => {
   switch (type.kind) {
     case "literal":
       return literalConverter(type);
     case "union":
-      return unionConverter(type, context);
+      return sharedUnion(type, context, compiled.unions);
     case "array":
       return arrayConverter(type, context);
     case "tuple":
@@ -59,7 +54,7 @@ const compileType = (
     case "object":
       return objectConverter(type, context);
     case "reference":
-      return referenceConverter(type.name, context, compiled);
+      return referenceConverter(type.name, context, compiled.references);
     case "unreadable":
     case "stream":
     case "response":
@@ -68,6 +63,25 @@ const compileType = (
       return compileScalar(type, context);
   }
 };
+
+/** One converter for a union, however many members of other unions contain it, so that it is tried once at each part. */
+const sharedUnion = (
+  type: UnionNode,
+  context: CompileContext,
+  unions: CompiledTypes["unions"],
+): Converter => {
+  if (!type.members.some((member) => PARTS.has(member.kind))) return unionConverter(type, context);
+  const key = JSON.stringify(type);
+  const known = unions.get(key);
+  if (known) return known;
+  const union = unionConverter(type, context);
+  const shared = { ...union, fromJson: context.outcomes.remembering(union.fromJson) };
+  unions.set(key, shared);
+  return shared;
+};
+
+/** The kinds whose values have parts. */
+const PARTS: ReadonlySet<TypeNode["kind"]> = new Set(["object", "array", "tuple", "reference"]);
 
 const compileScalar = (type: ScalarNode, { numbers }: CompileContext): Converter => {
   const plain = type.kind === "number" ? numberConverter(numbers) : SCALARS[type.kind];
@@ -203,57 +217,4 @@ const literalConverter = ({ value }: LiteralNode): Converter => {
     text: (text) => (parse(text) === actual ? actual : INVALID),
     json: (given) => (given === actual ? actual : INVALID),
   });
-};
-
-const copies = (notes: readonly Note[]): Note[] => notes.map((note) => ({ ...note }));
-
-/** How far a value may go into a type that contains itself; more would exhaust the stack. */
-const MAXIMUM_DEPTH = 200;
-
-/** A type within itself: its converter does not exist yet when the parts of the type are compiled. */
-const referenceConverter = (
-  name: string,
-  context: CompileContext,
-  compiled: Map<string, Converter>,
-): Converter => {
-  const known = compiled.get(name);
-  if (known) return known;
-  let target: Converter | undefined;
-  let depth = 0;
-  const { outcomes } = context;
-  const convert = (value: unknown, notes: Note[]): unknown => {
-    if (depth === MAXIMUM_DEPTH) return reject(notes, `is nested more than ${MAXIMUM_DEPTH} deep`, true);
-    depth++;
-    const result = target!.fromJson(value, notes);
-    depth--;
-    return result;
-  };
-  const reference: Converter = {
-    expected: `a ${name}`,
-    rank: RANK.object,
-    // whether it would is not known when the type that contains itself asks
-    keepsJson: false,
-    fromText: (text, notes) => target!.fromText(text, notes),
-    fromFile: (file, notes) => target!.fromFile(file, notes),
-    fromItem: (value, notes) => target!.fromItem(value, notes),
-    fromList: (values, notes) => target!.fromList(values, notes),
-    fromJson: (value, notes) => {
-      if (!outcomes.isKeeping || typeof value !== "object" || value === null) return convert(value, notes);
-      const known = outcomes.find(name, value);
-      if (known) {
-        // what contains the value puts its own way before these
-        notes.push(...copies(known.notes));
-        return known.result;
-      }
-      const start = notes.length;
-      const result = convert(value, notes);
-      outcomes.keep(name, value, { result, notes: copies(notes.slice(start)) });
-      return result;
-    },
-  };
-  compiled.set(name, reference);
-  const type = context.definitions[name];
-  if (!type) throw new TypeError(`the signature defines no type named ${name}`);
-  target = context.compile(type);
-  return reference;
 };

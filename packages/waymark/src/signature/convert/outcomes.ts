@@ -1,24 +1,47 @@
-import type { Note } from "./converter.ts";
+import type { Converter, Note } from "./converter.ts";
 
-/** What a type that contains itself has made of a part of a document. */
-export interface Outcome {
+/** What a type has made of a part of a document. */
+interface Outcome {
   readonly result: unknown;
   /** Why it does not fit, with ways that begin at the part. */
   readonly notes: readonly Note[];
 }
 
 /**
- * The outcomes of one request, kept while members of unions are tried. Members that contain the union again would
- * else try each part of a document in all combinations: 3^n for a chain of n objects and three members. With them,
- * every type looks at every part once.
+ * What types have made of the parts of one request's documents, kept while members of unions are tried. Members that
+ * contain the same type would else try each part in all combinations: 3^n for a chain of n objects and three members.
+ * With them, every type looks at every part once.
  */
 export class Outcomes {
   #tried = 0;
-  readonly #tables = new Map<string, Map<object, Outcome>>();
+  #types = 0;
+  readonly #tables = new Map<number, Map<object, Outcome>>();
 
-  /** Whether the value that is being converted may be converted again: a union is trying its members. */
-  get isKeeping(): boolean {
-    return this.#tried > 0;
+  /** A converter of JSON values that looks at each part once while a union is trying its members. */
+  remembering(convert: Converter["fromJson"]): Converter["fromJson"] {
+    const type = this.#types++;
+    return (value, notes) => {
+      if (this.#tried === 0 || typeof value !== "object" || value === null) return convert(value, notes);
+      const known = this.#tables.get(type)?.get(value);
+      if (known) {
+        // what contains the value puts its own way before these
+        notes.push(...copies(known.notes));
+        return known.result;
+      }
+      const start = notes.length;
+      const result = convert(value, notes);
+      this.#tableOf(type).set(value, { result, notes: copies(notes.slice(start)) });
+      return result;
+    };
+  }
+
+  #tableOf(type: number): Map<object, Outcome> {
+    let table = this.#tables.get(type);
+    if (!table) {
+      table = new Map();
+      this.#tables.set(type, table);
+    }
+    return table;
   }
 
   /** Begins the attempts of a union at one value. */
@@ -30,22 +53,11 @@ export class Outcomes {
     this.#tried--;
   }
 
-  find(type: string, part: object): Outcome | undefined {
-    return this.#tables.get(type)?.get(part);
-  }
-
-  keep(type: string, part: object, outcome: Outcome): void {
-    let table = this.#tables.get(type);
-    if (!table) {
-      table = new Map();
-      this.#tables.set(type, table);
-    }
-    table.set(part, outcome);
-  }
-
   /** Forgets the request. */
   clear(): void {
     this.#tried = 0;
     if (this.#tables.size > 0) this.#tables.clear();
   }
 }
+
+const copies = (notes: readonly Note[]): Note[] => notes.map((note) => ({ ...note }));

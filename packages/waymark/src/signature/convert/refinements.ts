@@ -46,10 +46,19 @@ export const stringCheck = (
       return `must have at most ${count(maxLength, "character")}`;
     }
     // after the lengths, because they bound its time
-    if (expression && !expression.test(value)) return `must match ${pattern}`;
+    if (expression && !matches(expression, value)) return `must match ${pattern}`;
     if (formatCheck && !formatCheck.fits(value)) return `must be ${formatCheck.expected}`;
     return undefined;
   };
+};
+
+/** V8 gives up on some texts of many megabytes with a RangeError. */
+const matches = (expression: RegExp, text: string): boolean => {
+  try {
+    return expression.test(text);
+  } catch {
+    return false;
+  }
 };
 
 /** A `Date` that `@format date` makes a day: midnight UTC. */

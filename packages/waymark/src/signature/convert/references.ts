@@ -1,0 +1,41 @@
+import { type CompileContext, type Converter, RANK, reject } from "./converter.ts";
+
+/** How far a value may go into a type that contains itself; more would exhaust the stack. */
+const MAXIMUM_DEPTH = 200;
+
+/** A type within itself: its converter does not exist yet when the parts of the type are compiled. */
+export const referenceConverter = (
+  name: string,
+  context: CompileContext,
+  compiled: Map<string, Converter>,
+): Converter => {
+  const known = compiled.get(name);
+  if (known) return known;
+  let target: Converter | undefined;
+  let depth = 0;
+  const reference: Converter = {
+    expected: `a ${name}`,
+    rank: RANK.object,
+    // whether it would is not known when the type that contains itself asks
+    keepsJson: false,
+    fromText: (text, notes) => target!.fromText(text, notes),
+    fromFile: (file, notes) => target!.fromFile(file, notes),
+    fromItem: (value, notes) => target!.fromItem(value, notes),
+    fromList: (values, notes) => target!.fromList(values, notes),
+    fromJson: context.outcomes.remembering((value, notes) => {
+      if (depth === MAXIMUM_DEPTH) return reject(notes, `is nested more than ${MAXIMUM_DEPTH} deep`, true);
+      depth++;
+      try {
+        return target!.fromJson(value, notes);
+      } finally {
+        // whatever is thrown, the next request starts at the top
+        depth--;
+      }
+    }),
+  };
+  compiled.set(name, reference);
+  const type = context.definitions[name];
+  if (!type) throw new TypeError(`the signature defines no type named ${name}`);
+  target = context.compile(type);
+  return reference;
+};

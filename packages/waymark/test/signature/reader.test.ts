@@ -267,6 +267,22 @@ suite("compiled JavaScript without a manifest ends the start", () => {
   });
 });
 
+test("a warning comes once, whichever methods share its type", async (context) => {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "waymark-warned-")));
+  context.after(() => rm(folder, { recursive: true }));
+  const file = join(folder, "warned.mts");
+  await writeFile(
+    file,
+    "/** @pattern ^(a+)+$ */\ntype Name = string;\nexport class A { GET(it: Name) { return it; } PUT(it: Name) { return it; } }",
+  );
+  const { A } = (await import(pathToFileURL(file).href)) as Record<string, ControllerClass>;
+  const warnings: string[] = [];
+  const requests = ["GET", "PUT"].map((verb) => ({ controller: A!, verb }));
+  readSignatures(requests, { warn: (message) => warnings.push(message) });
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0]!, /warned\.mts:1:5: @pattern \^\(a\+\)\+\$ may backtrack without bound/);
+});
+
 suite("verbs that are no methods end the start with their line", () => {
   const rows: readonly (readonly [name: string, message: RegExp])[] = [
     ["Field", /misplaced\.ts:2:3: GET is a field\. A verb must be a method: `GET\(\) \{ \.\.\. \}`/],

@@ -95,7 +95,7 @@ test("in JSON within a query or a form", async () => {
   }
 });
 
-test("names that only look alike are different members, and a body that is not parsed is not judged", async () => {
+test("names that differ in case or place are different members, and an unread body is not checked", async () => {
   const body = '{"a":1,"A":2,"b":{"a":3},"text":"{\\"a\\":1,\\"a\\":2}"}';
   assert.equal((await send("POST", "/", body)).status, 200);
   assert.equal((await send("POST", "/raw", '{"a":1,"a":2}')).status, 200);

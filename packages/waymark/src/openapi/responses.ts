@@ -37,8 +37,7 @@ export const PROBLEM_RESPONSE: OpenApiResponse = {
 const PROBLEM_REFERENCE = { $ref: "#/components/responses/Problem" } as const;
 
 /**
- * The answers of a method by status, from the return type and the statuses that are written in its source. Nothing is
- * inferred.
+ * The responses of a method by status, from its written return type and the statuses that it sets.
  */
 export const responsesOf = (
   { returns, statuses = ["default"] }: Pick<MethodSignature, "returns" | "statuses">,

@@ -57,7 +57,7 @@ test("says why a class with verbs is not routed", () => {
   ]);
 });
 
-test("says that ANY and ALL are no wildcards, and that a static method is no verb", () => {
+test("notes that ANY and ALL are not wildcards, and that a static method is not routed", () => {
   class Wild extends Controller {
     ANY() {}
     ALL() {}

@@ -114,7 +114,7 @@ function childrenOf(
   return children;
 }
 
-/** Left out in silence, such a file would answer 404. */
+/** Skipping such a file silently would make its paths answer 404. */
 function refuseUnsupported(path: string): void {
   const found = UNSUPPORTED.find(([extension]) => path.endsWith(extension));
   if (found === undefined || !isFile(path)) return;

@@ -1,7 +1,7 @@
 import type { MethodSignature } from "../signature/model.ts";
 
 const EMPTY = /^(?:async\s*)?\*?\s*[A-Z][A-Z0-9_-]*\s*\(\s*\)\s*\{/;
-/** Nothing may be between `}` and `)`: Node replaces a type with spaces, and only the reader of sources knows what it was. */
+/** `}` and `)` must touch: Node replaces an erased type with spaces, and a typed method needs the reader of sources. */
 const VARIADIC = /^(?:async\s*)?\*?\s*[A-Z][A-Z0-9_-]*\s*\(\s*\{\s*\.\.\.\s*([A-Za-z_$][\w$]*)\s*\}\)\s*\{/;
 
 /**

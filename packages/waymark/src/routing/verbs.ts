@@ -46,10 +46,10 @@ const COMMON = new Set([
   "QUERY",
   "TRACE",
 ]);
-/** What other frameworks call a handler of every method. */
+/** Names that other frameworks use for a handler of every method. */
 const WILDCARDS = ["ALL", "ANY"];
 
-/** What in a class looks like a verb and does not work as one. Runs nothing of the program. */
+/** Notes on members that look like verbs and do not work as such. Runs no code of the class. */
 export function verbNotes(
   controller: ControllerClass,
   verbs: ReadonlyMap<string, unknown>,

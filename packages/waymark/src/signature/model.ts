@@ -157,7 +157,7 @@ export interface MethodSignature {
   readonly parameters: readonly Parameter[];
   /** As written, without its `Promise`; absent where nothing is written. */
   readonly returns?: TypeNode;
-  /** The statuses of its successful answers, where the method sets one in its text; "default" is 200, or 204 without a body. */
+  /** Success statuses, if the method sets one to a literal. "default" is 200, or 204 without a body. */
   readonly statuses?: readonly (number | "default")[];
   readonly description?: string;
   readonly deprecated?: boolean;

@@ -84,7 +84,7 @@ suite("a number is an IEEE 754 double; an integer written out must be exact", ()
       assert.deepEqual(everywhere(text), new Array(7).fill("refused"));
     });
   }
-  test("the refusal says why", () => {
+  test("the fault gives the reason", () => {
     const body = jsonBody('{"it":100000000000000000000}');
     assert.deepEqual(faultsOf(bind(top, "", body)), [
       "400 body.it is too large an integer to be exact: it must be within ±9007199254740991",
@@ -97,12 +97,12 @@ suite("a number is an IEEE 754 double; an integer written out must be exact", ()
       "400 body.it is too large a number",
     ]);
   });
-  test("digits in a text of the same document mean nothing", () => {
+  test("digits within a string of the document are ignored", () => {
     const body = jsonBody('{"id":"100000000000000000000 \\"100000000000000000000","it":1e20}');
     const binder = binderOf("POST({ it, id }: { it: number; id: string })");
     assert.ok(Array.isArray(bind(binder, "", body)));
   });
-  test("one request says nothing of the next", () => {
+  test("requests are independent", () => {
     assert.ok(bind(top, "", jsonBody('{"it":100000000000000000000}')) instanceof BindFaults);
     assert.ok(Array.isArray(bind(top, "", jsonBody('{"it":1e20}'))));
   });
@@ -121,7 +121,7 @@ suite("a number is an IEEE 754 double; an integer written out must be exact", ()
   );
   const integer = fc.tuple(fc.integer({ min: 1, max: 9 }), digits).map((parts) => parts.join(""));
   const number = fc.tuple(sign, integer, fraction, exponent).map((parts) => parts.join(""));
-  test("every number of JSON's grammar is judged alike everywhere", () => {
+  test("a number has the same result in every place", () => {
     fc.assert(
       fc.property(number, (text) => {
         const results = everywhere(text);
@@ -132,7 +132,7 @@ suite("a number is an IEEE 754 double; an integer written out must be exact", ()
   });
 });
 
-test("an application judges the body's text", async () => {
+test("an application reads the body's text", async () => {
   class Default extends Controller {
     POST({ it }: { it: number }) {
       return it;

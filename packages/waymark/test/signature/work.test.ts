@@ -1,4 +1,4 @@
-/** How often the parts of a body are looked at, counted where they are read: no test here depends on a clock. */
+/** Counts how often the parts of a body are read. No test here depends on a clock. */
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import fc from "fast-check";
@@ -137,7 +137,7 @@ const SHAPES: readonly (readonly [string, string, string, number, (size: number)
   ["anything", JSON_TYPE, "Any", 4, (n) => chain(n, (it) => ({ a: it, b: [it === null ? 1 : "x"] }), null)],
 ];
 
-suite("the parts of a body are looked at in proportion to its size", () => {
+suite("the number of conversions grows with the size of the body", () => {
   for (const [name, declarations, type, members, make] of SHAPES) {
     test(name, () => {
       const binder = binderOf(`POST({ it }: { it: ${type} })`, declarations);
@@ -175,7 +175,7 @@ suite("the parts of a body are looked at in proportion to its size", () => {
   });
 });
 
-suite("what was looked at before is answered alike", () => {
+suite("repeated conversions have the same result", () => {
   test("a long chain is taken, and its values are made", () => {
     const declarations =
       "type Twin = { next?: Twin; at: Date; a: 1 } | { next?: Twin; at: Date; b: 1 } | { next?: Twin; at: Date; c: 1 };";
@@ -198,7 +198,7 @@ suite("what was looked at before is answered alike", () => {
       "400 body.it[1].next.next.next.c must be a string, got a number",
     ]);
   });
-  test("one request says nothing of the next", () => {
+  test("requests are independent", () => {
     const binder = binderOf("POST({ it }: { it: Twin })", TWIN);
     const it: { next: Json; c: string } = { next: { c: 1 }, c: "x" };
     assert.ok(bind(binder, it) instanceof BindFaults);

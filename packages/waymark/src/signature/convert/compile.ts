@@ -64,7 +64,7 @@ const compileType = (type: TypeNode, context: CompileContext, compiled: Compiled
   }
 };
 
-/** One converter for a union, however many members of other unions contain it, so that it is tried once at each part. */
+/** Equal unions share one converter, so that each value is converted once, however many members contain the union. */
 const sharedUnion = (
   type: UnionNode,
   context: CompileContext,
@@ -80,7 +80,7 @@ const sharedUnion = (
   return shared;
 };
 
-/** The kinds whose values have parts. */
+/** Kinds whose values contain other values. */
 const PARTS: ReadonlySet<TypeNode["kind"]> = new Set(["object", "array", "tuple", "reference"]);
 
 const compileScalar = (type: ScalarNode, { numbers }: CompileContext): Converter => {

@@ -90,10 +90,10 @@ export const propertyStep = (name: string): string => {
   return /^[\p{ID_Start}$_][\p{ID_Continue}$-]*…?$/u.test(own) ? `.${own}` : `[${JSON.stringify(own)}]`;
 };
 
-/** The way to a deep part is a client's choice too, and each of a hundred faults may have it. */
+/** A client chooses the path of a deep value, and each of a hundred faults repeats it. */
 const MAXIMUM_PATH = 500;
 
-/** A path with its middle left out where it is long. */
+/** A path without its middle if it is long. */
 export const shortenedPath = (path: string): string =>
   path.length > MAXIMUM_PATH ? `${path.slice(0, MAXIMUM_PATH / 2)}…${path.slice(-MAXIMUM_PATH / 2)}` : path;
 

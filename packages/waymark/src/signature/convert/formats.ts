@@ -28,7 +28,7 @@ const EMAIL =
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 const HOSTNAME = /^(?=.{1,253}$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i;
-/** Looks for what is no base64, because a group that repeats to the end of a long text would exhaust V8's stack. */
+/** Searches for a character outside base64. A repeated group would exhaust V8's stack on a long text. */
 const isBase64 = (value: string): boolean => {
   const padding = value.endsWith("==") ? 2 : value.endsWith("=") ? 1 : 0;
   return value.length % 4 === 0 && !/[^a-z\d+/]/i.test(padding > 0 ? value.slice(0, -padding) : value);

@@ -1,13 +1,13 @@
 /**
- * How the numbers of a JSON document were written. `JSON.parse` makes the same double of `1e20` and of
- * `100000000000000000000`, but only the second claims to be exact. The text is looked at when such a double is
- * converted, so that other documents pay nothing.
+ * How the numbers of a JSON document are written. `JSON.parse` makes the same double of `1e20` and of
+ * `100000000000000000000`, but only the second is written as an exact integer. The text is scanned when such a double is
+ * converted, so other documents cost nothing.
  */
 export class JsonNumbers {
   #source: string | Uint8Array | undefined = undefined;
   #integers: ReadonlySet<number> | undefined = undefined;
 
-  /** Names the text of the document whose values are converted next; undefined where only its values are known. */
+  /** The text of the document whose values are converted next. Undefined if only its values are available. */
   set source(source: string | Uint8Array | undefined) {
     this.#source = source;
     this.#integers = undefined;

@@ -1,30 +1,30 @@
 import type { Converter, Note } from "./converter.ts";
 
-/** What a type has made of a part of a document. */
+/** The result of converting one JSON value to one type. */
 interface Outcome {
   readonly result: unknown;
-  /** Why it does not fit, with ways that begin at the part. */
+  /** Why the value does not fit. Paths start at the value. */
   readonly notes: readonly Note[];
 }
 
 /**
- * What types have made of the parts of one request's documents, kept while members of unions are tried. Members that
- * contain the same type would else try each part in all combinations: 3^n for a chain of n objects and three members.
- * With them, every type looks at every part once.
+ * Results of conversions, by type and JSON value, kept for one request while a union tries its members. Members that
+ * contain the same type would otherwise convert each value in all combinations: 3^n times for a chain of n objects and
+ * three members. With these results, each type converts each value once.
  */
 export class Outcomes {
   #tried = 0;
   #types = 0;
   readonly #tables = new Map<number, Map<object, Outcome>>();
 
-  /** A converter of JSON values that looks at each part once while a union is trying its members. */
+  /** Wraps a conversion so that it runs once for each value while a union tries its members. */
   remembering(convert: Converter["fromJson"]): Converter["fromJson"] {
     const type = this.#types++;
     return (value, notes) => {
       if (this.#tried === 0 || typeof value !== "object" || value === null) return convert(value, notes);
       const known = this.#tables.get(type)?.get(value);
       if (known) {
-        // what contains the value puts its own way before these
+        // containers prefix the paths of these notes
         notes.push(...copies(known.notes));
         return known.result;
       }
@@ -44,7 +44,7 @@ export class Outcomes {
     return table;
   }
 
-  /** Begins the attempts of a union at one value. */
+  /** Called before a union tries its members. */
   begin(): void {
     this.#tried++;
   }
@@ -53,7 +53,7 @@ export class Outcomes {
     this.#tried--;
   }
 
-  /** Forgets the request. */
+  /** Drops the results of the last request. */
   clear(): void {
     this.#tried = 0;
     if (this.#tables.size > 0) this.#tables.clear();

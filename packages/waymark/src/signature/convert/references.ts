@@ -28,7 +28,7 @@ export const referenceConverter = (
       try {
         return target!.fromJson(value, notes);
       } finally {
-        // whatever is thrown, the next request starts at the top
+        // an exception must not leave its depth to the next request
         depth--;
       }
     }),

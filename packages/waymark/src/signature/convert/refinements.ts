@@ -24,8 +24,8 @@ export const numberCheck = (
 };
 
 /**
- * How long a text with a `@pattern` may be where no `@maxLength` says it: a pattern that takes n^2 steps for n
- * characters, as many do, then takes 20 ms, and not 20 minutes for a body of 1 MiB.
+ * Longest text that a `@pattern` without a `@maxLength` accepts. Many patterns take n^2 steps for n characters: 20 ms
+ * for this length, 20 minutes for a body of 1 MiB.
  */
 export const MAXIMUM_PATTERN_TEXT = 4_096;
 
@@ -45,14 +45,14 @@ export const stringCheck = (
     if (maxLength !== undefined && characters(value, maxLength) > maxLength) {
       return `must have at most ${count(maxLength, "character")}`;
     }
-    // after the lengths, because they bound its time
+    // the length checks come first: they bound the time of this one
     if (expression && !matches(expression, value)) return `must match ${pattern}`;
     if (formatCheck && !formatCheck.fits(value)) return `must be ${formatCheck.expected}`;
     return undefined;
   };
 };
 
-/** V8 gives up on some texts of many megabytes with a RangeError. */
+/** V8 throws a RangeError for some texts of many megabytes. */
 const matches = (expression: RegExp, text: string): boolean => {
   try {
     return expression.test(text);

@@ -4,12 +4,12 @@ import type { JsonNumbers } from "./json-numbers.ts";
 // RFC 8259, section 6
 const NUMBER = /^-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 const INTEGER = /^-?(?:0|[1-9]\d*)$/;
-/** BigInt of n digits costs more than n steps, and a caller chooses n. No identifier or measurement is near this. */
+/** BigInt takes more than n steps for n digits, and a caller chooses n. No identifier or measurement is this long. */
 const MAXIMUM_DIGITS = 1_000;
 
 /**
- * A number by JSON's grammar. An overflow is INVALID, and so is an integer beyond 2^53 that is written out: its digits
- * would be lost. With a fraction or an exponent it makes no such claim.
+ * A number by JSON's grammar. An overflow is INVALID, and so is an integer beyond 2^53 that is written out, because its
+ * digits would be lost. A number with a fraction or an exponent is an approximation and is accepted.
  */
 export const numberFromText = (text: string): number | typeof INVALID => {
   const length = text.length;
@@ -48,7 +48,7 @@ export const numberProblem = (value: unknown, isText: boolean): string | undefin
   }
   const isNumber = isText ? NUMBER.test(String(value)) : typeof value === "number";
   if (!isNumber) return undefined;
-  // an integer of 310 digits is refused for its digits too, but no double comes near it
+  // an integer of 310 digits overflows: its size is the better reason
   return Number.isFinite(Number(value))
     ? `is too large an integer to be exact: it must be within ±${Number.MAX_SAFE_INTEGER}`
     : "is too large a number";
@@ -65,7 +65,7 @@ export const bigintProblem = (value: unknown): string | undefined =>
 
 const digitsOf = (text: string): number => (text.startsWith("-") ? text.length - 1 : text.length);
 
-/** Enough of a long text to tell a number from words. */
+/** Whether a long text starts like a number. Reads only its beginning. */
 const beginsWithDigits = (text: string): boolean => /^-?\d+(?:\.\d*)?$/.test(text.slice(0, 100));
 
 const TRUE = new Set(["", "true", "1", "yes", "on"]);

@@ -3,12 +3,11 @@ import { basename } from "node:path";
 import type { SourceModule } from "./module.ts";
 
 const MAP_COMMENT = /^[#@]\s*sourceMappingURL=\S/;
-/** What a compiler reads or writes beside its output. */
+/** Extensions of files that a compiler reads or writes beside its output. */
 const BESIDE = [".ts", ".mts", ".cts", ".tsx", ".d.ts", ".d.mts", ".d.cts"];
 
 /**
- * What shows that a JavaScript file was compiled from TypeScript, whose types are then gone; nothing for a file that
- * someone wrote.
+ * The sign that a JavaScript file was compiled from TypeScript, which erased its types. Undefined if there is none.
  */
 export const compilationSign = ({ typed, comments, source }: SourceModule): string | undefined => {
   if (typed) return undefined;

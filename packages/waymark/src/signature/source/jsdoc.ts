@@ -88,7 +88,7 @@ const parseDocComment = (text: string, start: number): DocComment => {
 const readRefinements = (text: string, start: number): RefinementTag[] =>
   [...text.matchAll(REFINEMENT)].map((match) => {
     const rest = text.slice(match.index + match[0].length);
-    // a pattern may begin with the sign of a tag; what takes no value ends at once
+    // a pattern may start with `@`; a tag without a value ends at once
     const next = match[1] === "integer" ? /\n|(?:^|\s)@[a-zA-Z]+\b/ : /\n|\s@[a-zA-Z]+\b/;
     const end = next.exec(rest)?.index ?? rest.length;
     return {

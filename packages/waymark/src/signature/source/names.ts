@@ -34,9 +34,10 @@ export const findDeclaration = (
 };
 
 /**
- * What a type parameter of the method itself stands for: its constraint, or nothing. Another one belongs to a class or
- * function around the method. It has a different type for each class that derives from that, and the method's text does
- * not say which.
+ * The constraint of one of the method's own type parameters, if it has one. Any other type parameter belongs to a class
+ * or function around the method: each derived class gives it another argument.
+ *
+ * @throws SignatureError for a type parameter that is not the method's own
  */
 export const constraintOf = (
   reader: TypeReader,

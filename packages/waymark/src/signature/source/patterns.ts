@@ -35,8 +35,8 @@ export const readPattern = (pattern: ObjectPattern, formal: Formal, context: Par
 };
 
 /**
- * The annotation's type, with the defaults that the pattern has. A rest element holds the names that the type has left
- * over: it opens no type that is closed.
+ * The annotation's type, with the defaults of the pattern. A rest element holds the remaining names of the type; it does
+ * not open a closed type.
  */
 const mergeTypes = (type: TypeNode, pattern: ObjectPattern, context: ParameterContext): TypeNode => {
   if (type.kind === "unreadable" || type.kind === "unknown") {

@@ -7,8 +7,7 @@ import {
 import type { MethodSignature } from "../model.ts";
 
 /**
- * The success statuses of a method, where its text sets one: `this.response.status = 201`. Nothing for a method that
- * sets none that is written out.
+ * The success statuses that a method sets to a literal: `this.response.status = 201`. Undefined if it sets none.
  */
 export const readStatuses = (node: FunctionNode | ArrowFunctionExpression): MethodSignature["statuses"] => {
   const body = node.body?.type === "BlockStatement" ? node.body.body : [];
@@ -29,7 +28,7 @@ export const readStatuses = (node: FunctionNode | ArrowFunctionExpression): Meth
   return isAlways ? statuses : ["default", ...statuses];
 };
 
-/** The status in `this.response.status = 201`; nothing for any other expression, and for what is no success. */
+/** The status in `this.response.status = 201`. Undefined for any other expression and for other statuses than 2xx. */
 const setStatus = (node: Node): number | undefined => {
   if (node.type !== "AssignmentExpression" || node.operator !== "=" || node.right.type !== "Literal")
     return undefined;
@@ -49,7 +48,7 @@ const memberOf = (node: Node, name: string): Node | undefined =>
     ? node.object
     : undefined;
 
-/** In these, `this` is another. */
+/** Nodes that have a `this` of their own. */
 const OTHERS = new Set(["FunctionDeclaration", "FunctionExpression", "ClassDeclaration", "ClassExpression"]);
 
 const visit = (node: Node, look: (node: Node) => void): void => {

@@ -111,7 +111,7 @@ export class TypeReader {
   /**
    * Reads a named type. One that contains itself becomes a definition.
    *
-   * @throws SignatureError for one that is nothing but itself: `type A = B; type B = A`
+   * @throws SignatureError for a type that refers only to itself: `type A = B; type B = A`
    */
   named({ key, name, node, scope }: NamedType, read: () => TypeNode): TypeNode {
     const known = this.#recursive.get(key);
@@ -130,9 +130,9 @@ export class TypeReader {
       this.#open.delete(key);
     }
     if (entry.name === undefined) return type;
-    // TypeScript refuses it, but Node runs it, and a converter of it would call itself without end
+    // TypeScript refuses it, Node runs it, and its converter would call itself without end
     if (leadsTo(entry.name, type, this.definitions)) {
-      return this.fail(node, scope, "it leads back to itself and says nothing");
+      return this.fail(node, scope, "it refers only to itself");
     }
     this.definitions[entry.name] = type;
     this.#recursive.set(key, entry.name);

@@ -69,7 +69,9 @@ test("in a body", async () => {
     assert.equal(answer.status, 400, body);
     const problem = (await answer.json()) as Problem;
     assert.match(problem.detail, detail, body);
-    assert.deepEqual(problem.errors, [{ in: "body", name, message: "must be given only once" }]);
+    const [fault, ...others] = problem.errors;
+    assert.deepEqual([fault!.in, fault!.name, others], ["body", name, []]);
+    assert.match(fault!.message, /must be given only once/);
   }
   const other = await send("POST", "/loose", '{"a":1,"a":2}', "text/plain");
   assert.equal(other.status, 400);

@@ -128,7 +128,8 @@ export function locateDuplicate(text: string): DuplicateMember | undefined {
       at = endOfString(text, at + 1);
       if (inside?.names === undefined || !isColonNext(text, at + 1)) continue;
       // "a" and "\u0061" are the same name.
-      const name: string = JSON.parse(text.slice(start, at + 1));
+      const written = text.slice(start + 1, at);
+      const name: string = written.includes("\\") ? JSON.parse(`"${written}"`) : written;
       if (inside.names.has(name)) {
         return { name, parent: pathOf(open.slice(0, -1)), ...placeOf(text, start) };
       }

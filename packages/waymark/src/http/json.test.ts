@@ -19,7 +19,15 @@ test("a duplicate member is refused with its name and place", () => {
   assert.throws(() => parseJson(bytes('{"items":[{"size":1,\n"size":2}]}')), {
     status: 400,
     message: 'the JSON body has the member "size" twice in items[0], at line 2, column 1',
-    options: { errors: [{ in: "body", name: "items[0].size", message: "must be given only once" }] },
+    options: {
+      errors: [
+        {
+          in: "body",
+          name: "items[0].size",
+          message: "must be given only once; it is given again at line 2, column 1",
+        },
+      ],
+    },
   });
   const long = JSON.stringify("n".repeat(5000));
   assert.throws(

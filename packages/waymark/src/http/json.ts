@@ -64,7 +64,15 @@ function refuseDuplicate(text: string): void {
   throw new HttpError(
     400,
     `the JSON body has the member ${JSON.stringify(name)} twice${parent === "" ? "" : ` in ${parent}`}, at line ${line}, column ${column}`,
-    { errors: [{ in: "body", name: path, message: "must be given only once" }] },
+    {
+      errors: [
+        {
+          in: "body",
+          name: path,
+          message: `must be given only once; it is given again at line ${line}, column ${column}`,
+        },
+      ],
+    },
   );
 }
 

@@ -11,6 +11,12 @@ const DECLARATIONS = `
   interface Tree { name: string; children?: Tree[] }
   type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
   const LEVELS = ["low", "high"] as const;
+  type Rec = { children?: Rec[]; a: number } | { children?: Rec[]; b: number } | { children?: Rec[]; c: string };
+  type Inner = { a: number; b?: Inner } | { b: number };
+  type Outer = { a: Inner; b: number } | { a: Inner; c: string };
+  type Boxed = Record<string, BoxA> | Record<string, BoxB>;
+  interface BoxA { a?: Boxed; b: 1 }
+  interface BoxB { a?: Boxed; c: 1 }
 `;
 
 /** Types whose JSON is not coerced, so that the binder and a validator of the documented schema must agree. */
@@ -33,6 +39,11 @@ const TYPES = [
   "Record<string, string | number[]>",
   "Tree",
   "{ a: Json }",
+  "{ a: Rec }",
+  "{ a: Rec[] }",
+  "{ a: Outer }",
+  "{ a: { a: Outer; k: string } | { a: Outer; n: number } }",
+  "{ a: Boxed }",
   "{ a?: (typeof LEVELS)[number] }",
   "{ /** @minimum 0 @maximum 1 */ a: number }",
   "{ /** @minLength 1 @maxLength 2 */ a: string; /** @pattern ^x */ b?: string }",

@@ -2,6 +2,7 @@
  * The keys that are known to be over their limit: a map that is bounded by bytes. The oldest entry goes when it is full,
  * and each that is added has two others looked at for their end, so that what is over goes faster than it comes.
  */
+import { stringBytes } from "../observe/string-bytes.ts";
 import type { Count } from "./store.ts";
 
 /** Gauges, under the names that dashboards of this service's peers know. */
@@ -30,8 +31,11 @@ interface Entry {
   lastUse: number;
 }
 
-/** An entry, its place in the Map, and the header of its string: 122 bytes measured over 200,000 entries. */
-const ENTRY_BYTES = 128;
+/**
+ * An entry, its place in a Map that has just grown, and the headers of its string. With it, what the cache counts is
+ * within 5 % of what V8 takes for 450 to 57,000 entries and stems of 12 to 4,000 characters.
+ */
+const ENTRY_BYTES = 176;
 /** Entries that are looked at for their end whenever one is added. */
 const SWEEP = 2;
 
@@ -149,10 +153,4 @@ export class OverLimitEntries {
     if (entry.windowEnd * 1000 <= now) this.#expired += 1;
     else this.#evacuated += 1;
   }
-}
-
-/** V8 keeps a string that has a character above 255 in two bytes a character. */
-function stringBytes(text: string): number {
-  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 0xff) return text.length * 2;
-  return text.length;
 }

@@ -54,3 +54,42 @@ test("only ever the request of the very same bytes is found, and memory is bound
   const long = "x".repeat(600);
   for (let call = 0; call < 3; call++) assert.equal(ask(cache, long), undefined);
 });
+
+test("keeps a copy of a message, not the buffer that it was read into", () => {
+  const cache = new PreparedCache();
+  const read = Buffer.from("first second");
+  for (let call = 0; call < 2; call++) {
+    cache.find(1, read, 0, 5);
+    cache.offer(read, 0, 5, prepared("first"));
+  }
+  read.fill("x");
+  assert.equal(cache.find(1, Buffer.from("first"), 0, 5)?.request.domain, "first");
+});
+
+test("requests of many descriptors do not fill the memory", () => {
+  const cache = new PreparedCache();
+  const descriptor = { entries: [], limit: undefined, hitsAddend: undefined, isNegativeHits: false };
+  const part = {
+    rule: undefined,
+    statistics: undefined,
+    domainNotFound: undefined,
+    stem: "",
+    windowSize: 0,
+    hits: 1,
+    givesBack: false,
+    currentLimit: { requestsPerUnit: 0, unit: 0, name: "" },
+    near: 0,
+  } as const;
+  for (let index = 0; index < 5000; index++) {
+    const bytes = Buffer.from(String(index));
+    for (let call = 0; call < 2; call++) {
+      if (cache.find(1, bytes, 0, bytes.length) !== undefined) continue;
+      const descriptors = Array.from({ length: 250 }, () => descriptor);
+      const request = { domain: "d", descriptors, hitsAddend: 0 };
+      const parts = descriptors.map(() => part);
+      cache.offer(bytes, 0, bytes.length, { ...prepared("d"), request, parts });
+    }
+  }
+  assert.ok(cache.size > 0 && cache.size < 200, String(cache.size));
+  assert.ok(cache.bytes <= 16 * 1024 * 1024, String(cache.bytes));
+});

@@ -1,13 +1,17 @@
 import { Halves } from "./halves.ts";
+import { preparedBytes } from "./kept-bytes.ts";
 import type { Prepared } from "./prepare.ts";
 
 /** Requests that are kept, in each of two halves. */
 const CAPACITY = 4096;
+/** Bytes of the requests in each half. A request with one descriptor of usual length takes 2 KiB. */
+const MAX_BYTES = 8 * 1024 * 1024;
 /** Longer messages are not worth their bytes. */
 const LONGEST = 512;
 
 interface Kept {
-  readonly bytes: Uint8Array;
+  readonly message: Uint8Array;
+  readonly bytes: number;
   readonly prepared: Prepared;
 }
 
@@ -17,12 +21,17 @@ interface Kept {
  * A message is kept when it comes for the second time.
  */
 export class PreparedCache {
-  readonly #kept = new Halves<Kept>(CAPACITY);
+  readonly #kept = new Halves<Kept>(CAPACITY, MAX_BYTES);
   #generation = -1;
   #hash = 0;
 
   get size(): number {
     return this.#kept.size;
+  }
+
+  /** About the memory of what is kept. */
+  get bytes(): number {
+    return this.#kept.bytes;
   }
 
   /** What is kept for the message in `buffer[start..end)` under the rule set of this generation. */
@@ -42,7 +51,9 @@ export class PreparedCache {
     if (prepared.generation !== this.#generation || end - start > LONGEST) return;
     if (!this.#kept.admits(this.#hash)) return;
     prepared.isKept = true;
-    this.#kept.put(this.#hash, { bytes: buffer.slice(start, end), prepared });
+    // A copy: the `slice` of a Buffer would be a view that keeps all that was read with this message.
+    const message = new Uint8Array(buffer.subarray(start, end));
+    this.#kept.put(this.#hash, { message, bytes: preparedBytes(end - start, prepared), prepared });
   }
 }
 
@@ -64,10 +75,10 @@ function hashOf(buffer: Uint8Array, start: number, end: number): number {
   return hash | 0;
 }
 
-function holds({ bytes }: Kept, buffer: Uint8Array, start: number, end: number): boolean {
-  if (bytes.length !== end - start) return false;
-  for (let index = 0; index < bytes.length; index++) {
-    if (bytes[index] !== buffer[start + index]) return false;
+function holds({ message }: Kept, buffer: Uint8Array, start: number, end: number): boolean {
+  if (message.length !== end - start) return false;
+  for (let index = 0; index < message.length; index++) {
+    if (message[index] !== buffer[start + index]) return false;
   }
   return true;
 }

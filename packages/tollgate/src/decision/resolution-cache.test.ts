@@ -64,3 +64,25 @@ test("only ever the resolution of the very same descriptor is found", () => {
     }),
   );
 });
+
+test("descriptors that are not worth their memory are not kept", () => {
+  const cache = new ResolutionCache(10);
+  const cases: readonly (readonly [domain: string, of: Resolved])[] = [
+    ["x".repeat(1025), descriptor()],
+    ["x".repeat(1000), descriptor("y".repeat(30))],
+    ["d", descriptor("x".repeat(1024))],
+    ["d", descriptor(...Array<string>(33).fill(""))],
+  ];
+  for (const [domain, of] of cases)
+    for (let call = 0; call < 3; call++) assert.equal(ask(cache, of, "stem", domain), undefined);
+  assert.deepEqual([cache.size, cache.bytes], [0, 0]);
+});
+
+test("the memory of what is kept is bounded, whatever the length of descriptors and cache keys", () => {
+  const cache = new ResolutionCache(8192);
+  for (let index = 0; index < 20_000; index++) {
+    const of = descriptor(String(index).padEnd(1000, "x"));
+    for (let call = 0; call < 2; call++) ask(cache, of, "%E3%80%80".repeat(1000));
+  }
+  assert.ok(cache.bytes > 8 * 1024 * 1024 && cache.bytes <= 16 * 1024 * 1024, String(cache.bytes));
+});

@@ -1,5 +1,6 @@
 import type { Descriptor } from "../protocol/messages.ts";
 import { Halves } from "./halves.ts";
+import { resolutionBytes } from "./kept-bytes.ts";
 import type { Resolution } from "./resolve.ts";
 
 /** What a resolution depends on besides the rules. */
@@ -9,10 +10,15 @@ interface Kept {
   readonly domain: string;
   readonly descriptor: Resolved;
   readonly resolution: Resolution;
+  readonly bytes: number;
 }
 
-/** Descriptors with more characters than this are not worth their memory. */
+/** Descriptors with more characters than this, their domain included, are not worth their memory. */
 const LONGEST = 1024;
+/** Descriptors with more entries than this are not worth theirs. */
+const MOST_ENTRIES = 32;
+/** In each half. Descriptors of usual lengths take less than 1 KiB. */
+const MAX_BYTES = 8 * 1024 * 1024;
 
 /**
  * Resolutions by their descriptors, for one rule set at a time: for messages that differ in one descriptor and repeat
@@ -26,11 +32,16 @@ export class ResolutionCache {
 
   /** @param capacity descriptors in each of two halves */
   constructor(capacity: number) {
-    this.#kept = new Halves(capacity);
+    this.#kept = new Halves(capacity, MAX_BYTES);
   }
 
   get size(): number {
     return this.#kept.size;
+  }
+
+  /** About the memory of what is kept. */
+  get bytes(): number {
+    return this.#kept.bytes;
   }
 
   /** What is kept for a descriptor under the rule set of this generation. A newer rule set empties the cache. */
@@ -48,15 +59,17 @@ export class ResolutionCache {
   /** Keeps the resolution of the descriptor that `find` was last asked for, if it has been offered before. */
   offer(domain: string, descriptor: Resolved, resolution: Resolution): void {
     const hash = this.#hash;
-    if (hash !== undefined && this.#kept.admits(hash))
-      this.#kept.put(hash, { domain, descriptor, resolution });
+    if (hash === undefined || !this.#kept.admits(hash)) return;
+    const bytes = resolutionBytes(domain, descriptor, resolution);
+    this.#kept.put(hash, { domain, descriptor, resolution, bytes });
   }
 }
 
 /** Undefined for what is too long. */
 function hashOf(domain: string, { entries, limit }: Resolved): number | undefined {
+  let { length } = domain;
+  if (length > LONGEST || entries.length > MOST_ENTRIES) return undefined;
   let hash = hashText(0x811c9dc5, domain);
-  let length = domain.length;
   for (let index = 0; index < entries.length; index++) {
     const { key, value } = entries[index]!;
     length += key.length + value.length;

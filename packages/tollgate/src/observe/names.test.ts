@@ -42,6 +42,7 @@ describe("names of statistics", () => {
     assert.deepEqual(cutParts(["dom", "level"], 100), ["dom", "level"]);
     assert.deepEqual(cutParts(["dom", "level", "more"], 6), ["dom", "le"]);
     assert.deepEqual(cutParts(["domain", "x"], 3), ["dom"]);
+    assert.deepEqual(cutParts(["dom", "", "", "", "x"], 5), ["dom", "", ""]);
   });
 
   it("sorts tags and makes them safe for a name", () => {

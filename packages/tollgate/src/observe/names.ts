@@ -31,12 +31,13 @@ export function cut(text: string, bytes: number): string {
   return encoded.toString("utf8", 0, end);
 }
 
-/** Cuts a dotted path to `bytes`: the part that does not fit is shortened, what follows it is left out. */
+/** Cuts a dotted path to `bytes`. Shortens the part that does not fit and leaves out the parts after it. */
 export function cutParts(parts: readonly string[], bytes: number): readonly string[] {
   if (Buffer.byteLength(parts.join(".")) <= bytes) return parts;
   const kept: string[] = [];
   let left = bytes;
   for (const part of parts) {
+    if (left < 0) break;
     const short = cut(part, left);
     if (short === "" && part !== "") break;
     kept.push(short);

@@ -89,6 +89,34 @@ describe("the registry", () => {
     );
   });
 
+  it("bounds the names from requests in bytes too, and loses no hit of those that do not fit", () => {
+    const registry = createStatistics({ maxDynamicKeys: 100 });
+    const long = (index: number) => `${index}`.padEnd(600, "x");
+    for (let index = 0; index < 200; index++) {
+      registry.rule(key("d", long(index)), true).totalHits++;
+      registry.domainNotFound(long(index + 1000)).value++;
+    }
+    const names = registry.counters.map(({ name }) => name).filter((name) => name.includes("xxx"));
+    const bytes = names.reduce((sum, name) => sum + Buffer.byteLength(name), 0);
+    assert.ok(bytes > 100 * 200 && bytes <= 100 * (256 + 64), `${bytes} bytes in ${names.length} names`);
+    const hits = registry.counters.reduce((sum, series) => sum + series.read(0), 0);
+    assert.equal(hits, 400);
+  });
+
+  it("gives two long keys that begin alike the same statistics", () => {
+    const registry = createStatistics();
+    const start = "x".repeat(600);
+    assert.equal(registry.rule(key("d", `${start}a`), true), registry.rule(key("d", `${start}b`), true));
+    assert.equal(registry.domainNotFound(`${start}a`), registry.domainNotFound(`${start}b`));
+  });
+
+  it("gives a key of many empty levels a name of at most 512 bytes", () => {
+    const registry = createStatistics();
+    registry.rule(key("d", ...Array<string>(100_000).fill("")), true);
+    const name = counterName(registry.counters[0]!, 0);
+    assert.ok(Buffer.byteLength(name) <= MAX_NAME_BYTES, String(name.length));
+  });
+
   it("names the store as it was configured, and leaves users' own names alone", () => {
     const registry = createStatistics({ kvstoreName: "redis", objcacheName: "memcache" });
     registry.counter("ratelimit.service.call.should_rate_limit.kvstore_error").value++;

@@ -1,3 +1,5 @@
+import { KeyBudget } from "./key-budget.ts";
+import { boundedKey, boundedText, identityOf } from "./name-parts.ts";
 import { cut, cutParts, MAX_NAME_BYTES, sanitise, sortTags, splitTags, type Tag } from "./names.ts";
 import {
   type CounterSeries,
@@ -17,7 +19,7 @@ import { RecordingTimer } from "./timer.ts";
 export interface RegistryOptions {
   /** `EXTRA_TAGS`: on every statistic, in every sink. Default none. */
   readonly tags?: Readonly<Record<string, string>>;
-  /** `STATS_MAX_DYNAMIC_KEYS`: how many keys may come from requests. Default 100,000. */
+  /** `STATS_MAX_DYNAMIC_KEYS`: how many keys may come from requests, of 256 bytes on average. Default 100,000. */
   readonly maxDynamicKeys?: number;
   /** What stands for `kvstore` in names; `redis` where the store was configured through `REDIS_*`. */
   readonly kvstoreName?: string;
@@ -45,28 +47,31 @@ class StatisticsRegistry implements Registry {
   readonly counters: CounterSeries[] = [];
   readonly timers: TimerEntry[] = [];
   counterCount = 0;
-  readonly #maxDynamic: number;
   readonly #kvstore: string;
   readonly #objcache: string;
   readonly #gauges: Map<string, GaugeEntry> = new Map();
   readonly #singles: Map<string, SingleSeries> = new Map();
   readonly #timers: Map<string, TimerEntry> = new Map();
-  /** By domain and levels, sanitised and cut, joined by NUL. */
+  /** By the identity of the sanitised and cut key. */
   readonly #rules: Map<string, RuleSeries> = new Map();
-  /** The same by what was asked for, where that differs; bounded as the rules are. */
+  /** By the identity of the bounded key, where that is another text. */
   readonly #aliases: Map<string, RuleSeries> = new Map();
   readonly #notFound: Map<string, SingleSeries> = new Map();
   readonly #timerListeners: ((entry: TimerEntry) => void)[] = [];
   readonly #bringers: (() => Promise<void>)[] = [];
-  #dynamic = 0;
+  /** Keys of rules and unknown domains that came from requests. */
+  readonly #dynamic: KeyBudget;
+  readonly #aliasBudget: KeyBudget;
   #configured = 0;
 
   constructor(options: RegistryOptions) {
     this.tags = sortTags(options.tags ?? {});
-    this.#maxDynamic = options.maxDynamicKeys ?? 100_000;
+    const maxDynamicKeys = options.maxDynamicKeys ?? 100_000;
+    this.#dynamic = new KeyBudget(maxDynamicKeys);
+    this.#aliasBudget = new KeyBudget(maxDynamicKeys);
     this.#kvstore = options.kvstoreName ?? "kvstore";
     this.#objcache = options.objcacheName ?? "objcache";
-    this.gauge("ratelimit.statistics.dynamic_keys", () => this.#dynamic);
+    this.gauge("ratelimit.statistics.dynamic_keys", () => this.#dynamic.keys);
   }
 
   beforeRead(bring: () => Promise<void>): void {
@@ -82,33 +87,33 @@ class StatisticsRegistry implements Registry {
   }
 
   rule(key: MetricKey, fromRequest: boolean): RuleStatistics {
-    const asked = joined(key);
-    if (asked !== undefined) {
-      const known = this.#rules.get(asked) ?? this.#aliases.get(asked);
-      if (known !== undefined) return known;
-    }
-    return this.#makeRule(key, asked, fromRequest);
+    const bounded = boundedKey(key);
+    const asked = identityOf(bounded);
+    return this.#rules.get(asked) ?? this.#aliases.get(asked) ?? this.#makeRule(bounded, asked, fromRequest);
   }
 
-  #makeRule(key: MetricKey, asked: string | undefined, fromRequest: boolean): RuleSeries {
+  #makeRule(key: MetricKey, asked: string, fromRequest: boolean): RuleSeries {
     const [domain, ...levels] = cutParts([key.domain, ...key.levels].map(sanitise), MAX_KEY_BYTES);
-    const identity = [domain!, ...levels].join("\0");
+    const identity = identityOf({ domain: domain!, levels });
     let series = this.#rules.get(identity);
     if (series === undefined) {
-      const full = fromRequest ? this.#dynamic >= this.#maxDynamic : this.#configured >= MAX_CONFIGURED_KEYS;
-      if (full) return this.#other(domain!);
-      if (fromRequest) this.#dynamic++;
-      else this.#configured++;
+      if (!this.#admits(identity, fromRequest)) return this.#other(domain!);
       series = this.#addRule(identity, domain!, levels);
     }
-    if (asked !== undefined && asked !== identity && this.#aliases.size < this.#maxDynamic)
-      this.#aliases.set(asked, series);
+    if (asked !== identity && this.#aliasBudget.take(asked)) this.#aliases.set(asked, series);
     return series;
   }
 
-  /** Where keys are counted that would be one too many. Its domain is a configured one, so this is bounded too. */
+  #admits(identity: string, fromRequest: boolean): boolean {
+    if (fromRequest) return this.#dynamic.take(identity);
+    if (this.#configured >= MAX_CONFIGURED_KEYS) return false;
+    this.#configured++;
+    return true;
+  }
+
+  /** Counts keys for which there is no room. Its domain is a configured one, so this is bounded too. */
   #other(domain: string): RuleSeries {
-    const identity = `${domain}\0${OTHER}`;
+    const identity = identityOf({ domain, levels: [OTHER] });
     return this.#rules.get(identity) ?? this.#addRule(identity, domain, [OTHER]);
   }
 
@@ -125,11 +130,10 @@ class StatisticsRegistry implements Registry {
   }
 
   domainNotFound(domain: string): Counter {
-    const name = cut(sanitise(domain), MAX_KEY_BYTES);
+    const name = cut(sanitise(boundedText(domain)), MAX_KEY_BYTES);
     const known = this.#notFound.get(name);
     if (known !== undefined) return known;
-    if (this.#dynamic >= this.#maxDynamic && name !== OTHER) return this.domainNotFound(OTHER);
-    if (name !== OTHER) this.#dynamic++;
+    if (name !== OTHER && !this.#dynamic.take(name)) return this.domainNotFound(OTHER);
     const labels = { domain: name, key1: "", key2: "" };
     const series = new SingleSeries(this.#takeIds(1), `${RULE_PREFIX}.${name}`, [], labels, NOT_FOUND_STATS);
     this.#notFound.set(name, series);
@@ -187,17 +191,6 @@ class StatisticsRegistry implements Registry {
     this.counterCount += count;
     return first;
   }
-}
-
-/** Undefined where a part holds a NUL: only the sanitised form is unambiguous then. */
-function joined(key: MetricKey): string | undefined {
-  if (key.domain.includes("\0")) return undefined;
-  let all = key.domain;
-  for (const level of key.levels) {
-    if (level.includes("\0")) return undefined;
-    all += `\0${level}`;
-  }
-  return all;
 }
 
 function readSafely(read: GaugeReader): number {

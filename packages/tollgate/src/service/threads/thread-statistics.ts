@@ -1,3 +1,5 @@
+import { KeyBudget } from "../../observe/key-budget.ts";
+import { boundedKey, boundedText, identityOf } from "../../observe/name-parts.ts";
 import type {
   Counter,
   GaugeReader,
@@ -18,7 +20,7 @@ const OTHER = "_other";
  * increases when it asks. Names, bounds across threads and sinks are the main thread's affair.
  */
 export class ThreadStatistics implements Statistics {
-  readonly #maxDynamicKeys: number;
+  readonly #dynamic: KeyBudget;
   readonly #sendDurations: (timer: string, durations: BinnedDurations) => void;
   readonly #rules = new Map<string, TrackedRule>();
   readonly #notFound = new Map<string, TrackedCounter>();
@@ -26,34 +28,31 @@ export class ThreadStatistics implements Statistics {
   readonly #sources = new Map<string, { read: () => number; sent: number }>();
   readonly #gauges = new Map<string, GaugeReader>();
   readonly #timers = new Map<string, BatchingTimer>();
-  #dynamic = 0;
 
   constructor(maxDynamicKeys: number, sendDurations: (timer: string, durations: BinnedDurations) => void) {
-    this.#maxDynamicKeys = maxDynamicKeys;
+    this.#dynamic = new KeyBudget(maxDynamicKeys);
     this.#sendDurations = sendDurations;
   }
 
   rule(key: MetricKey, fromRequest: boolean): RuleStatistics {
-    const identity = JSON.stringify([key.domain, ...key.levels]);
+    const bounded = boundedKey(key);
+    const identity = identityOf(bounded);
     const known = this.#rules.get(identity);
     if (known !== undefined) return known;
-    if (fromRequest) {
-      if (this.#dynamic >= this.#maxDynamicKeys)
-        return this.rule({ domain: key.domain, levels: [OTHER] }, false);
-      this.#dynamic++;
-    }
-    const rule = new TrackedRule(key, fromRequest);
+    if (fromRequest && !this.#dynamic.take(identity))
+      return this.rule({ domain: key.domain, levels: [OTHER] }, false);
+    const rule = new TrackedRule(bounded, fromRequest);
     this.#rules.set(identity, rule);
     return rule;
   }
 
   domainNotFound(domain: string): Counter {
-    const known = this.#notFound.get(domain);
+    const bounded = boundedText(domain);
+    const known = this.#notFound.get(bounded);
     if (known !== undefined) return known;
-    if (this.#dynamic >= this.#maxDynamicKeys && domain !== OTHER) return this.domainNotFound(OTHER);
-    if (domain !== OTHER) this.#dynamic++;
+    if (bounded !== OTHER && !this.#dynamic.take(bounded)) return this.domainNotFound(OTHER);
     const counter = new TrackedCounter();
-    this.#notFound.set(domain, counter);
+    this.#notFound.set(bounded, counter);
     return counter;
   }
 

@@ -43,7 +43,7 @@ export const stats = {
     "STATS_MAX_DYNAMIC_KEYS",
     int(0, 16_777_216),
     100_000,
-    "How many statistics keys may come from values in requests; what comes after is added to the key `_other`.",
+    "How many statistics keys may come from values in requests, with 256 bytes each on average. Further keys count as `_other`. Each thread holds as many.",
   ),
   push: {
     enabled: setting(

@@ -1,0 +1,5 @@
+/** The characters of a text in memory: V8 takes two bytes for each where one of them is above U+00FF. */
+export function stringBytes(text: string): number {
+  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 0xff) return text.length * 2;
+  return text.length;
+}

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { describe, test } from "node:test";
+import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
+import { startTollgate } from "./tollgate.ts";
+
+const rules = `
+domain: shop
+descriptors:
+  - key: item
+    detailed_metric: true
+    rate_limit: { unit: day, requests_per_unit: 1000000 }
+`;
+
+/** Below the default limit of a message. */
+const LENGTH = 200_000;
+const CALLS = 600;
+/** Of each thread, in MiB. The texts of one test take more than that. */
+const HEAP = 64;
+
+/** What a caller repeats in ever new names. `:` and `|` are written differently in a statistic's name. */
+const kinds: readonly (readonly [name: string, ask: (text: string) => ReturnType<typeof request>])[] = [
+  ["unknown domains", (text) => request(text, descriptor("a=b"))],
+  [
+    "unknown domains with an empty descriptor",
+    (text) => request(text, { ...descriptor("a=b"), entries: [] }),
+  ],
+  ["values of a detailed metric", (text) => request("shop", descriptor(`item=${text}`))],
+  ["names that a statistic writes differently", (text) => request("shop", descriptor(`item=:|${text}`))],
+  [
+    "limits of the request's own",
+    (text) => request("shop", descriptor(`k=${text}`, { limit: { requestsPerUnit: 5, unit: 1 } })),
+  ],
+];
+
+/** The memory of a process that is in use now, in MiB. */
+function residentMiB(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
+}
+
+for (const workers of [1, 2])
+  describe(`a service with ${workers} threads of ${HEAP} MiB keeps no long name`, {
+    concurrency: false,
+  }, () => {
+    for (const [name, ask] of kinds)
+      test(name, { timeout: 300_000 }, async () => {
+        const tollgate = await startTollgate({
+          config: { "shop.yaml": rules },
+          env: {
+            WORKERS: String(workers),
+            NODE_OPTIONS: `--max-old-space-size=${HEAP} --max-semi-space-size=1`,
+            LOCAL_CACHE_SIZE_IN_BYTES: "1048576",
+          },
+        });
+        const callers = Array.from(
+          { length: 4 },
+          () => new GrpcCaller(tollgate.grpc, undefined, { "grpc.use_local_subchannel_pool": 1 }),
+        );
+        try {
+          const before = residentMiB(tollgate.pid);
+          for (let call = 0; call < CALLS; call += callers.length) {
+            const asked = callers.map((caller, index) => {
+              const message = ask(`${call + index} `.padEnd(LENGTH, "x"));
+              // What comes twice is kept by the caches of decisions.
+              return caller.ask(message, 60_000).then(() => caller.ask(message, 60_000));
+            });
+            await Promise.all(asked);
+          }
+          // Statistics of all threads come together in the main one.
+          const page = await (await fetch(`http://${tollgate.debug}/stats`)).text();
+          for (const line of page.split("\n")) assert.ok(line.length < 600, line.slice(0, 600));
+          const grown = residentMiB(tollgate.pid) - before;
+          assert.ok(grown < (workers + 1) * HEAP, `${grown} MiB more`);
+        } finally {
+          for (const caller of callers) caller.close();
+          assert.equal((await tollgate.stop()).code, 0, tollgate.log.slice(-20).join("\n"));
+        }
+      });
+  });

@@ -71,6 +71,19 @@ function tagPart(text: string): string {
   return sanitise(text).replace(/[.=\s]/g, "_");
 }
 
+/** `|#key:value,key2:value2`, as agents take tags; empty without tags. A value may hold `:`, a key may not. */
+export function tagFields(tags: readonly Tag[]): string {
+  const fields = tags.map(({ key, value }) => `${fieldPart(key).replaceAll(":", "_")}:${fieldPart(value)}`);
+  return fields.length === 0 ? "" : `|#${fields.join(",")}`;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const fieldUnsafe = /[|#@,\s\u0000-\u001f\u007f-\u009f]/g;
+
+function fieldPart(text: string): string {
+  return text.replace(fieldUnsafe, "_");
+}
+
 /** Takes the `.__key=value` parts out of a name. */
 export function splitTags(name: string): { readonly name: string; readonly tags: readonly Tag[] } {
   if (!name.includes(".__")) return { name, tags: [] };

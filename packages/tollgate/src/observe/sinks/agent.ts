@@ -1,5 +1,5 @@
 import type { Logger } from "../log.ts";
-import type { Tag } from "../names.ts";
+import { cut, MAX_NAME_BYTES, sanitise, type Tag, tagFields } from "../names.ts";
 import {
   type CounterSeries,
   counterName,
@@ -32,20 +32,27 @@ interface Emitted {
   readonly suffix: string;
 }
 
+/** Characters of the names that are remembered with what mogrifiers made of them. */
+const MAX_REMEMBERED = 32 * 1024 * 1024;
+
 /** The statsd protocol with tags, over UDP, as the agents of monitoring services take it. */
 export class AgentSink implements Sink {
   readonly name = "agent";
   readonly #transport: Transport;
   readonly #lines: LineBuffer;
   readonly #tags: readonly Tag[];
-  readonly #mogrify: Mogrifier;
-  /** What a name became; the registry bounds how many there are. */
+  readonly #suffix: string;
+  readonly #mogrify: Mogrifier | undefined;
+  /** What mogrifiers made of a name. Emptied where it would become too large. */
   readonly #emitted: Map<string, Emitted> = new Map();
+  #remembered = 0;
 
-  constructor(transport: Transport, tags: readonly Tag[], mogrify: Mogrifier) {
+  /** @param mogrify undefined: names stay what they are */
+  constructor(transport: Transport, tags: readonly Tag[], mogrify: Mogrifier | undefined) {
     this.#transport = transport;
     this.#lines = new LineBuffer(transport);
     this.#tags = tags;
+    this.#suffix = tagFields(tags);
     this.#mogrify = mogrify;
   }
 
@@ -82,29 +89,35 @@ export class AgentSink implements Sink {
   }
 
   #emit(name: string, own: readonly Tag[]): Emitted {
-    const id = own.length === 0 ? name : `${name}|${own.map(({ key, value }) => `${key}=${value}`).join()}`;
-    let emitted = this.#emitted.get(id);
-    if (emitted === undefined) {
-      const mogrified = this.#mogrify(name);
-      const tags = [...own, ...this.#tags, ...(mogrified?.tags ?? [])];
-      const list = tags.map(({ key, value }) => `${safe(key)}:${safe(value)}`).join(",");
-      emitted = {
-        name: safe(mogrified?.name ?? name).replaceAll(":", "_"),
-        suffix: list === "" ? "" : `|#${list}`,
-      };
-      this.#emitted.set(id, emitted);
+    if (this.#mogrify === undefined)
+      return { name, suffix: own.length === 0 ? this.#suffix : tagFields([...own, ...this.#tags]) };
+    const id = own.length === 0 ? name : name + tagFields(own);
+    return this.#emitted.get(id) ?? this.#remember(id, this.#mogrified(this.#mogrify, name, own));
+  }
+
+  #mogrified(mogrify: Mogrifier, name: string, own: readonly Tag[]): Emitted {
+    const mogrified = mogrify(name);
+    return {
+      // A template may bring what the protocol uses itself.
+      name: mogrified === undefined ? name : cut(sanitise(mogrified.name), MAX_NAME_BYTES),
+      suffix: tagFields([...own, ...this.#tags, ...(mogrified?.tags ?? [])]),
+    };
+  }
+
+  #remember(id: string, emitted: Emitted): Emitted {
+    const characters = id.length + emitted.name.length + emitted.suffix.length;
+    if (this.#remembered + characters > MAX_REMEMBERED) {
+      this.#emitted.clear();
+      this.#remembered = 0;
     }
+    this.#emitted.set(id, emitted);
+    this.#remembered += characters;
     return emitted;
   }
 }
 
-/** A mogrifier's template may bring what the protocol uses itself. */
-function safe(text: string): string {
-  return text.replace(/[|,#@\s]/g, "_");
-}
-
 /** @throws {SinkConfigError} for a bad mogrifier */
 export function createAgentSink(view: StatisticsView, options: AgentOptions): Sink {
-  const mogrify = compileMogrifiers(options.mogrifiers);
+  const mogrify = options.mogrifiers.length === 0 ? undefined : compileMogrifiers(options.mogrifiers);
   return new AgentSink(new DatagramTransport(options.host, options.port, options), view.tags, mogrify);
 }

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { createStatistics, type Registry } from "../registry.ts";
+import { AgentSink } from "./agent.ts";
+import { Flusher } from "./flusher.ts";
+import { compileMogrifiers } from "./mogrifier.ts";
+import { createOutputSink } from "./output.ts";
+import { PushSink } from "./push.ts";
+import type { Sink } from "./sink.ts";
+import type { Transport } from "./transport.ts";
+
+const PREFIX = "ratelimit.service.rate_limit.";
+const STAT = ".total_hits";
+
+/** What a sink sends, as one text. */
+async function sentBy(make: (registry: Registry, send: (text: string) => void) => Sink, registry: Registry) {
+  let sent = "";
+  const sink = make(registry, (text) => {
+    sent += text;
+  });
+  await new Flusher(registry, sink, { interval: 60_000 }).flush();
+  return sent;
+}
+
+const transport = (send: (text: string) => void): Transport => ({
+  ready: true,
+  packetBytes: 1432,
+  send,
+  room: async () => {},
+  close: async () => {},
+});
+
+/** Each sink, and how the name of a counter is found in what it sent. */
+const sinks: Readonly<Record<string, (registry: Registry) => Promise<string>>> = {
+  push: async (registry) => nameIn(await sentBy((view, send) => new PushSink(transport(send), view.tags), registry)),
+  agent: async (registry) =>
+    nameIn(await sentBy((view, send) => new AgentSink(transport(send), view.tags, undefined), registry)),
+  "agent with a mogrifier for other names": async (registry) => {
+    const mogrify = compileMogrifiers([{ name: "M", pattern: "^nothing$", emit: "x", tags: {} }]);
+    return nameIn(await sentBy((view, send) => new AgentSink(transport(send), view.tags, mogrify), registry));
+  },
+  output: async (registry) => {
+    const lines = await sentBy((_, send) => {
+      const writer = { dropped: 0, write: send, flush: async () => {} };
+      return createOutputSink(registry, { dropped: { value: 0 }, writer });
+    }, registry);
+    return (JSON.parse(lines.split("\n", 1)[0]!) as { name: string }).name;
+  },
+  "/stats": async (registry) => {
+    const page = await registry.snapshot({ filter: "^ratelimit.service.rate_limit(?s:.*)total_hits$" });
+    return page.slice(0, page.lastIndexOf(": "));
+  },
+};
+
+/** The name of the first line of the statsd protocol. */
+function nameIn(text: string): string {
+  return text.slice(0, text.indexOf(":"));
+}
+
+const cases: readonly (readonly [value: string, written: string])[] = [
+  ["plain", "plain"],
+  ["a:b|c#d@e", "a_b_c_d_e"],
+  ["white space", "white space"],
+  ["a,comma;and=more", "a,comma;and=more"],
+  ["10.0.0.1", "10_0_0_1"],
+  ["line\r\nend\u2028\u0085\0", "line__end___"],
+  ["ä€😀", "ä€😀"],
+  ["/path/*?q=%20", "/path/*?q=%20"],
+];
+
+describe("a name is written alike by all sinks", () => {
+  const named = (value: string): Registry => {
+    const registry = createStatistics();
+    registry.rule({ domain: "d", levels: [value] }, true).totalHits = 1;
+    return registry;
+  };
+
+  for (const [value, written] of cases)
+    for (const [sink, nameBy] of Object.entries(sinks))
+      it(`${sink}: ${JSON.stringify(value)}`, async () => {
+        assert.equal(await nameBy(named(value)), `${PREFIX}d.${written}${STAT}`);
+      });
+
+  it("whatever a request brings, and never with a character that the protocols use", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: "binary", maxLength: 20 }), async (value) => {
+        const names = await Promise.all(Object.values(sinks).map((nameBy) => nameBy(named(value))));
+        assert.equal(new Set(names).size, 1, names.join("\n"));
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
+        assert.doesNotMatch(names[0]!, /[:|#@\u0000-\u001f]/);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe("what a mogrifier makes", () => {
+  it("is cleaned and cut like any other name, its tags like any other tag", async () => {
+    const registry = createStatistics({ tags: { "bad:key": "a|b,c#d e:f" } });
+    registry.rule({ domain: "d", levels: ["k"] }, true).totalHits = 1;
+    const long = "x".repeat(600);
+    const mogrify = compileMogrifiers([
+      { name: "M", pattern: "rate_limit", emit: `a:b|c#d@e ${long}`, tags: { "k:1": "v|2,3\n4:5" } },
+    ]);
+    const sent = await sentBy((view, send) => new AgentSink(transport(send), view.tags, mogrify), registry);
+    const line = sent.split("\n", 1)[0]!;
+    const name = `a_b_c_d_e ${long}`.slice(0, 512);
+    assert.equal(line, `${name}:1|c|#bad_key:a_b_c_d_e:f,k_1:v_2_3_4:5`);
+  });
+});

@@ -4,6 +4,7 @@ import {
   type DescriptorStatus,
   type JsonObject,
   type JsonValue,
+  type LimitOverride,
   type RateLimitRequest,
 } from "../protocol/messages.ts";
 import { unitNames } from "../protocol/units.ts";
@@ -24,13 +25,19 @@ function merge(first: JsonObject, second: JsonObject): JsonObject {
   return Object.fromEntries(merged);
 }
 
+/** The message as protobuf's text format writes it on one line: without fields of the value 0. */
+function limitText({ requestsPerUnit, unit }: LimitOverride): string {
+  const fields: string[] = [];
+  if (requestsPerUnit !== 0) fields.push(`requests_per_unit:${requestsPerUnit}`);
+  if (unit !== 0) fields.push(`unit:${unitNames[unit] ?? unit}`);
+  return fields.join(" ");
+}
+
 function describe(descriptor: Descriptor): JsonObject {
   const { entries, limit, hitsAddend } = descriptor;
   return {
     entries: entries.map(({ key, value }) => `${key}=${value}`),
-    ...(limit !== undefined && {
-      limit: `requests_per_unit:${limit.requestsPerUnit} unit:${unitNames[limit.unit] ?? limit.unit}`,
-    }),
+    ...(limit !== undefined && { limit: limitText(limit) }),
     ...(hitsAddend !== undefined && { hitsAddend }),
   };
 }

@@ -68,6 +68,18 @@ describe("kvstore: pool", () => {
     );
   });
 
+  test("a store that is closed does not log that it has no connection", async (t) => {
+    for (const target of [{ poolSize: 1 }, { poolSize: 4 }]) {
+      const lines: string[] = [];
+      const log = (level: string, message: string) => lines.push(`${level} ${message}`);
+      const { store } = await proxied(t, { ...target, log });
+      await until("all connections are open", () => store.gauges.cxActive === target.poolSize);
+      await store.close();
+      assert.equal(store.gauges.cxActive, 0);
+      assert.deepEqual(lines, ["info connected to the key-value store"]);
+    }
+  });
+
   test("the first attempt is told even when it fails", async (t) => {
     const port = await freePort();
     const told = new Promise<number>((resolve) => {

@@ -27,6 +27,7 @@ export class KvstoreStore implements CounterStore {
   readonly gauges: PoolGauges = { cxActive: 0, cxTotal: 0, cxLocalClose: 0 };
   readonly #options: ResolvedOptions;
   readonly #topology: Topology;
+  #closing = false;
   #closed: Promise<void> | undefined;
 
   /** @throws {TypeError | RangeError} when an option cannot be: a number out of its range, an unreadable certificate */
@@ -46,7 +47,7 @@ export class KvstoreStore implements CounterStore {
       },
       changed: () => {
         const active = this.gauges.cxActive;
-        if (active > 0 !== connected && this.#closed === undefined) {
+        if (active > 0 !== connected && !this.#closing) {
           connected = active > 0;
           if (connected) log("info", "connected to the key-value store");
           else log("warn", `no connection to the key-value store: ${lastError}`);
@@ -59,7 +60,7 @@ export class KvstoreStore implements CounterStore {
 
   count(request: CountRequest): void | Promise<void> {
     const { counts } = request;
-    if (this.#closed !== undefined) throw new StoreError("STORE_UNAVAILABLE", "the store is closed");
+    if (this.#closing) throw new StoreError("STORE_UNAVAILABLE", "the store is closed");
     if (counts.length === 0) return;
     const groups = request.allOrNothing ? this.#topology.groups(counts) : undefined;
     const trace = this.#options.tracing?.active;
@@ -93,6 +94,8 @@ export class KvstoreStore implements CounterStore {
   }
 
   async #drainAndClose(): Promise<void> {
+    // Set here: an idle store closes its connections before this function returns its promise.
+    this.#closing = true;
     const latest = performance.now() + this.#options.timeout;
     while (performance.now() < latest && [...this.#topology.nodes()].some((node) => !node.idle))
       await sleep(5);

@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { LimitOverride } from "../protocol/messages.ts";
+import { dynamicMetadata } from "./metadata.ts";
+
+/** As protobuf's text format writes a message: fields of the value 0 are left out. */
+const cases: readonly (readonly [limit: LimitOverride, text: string])[] = [
+  [{ requestsPerUnit: 42, unit: 3 }, "requests_per_unit:42 unit:HOUR"],
+  [{ requestsPerUnit: 0, unit: 2 }, "unit:MINUTE"],
+  [{ requestsPerUnit: 4294967295, unit: 7 }, "requests_per_unit:4294967295 unit:WEEK"],
+];
+
+for (const [limit, text] of cases)
+  test(`a request's own limit in dynamic metadata: ${text}`, () => {
+    const descriptor = { entries: [], limit, hitsAddend: undefined, isNegativeHits: false };
+    const request = { domain: "d", descriptors: [descriptor], hitsAddend: 0 };
+    assert.deepEqual(dynamicMetadata(request, [{ rule: undefined }], []), {
+      domain: "d",
+      descriptors: [{ entries: [], limit: text }],
+    });
+  });

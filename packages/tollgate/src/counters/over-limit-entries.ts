@@ -2,7 +2,7 @@
  * The keys that are known to be over their limit: a map that is bounded by bytes. The oldest entry goes when it is full,
  * and each that is added has two others looked at for their end, so that what is over goes faster than it comes.
  */
-import { stringBytes } from "../observe/string-bytes.ts";
+import { stringBytes } from "../observe/text-memory.ts";
 import type { Count } from "./store.ts";
 
 /** Gauges, under the names that dashboards of this service's peers know. */

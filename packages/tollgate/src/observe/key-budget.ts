@@ -1,4 +1,4 @@
-import { stringBytes } from "./string-bytes.ts";
+import { stringBytes } from "./text-memory.ts";
 
 /** Bytes of the keys' texts, for each key on average: the bound in bytes that goes with a bound in number. */
 export const KEY_BYTES = 256;

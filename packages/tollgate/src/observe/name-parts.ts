@@ -4,6 +4,7 @@
  */
 import { MAX_NAME_BYTES } from "./names.ts";
 import type { MetricKey } from "./statistics.ts";
+import { copyOf } from "./text-memory.ts";
 
 /**
  * Each UTF-16 unit takes at least one byte of a name. An IPv4 address that begins within the bytes of a name may end
@@ -14,11 +15,6 @@ const MAX_UNITS = MAX_NAME_BYTES + 16;
 /** The part of `text` that its name can depend on, in memory of its own: keeping it does not keep `text` alive. */
 export function boundedText(text: string): string {
   return text.length <= MAX_UNITS ? text : copyOf(text, MAX_UNITS);
-}
-
-/** The first `units` of `text`, in memory of their own. V8's `slice` would refer to `text` and keep it alive. */
-export function copyOf(text: string, units: number): string {
-  return Buffer.from(text.slice(0, units), "utf16le").toString("utf16le");
 }
 
 /** The part of `key` that its name can depend on; `key` itself where that is all of it. No part holds a NUL. */

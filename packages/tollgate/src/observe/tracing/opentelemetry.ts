@@ -17,6 +17,7 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import type { Logger } from "../log.ts";
+import { boundedAttributes, boundedHeaders, boundedText } from "./bounded.ts";
 import { extract, inject } from "./propagation.ts";
 import type {
   CallTrace,
@@ -30,9 +31,6 @@ import type {
 
 /** Failures of an exporter that is away are said this often at most, in milliseconds. */
 const SAY_AGAIN_AFTER = 60_000;
-
-/** In characters. */
-const MAX_ATTRIBUTE = 1024;
 
 class RecordedSpan implements CallTrace {
   readonly span: Span;
@@ -48,18 +46,18 @@ class RecordedSpan implements CallTrace {
   child(name: string, attributes: TraceAttributes): TraceSpan {
     const span = this.#tracer.startSpan(
       name,
-      { kind: SpanKind.INTERNAL, attributes: { ...attributes } },
+      { kind: SpanKind.INTERNAL, attributes: boundedAttributes(attributes) },
       this.context,
     );
     return new RecordedSpan(this.#tracer, span, this.context);
   }
 
   set(attributes: TraceAttributes): void {
-    this.span.setAttributes({ ...attributes });
+    this.span.setAttributes(boundedAttributes(attributes));
   }
 
   end(error?: string): void {
-    if (error !== undefined) this.span.setStatus({ code: SpanStatusCode.ERROR, message: error });
+    if (error !== undefined) this.span.setStatus({ code: SpanStatusCode.ERROR, message: boundedText(error) });
     this.span.end();
   }
 }
@@ -78,8 +76,6 @@ export class OpenTelemetryTracing implements Tracing {
       // What reaches the SDK is sampled already.
       sampler: new AlwaysOnSampler(),
       resource: resourceOf(options),
-      // A caller may send a domain of megabytes.
-      spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE },
       // Its queue is bounded; what does not fit is dropped.
       spanProcessors: [new BatchSpanProcessor({ exporter })],
     });
@@ -92,7 +88,7 @@ export class OpenTelemetryTracing implements Tracing {
   }
 
   startCall(name: string, headers: HeaderReader, attributes: TraceAttributes): CallTrace | undefined {
-    const upstream = extract(headers);
+    const upstream = extract(boundedHeaders(headers));
     if (upstream === "unsampled") return undefined;
     if (upstream === undefined && Math.random() >= this.#rate) return undefined;
     return this.#start(name, SpanKind.SERVER, upstream ?? ROOT_CONTEXT, attributes);
@@ -110,7 +106,7 @@ export class OpenTelemetryTracing implements Tracing {
       name,
       {
         kind: SpanKind.CLIENT,
-        attributes: { ...attributes },
+        attributes: boundedAttributes(attributes),
         links: recorded.map((call) => ({ context: call.span.spanContext() })),
       },
       first.context,
@@ -140,7 +136,7 @@ export class OpenTelemetryTracing implements Tracing {
   }
 
   #start(name: string, kind: SpanKind, parent: Context, attributes: TraceAttributes): RecordedSpan {
-    const span = this.#tracer.startSpan(name, { kind, attributes: { ...attributes } }, parent);
+    const span = this.#tracer.startSpan(name, { kind, attributes: boundedAttributes(attributes) }, parent);
     return new RecordedSpan(this.#tracer, span, parent);
   }
 }

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import type { SpanExporter } from "@opentelemetry/sdk-trace";
+import { createLogger } from "../log.ts";
+import { OpenTelemetryTracing } from "./opentelemetry.ts";
+import type { TraceAttributes } from "./tracing.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+function heapUsed(): number {
+  collectGarbage();
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+/** An exporter that takes spans and never says that they are sent: the queue fills. */
+const stuck: SpanExporter = { export: () => {}, shutdown: async () => {} };
+const CALLS = 500;
+const LONG = 200_000;
+/** What one call may hold: its two spans with their bounded texts. */
+const CALL_BYTES = 16 * 1024;
+
+/** A long text with a buffer of its own, as one that was decoded. */
+const long = (call: number, length = LONG): string =>
+  Buffer.from(`${call},`.padEnd(length, "x")).toString("latin1");
+
+const parent = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
+
+const cases: Readonly<Record<string, (tracing: OpenTelemetryTracing, call: number) => void>> = {
+  "attributes of a call": (tracing, call) => {
+    const trace = tracing.startCall("name", () => undefined, { first: long(call) })!;
+    trace.set({ second: long(call) });
+    trace.end();
+  },
+  "attributes of a part of a call": (tracing, call) => {
+    const trace = tracing.startCall("name", () => undefined, {})!;
+    trace.child("part", { domain: long(call) }).end();
+    trace.end();
+  },
+  "errors of a call": (tracing, call) => {
+    tracing.startCall("name", () => undefined, {})!.end(long(call));
+  },
+  "attributes of a round trip": (tracing, call) => {
+    const trace = tracing.startCall("name", () => undefined, {})!;
+    tracing.startRoundTrip("trip", [trace], { key: long(call) })!.end();
+    trace.end();
+  },
+  "headers of a call": (tracing, call) => {
+    const headers: Readonly<Record<string, string>> = {
+      traceparent: `${parent}${call % 2 === 0 ? "" : `-${long(call)}`}`,
+      tracestate: `a=${long(call)}`,
+      baggage: `a=${long(call)}`,
+    };
+    tracing.startCall("name", (name) => headers[name], {})?.end();
+  },
+};
+
+for (const [name, make] of Object.entries(cases))
+  test(`spans that wait for their exporter keep no long text: ${name}`, () => {
+    const log = createLogger({ level: "panic" });
+    const options = { protocol: "http", serviceName: "s", serviceNamespace: "", serviceInstanceId: "", log } as const;
+    const tracing = new OpenTelemetryTracing(stuck, { ...options, samplingRate: 1 });
+    make(tracing, 0);
+    const before = heapUsed();
+    for (let call = 0; call < CALLS; call++) make(tracing, call);
+    const used = heapUsed() - before;
+    assert.ok(used < CALLS * CALL_BYTES, `${Math.round(used / CALLS)} bytes a call`);
+    const attributes: TraceAttributes = { kept: "short", number: 1, flag: true };
+    assert.doesNotThrow(() => tracing.startCall("name", () => undefined, attributes)!.end());
+  });

@@ -196,7 +196,14 @@ export class Batch implements Exchange<Reply> {
       }
     }
     this.items.clear();
-    for (let i = 0; i < this.#used; i++) this.#ops[i]!.ticket = null;
+    // A later batch may be shorter: what it does not use again must not keep callers or their keys.
+    this.#byStem.clear();
+    for (let i = 0; i < this.#used; i++) {
+      const op = this.#ops[i]!;
+      op.ticket = null;
+      op.stem = "";
+      op.reply = undefined;
+    }
     this.#onDone(error);
   }
 

@@ -7,6 +7,9 @@ import { startTollgate } from "./tollgate.ts";
 const rules = `
 domain: shop
 descriptors:
+  - key: few
+    detailed_metric: true
+    rate_limit: { unit: year, requests_per_unit: 3 }
   - key: item
     detailed_metric: true
     rate_limit: { unit: day, requests_per_unit: 1000000 }
@@ -78,3 +81,29 @@ for (const workers of [1, 2])
         }
       });
   });
+
+test("values that differ behind the 512 bytes of a name share statistics, and have limits of their own", async () => {
+  const tollgate = await startTollgate({
+    config: { "shop.yaml": rules },
+    env: { LOCAL_CACHE_SIZE_IN_BYTES: "1048576" },
+  });
+  const caller = new GrpcCaller(tollgate.grpc);
+  try {
+    for (const length of [600, 20_000]) {
+      for (const end of ["a", "b"]) {
+        const asked = request("shop", descriptor(`few=${"x".repeat(length)}${end}`));
+        const codes: number[] = [];
+        for (let call = 0; call < 5; call++) codes.push((await caller.ask(asked)).overallCode);
+        assert.deepEqual(codes, [1, 1, 1, 2, 2], `${length} ${end}`);
+      }
+    }
+    const page = await (
+      await fetch(`http://${tollgate.debug}/stats?filter=few.*(total_hits|over_limit)$`)
+    ).text();
+    const name = "ratelimit.service.rate_limit.shop.few_x*";
+    assert.match(page, new RegExp(`^${name}.over_limit: 8\n${name}.total_hits: 20\n$`));
+  } finally {
+    caller.close();
+    assert.equal((await tollgate.stop()).code, 0, tollgate.log.join("\n"));
+  }
+});

@@ -10,7 +10,7 @@ import { type OverLimitCacheGauges, OverLimitEntries } from "./over-limit-entrie
 import { type Count, type CounterStore, type CountRequest, Outcome } from "./store.ts";
 
 export interface OverLimitCacheOptions {
-  /** Bytes for all entries together, about as V8 takes them: 128 and the stem for each. 0 keeps nothing. */
+  /** Bytes for all entries together, about as V8 takes them: 176 and the stem for each. 0 keeps nothing. */
   readonly sizeInBytes: number;
 }
 

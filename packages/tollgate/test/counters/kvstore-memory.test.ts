@@ -23,7 +23,9 @@ test("a connection keeps no key of the batches that it has carried", async (t) =
   const round = async () => {
     // Each batch is one key shorter than the last, and its last key is long: no later batch uses the same place.
     for (let size = BATCHES; size > 0; size--) {
-      const keys = Array.from({ length: size }, (_, index) => `${index}`.padEnd(index === size - 1 ? LONG : 1, "x"));
+      const keys = Array.from({ length: size }, (_, index) =>
+        `${index}`.padEnd(index === size - 1 ? LONG : 1, "x"),
+      );
       await Promise.all(keys.map((key) => countOne(store, { stem: `${key}|hour:` })));
     }
   };

@@ -33,7 +33,8 @@ const transport = (send: (text: string) => void): Transport => ({
 
 /** Each sink, and how the name of a counter is found in what it sent. */
 const sinks: Readonly<Record<string, (registry: Registry) => Promise<string>>> = {
-  push: async (registry) => nameIn(await sentBy((view, send) => new PushSink(transport(send), view.tags), registry)),
+  push: async (registry) =>
+    nameIn(await sentBy((view, send) => new PushSink(transport(send), view.tags), registry)),
   agent: async (registry) =>
     nameIn(await sentBy((view, send) => new AgentSink(transport(send), view.tags, undefined), registry)),
   "agent with a mogrifier for other names": async (registry) => {

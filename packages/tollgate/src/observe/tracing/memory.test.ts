@@ -61,7 +61,13 @@ const cases: Readonly<Record<string, (tracing: OpenTelemetryTracing, call: numbe
 for (const [name, make] of Object.entries(cases))
   test(`spans that wait for their exporter keep no long text: ${name}`, () => {
     const log = createLogger({ level: "panic" });
-    const options = { protocol: "http", serviceName: "s", serviceNamespace: "", serviceInstanceId: "", log } as const;
+    const options = {
+      protocol: "http",
+      serviceName: "s",
+      serviceNamespace: "",
+      serviceInstanceId: "",
+      log,
+    } as const;
     const tracing = new OpenTelemetryTracing(stuck, { ...options, samplingRate: 1 });
     make(tracing, 0);
     const before = heapUsed();

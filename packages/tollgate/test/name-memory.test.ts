@@ -17,7 +17,7 @@ descriptors:
 
 /** Below the default limit of a message. */
 const LENGTH = 200_000;
-const CALLS = 600;
+const CALLS = 400;
 /** Of each thread, in MiB. The texts of one test take more than that. */
 const HEAP = 64;
 

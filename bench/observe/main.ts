@@ -95,7 +95,7 @@ async function manyKeys(): Promise<void> {
 }
 
 async function read(registry: Registry, filter?: string): Promise<void> {
-  await registry.snapshot(filter === undefined ? {} : { filter });
+  for await (const _piece of registry.snapshot(filter === undefined ? {} : { filter }));
 }
 
 function row(name: string, work: (i: number) => void, calls = 2_000_000): void {

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { Controller, HttpError } from "@tollway/waymark";
 import type { DecisionExplanation } from "../decision/explain.ts";
 import { LEVELS, type Level, type Logger, levelOfName } from "../observe/log.ts";
@@ -12,6 +13,9 @@ import type { RuleSet } from "../rules/rule.ts";
 import type { Answering } from "./answering.ts";
 import type { ControllerTable } from "./http-listener.ts";
 import { httpErrorOf, JSON_BODY_LIMIT } from "./http-pages.ts";
+
+const TEXT_TYPE = "text/plain; charset=utf-8";
+const JSON_TYPE = "application/json; charset=utf-8";
 
 export interface DebugPagesOptions {
   readonly ruleSet: () => RuleSet | undefined;
@@ -38,17 +42,12 @@ export function debugPages({
     static override private = true;
 
     protected text(body: string): string {
-      this.response.headers.set("content-type", "text/plain; charset=utf-8");
+      this.response.headers.set("content-type", TEXT_TYPE);
       return body;
     }
 
     protected get wantsJson(): boolean {
       return this.headers.get("accept")?.includes("application/json") ?? false;
-    }
-
-    protected json(body: string): Uint8Array {
-      this.response.headers.set("content-type", "application/json; charset=utf-8");
-      return Buffer.from(body);
     }
   }
 
@@ -65,12 +64,14 @@ export function debugPages({
   }
 
   class Stats extends Page {
-    async GET({ ...keywords }) {
+    GET({ ...keywords }) {
       const filter = (keywords as Record<string, unknown>).filter;
       const json = this.wantsJson;
       try {
-        const body = await registry.snapshot({ json, ...(typeof filter === "string" && { filter }) });
-        return json ? this.json(body) : this.text(body);
+        const pieces = registry.snapshot({ json, ...(typeof filter === "string" && { filter }) });
+        this.response.headers.set("content-type", json ? JSON_TYPE : TEXT_TYPE);
+        // A Node stream: Waymark would write the values of a plain generator as JSON lines.
+        return Readable.from(pieces);
       } catch (error) {
         if (!(error instanceof FilterError)) throw error;
         throw new HttpError(400, error.message, {

@@ -31,8 +31,11 @@ export interface RegistryOptions {
 export interface Registry extends Statistics, StatisticsView {
   /** Calls `bring` before statistics are read by anybody, and lets readers wait for it. */
   beforeRead(bring: () => Promise<void>): void;
-  /** The page `/stats`: live values, whatever sinks there are. Works in turns: it never stalls a decision. */
-  snapshot(options?: SnapshotOptions): Promise<string>;
+  /**
+   * The page `/stats` in pieces: live values, whatever sinks there are. Works in turns: it never stalls a decision.
+   * @throws {FilterError} at once
+   */
+  snapshot(options?: SnapshotOptions): AsyncIterable<string>;
 }
 
 const RULE_PREFIX = "ratelimit.service.rate_limit";
@@ -175,7 +178,7 @@ class StatisticsRegistry implements Registry {
     for (const entry of this.timers) listener(entry);
   }
 
-  snapshot(options: SnapshotOptions = {}): Promise<string> {
+  snapshot(options: SnapshotOptions = {}): AsyncIterable<string> {
     return snapshot(this, options);
   }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { pageOf } from "./page.fixture.ts";
 import { createStatistics } from "./registry.ts";
 import { watchRuntime } from "./runtime.ts";
 
@@ -15,7 +16,7 @@ describe("figures of the process", () => {
       while (performance.now() < until) garbage = Array.from({ length: 1000 }, (_, i) => ({ i, garbage: i }));
       assert.equal(garbage.length, 1000);
       await new Promise((resolve) => setTimeout(resolve, 50));
-      const all: Record<string, number> = JSON.parse(await registry.snapshot({ json: true }));
+      const all: Record<string, number> = JSON.parse(await pageOf(registry, { json: true }));
       const read = (name: string): number => all[`ratelimit.${name}`]!;
       assert.ok(read("process.cpu_seconds_total") > 0);
       assert.ok(Math.abs(read("process.resident_memory_bytes") / process.memoryUsage.rss() - 1) < 0.5);

@@ -23,37 +23,73 @@ const MAX_FILTER_LENGTH = 1000;
 
 type Line = readonly [name: string, value: number];
 
-/** Lines that belong together, as those of a rule do: sorted as one, because there are many. */
+/** The lines of one statistic or rule. */
 interface Block {
   /** All of its lines begin with this. */
   readonly start: string;
   lines(): Line[];
 }
 
-/** Every statistic with its present value, sorted by name; of a timer, its count, mean, quantiles and maximum. */
-export async function snapshot(view: StatisticsView, options: SnapshotOptions): Promise<string> {
-  const matches = compileFilter(options.filter);
+/**
+ * Every statistic with its present value, sorted by name; of a timer, its count, mean, quantiles and maximum. The text
+ * comes in pieces: with 100,000 keys the whole may have 200 MB.
+ * @throws {FilterError} at once
+ */
+export function snapshot(view: StatisticsView, options: SnapshotOptions): AsyncIterable<string> {
+  return pieces(view, compileFilter(options.filter), new Printer(options.json ?? false));
+}
+
+async function* pieces(
+  view: StatisticsView,
+  matches: (name: string) => boolean,
+  printer: Printer,
+): AsyncGenerator<string> {
   await view.refresh();
   const blocks = await sortInTurns(await blocksOf(view), (a, b) =>
     a.start < b.start ? -1 : a.start > b.start ? 1 : 0,
   );
-  const printer = new Printer(options.json ?? false);
-  let sinceTurn = 0;
-  for (let i = 0; i < blocks.length; ) {
-    const { start } = blocks[i]!;
-    const lines = blocks[i++]!.lines();
-    // Rules below this one: their lines lie between its own.
-    while (i < blocks.length && blocks[i]!.start.startsWith(start)) lines.push(...blocks[i++]!.lines());
-    const shown = lines.filter(([name]) => matches(name));
-    printer.print(shown.length > ITEMS_PER_TURN ? await sortInTurns(shown, byName) : shown.sort(byName));
-    sinceTurn += lines.length;
-    if (sinceTurn >= ITEMS_PER_TURN) {
-      sinceTurn = 0;
-      printer.turn();
-      await nextTurn();
-    }
+  const pending = new SortedLines();
+  for (const [index, block] of blocks.entries()) {
+    // Lines of the blocks to come are not before their starts. Those of rules below this one lie between its own.
+    printer.print(pending.takeBefore(block.start));
+    for (const line of block.lines()) if (matches(line[0])) pending.add(line);
+    if (index % LINES_PER_PIECE !== 0) continue;
+    const piece = printer.take();
+    if (piece !== "") yield piece;
+    await nextTurn();
   }
-  return printer.end();
+  printer.print(pending.takeBefore(undefined));
+  yield printer.end();
+}
+
+/** Blocks of at most six lines. */
+const LINES_PER_PIECE = Math.floor(ITEMS_PER_TURN / 6);
+
+/** Lines by their names. Two keys may share a name (`a.b`, and a level `b` under `a`): they are one line, as on the wire. */
+class SortedLines {
+  #lines: Line[] = [];
+
+  add(line: Line): void {
+    const lines = this.#lines;
+    let low = 0;
+    let high = lines.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (lines[middle]![0] < line[0]) low = middle + 1;
+      else high = middle;
+    }
+    const same = lines[low];
+    if (same?.[0] === line[0]) lines[low] = [same[0], same[1] + line[1]];
+    else lines.splice(low, 0, line);
+  }
+
+  /** Takes the lines whose names are less than `start`; undefined takes all. */
+  takeBefore(start: string | undefined): readonly Line[] {
+    const lines = this.#lines;
+    let count = 0;
+    while (count < lines.length && (start === undefined || lines[count]![0] < start)) count++;
+    return lines.splice(0, count);
+  }
 }
 
 async function blocksOf(view: StatisticsView): Promise<Block[]> {
@@ -94,32 +130,34 @@ function timerLines({ name, tags, timer }: TimerEntry): Line[] {
 class Printer {
   readonly #json: boolean;
   #chunks: string[] = [];
-  /** Chunks joined a turn at a time: to join all of them at the end would be one long turn. */
-  readonly #pages: string[] = [];
+  #begun = false;
 
   constructor(json: boolean) {
     this.#json = json;
   }
 
-  /** Two keys may share a dotted name (`a.b` and a level `b` under `a`); they are one line here, as on the wire. */
-  print(sorted: readonly Line[]): void {
-    for (let i = 0; i < sorted.length; i++) {
-      const [name, first] = sorted[i]!;
-      let value = first;
-      while (sorted[i + 1]?.[0] === name) value += sorted[++i]![1];
+  print(lines: readonly Line[]): void {
+    for (const [name, value] of lines) {
       if (this.#json) this.#chunks.push(`${JSON.stringify(name)}:${Number.isFinite(value) ? value : "null"}`);
       else this.#chunks.push(`${name}: ${value}\n`);
     }
   }
 
-  turn(): void {
-    if (this.#chunks.length > 0) this.#pages.push(this.#chunks.join(this.#json ? ",\n" : ""));
+  /** What was printed since the last piece. */
+  take(): string {
+    const chunks = this.#chunks;
+    if (chunks.length === 0) return "";
     this.#chunks = [];
+    if (!this.#json) return chunks.join("");
+    const before = this.#begun ? ",\n" : "{";
+    this.#begun = true;
+    return before + chunks.join(",\n");
   }
 
   end(): string {
-    this.turn();
-    return this.#json ? `{${this.#pages.join(",\n")}}\n` : this.#pages.join("");
+    const last = this.take();
+    if (!this.#json) return last;
+    return `${last}${this.#begun ? "" : "{"}}\n`;
   }
 }
 
@@ -134,10 +172,6 @@ function compileFilter(filter: string | undefined): (name: string) => boolean {
     if (!(error instanceof RE2JSException)) throw error;
     throw new FilterError(`filter is not a regular expression in RE2's syntax: ${error.message}`);
   }
-}
-
-function byName(a: Line, b: Line): number {
-  return a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0;
 }
 
 function round(value: number): number {

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
+import { pageOf } from "../page.fixture.ts";
 import { createStatistics, type Registry } from "../registry.ts";
 import { AgentSink } from "./agent.ts";
 import { Flusher } from "./flusher.ts";
@@ -49,7 +52,7 @@ const sinks: Readonly<Record<string, (registry: Registry) => Promise<string>>> =
     return (JSON.parse(lines.split("\n", 1)[0]!) as { name: string }).name;
   },
   "/stats": async (registry) => {
-    const page = await registry.snapshot({ filter: "^ratelimit.service.rate_limit(?s:.*)total_hits$" });
+    const page = await pageOf(registry, { filter: "^ratelimit.service.rate_limit(?s:.*)total_hits$" });
     return page.slice(0, page.lastIndexOf(": "));
   },
 };
@@ -97,6 +100,29 @@ describe("a name is written alike by all sinks", () => {
 });
 
 describe("what a mogrifier makes", () => {
+  it("is remembered for a bounded number of characters", () => {
+    setFlagsFromString("--expose-gc");
+    const collectGarbage = runInNewContext("gc") as () => void;
+    const mogrify = compileMogrifiers([{ name: "M", pattern: "^(.)", emit: "$1", tags: { all: "$0" } }]);
+    const sink = new AgentSink(
+      transport(() => {}),
+      [],
+      mogrify,
+    );
+    collectGarbage();
+    const before = process.memoryUsage().heapUsed;
+    for (let index = 0; index < 100_000; index++) {
+      const name = Buffer.from(`${index}`.padEnd(900, "x")).toString();
+      const series = { firstId: 0, name, stats: [""], tags: [], labels: undefined, read: () => 0 };
+      sink.counter(series, 0, 1);
+    }
+    collectGarbage();
+    const used = process.memoryUsage().heapUsed - before;
+    // Used again, so that it is not garbage itself.
+    sink.commit();
+    assert.ok(used < 64 * 1024 * 1024, `${used} bytes`);
+  });
+
   it("is cleaned and cut like any other name, its tags like any other tag", async () => {
     const registry = createStatistics({ tags: { "bad:key": "a|b,c#d e:f" } });
     registry.rule({ domain: "d", levels: ["k"] }, true).totalHits = 1;

@@ -6,7 +6,7 @@
 
 import { HeaderBlocks } from "../../packages/grpc-wire/src/connection/header-blocks.ts";
 import { FrameReader } from "../../packages/grpc-wire/src/frames/reader.ts";
-import { Outcome } from "../../packages/tollgate/src/counters/store.ts";
+import { HoldBack, Outcome, Refuses } from "../../packages/tollgate/src/counters/store.ts";
 import { cacheKeyStem } from "../../packages/tollgate/src/decision/cache-key.ts";
 import { PreparedCache } from "../../packages/tollgate/src/decision/prepared-cache.ts";
 import { tally } from "../../packages/tollgate/src/decision/tally.ts";
@@ -85,11 +85,12 @@ export async function measureStages(): Promise<string> {
     windowSize: 60,
     hits: 1,
     limit: 1_000_000_000,
+    refuses: Refuses.ALWAYS,
     outcome: Outcome.COUNTED,
     after: 1,
   });
   const counted = count();
-  const countRequest = { counts: [counted], allOrNothing: false, now, deadline: 0 };
+  const countRequest = { counts: [counted], holdBack: HoldBack.NEVER, now, deadline: 0 };
   const response = answering.decideMessage(bytes, 0, bytes.length, now, 0) as RateLimitResponse;
   const status = newStatus(part.currentLimit, 0);
   const out = Buffer.alloc(1024);

@@ -58,11 +58,10 @@ export class Decider {
    */
   decide(prepared: Prepared, now: number, deadline: number): RateLimitResponse | Promise<RateLimitResponse> {
     const nowSeconds = Math.floor(now / 1000);
-    const work = prepared.work ?? newWork(prepared.parts);
+    const work = prepared.work ?? newWork(prepared.parts, this.#options);
     beginAll(prepared.parts, work, nowSeconds);
     if (work.counts.length > 0) {
       const { request } = work;
-      request.allOrNothing = this.#options.stopIncrementing;
       request.now = now;
       request.deadline = deadline;
       const waiting = this.#store.count(request);

@@ -171,8 +171,7 @@ export class Batch implements Exchange<Reply> {
         if (op.reply === 1) context.expiries.add(op.hash);
         else context.expiries.delete(op.hash);
       }
-      if (op.kind === Kind.ATOMIC && !this.#settleAtomic(op))
-        for (const hash of op.hashes) context.expiries.delete(hash);
+      if (op.kind === Kind.ATOMIC) this.#settleAtomic(op);
       if (op.kind <= Kind.GIVE && op.reply !== undefined && startPositions(op) && !op.expires)
         context.fresh(op);
     }
@@ -200,23 +199,27 @@ export class Batch implements Exchange<Reply> {
     this.#onDone(error);
   }
 
-  /** @returns whether it was counted, and so the expiries are set */
-  #settleAtomic(op: Op): boolean {
+  #settleAtomic(op: Op): void {
     const ticket = op.ticket!;
     const { reply } = op;
-    if (reply === undefined || reply instanceof ErrorReply) return false;
-    if (!Array.isArray(reply) || reply.length !== ticket.counts.length * 2) {
-      ticket.fail(
-        new StoreError("STORE_UNAVAILABLE", "the script for all-or-nothing answered with something else"),
-      );
-      return false;
+    const { counts } = ticket;
+    const isAnswer = Array.isArray(reply) && reply.length === counts.length * 2;
+    for (let i = 0; i < counts.length; i++) {
+      const hash = op.hashes[i];
+      // The script sets the expiry of a counter that it counts, and of no other.
+      const counted = isAnswer && reply[2 * i] === Outcome.COUNTED;
+      if (hash !== undefined && !counted) this.#context.expiries.delete(hash);
+    }
+    if (reply === undefined || reply instanceof ErrorReply) return;
+    if (!isAnswer) {
+      ticket.fail(new StoreError("STORE_UNAVAILABLE", "the counting script gave an answer of another form"));
+      return;
     }
     if (!ticket.done)
-      ticket.counts.forEach((count, i) => {
+      counts.forEach((count, i) => {
         count.outcome = Number(reply[2 * i]) as Outcome;
         count.after = Number(reply[2 * i + 1]);
       });
     ticket.answered();
-    return reply[0] === Outcome.COUNTED;
   }
 }

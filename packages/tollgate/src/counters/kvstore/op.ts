@@ -17,8 +17,8 @@ export class Op {
   way = 0;
   expires = false;
   hash = 0;
-  /** Atomic: the keys whose expiry the script is told to set. */
-  hashes: number[] = [];
+  /** Atomic: for each count the hash of its key where the script sets its expiry. */
+  hashes: (number | undefined)[] = [];
   expiryAcknowledged = false;
   reply: Reply | undefined;
   /** The counter at the member that is settled next. */

@@ -27,7 +27,7 @@ export interface BatchContext {
   readonly maxIncrements: number;
   /** An expiry as memcached takes it. */
   expiry(windowSize: number): number;
-  /** All counters of an all-or-nothing request are known. */
+  /** All counters of a request whose counts may hold each other back are known. */
   looked(ticket: Ticket): void;
   lost(hits: Increment): void;
 }

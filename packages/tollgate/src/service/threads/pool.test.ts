@@ -15,6 +15,7 @@ import { loadRules } from "../../rules/load.ts";
 import { Components } from "../components.ts";
 import { MergedStatistics } from "./merged-statistics.ts";
 import { ThreadPool } from "./pool.ts";
+import { HoldBack, Refuses } from "../../counters/store.ts";
 
 const rules = `
 domain: d
@@ -113,10 +114,11 @@ test("a thread that dies is replaced, and what it had counted stays counted", {
       windowSize: 86_400,
       hits: 0,
       limit: 1000,
+      refuses: Refuses.ALWAYS,
       outcome: 0 as const,
       after: 0,
     };
-    embedded.count({ counts: [count], allOrNothing: false, now: Date.now(), deadline: 0 });
+    embedded.count({ counts: [count], holdBack: HoldBack.NEVER, now: Date.now(), deadline: 0 });
     assert.equal(count.after, 30);
     await pool.collect();
     assert.equal(registry.rule({ domain: "d", levels: ["k"] }, false).totalHits, 30);

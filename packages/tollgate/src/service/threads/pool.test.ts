@@ -77,6 +77,7 @@ test("a thread that dies is replaced, and what it had counted stays counted", {
     port: 0,
     environment,
     embedded,
+    invalidations: undefined,
     rules: ruleSet!.drafts,
     certificates: undefined,
     health,

@@ -15,7 +15,7 @@ import { decodeRequest } from "../../packages/tollgate/src/protocol/decode-reque
 import { responseSize, writeResponse } from "../../packages/tollgate/src/protocol/encode-response.ts";
 import type { RateLimitResponse } from "../../packages/tollgate/src/protocol/messages.ts";
 import { cpuNanoseconds } from "../support/cpu-time.ts";
-import { decisions, message } from "../support/decision.ts";
+import { decisionOptions, decisions, message } from "../support/decision.ts";
 import { median, spread, table } from "../support/figures.ts";
 import { framedFile, h2load } from "../support/h2load.ts";
 import { METHOD, startTollgate } from "../support/tollgate.ts";
@@ -134,7 +134,7 @@ export async function measureStages(): Promise<string> {
     ["message, asked before: found by its bytes", time(() => cache.find(1, bytes, 0, bytes.length))],
     ["message, decoded", time(() => decodeRequest(bytes, 0, bytes.length))],
     ["match: the rule of a descriptor", time(() => ruleSet.match("bench", entries))],
-    ["key: the counter's name", time(() => cacheKeyStem("", "bench", entries, match, 2))],
+    ["key: the counter's name", time(() => cacheKeyStem(decisionOptions, "bench", entries, match, 2))],
     ["prepare: match, key, statistics, through their cache", time(() => decider.prepare(request, ruleSet))],
     ["count: embedded", time(() => store.count(countRequest))],
     [

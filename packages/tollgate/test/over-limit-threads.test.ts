@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { until } from "./counters/kvstore-support.ts";
 import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
 import { RedisServer } from "./servers/redis.ts";
 import { type RunningTollgate, startTollgate } from "./tollgate.ts";
@@ -91,9 +92,7 @@ test("kvstore: after a refund no thread refuses from its cache", async () => {
   });
 });
 
-test("a reload makes every thread ask the store again, for a counter that was reset there", {
-  timeout: 60_000,
-}, async () => {
+test("a reload makes every thread ask the store again, for a counter that was reset there", async () => {
   await using redis = await RedisServer.start();
   await withThreads({ BACKEND_TYPE: "kvstore", KVSTORE_URL: redis.url }, async (threads) => {
     const { tollgate, all, exhaust } = threads;
@@ -103,15 +102,15 @@ test("a reload makes every thread ask the store again, for a counter that was re
     const loads = () => tollgate.log.filter((line) => line.includes("Successfully loaded")).length;
     const before = loads();
     tollgate.signal("SIGHUP");
-    while (loads() === before) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until("the rules are loaded", () => loads() > before);
     assert.equal(await all(1), CALLERS);
   });
 });
 
-test("a reload with a higher limit reaches every thread", { timeout: 60_000 }, async () => {
+test("a reload with a higher limit reaches every thread", async () => {
   await withThreads({}, async ({ tollgate, all, exhaust }) => {
     await exhaust();
     await writeFile(join(tollgate.config, "d.yaml"), rules(1_000_000));
-    while ((await all(0)) < CALLERS) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until("every thread has the new limit", async () => (await all(0)) === CALLERS);
   });
 });

@@ -122,6 +122,7 @@ export function request(...descriptors: Descriptor[]): RateLimitRequest {
 
 export const plainOptions: DecisionOptions = {
   cacheKeyPrefix: "",
+  longestKey: Number.POSITIVE_INFINITY,
   nearLimitRatio: 0.8,
   shadowMode: false,
   quotaMode: false,

@@ -151,7 +151,7 @@ function lookFor(
   const { unit, requestsPerUnit } = match.rule;
   const { entries } = request.descriptors[index]!;
   return {
-    stem: cacheKeyStem(options.cacheKeyPrefix, request.domain, entries, match, unit),
+    stem: cacheKeyStem(options, request.domain, entries, match, unit),
     windowStart: windowStart(nowSeconds, unit),
     windowSize: windowSeconds[unit]!,
     hits: 0,

@@ -1,6 +1,6 @@
 import { type Count, MAX_COUNT, Outcome, StoreError } from "../store.ts";
 import type { Exchange } from "../transport/link.ts";
-import { leave, type Ticket } from "../transport/ticket.ts";
+import { leave, type Ticket, unusableAnswer } from "../transport/ticket.ts";
 import type { Expiries } from "./expiries.ts";
 import { Items, Way } from "./items.ts";
 import { Kind, nextPosition, Op, startPositions } from "./op.ts";
@@ -175,28 +175,38 @@ export class Batch implements Exchange<Reply> {
       if (op.kind <= Kind.GIVE && op.reply !== undefined && startPositions(op) && !op.expires)
         context.fresh(op);
     }
-    const { counts, tickets, ways } = this.items;
+    const { tickets } = this.items;
     for (let i = 0; i < tickets.length; i++) {
       if (this.#opOf[i] === -1) continue;
-      const ticket = tickets[i]!;
-      const count = counts[i]!;
-      const op = this.#ops[this.#opOf[i]!]!;
-      const { reply } = op;
-      if (reply === undefined) ticket.fail(error!);
-      else if (reply instanceof ErrorReply) {
-        if (!ticket.done) context.refused(reply, count, ticket, ways[i]!);
-      } else if (count !== null) {
-        // Who has left since it was sent was counted all the same, and those behind it come after it.
-        const after = nextPosition(op, this.#hitsOf[i]!);
-        if (ticket.done) continue;
-        count.outcome = Outcome.COUNTED;
-        count.after = after;
-        ticket.answered();
+      try {
+        this.#settleItem(i, error);
+      } catch (cause) {
+        // An error over one caller's answer never keeps the others waiting.
+        tickets[i]!.fail(unusableAnswer(cause));
       }
     }
     this.items.clear();
     for (let i = 0; i < this.#used; i++) this.#ops[i]!.ticket = null;
     this.#onDone(error);
+  }
+
+  #settleItem(i: number, error: StoreError | undefined): void {
+    const { counts, tickets, ways } = this.items;
+    const ticket = tickets[i]!;
+    const count = counts[i]!;
+    const op = this.#ops[this.#opOf[i]!]!;
+    const { reply } = op;
+    if (reply === undefined) ticket.fail(error!);
+    else if (reply instanceof ErrorReply) {
+      if (!ticket.done) this.#context.refused(reply, count, ticket, ways[i]!);
+    } else if (count !== null) {
+      // The hits of a caller that has left are counted all the same, and those behind it come after it.
+      const after = nextPosition(op, this.#hitsOf[i]!);
+      if (ticket.done) return;
+      count.outcome = Outcome.COUNTED;
+      count.after = after;
+      ticket.answered();
+    }
   }
 
   #settleAtomic(op: Op): void {

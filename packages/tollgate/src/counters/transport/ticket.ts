@@ -59,6 +59,20 @@ export class Ticket {
   }
 }
 
+export function unavailable(cause: unknown): StoreError {
+  if (cause instanceof StoreError) return cause;
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new StoreError("STORE_UNAVAILABLE", message, { cause });
+}
+
+/** What a caller is told when an answer of the store could not be dealt with. */
+export function unusableAnswer(cause: unknown): StoreError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new StoreError("STORE_UNAVAILABLE", `an answer of the store could not be used: ${message}`, {
+    cause,
+  });
+}
+
 /** Fails the tickets whose deadline is over. @returns the earliest deadline among the others */
 export function leave(tickets: readonly Ticket[], now: number): number {
   let next = Number.POSITIVE_INFINITY;

@@ -49,7 +49,7 @@ export interface Count {
   readonly windowStart: number;
   /** Seconds. */
   readonly windowSize: number;
-  /** Above 0 adds; 0 looks; below 0 gives back, and the counter never falls below 0. Whole, within ±(2^53 - 1). */
+  /** Above 0 adds; 0 looks; below 0 refunds, and the counter never falls below 0. Whole, within ±(2^53 - 1). */
   readonly hits: number;
   /** The limit in force. A count exceeds it where `hits` is not below 0 and the counter afterwards is above the limit. */
   readonly limit: number;

@@ -10,9 +10,9 @@ import { keyBytes } from "../../src/counters/embedded/key.ts";
 import { attachBlock } from "../../src/counters/embedded/layout.ts";
 import { voidTicket } from "../../src/counters/embedded/lock.ts";
 import { Table } from "../../src/counters/embedded/table.ts";
+import { HoldBack } from "../../src/counters/store.ts";
 import { makeCount, makeRequest } from "./conformance.ts";
 import type { WorkerTask } from "./embedded-worker.ts";
-import { HoldBack } from "../../src/counters/store.ts";
 
 const NOW = 1_800_000_000_000;
 

@@ -1,8 +1,8 @@
 /** A thread of `embedded-threads.test.ts`: counts on a shared store as it is told, and notes what it has counted. */
 import { parentPort, workerData } from "node:worker_threads";
 import { EmbeddedStore, type EmbeddedStoreShare } from "../../src/counters/embedded/embedded-store.ts";
-import { makeCount, makeRequest } from "./conformance.ts";
 import { HoldBack, Outcome } from "../../src/counters/store.ts";
+import { makeCount, makeRequest } from "./conformance.ts";
 
 export interface WorkerTask {
   readonly share: EmbeddedStoreShare;

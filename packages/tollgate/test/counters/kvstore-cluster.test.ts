@@ -6,10 +6,10 @@ import { scaled } from "../../../../tools/time-scale.ts";
 import { FailurePolicy } from "../../src/counters/failure-policy.ts";
 import type { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
 import { slotOf } from "../../src/counters/kvstore/slots.ts";
+import { HoldBack, Outcome } from "../../src/counters/store.ts";
 import { RedisCluster } from "../servers/cluster.ts";
 import { makeCount, makeRequest, storeConformance, windowOf } from "./conformance.ts";
 import { countOne, makeKvstore, type TestKvstore, until } from "./kvstore-support.ts";
-import { HoldBack, Outcome } from "../../src/counters/store.ts";
 
 describe("kvstore, cluster", () => {
   let cluster: RedisCluster;

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { makeCount, makeRequest } from "../../../test/counters/conformance.ts";
+import { HoldBack } from "../store.ts";
 import { EmbeddedStore } from "./embedded-store.ts";
 import { layoutOf, MAX_SIZE_IN_BYTES, MAX_WINDOWS, MIN_SIZE_IN_BYTES } from "./layout.ts";
-import { HoldBack } from "../store.ts";
 
 const NOW = 1_800_000_000_000;
 

@@ -1,6 +1,6 @@
 import type { Tracing } from "../../observe/tracing/tracing.ts";
-import type { TakenBack } from "./across.ts";
 import type { ClientTlsOptions } from "../transport/tls.ts";
+import type { TakenBack } from "./across.ts";
 import type { Credentials } from "./connection.ts";
 import type { KvstoreTarget } from "./target.ts";
 

@@ -5,6 +5,7 @@ import { Worker } from "node:worker_threads";
 import { Client, credentials } from "@grpc/grpc-js";
 import { scaled } from "../../../../../tools/time-scale.ts";
 import { EmbeddedStore } from "../../counters/embedded/embedded-store.ts";
+import { HoldBack, Refuses } from "../../counters/store.ts";
 import { createHealth } from "../../observe/health.ts";
 import { createLogger } from "../../observe/log.ts";
 import { createStatistics } from "../../observe/registry.ts";
@@ -15,7 +16,6 @@ import { loadRules } from "../../rules/load.ts";
 import { Components } from "../components.ts";
 import { MergedStatistics } from "./merged-statistics.ts";
 import { ThreadPool } from "./pool.ts";
-import { HoldBack, Refuses } from "../../counters/store.ts";
 
 const rules = `
 domain: d

@@ -39,7 +39,7 @@ for (const [name, open] of Object.entries(backends))
     test(`look, then charge: ${name}, ${setting}`, async (t) => {
       const backend = await open();
       t.after(() => backend.stop());
-      await counting({ ...backend.env, ...env, WORKERS: "1" }, async ({ ask }) => {
+      await counting({ ...backend.env, ...env, WORKERS: "1" }, async ({ ask, stats }) => {
         // The limit is 5. A look at a used-up limit is still OK, and the charge after it is the last one.
         for (let used = 0; used <= 5; used++) {
           assert.equal(await ask("day=a", 0), `OK ${5 - used}`, `look with ${used} used`);
@@ -47,5 +47,17 @@ for (const [name, open] of Object.entries(backends))
         }
         for (let call = 0; call < 3; call++)
           assert.equal(await ask("day=a", 0), "OVER 0", "look above the limit");
+        assert.equal(await ask("day=a", 2), "OVER 0", "charge above the limit");
+        // As the Go service counts them: a look-up for each descriptor, a hit where the counter was above its limit.
+        const expected =
+          "LOCAL_CACHE_SIZE_IN_BYTES" in env ? { hit: 4, miss: 12, lookup: 16, known: 2 } : { known: 0 };
+        const shown = async (name: string) => Number(/: (\d+)$/.exec(await stats(name))![1]);
+        const { known, ...gauges } = expected;
+        for (const [name, value] of Object.entries(gauges))
+          assert.equal(await shown(`localcache.${name}Count`), value, name);
+        assert.equal(await shown("d.day.over_limit_with_local_cache"), known);
+        assert.equal(await shown("d.day.over_limit$"), 3);
+        assert.equal(await shown("d.day.total_hits"), 8);
+        assert.equal(await shown("d.day.within_limit"), 5);
       });
     });

@@ -108,7 +108,8 @@ for (const [mode, answer] of policies) {
 
 test("LOCAL_CACHE_SIZE_IN_BYTES: what is over is refused without asking the store", async () => {
   await using redis = await RedisServer.start();
-  await counting({ KVSTORE_URL: redis.url, LOCAL_CACHE_SIZE_IN_BYTES: "100000" }, async ({ ask, stats }) => {
+  const env = { KVSTORE_URL: redis.url, LOCAL_CACHE_SIZE_IN_BYTES: "100000" };
+  await counting(env, async ({ tollgate, ask, stats }) => {
     assert.equal(await ask("day=a", 6), "OVER 0");
     await redis.command("CONFIG", "RESETSTAT");
     for (let call = 0; call < 3; call++) assert.equal(await ask("day=a"), "OVER 0");
@@ -129,6 +130,21 @@ test("LOCAL_CACHE_SIZE_IN_BYTES: what is over is refused without asking the stor
         "missCount: 1",
         "overwriteCount: 0",
       ],
+    );
+    const body = JSON.stringify({ domain: "d", descriptors: [{ entries: [{ key: "day", value: "a" }] }] });
+    const explained = await fetch(`http://${tollgate.debug}/explain`, {
+      method: "POST",
+      headers: { accept: "application/json" },
+      body,
+    });
+    const { overallCode, descriptors } = (await explained.json()) as {
+      overallCode: string;
+      descriptors: { count: number }[];
+    };
+    assert.deepEqual(
+      [overallCode, descriptors[0]!.count],
+      ["OVER_LIMIT", 6],
+      "explain shows what the store holds",
     );
   });
 });

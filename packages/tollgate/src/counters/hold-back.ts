@@ -43,8 +43,8 @@ export function exceedsLimit({ outcome, hits, after, limit }: Count): boolean {
 
 /**
  * Fills in the results of counts whose counters are known, and that nobody else changes meanwhile. Each count has the
- * position that the earlier counts of its counter leave. A counter that one of its counts exceeds is counted in full;
- * the others are held back where the request is refused.
+ * position that the earlier counts of its counter leave. A counter that one of its counts exceeds is counted in full.
+ * The others do not grow where the request is refused: their hits are held back, and refunds are counted.
  * @param looks the counter of each count; an outcome other than `COUNTED` is the result of its count
  * @returns whether counts are held back
  */
@@ -70,10 +70,13 @@ export function countTogether(counts: readonly Count[], looks: readonly Look[], 
     holdBack === HoldBack.ALWAYS ||
     (holdBack === HoldBack.WHEN_REFUSED && isRefused(counts, (index) => exceedsLimit(counts[index]!)));
   if (!held) return false;
+  for (const counter of counters.values()) if (!counter.exceeds) counter.position = counter.before;
   for (const [index, counter] of counterOf.entries()) {
     if (counter === undefined || counter.exceeds) continue;
-    counts[index]!.outcome = Outcome.HELD;
-    counts[index]!.after = counter.before;
+    const count = counts[index]!;
+    if (count.hits < 0) counter.position = Math.max(counter.position + count.hits, 0);
+    else count.outcome = Outcome.HELD;
+    count.after = counter.position;
   }
   return true;
 }

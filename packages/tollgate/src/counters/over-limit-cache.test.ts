@@ -161,15 +161,15 @@ describe("over-limit cache", () => {
       [HELD, 1],
       [KNOWN_OVER, 3],
       [COUNTED, 9],
-      [HELD, 1],
+      [COUNTED, 0],
     ]);
     assert.deepEqual(run(cache, request, { holdBack: WHEN_REFUSED }), [
-      [HELD, 1],
+      [HELD, 0],
       [KNOWN_OVER, 3],
       [KNOWN_OVER, 3],
-      [HELD, 1],
+      [COUNTED, 0],
     ]);
-    assert.equal(store.model.counters.get(`b:${START}`), 1);
+    assert.equal(store.model.counters.get(`b:${START}`), 0);
     assert.deepEqual(run(cache, [{ stem: "a:" }], { holdBack: WHEN_REFUSED }), [[KNOWN_OVER, 3]]);
   });
 

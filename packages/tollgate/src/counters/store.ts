@@ -9,7 +9,7 @@ export const Outcome = {
   COUNTED: 0,
   /** The over-limit cache knew that the counter is above its limit. Nothing was counted; `after` is the limit. */
   KNOWN_OVER: 1,
-  /** Another counter of the request exceeds, so this one was not counted; `after` is the unchanged counter. */
+  /** Another counter of the request exceeds, so these hits were not counted; `after` is the counter without them. */
   HELD: 2,
   /** The store failed and the failure policy lets the call pass. */
   ALLOWED: 3,
@@ -28,7 +28,10 @@ export const Refuses = {
 } as const;
 export type Refuses = (typeof Refuses)[keyof typeof Refuses];
 
-/** When the counts of a request that do not exceed their limit are held back. A counter that exceeds is always counted. */
+/**
+ * When the hits of counters that do not exceed their limit are held back. A counter that exceeds is always counted, and so
+ * are refunds.
+ */
 export const HoldBack = {
   NEVER: 0,
   /** `STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT`: where the counts that exceed refuse the request. */

@@ -45,7 +45,6 @@ const cases: [string, Outcome, number, number, number, boolean, keyof typeof Cod
   ["shadow, within", COUNTED, 10, 1, 1, true, "OK", 9, { within: 1 }],
 
   ["held back", HELD, 10, 1, 4, false, "OK", 6, {}],
-  ["held back, a refund above the limit", HELD, 10, -1, 12, false, "OVER_LIMIT", 0, {}],
 
   ["failure policy allow", ALLOWED, 10, 1, 0, false, "OK", 0, {}],
   ["failure policy deny", DENIED, 10, 1, 0, false, "OVER_LIMIT", 0, {}],

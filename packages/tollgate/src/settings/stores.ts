@@ -42,7 +42,7 @@ function checkPrefix(prefix: string, backend: Settings["store"]["backend"], find
   if (bytes > LONGEST_PREFIX)
     findings.fault("CACHE_KEY_PREFIX", `must have at most ${LONGEST_PREFIX} bytes; it has ${bytes}`);
   // memcached's protocol.txt, "Keys".
-  if (backend === "objcache" && /[\u0000- \u007f]/.test(prefix))
+  if (backend === "objcache" && /[ \p{Cc}]/u.test(prefix))
     findings.fault(
       "CACHE_KEY_PREFIX",
       "must have no white space or control characters: memcached has no such keys",

@@ -8,6 +8,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
 import {
   type Count,
   type CounterStore,
@@ -17,6 +18,7 @@ import {
   Outcome,
   Refuses,
 } from "../../src/counters/store.ts";
+import { ModelStore } from "./model.ts";
 
 export interface ConformanceOptions {
   /** A store that is ready to count. The suite closes it; everything else it needs is undone with `t.after`. */
@@ -278,10 +280,50 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
           [HELD, 1],
         ]);
         assert.deepEqual(await pair(-2, 1), counted(3, 2), "a refund that stays above the limit");
-        assert.deepEqual(await pair(-2, 1, 0), [
-          [HELD, 3],
-          [COUNTED, 3],
-        ]);
+      });
+
+      test("a refund is counted, whatever exceeds beside it", async (t) => {
+        const store = await open(t);
+        const stem = stemOf(t);
+        const over = { stem: `${stem}over:`, limit: 0 };
+        await run(store, [{ stem, hits: 5 }]);
+        assert.deepEqual(await run(store, [{ stem, hits: -2 }, over], WHEN_REFUSED), counted(3, 1));
+        assert.deepEqual(await run(store, [over, { stem, hits: -9 }], WHEN_REFUSED), counted(2, 0));
+        assert.deepEqual(await run(store, [{ stem, hits: -1 }], ALWAYS), counted(0));
+      });
+
+      test("any sequence of requests ends as in the plainest words", async (t) => {
+        const store = await open(t);
+        const count = fc.record({
+          key: fc.nat({ max: 3 }),
+          hits: fc.oneof(
+            { weight: 4, arbitrary: fc.integer({ min: -3, max: 4 }) },
+            { weight: 1, arbitrary: fc.constantFrom(MAX_COUNT, -MAX_COUNT) },
+          ),
+          limit: fc.integer({ min: 0, max: 6 }),
+          refuses: fc.constantFrom(...Object.values(Refuses)),
+        });
+        const requests = fc.array(
+          fc.record({
+            holdBack: fc.constantFrom(...Object.values(HoldBack)),
+            counts: immediate
+              ? fc.array(count, { maxLength: 5 })
+              : fc.uniqueArray(count, { maxLength: 4, selector: ({ key }) => key }),
+          }),
+          { maxLength: 12 },
+        );
+        await fc.assert(
+          fc.asyncProperty(requests, async (sequence) => {
+            const model = new ModelStore();
+            const stem = stemOf(t);
+            for (const { holdBack, counts } of sequence) {
+              const fields = counts.map(({ key, ...rest }) => ({ stem: `${stem}${key}:`, ...rest }));
+              const expected = model.count(makeRequest(fields.map(makeCount), { holdBack }));
+              assert.deepEqual(await run(store, fields, holdBack), expected);
+            }
+          }),
+          { numRuns: 60 },
+        );
       });
 
       const { NEVER, TOGETHER } = Refuses;
@@ -405,6 +447,18 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
             [COUNTED, 5],
           ]);
           assert.deepEqual(await twice(0, 0, 5), counted(5, 2, 5));
+          assert.deepEqual(
+            await run(
+              store,
+              [1, -2, 1].map((hits) => ({ stem, hits })),
+              ALWAYS,
+            ),
+            [
+              [HELD, 5],
+              [COUNTED, 3],
+              [HELD, 3],
+            ],
+          );
         });
 
       if (immediate && options.holdBack !== "sequential")

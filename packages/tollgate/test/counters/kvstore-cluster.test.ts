@@ -47,6 +47,24 @@ describe("kvstore, cluster", () => {
     assert.equal(admitted.length, 10);
   });
 
+  test("hits that a slot takes back are told", async (t) => {
+    const takenBack: string[] = [];
+    const store = open(t, { onTakenBack: (counts) => takenBack.push(...counts.map(({ stem }) => stem)) });
+    for (const stem of ["tight:", "{other}wide:"]) await countOne(store, { stem, hits: 0 });
+    const requests = Array.from({ length: 12 }, () =>
+      makeRequest([makeCount({ stem: "tight:", limit: 5 }), makeCount({ stem: "{other}wide:" })], {
+        holdBack: HoldBack.WHEN_REFUSED,
+      }),
+    );
+    await Promise.all(requests.map((request) => store.count(request)));
+    const held = requests.filter(({ counts }) => counts[1]!.outcome === Outcome.HELD);
+    assert.equal(held.length, 7);
+    // Calls of one turn look in one batch, before the first one counts.
+    assert.ok(takenBack.length > 0 && takenBack.length <= held.length, String(takenBack.length));
+    assert.deepEqual(new Set(takenBack), new Set(["{other}wide:"]));
+    assert.equal(await countOne(store, { stem: "{other}wide:", hits: 0 }), 5);
+  });
+
   /** Calls in a loop over many keys, each key by one caller, who knows what its counter must be. */
   function load(store: KvstoreStore, callers: number, stem: string) {
     const state = { on: true, answered: 0, failed: 0, wrong: 0, slowest: 0 };

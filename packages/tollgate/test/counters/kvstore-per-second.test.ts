@@ -64,12 +64,14 @@ describe("kvstore: the per-second twin", () => {
   async function pair(t: TestContext) {
     const proxy = await FaultyProxy.start(second.port);
     t.after(() => proxy.stop());
+    const takenBack: string[] = [];
     const store = new PerSecondStore(
       makeKvstore({ url: main.url }),
       makeKvstore({ url: proxy.url, poolSize: 1, timeout: scaled(300) }),
+      (counts) => takenBack.push(...counts.map(({ stem }) => stem)),
     );
     t.after(() => store.close());
-    return { store, proxy };
+    return { store, proxy, takenBack };
   }
 
   test("each window goes to its own instance", async (t) => {
@@ -105,7 +107,7 @@ describe("kvstore: the per-second twin", () => {
   });
 
   test("counts that hold each other back between the two: what one instance refuses, the other takes back", async (t) => {
-    const { store } = await pair(t);
+    const { store, takenBack } = await pair(t);
     const limit = 15;
     const requests = Array.from({ length: 60 }, (_, i) =>
       makeRequest(
@@ -126,6 +128,9 @@ describe("kvstore: the per-second twin", () => {
         counts.map(({ outcome }) => outcome),
         [Outcome.COUNTED, counts[0]!.after > limit ? Outcome.HELD : Outcome.COUNTED],
       );
+    // Calls of one turn look in one batch, before the first one counts.
+    assert.ok(takenBack.length > 0 && takenBack.length <= requests.length - limit, String(takenBack.length));
+    for (const stem of takenBack) assert.match(stem, /^between\|\d\|hour:$/);
     const looks = [0, 1, 2].map((i) => makeCount({ stem: `between|${i}|hour:`, hits: 0 }));
     await store.count(makeRequest(looks));
     assert.equal(

@@ -19,11 +19,13 @@ export class ModelStore {
       (together.length > 0 && together.every(({ exceeds }) => exceeds));
     const held = holdBack === HoldBack.ALWAYS || (holdBack === HoldBack.WHEN_REFUSED && refused);
     const exceeding = new Set(counted.filter(({ exceeds }) => exceeds).map(({ key }) => key));
-    const isCounted = (key: string) => !held || exceeding.has(key);
-    const results = counted.map(({ key, after }): [Outcome, number] =>
-      isCounted(key) ? [Outcome.COUNTED, after] : [Outcome.HELD, this.counters.get(key) ?? 0],
-    );
-    for (const [key, value] of all) if (isCounted(key)) this.counters.set(key, value);
-    return results;
+    return counts.map(({ stem, windowStart, hits }): [Outcome, number] => {
+      const key = stem + windowStart;
+      const before = this.counters.get(key) ?? 0;
+      if (held && !exceeding.has(key) && hits >= 0) return [Outcome.HELD, before];
+      const after = Math.min(Math.max(before + hits, 0), MAX_COUNT);
+      this.counters.set(key, after);
+      return [Outcome.COUNTED, after];
+    });
   }
 }

@@ -41,7 +41,7 @@ export class AllOrNothing {
 
   /**
    * Counts in order, each at the position that the earlier counts of its counter leave. Where the request is refused,
-   * only the counters that exceed their limit change.
+   * only the counters that exceed their limit grow.
    * @throws {StoreError} STORE_UNAVAILABLE, before anything changed
    */
   count(request: CountRequest): void {
@@ -188,10 +188,13 @@ function linkMany(counts: readonly Count[], parts: readonly Part[]): void {
 function hold(request: CountRequest, parts: readonly Part[]): void {
   const { counts } = request;
   for (let index = 0; index < counts.length; index++) {
-    const own = parts[parts[index]!.first]!;
+    const part = parts[index]!;
+    const own = parts[part.first]!;
     if (own.exceeds) continue;
-    own.position = own.before;
-    counts[index]!.outcome = Outcome.HELD;
-    counts[index]!.after = own.before;
+    const count = counts[index]!;
+    if (own === part) own.position = own.before;
+    if (count.hits < 0) own.position = plus(own.position, count.hits);
+    else count.outcome = Outcome.HELD;
+    count.after = own.position;
   }
 }

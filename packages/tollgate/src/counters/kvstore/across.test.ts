@@ -153,7 +153,7 @@ describe("counts that hold each other back over several servers", () => {
     };
     assert.deepEqual(await run([count("a", 2, 9), count("z", -1, 9)], [count("b", 1, 5)]), [
       [HELD, 1],
-      [HELD, 0],
+      [COUNTED, 0],
       [COUNTED, 6],
     ]);
     assert.equal(left.values.get("a"), 1);

@@ -13,7 +13,7 @@ export type TakenBack = (counts: readonly Count[]) => void;
 /**
  * Counts that may hold each other back over several slots, servers or instances, where no single step reaches all
  * counters. First it looks at all of them. Where the looks refuse the request, only the parts with a counter that
- * exceeds count, and hold the rest of their counts back. Otherwise every part counts. Where a part refuses all the same
+ * exceeds, or with a refund, count, and hold the rest of their counts back. Otherwise every part counts. Where a part refuses all the same
  * (another caller was quicker), the others take back what they counted.
  *
  * The bound: between the steps other callers may see, and be refused by, hits of calls that are held in the end. A
@@ -47,8 +47,8 @@ export async function countAcross(
     request.holdBack,
   );
   if (refused) {
-    const exceeding = parts.filter(({ counts }) => counts.some(({ outcome }) => outcome === Outcome.COUNTED));
-    const ends = await countParts({ ...request, now: clock(), holdBack: HoldBack.ALWAYS }, exceeding);
+    const counting = parts.filter(({ counts }) => counts.some(({ outcome }) => outcome === Outcome.COUNTED));
+    const ends = await countParts({ ...request, now: clock(), holdBack: HoldBack.ALWAYS }, counting);
     for (const end of ends) if (end.status === "rejected") throw end.reason;
     return;
   }
@@ -103,20 +103,20 @@ async function within(milliseconds: number, work: Promise<unknown>): Promise<voi
 }
 
 /**
- * Takes back what a part counted, except from the counters that exceed. Its counts are held then, each with its counter
- * as it was before. The refund is sent whatever the caller's deadline is, and never touches the counts, which are the
+ * Takes back the hits that a part counted, except from the counters that exceed. Its counts are held then, each with its
+ * counter as it was before. The refund is sent whatever the caller's deadline is, and never touches the counts, which are the
  * caller's again by then.
  */
 async function takeBack(request: CountRequest, part: Part, onTakenBack: TakenBack): Promise<void> {
   const exceeding = new Set(part.counts.filter(exceedsLimit).map(keyOf));
   const others = part.counts.filter(
-    (count) => count.outcome === Outcome.COUNTED && !exceeding.has(keyOf(count)),
+    (count) => count.outcome === Outcome.COUNTED && count.hits >= 0 && !exceeding.has(keyOf(count)),
   );
   const refunds = others.filter(({ hits }) => hits > 0).map((count) => ({ ...count, hits: -count.hits }));
   const before = new Map<string, number>();
   for (const count of others) {
     const key = keyOf(count);
-    if (!before.has(key)) before.set(key, count.hits > 0 ? count.after - count.hits : count.after);
+    if (!before.has(key)) before.set(key, count.after - count.hits);
     count.outcome = Outcome.HELD;
     count.after = before.get(key)!;
   }

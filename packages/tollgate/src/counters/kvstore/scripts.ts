@@ -64,21 +64,21 @@ end
 held = held or (together > 0 and together == exceeding)
 now = {}
 for i = 1, #KEYS do
-  local k, ttl = KEYS[i], tonumber(ARGV[4 * i + 1])
+  local k, hits, ttl = KEYS[i], tonumber(ARGV[4 * i - 2]), tonumber(ARGV[4 * i + 1])
+  local from, to = now[k] or before[k], out[2 * i]
+  out[2 * i - 1] = ${Outcome.COUNTED}
   if held and not exceeds[k] then
-    out[2 * i - 1] = ${Outcome.HELD}
-    out[2 * i] = before[k]
-  else
-    local from, to = now[k] or before[k], out[2 * i]
-    if to > from then
-      redis.call('INCRBY', k, string.format('%.0f', to - from))
-      if ttl > 0 or from == 0 then redis.call('EXPIRE', k, math.abs(ttl)) end
-    elseif to < from then
-      redis.call('DECRBY', k, string.format('%.0f', from - to))
-    end
-    now[k] = to
-    out[2 * i - 1] = ${Outcome.COUNTED}
+    to = math.max(0, from + math.min(hits, 0))
+    if hits >= 0 then out[2 * i - 1] = ${Outcome.HELD} end
   end
+  if to > from then
+    redis.call('INCRBY', k, string.format('%.0f', to - from))
+    if ttl > 0 or from == 0 then redis.call('EXPIRE', k, math.abs(ttl)) end
+  elseif to < from then
+    redis.call('DECRBY', k, string.format('%.0f', from - to))
+  end
+  now[k] = to
+  out[2 * i] = to
 end
 return out`);
 

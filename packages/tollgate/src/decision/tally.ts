@@ -25,7 +25,7 @@ export interface TallyContext {
  * | A <= N            | OK         | L-A       | within += hits                                   |
  * | known over        | OVER_LIMIT | 0         | over += hits; over with local cache += hits      |
  *
- * A rule in shadow mode answers OK and counts the hits that were over under `shadow_mode`. Hits given back count
+ * A rule in shadow mode answers OK and counts the hits that were over under `shadow_mode`. Refunds count
  * in no statistic, and neither do hits that another descriptor of the request held back. Where the store failed and
  * the policy answers, there is no reset and no statistic.
  * @param status is filled in, its `currentLimit` excepted

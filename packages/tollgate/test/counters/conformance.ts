@@ -292,7 +292,7 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
         assert.deepEqual(await run(store, [{ stem, hits: -1 }], ALWAYS), counted(0));
       });
 
-      test("any sequence of requests ends as in the plainest words", async (t) => {
+      test("random requests have the results of the model", async (t) => {
         const store = await open(t);
         const count = fc.record({
           key: fc.nat({ max: 3 }),

@@ -343,7 +343,7 @@ test("a generator that fails before its first piece has an honest status", async
   assert.equal((await ask(application, "/streams")).status, 404);
 });
 
-test("after() sees the status and headers of a stream, and the stream goes on", async () => {
+test("after() sees a stream, which goes on where nothing reads it", async () => {
   let ended = 0;
   class Streams extends Controller {
     async *GET() {
@@ -358,9 +358,8 @@ test("after() sees the status and headers of a stream, and the stream goes on", 
   const application = new Application({
     controllers: { Streams },
     after(response) {
-      assert.equal(response.body, null);
+      assert.ok(response.body instanceof ReadableStream);
       response.headers.set("x-after", "yes");
-      return response.headers.get("content-type") === "replace" ? new Response("x") : undefined;
     },
   });
   const response = await ask(application, "/streams");

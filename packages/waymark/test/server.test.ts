@@ -292,6 +292,7 @@ test("a header that Latin-1 can carry is sent", async () => {
 });
 
 test("the listener serves in anybody's server", async () => {
+  await application.ready();
   const server = createServer(application.listener).listen(0, "127.0.0.1");
   after(() => {
     server.close();

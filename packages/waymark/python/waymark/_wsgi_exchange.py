@@ -140,6 +140,8 @@ class WsgiExchange:
         flags = frames.LATIN1_PATH | frames.HOLDS_BACK
         if self._left == 0:
             flags |= frames.LAST
+        if request.is_http_1_1:
+            flags |= frames.HTTP_1_1
         self._connection.send(
             frames.request_frame(
                 self._number,

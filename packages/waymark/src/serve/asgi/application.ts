@@ -1,8 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Application } from "../../application.ts";
-import type { Answer, StreamBody } from "../../http/answer.ts";
-import { endStream } from "../../http/answer.ts";
-import { isStream, passableAnswer } from "../gateway/head.ts";
+import { type Answer, endStream, isStream, type StreamBody } from "../../http/answer.ts";
+import { passableAnswer } from "../gateway/head.ts";
 import { AsgiIncoming } from "./incoming.ts";
 import { serveLifespan } from "./lifespan.ts";
 import type { AsgiApplication, AsgiHttpScope, AsgiReceive, AsgiSend } from "./types.ts";

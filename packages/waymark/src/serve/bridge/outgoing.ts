@@ -1,6 +1,5 @@
 import { Buffer } from "node:buffer";
-import { type Answer, endStream } from "../../http/answer.ts";
-import { isStream } from "../gateway/head.ts";
+import { type Answer, endStream, isStream } from "../../http/answer.ts";
 import { answerFrame, cutFrame, PIECE_BYTES, pieceFrame, WINDOW } from "./frames.ts";
 
 /** An answer on its way to Python, no faster than the client takes it. */

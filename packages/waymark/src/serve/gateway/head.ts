@@ -1,5 +1,4 @@
-import type { Answer, StreamBody } from "../../http/answer.ts";
-import { endStream } from "../../http/answer.ts";
+import { type Answer, discard } from "../../http/answer.ts";
 import { HttpError, problemAnswer } from "../../http/error.ts";
 
 /** Headers of one connection, which is the server's own affair (RFC 9110 section 7.6.1; PEP 3333 forbids them). */
@@ -32,11 +31,7 @@ export function passedHeaders(headers: readonly string[]): string[] | undefined 
 export function passableAnswer(answer: Answer, report: (error: unknown) => void): Answer {
   const headers = passedHeaders(answer.headers);
   if (headers !== undefined) return { status: answer.status, headers, body: answer.body };
-  if (isStream(answer.body)) void endStream(answer.body);
+  discard(answer.body);
   report(new TypeError("a header of the answer has a name or value that HTTP cannot carry"));
   return problemAnswer(new HttpError(500));
-}
-
-export function isStream(body: Answer["body"]): body is StreamBody {
-  return body !== null && typeof body === "object" && !(body instanceof Uint8Array);
 }

@@ -1,0 +1,69 @@
+import { type Answer, emptyAnswer, isContentless } from "./answer.ts";
+import { flatten } from "./headers.ts";
+import { webSource } from "./source.ts";
+import { type AnswerContext, openStream } from "./stream.ts";
+
+/** Headers of one connection (RFC 9110 section 7.6.1), besides those that `connection` names. */
+const CONNECTION_HEADERS = [
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+];
+
+/** The codings that `fetch` decodes. It leaves a body alone that has any other. */
+const DECODED: ReadonlySet<string> = new Set(["gzip", "x-gzip", "deflate", "br", "zstd"]);
+
+/** The answer for a WHATWG `Response`; headers that the method set besides are added where it has none of that name. */
+export function responseAnswer(response: Response, context: AnswerContext): Answer | Promise<Answer> {
+  const { status } = response;
+  if (status < 200) throw new TypeError(`a Response of status ${status} cannot be sent`);
+  if (response.bodyUsed) throw new TypeError("the body of the returned Response has already been read");
+  if (response.body?.locked === true)
+    throw new TypeError("the body of the returned Response is locked: something else reads it");
+  const headers = headersOf(response);
+  const touched = context.response?.touched;
+  if (touched !== undefined) {
+    const names = new Set(headers.filter((_, at) => at % 2 === 0));
+    for (const [name, value] of touched)
+      if (name === "set-cookie" || !names.has(name)) headers.push(name, value);
+  }
+  const isHead = context.incoming.method === "HEAD";
+  if (response.body === null) return emptyAnswer(status, headers, isHead);
+  const source = webSource(response.body);
+  if (isHead || isContentless(status)) {
+    void source.return();
+    return isHead && !isContentless(status) ? { status, headers, body: null } : emptyAnswer(status, headers);
+  }
+  return openStream(
+    source,
+    context,
+    () => ({ status, headers }),
+    () => undefined,
+  );
+}
+
+/** The headers that hold for this connection and this body. */
+function headersOf(response: Response): string[] {
+  const own = new Headers(response.headers);
+  for (const name of own.get("connection")?.split(",") ?? []) {
+    if (/^\s*[\w!#$%&'*+.^`|~-]+\s*$/.test(name)) own.delete(name.trim());
+  }
+  for (const name of CONNECTION_HEADERS) own.delete(name);
+  // `fetch` has decoded the body of what it received, but left the headers of the encoded one.
+  if (response.url !== "" && isDecoded(own.get("content-encoding"))) {
+    own.delete("content-encoding");
+    own.delete("content-length");
+  }
+  return flatten(own);
+}
+
+function isDecoded(encoding: string | null): boolean {
+  if (encoding === null) return false;
+  return encoding.split(",").every((each) => DECODED.has(each.trim().toLowerCase()));
+}

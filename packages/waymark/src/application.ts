@@ -76,6 +76,7 @@ export class Application {
     if (this.#stopped !== undefined && this.#ready === undefined) return this.#stopped;
     const ready = this.#ready;
     this.#ready = undefined;
+    this.#routes = undefined;
     this.#stopped = this.#stop(ready);
     return this.#stopped;
   }

@@ -217,7 +217,8 @@ class ExchangeBody:
         while not self._last:
             piece, self._last = self._exchange.next_piece()
             self._taken += len(piece)
-            if piece:
+            # An empty piece has the head sent.
+            if piece or not self._last:
                 return piece
         raise StopIteration
 

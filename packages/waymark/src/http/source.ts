@@ -31,6 +31,7 @@ export class BodySource implements StreamBody, AsyncIterator<Piece> {
   /** Called once, when no further piece comes. */
   onEnd: (() => void) | undefined = undefined;
   #first: Promise<First | undefined> | undefined = undefined;
+  #opening = false;
   #over = false;
   #settle: ((step: Step) => void) | undefined = undefined;
 
@@ -51,7 +52,16 @@ export class BodySource implements StreamBody, AsyncIterator<Piece> {
     return this.#first;
   }
 
+  /** Has `next()` give an empty piece ahead of the first, with which an adapter sends the head. */
+  openEmpty(): void {
+    this.#opening = true;
+  }
+
   async next(): Promise<IteratorResult<Piece, undefined>> {
+    if (this.#opening) {
+      this.#opening = false;
+      return { done: false, value: "" };
+    }
     const first = this.#first;
     this.#first = undefined;
     const taken = await (first ?? this.#take());
@@ -74,6 +84,7 @@ export class BodySource implements StreamBody, AsyncIterator<Piece> {
     if (!this.#over) {
       this.#end();
       this.#first = undefined;
+      this.#opening = false;
       this.#settle?.(DONE);
       try {
         await this.#origin.release();

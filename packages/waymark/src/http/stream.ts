@@ -66,6 +66,7 @@ export async function openStream(
     if (source.isIterable) source.encode = (value) => encode(value, events);
     if (events) endWithStop(source, context);
     const opened = await (events ? firstOrTurn(first) : firstOrGone(first, source, incoming));
+    if (events && opened === undefined) source.openEmpty();
     const made = head();
     if (isContentless(made.status)) return withoutContent(source, made);
     return { ...typed(made, events ? SSE : defaultType(opened)), body: source };

@@ -118,7 +118,9 @@ function streamOf(body: StreamBody, { signal }: Incoming, report: Report): Reada
     },
     async pull(controller) {
       try {
-        const step = await iterator.next();
+        let step = await iterator.next();
+        // What an empty piece is for, a Response has done already.
+        while (step.done !== true && step.value.length === 0) step = await iterator.next();
         if (signal.aborted) return;
         if (step.done !== true)
           return controller.enqueue(typeof step.value === "string" ? encoder.encode(step.value) : step.value);

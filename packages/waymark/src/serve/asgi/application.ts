@@ -73,7 +73,6 @@ async function sendStream(
     }
     if (incoming.gone) return;
     if (step.done === true) return send(last(null));
-    if (step.value.length === 0) continue;
     await send({ type: "http.response.body", body: bytesOf(step.value), more_body: true });
   }
 }

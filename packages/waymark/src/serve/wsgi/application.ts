@@ -82,11 +82,8 @@ class Result implements WsgiResult, AsyncIterator<Uint8Array> {
 
   async #step(): Promise<Uint8Array | undefined> {
     try {
-      for (;;) {
-        const step = await this.#source!.next();
-        if (step.done === true) return undefined;
-        if (step.value.length > 0) return bytesOf(step.value);
-      }
+      const step = await this.#source!.next();
+      return step.done === true ? undefined : bytesOf(step.value);
     } catch (error) {
       this.#finished = true;
       this.#report(error);

@@ -63,17 +63,11 @@ class WsgiExchange:
     def _answer(self) -> WsgiAnswer | None:
         if not self._send_request():
             return None
-        client = self._request.client
         while True:
-            if not self._feed():
+            frame = self._next_frame()
+            if frame is None:
                 return None
-            if not self._connection.wait_briefly():
-                ready = self._connection.wait(WATCH_EVERY, client)
-                if ready is None:
-                    return None
-                if not ready:
-                    continue
-            kind, payload = self._connection.next()
+            kind, payload = frame
             if kind == frames.ANSWER:
                 flags, status, length = frames.ANSWER_PARTS.unpack_from(payload)
                 start = frames.ANSWER_PARTS.size
@@ -82,14 +76,27 @@ class WsgiExchange:
             if kind == frames.WANT:
                 self._wanted += frames.SIZE.unpack(payload)[0]
 
+    def _next_frame(self) -> tuple[int, bytes] | None:
+        """Node's next frame, or None where the client has left before it."""
+        while self._feed():
+            if not self._connection.wait_briefly():
+                ready = self._connection.wait(WATCH_EVERY, self._request.client)
+                if ready is None:
+                    return None
+                if not ready:
+                    continue
+            return self._connection.next()
+        return None
+
     def next_piece(self) -> tuple[bytes, bool]:
         """A piece of the answer's body, and whether it is the last. Raises CutOff."""
         try:
             while True:
-                if not self._feed():
+                frame = self._next_frame()
+                if frame is None:
                     self.leave()
                     raise CutOff("the client has left")
-                kind, payload = self._connection.next()
+                kind, payload = frame
                 if kind == frames.PIECE:
                     last = payload[0] & frames.LAST != 0
                     if last:

@@ -3,6 +3,7 @@ import { type Answer, discard, endStream, isContentless, isStream, setLength } f
 import type { Call } from "../http/call.ts";
 import { flatten } from "../http/headers.ts";
 import { responseAnswer } from "../http/response.ts";
+import { BodySource } from "../http/source.ts";
 import type { RouteClass } from "../routing/model.ts";
 import type { ApplicationOptions } from "./options.ts";
 
@@ -20,11 +21,12 @@ export async function afterwards(
 ): Promise<Answer> {
   if (!route.hooks.after && after === undefined) return answer;
   const shown = shownResponse(answer);
+  const shownBody = shown.body;
   let response = shown;
   try {
     if (route.hooks.after) response = replacement(response, await controller.after(response), shown);
     if (after !== undefined) response = replacement(response, await after(response, controller), shown);
-    return await sendable(answer, shown, response, call);
+    return await sendable(answer, { shown, shownBody, response }, call);
   } catch (error) {
     discard(answer.body);
     if (response !== shown) cancel(response);
@@ -64,23 +66,38 @@ function replacement(before: Response, made: unknown, shown: Response): Response
   return made;
 }
 
-async function sendable(answer: Answer, shown: Response, response: Response, call: Call): Promise<Answer> {
+interface Shown {
+  readonly shown: Response;
+  /** As it was before the hooks: `clone()` gives a Response another. */
+  readonly shownBody: ReadableStream | null;
+  /** What the hooks have made of it. */
+  readonly response: Response;
+}
+
+async function sendable(answer: Answer, { shown, shownBody, response }: Shown, call: Call): Promise<Answer> {
   const { body } = answer;
   // A body that is known as a whole can be sent even when a hook has read it. The same body under other headers need
   // not go through another stream.
-  const same =
-    response === shown
-      ? !isStream(body) || isUnread(shown)
-      : shown.body !== null && response.body === shown.body && isUnread(response);
-  if (same) {
+  const known = response === shown && !isStream(body);
+  if (known || (shownBody !== null && response.body === shownBody && isUnread(response))) {
     const headers = flatten(response.headers);
     if (body !== null && !isStream(body) && !isContentless(response.status))
       setLength(headers, Buffer.byteLength(body));
     return { status: response.status, headers, body };
   }
-  // What reads the shown body now is a part of the other one.
-  if (isUnread(shown)) discard(body);
-  return responseAnswer(response, call);
+  const made = await responseAnswer(response, call);
+  // The other body may be made of the shown one, and then needs it to its own end.
+  const needed = made.body instanceof BodySource && shownBody?.locked === true ? made.body : undefined;
+  if (needed === undefined) discard(body);
+  else needed.onEnd = both(needed.onEnd, () => discard(body));
+  return made;
+}
+
+function both(first: (() => void) | undefined, second: () => void): () => void {
+  return () => {
+    first?.();
+    second();
+  };
 }
 
 function isUnread({ bodyUsed, body }: Response): boolean {

@@ -109,6 +109,23 @@ for (const name of names) {
     });
 }
 
+for (const name of names)
+  test(`${name}: a request of HTTP/1.1 names one host`, async () => {
+    const server = await serverOf(name);
+    const rows: [string, number][] = [
+      ["GET / HTTP/1.1\nhost: a\nhost: b\nconnection: close\n\n", 400],
+      ["GET / HTTP/1.1\nhost: x/admin?\nconnection: close\n\n", 400],
+      ["GET / HTTP/1.1\nconnection: close\n\n", 400],
+      ["GET / HTTP/1.0\n\n", 200],
+    ];
+    for (const [request, status] of rows)
+      assert.match(
+        await readAll(await sent(server, request)),
+        new RegExp(`^HTTP/1\\.[01] ${status} `),
+        request,
+      );
+  });
+
 test("an answer that does not need the body comes before it, where the server lets it", async () => {
   for (const name of ["uvicorn", "hypercorn", "gunicorn"] as const) {
     const server = await serverOf(name);

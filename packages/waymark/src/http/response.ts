@@ -1,20 +1,7 @@
 import { type Answer, emptyAnswer, isContentless } from "./answer.ts";
-import { flatten } from "./headers.ts";
+import { CONNECTION_HEADERS } from "./headers.ts";
 import { webSource } from "./source.ts";
 import { type AnswerContext, openStream } from "./stream.ts";
-
-/** Headers of one connection (RFC 9110 section 7.6.1), besides those that `connection` names. */
-const CONNECTION_HEADERS = [
-  "connection",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-];
 
 /** The codings that `fetch` decodes. It leaves a body alone that has any other. */
 const DECODED: ReadonlySet<string> = new Set(["gzip", "x-gzip", "deflate", "br", "zstd"]);
@@ -49,18 +36,18 @@ export function responseAnswer(response: Response, context: AnswerContext): Answ
 }
 
 /** The headers that hold for this connection and this body. */
-function headersOf(response: Response): string[] {
-  const own = new Headers(response.headers);
-  for (const name of own.get("connection")?.split(",") ?? []) {
-    if (/^\s*[\w!#$%&'*+.^`|~-]+\s*$/.test(name)) own.delete(name.trim());
-  }
-  for (const name of CONNECTION_HEADERS) own.delete(name);
+function headersOf({ headers, url }: Response): string[] {
+  const named = headers.get("connection");
+  const ofConnection = named?.split(",").map((name) => name.trim().toLowerCase());
   // `fetch` has decoded the body of what it received, but left the headers of the encoded one.
-  if (response.url !== "" && isDecoded(own.get("content-encoding"))) {
-    own.delete("content-encoding");
-    own.delete("content-length");
+  const decoded = url !== "" && isDecoded(headers.get("content-encoding"));
+  const flat: string[] = [];
+  for (const [name, value] of headers) {
+    if (CONNECTION_HEADERS.has(name) || ofConnection?.includes(name) === true) continue;
+    if (decoded && (name === "content-encoding" || name === "content-length")) continue;
+    flat.push(name, value);
   }
-  return flatten(own);
+  return flat;
 }
 
 function isDecoded(encoding: string | null): boolean {

@@ -274,7 +274,7 @@ test("a 405 says what the class answers to", async () => {
   assert.equal(response.status, 405);
   assert.equal(response.headers.get("allow"), "OPTIONS, POST");
   const { detail } = (await response.json()) as { detail: string };
-  assert.equal(detail, "/explain answers to POST, not to GET");
+  assert.equal(detail, "/explain does not serve GET: it answers to POST");
 });
 
 test("after() may read, clone, wrap or replace a body", async () => {

@@ -47,7 +47,7 @@ export function withoutVerb(
   const allow = allowed.join(", ");
   if (method === "OPTIONS") return emptyAnswer(204, ["allow", allow]);
   const named = allowed.filter((each) => each !== "OPTIONS" && (each !== "HEAD" || route.verbs.has("HEAD")));
-  throw new HttpError(405, `${route.path} answers to ${named.join(", ")}, not to ${method}`, {
+  throw new HttpError(405, `${route.path} does not serve ${method}: it answers to ${named.join(", ")}`, {
     headers: { allow },
   });
 }

@@ -66,10 +66,10 @@ export async function openStream(
     if (source.isIterable) source.encode = (value) => encode(value, events);
     if (events) endWithStop(source, context);
     const opened = await (events ? firstOrTurn(first) : firstOrGone(first, source, incoming));
-    if (events && opened === undefined) source.openEmpty();
+    if (opened === PENDING) source.openEmpty();
     const made = head();
     if (isContentless(made.status)) return withoutContent(source, made);
-    return { ...typed(made, events ? SSE : defaultType(opened)), body: source };
+    return { ...typed(made, events || opened === PENDING ? SSE : defaultType(opened)), body: source };
   } catch (error) {
     void source.return();
     throw error;
@@ -101,9 +101,11 @@ function endWithStop(source: BodySource, context: AnswerContext): void {
 
 type MaybeFirst = Promise<First | undefined>;
 
-/** The first piece, or undefined where it takes longer than one turn of the event loop. */
-function firstOrTurn(first: MaybeFirst): MaybeFirst {
-  return Promise.race([first, new Promise<undefined>((resolve) => setImmediate(resolve, undefined))]);
+const PENDING = Symbol("pending");
+
+/** The first piece, or `PENDING` where it takes longer than one turn of the event loop. */
+function firstOrTurn(first: MaybeFirst): Promise<First | undefined | typeof PENDING> {
+  return Promise.race([first, new Promise<typeof PENDING>((resolve) => setImmediate(resolve, PENDING))]);
 }
 
 /** The first piece, or undefined where the client leaves before it. */

@@ -219,7 +219,7 @@ export const routingCases: readonly Case[] = [
     method: "POST",
     target: "/tail/1/2",
     status: 405,
-    text: /"detail":"\/tail answers to GET, not to POST"/,
+    text: /"detail":"\/tail does not serve POST: it answers to GET"/,
     answers: { allow: "GET, HEAD, OPTIONS" },
   },
   {
@@ -234,7 +234,7 @@ export const routingCases: readonly Case[] = [
     name: "GET of a class that has only other methods",
     target: "/upload",
     status: 405,
-    text: /"detail":"\/upload answers to POST, not to GET"/,
+    text: /"detail":"\/upload does not serve GET: it answers to POST"/,
     answers: { allow: "OPTIONS, POST" },
   },
   {

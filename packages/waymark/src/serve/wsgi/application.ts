@@ -30,6 +30,7 @@ class Result implements WsgiResult, AsyncIterator<Uint8Array> {
   readonly #report: (error: unknown) => void;
   readonly #source: AsyncIterator<Uint8Array | string> | undefined;
   #whole: string | Uint8Array | undefined;
+  #begun = false;
   #finished = false;
 
   constructor(
@@ -82,8 +83,14 @@ class Result implements WsgiResult, AsyncIterator<Uint8Array> {
 
   async #step(): Promise<Uint8Array | undefined> {
     try {
-      const step = await this.#source!.next();
-      return step.done === true ? undefined : bytesOf(step.value);
+      for (;;) {
+        const step = await this.#source!.next();
+        if (step.done === true) return undefined;
+        // Only the first piece has a reason to be empty: it has the head sent.
+        const wanted = step.value.length > 0 || !this.#begun;
+        this.#begun = true;
+        if (wanted) return bytesOf(step.value);
+      }
     } catch (error) {
       this.#finished = true;
       this.#report(error);

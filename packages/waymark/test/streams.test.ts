@@ -148,6 +148,15 @@ for (const [name, listener] of [
       }
     });
 
+    test("a client that leaves with answers in the queue of its connection", async () => {
+      const socket = await open(running.port);
+      socket.write("GET /files HTTP/1.1\r\nhost: x\r\n\r\n".repeat(3));
+      await once(socket, "readable");
+      while (opened.size < 3) await new Promise(setImmediate);
+      socket.destroy();
+      await allClosed();
+    });
+
     // WSGI hears of a client's leaving only when it sends.
     if (name !== "wsgi")
       test("a client that leaves before the stream is there", async () => {

@@ -6,8 +6,7 @@ import { cutTarget } from "../http/target.ts";
 import { allowedMethods } from "../routing/allow.ts";
 import type { RouteClass, Routes, RouteVerb } from "../routing/model.ts";
 import { nearestPath } from "../routing/near.ts";
-import type { Target } from "../routing/resolve.ts";
-import { splitPath } from "../routing/resolve.ts";
+import { splitPath, type Target } from "../routing/resolve.ts";
 import type { ApplicationOptions } from "./options.ts";
 
 /** A path that leads to no class. */
@@ -30,8 +29,15 @@ export function tooManySegments(
   const takes =
     maximum === 0 ? "no path segment" : `at most ${maximum} path segment${maximum === 1 ? "" : "s"}`;
   const { path } = cutTarget(call.incoming.target);
+  const others = ownMethods(route, allowedMethods(route, call.positionals.length));
+  const other = others.length === 0 ? "" : `; ${others.join(", ")} would take as many`;
   const detail = `no route matches ${path.slice(0, 200)}: ${entry.verb} ${route.path} takes ${takes}, got ${call.positionals.length}`;
-  return new HttpError(404, `${detail}${hint(routes, path)}`, { errors });
+  return new HttpError(404, `${detail}${other}${hint(routes, path)}`, { errors });
+}
+
+/** Without the methods that come with others: HEAD with GET, OPTIONS with any. */
+function ownMethods({ verbs }: RouteClass, allowed: readonly string[]): string[] {
+  return allowed.filter((each) => verbs.has(each));
 }
 
 /** The answer where the class has no method of the request's name. */
@@ -46,7 +52,7 @@ export function withoutVerb(
   const allowed = allowedOn(routes, { route, positionals }, target);
   const allow = allowed.join(", ");
   if (method === "OPTIONS") return emptyAnswer(204, ["allow", allow]);
-  const named = allowed.filter((each) => each !== "OPTIONS" && (each !== "HEAD" || route.verbs.has("HEAD")));
+  const named = ownMethods(route, allowed);
   throw new HttpError(405, `${route.path} does not serve ${method}: it answers to ${named.join(", ")}`, {
     headers: { allow },
   });

@@ -23,7 +23,7 @@ function forwarded(incoming: Incoming, name: string, trust: number): string | un
   return values[Math.max(0, values.length - trust)]!.trim() || undefined;
 }
 
-/** Headers of a proxy that is not trusted have no say. */
+/** Ignores the headers of proxies that are not trusted. */
 export function originOf(incoming: Incoming, trust: TrustProxy): Origin {
   const origin: Origin = {
     scheme: incoming.scheme,

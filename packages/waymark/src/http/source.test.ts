@@ -102,7 +102,7 @@ test("return() ends a next() that waits", async () => {
   }
 });
 
-test("a fault of the origin that nothing hears of ends no process", async () => {
+test("an unhandled fault of the origin does not end the process", async () => {
   const unhandled: unknown[] = [];
   const note = (error: unknown) => unhandled.push(error);
   process.on("unhandledRejection", note);

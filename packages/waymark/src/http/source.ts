@@ -47,7 +47,7 @@ export class BodySource implements StreamBody, AsyncIterator<Piece> {
   /** Opens the origin at once. Resolves with its first piece, which `next()` gives again; undefined at its end. */
   peek(): Promise<First | undefined> {
     this.#first ??= this.#take();
-    // The piece may never be taken, and an unheard fault must not end the process.
+    // If the piece is never taken, its fault is unhandled, and would end the process.
     this.#first.catch(() => undefined);
     return this.#first;
   }

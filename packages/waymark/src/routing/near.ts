@@ -2,7 +2,7 @@ import type { RouteModule } from "./model.ts";
 import { segmentOfClass } from "./names.ts";
 import { type Walk, walk } from "./resolve.ts";
 
-/** A longer segment is no slip of the keyboard. */
+/** Longer segments get no suggestion, which bounds the work. */
 const MAX_SEGMENT = 64;
 
 /** The path of the route that was perhaps meant: the first segment that names nothing, replaced by a similar name. */

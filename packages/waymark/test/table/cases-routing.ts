@@ -133,13 +133,13 @@ export const routingCases: readonly Case[] = [
     except: { fetch: URL_REASON },
   },
   ...["x/admin?", "u:p@x", "a b", "a,b", "a\\b", "x#y", "[::1", ":80", "x:8o", "x%zz"].map((host) => ({
-    name: `a Host that is none: ${host}`,
+    name: `an invalid Host: ${host}`,
     target: "/foo-bar",
     headers: { host },
     status: 400,
   })),
   ...["x", "x:80", "x:", "a_b.c-d", "127.0.0.1:8000", "[::1]:8000", "EXAMPLE.org", "a%2db"].map((host) => ({
-    name: `a Host that is one: ${host}`,
+    name: `a valid Host: ${host}`,
     target: "/foo-bar",
     headers: { host },
     status: 200,
@@ -228,6 +228,13 @@ export const routingCases: readonly Case[] = [
     target: "/foo/1/2",
     status: 404,
     text: /"detail":"no route matches \/foo\/1\/2"/,
+  },
+  {
+    name: "a path that another method of the class serves",
+    method: "DELETE",
+    target: "/tail/1/2",
+    status: 404,
+    text: /DELETE \/tail takes at most 1 path segment, got 2; GET would take as many"/,
   },
   { name: "OPTIONS of a path that no method serves", method: "OPTIONS", target: "/typo", status: 404 },
   {

@@ -79,7 +79,7 @@ export const answerCases: readonly Case[] = [
   answer("error", { status: 500, text: /^(?!.*secret).*Internal Server Error/s }),
   answer("http_error", { status: 410, text: /as returned/ }),
   answer("error_piece", { status: 500, text: /^(?!.*secret)/s }),
-  answer("file", { status: 200, text: /the head of its answer/, answers: { "content-type": BYTES } }),
+  answer("file", { status: 200, text: /HttpError/, answers: { "content-type": BYTES } }),
   answer("no_file", {
     status: 500,
     text: /^(?!.*ENOENT).*Internal Server Error/s,
@@ -131,8 +131,7 @@ export const answerCases: readonly Case[] = [
     target: `/rebuilt/${kind}`,
     status: kind === "response" ? 201 : 200,
     text:
-      { string: '"text"', stream: "one two", lines: /"line":1.*"line":2/s, file: /the head of/ }[kind] ??
-      /./s,
+      { string: '"text"', stream: "one two", lines: /"line":1.*"line":2/s, file: /HttpError/ }[kind] ?? /./s,
     answers: { "x-rebuilt": "yes" },
   })),
   ...["string", "stream", "response"].map((kind) => ({

@@ -2,6 +2,7 @@ import { createServer, METHODS, type RequestListener, type Server, type ServerOp
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { Application, type ApplicationOptions } from "@tollway/waymark";
+import { logListenerErrors } from "../observe/listener-errors.ts";
 import type { Logger } from "../observe/log.ts";
 import { showAddress } from "./address.ts";
 import type { Certificates } from "./grpc-door.ts";
@@ -60,16 +61,13 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) =>
-      reject(
-        new Error(`cannot listen for ${name} on ${showAddress(host, port)}: ${error.message}`, {
-          cause: error,
-        }),
-      ),
-    );
-    server.listen({ host, port, backlog: 1024 }, resolve);
-  });
+  try {
+    await listen(server, host, port);
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new Error(`cannot listen for ${name} on ${showAddress(host, port)}: ${problem}`, { cause: error });
+  }
+  logListenerErrors(server, name, log);
   const bound = server.address() as AddressInfo;
   return {
     address: showAddress(bound.address, bound.port),
@@ -114,6 +112,16 @@ function createListener(
       if (!isTrusted(socket.getPeerCertificate(), clientSan, log)) socket.destroy();
     });
   return server;
+}
+
+function listen(server: Server | TlsServer, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port, backlog: 1024 }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
 }
 
 function closeServer(

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
+import { logListenerErrors } from "../../listener-errors.ts";
 import type { Logger } from "../../log.ts";
 import type { StatisticsView } from "../../series.ts";
 import type { Counter } from "../../statistics.ts";
@@ -79,6 +80,7 @@ export async function startPull(view: StatisticsView, options: PullOptions): Pro
     const problem = error instanceof Error ? error.message : String(error);
     throw new Error(`cannot listen for metrics on ${options.address}: ${problem}`, { cause: error });
   }
+  logListenerErrors(server, "metrics", options.log);
   const bound = server.address() as AddressInfo;
   return {
     address: bound.family === "IPv6" ? `[${bound.address}]:${bound.port}` : `${bound.address}:${bound.port}`,

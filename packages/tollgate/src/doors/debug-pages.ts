@@ -26,6 +26,10 @@ export interface DebugPagesOptions {
   readonly explain: (request: RateLimitRequest) => Promise<DecisionExplanation>;
   /** Profiles of the threads besides this one. */
   readonly otherThreads: OtherThreads;
+  /** `DEBUG_PROFILES` */
+  readonly profiles: boolean;
+  /** `DEBUG_WRITES` */
+  readonly writes: boolean;
 }
 
 /** The pages of the debug port; `/` lists them. `Accept: application/json` gives JSON where there is text. */
@@ -37,6 +41,8 @@ export function debugPages({
   answering,
   explain,
   otherThreads,
+  profiles,
+  writes,
 }: DebugPagesOptions): ControllerTable {
   class Page extends Controller {
     static override private = true;
@@ -53,7 +59,7 @@ export function debugPages({
 
   class Default extends Page {
     GET() {
-      return this.text(index.map(([path, meaning]) => `${path}: ${meaning}\n`).join(""));
+      return this.text(listing(indexOf(profiles, writes)));
     }
   }
 
@@ -102,6 +108,7 @@ export function debugPages({
     }
 
     async PUT() {
+      if (!writes) throw new HttpError(403, "the log level cannot be changed here: DEBUG_WRITES is false");
       const name = new TextDecoder().decode(await this.bytes()).trim();
       const level = levelOfName(name);
       if (level === undefined) {
@@ -116,9 +123,14 @@ export function debugPages({
     }
   }
 
+  function requireProfiles(): void {
+    if (!profiles) throw new HttpError(403, "profiles are turned off: DEBUG_PROFILES is false");
+  }
+
   const profile = (kind: ProfileKind) =>
     class Profile extends Page {
       async GET({ ...keywords }) {
+        requireProfiles();
         const seconds = (keywords as Record<string, unknown>).seconds;
         const { takeProfile, ProfileError } = await import("../observe/profiling/profiler.ts");
         try {
@@ -136,7 +148,8 @@ export function debugPages({
 
   class Profiles extends Page {
     GET() {
-      return this.text(profiles.map(([path, meaning]) => `${path}: ${meaning}\n`).join(""));
+      requireProfiles();
+      return this.text(listing(profilePages));
     }
   }
 
@@ -150,7 +163,13 @@ export function debugPages({
   return { Default, Rlconfig, Stats, Explain, LogLevel, debug: { pprof } };
 }
 
-const profiles: [path: string, meaning: string][] = [
+type Listing = readonly (readonly [path: string, meaning: string])[];
+
+function listing(pages: Listing): string {
+  return pages.map(([path, meaning]) => `${path}: ${meaning}\n`).join("");
+}
+
+const profilePages: [path: string, meaning: string][] = [
   ["/debug/pprof/heap?seconds=5", "memory allocated meanwhile and still in use, for go tool pprof"],
   ["/debug/pprof/profile?seconds=30", "CPU time by function, for go tool pprof"],
   [
@@ -160,11 +179,10 @@ const profiles: [path: string, meaning: string][] = [
   ["/debug/pprof/wall?seconds=30", "time by function, idle time included, for go tool pprof"],
 ];
 
-const index: [path: string, meaning: string][] = [
-  ["/debug/pprof/", "profiles"],
-  ...profiles,
+const indexOf = (profiles: boolean, writes: boolean): Listing => [
+  ...(profiles ? ([["/debug/pprof/", "profiles"], ...profilePages] as const) : []),
   ["/explain", "POST a request as for /json: which rule matches each descriptor and why, without counting"],
-  ["/log-level", "the log level; PUT another name to change it"],
+  ["/log-level", writes ? "the log level; PUT another name to change it" : "the log level"],
   ["/rlconfig", "the configuration in force"],
   ["/stats", "statistics; ?filter=<regular expression> for some of them"],
 ];

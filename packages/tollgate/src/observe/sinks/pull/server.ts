@@ -5,6 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { logListenerErrors } from "../../listener-errors.ts";
 import type { Logger } from "../../log.ts";
+import { faultOfHead } from "../../request-head.ts";
 import type { StatisticsView } from "../../series.ts";
 import type { Counter } from "../../statistics.ts";
 import { SinkConfigError } from "../sink.ts";
@@ -33,6 +34,7 @@ export interface PullServer {
 /** A scrape may hold much; more than these at a time are told to come back. */
 const MAX_SCRAPES = 4;
 const SCRAPE_TIMEOUT = 60_000;
+const NOSNIFF = { "X-Content-Type-Options": "nosniff" };
 
 /** Host and port of `PULLSTATS_ADDR`. @throws {SinkConfigError} */
 export function parseAddress(address: string): { readonly host: string | undefined; readonly port: number } {
@@ -93,6 +95,11 @@ export async function startPull(view: StatisticsView, options: PullOptions): Pro
 }
 
 function admits(request: IncomingMessage, response: ServerResponse, path: string): boolean {
+  const fault = faultOfHead(request);
+  if (fault !== undefined) {
+    answer(response, 400, `${fault}\n`, { Connection: "close" });
+    return false;
+  }
   const asked = request.url?.split("?", 1)[0];
   if (asked !== path) {
     answer(response, 404, `metrics are at ${path}\n`, {});
@@ -111,6 +118,7 @@ async function scrape(families: Families, request: IncomingMessage, response: Se
   response.writeHead(200, {
     "Content-Type": CONTENT_TYPES[format],
     Vary: "Accept, Accept-Encoding",
+    ...NOSNIFF,
     ...(zipped ? { "Content-Encoding": "gzip" } : {}),
   });
   if (request.method === "HEAD") {
@@ -130,7 +138,7 @@ function answer(
   text: string,
   headers: Record<string, string>,
 ): void {
-  response.writeHead(status, { "Content-Type": "text/plain; charset=utf-8", ...headers });
+  response.writeHead(status, { "Content-Type": "text/plain; charset=utf-8", ...NOSNIFF, ...headers });
   response.end(text);
 }
 

@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { after, before, describe, test } from "node:test";
+import { type RunningTollgate, startTollgate } from "./tollgate.ts";
+
+const config = {
+  "d.yaml": "domain: d\ndescriptors: [{ key: k, rate_limit: { unit: day, requests_per_unit: 3 } }]\n",
+};
+
+/** Sends bytes and reads until the server closes. */
+async function raw(address: string, text: string): Promise<string> {
+  const [host, port] = address.split(":");
+  const socket = connect(Number(port), host);
+  let answer = "";
+  socket.setEncoding("latin1").on("data", (chunk: string) => {
+    answer += chunk;
+  });
+  socket.write(text);
+  await once(socket, "close");
+  return answer;
+}
+
+const get = (path: string, ...headers: string[]): string =>
+  `GET ${path} HTTP/1.1\r\n${["Connection: close", ...headers].join("\r\n")}\r\n\r\n`;
+
+describe("HTTP, debug and metrics ports", () => {
+  let tollgate: RunningTollgate;
+  let ports: readonly (readonly [name: string, address: string, path: string])[];
+  before(async () => {
+    tollgate = await startTollgate({
+      config,
+      env: { DISABLE_STATS: "false", USE_PULLSTATS: "true", PULLSTATS_ADDR: "127.0.0.1:0" },
+    });
+    const line = await tollgate.logged(/Listening for metrics/);
+    ports = [
+      ["HTTP", tollgate.http, "/healthcheck"],
+      ["debug", tollgate.debug, "/stats"],
+      ["metrics", /on '([^']+)'/.exec(line)![1]!, "/metrics"],
+    ];
+  });
+  after(async () => void (await tollgate.stop()));
+
+  test("two Host headers are refused", async () => {
+    for (const [name, address, path] of ports) {
+      assert.match(await raw(address, get(path, `Host: ${address}`)), /^HTTP\/1\.1 200 /, name);
+      const answer = await raw(address, get(path, `Host: ${address}`, `hOST: ${address}`));
+      assert.match(answer, /^HTTP\/1\.1 400 /, name);
+      assert.match(answer, /more than one Host header|does not name one host/, name);
+    }
+  });
+
+  test("a request line without a version is refused", async () => {
+    for (const [name, address, path] of ports)
+      assert.match(
+        await raw(address, `GET ${path}\r\nHost: ${address}\r\n\r\n`),
+        /^HTTP\/1\.1 400 [\s\S]*has no HTTP version/,
+        name,
+      );
+  });
+
+  test("answers forbid browsers to guess their type", async () => {
+    for (const [name, address, path] of ports)
+      for (const each of [path, "/missing"])
+        assert.match(
+          await raw(address, get(each, `Host: ${address}`)),
+          /^x-content-type-options: nosniff\r$/im,
+          `${name} ${each}`,
+        );
+  });
+
+  test("the debug port refuses names that a web page can point at it, and requests of other pages", async () => {
+    const { debug } = tollgate;
+    for (const [headers, status] of [
+      [[`Host: ${debug}`], 200],
+      [["Host: localhost"], 200],
+      [["Host: evil.example"], 403],
+      [[`Host: ${debug}`, `Origin: http://${debug}`], 200],
+      [[`Host: ${debug}`, "Origin: http://evil.example"], 403],
+    ] as const) {
+      const answer = await raw(debug, get("/log-level", ...headers));
+      assert.equal(Number(answer.slice(9, 12)), status, `${headers}\n${answer}`);
+      if (status === 403) assert.match(answer, /content-type: application\/problem\+json/);
+    }
+    const put = `PUT /log-level HTTP/1.1\r\nHost: ${debug}\r\nOrigin: http://evil.example\r\nConnection: close\r\nContent-Length: 5\r\n\r\ndebug`;
+    assert.match(await raw(debug, put), /^HTTP\/1\.1 403 /);
+    assert.match(await raw(debug, get("/log-level", `Host: ${debug}`)), /\r\n\r\nwarn\n$/);
+  });
+});
+
+test("DEBUG_ALLOWED_HOSTS, DEBUG_PROFILES and DEBUG_WRITES", async () => {
+  const tollgate = await startTollgate({
+    config,
+    env: { DEBUG_ALLOWED_HOSTS: "tollgate.example", DEBUG_PROFILES: "false", DEBUG_WRITES: "false" },
+  });
+  try {
+    const { debug } = tollgate;
+    const index = await raw(debug, get("/", "Host: tollgate.example"));
+    assert.match(index, /^HTTP\/1\.1 200 /);
+    assert.doesNotMatch(index, /pprof|PUT/);
+    for (const page of ["", "heap", "profile", "wall", "trace"]) {
+      const response = await fetch(`http://${debug}/debug/pprof/${page}`);
+      assert.equal(response.status, 403, page);
+      assert.match(await response.text(), /DEBUG_PROFILES/);
+    }
+    const response = await fetch(`http://${debug}/log-level`, { method: "PUT", body: "debug" });
+    assert.equal(response.status, 403);
+    assert.match(await response.text(), /DEBUG_WRITES/);
+    assert.equal(await (await fetch(`http://${debug}/log-level`)).text(), "warn\n");
+  } finally {
+    await tollgate.stop();
+  }
+});
+
+test("--example listens on 127.0.0.1 alone, unless a host is set", async () => {
+  const env = { HOST: "", GRPC_HOST: "", DEBUG_HOST: "", RUNTIME_ROOT: "" };
+  const example = await startTollgate({ args: ["serve", "--example"], env });
+  try {
+    for (const address of [example.http, example.grpc, example.debug])
+      assert.match(address, /^127\.0\.0\.1:/);
+  } finally {
+    await example.stop();
+  }
+  const open = await startTollgate({ args: ["serve", "--example"], env: { ...env, HOST: "0.0.0.0" } });
+  try {
+    assert.match(open.http, /^0\.0\.0\.0:/);
+    assert.match(open.debug, /^127\.0\.0\.1:/);
+  } finally {
+    await open.stop();
+  }
+});

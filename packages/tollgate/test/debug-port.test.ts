@@ -88,6 +88,61 @@ describe("HTTP, debug and metrics ports", () => {
   });
 });
 
+describe("GET /explain", () => {
+  let tollgate: RunningTollgate;
+  before(async () => {
+    const limit = "rate_limit: { unit: day, requests_per_unit: 3 }";
+    const rules = `domain: d d\ndescriptors:\n  - { key: k, descriptors: [{ key: l, value: "a,b", ${limit} }] }\n`;
+    tollgate = await startTollgate({ config: { "d.yaml": rules } });
+  });
+  after(async () => void (await tollgate.stop()));
+
+  const ask = async (query: string, headers = {}) => {
+    const response = await fetch(`http://${tollgate.debug}/explain${query}`, { headers });
+    return { status: response.status, text: await response.text() };
+  };
+
+  test("answers as POST does", async () => {
+    const descriptor = {
+      entries: [
+        { key: "k", value: "1" },
+        { key: "l", value: "a,b" },
+      ],
+    };
+    const body = JSON.stringify({
+      domain: "d d",
+      descriptors: [descriptor, { entries: [{ key: "x", value: "" }] }],
+    });
+    const query = "?domain=d%20d&descriptor=k=1,l=a%5C,b&descriptor=x=";
+    for (const headers of [{}, { Accept: "application/json" }]) {
+      const posted = await fetch(`http://${tollgate.debug}/explain`, { method: "POST", body, headers });
+      const got = await ask(query, headers);
+      assert.deepEqual([got.status, got.text], [200, await posted.text()]);
+      assert.match(got.text, /OK/);
+    }
+  });
+
+  test("shows how to ask where nothing is asked", async () => {
+    const { status, text } = await ask("");
+    assert.equal(status, 200);
+    assert.match(text, /GET \/explain\?domain=DOMAIN&descriptor=KEY=VALUE[\s\S]*curl -d/);
+  });
+
+  for (const [query, problem] of [
+    ["?domain=d", /descriptor: is missing: descriptor=KEY=VALUE/],
+    ["?descriptor=k=1", /domain: must be given once/],
+    ["?domain=&descriptor=k=1", /domain: must be given once/],
+    ["?domain=a&domain=b&descriptor=k=1", /domain: must be given once/],
+    ["?domain=d&descriptor=k", /\\"k\\" is not a key=value pair/],
+    ["?domain=d&descriptor==v", /\\"=v\\" is not a key=value pair/],
+  ] as const)
+    test(`says what is wrong with ${query}`, async () => {
+      const { status, text } = await ask(query);
+      assert.equal(status, 400, text);
+      assert.match(text, problem);
+    });
+});
+
 test("DEBUG_ALLOWED_HOSTS, DEBUG_PROFILES and DEBUG_WRITES", async () => {
   const tollgate = await startTollgate({
     config,

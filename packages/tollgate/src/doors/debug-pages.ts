@@ -11,6 +11,7 @@ import { dumpJson, dumpText } from "../rules/dump.ts";
 import { renderExplanation } from "../rules/explain-text.ts";
 import type { RuleSet } from "../rules/rule.ts";
 import type { Answering } from "./answering.ts";
+import { explainUsage, requestOfQuery } from "./explain-query.ts";
 import type { ControllerTable } from "./http-listener.ts";
 import { httpErrorOf, JSON_BODY_LIMIT } from "./http-pages.ts";
 
@@ -90,11 +91,20 @@ export function debugPages({
   class Explain extends Page {
     static override bodyLimit = JSON_BODY_LIMIT;
 
+    GET() {
+      const request = requestOfQuery(new URL(this.request.url).searchParams);
+      return request === undefined ? this.text(explainUsage) : this.#answer(() => request);
+    }
+
     async POST() {
       const bytes = await this.bytes();
+      return this.#answer(() => requestFromJsonBytes(bytes));
+    }
+
+    async #answer(read: () => RateLimitRequest) {
       let explanation: DecisionExplanation;
       try {
-        explanation = await explain(requestFromJsonBytes(bytes));
+        explanation = await explain(read());
       } catch (error) {
         throw httpErrorOf(error, answering);
       }
@@ -181,7 +191,10 @@ const profilePages: [path: string, meaning: string][] = [
 
 const indexOf = (profiles: boolean, writes: boolean): Listing => [
   ...(profiles ? ([["/debug/pprof/", "profiles"], ...profilePages] as const) : []),
-  ["/explain", "POST a request as for /json: which rule matches each descriptor and why, without counting"],
+  [
+    "/explain",
+    "which rule matches each descriptor and why, without counting: ?domain=D&descriptor=K=V,K2=V2, or POST the body of a /json call",
+  ],
   ["/log-level", writes ? "the log level; PUT another name to change it" : "the log level"],
   ["/rlconfig", "the configuration in force"],
   ["/stats", "statistics; ?filter=<regular expression> for some of them"],

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { type EventEmitter, once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -222,6 +223,33 @@ describe("the push sink", () => {
     assert.equal(lines.length, 2);
     assert.match(lines[0]!, /statistics: tcp 127\.0\.0\.1:\d+ is away: .*ECONNREFUSED/);
     assert.match(lines[1]!, /statistics: tcp 127\.0\.0\.1:\d+ is back/);
+  });
+
+  it("goes on after an error of its UDP socket, and logs that once a minute", async () => {
+    const lines: string[] = [];
+    const log = createLogger({
+      writer: { dropped: 0, write: (line) => void lines.push(line), flush: async () => {} },
+    });
+    const receiver = await Receiver.datagrams();
+    const registry = createStatistics();
+    let socket: EventEmitter | undefined;
+    const seen = (message: unknown): void => {
+      socket = (message as { socket: EventEmitter }).socket;
+    };
+    subscribe("udp.socket", seen);
+    const flusher = pushTo(registry, { protocol: "udp", port: receiver.port, log });
+    registry.rule(rule, false).totalHits = 3;
+    try {
+      while (socket === undefined) await new Promise(setImmediate);
+    } finally {
+      unsubscribe("udp.socket", seen);
+    }
+    for (let i = 0; i < 10; i++) socket.emit("error", new Error("bind EMFILE"));
+    await flusher.stop(5000);
+    await receiver.until(() => receiver.total(hits) === 3);
+    await receiver.close();
+    assert.equal(lines.length, 1, lines.join(""));
+    assert.match(lines[0]!, /statistics: UDP to 127\.0\.0\.1: bind EMFILE/);
   });
 
   it("goes on after a flush that failed, and logs that once a minute", async () => {

@@ -176,6 +176,17 @@ test("--example listens on 127.0.0.1 alone, unless a host is set", async () => {
   } finally {
     await example.stop();
   }
+  const without = await startTollgate({
+    args: ["serve", "--example"],
+    unopened: true,
+    env: { ...env, PORT: "", HTTP_ENABLED: "false" },
+  });
+  try {
+    await without.logged(/Listening for gRPC on '127\.0\.0\.1:/);
+    assert.doesNotMatch(without.log.join("\n"), /without effect/);
+  } finally {
+    await without.stop();
+  }
   const open = await startTollgate({ args: ["serve", "--example"], env: { ...env, HOST: "0.0.0.0" } });
   try {
     assert.match(open.http, /^0\.0\.0\.0:/);

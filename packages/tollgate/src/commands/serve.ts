@@ -23,11 +23,13 @@ Settings are environment variables:
 `;
 
 /** What `--example` sets, unless the environment does. Only this machine can reach it: there is no authentication. */
-function exampleEnvironment({ GRPC_UDS = "" }: Environment): Record<string, string> {
+function exampleEnvironment({ GRPC_UDS = "", HTTP_ENABLED = "" }: Environment): Record<string, string> {
+  const hasHttp = HTTP_ENABLED === "" || /^(?:1|t|true)$/i.test(HTTP_ENABLED);
   return {
-    HOST: "127.0.0.1",
-    DEBUG_HOST: "127.0.0.1",
+    // The host of a port that is not opened would get a warning.
+    ...(hasHttp && { HOST: "127.0.0.1" }),
     ...(GRPC_UDS === "" && { GRPC_HOST: "127.0.0.1" }),
+    DEBUG_HOST: "127.0.0.1",
     RUNTIME_ROOT: fileURLToPath(new URL("../../examples", import.meta.url)),
     RUNTIME_WATCH_ROOT: "false",
     BACKEND_TYPE: "embedded",

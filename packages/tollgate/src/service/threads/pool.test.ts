@@ -151,6 +151,7 @@ test("a message that fails in a thread does not end the thread", { timeout: 60_0
     components: new Components(health),
     statistics,
     log,
+    invalidations: undefined,
   });
   try {
     // The listeners are without TLS, so no thread can take certificates.

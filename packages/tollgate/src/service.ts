@@ -3,6 +3,7 @@ import type { Invalidations } from "./counters/invalidations.ts";
 import type { CounterStore } from "./counters/store.ts";
 import { explainDecision } from "./decision/explain.ts";
 import type { Answering } from "./doors/answering.ts";
+import { debugAccess } from "./doors/debug-access.ts";
 import { debugPages } from "./doors/debug-pages.ts";
 import { type HttpDoor, openHttpDoor } from "./doors/http-listener.ts";
 import { COMPONENTS, createHealth, type Health } from "./observe/health.ts";
@@ -168,7 +169,10 @@ export class Service {
       host: settings.debug.host,
       port: settings.debug.port,
       log,
+      access: debugAccess(settings.debug),
       controllers: debugPages({
+        profiles: settings.debug.profiles,
+        writes: settings.debug.writes,
         ruleSet: () => this.#rules.current,
         registry,
         log,

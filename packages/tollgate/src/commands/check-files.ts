@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import type { Diagnostic } from "../rules/diagnostic.ts";
 import type { RuleFile } from "../rules/load.ts";
-import { readRuleFiles } from "../sources/read-files.ts";
+import { readRuleFiles, staysInside } from "../sources/read-files.ts";
 import { UsageError } from "./client-options.ts";
 
 /** Files that are loaded together, as the service loads a directory. */
@@ -24,7 +24,7 @@ export async function readConfigurations(
   const single: RuleFile[] = [];
   for (const path of paths) {
     if (isDirectory(path, cwd)) sets.push(await readDirectory(path, cwd));
-    else single.push(readFile(path, cwd));
+    else single.push(await readFile(path, cwd));
   }
   if (single.length > 0) sets.push({ files: single, diagnostics: [] });
   return sets;
@@ -34,17 +34,24 @@ export async function readConfigurations(
 async function readDirectory(path: string, cwd: string): Promise<ConfigurationSet> {
   const directory = resolve(cwd, path);
   const nameOf = (file: string) => join(path, relative(directory, file));
-  const { files, diagnostics } = await readRuleFiles(directory, false);
+  const { files, diagnostics } = await readRuleFiles(directory, false, homeOf(directory, cwd));
   return {
-    files: files.map(({ name, text }) => ({ name: nameOf(name), text })),
+    files: files.map((file) => ({ ...file, name: nameOf(file.name) })),
     diagnostics: diagnostics.map((one) => {
       return { ...one, location: { ...one.location, file: nameOf(one.location.file) } };
     }),
   };
 }
 
-function readFile(path: string, cwd: string): RuleFile {
-  return { name: path, text: orUsageError(path, () => readFileSync(resolve(cwd, path), "utf8")) };
+async function readFile(path: string, cwd: string): Promise<RuleFile> {
+  const full = resolve(cwd, path);
+  const text = orUsageError(path, () => readFileSync(full, "utf8"));
+  return { name: path, text, quotable: await staysInside(full, homeOf(dirname(full), cwd)) };
+}
+
+/** Files may link to each other within the working directory: it is a checkout, as a rule. */
+function homeOf(directory: string, cwd: string): string {
+  return `${directory}${sep}`.startsWith(`${cwd}${sep}`) ? cwd : directory;
 }
 
 function isDirectory(path: string, cwd: string): boolean {

@@ -77,8 +77,8 @@ for (const [text, entries] of descriptors) {
 const refused: [string[], RegExp][] = [
   [["-descriptors", "a=b"], /^-domain is missing/],
   [["-domain", "d"], /^-descriptors is missing/],
-  [[...base, "-descriptors", "ab"], /"ab" is no key=value pair/],
-  [[...base, "-descriptors", "=b"], /"=b" is no key=value pair/],
+  [[...base, "-descriptors", "ab"], /"ab" is not a key=value pair/],
+  [[...base, "-descriptors", "=b"], /"=b" is not a key=value pair/],
   [[...base, "-hits", "-1"], /-hits/],
   [[...base, "-hits", "1.5"], /-hits 1\.5: must be a whole number, 0 or more/],
   [[...base, "-repeat", "0"], /-repeat 0: must be a whole number, 1 or more/],

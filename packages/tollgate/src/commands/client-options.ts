@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { EntriesTextError, entriesFromText } from "../protocol/entries-text.ts";
 import type { Descriptor, Entry } from "../protocol/messages.ts";
 
 /** What `tollgate client` was asked to do. */
@@ -154,18 +155,14 @@ function otlpProtocol(text: string | undefined): "http" | "grpc" | undefined {
   throw new UsageError(`-otlp-protocol ${text}: must be http or grpc`);
 }
 
-/** `k=v,k2=v2`: split at commas (`\,` is one that stays), then at the first `=`. */
+/** @throws {UsageError} */
 export function parseEntries(text: string): Entry[] {
-  return text.split(/(?<!\\),/).map((pair) => {
-    const plain = pair.replaceAll("\\,", ",");
-    const equals = plain.indexOf("=");
-    if (equals <= 0) {
-      throw new UsageError(
-        `-descriptors ${text}: "${plain}" is no key=value pair; several pairs are separated by commas`,
-      );
-    }
-    return { key: plain.slice(0, equals), value: plain.slice(equals + 1) };
-  });
+  try {
+    return entriesFromText(text);
+  } catch (error) {
+    if (!(error instanceof EntriesTextError)) throw error;
+    throw new UsageError(`-descriptors ${text}: ${error.message}`);
+  }
 }
 
 function wholeNumber(flag: string, text: string, minimum: number): number {

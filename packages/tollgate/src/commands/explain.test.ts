@@ -130,7 +130,7 @@ const faults: readonly (readonly [string, number, RegExp])[] = [
   ["--domain d --descriptors a=b", 2, /-config is missing/],
   ["--config rules.yaml --descriptors a=b", 2, /-domain is missing/],
   ["--config rules.yaml --domain d", 2, /-descriptors is missing/],
-  ["--config rules.yaml --domain d --descriptors a", 2, /"a" is no key=value pair/],
+  ["--config rules.yaml --domain d --descriptors a", 2, /"a" is not a key=value pair/],
   ["--config rules.yaml --domain d --descriptors a=b --hits -1", 2, /hits/],
   ["--config rules.yaml --domain d --descriptors a=b --hits 1.5", 2, /-hits 1\.5: must be a whole number/],
   ["--config rules.yaml --domain d --descriptors a=b extra", 2, /extra/],

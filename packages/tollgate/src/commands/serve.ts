@@ -6,6 +6,7 @@ import { type Addresses, Service, StoppedError } from "../service.ts";
 import { formatFault, SettingsError } from "../settings/errors.ts";
 import { loadSettings } from "../settings/load.ts";
 import { settingsHelp } from "../settings/manual.ts";
+import type { Environment } from "../settings/reading.ts";
 import type { CommandIo } from "./io.ts";
 import type { Signals } from "./signals.ts";
 
@@ -14,20 +15,32 @@ const usage = `usage: tollgate serve [--example]
 Answers rate limit decisions over gRPC and HTTP until it is told to stop (SIGTERM, SIGINT). SIGHUP reloads the rules,
 SIGUSR2 turns debug logging on and off.
 
-  --example   serves the example configuration, counted in this process; variables that are set still count
+  --example   serves the example configuration, counted in this process; variables that are set still count.
+              Listens on 127.0.0.1 alone
 
 Settings are environment variables:
 
 `;
 
-/** What `--example` sets, unless the environment does. */
-function exampleEnvironment(): Record<string, string> {
+/** What `--example` sets, unless the environment does. Only this machine can reach it: there is no authentication. */
+function exampleEnvironment({ GRPC_UDS = "", HTTP_ENABLED = "" }: Environment): Record<string, string> {
+  const hasHttp = HTTP_ENABLED === "" || /^(?:1|t|true)$/i.test(HTTP_ENABLED);
   return {
+    // The host of a port that is not opened would get a warning.
+    ...(hasHttp && { HOST: "127.0.0.1" }),
+    ...(GRPC_UDS === "" && { GRPC_HOST: "127.0.0.1" }),
+    DEBUG_HOST: "127.0.0.1",
     RUNTIME_ROOT: fileURLToPath(new URL("../../examples", import.meta.url)),
     RUNTIME_WATCH_ROOT: "false",
     BACKEND_TYPE: "embedded",
     DISABLE_STATS: "true",
   };
+}
+
+/** An empty value counts as none, as everywhere. */
+function withExample(environment: Environment): Environment {
+  const given = Object.entries(environment).filter(([, value]) => value !== undefined && value !== "");
+  return { ...exampleEnvironment(environment), ...Object.fromEntries(given) };
 }
 
 /** `tollgate serve`. Resolves with the exit status when the service has ended. */
@@ -48,7 +61,7 @@ export async function runServe(argv: readonly string[], io: CommandIo, signals: 
     io.stdout.write(usage + settingsHelp());
     return 0;
   }
-  const env = options.example ? { ...exampleEnvironment(), ...io.env } : io.env;
+  const env = options.example ? withExample(io.env) : io.env;
   let service: Service | undefined;
   try {
     service = await Service.start(loadSettings(env), env);

@@ -11,6 +11,7 @@ import { dumpJson, dumpText } from "../rules/dump.ts";
 import { renderExplanation } from "../rules/explain-text.ts";
 import type { RuleSet } from "../rules/rule.ts";
 import type { Answering } from "./answering.ts";
+import { explainUsage, requestOfQuery } from "./explain-query.ts";
 import type { ControllerTable } from "./http-listener.ts";
 import { httpErrorOf, JSON_BODY_LIMIT } from "./http-pages.ts";
 
@@ -26,6 +27,10 @@ export interface DebugPagesOptions {
   readonly explain: (request: RateLimitRequest) => Promise<DecisionExplanation>;
   /** Profiles of the threads besides this one. */
   readonly otherThreads: OtherThreads;
+  /** `DEBUG_PROFILES` */
+  readonly profiles: boolean;
+  /** `DEBUG_WRITES` */
+  readonly writes: boolean;
 }
 
 /** The pages of the debug port; `/` lists them. `Accept: application/json` gives JSON where there is text. */
@@ -37,6 +42,8 @@ export function debugPages({
   answering,
   explain,
   otherThreads,
+  profiles,
+  writes,
 }: DebugPagesOptions): ControllerTable {
   class Page extends Controller {
     static override private = true;
@@ -53,7 +60,7 @@ export function debugPages({
 
   class Default extends Page {
     GET() {
-      return this.text(index.map(([path, meaning]) => `${path}: ${meaning}\n`).join(""));
+      return this.text(listing(indexOf(profiles, writes)));
     }
   }
 
@@ -84,11 +91,20 @@ export function debugPages({
   class Explain extends Page {
     static override bodyLimit = JSON_BODY_LIMIT;
 
+    GET() {
+      const request = requestOfQuery(new URL(this.request.url).searchParams);
+      return request === undefined ? this.text(explainUsage) : this.#answer(() => request);
+    }
+
     async POST() {
       const bytes = await this.bytes();
+      return this.#answer(() => requestFromJsonBytes(bytes));
+    }
+
+    async #answer(read: () => RateLimitRequest) {
       let explanation: DecisionExplanation;
       try {
-        explanation = await explain(requestFromJsonBytes(bytes));
+        explanation = await explain(read());
       } catch (error) {
         throw httpErrorOf(error, answering);
       }
@@ -102,6 +118,7 @@ export function debugPages({
     }
 
     async PUT() {
+      if (!writes) throw new HttpError(403, "the log level cannot be changed here: DEBUG_WRITES is false");
       const name = new TextDecoder().decode(await this.bytes()).trim();
       const level = levelOfName(name);
       if (level === undefined) {
@@ -116,9 +133,14 @@ export function debugPages({
     }
   }
 
+  function requireProfiles(): void {
+    if (!profiles) throw new HttpError(403, "profiles are turned off: DEBUG_PROFILES is false");
+  }
+
   const profile = (kind: ProfileKind) =>
     class Profile extends Page {
       async GET({ ...keywords }) {
+        requireProfiles();
         const seconds = (keywords as Record<string, unknown>).seconds;
         const { takeProfile, ProfileError } = await import("../observe/profiling/profiler.ts");
         try {
@@ -136,7 +158,8 @@ export function debugPages({
 
   class Profiles extends Page {
     GET() {
-      return this.text(profiles.map(([path, meaning]) => `${path}: ${meaning}\n`).join(""));
+      requireProfiles();
+      return this.text(listing(profilePages));
     }
   }
 
@@ -150,7 +173,13 @@ export function debugPages({
   return { Default, Rlconfig, Stats, Explain, LogLevel, debug: { pprof } };
 }
 
-const profiles: [path: string, meaning: string][] = [
+type Listing = readonly (readonly [path: string, meaning: string])[];
+
+function listing(pages: Listing): string {
+  return pages.map(([path, meaning]) => `${path}: ${meaning}\n`).join("");
+}
+
+const profilePages: [path: string, meaning: string][] = [
   ["/debug/pprof/heap?seconds=5", "memory allocated meanwhile and still in use, for go tool pprof"],
   ["/debug/pprof/profile?seconds=30", "CPU time by function, for go tool pprof"],
   [
@@ -160,11 +189,13 @@ const profiles: [path: string, meaning: string][] = [
   ["/debug/pprof/wall?seconds=30", "time by function, idle time included, for go tool pprof"],
 ];
 
-const index: [path: string, meaning: string][] = [
-  ["/debug/pprof/", "profiles"],
-  ...profiles,
-  ["/explain", "POST a request as for /json: which rule matches each descriptor and why, without counting"],
-  ["/log-level", "the log level; PUT another name to change it"],
+const indexOf = (profiles: boolean, writes: boolean): Listing => [
+  ...(profiles ? ([["/debug/pprof/", "profiles"], ...profilePages] as const) : []),
+  [
+    "/explain",
+    "which rule matches each descriptor and why, without counting: ?domain=D&descriptor=K=V,K2=V2, or POST the body of a /json call",
+  ],
+  ["/log-level", writes ? "the log level; PUT another name to change it" : "the log level"],
   ["/rlconfig", "the configuration in force"],
   ["/stats", "statistics; ?filter=<regular expression> for some of them"],
 ];

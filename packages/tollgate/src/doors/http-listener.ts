@@ -1,9 +1,20 @@
-import { createServer, METHODS, type RequestListener, type Server, type ServerOptions } from "node:http";
+import {
+  createServer,
+  METHODS,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { Application, type ApplicationOptions } from "@tollway/waymark";
+import { logListenerErrors } from "../observe/listener-errors.ts";
 import type { Logger } from "../observe/log.ts";
+import { faultOfHead } from "../observe/request-head.ts";
 import { showAddress } from "./address.ts";
+import type { AccessCheck } from "./debug-access.ts";
 import type { Certificates } from "./grpc-door.ts";
 import { contextOptions, isTrusted } from "./server-tls.ts";
 
@@ -34,11 +45,13 @@ export interface HttpDoorOptions {
   /** DNS name that a caller's certificate must carry. */
   readonly clientSan?: string | undefined;
   readonly log: Logger;
+  /** Refuses requests with 403. Default: all may pass. */
+  readonly access?: AccessCheck;
 }
 
 /** Binds and serves. Rejects where the port cannot be had. */
 export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> {
-  const { name, host, port, controllers, log } = options;
+  const { name, host, port, controllers, log, access } = options;
   const application = new Application({
     controllers,
     unknownKeywords: "ignore",
@@ -51,7 +64,15 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   let draining = false;
   const server = createListener(options, (request, response) => {
     if (draining) response.shouldKeepAlive = false;
-    listener(request, response);
+    response.setHeader("x-content-type-options", "nosniff");
+    const fault = faultOfHead(request);
+    if (fault !== undefined) {
+      refuse(response, 400, fault);
+      return;
+    }
+    const refusal = access?.(request);
+    if (refusal === undefined) listener(request, response);
+    else refuse(response, 403, refusal);
   });
   server.maxConnections = 10_000;
   // Sockets below TLS: the HTTP server does not know those that are still in their handshake.
@@ -60,16 +81,13 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) =>
-      reject(
-        new Error(`cannot listen for ${name} on ${showAddress(host, port)}: ${error.message}`, {
-          cause: error,
-        }),
-      ),
-    );
-    server.listen({ host, port, backlog: 1024 }, resolve);
-  });
+  try {
+    await listen(server, host, port);
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new Error(`cannot listen for ${name} on ${showAddress(host, port)}: ${problem}`, { cause: error });
+  }
+  logListenerErrors(server, name, log);
   const bound = server.address() as AddressInfo;
   return {
     address: showAddress(bound.address, bound.port),
@@ -114,6 +132,23 @@ function createListener(
       if (!isTrusted(socket.getPeerCertificate(), clientSan, log)) socket.destroy();
     });
   return server;
+}
+
+/** Problem details, and the end of the connection: a body may follow that nobody reads. */
+function refuse(response: ServerResponse, status: 400 | 403, detail: string): void {
+  const title = STATUS_CODES[status];
+  response.writeHead(status, { "content-type": "application/problem+json", connection: "close" });
+  response.end(JSON.stringify({ type: "about:blank", title, status, detail }));
+}
+
+function listen(server: Server | TlsServer, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port, backlog: 1024 }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
 }
 
 function closeServer(

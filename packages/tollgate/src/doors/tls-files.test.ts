@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -200,6 +201,50 @@ describe("certificate files", () => {
     await until(() => heard.length > 0 && lines.length > 0);
     assert.equal(heard[0]!.ca, text(made.otherCa));
   });
+
+  it("are loaded anew from a directory that was removed and made again", { timeout: 20_000 }, async () => {
+    const directory = join(folder, "pair");
+    mkdirSync(directory);
+    const paths = placed(directory);
+    const files = start(paths);
+    const inode = statSync(directory).ino;
+    // Many file systems give the new directory the old one's inode.
+    for (let tries = 0; tries < 20; tries++) {
+      rmSync(directory, { recursive: true });
+      mkdirSync(directory);
+      if (statSync(directory).ino === inode) break;
+    }
+    placed(directory);
+    copyFileSync(made.otherCa, paths.clientCa!);
+    await until(() => heard.length === 1);
+    for (const ca of [made.ca, made.otherCa, made.ca]) {
+      copyFileSync(ca, paths.clientCa!);
+      await until(() => files.current.ca === text(ca));
+    }
+  });
+
+  for (const [code, spoil] of [
+    ["ELOOP", (directory: string) => symlinkSync(directory, directory)],
+    ["ENOTDIR", (directory: string) => writeFileSync(directory, "")],
+    ["ENOENT", () => {}],
+  ] as const)
+    it(`stay as they were when their directory cannot be looked up: ${code}, said once`, async () => {
+      const directory = join(folder, "pair");
+      mkdirSync(directory);
+      const paths = placed(directory);
+      const files = start(paths, { timing: { settle: 10, grace: 20, poll: 5 } });
+      renameSync(directory, `${directory}.away`);
+      spoil(directory);
+      await until(() => lines.length > 0);
+      assert.match(lines[0]!, new RegExp(`the old certificates stay: .*tls\\.crt cannot be read: ${code}`));
+      assert.equal(files.current.key, text(made.serverKey));
+      rmSync(directory, { force: true });
+      renameSync(`${directory}.away`, directory);
+      copyFileSync(made.otherCa, paths.clientCa!);
+      await until(() => heard.length > 0 && lines.length > 1);
+      assert.equal(heard[0]!.ca, text(made.otherCa));
+      assert.equal(lines.length, 2, lines.join(""));
+    });
 
   it("stay as they were when the new pair does not fit; said once, and healed by a good one", async () => {
     const paths = placed();

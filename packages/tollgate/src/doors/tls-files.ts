@@ -1,9 +1,10 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { type FSWatcher, readFileSync, statSync, watch } from "node:fs";
+import { readFileSync, watch } from "node:fs";
 import { dirname } from "node:path";
 import { createSecureContext } from "node:tls";
 import type { Logger } from "../observe/log.ts";
 import type { Statistics } from "../observe/statistics.ts";
+import { DirectoryWatches } from "../watching/directory-watches.ts";
 import type { Certificates } from "./grpc-door.ts";
 
 /** Paths, as the settings have them. */
@@ -40,7 +41,8 @@ export class TlsFilesError extends Error {
  */
 export class TlsFiles {
   readonly #options: TlsFilesOptions;
-  readonly #watchers = new Map<string, { readonly watcher: FSWatcher; readonly identity: string }>();
+  readonly #directories: ReadonlySet<string>;
+  readonly #watches: DirectoryWatches;
   readonly #poll: NodeJS.Timeout;
   readonly #settle: number;
   readonly #grace: number;
@@ -55,6 +57,12 @@ export class TlsFiles {
     this.#current = current;
     this.#settle = settle;
     this.#grace = grace;
+    this.#directories = new Set(pathsOf(options.paths).map((path) => dirname(path)));
+    this.#watches = new DirectoryWatches({
+      onEvent: () => this.#soon(this.#settle),
+      watch,
+      persistent: false,
+    });
     this.#watch();
     this.#poll = setInterval(() => this.#look(), poll).unref();
   }
@@ -74,31 +82,13 @@ export class TlsFiles {
   close(): void {
     clearInterval(this.#poll);
     clearTimeout(this.#pending);
-    for (const { watcher } of this.#watchers.values()) watcher.close();
-    this.#watchers.clear();
+    this.#watches.close();
   }
 
+  /** The poll tries again where a directory cannot be watched. */
   #watch(): void {
-    const { cert, key, clientCa } = this.#options.paths;
-    const paths = clientCa === undefined ? [cert, key] : [cert, key, clientCa];
-    for (const directory of new Set(paths.map((path) => dirname(path)))) {
-      const known = this.#watchers.get(directory);
-      const identity = identityOf(directory);
-      if (known?.identity === identity) continue;
-      known?.watcher.close();
-      this.#watchers.delete(directory);
-      try {
-        const watcher = watch(directory, { persistent: false }, () => this.#soon(this.#settle));
-        // The poll opens it again.
-        watcher.on("error", () => {
-          watcher.close();
-          this.#watchers.delete(directory);
-        });
-        this.#watchers.set(directory, { watcher, identity });
-      } catch (error) {
-        this.#options.log.debug(() => `TLS: ${directory} cannot be watched: ${(error as Error).message}`);
-      }
-    }
+    for (const fault of this.#watches.update(this.#directories))
+      this.#options.log.debug(() => `TLS: a directory cannot be watched: ${fault}`);
   }
 
   /** A burst of events is one look. */
@@ -140,6 +130,10 @@ export class TlsFiles {
     statistics.counter("certs.load_failures").value++;
     log.error(`TLS: the old certificates stay: ${fault}`);
   }
+}
+
+function pathsOf({ cert, key, clientCa }: TlsPaths): readonly string[] {
+  return clientCa === undefined ? [cert, key] : [cert, key, clientCa];
 }
 
 function load(paths: TlsPaths, log: Logger): Certificates {
@@ -195,9 +189,4 @@ function attempt<T>(message: string, work: () => T): T {
   } catch (error) {
     throw new TlsFilesError(`${message}: ${(error as NodeJS.ErrnoException).code ?? "unknown"}`);
   }
-}
-
-function identityOf(directory: string): string {
-  const found = statSync(directory, { bigint: true, throwIfNoEntry: false });
-  return found === undefined ? "" : `${found.dev}:${found.ino}`;
 }

@@ -72,7 +72,7 @@ export class ActiveRules {
 
   /** Keeps what was in force. */
   refuse(diagnostics: readonly Diagnostic[]): void {
-    this.#errors.value++;
+    this.countRefusal();
     const kept = this.#current === undefined ? "no configuration is loaded" : "the old one stays in force";
     this.#log.error(`Error loading new configuration; ${kept}`);
     for (const diagnostic of diagnostics) {
@@ -80,5 +80,10 @@ export class ActiveRules {
       if (diagnostic.severity === "error") this.#log.error(line);
       else this.#log.warn(line);
     }
+  }
+
+  /** Counts a failed load without a line in the log. */
+  countRefusal(): void {
+    this.#errors.value++;
   }
 }

@@ -10,6 +10,7 @@ export function openSource(settings: Settings, rules: ActiveRules, log: Logger):
   const events = {
     onRules: rules.replace.bind(rules),
     onError: rules.refuse.bind(rules),
+    onRepeatedError: rules.countRefusal.bind(rules),
   };
   const { mergeDomains } = settings.config;
   if (settings.config.type === "xds") {

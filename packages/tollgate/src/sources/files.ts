@@ -4,8 +4,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../observe/log.ts";
 import type { Diagnostic } from "../rules/diagnostic.ts";
 import { loadRules } from "../rules/load.ts";
+import { DirectoryWatches } from "../watching/directory-watches.ts";
 import { diagnose } from "./diagnose.ts";
-import { DirectoryWatches } from "./directory-watches.ts";
 import { type PathEntry, resolvePath } from "./path-links.ts";
 import { fingerprintOf, isRuleFile, type ReadFiles, readRuleFiles } from "./read-files.ts";
 import type { RuleSource, SourceEvents } from "./source.ts";
@@ -63,10 +63,11 @@ export class FileSource implements RuleSource {
     this.#options = options;
     this.#events = events;
     this.#directory = join(options.root, options.subdirectory, options.appDirectory);
-    this.#watches = new DirectoryWatches(
-      (directory, name) => this.#changed(directory, name),
-      options.watch ?? watch,
-    );
+    this.#watches = new DirectoryWatches({
+      onEvent: (directory, name) => this.#changed(directory, name),
+      watch: options.watch ?? watch,
+      persistent: true,
+    });
   }
 
   start(): void {
@@ -116,9 +117,14 @@ export class FileSource implements RuleSource {
   async #loadWhileWanted(): Promise<void> {
     while (this.#wanted && !this.#stopping.signal.aborted) {
       this.#wanted = false;
-      const missing = this.#watch();
-      if (missing === undefined) await this.#load();
-      else this.#events.onError([missing]);
+      try {
+        const missing = this.#watch();
+        if (missing === undefined) await this.#load();
+        else this.#events.onError([missing]);
+      } catch (error) {
+        // A rejection here would end the process.
+        this.#options.log.error(`the configuration could not be applied: ${String(error)}`);
+      }
     }
   }
 

@@ -1,5 +1,5 @@
-import { readdir, readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, readFile, realpath, stat } from "node:fs/promises";
+import { join, sep } from "node:path";
 import type { Diagnostic } from "../rules/diagnostic.ts";
 import type { RuleFile } from "../rules/load.ts";
 import { diagnose } from "./diagnose.ts";
@@ -26,15 +26,21 @@ export function isRuleFile(name: string, ignoreDotFiles: boolean): boolean {
 /**
  * Reads the `*.yaml` files that stand directly in a directory, the ones behind symbolic links included.
  * @param directory as messages shall call it
+ * @param home messages do not quote a file that a link leads to outside this directory
  */
-export async function readRuleFiles(directory: string, ignoreDotFiles: boolean): Promise<ReadFiles> {
+export async function readRuleFiles(
+  directory: string,
+  ignoreDotFiles: boolean,
+  home: string = directory,
+): Promise<ReadFiles> {
   const before = await survey(directory, ignoreDotFiles);
   const files: RuleFile[] = [];
   const diagnostics = [...before.diagnostics];
   for (const name of before.readable) {
     const path = join(directory, name);
     try {
-      files.push({ name: path, text: await readFile(path, "utf8") });
+      const quotable = await staysInside(path, home);
+      files.push({ name: path, text: await readFile(path, "utf8"), quotable });
     } catch (error) {
       diagnostics.push(diagnose("unreadable-file", path, `cannot be read: ${reasonOf(error)}`));
     }
@@ -42,6 +48,15 @@ export async function readRuleFiles(directory: string, ignoreDotFiles: boolean):
   const after = await survey(directory, ignoreDotFiles);
   const torn = before.dangling || before.fingerprint !== after.fingerprint;
   return { files, diagnostics, torn, fingerprint: after.fingerprint };
+}
+
+/**
+ * Whether a file lies in a directory, all links followed. A link out of it may lead to a file that its author cannot
+ * read but this process can: messages must not quote such a file.
+ */
+export async function staysInside(path: string, home: string): Promise<boolean> {
+  const [file, directory] = await Promise.all([realpath(path), realpath(home)]);
+  return file.startsWith(directory.endsWith(sep) ? directory : directory + sep);
 }
 
 /** See {@link ReadFiles.fingerprint}. */

@@ -13,6 +13,8 @@ export interface SourceEvents {
    * @param diagnostics errors, and the warnings among them
    */
   onError(diagnostics: readonly Diagnostic[]): void;
+  /** A load failed with the same errors as the load before it. The source logs such loads together. */
+  onRepeatedError(): void;
 }
 
 /** Where rules come from: watches it, loads, and says how each load went. */

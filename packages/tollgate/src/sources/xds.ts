@@ -1,9 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../observe/log.ts";
+import { Throttle, withCount } from "../observe/throttle.ts";
 import { type Diagnostic, formatDiagnostic } from "../rules/diagnostic.ts";
 import { loadResources } from "../rules/load.ts";
 import { Backoff, type BackoffOptions } from "./backoff.ts";
 import { diagnose } from "./diagnose.ts";
+import { PacedAnswers } from "./paced-answers.ts";
 import type { RuleSource, SourceEvents } from "./source.ts";
 import type { XdsConnectionOptions, XdsStream } from "./xds-stream.ts";
 
@@ -18,6 +20,8 @@ export interface XdsSourceOptions extends XdsConnectionOptions {
   readonly wait?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** Default `Math.random`. */
   readonly random?: () => number;
+  /** Monotonic milliseconds. Default `performance.now`. */
+  readonly now?: () => number;
 }
 
 /** What speaks to the server. Loaded when a source starts: it would cost every other start some 45 ms and its memory. */
@@ -39,6 +43,10 @@ export class XdsSource implements RuleSource {
   readonly #stopping = new AbortController();
   /** The version last accepted; empty for none. */
   #version = "";
+  /** The errors of the last refused set, as logged; empty after an accepted set. */
+  #refusal = "";
+  readonly #repeats: Throttle;
+  readonly #otherTypes: Throttle;
   #running: Promise<void> = Promise.resolve();
   /** Ends what the source is at, an attempt or the wait after one, so that the next attempt begins. */
   #hurry = new AbortController();
@@ -47,6 +55,8 @@ export class XdsSource implements RuleSource {
     this.#options = options;
     this.#events = events;
     this.#backoff = new Backoff(options.backoff, options.random ?? Math.random);
+    this.#repeats = new Throttle(undefined, options.now);
+    this.#otherTypes = new Throttle(undefined, options.now);
   }
 
   start(): void {
@@ -56,6 +66,7 @@ export class XdsSource implements RuleSource {
   /** Opens a new stream at once and asks for everything, whatever version is in force. */
   reload(): void {
     this.#version = "";
+    this.#refusal = "";
     this.#hurry.abort();
   }
 
@@ -86,20 +97,31 @@ export class XdsSource implements RuleSource {
   /** Opens a stream and serves it until it ends. Resolves with the reason. */
   async #attempt(messages: Messages, signal: AbortSignal): Promise<string> {
     const ended = Promise.withResolvers<string>();
+    const over = new AbortController();
+    const { wait = waitOnTimer, now = () => performance.now() } = this.#options;
+    const answers = new PacedAnswers({ now, wait, signal: over.signal });
     const { openXdsStream } = await import("./xds-stream.ts");
     let stream: XdsStream;
+    const end = (reason: string): void => {
+      over.abort();
+      stream.cancel();
+      ended.resolve(reason);
+    };
     try {
       stream = await openXdsStream(this.#options, {
-        onMessage: (bytes) => this.#respond(messages, bytes, stream, ended.resolve),
-        onEnd: ended.resolve,
+        onMessage: (bytes) => {
+          try {
+            this.#respond(messages, bytes, stream, answers);
+          } catch (error) {
+            end((error as Error).message);
+          }
+        },
+        onEnd: end,
       });
     } catch (error) {
       return (error as Error).message;
     }
-    const cancel = (): void => {
-      stream.cancel();
-      ended.resolve("cancelled");
-    };
+    const cancel = (): void => end("cancelled");
     if (signal.aborted) cancel();
     else signal.addEventListener("abort", cancel, { once: true });
     const node = { id: this.#options.nodeId, metadata: this.#options.nodeMetadata };
@@ -109,46 +131,75 @@ export class XdsSource implements RuleSource {
     return reason;
   }
 
-  /** Loads what a response holds, and accepts or refuses it. */
-  #respond(messages: Messages, bytes: Buffer, stream: XdsStream, end: (reason: string) => void): void {
+  /**
+   * Loads a response's set, and accepts or refuses it.
+   * @throws {Error} when only a new stream can help
+   */
+  #respond(messages: Messages, bytes: Buffer, stream: XdsStream, answers: PacedAnswers): void {
     const { encodeRequest, TYPE_URL } = messages;
-    let response: Response;
-    try {
-      response = messages.decodeResponse(bytes);
-    } catch (error) {
-      // Without its nonce it cannot be refused: only a new stream gets the two sides together again.
-      const message = `a message is no DiscoveryResponse: ${(error as Error).message}`;
-      this.#events.onError([diagnose("undecodable-resource", this.#options.serverUrl, message)]);
-      stream.cancel();
-      end(message);
-      return;
-    }
+    const { typeUrl, versionInfo, nonce, resources } = this.#decode(messages, bytes);
     this.#backoff.reset();
-    if (response.typeUrl !== TYPE_URL) {
-      this.#options.log.warn(
-        `the management server sent ${JSON.stringify(response.typeUrl)}, unasked: ignored`,
-      );
+    if (typeUrl !== TYPE_URL) {
+      const count = this.#otherTypes.hit();
+      if (count !== undefined)
+        this.#options.log.warn(
+          withCount(
+            `the management server sent ${JSON.stringify(typeUrl)}, which was not requested: ignored`,
+            count,
+          ),
+        );
       return;
     }
-    const errors = this.#load(messages.decodeResources(response.resources));
-    const { nonce } = response;
-    if (errors.length === 0) {
-      this.#version = response.versionInfo;
-      stream.send(encodeRequest({ version: this.#version, nonce }));
-    } else
+    const errors = this.#load(messages.decodeResources(resources));
+    const isNews = errors.length === 0 && versionInfo !== this.#version;
+    if (errors.length === 0) this.#version = versionInfo;
+    const version = this.#version;
+    const answer = (): void =>
       stream.send(
-        encodeRequest({ version: this.#version, nonce, refusal: errors.map(formatDiagnostic).join("\n") }),
+        encodeRequest({ version, nonce, ...(errors.length > 0 && { refusal: errors.join("\n") }) }),
       );
+    if (isNews) answers.sendNow(answer);
+    else answers.send(answer);
   }
 
-  /** @returns the errors that keep the set out */
-  #load(decoded: ReturnType<Messages["decodeResources"]>): readonly Diagnostic[] {
+  /** @throws {Error} a message without a nonce can be neither accepted nor refused */
+  #decode(messages: Messages, bytes: Buffer): Response {
+    try {
+      return messages.decodeResponse(bytes);
+    } catch (error) {
+      const message = `a message does not decode as a DiscoveryResponse: ${(error as Error).message}`;
+      this.#events.onError([diagnose("undecodable-resource", this.#options.serverUrl, message)]);
+      throw new Error(message, { cause: error });
+    }
+  }
+
+  /** @returns the errors of a refused set, a line each */
+  #load(decoded: ReturnType<Messages["decodeResources"]>): readonly string[] {
     const { mergeDomains } = this.#options;
     const { ruleSet, diagnostics } = loadResources(decoded.resources, { mergeDomains });
     const all = [...decoded.diagnostics, ...diagnostics];
-    const errors = all.filter((diagnostic) => diagnostic.severity === "error");
-    if (ruleSet !== undefined && errors.length === 0) this.#events.onRules(ruleSet, all);
-    else this.#events.onError(all);
+    const errors = all.filter(({ severity }) => severity === "error").map(formatDiagnostic);
+    if (ruleSet !== undefined && errors.length === 0) {
+      this.#events.onRules(ruleSet, all);
+      this.#refusal = "";
+    } else this.#report(errors.join("\n"), all);
     return errors;
+  }
+
+  /** Logs a refused set. If it has the same errors as the one before, logs only a count, at most once a minute. */
+  #report(refusal: string, diagnostics: readonly Diagnostic[]): void {
+    if (refusal !== this.#refusal) {
+      this.#refusal = refusal;
+      this.#repeats.restart();
+      this.#events.onError(diagnostics);
+      return;
+    }
+    this.#events.onRepeatedError();
+    const count = this.#repeats.hit();
+    if (count === undefined) return;
+    const { log, serverUrl } = this.#options;
+    log.error(
+      `the management server '${serverUrl}' has sent a set with the same errors ${count} more ${count === 1 ? "time" : "times"}`,
+    );
   }
 }

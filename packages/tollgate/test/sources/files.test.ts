@@ -6,6 +6,7 @@ import {
   mkdirSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   unlinkSync,
@@ -192,6 +193,30 @@ for (const watchRoot of [true, false]) {
     assert.deepEqual((await recorder.next()).domains, ["one"]);
     publish(folder.at("current/sub"), { "config/a.yaml": domain("two") });
     await recorder.domains("two");
+  });
+
+  test(`${mode}, a directory that is removed and made again is still watched`, async ({
+    folder,
+    recorder,
+    start,
+  }) => {
+    folder.write({ [`${CONFIG}/a.yaml`]: domain("v0") });
+    start({ watchRoot });
+    await recorder.domains("v0");
+    for (let version = 1; version <= 4; version++) {
+      const inode = statSync(folder.at(CONFIG)).ino;
+      // Many file systems give the new directory the old one's inode.
+      for (let tries = 0; tries < 20; tries++) {
+        rmSync(folder.at(CONFIG), { recursive: true });
+        mkdirSync(folder.at(CONFIG));
+        if (statSync(folder.at(CONFIG)).ino === inode) break;
+      }
+      await recorder.domains();
+      // A swapped link reloads in both modes, if the directory is watched.
+      folder.write({ [`files/v${version}.yaml`]: domain(`v${version}`) });
+      folder.link(`${CONFIG}/a.yaml`, folder.at(`files/v${version}.yaml`));
+      await recorder.domains(`v${version}`);
+    }
   });
 
   test(`${mode}, a missing directory is an error, and is loaded when it appears`, async ({
@@ -412,6 +437,33 @@ test("reloads that are asked for while one runs are made, as one", async ({ fold
   await recorder.next();
   await idle();
   assert.equal(recorder.left, 0);
+});
+
+test("an error while rules are applied is logged, and the next change is loaded", async ({
+  folder,
+  recorder,
+  lines,
+  start,
+}) => {
+  const { onRules } = recorder;
+  let [fails, failed] = [true, 0];
+  recorder.onRules = (...load) => {
+    if (fails) {
+      failed++;
+      throw new Error("no thread takes these rules");
+    }
+    onRules.apply(recorder, load);
+  };
+  folder.write({ [`${CONFIG}/a.yaml`]: domain("one") });
+  start({ watchRoot: false });
+  while (failed === 0) await new Promise(setImmediate);
+  fails = false;
+  folder.write({ [`${CONFIG}/a.yaml`]: domain("two") });
+  await recorder.domains("two");
+  assert.match(
+    lines.join(""),
+    /level=error msg="the configuration could not be applied: .*no thread takes these rules/,
+  );
 });
 
 test("after stop there is no word and no watch left", async ({ folder, recorder, start }) => {

@@ -14,6 +14,8 @@ export interface Recorded {
 /** Keeps what a source says, and lets a test wait for it. */
 export class Recorder implements SourceEvents {
   readonly all: Recorded[] = [];
+  /** Failed loads, the repeated ones included. */
+  failures = 0;
   #taken = 0;
   #waiting: PromiseWithResolvers<void> | undefined;
 
@@ -22,7 +24,12 @@ export class Recorder implements SourceEvents {
   }
 
   onError(diagnostics: readonly Diagnostic[]): void {
+    this.failures++;
     this.#add({ domains: undefined, ruleSet: undefined, diagnostics: diagnostics.map(formatDiagnostic) });
+  }
+
+  onRepeatedError(): void {
+    this.failures++;
   }
 
   /** The next call that nobody has waited for yet. */

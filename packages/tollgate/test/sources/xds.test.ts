@@ -94,6 +94,10 @@ function test(name: string, body: (stage: Stage) => Promise<void>): void {
   });
 }
 
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise(setImmediate);
+}
+
 async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return `localhost:${(server.address() as AddressInfo).port}`;
@@ -218,6 +222,121 @@ test("a bad set is kept out and refused with all messages, and a good one follow
   assert.deepEqual((await recorder.next()).domains, ["c"]);
 });
 
+test("identical refusals wait with backoff, and the log has the errors once", async ({
+  serve,
+  start,
+  waited,
+  recorder,
+  lines,
+}) => {
+  const server = await serve();
+  const clock = { now: 0 };
+  start(server.address, { now: () => clock.now });
+  const stream = await server.stream();
+  await stream.next();
+  const bad = [resource("one", "")];
+  stream.send("v1", "n0", bad);
+  assert.equal((await stream.next()).responseNonce, "n0");
+  for (const [index, milliseconds] of [100, 200, 400, 800, 1600].entries()) {
+    // The same set under a new version and a new nonce, as a server sends it that answers each refusal with a push.
+    stream.send(`v${index + 2}`, `n${index + 1}`, bad);
+    const wait = await waited();
+    assert.equal(wait.milliseconds, milliseconds);
+    assert.equal(stream.pending, 0, "a refusal before its time");
+    clock.now += wait.milliseconds;
+    wait.go();
+    const nack = await stream.next();
+    assert.deepEqual([nack.responseNonce, nack.errorDetail?.code], [`n${index + 1}`, 3]);
+  }
+  assert.equal(recorder.all.filter(({ diagnostics }) => diagnostics.length > 0).length, 1);
+  assert.equal(recorder.failures, 6, "each failed load is counted");
+  assert.equal(lines.filter((line) => /same errors/.test(line)).length, 0);
+  clock.now += 60_000;
+  stream.send("v9", "n9", bad);
+  await stream.next();
+  assert.match(
+    lines.filter((line) => /same errors/.test(line)).join(),
+    /localhost:\d+' has sent a set with the same errors 6 more times/,
+  );
+});
+
+test("a good set is applied at once while a refusal waits, and the refusal is dropped", async ({
+  serve,
+  start,
+  waited,
+  recorder,
+}) => {
+  const server = await serve();
+  start(server.address, { now: () => 0 });
+  const stream = await server.stream();
+  await stream.next();
+  const bad = [resource("one", "")];
+  stream.send("v1", "n1", bad);
+  await stream.next();
+  stream.send("v1", "n2", bad);
+  const wait = await waited();
+  stream.send("v2", "n3", [resource("one", "good")]);
+  const ack = await stream.next();
+  assert.deepEqual([ack.versionInfo, ack.responseNonce, ack.errorDetail], ["v2", "n3", undefined]);
+  await recorder.domains("good");
+  wait.go();
+  // The next fault is refused at once again, and said again.
+  stream.send("v3", "n4", bad);
+  const nack = await stream.next();
+  assert.deepEqual([nack.versionInfo, nack.responseNonce], ["v2", "n4"]);
+  assert.equal(recorder.all.filter(({ diagnostics }) => diagnostics.length > 0).length, 2);
+});
+
+test("a bad set that arrives while a refusal waits takes its place", async ({
+  serve,
+  start,
+  waited,
+  recorder,
+}) => {
+  const server = await serve();
+  start(server.address, { now: () => 0 });
+  const stream = await server.stream();
+  await stream.next();
+  stream.send("v1", "n1", [resource("one", "")]);
+  await stream.next();
+  stream.send("v2", "n2", [resource("one", "")]);
+  const wait = await waited();
+  stream.send("v3", "n3", [resource("two", "")]);
+  stream.sendRaw({ versionInfo: "x", nonce: "nx", typeUrl: "type.googleapis.com/envoy.Other" });
+  stream.send("v4", "n4", [resource("three", "")]);
+  await until(() => recorder.all.some(({ diagnostics }) => /three: domain/.test(diagnostics.join())));
+  wait.go();
+  const nack = await stream.next();
+  assert.equal(nack.responseNonce, "n4");
+  assert.match(nack.errorDetail?.message ?? "", /^three: domain/);
+  assert.equal(stream.pending, 0);
+});
+
+test("a set of the accepted version that is sent again and again is acknowledged with backoff", async ({
+  serve,
+  start,
+  waited,
+}) => {
+  const server = await serve();
+  const clock = { now: 0 };
+  start(server.address, { now: () => clock.now });
+  const stream = await server.stream();
+  await stream.next();
+  for (const nonce of ["n1", "n2"]) {
+    stream.send("v1", nonce, [resource("one", "a")]);
+    assert.equal((await stream.next()).responseNonce, nonce);
+  }
+  for (const milliseconds of [100, 200]) {
+    stream.send("v1", "again", [resource("one", "a")]);
+    const wait = await waited();
+    assert.equal(wait.milliseconds, milliseconds);
+    clock.now += milliseconds;
+    wait.go();
+    const ack = await stream.next();
+    assert.deepEqual([ack.versionInfo, ack.errorDetail], ["v1", undefined]);
+  }
+});
+
 test("two resources may define one domain only when merging", async ({ serve, start, recorder }) => {
   const server = await serve();
   const both = [resource("one", "same", "k"), resource("two", "same", "l")];
@@ -302,7 +421,7 @@ test("a resource nested deeper than any message may be is refused", async ({ ser
   assert.equal((await recorder.next()).domains, undefined);
 });
 
-test("what is no response at all is counted, and a new stream begins", async ({
+test("a message that does not decode is a failed load, and a new stream begins", async ({
   serve,
   start,
   recorder,
@@ -315,10 +434,53 @@ test("what is no response at all is counted, and a new stream begins", async ({
   stream.sendBytes(Uint8Array.of(0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f));
   const { domains, diagnostics } = await recorder.next();
   assert.equal(domains, undefined);
-  assert.match(diagnostics.join(), /is no DiscoveryResponse/);
+  assert.match(diagnostics.join(), /does not decode as a DiscoveryResponse/);
   await stream.closed;
   (await waited()).go();
   await (await server.stream()).next();
+});
+
+test("an error while a set is applied ends the stream, not the process", async ({
+  serve,
+  start,
+  recorder,
+  waited,
+  lines,
+}) => {
+  const server = await serve();
+  recorder.onRules = () => {
+    throw new Error("no thread takes these rules");
+  };
+  start(server.address);
+  const stream = await server.stream();
+  stream.send("v1", "n1", [resource("one", "a")]);
+  await waited();
+  assert.match(lines.join(""), /is away: no thread takes these rules; trying again/);
+});
+
+test("responses of other types are logged once a minute, with their number", async ({
+  serve,
+  start,
+  recorder,
+  lines,
+}) => {
+  const server = await serve();
+  const clock = { now: 0 };
+  start(server.address, { now: () => clock.now });
+  const stream = await server.stream();
+  await stream.next();
+  const others = async (number: number, then: string): Promise<string[]> => {
+    for (let i = 0; i < number; i++)
+      stream.sendRaw({ nonce: "x", typeUrl: "type.googleapis.com/envoy.Other" });
+    stream.send(then, then, [resource("one", then)]);
+    await recorder.domains(then);
+    return lines.filter((line) => /envoy\.Other/.test(line));
+  };
+  assert.equal((await others(50, "a")).length, 1);
+  clock.now = 60_000;
+  const all = await others(1, "b");
+  assert.equal(all.length, 2);
+  assert.match(all[1]!, /50 times since the last such line/);
 });
 
 test("a response of another type is left alone", async ({ serve, start, recorder, lines }) => {

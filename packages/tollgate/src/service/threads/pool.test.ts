@@ -130,6 +130,41 @@ test("a thread that dies is replaced, and what it had counted stays counted", {
   }
 });
 
+test("a message that fails in a thread does not end the thread", { timeout: 60_000 }, async () => {
+  const lines: string[] = [];
+  const log = createLogger({
+    writer: { dropped: 0, write: (line) => void lines.push(line), flush: async () => {} },
+  });
+  const embedded = EmbeddedStore.create({ sizeInBytes: 1024 * 1024 });
+  const statistics = new MergedStatistics(createStatistics());
+  const health = createHealth(log);
+  const { ruleSet } = loadRules([{ name: "d.yaml", text: rules }], { mergeDomains: false });
+  const pool = await ThreadPool.open({
+    threads: 2,
+    host: "127.0.0.1",
+    port: 0,
+    environment: { BACKEND_TYPE: "embedded", DISABLE_STATS: "true" },
+    embedded,
+    rules: ruleSet!.drafts,
+    certificates: undefined,
+    health,
+    components: new Components(health),
+    statistics,
+    log,
+    invalidations: undefined,
+  });
+  try {
+    // The listeners are without TLS, so no thread can take certificates.
+    pool.replaceCertificates({ cert: "", key: "", ca: undefined });
+    await pool.collect();
+    for (let call = 0; call < 4; call++) await ask(pool.address);
+    assert.deepEqual(lines, []);
+  } finally {
+    await pool.close(1000);
+    await embedded.close();
+  }
+});
+
 function dayStart(): number {
   const seconds = Math.floor(Date.now() / 1000);
   return seconds - (seconds % 86_400);

@@ -266,7 +266,7 @@ function ask(
 function probe(host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const server = createServer();
-    server.once("error", (error) => {
+    server.on("error", (error) => {
       const place = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
       reject(new Error(`cannot listen for gRPC on ${place}: ${error.message}`, { cause: error }));
     });

@@ -68,7 +68,14 @@ async function serve(): Promise<void> {
     profile: (message) => void profile(message),
     drain: ({ timeout }) => void drain(timeout),
   };
-  main.on("message", (message: ToThread) => (hear[message.kind] as (message: ToThread) => void)(message));
+  main.on("message", (message: ToThread) => {
+    try {
+      (hear[message.kind] as (message: ToThread) => void)(message);
+    } catch (error) {
+      // An error here would end the thread with all calls in flight.
+      log.error(`a thread could not handle the message "${message.kind}": ${String(error)}`);
+    }
+  });
   send({ kind: "listening", address: door.address, port: door.port });
 
   async function profile(asked: Extract<ToThread, { kind: "profile" }>): Promise<void> {

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { bool, duration, int, path, port, text } from "../kinds.ts";
+import { list } from "../list-kinds.ts";
 import { computed, optional, setting } from "../setting.ts";
 
 /** The TLS settings of one port. They are named alike for all ports. */
@@ -63,6 +64,14 @@ export const grpc = {
 export const debug = {
   host: setting("DEBUG_HOST", text, "0.0.0.0", "Address of the debug port."),
   port: setting("DEBUG_PORT", port, 6070, "Debug port; 0 picks a free one."),
+  allowedHosts: setting(
+    "DEBUG_ALLOWED_HOSTS",
+    list,
+    [],
+    "Names that requests to the debug port may have in `Host`, besides IP addresses, `localhost` and `DEBUG_HOST`: a service's name, for example. `*.example.com` allows all names below one, `*` any name.",
+  ),
+  profiles: setting("DEBUG_PROFILES", bool, true, "Serves the profiles under `/debug/pprof/`."),
+  writes: setting("DEBUG_WRITES", bool, true, "Lets `PUT /log-level` change the log level."),
 };
 
 export const lifecycle = {

@@ -150,7 +150,7 @@ export const kvstore = {
     "KVSTORE_FAILURE_MODE",
     failureMode,
     "error",
-    "When the store fails: `error` fails the call, `allow` lets it pass, `deny` refuses it, `local` counts in this process until the store is back.",
+    "When the store fails: `error` fails the call (Envoy lets the request pass then, unless `failure_mode_deny` is true), `allow` lets it pass, `deny` refuses it, `local` counts in this process until the store is back.",
   ),
 };
 

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { Server } from "node:http";
+import { afterEach, test } from "node:test";
+import { Controller } from "@tollway/waymark";
+import { createLogger } from "../observe/log.ts";
+import { type HttpDoor, openHttpDoor } from "./http-listener.ts";
+
+let door: HttpDoor | undefined;
+let lines: string[] = [];
+afterEach(async () => {
+  await door?.close(0);
+  door = undefined;
+  lines = [];
+});
+
+const log = createLogger({
+  writer: { write: (line) => void lines.push(line), flush: async () => {}, dropped: 0 },
+});
+
+class Default extends Controller {
+  GET() {
+    return "here";
+  }
+}
+
+test("errors of accept are logged once a minute and never end the process", async () => {
+  let server: Server | undefined;
+  const seen = (message: unknown): void => {
+    server = (message as { server: Server }).server;
+  };
+  subscribe("http.server.request.start", seen);
+  door = await openHttpDoor({ name: "HTTP", host: "127.0.0.1", port: 0, controllers: { Default }, log });
+  const ask = async (): Promise<string> => (await fetch(`http://${door!.address}/`)).text();
+  try {
+    assert.equal(await ask(), '"here"');
+  } finally {
+    unsubscribe("http.server.request.start", seen);
+  }
+  for (let i = 0; i < 100; i++) server!.emit("error", new Error("accept EMFILE"));
+  assert.equal(await ask(), '"here"');
+  assert.equal(lines.length, 1, lines.join(""));
+  assert.match(lines[0]!, /level=error msg="HTTP listener: accept EMFILE"/);
+});
+
+test("a port that cannot be had is an error that names it", async () => {
+  door = await openHttpDoor({ name: "HTTP", host: "127.0.0.1", port: 0, controllers: { Default }, log });
+  const port = Number(door.address.split(":")[1]);
+  await assert.rejects(
+    openHttpDoor({ name: "debug", host: "127.0.0.1", port, controllers: { Default }, log }),
+    new RegExp(`cannot listen for debug on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE`),
+  );
+  assert.deepEqual(lines, []);
+});

@@ -55,9 +55,9 @@ function assertWhole(store: EmbeddedStore): void {
   let entries = 0;
   for (const shard of table.shards)
     for (let segment = 0; segment < shard.segmentsTouched(); segment++)
-      shard.forEach(segment, ({ windowStart, lengthField, keyAt }) => {
+      shard.forEach(segment, ({ start, lengthField, keyAt }) => {
         key.load(lengthField, memory.subarray(keyAt, keyAt + keyBytes(lengthField)));
-        assert.equal(shard.find(key, windowStart) * 8 + 28, keyAt, "an entry that is not found");
+        assert.equal(shard.find(key, start) * 8 + 28, keyAt, "an entry that is not found");
         entries += 1;
       });
   assert.equal(store.statistics().liveCounters, entries);

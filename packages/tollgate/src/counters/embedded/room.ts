@@ -1,0 +1,179 @@
+/**
+ * Room for new entries in one shard: reclaims states that have ended, and evicts where the shard is full.
+ *
+ * A full shard evicts, in this order:
+ *
+ * 1. A segment whose states have all ended by the wall clock.
+ * 2. Unprotected entries: the oldest of the class that takes most, among the classes above their guaranteed share.
+ * 3. Protected entries, chosen in the same way.
+ *
+ * Evicting works on one segment at a time. Protected entries of a segment move to the newest segment of their list,
+ * and so do entries that were counted again, up to 7/8 of the unprotected ones. One step is bounded by
+ * the size of a segment (16 KiB, some 230 entries: 10 to 20 µs).
+ */
+import type { ExpiryClock } from "../expiry-clock.ts";
+import { CLASS_COUNT, classOf, guaranteedSegments, LIST_COUNT, listOf } from "./lists.ts";
+import type { Segments } from "./segments.ts";
+
+/**
+ * Milliseconds that a state is kept beyond its end. Threads read the clock before they count. Without this a thread
+ * that was delayed across the end of a window could begin a second count of it.
+ */
+const KEEP_AFTER_END = 1000;
+/** Segments that stay free, because moving the entries of one may need another one. */
+const RESERVE = 1;
+/** Free segments that a full shard restores, one step with each new entry: see {@link Room.#spare}. */
+const MAX_SPARE = 8;
+/** Steps for one new entry. Beyond that protected entries go: only entries of very different sizes need more. */
+const MAX_STEPS = 4;
+
+/** What the entries of a segment need: see `shard.ts`. */
+export interface SegmentEntries {
+  /** Drops all entries of a detached segment. */
+  drop(segment: number, now: number): void;
+  /** Moves the entries to be kept out of a detached segment, and drops the others. */
+  drain(segment: number, now: number): void;
+}
+
+/** Whether a state has ended and need not be kept. @param end seconds @param now milliseconds */
+export function hasEnded(end: number, now: number): boolean {
+  return end * 1000 + KEEP_AFTER_END <= now;
+}
+
+export class Room {
+  readonly #segments: Segments;
+  readonly #entries: SegmentEntries;
+  readonly #clock: ExpiryClock;
+  readonly #guaranteed: number;
+  /**
+   * Mostly protected segments yield little each. Restoring some free segments in advance spreads that work over many
+   * new entries.
+   */
+  readonly #spare: number;
+  #sweep = 0;
+
+  constructor(segments: Segments, entries: SegmentEntries, clock: ExpiryClock) {
+    this.#segments = segments;
+    this.#entries = entries;
+    this.#clock = clock;
+    this.#guaranteed = guaranteedSegments(segments.count);
+    this.#spare = Math.min(MAX_SPARE, RESERVE + 1 + (segments.count >> 7));
+  }
+
+  /**
+   * The segment that takes the next entry of a state. May move and drop other entries.
+   * @param length of the state, in seconds
+   * @param words the entry's size
+   * @param now milliseconds, by the wall clock
+   */
+  for(length: number, words: number, now: number): number {
+    const segments = this.#segments;
+    const list = listOf(length);
+    if (segments.available < this.#spare) this.#step(now);
+    for (let steps = 0; ; steps++) {
+      const newest = segments.newest(list);
+      if (newest >= 0 && segments.fits(newest, words)) return newest;
+      // A segment whose states have ended is used before memory that was never touched.
+      if (steps === 0) this.#reclaimOldest(now);
+      if (segments.available > RESERVE) return segments.open(list);
+      if (steps === MAX_STEPS) this.#drop(this.#victim(true), now);
+      else this.#step(now);
+    }
+  }
+
+  /**
+   * A segment for an entry that moves within its list. There is always one: the reserve holds what one segment yields.
+   */
+  forMoved(list: number, words: number): number {
+    const newest = this.#segments.newest(list);
+    return newest >= 0 && this.#segments.fits(newest, words) ? newest : this.#segments.open(list);
+  }
+
+  /**
+   * Frees segments whose states have all ended.
+   * @param now milliseconds, by the wall clock
+   * @param examine segments to look at; the next call goes on behind them
+   * @param most segments to free
+   */
+  reclaim(now: number, examine: number, most: number): void {
+    const segments = this.#segments;
+    const limit = this.#clock.limit(now);
+    let freed = 0;
+    for (let steps = Math.min(examine, segments.touched); steps > 0 && freed < most; steps--) {
+      this.#sweep = (this.#sweep + 1) % segments.touched;
+      if (segments.used(this.#sweep) === 0 || !hasEnded(segments.lastEnd(this.#sweep), limit)) continue;
+      this.#drop(this.#sweep, now);
+      freed += 1;
+    }
+  }
+
+  #reclaimOldest(now: number): void {
+    const ended = this.#ended(this.#clock.limit(now));
+    if (ended >= 0) this.#drop(ended, now);
+  }
+
+  #step(now: number): void {
+    const ended = this.#ended(now);
+    if (ended >= 0) {
+      this.#drop(ended, now);
+      return;
+    }
+    const victim = this.#victim(false);
+    if (victim < 0) {
+      this.#drop(this.#victim(true), now);
+      return;
+    }
+    this.#segments.detach(victim);
+    this.#entries.drain(victim, now);
+    this.#segments.free(victim);
+  }
+
+  #drop(segment: number, now: number): void {
+    this.#segments.detach(segment);
+    this.#entries.drop(segment, now);
+    this.#segments.free(segment);
+  }
+
+  /** A segment at the front of a queue whose states have all ended, -1 for none. */
+  #ended(limit: number): number {
+    const segments = this.#segments;
+    for (let list = 0; list < LIST_COUNT; list++)
+      for (const isProtected of [false, true]) {
+        const oldest = segments.oldest(list, isProtected);
+        if (oldest >= 0 && hasEnded(segments.lastEnd(oldest), limit)) return oldest;
+      }
+    return -1;
+  }
+
+  /**
+   * The segment to evict from, -1 for none.
+   * @param isProtected whether protected entries may go; then there always is one, since the guaranteed shares
+   *   together are a quarter of the shard
+   */
+  #victim(isProtected: boolean): number {
+    const segments = this.#segments;
+    let victim = -1;
+    let most = this.#guaranteed;
+    for (let index = 0; index < CLASS_COUNT; index++) {
+      if (segments.ofClass(index) <= most) continue;
+      const candidate = this.#oldestOf(index, isProtected);
+      if (candidate < 0) continue;
+      victim = candidate;
+      most = segments.ofClass(index);
+    }
+    return victim;
+  }
+
+  #oldestOf(index: number, isProtected: boolean): number {
+    const segments = this.#segments;
+    let oldest = -1;
+    for (let list = 0; list < LIST_COUNT; list++) {
+      if (classOf(list) !== index) continue;
+      let candidate = isProtected ? segments.oldest(list, true) : -1;
+      if (candidate < 0) candidate = segments.oldest(list, false);
+      if (candidate < 0 || (!isProtected && segments.unprotectedEntries(candidate) === 0)) continue;
+      if (oldest < 0 || segments.generation(candidate) < segments.generation(oldest)) oldest = candidate;
+    }
+    return oldest;
+  }
+}

@@ -138,7 +138,7 @@ export class AllOrNothing {
     // Entries that exist come first: an insertion may move or drop one that was found.
     for (let index = 0; index < counts.length; index++) {
       const part = parts[index]!;
-      if (part.first !== index || part.entry === 0) continue;
+      if (part.first !== index || part.entry === 0 || part.position === part.before) continue;
       const shard = this.#table.shards[part.shard]!;
       shard.words[part.entry + COUNT_WORD] = part.position;
       shard.mark(part.entry, part.position >= counts[index]!.limit);

@@ -224,11 +224,15 @@ function apply(shard: Shard, entry: number, count: Count, bounded: boolean): voi
   if (bounded && hits >= 0 && before + hits > count.limit) {
     count.outcome = Outcome.EXCEEDS;
     count.after = before;
+    shard.mark(entry, before >= count.limit);
     return;
   }
   const after = plus(before, hits);
-  words[entry + COUNT_WORD] = after;
-  shard.mark(entry, after >= count.limit);
+  // A look changes nothing.
+  if (hits !== 0) {
+    words[entry + COUNT_WORD] = after;
+    shard.mark(entry, after >= count.limit);
+  }
   count.outcome = Outcome.COUNTED;
   count.after = after;
 }

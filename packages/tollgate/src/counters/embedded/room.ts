@@ -24,8 +24,8 @@ const KEEP_AFTER_END = 1000;
 const RESERVE = 1;
 /** Free segments that a full shard restores, one step with each new entry: see {@link Room.#spare}. */
 const MAX_SPARE = 8;
-/** Steps for one new entry. Beyond that protected entries go: only entries of very different sizes need more. */
-const MAX_STEPS = 4;
+/** Words that the steps for one new entry may examine. Beyond that protected entries go: that takes odd entry sizes. */
+const MAX_WORK = 8192;
 
 /** What the entries of a segment need: see `shard.ts`. */
 export interface SegmentEntries {
@@ -50,6 +50,7 @@ export class Room {
    * new entries.
    */
   readonly #spare: number;
+  readonly #maxSteps: number;
   #sweep = 0;
 
   constructor(segments: Segments, entries: SegmentEntries, clock: ExpiryClock) {
@@ -58,6 +59,7 @@ export class Room {
     this.#clock = clock;
     this.#guaranteed = guaranteedSegments(segments.count);
     this.#spare = Math.min(MAX_SPARE, RESERVE + 1 + (segments.count >> 7));
+    this.#maxSteps = MAX_WORK / segments.size;
   }
 
   /**
@@ -76,7 +78,7 @@ export class Room {
       // A segment whose states have ended is used before memory that was never touched.
       if (steps === 0) this.#reclaimOldest(now);
       if (segments.available > RESERVE) return segments.open(list);
-      if (steps === MAX_STEPS) this.#drop(this.#victim(true), now);
+      if (steps >= this.#maxSteps) this.#drop(this.#victim(true), now);
       else this.#step(now);
     }
   }

@@ -19,7 +19,7 @@ export class SegmentHeaders {
   readonly #headers: number;
   readonly #first: number;
   /** Words of a segment. */
-  readonly #size: number;
+  readonly size: number;
 
   /** @param at start of the shard, in words */
   constructor({ layout, words, ints }: Block, at: number) {
@@ -27,12 +27,12 @@ export class SegmentHeaders {
     this.ints = ints;
     this.#headers = at + layout.segmentHeadersAt;
     this.#first = at + layout.segmentsAt;
-    this.#size = layout.segmentWords;
+    this.size = layout.segmentWords;
   }
 
   /** The segment of an entry. */
   of(entry: number): number {
-    return Math.floor((entry - this.#first) / this.#size);
+    return Math.floor((entry - this.#first) / this.size);
   }
 
   /** Changes when the segment is taken, moved or freed: a larger one is younger. */
@@ -52,7 +52,7 @@ export class SegmentHeaders {
 
   /** Word position of the segment's first entry. */
   start(segment: number): number {
-    return this.#first + segment * this.#size;
+    return this.#first + segment * this.size;
   }
 
   /** Word position behind the last entry, where the next one goes. */
@@ -66,7 +66,7 @@ export class SegmentHeaders {
   }
 
   fits(segment: number, words: number): boolean {
-    return this.used(segment) + words <= this.#size;
+    return this.used(segment) + words <= this.size;
   }
 
   unprotectedEntries(segment: number): number {

@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
@@ -180,22 +190,56 @@ describe("snapshot of the embedded store", () => {
     assert.match(problems[0]!, /could not be saved in .*ENOENT/);
   });
 
-  // Linux's device that is always full.
-  if (existsSync("/dev/full"))
-    test("a full disk keeps the old one and leaves nothing half done", async (t) => {
-      const path = join(folder(t), "counters");
-      const first = await open(path);
-      add(first.store, "d|k=v|hour:", 5);
-      await first.store.close();
-      const before = readFileSync(path);
-      symlinkSync("/dev/full", `${path}.unfinished`);
-      const second = await open(path);
-      add(second.store, "d|k=v|hour:", 5);
-      await second.store.close();
-      assert.match(second.problems[0]!, /could not be saved in .*ENOSPC/);
-      assert.deepEqual(readFileSync(path), before);
-      assert.ok(!existsSync(`${path}.unfinished`));
-    });
+  test("a symbolic link at the temporary name is not followed", async (t) => {
+    const directory = folder(t);
+    const path = join(directory, "counters");
+    const victim = join(directory, "victim");
+    writeFileSync(victim, "precious");
+    symlinkSync(victim, `${path}.unfinished`);
+    const { store, problems } = await open(path);
+    add(store, "d|k=v|hour:", 5);
+    await store.close();
+    assert.deepEqual(problems, []);
+    assert.equal(readFileSync(victim, "utf8"), "precious");
+    assert.ok(lstatSync(path).isFile(), "the snapshot is a file of its own");
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    const again = await open(path);
+    assert.equal(add(again.store, "d|k=v|hour:", 0), 5);
+    await again.store.close();
+  });
+
+  test("a folder at the temporary name is reported, and stays", async (t) => {
+    const path = join(folder(t), "counters");
+    mkdirSync(`${path}.unfinished`);
+    const { store, problems } = await open(path);
+    add(store, "d|k=v|hour:", 5);
+    await store.close();
+    assert.equal(problems.length, 1);
+    assert.match(problems[0]!, /^the counters could not be saved in .*counters: .*\.unfinished/);
+    assert.ok(statSync(`${path}.unfinished`).isDirectory());
+  });
+
+  test("a write that fails halfway keeps the old snapshot and leaves nothing half done", async (t) => {
+    const path = join(folder(t), "counters");
+    const first = await open(path);
+    add(first.store, "d|k=v|hour:", 5);
+    await first.store.close();
+    const before = readFileSync(path);
+    // A process whose files may grow to a few KiB only, as on a full disk.
+    const program = `
+      const { EmbeddedStore } = await import(${JSON.stringify(import.meta.resolve("./embedded-store.ts"))});
+      const store = await EmbeddedStore.open({ snapshotPath: process.argv[1], report: console.log });
+      for (let index = 0; index < 20_000; index++) {
+        const count = { stem: "k" + index, windowStart: ${START}, windowSize: 1e8, hits: 1, limit: 9 };
+        store.count({ counts: [count], allOrNothing: false, now: ${NOW}, deadline: 0 });
+      }
+      await store.close();`;
+    const limited = 'ulimit -f 8; exec "$0" --input-type=module --eval "$1" "$2"';
+    const said = execFileSync("sh", ["-c", limited, process.execPath, program, path], { encoding: "utf8" });
+    assert.match(said, /^the counters could not be saved in .*EFBIG/);
+    assert.deepEqual(readFileSync(path), before);
+    assert.ok(!existsSync(`${path}.unfinished`));
+  });
 });
 
 /** The bytes from the second block on, of a file with two. */

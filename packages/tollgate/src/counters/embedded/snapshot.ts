@@ -30,6 +30,9 @@ const RECORD_BYTES = 32;
 const BLOCK_BYTES = 256 * 1024;
 const MAX_BLOCK_BYTES = 1024 ** 2;
 
+/** Fails where anything has the name, and follows no symbolic link. */
+const CREATE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
 /** A snapshot that cannot be used. The message says what is wrong with it. */
 export class SnapshotError extends Error {
   override readonly name = "SnapshotError";
@@ -59,9 +62,11 @@ export async function checkSnapshotPath(path: string): Promise<void> {
  */
 export async function writeSnapshot(table: Table, path: string, now: number): Promise<number> {
   const unfinished = `${path}.unfinished`;
+  // What is there was left by a process that was killed, or planted: a link itself is removed, not its target.
+  await rm(unfinished, { force: true });
+  // Keys name callers and their addresses, so only the owner may read them.
+  const file = await open(unfinished, CREATE_NEW, 0o600);
   try {
-    // Keys name callers and their addresses: nobody else's business.
-    const file = await open(unfinished, "w", 0o600);
     let written: number;
     try {
       written = await writeBlocks(table, file, now);

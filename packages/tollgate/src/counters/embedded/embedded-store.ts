@@ -6,9 +6,9 @@
  */
 import { type Count, type CounterStore, type CountRequest, Outcome } from "../store.ts";
 import { AllOrNothing } from "./all-or-nothing.ts";
-import { type Hint, HintCache } from "./hints.ts";
 import { COUNT_WORD } from "./entry.ts";
 import { EvictionAlarm } from "./eviction-alarm.ts";
+import { type Hint, HintCache } from "./hints.ts";
 import type { KeyScratch } from "./key.ts";
 import { attachBlock, createBlock } from "./layout.ts";
 import { takeTicket, voidTicket } from "./lock.ts";
@@ -105,7 +105,7 @@ export class EmbeddedStore implements CounterStore {
   static #over(table: Table, options: EmbeddedStoreOptions): EmbeddedStore {
     const { clock = Date.now, reclaimInterval = RECLAIM_INTERVAL, report = () => {} } = options;
     const store = new EmbeddedStore(table);
-    const alarm = new EvictionAlarm(report);
+    const alarm = new EvictionAlarm(report, options.monotonic);
     if (reclaimInterval <= 0) return store;
     store.#timer = setInterval(() => {
       const now = clock();
@@ -116,9 +116,9 @@ export class EmbeddedStore implements CounterStore {
     return store;
   }
 
-  /** The same counters in another thread. */
-  static attach(share: EmbeddedStoreShare): EmbeddedStore {
-    return new EmbeddedStore(new Table(attachBlock(share.buffer), share.ticket));
+  /** The same counters in another thread. @param monotonic the store's clock, where it has one of its own */
+  static attach(share: EmbeddedStoreShare, monotonic?: () => number): EmbeddedStore {
+    return new EmbeddedStore(new Table(attachBlock(share.buffer), share.ticket, monotonic));
   }
 
   /** What one worker needs to attach. Each worker gets its own. @throws {RangeError} beyond 254 workers */

@@ -12,7 +12,7 @@ export class EvictionAlarm {
   #quietUntil = Number.NEGATIVE_INFINITY;
 
   /** @param report gets at most one line a minute */
-  constructor(report: (line: string) => void, monotonic: () => number = () => performance.now()) {
+  constructor(report: (line: string) => void, monotonic = () => performance.now()) {
     this.#report = report;
     this.#monotonic = monotonic;
   }

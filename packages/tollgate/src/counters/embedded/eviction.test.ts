@@ -108,15 +108,36 @@ describe("a full store", () => {
       flood(store);
       return add(store, "k:", 60, 0);
     };
-    assert.equal(after((store) => add(store, "k:", 60, LIMIT)), LIMIT);
-    assert.equal(after((store) => add(store, "k:", 60, LIMIT + 5)), LIMIT + 5);
-    assert.equal(after((store) => [LIMIT - 1, 1].map((hits) => add(store, "k:", 60, hits))), LIMIT);
-    assert.equal(after((store) => add(store, "k:", 60, LIMIT - 1)), 0);
-    assert.equal(after((store) => [LIMIT, -1].map((hits) => add(store, "k:", 60, hits))), 0);
-    assert.equal(after((store) => [100, 1000].map((limit) => add(store, "k:", 60, 50, limit))), 0);
+    assert.equal(
+      after((store) => add(store, "k:", 60, LIMIT)),
+      LIMIT,
+    );
+    assert.equal(
+      after((store) => add(store, "k:", 60, LIMIT + 5)),
+      LIMIT + 5,
+    );
+    assert.equal(
+      after((store) => [LIMIT - 1, 1].map((hits) => add(store, "k:", 60, hits))),
+      LIMIT,
+    );
+    assert.equal(
+      after((store) => add(store, "k:", 60, LIMIT - 1)),
+      0,
+    );
+    assert.equal(
+      after((store) => [LIMIT, -1].map((hits) => add(store, "k:", 60, hits))),
+      0,
+    );
+    assert.equal(
+      after((store) => [100, 1000].map((limit) => add(store, "k:", 60, 50, limit))),
+      0,
+    );
     const thenLooked = (store: EmbeddedStore) => [add(store, "k:", 60, LIMIT), add(store, "k:", 60, 0, 1000)];
     assert.equal(after(thenLooked), LIMIT, "a look changes nothing");
-    assert.equal(after((store) => [1000, 100].map((limit) => add(store, "k:", 60, 50, limit))), 100);
+    assert.equal(
+      after((store) => [1000, 100].map((limit) => add(store, "k:", 60, 50, limit))),
+      100,
+    );
   });
 });
 

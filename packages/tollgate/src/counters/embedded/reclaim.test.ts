@@ -131,7 +131,10 @@ describe("reclaiming", () => {
     addAll("later", 60, 5_000, NOW + 62_000);
     addAll("full", 3600, 30_000, NOW + 62_000);
     const { expired, evicted } = store.statistics();
-    assert.ok(expired >= 9_900, `${expired} expired: all but those in the segment that took the next window's`);
+    assert.ok(
+      expired >= 9_900,
+      `${expired} expired: all but those in the segment that took the next window's`,
+    );
     assert.ok(evicted >= 5_000, `${evicted} evicted`);
   });
 

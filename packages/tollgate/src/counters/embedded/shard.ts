@@ -160,7 +160,7 @@ export class Shard {
 
   #remark(entry: number, field: number, isProtected: boolean): void {
     this.#ints[entry * 2 + ENTRY_FIELD] = field | USED_AGAIN;
-    if ((field & PROTECTED) !== 0 !== isProtected) this.#protect(entry, isProtected);
+    if (((field & PROTECTED) !== 0) !== isProtected) this.#protect(entry, isProtected);
   }
 
   #protect(entry: number, isProtected: boolean): void {

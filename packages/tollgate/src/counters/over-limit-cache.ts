@@ -12,6 +12,8 @@ import { type Count, type CounterStore, type CountRequest, Outcome } from "./sto
 export interface OverLimitCacheOptions {
   /** Bytes for all entries together, about as V8 takes them: 176 and the stem for each. 0 keeps nothing. */
   readonly sizeInBytes: number;
+  /** Milliseconds of a monotonic clock. Default the system's. */
+  readonly monotonic?: () => number;
 }
 
 /** Stems whose giving back is remembered one by one for the sake of calls in flight. */
@@ -35,7 +37,7 @@ export class OverLimitCache implements CounterStore {
     this.kind = store.kind;
     this.#store = store;
     this.#capacity = options.sizeInBytes;
-    this.#entries = new OverLimitEntries(options.sizeInBytes);
+    this.#entries = new OverLimitEntries(options.sizeInBytes, options.monotonic);
   }
 
   count(request: CountRequest): void | Promise<void> {

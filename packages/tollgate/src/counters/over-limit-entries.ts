@@ -3,6 +3,7 @@
  * and each that is added has two others looked at for their end, so that what is over goes faster than it comes.
  */
 import { stringBytes } from "../observe/text-memory.ts";
+import { ExpiryClock } from "./expiry-clock.ts";
 import type { Count } from "./store.ts";
 
 /** Gauges, under the names that dashboards of this service's peers know. */
@@ -46,6 +47,8 @@ export class OverLimitEntries {
   #oldest: Iterator<Entry> = this.#entries.values();
   /** Goes round through the entries, looking for those whose window is over. */
   #sweeper: Iterator<Entry> = this.#entries.values();
+  /** Keeps entries when the wall clock steps forward for a while. */
+  readonly #clock: ExpiryClock;
   #bytes = 0;
   #lastUses = 0;
   #evacuated = 0;
@@ -55,8 +58,9 @@ export class OverLimitEntries {
   #overwritten = 0;
 
   /** @param capacity bytes */
-  constructor(capacity: number) {
+  constructor(capacity: number, monotonic?: () => number) {
     this.#capacity = capacity;
+    this.#clock = new ExpiryClock(undefined, 0, monotonic);
   }
 
   /** Whether this counter is known to have reached the limit that the count has. */
@@ -91,7 +95,9 @@ export class OverLimitEntries {
     }
     const bytes = ENTRY_BYTES + stringBytes(stem);
     if (bytes > this.#capacity) return;
-    this.#sweep(now);
+    if (this.#entries.size === 0) this.#clock.start(now);
+    else this.#clock.observe(now);
+    this.#sweep(this.#clock.limit(now));
     while (this.#bytes + bytes > this.#capacity) this.#evacuate(now);
     const lastUse = Math.floor(now / 1000);
     this.#entries.set(stem, { stem, windowStart, windowEnd, limit, bytes, lastUse });

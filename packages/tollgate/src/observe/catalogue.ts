@@ -169,7 +169,11 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     "ratelimit.embedded.evictedProtected",
     "Of those, counters that had used up their limit. The store is too small, or a caller floods it with keys.",
   ),
-  plain("counter", "ratelimit.embedded.expired", "Counters that the embedded store dropped after their window had ended."),
+  plain(
+    "counter",
+    "ratelimit.embedded.expired",
+    "Counters that the embedded store dropped after their window had ended.",
+  ),
   plain("gauge", "ratelimit.localcache.lookupCount", "Keys looked up in the over-limit cache."),
   plain("gauge", "ratelimit.localcache.hitCount", "Of those, keys that were known to be over their limit."),
   plain("gauge", "ratelimit.localcache.missCount", "Of those, keys that were not."),

@@ -2,22 +2,22 @@
  * The layout of an entry, in 8-byte words:
  * ```
  * 0  next entry of the bucket (word position, 0: none) | hash      two Int32
- * 1  count                                                         Float64, 0 .. 2^53 - 1
- * 2  start of the state | its end, in seconds                      two Int32, read as unsigned: up to the year 2106
+ * 1  start of the state | its end, in seconds                      two Int32, read as unsigned: up to the year 2106
+ * 2  count                                                         Float64, 0 .. 2^53 - 1
  * 3  length field of the key and marks | first 4 bytes of the key  Int32, bytes
  * 4  the rest of the key
  * ```
- * A counter with a key of 44 bytes takes 72 bytes and 8 of buckets.
+ * A counter with a key of 44 bytes takes 72 bytes and 8 of buckets. A count at a known position touches words 2 and 3 only.
  */
 import { keyBytes } from "./key.ts";
 
-export const COUNT_WORD = 1;
+export const COUNT_WORD = 2;
 const KEY_WORD = 3;
 
 /** Int32 positions from the start of an entry. */
 export const ENTRY_HASH = 1;
-export const ENTRY_START = 4;
-export const ENTRY_END = 5;
+export const ENTRY_START = 2;
+export const ENTRY_END = 3;
 export const ENTRY_FIELD = 6;
 export const ENTRY_KEY = 7;
 

@@ -27,7 +27,7 @@ const MAGIC = 0x746f_6c6c;
 const MAX_SHARDS = 16;
 /** Below this a shard would be so small that chance fills one while others have room. */
 const MIN_SHARD_BYTES = 8 * 1024 ** 2;
-const MAX_SEGMENT_BYTES = 16 * 1024;
+const MAX_SEGMENT_BYTES = 8 * 1024;
 /** Must hold the longest entry: 24 bytes, 4 of length and 512 of key. */
 const MIN_SEGMENT_BYTES = 1024;
 /** Bytes of a shard for each of its buckets: with usual keys (60 bytes) a full shard has 1.4 entries a bucket. */

@@ -9,17 +9,13 @@
  *
  * Evicting works on one segment at a time. Protected entries of a segment move to the newest segment of their list,
  * and so do entries that were counted again, up to 7/8 of the unprotected ones. One step is bounded by
- * the size of a segment (16 KiB, some 230 entries: 10 to 20 µs).
+ * the size of a segment (8 KiB, some 110 entries: 10 to 30 µs).
  */
 import type { ExpiryClock } from "../expiry-clock.ts";
+import { type Entries, hasEnded } from "./entries.ts";
 import { CLASS_COUNT, classOf, guaranteedSegments, LIST_COUNT, listOf } from "./lists.ts";
 import type { Segments } from "./segments.ts";
 
-/**
- * Milliseconds that a state is kept beyond its end. Threads read the clock before they count. Without this a thread
- * that was delayed across the end of a window could begin a second count of it.
- */
-const KEEP_AFTER_END = 1000;
 /** Segments that stay free, because moving the entries of one may need another one. */
 const RESERVE = 1;
 /** Free segments that a full shard restores, one step with each new entry: see {@link Room.#spare}. */
@@ -27,22 +23,9 @@ const MAX_SPARE = 8;
 /** Words that the steps for one new entry may examine. Beyond that protected entries go: that takes odd entry sizes. */
 const MAX_WORK = 8192;
 
-/** What the entries of a segment need: see `shard.ts`. */
-export interface SegmentEntries {
-  /** Drops all entries of a detached segment. */
-  drop(segment: number, now: number): void;
-  /** Moves the entries to be kept out of a detached segment, and drops the others. */
-  drain(segment: number, now: number): void;
-}
-
-/** Whether a state has ended and need not be kept. @param end seconds @param now milliseconds */
-export function hasEnded(end: number, now: number): boolean {
-  return end * 1000 + KEEP_AFTER_END <= now;
-}
-
 export class Room {
   readonly #segments: Segments;
-  readonly #entries: SegmentEntries;
+  readonly #entries: Entries;
   readonly #clock: ExpiryClock;
   readonly #guaranteed: number;
   /**
@@ -53,7 +36,7 @@ export class Room {
   readonly #maxSteps: number;
   #sweep = 0;
 
-  constructor(segments: Segments, entries: SegmentEntries, clock: ExpiryClock) {
+  constructor(segments: Segments, entries: Entries, clock: ExpiryClock) {
     this.#segments = segments;
     this.#entries = entries;
     this.#clock = clock;
@@ -81,14 +64,6 @@ export class Room {
       if (steps >= this.#maxSteps) this.#drop(this.#victim(true), now);
       else this.#step(now);
     }
-  }
-
-  /**
-   * A segment for an entry that moves within its list. There is always one: the reserve holds what one segment yields.
-   */
-  forMoved(list: number, words: number): number {
-    const newest = this.#segments.newest(list);
-    return newest >= 0 && this.#segments.fits(newest, words) ? newest : this.#segments.open(list);
   }
 
   /**

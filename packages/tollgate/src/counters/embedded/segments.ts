@@ -106,6 +106,15 @@ export class Segments extends SegmentHeaders {
     return segment;
   }
 
+  /**
+   * The segment for an entry that moves within its list. There is always one: `room.ts` keeps one free for what one
+   * segment yields.
+   */
+  forMoved(list: number, words: number): number {
+    const newest = this.newest(list);
+    return newest >= 0 && this.fits(newest, words) ? newest : this.open(list);
+  }
+
   /** Takes a segment out of its queue, before its entries are moved or dropped. */
   detach(segment: number): void {
     this.ints[this.#moving] = segment + 1;

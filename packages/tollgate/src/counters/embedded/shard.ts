@@ -7,45 +7,15 @@
 import type { ExpiryClock } from "../expiry-clock.ts";
 import { MAX_COUNT } from "../store.ts";
 import { Buckets, writeKey } from "./buckets.ts";
-import {
-  COUNT_WORD,
-  DUPLICATE,
-  ENTRY_END,
-  ENTRY_FIELD,
-  ENTRY_KEY,
-  ENTRY_START,
-  entryWords,
-  LENGTH_FIELD,
-  PROTECTED,
-  USED_AGAIN,
-} from "./entry.ts";
+import { Entries, type ShownEntry } from "./entries.ts";
+import { COUNT_WORD, ENTRY_FIELD, entryWords, PROTECTED, USED_AGAIN } from "./entry.ts";
 import type { KeyScratch } from "./key.ts";
-import {
-  type Block,
-  SHARD_EVICTED,
-  SHARD_EVICTED_PROTECTED,
-  SHARD_EXPIRED,
-  SHARD_LIVE,
-  SHARD_TAKEOVERS,
-} from "./layout.ts";
+import { type Block, SHARD_LIVE, SHARD_TAKEOVERS } from "./layout.ts";
 import { Lock } from "./lock.ts";
-import { hasEnded, Room } from "./room.ts";
+import { Room } from "./room.ts";
 import { Segments } from "./segments.ts";
 
-/** The part of a segment's unprotected entries that may stay. The rest keeps the work for one new entry bounded. */
-const GRACE = 7 / 8;
 const MARKS = PROTECTED | USED_AGAIN;
-
-/** An entry as `Shard.forEach` shows it. Times in seconds. */
-export interface Entry {
-  start: number;
-  end: number;
-  count: number;
-  isProtected: boolean;
-  lengthField: number;
-  /** Position of the key's first byte in the block. */
-  keyAt: number;
-}
 
 export class Shard {
   readonly index: number;
@@ -54,6 +24,7 @@ export class Shard {
   readonly #lock: Lock;
   readonly #segments: Segments;
   readonly #buckets: Buckets;
+  readonly #entries: Entries;
   readonly #room: Room;
   /** Word position of the shard. */
   readonly #at: number;
@@ -67,14 +38,8 @@ export class Shard {
     this.#lock = new Lock(block.ints, this.#at * 2, ticket);
     this.#segments = new Segments(block, this.#at);
     this.#buckets = new Buckets(block, this.#at);
-    this.#room = new Room(
-      this.#segments,
-      {
-        drop: (segment, now) => this.#drop(segment, now),
-        drain: (segment, now) => this.#drain(segment, now),
-      },
-      clock,
-    );
+    this.#entries = new Entries(block, this.#at, this.#segments, this.#buckets);
+    this.#room = new Room(this.#segments, this.#entries, clock);
   }
 
   // --- The lock. Everything below it is called with the lock held; nothing there throws.
@@ -168,67 +133,6 @@ export class Shard {
     this.#segments.protect(this.#segments.of(entry), isProtected ? 1 : -1);
   }
 
-  // --- Dropping and moving entries
-
-  #drop(segment: number, now: number): void {
-    const end = this.#segments.end(segment);
-    for (let entry = this.#segments.start(segment); entry < end; entry += this.#wordsOf(entry))
-      this.#remove(entry, now);
-  }
-
-  #drain(segment: number, now: number): void {
-    const ints = this.#ints;
-    const end = this.#segments.end(segment);
-    let grace = this.#graceOf(segment);
-    for (let entry = this.#segments.start(segment); entry < end; ) {
-      const field = ints[entry * 2 + ENTRY_FIELD]!;
-      const size = entryWords(field);
-      let keeps = (field & PROTECTED) !== 0;
-      if (!keeps && (field & USED_AGAIN) !== 0 && size <= grace) {
-        keeps = true;
-        grace -= size;
-      }
-      if (keeps && (field & DUPLICATE) === 0 && !hasEnded(this.#endOf(entry), now))
-        this.#move(entry, this.#segments.listOf(segment));
-      else this.#remove(entry, now);
-      entry += size;
-    }
-  }
-
-  /** Words for entries that are kept because they were counted again: most of what protected ones leave. */
-  #graceOf(segment: number): number {
-    const end = this.#segments.end(segment);
-    let unprotected = 0;
-    for (let entry = this.#segments.start(segment); entry < end; entry += this.#wordsOf(entry))
-      if ((this.#ints[entry * 2 + ENTRY_FIELD]! & PROTECTED) === 0) unprotected += this.#wordsOf(entry);
-    return unprotected * GRACE;
-  }
-
-  #move(entry: number, list: number): void {
-    const field = this.#ints[entry * 2 + ENTRY_FIELD]!;
-    const size = entryWords(field);
-    const segment = this.#room.forMoved(list, size);
-    const copy = this.#segments.end(segment);
-    this.words.copyWithin(copy, entry, entry + size);
-    this.#ints[copy * 2 + ENTRY_FIELD] = field & ~USED_AGAIN;
-    this.#buckets.replace(entry, copy);
-    this.#segments.append(segment, size, this.#endOf(copy));
-    if ((field & PROTECTED) !== 0) this.#segments.protect(segment, 1);
-  }
-
-  #remove(entry: number, now: number): void {
-    const field = this.#ints[entry * 2 + ENTRY_FIELD]!;
-    if ((field & DUPLICATE) !== 0) return;
-    this.#buckets.remove(entry);
-    this.words[this.#at + SHARD_LIVE]! -= 1;
-    // A state that is over admits the next window's hits anyway; no second of grace is needed for the figures.
-    if (this.#endOf(entry) * 1000 <= now) this.words[this.#at + SHARD_EXPIRED]! += 1;
-    else {
-      this.words[this.#at + SHARD_EVICTED]! += 1;
-      if ((field & PROTECTED) !== 0) this.words[this.#at + SHARD_EVICTED_PROTECTED]! += 1;
-    }
-  }
-
   // --- Repair
 
   /**
@@ -238,54 +142,15 @@ export class Shard {
   rebuild(): void {
     this.#buckets.clear();
     this.words[this.#at + SHARD_LIVE] = 0;
-    this.#segments.rebuild((segment, mayHaveCopies) => this.#adopt(segment, mayHaveCopies));
+    this.#segments.rebuild((segment, mayHaveCopies) => this.#entries.adopt(segment, mayHaveCopies));
     this.words[this.#at + SHARD_TAKEOVERS]! += 1;
-  }
-
-  #adopt(segment: number, mayHaveCopies: boolean): void {
-    const ints = this.#ints;
-    const end = this.#segments.end(segment);
-    let entries = 0;
-    let protectedEntries = 0;
-    for (let entry = this.#segments.start(segment); entry < end; entry += this.#wordsOf(entry)) {
-      const at = entry * 2 + ENTRY_FIELD;
-      if (mayHaveCopies && this.#buckets.hasTwin(entry)) ints[at] = (ints[at]! & ~PROTECTED) | DUPLICATE;
-      entries += 1;
-      if ((ints[at]! & PROTECTED) !== 0) protectedEntries += 1;
-      if ((ints[at]! & DUPLICATE) !== 0) continue;
-      this.#buckets.add(entry);
-      this.words[this.#at + SHARD_LIVE]! += 1;
-    }
-    this.#segments.recount(segment, entries, protectedEntries);
-  }
-
-  #wordsOf(entry: number): number {
-    return entryWords(this.#ints[entry * 2 + ENTRY_FIELD]!);
-  }
-
-  /** In seconds. */
-  #endOf(entry: number): number {
-    return this.#ints[entry * 2 + ENTRY_END]! >>> 0;
   }
 
   // --- Looking from outside
 
   /** Shows the entries of a segment; the object is reused. */
-  forEach(segment: number, visit: (entry: Entry) => void): void {
-    const shown: Entry = { start: 0, end: 0, count: 0, isProtected: false, lengthField: 0, keyAt: 0 };
-    const end = this.#segments.end(segment);
-    for (let entry = this.#segments.start(segment); entry < end; entry += this.#wordsOf(entry)) {
-      const at = entry * 2;
-      const field = this.#ints[at + ENTRY_FIELD]!;
-      if ((field & DUPLICATE) !== 0) continue;
-      shown.start = this.#ints[at + ENTRY_START]! >>> 0;
-      shown.end = this.#endOf(entry);
-      shown.count = this.words[entry + COUNT_WORD]!;
-      shown.isProtected = (field & PROTECTED) !== 0;
-      shown.lengthField = field & LENGTH_FIELD;
-      shown.keyAt = (at + ENTRY_KEY) * 4;
-      visit(shown);
-    }
+  forEach(segment: number, visit: (entry: ShownEntry) => void): void {
+    this.#entries.forEach(segment, visit);
   }
 
   /** Segments that were ever used: those from 0 to below this. Needs no lock. */

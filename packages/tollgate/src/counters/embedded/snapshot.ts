@@ -16,8 +16,8 @@ import { access, type FileHandle, open, rename, rm, stat } from "node:fs/promise
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
 import { MAX_COUNT } from "../store.ts";
+import type { ShownEntry } from "./entries.ts";
 import { isKeyLength, keyBytes } from "./key.ts";
-import type { Entry } from "./shard.ts";
 import type { Table } from "./table.ts";
 
 const MAGIC = "TLGCOUNT";
@@ -95,7 +95,7 @@ async function writeBlocks(table: Table, file: FileHandle, now: number): Promise
   let at = BLOCK_HEADER_BYTES;
   let blocks = 0;
   let records = 0;
-  const add = (entry: Entry) => {
+  const add = (entry: ShownEntry) => {
     if (entry.end * 1000 <= ended) return;
     const length = keyBytes(entry.lengthField);
     at = block.writeDoubleLE(entry.start, at);

@@ -1,5 +1,5 @@
 import { EmbeddedStore } from "../../packages/tollgate/src/counters/embedded/embedded-store.ts";
-import type { CountRequest } from "../../packages/tollgate/src/counters/store.ts";
+import { type CountRequest, HoldBack } from "../../packages/tollgate/src/counters/store.ts";
 import { countOf, NOW, nanoseconds, requestOf, stemOf } from "./workload.ts";
 
 /** Time of one count, hot and cold, beside a Map that is keyed by the whole key. */
@@ -23,13 +23,13 @@ export function runSpeed(): void {
   );
   const multi = EmbeddedStore.create();
   const four = requestOf([0, 1, 2, 3].map((index) => countOf(stemOf(index))));
-  const fourAll = { ...four, allOrNothing: true };
+  const fourAll = { ...four, holdBack: HoldBack.WHEN_REFUSED };
   const one = nanoseconds(1_000_000, (count) => inTurn(multi, [requestOf([countOf(stemOf(0))])], count));
   rows["4 counts in a request, against 1"] = row(
     nanoseconds(500_000, (n) => inTurn(multi, [four], n)),
     one,
   );
-  rows["4 counts, all or nothing, against 1"] = row(
+  rows["4 counts that hold each other back, against 1"] = row(
     nanoseconds(500_000, (n) => inTurn(multi, [fourAll], n)),
     one,
   );

@@ -1,5 +1,10 @@
 /** Keys and requests as a gateway would send them. */
-import type { Count, CountRequest } from "../../packages/tollgate/src/counters/store.ts";
+import {
+  type Count,
+  type CountRequest,
+  HoldBack,
+  Refuses,
+} from "../../packages/tollgate/src/counters/store.ts";
 
 /** The start of every window here: minutes of 60 s, so that nothing expires while a bench runs. */
 export const NOW = 1_800_000_000_000;
@@ -11,11 +16,20 @@ export function stemOf(index: number): string {
 }
 
 export function countOf(stem: string, windowStart = WINDOW_START): Count {
-  return { stem, windowStart, windowSize: 60, hits: 1, limit: 1e9, outcome: 0, after: 0 };
+  return {
+    stem,
+    windowStart,
+    windowSize: 60,
+    hits: 1,
+    limit: 1e9,
+    refuses: Refuses.ALWAYS,
+    outcome: 0,
+    after: 0,
+  };
 }
 
-export function requestOf(counts: Count[], allOrNothing = false): CountRequest {
-  return { counts, allOrNothing, now: NOW, deadline: 0 };
+export function requestOf(counts: Count[], holdBack: HoldBack = HoldBack.NEVER): CountRequest {
+  return { counts, holdBack, now: NOW, deadline: 0 };
 }
 
 /** Nanoseconds a call, the best of some runs. */

@@ -9,7 +9,12 @@
 import { parseArgs } from "node:util";
 import { createClient, createCluster } from "@redis/client";
 import type { KvstoreStore } from "../../packages/tollgate/src/counters/kvstore/kvstore.ts";
-import type { Count, CountRequest } from "../../packages/tollgate/src/counters/store.ts";
+import {
+  type Count,
+  type CountRequest,
+  HoldBack,
+  Refuses,
+} from "../../packages/tollgate/src/counters/store.ts";
 import { makeKvstore } from "../../packages/tollgate/test/counters/kvstore-support.ts";
 import { RedisCluster } from "../../packages/tollgate/test/servers/cluster.ts";
 import { RedisServer } from "../../packages/tollgate/test/servers/redis.ts";
@@ -56,10 +61,11 @@ function throughStore(store: KvstoreStore): Decide {
       windowSize: 3600,
       hits: 1,
       limit: 1000,
+      refuses: Refuses.ALWAYS,
       outcome: 0,
       after: 0,
     };
-    const request: CountRequest = { counts: [count], allOrNothing: false, now: Date.now(), deadline: 0 };
+    const request: CountRequest = { counts: [count], holdBack: HoldBack.NEVER, now: Date.now(), deadline: 0 };
     return store.count(request);
   };
 }

@@ -6,7 +6,7 @@
 
 import { HeaderBlocks } from "../../packages/grpc-wire/src/connection/header-blocks.ts";
 import { FrameReader } from "../../packages/grpc-wire/src/frames/reader.ts";
-import { Outcome } from "../../packages/tollgate/src/counters/store.ts";
+import { HoldBack, Outcome, Refuses } from "../../packages/tollgate/src/counters/store.ts";
 import { cacheKeyStem } from "../../packages/tollgate/src/decision/cache-key.ts";
 import { PreparedCache } from "../../packages/tollgate/src/decision/prepared-cache.ts";
 import { tally } from "../../packages/tollgate/src/decision/tally.ts";
@@ -15,7 +15,7 @@ import { decodeRequest } from "../../packages/tollgate/src/protocol/decode-reque
 import { responseSize, writeResponse } from "../../packages/tollgate/src/protocol/encode-response.ts";
 import type { RateLimitResponse } from "../../packages/tollgate/src/protocol/messages.ts";
 import { cpuNanoseconds } from "../support/cpu-time.ts";
-import { decisions, message } from "../support/decision.ts";
+import { decisionOptions, decisions, message } from "../support/decision.ts";
 import { median, spread, table } from "../support/figures.ts";
 import { framedFile, h2load } from "../support/h2load.ts";
 import { METHOD, startTollgate } from "../support/tollgate.ts";
@@ -85,11 +85,12 @@ export async function measureStages(): Promise<string> {
     windowSize: 60,
     hits: 1,
     limit: 1_000_000_000,
+    refuses: Refuses.ALWAYS,
     outcome: Outcome.COUNTED,
     after: 1,
   });
   const counted = count();
-  const countRequest = { counts: [counted], allOrNothing: false, now, deadline: 0 };
+  const countRequest = { counts: [counted], holdBack: HoldBack.NEVER, now, deadline: 0 };
   const response = answering.decideMessage(bytes, 0, bytes.length, now, 0) as RateLimitResponse;
   const status = newStatus(part.currentLimit, 0);
   const out = Buffer.alloc(1024);
@@ -133,7 +134,7 @@ export async function measureStages(): Promise<string> {
     ["message, asked before: found by its bytes", time(() => cache.find(1, bytes, 0, bytes.length))],
     ["message, decoded", time(() => decodeRequest(bytes, 0, bytes.length))],
     ["match: the rule of a descriptor", time(() => ruleSet.match("bench", entries))],
-    ["key: the counter's name", time(() => cacheKeyStem("", "bench", entries, match, 2))],
+    ["key: the counter's name", time(() => cacheKeyStem(decisionOptions, "bench", entries, match, 2))],
     ["prepare: match, key, statistics, through their cache", time(() => decider.prepare(request, ruleSet))],
     ["count: embedded", time(() => store.count(countRequest))],
     [

@@ -1,4 +1,5 @@
 import { EmbeddedStore } from "../../packages/tollgate/src/counters/embedded/embedded-store.ts";
+import { LONGEST_KEYS } from "../../packages/tollgate/src/decision/cache-key.ts";
 import { Decider, type DecisionOptions } from "../../packages/tollgate/src/decision/decide.ts";
 import { Answering } from "../../packages/tollgate/src/doors/answering.ts";
 import { createLogger } from "../../packages/tollgate/src/observe/log.ts";
@@ -42,6 +43,7 @@ export function message(...descriptors: string[]): Uint8Array {
 /** The defaults of the service. */
 export const decisionOptions: DecisionOptions = {
   cacheKeyPrefix: "",
+  longestKey: LONGEST_KEYS.embedded,
   nearLimitRatio: 0.8,
   shadowMode: false,
   quotaMode: false,

@@ -2,7 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { scaled } from "../../../tools/time-scale.ts";
-import { type Count, type CounterStore, Outcome, StoreError } from "../src/counters/store.ts";
+import {
+  type Count,
+  type CounterStore,
+  HoldBack,
+  Outcome,
+  Refuses,
+  StoreError,
+} from "../src/counters/store.ts";
 
 export interface LoadOptions {
   /** The processes of a fleet: each call goes to one of them. */
@@ -134,6 +141,7 @@ export class Load {
       windowSize: 86_400,
       hits: 1,
       limit,
+      refuses: Refuses.ALWAYS,
       outcome: Outcome.COUNTED,
       after: 0,
     };
@@ -144,7 +152,7 @@ export class Load {
     try {
       await stores[caller % stores.length]!.count({
         counts: [count],
-        allOrNothing: false,
+        holdBack: HoldBack.NEVER,
         now,
         deadline: now + deadline,
       });

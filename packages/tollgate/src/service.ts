@@ -1,4 +1,5 @@
 import type { EmbeddedStore } from "./counters/embedded/embedded-store.ts";
+import type { Invalidations } from "./counters/invalidations.ts";
 import type { CounterStore } from "./counters/store.ts";
 import { explainDecision } from "./decision/explain.ts";
 import type { Answering } from "./doors/answering.ts";
@@ -18,7 +19,7 @@ import { openHttp } from "./service/http.ts";
 import { decisionOptions } from "./service/mapping.ts";
 import { openSinks } from "./service/sinks.ts";
 import { openSource } from "./service/sources.ts";
-import { countsHere, openEmbedded, openStore } from "./service/stores.ts";
+import { countsHere, openEmbedded, openInvalidations, openStore } from "./service/stores.ts";
 import { MergedStatistics } from "./service/threads/merged-statistics.ts";
 import { openTracing, withInstanceId } from "./service/tracing.ts";
 import type { LoadedSettings } from "./settings/load.ts";
@@ -55,7 +56,10 @@ interface Parts {
   readonly components: Components;
   readonly tracing: Tracing;
   readonly embedded: EmbeddedStore | undefined;
+  readonly invalidations: Invalidations | undefined;
   readonly store: CounterStore;
+  /** The store without the over-limit cache. */
+  readonly backend: CounterStore;
 }
 
 /**
@@ -79,14 +83,17 @@ export class Service {
 
   private constructor(parts: Parts) {
     this.#parts = parts;
-    const { settings, log, registry, statistics, health, store } = parts;
+    const { settings, log, registry, statistics, health, store, invalidations } = parts;
     this.#rules = new ActiveRules(
       log,
       registry,
       settings.config.healthNeedsConfig
         ? health.component(COMPONENTS.config, "no configuration is loaded")
         : undefined,
-      (ruleSet) => this.#grpc?.setRules(ruleSet.drafts),
+      (ruleSet) => {
+        invalidations?.invalidateAll();
+        this.#grpc?.setRules(ruleSet.drafts);
+      },
     );
     this.#source = openSource(settings, this.#rules, log);
     this.#answering = createAnswering(settings, store, () => this.#rules.current, statistics, log);
@@ -146,7 +153,7 @@ export class Service {
   }
 
   async #start(): Promise<void> {
-    const { settings, registry, statistics, store, log } = this.#parts;
+    const { settings, registry, statistics, backend, log } = this.#parts;
     // Nobody may be waiting for the doors when they fail to open.
     this.#opened.promise.catch(() => undefined);
     registry.beforeRead(async () => {
@@ -169,7 +176,7 @@ export class Service {
         answering: this.#answering,
         otherThreads: async (kind, seconds) => (await this.#grpc?.sample(kind, seconds)) ?? [],
         explain: (request) =>
-          explainDecision(request, this.#rules.current, store, decisionOptions(settings), Date.now()),
+          explainDecision(request, this.#rules.current, backend, decisionOptions(settings), Date.now()),
       }),
     });
     this.#addresses.debug = this.#debug.address;
@@ -250,12 +257,14 @@ async function openParts(
   const embedded = countsHere(settings) ? await openEmbedded(settings, registry, log) : undefined;
   const component = (name: string) => components.voice(name);
   const tracing = await openTracing(settings, log);
-  const store = await openStore(divideSettings(settings, parts), {
+  const invalidations = openInvalidations(settings);
+  const { store, backend } = await openStore(divideSettings(settings, parts), {
     statistics,
     log,
     tracing,
     parts,
     embedded,
+    invalidations,
     component,
   });
   return {
@@ -269,7 +278,9 @@ async function openParts(
     components,
     tracing,
     embedded,
+    invalidations,
     store,
+    backend,
   };
 }
 

@@ -1,15 +1,18 @@
 import { problem, report, unrouted } from "./application/failure.ts";
+import { allowedOn, noController, withoutVerb } from "./application/missing.ts";
 import { type ApplicationOptions, checkOptions } from "./application/options.ts";
 import { perform } from "./application/perform.ts";
 import { loadRoutes } from "./application/start.ts";
-import { cutTarget } from "./application/target.ts";
 import { CALL, type Controller } from "./controller.ts";
 import { type Answer, emptyAnswer, withoutBody } from "./http/answer.ts";
 import { Call } from "./http/call.ts";
 import { addCors, isPreflight, preflightAnswer } from "./http/cors.ts";
 import { HttpError } from "./http/error.ts";
+import { EventStreams } from "./http/event-streams.ts";
+import { checkHost } from "./http/host.ts";
 import type { Incoming } from "./http/incoming.ts";
-import type { RouteClass, Routes } from "./routing/model.ts";
+import { cutTarget } from "./http/target.ts";
+import type { Routes } from "./routing/model.ts";
 import { resolve, splitPath } from "./routing/resolve.ts";
 import { asgiAdapter } from "./serve/asgi/application.ts";
 import type { AsgiApplication } from "./serve/asgi/types.ts";
@@ -19,26 +22,39 @@ import { wsgiAdapter } from "./serve/wsgi/application.ts";
 import type { WsgiApplication } from "./serve/wsgi/types.ts";
 
 /**
- * A set of controllers and what is said of them all. `handle` is the core, in terms of no interface; `listener`,
+ * A set of controllers with their options. `handle` is the core, in terms of no interface; `listener`,
  * `fetch`, `asgi` and `wsgi` serve through `node:http`, WHATWG fetch, ASGI 3 and PEP 3333.
  */
 export class Application {
   readonly options: Readonly<ApplicationOptions>;
+  readonly #events = new EventStreams();
   #routes: Routes | undefined = undefined;
   #ready: Promise<Routes> | undefined = undefined;
+  /** Resolves when the last stop is over. Undefined unless the application is stopping or has stopped. */
+  #stopped: Promise<void> | undefined = undefined;
 
   constructor(options: ApplicationOptions = {}) {
     checkOptions(options);
     this.options = options;
   }
 
-  /** Loads the controllers and runs `onStart`, once. Rejects with what keeps the application from starting. */
+  /**
+   * Loads the controllers and runs `onStart`, once. Rejects with what keeps the application from starting. After
+   * `stop()` it starts the application again.
+   */
   ready(): Promise<Routes> {
     this.#ready ??= this.#start();
     return this.#ready;
   }
 
   async #start(): Promise<Routes> {
+    const last = this.#stopped;
+    await last?.catch(() => undefined);
+    // Another stop may have come meanwhile.
+    if (this.#stopped === last) {
+      this.#stopped = undefined;
+      this.#events.reopen();
+    }
     const routes = await this.load();
     await this.options.onStart?.();
     this.#routes = routes;
@@ -47,16 +63,32 @@ export class Application {
 
   /** Finds and reads the controllers without starting anything. */
   async load(): Promise<Routes> {
-    return loadRoutes(this.options);
+    return loadRoutes(this.options, this.#events);
   }
 
-  /** Runs `onStop`. Whoever serves calls it after the last answer. */
-  async stop(): Promise<void> {
-    if (this.#ready === undefined) return;
-    await this.#ready.catch(() => undefined);
-    if (this.#routes !== undefined) await this.options.onStop?.();
-    this.#routes = undefined;
+  /** Ends the event streams, which have no end of their own. A server calls it before it waits for its answers. */
+  closeEventStreams(): void {
+    this.#events.close();
+  }
+
+  /** Runs `onStop`. A server calls it after its last answer; a request that still comes gets 503. */
+  stop(): Promise<void> {
+    if (this.#stopped !== undefined && this.#ready === undefined) return this.#stopped;
+    const ready = this.#ready;
     this.#ready = undefined;
+    this.#routes = undefined;
+    this.#stopped = this.#stop(ready);
+    return this.#stopped;
+  }
+
+  async #stop(ready: Promise<Routes> | undefined): Promise<void> {
+    this.#events.close();
+    const started = await ready?.then(
+      () => true,
+      () => false,
+    );
+    this.#routes = undefined;
+    if (started === true) await this.options.onStop?.();
   }
 
   /** A listener for any `node:http` or `node:https` server. */
@@ -84,6 +116,9 @@ export class Application {
 
   async #handleFirst(incoming: Incoming): Promise<Answer> {
     try {
+      // Only `ready()` starts an application again.
+      if (this.#stopped !== undefined && this.#ready === undefined)
+        throw new HttpError(503, "the application has been stopped");
       await this.ready();
     } catch (error) {
       return problem(error, incoming, this.options);
@@ -91,7 +126,7 @@ export class Application {
     return this.handle(incoming);
   }
 
-  /** For adapters: tells the log of an error that came when the answer had already begun. */
+  /** For adapters: logs an error that came when the answer had already begun. */
   report(error: unknown, request: Pick<Incoming, "method" | "target">): void {
     report(error, request, this.options);
   }
@@ -105,21 +140,24 @@ export class Application {
   /** Order of checks: class, verb, `before()`, arity, body, names and types, method, `after()`. */
   #dispatch(routes: Routes, incoming: Incoming): Answer | Promise<Answer> {
     try {
+      checkHost(incoming);
       if (incoming.target === "*") return anyAnswer(routes, incoming);
       const { path, query } = cutTarget(incoming.target);
       const target = resolve(routes.roots, splitPath(path));
-      if (target === undefined) throw new HttpError(404, `no controller answers to ${path.slice(0, 200)}`);
+      if (target === undefined) throw noController(routes, path);
       const { route, positionals } = target;
-      if (this.options.cors !== undefined && isPreflight(incoming))
-        return preflightAnswer(incoming, route.allow, this.options.cors);
+      if (this.options.cors !== undefined && isPreflight(incoming)) {
+        const allow = allowedOn(routes, target, incoming.target).join(", ");
+        return preflightAnswer(incoming, allow, this.options.cors);
+      }
       const { method } = incoming;
       const entry = route.verbs.get(method) ?? (method === "HEAD" ? route.verbs.get("GET") : undefined);
-      if (entry === undefined) return withoutVerb(routes, route, incoming, this.options);
+      if (entry === undefined) return withoutVerb(routes, target, incoming, this.options);
       const call = new Call(incoming, route.settings, positionals, query, entry.binder.readsBody);
       const controller = new route.controller(call) as Controller;
       // A constructor of its own need not hand the call on.
       controller[CALL] ??= call;
-      return perform({ route, entry, call, controller }, this.options);
+      return perform({ routes, route, entry, call, controller }, this.options);
     } catch (error) {
       return unrouted(error, incoming, this.options);
     }
@@ -131,16 +169,4 @@ function anyAnswer(routes: Routes, { method }: Incoming): Answer {
   const allow = [...routes.verbs].join(", ");
   if (method === "OPTIONS") return emptyAnswer(204, ["allow", allow]);
   throw new HttpError(400, 'the request target "*" is for OPTIONS alone');
-}
-
-function withoutVerb(
-  routes: Routes,
-  route: RouteClass,
-  { method }: Incoming,
-  { knownMethods }: ApplicationOptions,
-): Answer {
-  if (method === "OPTIONS") return emptyAnswer(204, ["allow", route.allow]);
-  if (!routes.verbs.has(method) && knownMethods?.includes(method) !== true)
-    throw new HttpError(501, `no controller serves ${method.slice(0, 100)}`);
-  throw new HttpError(405, `${route.path} does not serve ${method}`, { headers: { allow: route.allow } });
 }

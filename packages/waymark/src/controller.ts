@@ -1,5 +1,6 @@
 import { type Call, type Keywords, ResponseState } from "./http/call.ts";
 import type { RequestHeaders } from "./http/headers.ts";
+import { uriReference } from "./http/uri.ts";
 
 /** Registered symbols, so that controllers of another copy of this package are recognised. */
 export const CONTROLLER: unique symbol = Symbol.for("@tollway/waymark.Controller");
@@ -61,9 +62,9 @@ export class Controller {
     return this[CALL].cookies;
   }
 
-  /** Aborted when the client goes away. */
+  /** Aborts when the client goes away, and for an event stream when the server stops. */
   get signal(): AbortSignal {
-    return this[CALL].incoming.signal;
+    return this[CALL].signal;
   }
 
   /** The path segments behind module and class, percent-decoded. */
@@ -98,9 +99,12 @@ export class Controller {
     return this[CALL].remoteAddress;
   }
 
-  /** A redirect to return. 303 makes the client GET the location, whatever this method was. */
+  /**
+   * A redirect to return. 303 makes the client GET the location, whatever this method was. What a URI cannot hold is
+   * percent-encoded.
+   */
   redirect(location: string | URL, status: 301 | 302 | 303 | 307 | 308 = 303): Response {
-    return new Response(null, { status, headers: { location: String(location) } });
+    return new Response(null, { status, headers: { location: uriReference(String(location)) } });
   }
 }
 

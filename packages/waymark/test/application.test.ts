@@ -227,6 +227,107 @@ test("the path decides between several prefixes by the segments that match, then
   assert.equal((await ask(application, "/deep")).status, 200, "a tie goes to the earlier that can answer");
 });
 
+test("a 404 names the nearest route, at every depth and under every prefix", async () => {
+  class Inner extends Controller {
+    GET() {
+      return 1;
+    }
+  }
+  class Outer extends Controller {
+    static Inner = Inner;
+    GET() {
+      return 1;
+    }
+  }
+  const given = new Application({ controllers: { Outer, admin: { Outer, Inner } } });
+  const directory = new URL("fixtures/prefixes", import.meta.url).pathname;
+  const found = new Application({ controllerPrefix: ["one", "two"], directory });
+  const rows: [Application, string, string | undefined][] = [
+    [given, "/outre", "/outer"],
+    [given, "/Outer", "/outer"],
+    [given, "/outer/iner", "/outer/inner"],
+    [given, "/admin/iner", "/admin/inner"],
+    [given, "/admni/inner", "/admin"],
+    [given, "/outer/inner/x", undefined],
+    [given, "/x", undefined],
+    [given, `/${"o".repeat(10_000)}`, undefined],
+    [found, "/only-tow", "/only-two"],
+    [found, "/shard", "/shared"],
+  ];
+  for (const [application, path, near] of rows) {
+    const response = await ask(application, path);
+    assert.equal(response.status, 404, path);
+    const { detail } = (await response.json()) as { detail: string };
+    assert.equal(/did you mean (.*)\?$/.exec(detail)?.[1], near, detail);
+    assert.ok(detail.length < 400);
+  }
+});
+
+test("a 405 says what the class answers to", async () => {
+  class Explain extends Controller {
+    POST() {
+      return 1;
+    }
+  }
+  const application = new Application({ controllers: { Default, Explain } });
+  const response = await ask(application, "/explain");
+  assert.equal(response.status, 405);
+  assert.equal(response.headers.get("allow"), "OPTIONS, POST");
+  const { detail } = (await response.json()) as { detail: string };
+  assert.equal(detail, "/explain does not serve GET: it answers to POST");
+});
+
+test("after() may read, clone, wrap or replace a body", async () => {
+  const ended: string[] = [];
+  class Bodies extends Controller {
+    async *GET(name: string) {
+      try {
+        yield name;
+        yield " more";
+      } finally {
+        ended.push(name);
+      }
+    }
+    POST() {
+      return "text";
+    }
+  }
+  let hook: (response: Response) => unknown = () => undefined;
+  const application = new Application({
+    controllers: { Bodies },
+    after: (response) => hook(response),
+    log: () => undefined,
+  });
+  const get = async (init: RequestInit = {}) => {
+    ended.length = 0;
+    const response = await ask(application, init.method === "POST" ? "/bodies" : "/bodies/one", init);
+    return `${response.status} ${response.status === 500 ? "" : await response.text()}`;
+  };
+  const post = () => get({ method: "POST" });
+  const rows: [(response: Response) => unknown, string, string][] = [
+    [async (response) => void (await response.clone().text()), "200 one more", '200 "text"'],
+    [async (response) => new Response(`<${await response.text()}>`), "200 <one more>", '200 <"text">'],
+    [(response) => new Response(response.body, { status: 201 }), "201 one more", '201 "text"'],
+    [
+      (response) => new Response(response.body?.pipeThrough(new TransformStream())),
+      "200 one more",
+      '200 "text"',
+    ],
+    [() => new Response(null, { status: 304 }), "304 ", "304 "],
+    // A known body is sent even when it has been read; one that streamed is gone.
+    [async (response) => void (await response.text()), "500 ", '200 "text"'],
+    [(response) => void response.body?.getReader(), "500 ", '200 "text"'],
+    [() => new HttpError(418), "418", "418"],
+  ];
+  for (const [made, streamed, known] of rows) {
+    hook = made;
+    assert.ok((await get()).startsWith(streamed), `${made}: ${streamed}`);
+    // A generator that never ran has nothing to end.
+    assert.deepEqual(ended, ["one"], String(made));
+    assert.ok((await post()).startsWith(known), `${made}: ${known}`);
+  }
+});
+
 test("knownMethods are 405 although no controller has them", async () => {
   const application = new Application({ controllers: { Default }, knownMethods: ["PATCH"] });
   assert.equal((await ask(application, "/", { method: "PATCH" })).status, 405);
@@ -343,7 +444,7 @@ test("a generator that fails before its first piece has an honest status", async
   assert.equal((await ask(application, "/streams")).status, 404);
 });
 
-test("after() sees the status and headers of a stream, and the stream goes on", async () => {
+test("after() sees a stream, which goes on where nothing reads it", async () => {
   let ended = 0;
   class Streams extends Controller {
     async *GET() {
@@ -358,9 +459,8 @@ test("after() sees the status and headers of a stream, and the stream goes on", 
   const application = new Application({
     controllers: { Streams },
     after(response) {
-      assert.equal(response.body, null);
+      assert.ok(response.body instanceof ReadableStream);
       response.headers.set("x-after", "yes");
-      return response.headers.get("content-type") === "replace" ? new Response("x") : undefined;
     },
   });
   const response = await ask(application, "/streams");

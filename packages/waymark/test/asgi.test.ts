@@ -108,6 +108,7 @@ test("only what is required need be in the scope", async () => {
 
 test("header bytes are Latin-1 both ways, cookies of HTTP/2 are joined, connection headers stay out", async () => {
   const headers = [
+    [bytes("host"), bytes("x")],
     [bytes("x-agent"), bytes("\xe9")],
     [bytes("cookie"), bytes("a=1")],
     [bytes("cookie"), bytes("b=2")],
@@ -139,7 +140,10 @@ test("an answer that does not need the body does not wait for it", async () => {
     http_version: "1.1",
     method: "LOCK",
     path: "/",
-    headers: [[bytes("content-length"), bytes("5")]],
+    headers: [
+      [bytes("host"), bytes("x")],
+      [bytes("content-length"), bytes("5")],
+    ],
   };
   await application().asgi(
     scope,
@@ -161,7 +165,10 @@ test("a client that leaves before its body is complete gets no answer", async ()
     http_version: "1.1",
     method: "POST",
     path: "/",
-    headers: [[bytes("transfer-encoding"), bytes("chunked")]],
+    headers: [
+      [bytes("host"), bytes("x")],
+      [bytes("transfer-encoding"), bytes("chunked")],
+    ],
   };
   await application().asgi(
     scope,

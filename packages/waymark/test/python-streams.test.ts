@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { json, readAll, sent, start, written } from "./python/robust.ts";
@@ -44,6 +45,45 @@ for (const name of names) {
       assert.ok(bytes < 32 * 1024 * 1024, `${bytes} bytes were made for a client that took none`);
     });
 
+  test(`${name}: no descriptor of a stream that was not sent, or not to its end, stays open`, async () => {
+    const server = await serverOf(name);
+    const head = (method: string) => `${method} /files HTTP/1.1\nhost: x\nconnection: close\n\n`;
+    for (const [method, status] of [
+      ["HEAD", 200],
+      ["PATCH", 304],
+      ["POST", 500],
+    ] as const)
+      for (let at = 0; at < 20; at++) {
+        const text = await readAll(await sent(server, head(method)));
+        assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} `));
+      }
+    assert.equal(await json(server, "/descriptors"), 0);
+    // Daphne gathers a whole answer's pieces without waiting for the client.
+    if (name === "daphne") return;
+    for (let at = 0; at < 5; at++) {
+      const socket = await sent(server, head("GET"));
+      await once(socket, "readable");
+      socket.resetAndDestroy();
+    }
+    const deadline = performance.now() + 20_000;
+    while ((await json(server, "/descriptors")) !== 0)
+      assert.ok(performance.now() < deadline, "descriptors stay open");
+  });
+
+  test(`${name}: an event stream opens before its first event`, async () => {
+    const server = await serverOf(name);
+    const file = join(folder, `silent-${name}`);
+    const socket = await sent(
+      server,
+      `GET /silent?file=${file} HTTP/1.1\nhost: x\naccept: text/event-stream\n\n`,
+    );
+    const [first] = (await once(socket, "data")) as [Buffer];
+    assert.match(first.toString("latin1"), /^HTTP\/1\.1 200 [\s\S]*content-type: text\/event-stream/i);
+    assert.equal(readFileSync(file, "utf8"), "open");
+    socket.resetAndDestroy();
+    await written(file, /ended/);
+  });
+
   test(`${name}: a client that leaves aborts the handler`, async () => {
     const server = await serverOf(name);
     const file = join(folder, `aborted-${name}`);
@@ -68,6 +108,23 @@ for (const name of names) {
       await server.printed(/half way/);
     });
 }
+
+for (const name of names)
+  test(`${name}: a request of HTTP/1.1 names one host`, async () => {
+    const server = await serverOf(name);
+    const rows: [string, number][] = [
+      ["GET / HTTP/1.1\nhost: a\nhost: b\nconnection: close\n\n", 400],
+      ["GET / HTTP/1.1\nhost: x/admin?\nconnection: close\n\n", 400],
+      ["GET / HTTP/1.1\nconnection: close\n\n", 400],
+      ["GET / HTTP/1.0\n\n", 200],
+    ];
+    for (const [request, status] of rows)
+      assert.match(
+        await readAll(await sent(server, request)),
+        new RegExp(`^HTTP/1\\.[01] ${status} `),
+        request,
+      );
+  });
 
 test("an answer that does not need the body comes before it, where the server lets it", async () => {
   for (const name of ["uvicorn", "hypercorn", "gunicorn"] as const) {

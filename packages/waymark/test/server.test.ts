@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { after, test } from "node:test";
 import { Application, Controller } from "@tollway/waymark";
 import { type RunningServer, type ServerOptions, startServer } from "../src/serve/server.ts";
+import { all, open } from "./support/raw.ts";
 
 const events: string[] = [];
 let arrived: (event: string) => void = () => undefined;
@@ -110,24 +111,6 @@ async function serve(options: Partial<ServerOptions> = {}): Promise<RunningServe
   });
   after(() => running.stop());
   return running;
-}
-
-async function open(port: number): Promise<Socket> {
-  const socket = connect(port, "127.0.0.1");
-  socket.on("error", () => undefined);
-  after(() => socket.destroy());
-  await once(socket, "connect");
-  return socket;
-}
-
-/** Everything that comes until the other side closes. */
-async function all(socket: Socket): Promise<string> {
-  let text = "";
-  socket.on("data", (piece) => {
-    text += piece.toString("latin1");
-  });
-  await new Promise((resolve) => socket.once("close", resolve));
-  return text;
 }
 
 test("headers that never end are cut off with a 408", async () => {
@@ -292,6 +275,7 @@ test("a header that Latin-1 can carry is sent", async () => {
 });
 
 test("the listener serves in anybody's server", async () => {
+  await application.ready();
   const server = createServer(application.listener).listen(0, "127.0.0.1");
   after(() => {
     server.close();

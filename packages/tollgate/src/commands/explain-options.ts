@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { LONGEST_KEYS } from "../decision/cache-key.ts";
 import type { Entry } from "../protocol/messages.ts";
 import { normaliseFlags } from "./check-options.ts";
 import { parseEntries, UsageError } from "./client-options.ts";
@@ -14,6 +15,7 @@ export interface ExplainOptions {
   readonly descriptors: readonly (readonly Entry[])[];
   readonly hits: number;
   readonly cacheKeyPrefix: string;
+  readonly backend: keyof typeof LONGEST_KEYS;
   readonly json: boolean;
 }
 
@@ -28,6 +30,7 @@ One or two dashes; - and _ are alike.
   -hits N                  hits for every descriptor; 0 only looks; default 1
   -merge_domain_configs    several files may define one domain (MERGE_DOMAIN_CONFIG=true)
   -cache_key_prefix TEXT   the service's CACHE_KEY_PREFIX
+  -backend_type TYPE       the service's BACKEND_TYPE: embedded (default), kvstore, objcache; it hashes longer keys
   -json                    print JSON
 
 A running service explains its own rules and counters: POST the body of a /json call to /explain on its debug port.
@@ -42,6 +45,7 @@ const flags = {
   hits: { type: "string" },
   "merge-domain-configs": { type: "boolean" },
   "cache-key-prefix": { type: "string" },
+  "backend-type": { type: "string" },
   json: { type: "boolean" },
   help: { type: "boolean" },
 } as const;
@@ -66,6 +70,7 @@ export function parseExplainOptions(argv: readonly string[]): ExplainOptions {
     hits: parseHits(values.hits ?? "1"),
     mergeDomains: values["merge-domain-configs"] ?? false,
     cacheKeyPrefix: values["cache-key-prefix"] ?? "",
+    backend: parseBackend(values["backend-type"] ?? "embedded"),
     json: values.json ?? false,
   };
 }
@@ -78,6 +83,11 @@ function parse(argv: readonly string[]) {
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
+}
+
+function parseBackend(text: string): keyof typeof LONGEST_KEYS {
+  if (Object.hasOwn(LONGEST_KEYS, text)) return text as keyof typeof LONGEST_KEYS;
+  throw new UsageError(`-backend_type ${text}: must be ${Object.keys(LONGEST_KEYS).join(", ")}`);
 }
 
 function parseHits(text: string): number {

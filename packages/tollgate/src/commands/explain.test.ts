@@ -103,6 +103,21 @@ test("--json carries the same", async () => {
   assert.equal(one.levels[0].tried[0].result, "matched");
 });
 
+test("--backend-type shows the key as that store has it", async () => {
+  for (const [backend, longest] of [
+    ["embedded", 100_000],
+    ["kvstore", 512],
+    ["objcache", 250],
+  ] as const)
+    for (const length of [200, 400, 600]) {
+      const words = `--config rules.yaml --domain d --backend-type ${backend} --descriptors ip=${"x".repeat(length)}`;
+      const { out } = await explain([...words.split(" "), "--json"]);
+      const [{ cacheKey }] = JSON.parse(out).descriptors;
+      if (length < longest) assert.equal(cacheKey, `d|ip=${"x".repeat(length)}|hour:1767322800`);
+      else assert.match(cacheKey, /^#[0-9a-f]{32}:hour:1767322800$/);
+    }
+});
+
 test("a comma in a value is written \\,", async () => {
   const { out } = await explain(["--config", "rules.yaml", "--domain", "d", "--descriptors", "ip=a\\,b=c"]);
   assert.match(out, /level 1: ip=a,b=c\n/);
@@ -119,6 +134,11 @@ const faults: readonly (readonly [string, number, RegExp])[] = [
   ["--config rules.yaml --domain d --descriptors a=b --hits -1", 2, /hits/],
   ["--config rules.yaml --domain d --descriptors a=b --hits 1.5", 2, /-hits 1\.5: must be a whole number/],
   ["--config rules.yaml --domain d --descriptors a=b extra", 2, /extra/],
+  [
+    "--config rules.yaml --domain d --descriptors a=b --backend-type redes",
+    2,
+    /must be embedded, kvstore, objcache/,
+  ],
 ];
 for (const [words, status, message] of faults) {
   test(`tollgate explain ${words}: exit status ${status}`, async () => {

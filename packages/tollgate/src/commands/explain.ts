@@ -1,4 +1,4 @@
-import { cacheKeyStem } from "../decision/cache-key.ts";
+import { cacheKeyStem, LONGEST_KEYS } from "../decision/cache-key.ts";
 import { replaced } from "../decision/replaces.ts";
 import { secondsUntilReset, windowStart } from "../decision/window.ts";
 import type { Entry } from "../protocol/messages.ts";
@@ -89,15 +89,16 @@ function explainAll(
 function counterOf(
   ruleSet: RuleSet,
   entries: readonly Entry[],
-  { domain, cacheKeyPrefix }: ExplainOptions,
+  { domain, cacheKeyPrefix, backend }: ExplainOptions,
   nowSeconds: number,
 ): Pick<OfflineExplanation, "cacheKey" | "window"> {
   const match = ruleSet.match(domain, entries);
   if (match === undefined || match.rule.unlimited) return {};
   const { unit } = match.rule;
   const start = windowStart(nowSeconds, unit);
+  const keys = { cacheKeyPrefix, longestKey: LONGEST_KEYS[backend] };
   return {
-    cacheKey: `${cacheKeyStem(cacheKeyPrefix, domain, entries, match, unit)}${start}`,
+    cacheKey: `${cacheKeyStem(keys, domain, entries, match, unit)}${start}`,
     window: {
       unit: unitNames[unit],
       start,

@@ -3,7 +3,14 @@ import { describe, test } from "node:test";
 import { makeCount, makeRequest, storeConformance } from "../../test/counters/conformance.ts";
 import { EmbeddedStore } from "./embedded/embedded-store.ts";
 import { FailurePolicy, type FailurePolicyOptions } from "./failure-policy.ts";
-import { type CounterStore, type CountRequest, Outcome, StoreError, type StoreErrorCode } from "./store.ts";
+import {
+  type CounterStore,
+  type CountRequest,
+  HoldBack,
+  Outcome,
+  StoreError,
+  type StoreErrorCode,
+} from "./store.ts";
 
 const NOW = 1_800_000_000_000;
 
@@ -122,15 +129,15 @@ describe("failure policy", () => {
     assert.deepEqual(await run(), [Outcome.COUNTED, 3]);
   });
 
-  test("local: what all-or-nothing refuses there is refused", async () => {
+  test("local: what holds others back there does so here", async () => {
     const local = EmbeddedStore.create({ sizeInBytes: 65_536 });
     const { store, policy } = setUp({ mode: "local", local });
     store.sickness = error("STORE_UNAVAILABLE");
     const counts = [makeCount({ stem: "a:", limit: 0 }), makeCount({ stem: "b:" })];
-    await policy.count(makeRequest(counts, { allOrNothing: true }));
+    await policy.count(makeRequest(counts, { holdBack: HoldBack.WHEN_REFUSED }));
     assert.deepEqual(
       counts.map(({ outcome }) => outcome),
-      [Outcome.EXCEEDS, Outcome.HELD],
+      [Outcome.COUNTED, Outcome.HELD],
     );
     await policy.close();
   });

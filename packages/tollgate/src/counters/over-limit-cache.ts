@@ -1,43 +1,39 @@
 /**
- * What this process knows to be over its limit, in front of any store: a counter that has reached its limit stays
- * there until its window ends, so its callers can be refused without asking the store again.
+ * Counters that this process knows to be above their limit, in front of any store. Such a counter stays there until
+ * its window ends, so its callers can be refused without asking the store again. A counter at its limit is not known:
+ * a look (0 hits) at it is still OK, and the hit that takes it above must be counted.
  *
- * An entry goes when its window ends, when hits of its counter are given back, when a count comes with another limit
- * (a reload changed the rule), and when the cache is full: then the oldest goes. Looks (0 hits) and giving back
- * always ask the store.
+ * An entry goes when its window ends, when hits of its counter are refunded (by any thread of the process), when a
+ * count comes with another limit (a reload changed the rule), when the rules are replaced, and when the cache is full:
+ * then the oldest goes. Refunds always ask the store.
  */
+import { isRefused } from "./hold-back.ts";
+import { Invalidations } from "./invalidations.ts";
 import { type OverLimitCacheGauges, OverLimitEntries } from "./over-limit-entries.ts";
-import { type Count, type CounterStore, type CountRequest, Outcome } from "./store.ts";
+import { type Count, type CounterStore, type CountRequest, HoldBack, Outcome } from "./store.ts";
 
 export interface OverLimitCacheOptions {
-  /** Bytes for all entries together, about as V8 takes them: 176 and the stem for each. 0 keeps nothing. */
+  /** Bytes for all entries together, about as V8 takes them: 192 and the stem for each. 0 keeps nothing. */
   readonly sizeInBytes: number;
   /** Milliseconds of a monotonic clock. Default the system's. */
   readonly monotonic?: () => number;
+  /** Shared by the caches of all threads. Default: this cache has its own. */
+  readonly invalidations?: Invalidations | undefined;
 }
-
-/** Stems whose giving back is remembered one by one for the sake of calls in flight. */
-const MAX_GIVEN_BACK = 1024;
 
 export class OverLimitCache implements CounterStore {
   readonly kind: string;
   readonly #store: CounterStore;
   readonly #capacity: number;
   readonly #entries: OverLimitEntries;
-
-  /**
-   * Giving back is numbered. A count that was under way while its counter was given back may come home with what the
-   * counter was before, and must not be learnt from: see {@link OverLimitCache.#mayLearn}.
-   */
-  #givings = 0;
-  readonly #givenBack = new Map<string, number>();
-  #givenBackBefore = 0;
+  readonly #invalidations: Invalidations;
 
   constructor(store: CounterStore, options: OverLimitCacheOptions) {
     this.kind = store.kind;
     this.#store = store;
     this.#capacity = options.sizeInBytes;
-    this.#entries = new OverLimitEntries(options.sizeInBytes, options.monotonic);
+    this.#invalidations = options.invalidations ?? new Invalidations();
+    this.#entries = new OverLimitEntries(options.sizeInBytes, this.#invalidations, options.monotonic);
   }
 
   count(request: CountRequest): void | Promise<void> {
@@ -45,17 +41,7 @@ export class OverLimitCache implements CounterStore {
     const known = this.#lookUp(request);
     if (known === 0) return this.#countAll(request);
     if (known === request.counts.length) return;
-    return request.allOrNothing ? this.#lookAtRest(request) : this.#countRest(request);
-  }
-
-  /** Drops what is known of the stems for which `changed` holds: after a reload, those whose rule has changed. */
-  forget(changed: (stem: string) => boolean): void {
-    this.#entries.forget(changed);
-  }
-
-  /** Drops everything. */
-  clear(): void {
-    this.forget(() => true);
+    return this.#countRest(request);
   }
 
   gauges(): OverLimitCacheGauges {
@@ -63,19 +49,17 @@ export class OverLimitCache implements CounterStore {
   }
 
   close(): Promise<void> {
-    this.clear();
+    this.#entries.clear();
     return this.#store.close();
   }
 
-  // --- Looking up
-
-  /** Answers what is known to be over. @returns how many counts that is */
+  /** Answers the counts that are known to be above their limit. @returns their number */
   #lookUp({ counts, now }: CountRequest): number {
     let known = 0;
     for (let index = 0; index < counts.length; index++) {
       const count = counts[index]!;
-      if (count.hits < 0) this.#noteGivenBack(count.stem);
-      else if (count.hits > 0 && this.#entries.knows(count, now)) {
+      if (count.hits < 0) this.#entries.delete(count.stem);
+      else if (this.#entries.knows(count, now)) {
         count.outcome = Outcome.KNOWN_OVER;
         count.after = count.limit;
         known += 1;
@@ -87,79 +71,40 @@ export class OverLimitCache implements CounterStore {
     return known;
   }
 
-  // --- Asking the store
-
   #countAll(request: CountRequest): void | Promise<void> {
-    const begun = this.#givings;
+    const begun = this.#invalidations.last;
     const pending = this.#store.count(request);
     if (pending === undefined) this.#learn(request.counts, request.now, begun);
     else
       return pending.then(
         () => this.#learn(request.counts, request.now, begun),
         (error: unknown) => {
-          // The store may have given back before its answer was lost.
-          for (const { hits, stem } of request.counts) if (hits < 0) this.#noteGivenBack(stem);
+          // The store may have taken the hits back before its answer was lost.
+          for (const { hits, stem } of request.counts) if (hits < 0) this.#invalidations.invalidate(stem);
           throw error;
         },
       );
   }
 
   #countRest(request: CountRequest): void | Promise<void> {
-    const counts = request.counts.filter(({ outcome }) => outcome !== Outcome.KNOWN_OVER);
-    return this.#countAll({ ...request, counts });
+    const isKnown = ({ outcome }: Count) => outcome === Outcome.KNOWN_OVER;
+    const { counts, holdBack } = request;
+    const refused =
+      holdBack === HoldBack.WHEN_REFUSED && isRefused(counts, (index) => isKnown(counts[index]!));
+    return this.#countAll({
+      ...request,
+      counts: counts.filter((count) => !isKnown(count)),
+      holdBack: refused ? HoldBack.ALWAYS : holdBack,
+    });
   }
 
-  /** All-or-nothing with one known to be over: the others are only looked at. */
-  #lookAtRest(request: CountRequest): void | Promise<void> {
-    const counts = request.counts.filter(({ outcome }) => outcome !== Outcome.KNOWN_OVER);
-    const looks = counts.map((count) => ({ ...count, hits: 0 }));
-    const finish = () => {
-      for (const [index, { outcome, after }] of looks.entries()) {
-        const count = counts[index]!;
-        const exceeds = count.hits >= 0 && after + count.hits > count.limit;
-        count.after = after;
-        count.outcome = outcome !== Outcome.COUNTED ? outcome : exceeds ? Outcome.EXCEEDS : Outcome.HELD;
-      }
-    };
-    const pending = this.#countAll({ ...request, counts: looks, allOrNothing: false });
-    if (pending === undefined) finish();
-    else return pending.then(finish);
-  }
-
-  // --- Learning
-
+  /** @param begun the last invalidation when the store was asked */
   #learn(counts: readonly Count[], now: number, begun: number): void {
     for (let index = 0; index < counts.length; index++) {
       const count = counts[index]!;
-      if (count.hits < 0) this.#noteGivenBack(count.stem);
-      else if (
-        count.after >= count.limit &&
-        isCounterValue(count.outcome) &&
-        this.#mayLearn(count.stem, begun)
-      )
-        this.#entries.add(count, now);
+      if (count.hits < 0) this.#invalidations.invalidate(count.stem);
+      else if (count.after > count.limit && count.outcome === Outcome.COUNTED)
+        this.#entries.add(count, now, begun);
     }
   }
-
-  /** Whether nothing of this stem was given back since a call that began after `begun` givings. */
-  #mayLearn(stem: string, begun: number): boolean {
-    if (this.#givings === begun) return true;
-    return begun >= this.#givenBackBefore && (this.#givenBack.get(stem) ?? 0) <= begun;
-  }
-
-  /** Called when giving back begins and when it is done. */
-  #noteGivenBack(stem: string): void {
-    this.#entries.delete(stem);
-    this.#givings += 1;
-    if (this.#givenBack.size >= MAX_GIVEN_BACK) {
-      this.#givenBack.clear();
-      this.#givenBackBefore = this.#givings;
-    }
-    this.#givenBack.set(stem, this.#givings);
-  }
-}
-
-/** Whether `after` is what the counter was. */
-function isCounterValue(outcome: Outcome): boolean {
-  return outcome === Outcome.COUNTED || outcome === Outcome.EXCEEDS || outcome === Outcome.HELD;
 }

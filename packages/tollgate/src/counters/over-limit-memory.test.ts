@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { cacheKeyStem } from "../decision/cache-key.ts";
+import { cacheKeyStem, LONGEST_KEYS } from "../decision/cache-key.ts";
 import { Unit } from "../protocol/messages.ts";
 import { OverLimitCache } from "./over-limit-cache.ts";
-import { type CounterStore, Outcome } from "./store.ts";
+import { type CounterStore, HoldBack, Outcome, Refuses } from "./store.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
@@ -29,14 +29,15 @@ const above: CounterStore = {
 };
 
 const NOW = 1_000_000;
+const KEYS = { cacheKeyPrefix: "", longestKey: LONGEST_KEYS.embedded };
 
 function fill(cache: OverLimitCache, entries: number, length: number, character: string): void {
   for (let number = 0; number < entries; number++) {
     const value = Buffer.from(`${number}`.padEnd(length, character)).toString();
-    const stem = cacheKeyStem("", "d", [{ key: "k", value }], { sharedValues: undefined }, Unit.DAY);
-    const count = { stem, windowStart: 0, windowSize: 86_400, hits: 1, limit: 5 };
+    const stem = cacheKeyStem(KEYS, "d", [{ key: "k", value }], { sharedValues: undefined }, Unit.DAY);
+    const count = { stem, windowStart: 0, windowSize: 86_400, hits: 1, limit: 5, refuses: Refuses.ALWAYS };
     const counts = [{ ...count, outcome: Outcome.COUNTED, after: 0 }];
-    void cache.count({ counts, allOrNothing: false, now: NOW, deadline: 0 });
+    void cache.count({ counts, holdBack: HoldBack.NEVER, now: NOW, deadline: 0 });
   }
 }
 

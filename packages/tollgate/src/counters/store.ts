@@ -7,18 +7,39 @@
 export const Outcome = {
   /** `after` is the counter after this count. */
   COUNTED: 0,
-  /** The over-limit cache knew that the counter is at or over its limit; nothing was counted. */
+  /** The over-limit cache knew that the counter is above its limit. Nothing was counted; `after` is the limit. */
   KNOWN_OVER: 1,
-  /** All-or-nothing: this count would go over its limit, so nothing was counted; `after` is the unchanged counter. */
-  EXCEEDS: 2,
-  /** All-or-nothing: another count of the request exceeds, so this one was not counted; `after` is the unchanged counter. */
-  HELD: 3,
+  /** Another counter of the request exceeds, so these hits were not counted; `after` is the counter without them. */
+  HELD: 2,
   /** The store failed and the failure policy lets the call pass. */
-  ALLOWED: 4,
+  ALLOWED: 3,
   /** The store failed and the failure policy refuses the call. */
-  DENIED: 5,
+  DENIED: 4,
 } as const;
 export type Outcome = (typeof Outcome)[keyof typeof Outcome];
+
+/** Whether a count that exceeds its limit refuses the request, and so holds the other counts back. */
+export const Refuses = {
+  /** A rule in shadow mode, or a quota rule beside one that cannot exceed. */
+  NEVER: 0,
+  ALWAYS: 1,
+  /** A quota rule: refuses where every count with this value exceeds. */
+  TOGETHER: 2,
+} as const;
+export type Refuses = (typeof Refuses)[keyof typeof Refuses];
+
+/**
+ * When the hits of counters that do not exceed their limit are held back. A counter that exceeds is always counted, and so
+ * are refunds.
+ */
+export const HoldBack = {
+  NEVER: 0,
+  /** `STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT`: where the counts that exceed refuse the request. */
+  WHEN_REFUSED: 1,
+  /** In any case: a count that is not in this request refuses it. */
+  ALWAYS: 2,
+} as const;
+export type HoldBack = (typeof HoldBack)[keyof typeof HoldBack];
 
 /** Counters saturate here in every store: 2^53 - 1. */
 export const MAX_COUNT = Number.MAX_SAFE_INTEGER;
@@ -31,10 +52,11 @@ export interface Count {
   readonly windowStart: number;
   /** Seconds. */
   readonly windowSize: number;
-  /** Above 0 adds; 0 looks; below 0 gives back, and the counter never falls below 0. Whole, within ±(2^53 - 1). */
+  /** Above 0 adds; 0 looks; below 0 refunds, and the counter never falls below 0. Whole, within ±(2^53 - 1). */
   readonly hits: number;
-  /** The limit in force: what `EXCEEDS` and the over-limit cache compare with. */
+  /** The limit in force. A count exceeds it where `hits` is not below 0 and the counter afterwards is above the limit. */
   readonly limit: number;
+  readonly refuses: Refuses;
   /** Result: see {@link Outcome}. */
   outcome: Outcome;
   /** Result: whole, 0 to {@link MAX_COUNT}. */
@@ -45,8 +67,7 @@ export interface Count {
 export interface CountRequest {
   /** In the order of the request's descriptors. The same counter may stand here twice: each sees its own position. */
   readonly counts: readonly Count[];
-  /** `STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT`: when one count would exceed its limit, none is counted. */
-  readonly allOrNothing: boolean;
+  readonly holdBack: HoldBack;
   /** Milliseconds since the epoch at which this request's decision was begun (the only clock reading of the request). */
   readonly now: number;
   /** Milliseconds since the epoch after which nobody waits for the answer any more; 0 for none. */

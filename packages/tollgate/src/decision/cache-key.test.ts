@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { createHash } from "node:crypto";
+import { describe, test } from "node:test";
 import fc from "fast-check";
 import { Unit } from "../protocol/messages.ts";
 import { cacheKeyStem, encodeKeyPart } from "./cache-key.ts";
 
 const plain = { sharedValues: undefined };
+const any = { cacheKeyPrefix: "", longestKey: Number.POSITIVE_INFINITY };
 
 const cases: [string, string, [string, string][], string][] = [
   ["one entry", "d", [["k", "v"]], "d|k=v|minute:"],
@@ -27,8 +29,11 @@ const cases: [string, string, [string, string][], string][] = [
 for (const [name, domain, entries, expected] of cases) {
   test(`cache key stem: ${name}`, () => {
     const list = entries.map(([key, value]) => ({ key, value }));
-    assert.equal(cacheKeyStem("", domain, list, plain, Unit.MINUTE), expected);
-    assert.equal(cacheKeyStem("p:", domain, list, plain, Unit.MINUTE), `p:${expected}`);
+    assert.equal(cacheKeyStem(any, domain, list, plain, Unit.MINUTE), expected);
+    assert.equal(
+      cacheKeyStem({ ...any, cacheKeyPrefix: "p:" }, domain, list, plain, Unit.MINUTE),
+      `p:${expected}`,
+    );
   });
 }
 
@@ -38,7 +43,7 @@ test("under share_threshold the pattern stands in for the value", () => {
     { key: "b", value: "w" },
   ];
   assert.equal(
-    cacheKeyStem("", "d", entries, { sharedValues: ["v*", undefined] }, Unit.HOUR),
+    cacheKeyStem(any, "d", entries, { sharedValues: ["v*", undefined] }, Unit.HOUR),
     "d|a=v*|b=w|hour:",
   );
 });
@@ -56,11 +61,59 @@ test("two different counters never share a stem", () => {
   fc.assert(
     fc.property(place, place, (one, other) => {
       const same = JSON.stringify(one) === JSON.stringify(other);
-      const stem = (of: typeof one) => cacheKeyStem("", of.domain, of.entries, plain, of.unit);
+      const stem = (of: typeof one) => cacheKeyStem(any, of.domain, of.entries, plain, of.unit);
       assert.equal(stem(one) === stem(other), same);
     }),
     { numRuns: 1000 },
   );
+});
+
+describe("long keys", () => {
+  const stemOf = (cacheKeyPrefix: string, value: string, longestKey = 250, unit: Unit = Unit.MINUTE) =>
+    cacheKeyStem({ cacheKeyPrefix, longestKey }, "d", [{ key: "k", value }], plain, unit);
+  const windowStart = "1700000000";
+
+  test("are hashed from the first byte beyond the longest", () => {
+    for (const longest of [250, 512])
+      for (const [prefix, letter] of [
+        ["", "x"],
+        ["p:", "x"],
+        ["{é}", "x"],
+        ["", "é"],
+        ["", "漢"],
+        ["", " "],
+      ] as const) {
+        const bytes = (value: string) =>
+          Buffer.byteLength(stemOf(prefix, value, Number.POSITIVE_INFINITY) + windowStart);
+        let value = "";
+        while (bytes(value + letter) <= longest) value += letter;
+        while (bytes(value) < longest) value += "x";
+        assert.equal(stemOf(prefix, value, longest), stemOf(prefix, value, Number.POSITIVE_INFINITY));
+        const stem = stemOf("", `${value}x`, Number.POSITIVE_INFINITY);
+        const digest = createHash("sha256").update(stem).digest("hex");
+        assert.equal(stemOf(prefix, `${value}x`, longest), `${prefix}#${digest.slice(0, 32)}:minute:`);
+      }
+  });
+
+  test("of different values and units differ, and fit with the longest prefix", () => {
+    const values = ["x".repeat(300), "y".repeat(300), `${"x".repeat(300)}y`, "x".repeat(1_000_000)];
+    const stems = values.flatMap((value) => [
+      stemOf("p", value),
+      stemOf("p", value, 250, Unit.DAY),
+      stemOf("q", value),
+    ]);
+    assert.equal(new Set(stems).size, stems.length);
+    for (const stem of stems) assert.ok(stem.length < 50);
+    assert.ok(Buffer.byteLength(stemOf("é".repeat(75), values[0]!) + windowStart) <= 250);
+  });
+
+  test("never look like a key that is stored as it is", () => {
+    const hashed = stemOf("", "x".repeat(300));
+    const [domain, ...rest] = hashed.split(":");
+    assert.equal(rest.join(":"), "minute:");
+    assert.notEqual(cacheKeyStem(any, hashed, [], plain, Unit.MINUTE), hashed);
+    assert.notEqual(cacheKeyStem(any, domain!, [], plain, Unit.MINUTE), hashed);
+  });
 });
 
 test("an encoded part has nothing left that a store or a cluster reads as its own", () => {

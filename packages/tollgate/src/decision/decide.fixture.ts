@@ -1,3 +1,4 @@
+import { countTogether } from "../counters/hold-back.ts";
 import { type Count, type CounterStore, type CountRequest, Outcome } from "../counters/store.ts";
 import type { Counter, MetricKey, RuleStatistics, Statistics } from "../observe/statistics.ts";
 import { type Descriptor, type Entry, type RateLimitRequest, Unit } from "../protocol/messages.ts";
@@ -14,19 +15,13 @@ export class MapStore implements CounterStore {
 
   count(request: CountRequest): void {
     this.asked++;
-    const exceeds = (count: Count) => this.#read(count) + count.hits > count.limit;
-    const stop = request.allOrNothing && request.counts.some(exceeds);
-    for (const count of request.counts) {
-      if (this.outcome !== undefined) count.outcome = this.outcome;
-      else if (stop) {
-        count.outcome = exceeds(count) ? Outcome.EXCEEDS : Outcome.HELD;
-        count.after = this.#read(count);
-      } else {
-        count.outcome = Outcome.COUNTED;
-        count.after = Math.max(0, this.#read(count) + count.hits);
-        this.counters.set(count.stem + count.windowStart, count.after);
-      }
-    }
+    const looks = request.counts.map((count) => ({
+      outcome: this.outcome ?? Outcome.COUNTED,
+      after: this.#read(count),
+    }));
+    countTogether(request.counts, looks, request.holdBack);
+    for (const count of request.counts)
+      if (count.outcome === Outcome.COUNTED) this.counters.set(count.stem + count.windowStart, count.after);
   }
 
   async close(): Promise<void> {}
@@ -127,6 +122,7 @@ export function request(...descriptors: Descriptor[]): RateLimitRequest {
 
 export const plainOptions: DecisionOptions = {
   cacheKeyPrefix: "",
+  longestKey: Number.POSITIVE_INFINITY,
   nearLimitRatio: 0.8,
   shadowMode: false,
   quotaMode: false,

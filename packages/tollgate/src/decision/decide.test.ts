@@ -249,7 +249,7 @@ test("global shadow mode counts the calls that it overrode, not the others", () 
   assert.equal(statistics.counters.get("ratelimit.service.global_shadow_mode")!.value, 1);
 });
 
-test("with stop-incrementing no counter grows when one would go over", () => {
+test("with stop-incrementing a counter that exceeds grows, and no other one does", () => {
   const { ask, store, statistics } = setUp(
     { a: rule({ requestsPerUnit: 10 }), b: rule({ requestsPerUnit: 5 }) },
     { stopIncrementing: true },
@@ -263,10 +263,57 @@ test("with stop-incrementing no counter grows when one would go over", () => {
       [Code.OVER_LIMIT, 0],
     ],
   );
-  assert.deepEqual([...store.counters.values()], [5, 5]);
+  assert.deepEqual([...store.counters.values()], [5, 6]);
   const { a, b } = { a: statistics.rules.get("d.a")!, b: statistics.rules.get("d.b")! };
   assert.deepEqual([a.totalHits, a.withinLimit, b.totalHits, b.withinLimit, b.overLimit], [6, 5, 6, 5, 1]);
+  const look = ask(request(descriptor("b", { hitsAddend: 0 })));
+  assert.equal(look.overallCode, Code.OVER_LIMIT, "a look above the limit is refused");
 });
+
+const limited = { requestsPerUnit: 0 };
+const holding: [string, Parameters<typeof setUp>[0], Partial<DecisionOptions>, rest: number][] = [
+  ["a plain rule holds the others back", { over: rule(limited) }, {}, 0],
+  ["a rule in shadow mode holds nobody back", { over: rule({ ...limited, shadowMode: true }) }, {}, 1],
+  ["the only quota rule holds the others back", { over: rule({ ...limited, quotaMode: true }) }, {}, 0],
+  [
+    "a quota rule beside one with quota left holds nobody back",
+    { over: rule({ ...limited, quotaMode: true }), left: rule({ quotaMode: true }) },
+    {},
+    1,
+  ],
+  [
+    "a quota rule beside one in shadow mode holds nobody back",
+    {
+      over: rule({ ...limited, quotaMode: true }),
+      shadow: rule({ ...limited, quotaMode: true, shadowMode: true }),
+    },
+    {},
+    1,
+  ],
+  [
+    "QUOTA_MODE: a rule beside one with quota left holds nobody back",
+    { over: rule(limited) },
+    { quotaMode: true },
+    1,
+  ],
+  ["SHADOW_MODE counts as without it", { over: rule(limited) }, { shadowMode: true }, 0],
+];
+for (const [name, rules, options, rest] of holding)
+  test(`with stop-incrementing: ${name}`, () => {
+    const { ask, store, statistics } = setUp(
+      { ...rules, rest: rule() },
+      { stopIncrementing: true, ...options },
+    );
+    ask(request(...[...Object.keys(rules), "rest"].map((key) => descriptor(key))));
+    const counters = [...store.counters].map(([key, value]) => [/\|(\w+)=/.exec(key)![1], value]);
+    assert.deepEqual(Object.fromEntries(counters), {
+      ...Object.fromEntries(Object.keys(rules).map((key) => [key, 1])),
+      ...(rest > 0 && { rest }),
+    });
+    assert.equal(statistics.rules.get("d.rest")!.withinLimit, rest);
+    assert.equal(statistics.rules.get("d.rest")!.totalHits, 1);
+    assert.equal(statistics.rules.get("d.over")!.overLimit, 1);
+  });
 
 test("a failed store under `deny` answers with the limit and without a reset", () => {
   const { ask, store, statistics } = setUp({ a: rule() });
@@ -347,15 +394,14 @@ test("for any sequence of hits the admitted sum never exceeds the limit and the 
           } else {
             total += hits;
             if (status.code === Code.OK) admitted += hits;
-            else straddling += stop ? 0 : Math.min(hits, remaining);
+            else straddling += Math.min(hits, remaining);
             assert.ok(
               status.limitRemaining <= remaining,
               "remaining never rises inside a window but by giving back",
             );
           }
           assert.ok(admitted <= limit);
-          // A call that stop-incrementing refuses answers 0 and leaves the counter as it was.
-          if (!stop || status.code === Code.OK) remaining = status.limitRemaining;
+          remaining = status.limitRemaining;
         }
         const { totalHits, withinLimit, overLimit, nearLimit } = statistics.rules.get("d.k") ?? {
           totalHits: 0,

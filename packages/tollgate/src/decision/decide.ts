@@ -2,6 +2,7 @@ import type { CounterStore } from "../counters/store.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";
 import { Code, type RateLimitRequest, type RateLimitResponse } from "../protocol/messages.ts";
 import type { RuleSet } from "../rules/rule.ts";
+import type { KeyOptions } from "./cache-key.ts";
 import { type HeaderOptions, limitHeaders } from "./headers.ts";
 import { dynamicMetadata } from "./metadata.ts";
 import { overallCode } from "./overall.ts";
@@ -9,9 +10,7 @@ import { type Prepared, type PreparedPart, Preparer } from "./prepare.ts";
 import { tally } from "./tally.ts";
 import { beginAll, newWork, type Work } from "./work.ts";
 
-export interface DecisionOptions {
-  /** `CACHE_KEY_PREFIX` */
-  readonly cacheKeyPrefix: string;
+export interface DecisionOptions extends KeyOptions {
   /** `NEAR_LIMIT_RATIO`, 0 to 1 */
   readonly nearLimitRatio: number;
   /** `SHADOW_MODE` */
@@ -58,11 +57,10 @@ export class Decider {
    */
   decide(prepared: Prepared, now: number, deadline: number): RateLimitResponse | Promise<RateLimitResponse> {
     const nowSeconds = Math.floor(now / 1000);
-    const work = prepared.work ?? newWork(prepared.parts);
+    const work = prepared.work ?? newWork(prepared.parts, this.#options);
     beginAll(prepared.parts, work, nowSeconds);
     if (work.counts.length > 0) {
       const { request } = work;
-      request.allOrNothing = this.#options.stopIncrementing;
       request.now = now;
       request.deadline = deadline;
       const waiting = this.#store.count(request);

@@ -1,4 +1,5 @@
-import { type Count, type CounterStore, Outcome } from "../counters/store.ts";
+import { countTogether } from "../counters/hold-back.ts";
+import { type Count, type CounterStore, HoldBack, Outcome, type Refuses } from "../counters/store.ts";
 import type { RuleStatistics } from "../observe/statistics.ts";
 import { Code, type RateLimitRequest, Unit } from "../protocol/messages.ts";
 import { codeNames, unitNames, windowSeconds } from "../protocol/units.ts";
@@ -10,7 +11,7 @@ import type { DecisionOptions } from "./decide.ts";
 import { DecisionError } from "./errors.ts";
 import { hitsOf } from "./hits.ts";
 import { nearLimit } from "./near-limit.ts";
-import { overallCode } from "./overall.ts";
+import { overallCode, refusals } from "./overall.ts";
 import { replaced } from "./replaces.ts";
 import { checkUnit } from "./resolve.ts";
 import { tally } from "./tally.ts";
@@ -65,20 +66,23 @@ export async function explainDecision(
     return ruleSet.hasDomain(domain) ? overrideMatch(domain, entries, limit) : undefined;
   });
   const dropped = replaced(matches.map((match) => match?.rule));
+  const rules = matches.map((match, index) => ({ rule: dropped[index] ? undefined : match?.rule }));
+  const refuses = refusals(rules, options.quotaMode);
   const looks = matches.map((match, index) =>
-    dropped[index] ? undefined : lookFor(match, request, index, options, nowSeconds),
+    dropped[index] ? undefined : lookFor(match, request, index, refuses[index]!, options, nowSeconds),
   );
   const counts = looks.filter((look) => look !== undefined);
-  if (counts.length > 0) await store.count({ counts, allOrNothing: false, now, deadline: 0 });
+  if (counts.length > 0) await store.count({ counts, holdBack: HoldBack.NEVER, now, deadline: 0 });
 
-  const wouldExceed =
-    options.stopIncrementing &&
-    looks.some((look, index) => {
-      return look !== undefined && look.after + signedHits(request, index) > look.limit;
-    });
-  const statuses = looks.map((look, index) => {
-    const rule = dropped[index] ? undefined : matches[index]?.rule;
-    if (rule === undefined || look === undefined) {
+  const results = looks.map((look, index) => look && { ...look, hits: signedHits(request, index) });
+  countTogether(
+    results.filter((result) => result !== undefined),
+    counts,
+    options.stopIncrementing ? HoldBack.WHEN_REFUSED : HoldBack.NEVER,
+  );
+  const statuses = results.map((result, index) => {
+    const { rule } = rules[index]!;
+    if (rule === undefined || result === undefined) {
       return {
         code: Code.OK,
         currentLimit: undefined,
@@ -86,19 +90,13 @@ export async function explainDecision(
         durationUntilReset: 0,
       };
     }
-    const hits = signedHits(request, index);
-    const exceeds = look.after + hits > look.limit;
-    const held = wouldExceed && !exceeds;
-    const outcome = look.outcome !== Outcome.COUNTED ? look.outcome : held ? Outcome.HELD : Outcome.COUNTED;
-    const after = held ? look.after : Math.max(0, look.after + hits);
     const limit = rule.requestsPerUnit;
     const currentLimit = { requestsPerUnit: limit, unit: rule.unit, name: rule.name };
     const context = { currentLimit, near: nearLimit(limit, options.nearLimitRatio) };
     const status = newStatus(context.currentLimit, 0);
-    tally({ ...look, hits, outcome, after }, { ...nothing }, context, rule, nowSeconds, status);
+    tally(result, { ...nothing }, context, rule, nowSeconds, status);
     return status;
   });
-  const rules = matches.map((match, index) => ({ rule: dropped[index] ? undefined : match?.rule }));
   const code = overallCode(statuses, rules, options.quotaMode);
   return {
     overallCode: codeNames[options.shadowMode ? Code.OK : code],
@@ -145,6 +143,7 @@ function lookFor(
   match: Match | undefined,
   request: RateLimitRequest,
   index: number,
+  refuses: Refuses,
   options: DecisionOptions,
   nowSeconds: number,
 ): Count | undefined {
@@ -152,11 +151,12 @@ function lookFor(
   const { unit, requestsPerUnit } = match.rule;
   const { entries } = request.descriptors[index]!;
   return {
-    stem: cacheKeyStem(options.cacheKeyPrefix, request.domain, entries, match, unit),
+    stem: cacheKeyStem(options, request.domain, entries, match, unit),
     windowStart: windowStart(nowSeconds, unit),
     windowSize: windowSeconds[unit]!,
     hits: 0,
     limit: requestsPerUnit,
+    refuses,
     outcome: Outcome.COUNTED,
     after: 0,
   };

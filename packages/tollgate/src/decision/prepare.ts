@@ -1,6 +1,7 @@
 import type { Counter, RuleStatistics, Statistics } from "../observe/statistics.ts";
 import type { CurrentLimit, Descriptor, RateLimitRequest } from "../protocol/messages.ts";
 import type { Rule, RuleSet } from "../rules/rule.ts";
+import type { KeyOptions } from "./cache-key.ts";
 import { DecisionError } from "./errors.ts";
 import { hitsOf } from "./hits.ts";
 import { nearLimit } from "./near-limit.ts";
@@ -39,8 +40,7 @@ export interface Prepared {
   work: Work | undefined;
 }
 
-export interface PrepareOptions {
-  readonly cacheKeyPrefix: string;
+export interface PrepareOptions extends KeyOptions {
   readonly nearLimitRatio: number;
 }
 
@@ -115,7 +115,7 @@ export class Preparer {
   #resolve(ruleSet: RuleSet, domain: string, descriptor: Descriptor): Resolution {
     const known = this.#cache.find(ruleSet.generation, domain, descriptor);
     if (known !== undefined) return known;
-    const resolution = resolve(ruleSet, this.#statistics, this.#options.cacheKeyPrefix, domain, descriptor);
+    const resolution = resolve(ruleSet, this.#statistics, this.#options, domain, descriptor);
     this.#cache.offer(domain, descriptor, resolution);
     return resolution;
   }

@@ -3,7 +3,7 @@ import { type Descriptor, type LimitOverride, Unit } from "../protocol/messages.
 import { isUnit, unitNames, windowSeconds } from "../protocol/units.ts";
 import { overrideMatch } from "../rules/override.ts";
 import type { Rule, RuleSet } from "../rules/rule.ts";
-import { cacheKeyStem } from "./cache-key.ts";
+import { cacheKeyStem, type KeyOptions } from "./cache-key.ts";
 import { DecisionError } from "./errors.ts";
 
 /** What one descriptor comes down to under one rule set: everything that does not depend on the moment or the hits. */
@@ -33,7 +33,7 @@ export function checkUnit(limit: LimitOverride): void {
 export function resolve(
   ruleSet: RuleSet,
   statistics: Statistics,
-  cacheKeyPrefix: string,
+  keys: KeyOptions,
   domain: string,
   descriptor: Pick<Descriptor, "entries" | "limit">,
 ): Resolution {
@@ -57,7 +57,7 @@ export function resolve(
   return {
     rule,
     statistics: statistics.rule(match.metricKey, match.metricFromRequest),
-    stem: counts ? cacheKeyStem(cacheKeyPrefix, domain, entries, match, rule.unit) : "",
+    stem: counts ? cacheKeyStem(keys, domain, entries, match, rule.unit) : "",
     windowSize: counts ? windowSeconds[rule.unit]! : 0,
     domainNotFound: undefined,
   };

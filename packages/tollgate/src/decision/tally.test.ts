@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Outcome } from "../counters/store.ts";
+import fc from "fast-check";
+import { Outcome, Refuses } from "../counters/store.ts";
 import { Code, Unit } from "../protocol/messages.ts";
 import { MapStatistics } from "./decide.fixture.ts";
 import { nearLimit } from "./near-limit.ts";
 import { tally } from "./tally.ts";
 
-const { COUNTED, KNOWN_OVER, EXCEEDS, HELD, ALLOWED, DENIED } = Outcome;
+const { COUNTED, KNOWN_OVER, HELD, ALLOWED, DENIED } = Outcome;
 
 interface Expected {
   over?: number;
@@ -43,9 +44,7 @@ const cases: [string, Outcome, number, number, number, boolean, keyof typeof Cod
   ["shadow, known over", KNOWN_OVER, 10, 4, 0, true, "OK", 0, { over: 4, local: 4, shadow: 4 }],
   ["shadow, within", COUNTED, 10, 1, 1, true, "OK", 9, { within: 1 }],
 
-  ["all or nothing: exceeds", EXCEEDS, 10, 5, 8, false, "OVER_LIMIT", 0, { over: 5 }],
-  ["all or nothing: exceeds, shadow", EXCEEDS, 10, 5, 8, true, "OK", 0, { over: 5, shadow: 5 }],
-  ["all or nothing: held", HELD, 10, 1, 4, false, "OK", 6, {}],
+  ["held back", HELD, 10, 1, 4, false, "OK", 6, {}],
 
   ["failure policy allow", ALLOWED, 10, 1, 0, false, "OK", 0, {}],
   ["failure policy deny", DENIED, 10, 1, 0, false, "OVER_LIMIT", 0, {}],
@@ -57,7 +56,16 @@ const cases: [string, Outcome, number, number, number, boolean, keyof typeof Cod
 for (const [name, outcome, limit, hits, after, shadowMode, code, remaining, expected] of cases) {
   test(`tally: ${name}`, () => {
     const statistics = new MapStatistics().rule({ domain: "d", levels: ["k"] });
-    const count = { stem: "k:", windowStart: 0, windowSize: 60, hits, limit, outcome, after };
+    const count = {
+      stem: "k:",
+      windowStart: 0,
+      windowSize: 60,
+      hits,
+      limit,
+      refuses: Refuses.ALWAYS,
+      outcome,
+      after,
+    };
     const currentLimit = { requestsPerUnit: limit, unit: Unit.MINUTE, name: "" };
     const context = { currentLimit, near: nearLimit(limit, 0.8) };
     // What it was filled with before must not show.
@@ -76,6 +84,46 @@ for (const [name, outcome, limit, hits, after, shadowMode, code, remaining, expe
     });
   });
 }
+
+test("no statistic falls, whatever the limit, the ratio and the hits", () => {
+  const large = fc.oneof(
+    fc.integer({ min: 0, max: 40 }),
+    fc.integer({ min: 2 ** 24 - 2, max: 2 ** 24 + 2 }),
+    fc.integer({ min: 2 ** 32 - 300, max: 2 ** 32 - 1 }),
+    fc.maxSafeNat(),
+  );
+  const ratios = fc.oneof(fc.constantFrom(0, 0.8, 0.99999999, 1), fc.double({ min: 0, max: 1, noNaN: true }));
+  fc.assert(
+    fc.property(large, ratios, large, large, (limit, ratio, before, hits) => {
+      const near = nearLimit(limit, ratio);
+      assert.ok(near >= 0 && near <= limit, `${near} of ${limit}`);
+      const statistics = new MapStatistics().rule({ domain: "d", levels: ["k"] });
+      const after = Math.min(before + hits, Number.MAX_SAFE_INTEGER);
+      const currentLimit = { requestsPerUnit: limit, unit: Unit.MINUTE, name: "" };
+      const count = {
+        stem: "k:",
+        windowStart: 0,
+        windowSize: 60,
+        hits: after - before,
+        limit,
+        refuses: Refuses.ALWAYS,
+        outcome: COUNTED,
+        after,
+      };
+      const status = { code: Code.UNKNOWN, currentLimit, limitRemaining: 0, durationUntilReset: 0 };
+      tally(count, statistics, { currentLimit, near }, { shadowMode: false, unit: Unit.MINUTE }, 0, status);
+      for (const [name, value] of Object.entries(statistics)) assert.ok(value >= 0, `${name} is ${value}`);
+      assert.ok(statistics.nearLimit <= count.hits);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("near limit is never above the limit", () => {
+  for (const limit of [4_294_967_295, 16_777_219, 33_554_435, 1])
+    assert.equal(nearLimit(limit, 1) <= limit, true);
+  assert.equal(nearLimit(4_294_967_295, 1), 4_294_967_295);
+});
 
 test("near limit is the floor in 32-bit floats", () => {
   const ratio08 = [

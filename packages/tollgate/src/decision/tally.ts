@@ -25,8 +25,9 @@ export interface TallyContext {
  * | A <= N            | OK         | L-A       | within += hits                                   |
  * | known over        | OVER_LIMIT | 0         | over += hits; over with local cache += hits      |
  *
- * A rule in shadow mode answers OK and counts the hits that were over under `shadow_mode`. Hits given back count
- * in no statistic. Where the store failed and the policy answers, there is no reset and no statistic.
+ * A rule in shadow mode answers OK and counts the hits that were over under `shadow_mode`. Refunds count
+ * in no statistic, and neither do hits that another descriptor of the request held back. Where the store failed and
+ * the policy answers, there is no reset and no statistic.
  * @param status is filled in, its `currentLimit` excepted
  */
 export function tally(
@@ -45,18 +46,14 @@ export function tally(
     status.durationUntilReset = 0;
     return;
   }
-  let isOver = true;
-  if (outcome === Outcome.HELD) isOver = false;
-  else if (outcome === Outcome.COUNTED) {
-    isOver = after > limit;
-    if (hits >= 0) {
-      const over = countHits(statistics, hits, after, limit, near);
-      if (shadowMode) statistics.shadowMode += over;
-    }
-  } else {
-    const over = Math.max(hits, 0);
-    statistics.overLimit += over;
-    if (outcome === Outcome.KNOWN_OVER) statistics.overLimitWithLocalCache += over;
+  let isOver = after > limit;
+  if (outcome === Outcome.KNOWN_OVER) {
+    isOver = true;
+    statistics.overLimit += hits;
+    statistics.overLimitWithLocalCache += hits;
+    if (shadowMode) statistics.shadowMode += hits;
+  } else if (outcome === Outcome.COUNTED && hits >= 0) {
+    const over = countHits(statistics, hits, after, limit, near);
     if (shadowMode) statistics.shadowMode += over;
   }
   status.code = isOver && !shadowMode ? Code.OVER_LIMIT : Code.OK;

@@ -1,4 +1,4 @@
-import { type Count, type CountRequest, Outcome } from "../counters/store.ts";
+import { type Count, type CountRequest, HoldBack, Outcome, Refuses } from "../counters/store.ts";
 import {
   Code,
   type CurrentLimit,
@@ -7,6 +7,7 @@ import {
   type RateLimitResponse,
 } from "../protocol/messages.ts";
 import type { Mutable } from "./mutable.ts";
+import { refusals } from "./overall.ts";
 import type { PreparedPart } from "./prepare.ts";
 import { windowStart } from "./window.ts";
 
@@ -28,7 +29,15 @@ export interface Work {
   readonly response: Mutable<RateLimitResponse>;
 }
 
-export function newWork(parts: readonly PreparedPart[]): Work {
+export interface WorkOptions {
+  /** `QUOTA_MODE` */
+  readonly quotaMode: boolean;
+  /** `STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT` */
+  readonly stopIncrementing: boolean;
+}
+
+export function newWork(parts: readonly PreparedPart[], options: WorkOptions): Work {
+  const refuses = refusals(parts, options.quotaMode);
   const counts: Mutable<Count>[] = [];
   const statuses: Mutable<DescriptorStatus>[] = [];
   for (let index = 0; index < parts.length; index++) {
@@ -44,14 +53,21 @@ export function newWork(parts: readonly PreparedPart[]): Work {
         windowSize: part.windowSize,
         hits: part.hits,
         limit: rule.requestsPerUnit,
+        refuses: refuses[index]!,
         outcome: Outcome.COUNTED,
         after: 0,
       });
     }
   }
+  const mayHold = options.stopIncrementing && refuses.some((value) => value !== Refuses.NEVER);
   return {
     counts,
-    request: { counts, allOrNothing: false, now: 0, deadline: 0 },
+    request: {
+      counts,
+      holdBack: mayHold ? HoldBack.WHEN_REFUSED : HoldBack.NEVER,
+      now: 0,
+      deadline: 0,
+    },
     statuses,
     response: {
       overallCode: Code.OK,

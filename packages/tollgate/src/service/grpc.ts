@@ -1,4 +1,5 @@
 import type { EmbeddedStore } from "../counters/embedded/embedded-store.ts";
+import type { Invalidations } from "../counters/invalidations.ts";
 import type { Answering } from "../doors/answering.ts";
 import { type Certificates, openGrpcDoor } from "../doors/grpc-door.ts";
 import { TlsFiles } from "../doors/tls-files.ts";
@@ -35,6 +36,7 @@ export interface GrpcServiceOptions {
   readonly answering: Answering;
   readonly tracing: Tracing;
   readonly embedded: EmbeddedStore | undefined;
+  readonly invalidations: Invalidations | undefined;
   readonly rules: ActiveRules;
   readonly health: Health;
   readonly components: Components;

@@ -1,11 +1,13 @@
+import { LONGEST_KEYS } from "../decision/cache-key.ts";
 import type { DecisionOptions } from "../decision/decide.ts";
 import type { GrpcDoorOptions } from "../doors/grpc-door.ts";
 import type { Settings } from "../settings/settings.ts";
 
 /** What the decision is told of the settings. */
-export function decisionOptions({ decision }: Settings): DecisionOptions {
+export function decisionOptions({ decision, store, objcache }: Settings): DecisionOptions {
   return {
     cacheKeyPrefix: decision.cacheKeyPrefix,
+    longestKey: objcache?.longKeys === "fail" ? Number.POSITIVE_INFINITY : LONGEST_KEYS[store.backend],
     nearLimitRatio: decision.nearLimitRatio,
     shadowMode: decision.shadowMode,
     quotaMode: decision.quotaMode,

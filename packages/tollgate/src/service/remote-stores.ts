@@ -1,4 +1,5 @@
 import { FailurePolicy } from "../counters/failure-policy.ts";
+import type { TakenBack } from "../counters/kvstore/across.ts";
 import { KvstoreStore } from "../counters/kvstore/kvstore.ts";
 import type { KvstoreOptions } from "../counters/kvstore/options.ts";
 import { PerSecondStore } from "../counters/kvstore/per-second.ts";
@@ -42,7 +43,7 @@ export async function openKvstore(
     perSecondLines,
   );
   around.statistics.gauge("ratelimit.kvstore.degraded", () => Math.max(main.degraded, second.degraded));
-  return new PerSecondStore(main, second);
+  return new PerSecondStore(main, second, takenBack(around));
 }
 
 /** Stands before what the log says of the per-second instance. */
@@ -95,11 +96,12 @@ interface InstanceContext {
 function openInstance(
   options: KvstoreOptions,
   { pool, component, watched }: InstanceContext,
-  { statistics, component: register, log, tracing }: StoreSurroundings,
+  { statistics, component: register, log, tracing, invalidations }: StoreSurroundings,
 ): KvstoreStore {
   const tell = watched ? register(component) : undefined;
   const store = new KvstoreStore({
     ...options,
+    onTakenBack: takenBack({ invalidations }),
     onConnections: (active) => tell?.(active > 0 ? undefined : "no connection to the store"),
     ...(tracing.enabled && { tracing }),
     log: (level, line) => log[level](component === COMPONENTS.perSecondStore ? perSecondLines + line : line),
@@ -108,6 +110,13 @@ function openInstance(
   statistics.counterFrom(`ratelimit.${pool}.cx_total`, () => store.gauges.cxTotal);
   statistics.counterFrom(`ratelimit.${pool}.cx_local_close`, () => store.gauges.cxLocalClose);
   return store;
+}
+
+/** Hits that were taken back may have made other calls see a counter above its limit. */
+function takenBack({ invalidations }: Pick<StoreSurroundings, "invalidations">): TakenBack {
+  return (counts) => {
+    for (const { stem } of counts) invalidations?.invalidate(stem);
+  };
 }
 
 function failurePolicy(

@@ -5,6 +5,7 @@ import type { ObjcacheOptions } from "../counters/objcache/options.ts";
 import { loadSettings } from "../settings/load.ts";
 import { rowsOf } from "../settings/reading.ts";
 import { kvstore, objcache } from "../settings/table/stores.ts";
+import { decisionOptions } from "./mapping.ts";
 import { kvstoreOptions, objcacheOptions } from "./store-options.ts";
 
 // Which option each variable of the stores becomes; what each option does is tested against real servers.
@@ -224,6 +225,7 @@ describe("OBJCACHE_*", () => {
     ["TLS_CACERT", "/a", { TLS: "true" }, { tls: { ...tls, caFile: "/a" } }],
     ["TLS_SKIP_HOSTNAME_VERIFICATION", "true", { TLS: "true" }, { tls: { skipHostnameVerification: true } }],
     ["FAILURE_MODE", "local", {}, {}],
+    ["LONG_KEYS", "fail", {}, {}],
   ];
   for (const [name, value, beside, expected] of cases)
     test(`${name}=${value}`, () => {
@@ -245,4 +247,20 @@ describe("OBJCACHE_*", () => {
       [],
     );
   });
+});
+
+describe("the longest key that is stored as it is", () => {
+  const cases: [environment: Record<string, string>, longest: number][] = [
+    [{ BACKEND_TYPE: "embedded" }, Number.POSITIVE_INFINITY],
+    [{ BACKEND_TYPE: "kvstore", KVSTORE_URL: "h:1" }, 512],
+    [{ BACKEND_TYPE: "objcache", OBJCACHE_HOST_PORT: "h:1" }, 250],
+    [
+      { BACKEND_TYPE: "objcache", OBJCACHE_HOST_PORT: "h:1", OBJCACHE_LONG_KEYS: "fail" },
+      Number.POSITIVE_INFINITY,
+    ],
+  ];
+  for (const [environment, longest] of cases)
+    test(JSON.stringify(environment), () => {
+      assert.equal(decisionOptions(loadSettings(environment).settings).longestKey, longest);
+    });
 });

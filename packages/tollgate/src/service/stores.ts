@@ -1,4 +1,5 @@
 import { EmbeddedStore } from "../counters/embedded/embedded-store.ts";
+import { Invalidations } from "../counters/invalidations.ts";
 import { OverLimitCache } from "../counters/over-limit-cache.ts";
 import type { CounterStore } from "../counters/store.ts";
 import type { Logger } from "../observe/log.ts";
@@ -15,15 +16,34 @@ export interface StoreSurroundings {
   readonly parts: number;
   /** The counters of this process, where they are counted in it. */
   readonly embedded: EmbeddedStore | undefined;
+  /** Shared by the over-limit caches of this process; undefined where there are none. */
+  readonly invalidations: Invalidations | undefined;
   /** Makes a health component known; what it returns is told of faults, and of their end by undefined. */
   readonly component: (name: string) => (fault: string | undefined) => void;
 }
 
-/** The store that the settings ask for, with what stands in front of it, and their statistics. */
-export async function openStore(settings: Settings, around: StoreSurroundings): Promise<CounterStore> {
-  const store = await openBackend(settings, around);
-  const size = settings.store.localCacheSizeInBytes;
-  return size > 0 ? withOverLimitCache(store, size, around.statistics) : store;
+export interface OpenedStore {
+  /** For decisions: behind the over-limit cache, where there is one. Closes the backend, too. */
+  readonly store: CounterStore;
+  /** Without the over-limit cache: shows what the store holds. */
+  readonly backend: CounterStore;
+}
+
+/** The store that the settings ask for, and its statistics. */
+export async function openStore(settings: Settings, around: StoreSurroundings): Promise<OpenedStore> {
+  const backend = await openBackend(settings, around);
+  const { invalidations } = around;
+  if (invalidations === undefined) return { store: backend, backend };
+  const sizeInBytes = settings.store.localCacheSizeInBytes;
+  const cache = new OverLimitCache(backend, { sizeInBytes, invalidations });
+  for (const name of Object.keys(cache.gauges()) as (keyof ReturnType<typeof cache.gauges>)[])
+    around.statistics.gauge(`ratelimit.localcache.${name}`, () => cache.gauges()[name]);
+  return { store: cache, backend };
+}
+
+/** What the over-limit caches of all threads share. */
+export function openInvalidations(settings: Settings): Invalidations | undefined {
+  return settings.store.localCacheSizeInBytes > 0 ? new Invalidations() : undefined;
 }
 
 async function openBackend(settings: Settings, around: StoreSurroundings): Promise<CounterStore> {
@@ -64,12 +84,4 @@ export async function openEmbedded(
   statistics.counterFrom("ratelimit.embedded.evictedProtected", () => store.statistics().evictedProtected);
   statistics.counterFrom("ratelimit.embedded.expired", () => store.statistics().expired);
   return store;
-}
-
-function withOverLimitCache(store: CounterStore, sizeInBytes: number, statistics: Statistics): CounterStore {
-  const cache = new OverLimitCache(store, { sizeInBytes });
-  for (const name of Object.keys(cache.gauges()) as (keyof ReturnType<typeof cache.gauges>)[]) {
-    statistics.gauge(`ratelimit.localcache.${name}`, () => cache.gauges()[name]);
-  }
-  return cache;
 }

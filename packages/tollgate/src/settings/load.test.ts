@@ -43,6 +43,19 @@ const refused: [environment: Env, message: RegExp][] = [
   [{ HTTP_SERVER_USE_TLS: "true", HTTP_SERVER_TLS_KEY: "c" }, /^HTTP_SERVER_TLS_CERT must be set/],
   [{ HTTP_CLIENT_TLS_CACERT: "ca" }, /^HTTP_CLIENT_TLS_CACERT="ca" needs HTTP_SERVER_USE_TLS=true/],
   [{ HTTP_CLIENT_TLS_SAN: "x" }, /^HTTP_CLIENT_TLS_SAN="x" needs HTTP_CLIENT_TLS_CACERT/],
+  [
+    { BACKEND_TYPE: "embedded", CACHE_KEY_PREFIX: "é".repeat(76) },
+    /^CACHE_KEY_PREFIX="é+" must have at most 150 bytes; it has 152$/,
+  ],
+  [{ KVSTORE_URL: "h:1", CACHE_KEY_PREFIX: "x".repeat(151) }, /^CACHE_KEY_PREFIX="x+" must have at most 150/],
+  ...["a b", "a\tb", "a\n", "\x7f", "\0"].map((prefix): [Env, RegExp] => [
+    { BACKEND_TYPE: "objcache", OBJCACHE_HOST_PORT: "h:1", CACHE_KEY_PREFIX: prefix },
+    /^CACHE_KEY_PREFIX=".+" must have no white space or control characters: memcached has no such keys$/,
+  ]),
+  [
+    { BACKEND_TYPE: "memcache", MEMCACHE_HOST_PORT: "h:1", MEMCACHE_LONG_KEYS: "cut" },
+    /^MEMCACHE_LONG_KEYS="cut" must be hash or fail$/,
+  ],
   [{ BACKEND_TYPE: "redis" }, /^KVSTORE_URL must be set, because BACKEND_TYPE is redis/],
   [{ BACKEND_TYPE: "mysql" }, /^BACKEND_TYPE="mysql" must be embedded, kvstore, redis, objcache or memcache/],
   [{ REDIS_POOL_SIZE: "5" }, /^KVSTORE_URL must be set \(or REDIS_URL\), because REDIS_POOL_SIZE is/],
@@ -130,6 +143,14 @@ for (const [environment, message] of refused)
       faults.join("\n"),
     );
   });
+
+test("prefixes that every store can hold", () => {
+  for (const CACHE_KEY_PREFIX of ["x".repeat(150), "é".repeat(75), "{rl}:"]) {
+    assert.deepEqual(faultsOf({ BACKEND_TYPE: "embedded", CACHE_KEY_PREFIX }), []);
+    assert.deepEqual(faultsOf({ BACKEND_TYPE: "objcache", OBJCACHE_HOST_PORT: "h:1", CACHE_KEY_PREFIX }), []);
+  }
+  assert.deepEqual(faultsOf({ KVSTORE_URL: "h:1", CACHE_KEY_PREFIX: "a b\t" }), []);
+});
 
 test("all faults are reported at once, each on its line", () => {
   const environment = { PORT: "x", TRACING_ENABLED: "1", KVSTORE_URL: "nowhere", DEBUG_PORT: "-1", HOST: "" };

@@ -58,6 +58,7 @@ export interface ObjCacheSettings {
   readonly nodes: readonly HostPort[] | { readonly srv: string; readonly refresh: number };
   readonly maxIdleConnections: number;
   readonly tls: ClientTls | undefined;
+  readonly longKeys: "hash" | "fail";
   readonly failureMode: FailureMode;
   /** What stands for `objcache` in the names of statistics: `memcache` where the cache was given by that name. */
   readonly statisticsName: "objcache" | "memcache";

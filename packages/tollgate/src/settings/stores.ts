@@ -22,6 +22,7 @@ export function resolveStores(
 ): Pick<Settings, "store" | "kvstore" | "objcache"> {
   const backend = chooseBackend(values, findings);
   const store = { ...values.store, backend };
+  checkPrefix(values.decision.cacheKeyPrefix, backend, findings);
   if (backend === "kvstore") {
     warnOfUnused("OBJCACHE_", "the back end is the key-value store", findings);
     return { store, kvstore: resolveKvStore(values, findings), objcache: undefined };
@@ -31,6 +32,21 @@ export function resolveStores(
     return { store, kvstore: undefined, objcache: resolveObjCache(values, findings) };
   if (values.store.backend !== undefined) warnOfUnused("OBJCACHE_", "BACKEND_TYPE is embedded", findings);
   return { store, kvstore: undefined, objcache: undefined };
+}
+
+/** Leaves room for the rest of a hashed key in the 250 bytes that memcached holds. */
+const LONGEST_PREFIX = 150;
+
+function checkPrefix(prefix: string, backend: Settings["store"]["backend"], findings: Findings): void {
+  const bytes = Buffer.byteLength(prefix);
+  if (bytes > LONGEST_PREFIX)
+    findings.fault("CACHE_KEY_PREFIX", `must have at most ${LONGEST_PREFIX} bytes; it has ${bytes}`);
+  // memcached's protocol.txt, "Keys".
+  if (backend === "objcache" && /[ \p{Cc}]/u.test(prefix))
+    findings.fault(
+      "CACHE_KEY_PREFIX",
+      "must have no white space or control characters: memcached has no such keys",
+    );
 }
 
 function givenOf(prefix: string, findings: Findings): string[] {
@@ -209,6 +225,7 @@ function resolveObjCache(values: Values, findings: Findings): ObjCacheSettings |
     nodes: srv === undefined ? nodesOf(objcache.nodes, findings) : { srv, refresh: objcache.srvRefresh },
     maxIdleConnections: objcache.maxIdleConnections,
     tls: clientTls("OBJCACHE_", objcache.tls, findings),
+    longKeys: objcache.longKeys,
     failureMode: objcache.failureMode,
     statisticsName: spelled.startsWith("OBJCACHE_") ? "objcache" : "memcache",
   };

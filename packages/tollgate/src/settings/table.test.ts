@@ -126,6 +126,7 @@ const published: Record<string, string> = {
   EXPIRATION_JITTER_MAX_SECONDS: "300",
   KVSTORE_FAILURE_MODE: "error",
   OBJCACHE_FAILURE_MODE: "error",
+  OBJCACHE_LONG_KEYS: "hash",
   STATS_MAX_DYNAMIC_KEYS: "100000",
   DRAIN_DELAY: "0s",
   SHUTDOWN_TIMEOUT: "30s",

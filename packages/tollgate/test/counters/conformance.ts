@@ -8,13 +8,17 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
 import {
   type Count,
   type CounterStore,
   type CountRequest,
+  HoldBack,
   MAX_COUNT,
   Outcome,
+  Refuses,
 } from "../../src/counters/store.ts";
+import { ModelStore } from "./model.ts";
 
 export interface ConformanceOptions {
   /** A store that is ready to count. The suite closes it; everything else it needs is undone with `t.after`. */
@@ -26,8 +30,8 @@ export interface ConformanceOptions {
    * with it they are held to exactness in sequence only, not under concurrency.
    */
   readonly settle?: (store: CounterStore) => Promise<void>;
-  /** How far all-or-nothing reaches: `atomic` also under concurrency (default), `sequential` otherwise. */
-  readonly allOrNothing?: "atomic" | "sequential";
+  /** Whether counts that hold each other back are exact also under concurrency: `atomic` (default), or `sequential`. */
+  readonly holdBack?: "atomic" | "sequential";
   /** Whether the store still holds the counter of this whole key (`stem + windowStart`). */
   readonly holds?: (store: CounterStore, key: string) => boolean | Promise<boolean>;
   /** Milliseconds after the end of its window by which a counter must be gone (with `holds`). Default 5000. */
@@ -38,6 +42,7 @@ interface CountFields {
   readonly stem: string;
   readonly hits?: number;
   readonly limit?: number;
+  readonly refuses?: Refuses;
   readonly windowStart?: number;
   readonly windowSize?: number;
 }
@@ -51,13 +56,14 @@ export function makeCount(fields: CountFields): Count {
     windowSize,
     hits: fields.hits ?? 1,
     limit: fields.limit ?? 1_000_000,
+    refuses: fields.refuses ?? Refuses.ALWAYS,
     outcome: -1 as Outcome,
     after: -1,
   };
 }
 
 export function makeRequest(counts: readonly Count[], fields: Partial<CountRequest> = {}): CountRequest {
-  return { counts, allOrNothing: false, now: Date.now(), deadline: 0, ...fields };
+  return { counts, holdBack: HoldBack.NEVER, now: Date.now(), deadline: 0, ...fields };
 }
 
 /** The start of the window of this size, in seconds, that the real clock is in. */
@@ -77,9 +83,13 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
   }
 
   /** Counts in one request, waits until the store has them, and returns `outcome after` pairs. */
-  async function run(store: CounterStore, fields: readonly CountFields[], allOrNothing = false) {
+  async function run(
+    store: CounterStore,
+    fields: readonly CountFields[],
+    holdBack: HoldBack = HoldBack.NEVER,
+  ) {
     const counts = fields.map(makeCount);
-    await store.count(makeRequest(counts, { allOrNothing }));
+    await store.count(makeRequest(counts, { holdBack }));
     await settle?.(store);
     return counts.map((count) => [count.outcome, count.after]);
   }
@@ -183,7 +193,7 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
     test("an empty request is answered", async (t) => {
       const store = await open(t);
       assert.deepEqual(await run(store, []), []);
-      assert.deepEqual(await run(store, [], true), []);
+      assert.deepEqual(await run(store, [], HoldBack.WHEN_REFUSED), []);
     });
 
     if (immediate)
@@ -196,43 +206,43 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
         assert.deepEqual(await run(store, [{ stem }, { stem: other }, { stem }]), counted(15, 1, 16));
       });
 
-    test("a limit refuses nothing unless all-or-nothing is asked for", async (t) => {
+    test("a limit holds nothing back unless that is asked for", async (t) => {
       const store = await open(t);
       const stem = stemOf(t);
       assert.deepEqual(await run(store, [{ stem, hits: 9, limit: 3 }]), counted(9));
       assert.deepEqual(await run(store, [{ stem, hits: 1, limit: 0 }]), counted(10));
     });
 
-    describe("all or nothing", () => {
-      const { COUNTED, EXCEEDS, HELD } = Outcome;
+    describe("holding back", () => {
+      const { COUNTED, HELD } = Outcome;
+      const { WHEN_REFUSED, ALWAYS } = HoldBack;
 
-      test("counts all where all fit, the last one up to the limit itself", async (t) => {
+      test("a counter that exceeds is counted, and the others are held back", async (t) => {
         const store = await open(t);
         const a = { stem: `${stemOf(t)}a:`, limit: 3 };
         const b = { stem: `${stemOf(t)}b:`, limit: 10 };
         for (const value of [1, 2, 3])
-          assert.deepEqual(await run(store, [a, b], true), counted(value, value));
-        assert.deepEqual(await run(store, [a, b], true), [
-          [EXCEEDS, 3],
+          assert.deepEqual(await run(store, [a, b], WHEN_REFUSED), counted(value, value));
+        assert.deepEqual(await run(store, [a, b], WHEN_REFUSED), [
+          [COUNTED, 4],
           [HELD, 3],
         ]);
-        assert.deepEqual(await run(store, [b, a], true), [
+        assert.deepEqual(await run(store, [b, a], WHEN_REFUSED), [
           [HELD, 3],
-          [EXCEEDS, 3],
+          [COUNTED, 5],
         ]);
-        assert.deepEqual(await run(store, [b], true), counted(4));
+        assert.deepEqual(await run(store, [b], WHEN_REFUSED), counted(4));
       });
 
-      test("hits larger than what is left count nothing, smaller ones still fit", async (t) => {
+      test("a count that is alone in its request is counted", async (t) => {
         const store = await open(t);
         const stem = stemOf(t);
-        assert.deepEqual(await run(store, [{ stem, hits: 7, limit: 10 }], true), counted(7));
-        assert.deepEqual(await run(store, [{ stem, hits: 4, limit: 10 }], true), [[EXCEEDS, 7]]);
-        assert.deepEqual(await run(store, [{ stem, hits: 3, limit: 10 }], true), counted(10));
-        assert.deepEqual(await run(store, [{ stem, hits: 1, limit: 0 }], true), [[EXCEEDS, 10]]);
+        assert.deepEqual(await run(store, [{ stem, hits: 7, limit: 10 }], WHEN_REFUSED), counted(7));
+        assert.deepEqual(await run(store, [{ stem, hits: 4, limit: 10 }], WHEN_REFUSED), counted(11));
+        assert.deepEqual(await run(store, [{ stem, hits: 0, limit: 10 }], WHEN_REFUSED), counted(11));
       });
 
-      test("each that would go over is told so, every other one is held", async (t) => {
+      test("every counter that exceeds is counted, every other one is held back", async (t) => {
         const store = await open(t);
         const stem = stemOf(t);
         const fields = [
@@ -241,81 +251,218 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
           { stem: `${stem}c:`, hits: 1, limit: 0 },
           { stem: `${stem}d:`, hits: 0, limit: 5 },
         ];
-        const expected = [
-          [HELD, 0],
-          [EXCEEDS, 0],
-          [EXCEEDS, 0],
-          [HELD, 0],
-        ];
-        assert.deepEqual(await run(store, fields, true), expected);
-        assert.deepEqual(await run(store, fields, true), expected, "nothing was counted");
+        for (const round of [1, 2])
+          assert.deepEqual(await run(store, fields, WHEN_REFUSED), [
+            [HELD, 0],
+            [COUNTED, 6 * round],
+            [COUNTED, round],
+            [HELD, 0],
+          ]);
       });
 
-      test("a look exceeds only above the limit, giving back never does", async (t) => {
+      test("a look exceeds only above the limit, a refund never does", async (t) => {
         const store = await open(t);
         const stem = stemOf(t);
         const other = `${stem}other:`;
-        await run(store, [{ stem, hits: 5, limit: 5 }]);
-        assert.deepEqual(
-          await run(store, [{ stem, hits: 0, limit: 5 }, { stem: other }], true),
-          counted(5, 1),
-        );
-        assert.deepEqual(await run(store, [{ stem, hits: 0, limit: 4 }, { stem: other }], true), [
-          [EXCEEDS, 5],
-          [HELD, 1],
-        ]);
-        assert.deepEqual(
-          await run(store, [{ stem, hits: -2, limit: 1 }, { stem: other }], true),
-          counted(3, 2),
-        );
-        assert.deepEqual(
-          await run(
+        const pair = (hits: number, limit: number, otherLimit?: number) =>
+          run(
             store,
             [
-              { stem, hits: -2, limit: 1 },
-              { stem: other, limit: 0 },
+              { stem, hits, limit },
+              { stem: other, ...(otherLimit !== undefined && { limit: otherLimit }) },
             ],
-            true,
+            WHEN_REFUSED,
+          );
+        await run(store, [{ stem, hits: 5, limit: 5 }]);
+        assert.deepEqual(await pair(0, 5), counted(5, 1), "a look at the limit");
+        assert.deepEqual(await pair(0, 4), [
+          [COUNTED, 5],
+          [HELD, 1],
+        ]);
+        assert.deepEqual(await pair(-2, 1), counted(3, 2), "a refund that stays above the limit");
+      });
+
+      test("a refund is counted, whatever exceeds beside it", async (t) => {
+        const store = await open(t);
+        const stem = stemOf(t);
+        const over = { stem: `${stem}over:`, limit: 0 };
+        await run(store, [{ stem, hits: 5 }]);
+        assert.deepEqual(await run(store, [{ stem, hits: -2 }, over], WHEN_REFUSED), counted(3, 1));
+        assert.deepEqual(await run(store, [over, { stem, hits: -9 }], WHEN_REFUSED), counted(2, 0));
+        assert.deepEqual(await run(store, [{ stem, hits: -1 }], ALWAYS), counted(0));
+      });
+
+      test("random requests have the results of the model", async (t) => {
+        const store = await open(t);
+        const count = fc.record({
+          key: fc.nat({ max: 3 }),
+          hits: fc.oneof(
+            { weight: 4, arbitrary: fc.integer({ min: -3, max: 4 }) },
+            { weight: 1, arbitrary: fc.constantFrom(MAX_COUNT, -MAX_COUNT) },
           ),
-          [
-            [HELD, 3],
-            [EXCEEDS, 2],
-          ],
+          limit: fc.integer({ min: 0, max: 6 }),
+          refuses: fc.constantFrom(...Object.values(Refuses)),
+        });
+        const requests = fc.array(
+          fc.record({
+            holdBack: fc.constantFrom(...Object.values(HoldBack)),
+            counts: immediate
+              ? fc.array(count, { maxLength: 5 })
+              : fc.uniqueArray(count, { maxLength: 4, selector: ({ key }) => key }),
+          }),
+          { maxLength: 12 },
+        );
+        await fc.assert(
+          fc.asyncProperty(requests, async (sequence) => {
+            const model = new ModelStore();
+            const stem = stemOf(t);
+            for (const { holdBack, counts } of sequence) {
+              const fields = counts.map(({ key, ...rest }) => ({ stem: `${stem}${key}:`, ...rest }));
+              const expected = model.count(makeRequest(fields.map(makeCount), { holdBack }));
+              assert.deepEqual(await run(store, fields, holdBack), expected);
+            }
+          }),
+          { numRuns: 60 },
         );
       });
 
-      if (immediate)
-        test("the same counter twice: each is judged at its own position", async (t) => {
+      const { NEVER, TOGETHER } = Refuses;
+      const refusals: [string, [Refuses, exceeds: boolean][], held: boolean][] = [
+        ["a count that refuses", [[Refuses.ALWAYS, true]], true],
+        ["one in shadow mode", [[NEVER, true]], false],
+        [
+          "one in shadow mode beside one that refuses",
+          [
+            [NEVER, true],
+            [Refuses.ALWAYS, true],
+          ],
+          true,
+        ],
+        ["the only quota", [[TOGETHER, true]], true],
+        [
+          "one quota of two",
+          [
+            [TOGETHER, true],
+            [TOGETHER, false],
+          ],
+          false,
+        ],
+        [
+          "both quotas",
+          [
+            [TOGETHER, true],
+            [TOGETHER, true],
+          ],
+          true,
+        ],
+        [
+          "one quota of two beside one that refuses",
+          [
+            [TOGETHER, true],
+            [TOGETHER, false],
+            [Refuses.ALWAYS, true],
+          ],
+          true,
+        ],
+        [
+          "no quota beside one in shadow mode",
+          [
+            [TOGETHER, false],
+            [NEVER, true],
+          ],
+          false,
+        ],
+      ];
+      for (const [name, parts, held] of refusals)
+        test(`${held ? "holds back" : "holds nothing back"}: ${name}`, async (t) => {
           const store = await open(t);
           const stem = stemOf(t);
+          const fields = [
+            { stem: `${stem}rest:`, limit: 5 },
+            ...parts.map(([refuses, exceeds], index) => ({
+              stem: `${stem}${index}:`,
+              limit: exceeds ? 0 : 5,
+              refuses,
+            })),
+          ];
+          assert.deepEqual(
+            await run(store, fields, WHEN_REFUSED),
+            fields.map(({ limit }) => (held && limit > 0 ? [HELD, 0] : [COUNTED, 1])),
+          );
+          for (const { stem, limit } of fields)
+            assert.equal(await after(store, { stem, hits: 0 }), held && limit > 0 ? 0 : 1, stem);
+        });
+
+      test("a count outside the request holds back all that do not exceed", async (t) => {
+        const store = await open(t);
+        const stem = stemOf(t);
+        const fields = [
+          { stem: `${stem}a:`, limit: 5 },
+          { stem: `${stem}b:`, limit: 0, refuses: NEVER },
+          { stem: `${stem}c:`, limit: 5, refuses: TOGETHER },
+        ];
+        assert.deepEqual(await run(store, fields, ALWAYS), [
+          [HELD, 0],
+          [COUNTED, 1],
+          [HELD, 0],
+        ]);
+        assert.deepEqual(await run(store, fields.slice(0, 1), ALWAYS), [[HELD, 0]]);
+        assert.deepEqual(await run(store, fields.slice(1, 2), ALWAYS), counted(2));
+      });
+
+      test("a counter that exceeds saturates, and comes down again", async (t) => {
+        const store = await open(t);
+        const stem = stemOf(t);
+        const pair = (hits: number) =>
+          run(store, [{ stem, hits, limit: 5 }, { stem: `${stem}other:` }], WHEN_REFUSED);
+        for (let round = 0; round < 3; round++)
+          assert.deepEqual((await pair(MAX_COUNT))[0], [COUNTED, MAX_COUNT]);
+        assert.deepEqual((await pair(-(MAX_COUNT - 3)))[0], [COUNTED, 3]);
+      });
+
+      if (immediate)
+        test("the same counter twice: each count has its own position", async (t) => {
+          const store = await open(t);
+          const stem = stemOf(t);
+          const other = `${stem}other:`;
           const twice = (first: number, second: number, limit: number) =>
             run(
               store,
               [
                 { stem, hits: first, limit },
+                { stem: other, limit },
                 { stem, hits: second, limit },
               ],
-              true,
+              WHEN_REFUSED,
             );
-          assert.deepEqual(await twice(2, 3, 5), counted(2, 5));
+          assert.deepEqual(await twice(2, 3, 5), counted(2, 1, 5));
           assert.deepEqual(await twice(2, 3, 9), [
-            [HELD, 5],
-            [EXCEEDS, 5],
+            [COUNTED, 7],
+            [HELD, 1],
+            [COUNTED, 10],
           ]);
-          assert.deepEqual(await twice(9, 3, 9), [
-            [EXCEEDS, 5],
-            [HELD, 5],
+          assert.deepEqual(await twice(0, -5, 9), [
+            [COUNTED, 10],
+            [HELD, 1],
+            [COUNTED, 5],
           ]);
-          assert.deepEqual(await twice(1, 3, 9), counted(6, 9));
-          assert.deepEqual(await twice(1, 1, 9), [
-            [EXCEEDS, 9],
-            [EXCEEDS, 9],
-          ]);
-          assert.deepEqual(await twice(0, 0, 9), counted(9, 9));
+          assert.deepEqual(await twice(0, 0, 5), counted(5, 2, 5));
+          assert.deepEqual(
+            await run(
+              store,
+              [1, -2, 1].map((hits) => ({ stem, hits })),
+              ALWAYS,
+            ),
+            [
+              [HELD, 5],
+              [COUNTED, 3],
+              [HELD, 3],
+            ],
+          );
         });
 
-      if (immediate && options.allOrNothing !== "sequential")
-        test("under concurrency the limit is reached and never passed, and no other counter grows", async (t) => {
+      if (immediate && options.holdBack !== "sequential")
+        test("under concurrency other counters grow exactly as often as the limit admits", async (t) => {
           const store = await open(t);
           const stem = stemOf(t);
           const limit = 20;
@@ -325,14 +472,14 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
                 makeCount({ stem: `${stem}shared:`, limit }),
                 makeCount({ stem: `${stem}${index % 4}:`, limit: 1000 }),
               ],
-              { allOrNothing: true },
+              { holdBack: WHEN_REFUSED },
             ),
           );
           await Promise.all(requests.map((request) => store.count(request)));
           const outcomes = requests.map(({ counts }) => counts.map(({ outcome }) => outcome).join());
           assert.equal(outcomes.filter((pair) => pair === `${COUNTED},${COUNTED}`).length, limit);
-          assert.equal(outcomes.filter((pair) => pair === `${EXCEEDS},${HELD}`).length, 100 - limit);
-          assert.equal(await after(store, { stem: `${stem}shared:`, hits: 0 }), limit);
+          assert.equal(outcomes.filter((pair) => pair === `${COUNTED},${HELD}`).length, 100 - limit);
+          assert.ok((await after(store, { stem: `${stem}shared:`, hits: 0 })) > limit);
           let others = 0;
           for (const index of [0, 1, 2, 3])
             others += await after(store, { stem: `${stem}${index}:`, hits: 0 });

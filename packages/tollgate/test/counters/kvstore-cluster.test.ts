@@ -6,6 +6,7 @@ import { scaled } from "../../../../tools/time-scale.ts";
 import { FailurePolicy } from "../../src/counters/failure-policy.ts";
 import type { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
 import { slotOf } from "../../src/counters/kvstore/slots.ts";
+import { HoldBack, Outcome } from "../../src/counters/store.ts";
 import { RedisCluster } from "../servers/cluster.ts";
 import { makeCount, makeRequest, storeConformance, windowOf } from "./conformance.ts";
 import { countOne, makeKvstore, type TestKvstore, until } from "./kvstore-support.ts";
@@ -33,7 +34,7 @@ describe("kvstore, cluster", () => {
     const stem = "{deployment-1}tagged|";
     const requests = Array.from({ length: 40 }, (_, i) =>
       makeRequest([makeCount({ stem: `${stem}a:`, limit: 10 }), makeCount({ stem: `${stem}${i % 3}:` })], {
-        allOrNothing: true,
+        holdBack: HoldBack.WHEN_REFUSED,
       }),
     );
     await Promise.all(requests.map((request) => store.count(request)));
@@ -41,7 +42,27 @@ describe("kvstore, cluster", () => {
       cluster.nodes.map((node) => node.command("CLUSTER", "COUNTKEYSINSLOT", slotOf("{deployment-1}"))),
     );
     assert.equal(holders.filter((count) => count !== 0).length, 1);
-    assert.equal(await countOne(store, { stem: `${stem}a:`, hits: 0 }), 10);
+    assert.equal(await countOne(store, { stem: `${stem}a:`, hits: 0 }), 40);
+    const admitted = requests.filter(({ counts }) => counts[1]!.outcome === Outcome.COUNTED);
+    assert.equal(admitted.length, 10);
+  });
+
+  test("hits that a slot takes back are told", async (t) => {
+    const takenBack: string[] = [];
+    const store = open(t, { onTakenBack: (counts) => takenBack.push(...counts.map(({ stem }) => stem)) });
+    for (const stem of ["tight:", "{other}wide:"]) await countOne(store, { stem, hits: 0 });
+    const requests = Array.from({ length: 12 }, () =>
+      makeRequest([makeCount({ stem: "tight:", limit: 5 }), makeCount({ stem: "{other}wide:" })], {
+        holdBack: HoldBack.WHEN_REFUSED,
+      }),
+    );
+    await Promise.all(requests.map((request) => store.count(request)));
+    const held = requests.filter(({ counts }) => counts[1]!.outcome === Outcome.HELD);
+    assert.equal(held.length, 7);
+    // Calls of one turn look in one batch, before the first one counts.
+    assert.ok(takenBack.length > 0 && takenBack.length <= held.length, String(takenBack.length));
+    assert.deepEqual(new Set(takenBack), new Set(["{other}wide:"]));
+    assert.equal(await countOne(store, { stem: "{other}wide:", hits: 0 }), 5);
   });
 
   /** Calls in a loop over many keys, each key by one caller, who knows what its counter must be. */
@@ -88,7 +109,7 @@ describe("kvstore, cluster", () => {
     const both = ["{moving}|both:", "{moving}|new:"].map((stem) => makeCount({ stem }));
     await countOne(store, { stem: "{moving}|both:" });
     const script = await cluster.migrate(slot, from, to, async () => {
-      const promise = Promise.resolve(store.count(makeRequest(both, { allOrNothing: true })));
+      const promise = Promise.resolve(store.count(makeRequest(both, { holdBack: HoldBack.WHEN_REFUSED })));
       const { answered } = running.state;
       await until("calls go on", () => running.state.answered > answered + 500);
       return { promise };

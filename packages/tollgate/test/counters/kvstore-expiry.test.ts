@@ -7,7 +7,7 @@ import { type Count, MAX_COUNT } from "../../src/counters/store.ts";
 import { FaultyProxy } from "../servers/proxy.ts";
 import { RedisServer } from "../servers/redis.ts";
 import { makeCount, makeRequest, windowOf } from "./conformance.ts";
-import { countFails, countOne, makeKvstore, type TestKvstore, until } from "./kvstore-support.ts";
+import { countFails, countOne, countPair, makeKvstore, type TestKvstore, until } from "./kvstore-support.ts";
 
 describe("kvstore: what stands in Redis", () => {
   let redis: RedisServer;
@@ -90,13 +90,18 @@ describe("kvstore: what stands in Redis", () => {
     }
   });
 
-  test("all-or-nothing sets the expiry too, once", async (t) => {
+  test("counts that hold each other back set the expiry too, once, and none for a counter that is held", async (t) => {
     const store = open(t);
     const stem = stemOf(t);
+    const pair = (limit: number) => countPair(store, { stem, limit }, { stem: `${stem}other:` });
     await redis.command("CONFIG", "RESETSTAT");
-    for (let i = 0; i < 4; i++) await countOne(store, { stem, limit: 3 }, { allOrNothing: true });
+    await pair(0);
     assert.equal(await redis.calls("expire"), 1);
-    assert.ok(Number(await redis.command("TTL", keyOf(stem))) > 3000);
+    assert.equal(await redis.command("EXISTS", keyOf(`${stem}other:`)), 0);
+    for (let i = 0; i < 4; i++) await pair(100);
+    assert.equal(await redis.calls("expire"), 2);
+    for (const key of [stem, `${stem}other:`])
+      assert.ok(Number(await redis.command("TTL", keyOf(key))) > 3000, key);
   });
 
   test("scripts that the server forgot are sent again", async (t) => {
@@ -106,7 +111,7 @@ describe("kvstore: what stands in Redis", () => {
     await redis.command("SCRIPT", "FLUSH");
     assert.equal(await countOne(store, { stem, hits: -4 }), 5);
     await redis.command("SCRIPT", "FLUSH");
-    assert.equal(await countOne(store, { stem, hits: 1 }, { allOrNothing: true }), 6);
+    assert.deepEqual(await countPair(store, { stem }, { stem: `${stem}other:` }), [6, 1]);
   });
 
   test("a counter beyond 2^53 - 1, up to the overflow of 64 bits, saturates and comes down again", async (t) => {
@@ -144,7 +149,9 @@ describe("kvstore: what stands in Redis", () => {
       countOne(store, { stem: `${stem}c:` }),
     ]);
     const bad = [1, 0, -1].map((hits) => countFails(store, "STORE_UNAVAILABLE", { stem, hits }));
-    const atomic = countFails(store, "STORE_UNAVAILABLE", { stem }, { allOrNothing: true });
+    const atomic = assert.rejects(countPair(store, { stem }, { stem: `${stem}d:` }), {
+      code: "STORE_UNAVAILABLE",
+    });
     assert.deepEqual(await good, [1, 1]);
     await Promise.all([...bad, atomic]);
   });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { scaled } from "../../../../tools/time-scale.ts";
 import { PerSecondStore } from "../../src/counters/kvstore/per-second.ts";
-import { Outcome } from "../../src/counters/store.ts";
+import { HoldBack, Outcome } from "../../src/counters/store.ts";
 import { RedisCluster } from "../servers/cluster.ts";
 import { FaultyProxy } from "../servers/proxy.ts";
 import { RedisServer } from "../servers/redis.ts";
@@ -64,12 +64,14 @@ describe("kvstore: the per-second twin", () => {
   async function pair(t: TestContext) {
     const proxy = await FaultyProxy.start(second.port);
     t.after(() => proxy.stop());
+    const takenBack: string[] = [];
     const store = new PerSecondStore(
       makeKvstore({ url: main.url }),
       makeKvstore({ url: proxy.url, poolSize: 1, timeout: scaled(300) }),
+      (counts) => takenBack.push(...counts.map(({ stem }) => stem)),
     );
     t.after(() => store.close());
-    return { store, proxy };
+    return { store, proxy, takenBack };
   }
 
   test("each window goes to its own instance", async (t) => {
@@ -104,8 +106,8 @@ describe("kvstore: the per-second twin", () => {
     assert.equal(failing.counts[1]!.after, 3);
   });
 
-  test("all-or-nothing between the two: no limit is passed, and nothing stays behind where one refuses", async (t) => {
-    const { store } = await pair(t);
+  test("counts that hold each other back between the two: what one instance refuses, the other takes back", async (t) => {
+    const { store, takenBack } = await pair(t);
     const limit = 15;
     const requests = Array.from({ length: 60 }, (_, i) =>
       makeRequest(
@@ -113,7 +115,7 @@ describe("kvstore: the per-second twin", () => {
           makeCount({ stem: "between|second:", windowSize: 1, windowStart: 1_700_000_000, limit }),
           makeCount({ stem: `between|${i % 3}|hour:`, limit: 1000 }),
         ],
-        { allOrNothing: true },
+        { holdBack: HoldBack.WHEN_REFUSED },
       ),
     );
     await Promise.all(requests.map((request) => store.count(request)));
@@ -122,11 +124,13 @@ describe("kvstore: the per-second twin", () => {
     );
     assert.equal(passed.length, limit);
     for (const { counts } of requests)
-      if (counts[0]!.outcome !== Outcome.COUNTED)
-        assert.deepEqual(
-          counts.map(({ outcome }) => outcome),
-          [Outcome.EXCEEDS, Outcome.HELD],
-        );
+      assert.deepEqual(
+        counts.map(({ outcome }) => outcome),
+        [Outcome.COUNTED, counts[0]!.after > limit ? Outcome.HELD : Outcome.COUNTED],
+      );
+    // Calls of one turn look in one batch, before the first one counts.
+    assert.ok(takenBack.length > 0 && takenBack.length <= requests.length - limit, String(takenBack.length));
+    for (const stem of takenBack) assert.match(stem, /^between\|\d\|hour:$/);
     const looks = [0, 1, 2].map((i) => makeCount({ stem: `between|${i}|hour:`, hits: 0 }));
     await store.count(makeRequest(looks));
     assert.equal(

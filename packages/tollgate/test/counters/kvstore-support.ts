@@ -8,6 +8,7 @@ import type { ObjcacheOptions } from "../../src/counters/objcache/options.ts";
 import {
   type CounterStore,
   type CountRequest,
+  HoldBack,
   StoreError,
   type StoreErrorCode,
 } from "../../src/counters/store.ts";
@@ -82,6 +83,13 @@ export async function countOne(
   const count = makeCount(fields);
   await store.count(makeRequest([count], request));
   return count.after;
+}
+
+/** Counts two counters that hold each other back, and returns the counters. */
+export async function countPair(store: CounterStore, first: Fields, second: Fields): Promise<number[]> {
+  const counts = [makeCount(first), makeCount(second)];
+  await store.count(makeRequest(counts, { holdBack: HoldBack.WHEN_REFUSED }));
+  return counts.map(({ after }) => after);
 }
 
 /** Asserts that a count fails with a code, and returns the error and how long it took. */

@@ -1,33 +1,31 @@
 /** What a counter store does, in the plainest words: a Map of numbers. */
-import { type CountRequest, MAX_COUNT, Outcome } from "../../src/counters/store.ts";
+import { type CountRequest, HoldBack, MAX_COUNT, Outcome, Refuses } from "../../src/counters/store.ts";
 
 export class ModelStore {
   readonly counters = new Map<string, number>();
 
   /** The outcome and the value after each count. */
-  count({ counts, allOrNothing }: CountRequest): [Outcome, number][] {
-    const before = new Map(this.counters);
-    let exceeded = false;
-    const results = counts.map(({ stem, windowStart, hits, limit }): [Outcome, number] => {
+  count({ counts, holdBack }: CountRequest): [Outcome, number][] {
+    const all = new Map(this.counters);
+    const counted = counts.map(({ stem, windowStart, hits, limit, refuses }) => {
       const key = stem + windowStart;
-      const current = this.counters.get(key) ?? 0;
-      if (allOrNothing && hits >= 0 && current + hits > limit) {
-        exceeded = true;
-        return [Outcome.EXCEEDS, before.get(key) ?? 0];
-      }
-      const after = Math.min(Math.max(current + hits, 0), MAX_COUNT);
+      const after = Math.min(Math.max((all.get(key) ?? 0) + hits, 0), MAX_COUNT);
+      all.set(key, after);
+      return { key, after, refuses, exceeds: hits >= 0 && after > limit };
+    });
+    const together = counted.filter(({ refuses }) => refuses === Refuses.TOGETHER);
+    const refused =
+      counted.some(({ refuses, exceeds }) => refuses === Refuses.ALWAYS && exceeds) ||
+      (together.length > 0 && together.every(({ exceeds }) => exceeds));
+    const held = holdBack === HoldBack.ALWAYS || (holdBack === HoldBack.WHEN_REFUSED && refused);
+    const exceeding = new Set(counted.filter(({ exceeds }) => exceeds).map(({ key }) => key));
+    return counts.map(({ stem, windowStart, hits }): [Outcome, number] => {
+      const key = stem + windowStart;
+      const before = this.counters.get(key) ?? 0;
+      if (held && !exceeding.has(key) && hits >= 0) return [Outcome.HELD, before];
+      const after = Math.min(Math.max(before + hits, 0), MAX_COUNT);
       this.counters.set(key, after);
       return [Outcome.COUNTED, after];
-    });
-    if (!exceeded) return results;
-    this.counters.clear();
-    for (const [key, value] of before) this.counters.set(key, value);
-    return results.map(([outcome], index) => {
-      const { stem, windowStart } = counts[index]!;
-      return [
-        outcome === Outcome.EXCEEDS ? Outcome.EXCEEDS : Outcome.HELD,
-        before.get(stem + windowStart) ?? 0,
-      ];
     });
   }
 }

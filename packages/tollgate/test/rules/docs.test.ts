@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { runCheck } from "../../src/commands/check.ts";
 import { runExplain } from "../../src/commands/explain.ts";
-import { cacheKeyStem } from "../../src/decision/cache-key.ts";
+import { cacheKeyStem, LONGEST_KEYS } from "../../src/decision/cache-key.ts";
 import { replaced } from "../../src/decision/replaces.ts";
 import { unitNames } from "../../src/protocol/units.ts";
 import { formatDiagnostic } from "../../src/rules/diagnostic.ts";
@@ -17,6 +17,8 @@ import { entriesOf, metricKeyOf } from "./helpers.ts";
 
 const path = join(import.meta.dirname, "../../../../docs/rules.md");
 const manual = readFileSync(path, "utf8");
+
+const keys = { cacheKeyPrefix: "", longestKey: LONGEST_KEYS.embedded };
 
 const cwd = mkdtempSync(join(tmpdir(), "tollgate-docs-"));
 after(() => rmSync(cwd, { recursive: true }));
@@ -81,7 +83,7 @@ function answerOf(rule: Rule | undefined, isReplaced: boolean): string {
 
 function counterOf(domain: string, descriptor: string, match: Match | undefined): string {
   if (match === undefined) return "";
-  return `\`${cacheKeyStem("", domain, entriesOf(descriptor), match, match.rule.unit).slice(0, -1)}\``;
+  return `\`${cacheKeyStem(keys, domain, entriesOf(descriptor), match, match.rule.unit).slice(0, -1)}\``;
 }
 
 async function run(command: string): Promise<string> {

@@ -83,6 +83,12 @@ export class MemcachedServer {
     return /^VALUE .*\r\n(.*)\r\n/.exec(answer)?.[1];
   }
 
+  /** All keys that it holds. */
+  async keys(): Promise<string[]> {
+    const dump = await this.command("lru_crawler metadump all\r\n", /END\r\n$/);
+    return [...dump.matchAll(/^key=(\S+)/gm)].map(([, key]) => decodeURIComponent(key!));
+  }
+
   /** Seconds that a key has to live; undefined when it is not there. */
   async timeToLive(key: string): Promise<number | undefined> {
     const answer = await this.command(`mg ${key} t\r\n`, /\r\n$/);

@@ -94,8 +94,10 @@ class Request:
         rest = b""
         if len(body) > frames.UNASKED:
             body, rest = body[: frames.UNASKED], body[frames.UNASKED :]
-        flags = (frames.LAST if self._complete and not rest else 0) | (
-            frames.HOLDS_BACK if self._holds_back else 0
+        flags = (
+            (frames.LAST if self._complete and not rest else 0)
+            | (frames.HOLDS_BACK if self._holds_back else 0)
+            | (frames.HTTP_1_1 if scope["http_version"] == "1.1" else 0)
         )
         self._exchange.spend(len(body))
         self._connection.write(

@@ -29,6 +29,7 @@ LAST = 1
 LATIN1_PATH = 2
 HAS_RAW = 4
 HOLDS_BACK = 8
+HTTP_1_1 = 16
 
 UNASKED = 64 * 1024  # bytes of a body that go to Node before it asks
 PIECE_BYTES = 64 * 1024

@@ -63,17 +63,11 @@ class WsgiExchange:
     def _answer(self) -> WsgiAnswer | None:
         if not self._send_request():
             return None
-        client = self._request.client
         while True:
-            if not self._feed():
+            frame = self._next_frame()
+            if frame is None:
                 return None
-            if not self._connection.wait_briefly():
-                ready = self._connection.wait(WATCH_EVERY, client)
-                if ready is None:
-                    return None
-                if not ready:
-                    continue
-            kind, payload = self._connection.next()
+            kind, payload = frame
             if kind == frames.ANSWER:
                 flags, status, length = frames.ANSWER_PARTS.unpack_from(payload)
                 start = frames.ANSWER_PARTS.size
@@ -82,14 +76,27 @@ class WsgiExchange:
             if kind == frames.WANT:
                 self._wanted += frames.SIZE.unpack(payload)[0]
 
+    def _next_frame(self) -> tuple[int, bytes] | None:
+        """Node's next frame, or None where the client has left before it."""
+        while self._feed():
+            if not self._connection.wait_briefly():
+                ready = self._connection.wait(WATCH_EVERY, self._request.client)
+                if ready is None:
+                    return None
+                if not ready:
+                    continue
+            return self._connection.next()
+        return None
+
     def next_piece(self) -> tuple[bytes, bool]:
         """A piece of the answer's body, and whether it is the last. Raises CutOff."""
         try:
             while True:
-                if not self._feed():
+                frame = self._next_frame()
+                if frame is None:
                     self.leave()
                     raise CutOff("the client has left")
-                kind, payload = self._connection.next()
+                kind, payload = frame
                 if kind == frames.PIECE:
                     last = payload[0] & frames.LAST != 0
                     if last:
@@ -140,6 +147,8 @@ class WsgiExchange:
         flags = frames.LATIN1_PATH | frames.HOLDS_BACK
         if self._left == 0:
             flags |= frames.LAST
+        if request.is_http_1_1:
+            flags |= frames.HTTP_1_1
         self._connection.send(
             frames.request_frame(
                 self._number,
@@ -215,7 +224,8 @@ class ExchangeBody:
         while not self._last:
             piece, self._last = self._exchange.next_piece()
             self._taken += len(piece)
-            if piece:
+            # An empty piece has the head sent.
+            if piece or not self._last:
                 return piece
         raise StopIteration
 

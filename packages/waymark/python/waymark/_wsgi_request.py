@@ -22,6 +22,8 @@ class WsgiRequest(NamedTuple):
     left: int | None
     #: The client waits to be asked for its body.
     holds_back: bool
+    #: The request is one of HTTP/1.1.
+    is_http_1_1: bool
     #: The client's socket, where the server lends it.
     client: Any
 
@@ -63,6 +65,7 @@ def request_of(environ: dict[str, Any]) -> WsgiRequest | None:
             input=environ.get("wsgi.input"),
             left=left,
             holds_back="HTTP_EXPECT" in environ,
+            is_http_1_1=environ.get("SERVER_PROTOCOL") == "HTTP/1.1",
             client=environ.get("gunicorn.socket"),
         )
     except UnicodeEncodeError:

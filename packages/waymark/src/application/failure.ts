@@ -1,22 +1,32 @@
 import type { Controller } from "../controller.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Call } from "../http/call.ts";
-import { responseAnswer } from "../http/convert.ts";
 import { HttpError, problemAnswer } from "../http/error.ts";
 import type { Incoming } from "../http/incoming.ts";
-import type { RouteClass } from "../routing/model.ts";
+import { responseAnswer } from "../http/response.ts";
+import type { RouteClass, Routes, RouteVerb } from "../routing/model.ts";
 import type { BindFaults } from "../signature/faults.ts";
+import { errorText, escapeControls } from "./log-text.ts";
+import { tooManySegments } from "./missing.ts";
 import type { ApplicationOptions } from "./options.ts";
 
-/** What was known of a request when it failed. */
-export interface Failure {
-  readonly call: Call;
-  readonly controller: Controller;
+/** Where a request has been routed to. */
+interface Place {
+  readonly routes: Routes;
   readonly route: RouteClass;
+  readonly entry: RouteVerb;
+  readonly call: Call;
+}
+
+/** What was known of a request when it failed. */
+export interface Failure extends Place {
+  readonly controller: Controller;
 }
 
 /** Everything that is wrong with the arguments, as one error. */
-export function faultsError({ status, faults }: BindFaults): HttpError {
+export function faultsError({ status, faults }: BindFaults, place: Place): HttpError {
+  const { binder } = place.entry;
+  if (place.call.positionals.length > binder.maximum) return tooManySegments(faults, place);
   const [first] = faults;
   const name = first!.name === "" ? "" : `${first!.name}: `;
   const detail =
@@ -27,18 +37,21 @@ export function faultsError({ status, faults }: BindFaults): HttpError {
 /** The answer to an error of a call: a thrown `Response`, what a hook makes of it, else problem details. */
 export function failed(
   error: unknown,
-  { call, controller, route }: Failure,
+  failure: Failure,
   options: ApplicationOptions,
 ): Answer | Promise<Answer> {
-  if (error instanceof Response) {
-    try {
-      return responseAnswer(error, call.response);
-    } catch (unsendable) {
-      return failed(unsendable, { call, controller, route }, options);
-    }
-  }
+  const { call, controller, route } = failure;
+  if (error instanceof Response) return sent(error, failure, options);
   if (options.onError === undefined && !route.hooks.onError) return problem(error, call.incoming, options);
   return hooked(error, call.incoming, options, route.hooks.onError ? controller : undefined, controller);
+}
+
+async function sent(response: Response, failure: Failure, options: ApplicationOptions): Promise<Answer> {
+  try {
+    return await responseAnswer(response, failure.call);
+  } catch (unsendable) {
+    return failed(unsendable, failure, options);
+  }
 }
 
 /** The same for an error that no controller has a part in, such as a 404. */
@@ -60,11 +73,17 @@ async function hooked(
 ): Promise<Answer> {
   let error = thrown;
   try {
-    let answered: unknown = await hooking?.onError(error);
-    if (!(answered instanceof Response)) answered = await options.onError?.(error, controller);
-    if (answered instanceof Response) return responseAnswer(answered);
+    try {
+      let answered: unknown = await hooking?.onError(error);
+      if (answered instanceof Error) throw answered;
+      if (!(answered instanceof Response)) answered = await options.onError?.(error, controller);
+      if (answered instanceof Error) throw answered;
+      if (answered instanceof Response) return await responseAnswer(answered, { incoming });
+    } catch (again) {
+      if (!(again instanceof Response)) throw again;
+      return await responseAnswer(again, { incoming });
+    }
   } catch (again) {
-    if (again instanceof Response && again.status >= 200 && !again.bodyUsed) return responseAnswer(again);
     error = again;
   }
   return problem(error, incoming, options);
@@ -76,7 +95,7 @@ export function problem(error: unknown, incoming: Incoming, options: Application
     if (error.status >= 500 && error.cause !== undefined) report(error, incoming, options);
     return problemAnswer(error);
   }
-  // What fails because the client has gone is no news.
+  // A failure because the client has gone is expected.
   if (!incoming.gone) report(error, incoming, options);
   if (options.debug !== true) return problemAnswer(new HttpError(500));
   const shown = error instanceof Error ? error : new Error(`thrown: ${String(error)}`);
@@ -85,7 +104,7 @@ export function problem(error: unknown, incoming: Incoming, options: Application
   );
 }
 
-/** Tells the log of an error that no client is told of. */
+/** Logs an error that no client hears of. */
 export function report(
   error: unknown,
   { method, target }: Pick<Incoming, "method" | "target">,
@@ -93,7 +112,7 @@ export function report(
 ): void {
   try {
     if (options.log !== undefined) options.log(error, { method, target });
-    else console.error(`${method} ${target.slice(0, 200)}:`, error);
+    else console.error(`${escapeControls(`${method} ${target.slice(0, 200)}`)}: ${errorText(error)}`);
   } catch {
     // A log that fails must not take the answer with it.
   }

@@ -1,18 +1,20 @@
 import type { Controller } from "../controller.ts";
-import { type Answer, withoutBody } from "../http/answer.ts";
+import type { Answer } from "../http/answer.ts";
 import { refuseEncoding } from "../http/body.ts";
 import type { Call } from "../http/call.ts";
-import { responseAnswer, toAnswer } from "../http/convert.ts";
-import { flatten } from "../http/headers.ts";
-import type { RouteClass, RouteVerb } from "../routing/model.ts";
+import { toAnswer } from "../http/convert.ts";
+import { responseAnswer } from "../http/response.ts";
+import type { RouteClass, Routes, RouteVerb } from "../routing/model.ts";
 import type { BindResult, BodyInput } from "../signature/binder.ts";
 import { BindFaults } from "../signature/faults.ts";
+import { afterwards } from "./after.ts";
 import { parseBody } from "./body.ts";
 import { failed, faultsError } from "./failure.ts";
 import type { ApplicationOptions } from "./options.ts";
 
 /** Everything that one call needs, besides the request. */
 export interface Matched {
+  readonly routes: Routes;
   readonly route: RouteClass;
   readonly entry: RouteVerb;
   readonly call: Call;
@@ -33,7 +35,7 @@ export function perform(matched: Matched, options: ApplicationOptions): Answer |
     if (bound instanceof Promise) return performBound(matched, bound, options);
     const value = invoke(matched, bound);
     if (isThenable(value)) return finish(matched, value, options);
-    const answer = toAnswer(value, call.response, call.incoming);
+    const answer = toAnswer(value, call);
     return answer instanceof Promise ? guard(matched, answer, options) : answer;
   } catch (error) {
     return failed(error, matched, options);
@@ -53,9 +55,9 @@ function takesBody({ entry, call }: Matched): boolean {
   return call.incoming.hasBody && entry.binder.readsBody && call.kind !== "other";
 }
 
-function invoke({ entry, controller }: Matched, bound: BindResult): unknown {
-  if (bound instanceof BindFaults) throw faultsError(bound);
-  return entry.method.apply(controller, bound as never[]);
+function invoke(matched: Matched, bound: BindResult): unknown {
+  if (bound instanceof BindFaults) throw faultsError(bound, matched);
+  return matched.entry.method.apply(matched.controller, bound as never[]);
 }
 
 async function guard(
@@ -76,7 +78,7 @@ async function finish(
   options: ApplicationOptions,
 ): Promise<Answer> {
   try {
-    return await toAnswer(await value, matched.call.response, matched.call.incoming);
+    return await toAnswer(await value, matched.call);
   } catch (error) {
     return failed(error, matched, options);
   }
@@ -88,18 +90,19 @@ async function performBound(
   options: ApplicationOptions,
 ): Promise<Answer> {
   try {
-    return await toAnswer(await invoke(matched, await bound), matched.call.response, matched.call.incoming);
+    return await toAnswer(await invoke(matched, await bound), matched.call);
   } catch (error) {
     return failed(error, matched, options);
   }
 }
 
 /** Arity is looked at before the body; what is read of that is never more than the limit. */
-function readBody({ entry, call }: Matched): Uint8Array | Promise<Uint8Array> {
+function readBody(matched: Matched): Uint8Array | Promise<Uint8Array> {
+  const { entry, call } = matched;
   const { positionals, query } = call;
   if (positionals.length > entry.binder.maximum) {
     const faults = entry.binder.bind({ segments: positionals, query });
-    if (faults instanceof BindFaults) throw faultsError(faults);
+    if (faults instanceof BindFaults) throw faultsError(faults, matched);
   }
   return call.read();
 }
@@ -123,7 +126,7 @@ async function performWithHooks(matched: Matched, options: ApplicationOptions): 
       answer = await answerOf(matched, options);
     } catch (thrown) {
       if (!(thrown instanceof Response)) throw thrown;
-      answer = responseAnswer(thrown, matched.call.response);
+      answer = await responseAnswer(thrown, matched.call);
     }
     return await afterwards(matched, answer, options);
   } catch (error) {
@@ -134,39 +137,12 @@ async function performWithHooks(matched: Matched, options: ApplicationOptions): 
 async function answerOf(matched: Matched, options: ApplicationOptions): Promise<Answer> {
   const { route, call, controller } = matched;
   let early = await options.before?.(controller);
-  if (!(early instanceof Response) && route.hooks.before) early = await controller.before();
-  if (early instanceof Response) return responseAnswer(early, call.response);
-  return toAnswer(await invoke(matched, await bind(matched)), call.response, call.incoming);
-}
-
-async function afterwards(
-  { route, controller }: Matched,
-  answer: Answer,
-  { after }: ApplicationOptions,
-): Promise<Answer> {
-  if (!route.hooks.after && after === undefined) return answer;
-  const first = asResponse(answer);
-  let response = first;
-  if (route.hooks.after) {
-    const replaced = await controller.after(response);
-    if (replaced instanceof Response) response = replaced;
-  }
-  const replaced = await after?.(response, controller);
-  if (replaced instanceof Response) response = replaced;
-  // The same Response, perhaps with other headers: its body need not go through a stream.
-  if (response === first && !response.bodyUsed)
-    return { status: response.status, headers: flatten(response.headers), body: answer.body };
-  withoutBody(answer);
-  return responseAnswer(response);
-}
-
-/** A streamed body is not shown to `after()`: the Response stands for its status and headers. */
-function asResponse({ status, headers, body }: Answer): Response {
-  const shown = typeof body === "string" || body instanceof Uint8Array ? body : null;
-  const response = new Response(shown, { status });
-  response.headers.delete("content-type");
-  for (let at = 0; at < headers.length; at += 2) response.headers.append(headers[at]!, headers[at + 1]!);
-  return response;
+  if (!(early instanceof Response) && !(early instanceof Error) && route.hooks.before)
+    early = await controller.before();
+  if (early instanceof Response) return responseAnswer(early, call);
+  // A returned error must not let the request through.
+  if (early instanceof Error) throw early;
+  return toAnswer(await invoke(matched, await bind(matched)), call);
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

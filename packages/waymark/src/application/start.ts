@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { ControllerClass } from "../controller.ts";
 import type { BodyRules } from "../http/body.ts";
+import { EventStreams } from "../http/event-streams.ts";
 import { abstractNames, isAbstractIn } from "../routing/abstract.ts";
 import { buildRoutes, type ModuleEntry, type SignatureOf } from "../routing/build.ts";
 import { type ClassScan, classesOf, type FoundClass } from "../routing/classes.ts";
@@ -28,12 +29,15 @@ export function bodyDefaults(options: ApplicationOptions): BodyRules {
 }
 
 /** Finds, loads and reads everything that an application serves. */
-export async function loadRoutes(options: ApplicationOptions): Promise<Routes> {
+export async function loadRoutes(
+  options: ApplicationOptions,
+  events: EventStreams = new EventStreams(),
+): Promise<Routes> {
   const notes: string[] = [];
   const { roots, signatureOf } = await gather(options, notes);
   const defaults = {
     body: bodyDefaults(options),
-    call: { trustProxy: options.trustProxy ?? false, collect: collectKeywords },
+    call: { trustProxy: options.trustProxy ?? false, collect: collectKeywords, events },
     unknownKeywords: options.unknownKeywords ?? "reject",
   } as const;
   if (!wantsOpenApi(options)) return buildRoutes(roots, signatureOf, defaults, notes);

@@ -26,32 +26,56 @@ export function jsonAnswer(status: number, text: string): Answer {
   };
 }
 
-/** 204 and 304 carry neither a body nor a length (RFC 9110 sections 15.3.5 and 15.4.5). */
-export function isBodiless(status: number): boolean {
-  return status === 204 || status === 304 || status < 200;
+/** 204, 205 and 304 carry no content (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
+export function isContentless(status: number): boolean {
+  return status === 204 || status === 205 || status === 304;
 }
 
-export function emptyAnswer(status: number, headers: string[] = []): Answer {
-  if (!isBodiless(status)) headers.push("content-length", "0");
+/** An answer without a body. A length that the headers give can only be right for HEAD and for 304. */
+export function emptyAnswer(status: number, headers: string[] = [], isHead = false): Answer {
+  const at = indexOfHeader(headers, "content-length");
+  if (status === 204) {
+    if (at !== -1) headers.splice(at, 2);
+  } else if (at === -1) {
+    if (status !== 304) headers.push("content-length", "0");
+  } else if (status !== 304 && !isHead) headers[at + 1] = "0";
   return { status, headers, body: null };
 }
 
 /** The first value of a header in a flat list. */
 export function headerOf(headers: readonly string[], name: string): string | undefined {
-  for (let at = 0; at < headers.length; at += 2) if (headers[at] === name) return headers[at + 1];
-  return undefined;
+  const at = indexOfHeader(headers, name);
+  return at === -1 ? undefined : headers[at + 1];
 }
 
-/** The answer to HEAD: everything but the body. A stream is ended before its first piece. */
+export function setLength(headers: string[], length: number): void {
+  const at = indexOfHeader(headers, "content-length");
+  if (at === -1) headers.push("content-length", String(length));
+  else headers[at + 1] = String(length);
+}
+
+/** A value may be the name of a header: `access-control-expose-headers: content-length`. */
+function indexOfHeader(headers: readonly string[], name: string): number {
+  for (let at = 0; at < headers.length; at += 2) if (headers[at] === name) return at;
+  return -1;
+}
+
+export function isStream(body: Answer["body"]): body is StreamBody {
+  return body !== null && typeof body === "object" && !(body instanceof Uint8Array);
+}
+
+/** The answer to HEAD: everything but the body. A stream is released without its first piece. */
 export function withoutBody(answer: Answer): Answer {
-  const { body } = answer;
-  if (body !== null && typeof body === "object" && !(body instanceof Uint8Array)) {
-    void endStream(body);
-  }
+  discard(answer.body);
   return { status: answer.status, headers: answer.headers, body: null };
 }
 
-/** Tells a stream that nobody will read it any further. Its own faults at that point concern nobody. */
+/** Releases a body that is not sent. */
+export function discard(body: Answer["body"]): void {
+  if (isStream(body)) void endStream(body);
+}
+
+/** Releases what a stream holds. Its own faults at that point have no effect. */
 export async function endStream(body: StreamBody): Promise<void> {
   try {
     await body[Symbol.asyncIterator]().return?.();

@@ -1,9 +1,9 @@
 import { parseCookie } from "cookie";
 import { type BodyKind, type BodyRules, bodyKind } from "./body.ts";
-import { HttpError } from "./error.ts";
+import type { EventStreams } from "./event-streams.ts";
 import { RequestHeaders } from "./headers.ts";
 import type { Incoming } from "./incoming.ts";
-import { originOf, type TrustProxy } from "./proxy.ts";
+import { originOf, type TrustProxy, urlOf } from "./proxy.ts";
 
 /** Keyword arguments as they came, before any type: lists where a name came more than once. */
 export type Keywords = Record<string, unknown>;
@@ -25,11 +25,17 @@ export class ResponseState {
   }
 }
 
+export function checkStatus(status: number): void {
+  if (!Number.isInteger(status) || status < 200 || status > 599)
+    throw new RangeError(`this.response.status must be from 200 to 599, not ${status}`);
+}
+
 /** What the calls of one class have in common. */
 export interface CallSettings {
   readonly trustProxy: TrustProxy;
   readonly body: BodyRules;
   readonly collect: (call: Call) => Keywords;
+  readonly events: EventStreams;
 }
 
 /** The state of one request, behind the fields of the controller that serves it. Everything is made when asked for. */
@@ -51,6 +57,7 @@ export class Call {
   #headers: RequestHeaders | undefined = undefined;
   #cookies: Readonly<Record<string, string>> | undefined = undefined;
   #request: Request | undefined = undefined;
+  #abort: AbortController | undefined = undefined;
 
   constructor(
     incoming: Incoming,
@@ -115,6 +122,24 @@ export class Call {
     else yield* this.incoming.stream(this.#limit());
   }
 
+  /** Aborts when the client goes away, and when a stop ends this answer. */
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      const own = new AbortController();
+      const { signal } = this.incoming;
+      const follow = () => own.abort(signal.reason);
+      if (signal.aborted) follow();
+      else signal.addEventListener("abort", follow, { once: true });
+      this.#abort = own;
+    }
+    return this.#abort.signal;
+  }
+
+  abort(reason: unknown): void {
+    void this.signal;
+    this.#abort!.abort(reason);
+  }
+
   get remoteAddress(): string | undefined {
     return originOf(this.incoming, this.settings.trustProxy).remoteAddress;
   }
@@ -126,19 +151,12 @@ export class Call {
 
   #makeRequest(): Request {
     const { incoming } = this;
-    const { scheme, host } = originOf(incoming, this.settings.trustProxy);
-    const path = incoming.target.startsWith("/") ? incoming.target : "/";
-    let url: string;
-    try {
-      url = new URL(`${scheme}://${host}${path}`).href;
-    } catch {
-      throw new HttpError(400, "the Host header does not name a host");
-    }
+    const url = urlOf(incoming, this.settings.trustProxy);
     const { method } = incoming;
     const init: RequestInit & { duplex?: "half" } = {
       method,
       headers: incoming.headers() as [string, string][],
-      signal: incoming.signal,
+      signal: this.signal,
     };
     // The standard's Request refuses a body with these two.
     if (incoming.hasBody && method !== "GET" && method !== "HEAD") {

@@ -25,6 +25,20 @@ export class RequestHeaders implements Iterable<readonly [string, string]> {
   }
 }
 
+/** Headers of one connection, which a server sets (RFC 9110 section 7.6.1; PEP 3333 forbids them to applications). */
+export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "trailers",
+  "transfer-encoding",
+  "upgrade",
+]);
+
 /** Flattens WHATWG headers; each `set-cookie` stays a line of its own. */
 export function flatten(headers: Headers): string[] {
   const flat: string[] = [];

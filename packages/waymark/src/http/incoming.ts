@@ -7,8 +7,10 @@ export interface Incoming {
   readonly method: string;
   /** The request-target as sent, still percent-encoded: `/a/b?x=1`, `*`, or absolute-form. */
   readonly target: string;
-  /** One header, its name in lower case; several values joined by `, ` (`; ` for cookies). */
+  /** One header, its name in lower case; several values, of `host` too, joined by `, ` (`; ` for cookies). */
   header(name: string): string | undefined;
+  /** True where the protocol asks for a Host header: HTTP/1.1. */
+  readonly requiresHost: boolean;
   /** All headers in the order sent, names in lower case. */
   headers(): ReadonlyArray<readonly [string, string]>;
   /** `http` or `https`, as the interface saw it (proxies' headers are the core's affair). */

@@ -1,4 +1,7 @@
+import { HttpError } from "./error.ts";
+import { isHost } from "./host.ts";
 import type { Incoming } from "./incoming.ts";
+import { cutTarget } from "./target.ts";
 
 /**
  * Whose forwarded headers count: nobody's (`false`), everybody's (`true`: only where nothing but the proxy can
@@ -20,10 +23,12 @@ function forwarded(incoming: Incoming, name: string, trust: number): string | un
   return values[Math.max(0, values.length - trust)]!.trim() || undefined;
 }
 
+/** Ignores the headers of proxies that are not trusted. */
 export function originOf(incoming: Incoming, trust: TrustProxy): Origin {
   const origin: Origin = {
     scheme: incoming.scheme,
-    host: incoming.header("host") ?? "localhost",
+    // RFC 9112 section 3.2.2: an absolute-form target replaces the Host header.
+    host: cutTarget(incoming.target).authority ?? incoming.header("host") ?? "localhost",
     remoteAddress: incoming.remoteAddress,
   };
   const hops = trust === true ? Number.POSITIVE_INFINITY : Number(trust);
@@ -33,4 +38,13 @@ export function originOf(incoming: Incoming, trust: TrustProxy): Origin {
   origin.host = forwarded(incoming, "x-forwarded-host", hops) ?? origin.host;
   origin.remoteAddress = forwarded(incoming, "x-forwarded-for", hops) ?? origin.remoteAddress;
   return origin;
+}
+
+/** The URL that the client asked for. Its path is the one that the request is routed by. */
+export function urlOf(incoming: Incoming, trust: TrustProxy): string {
+  const { scheme, host } = originOf(incoming, trust);
+  const { path, query } = cutTarget(incoming.target);
+  const url = isHost(host) ? URL.parse(`${scheme}://${host}${path}${query === "" ? "" : `?${query}`}`) : null;
+  if (url === null) throw new HttpError(400, `"${host.slice(0, 100)}" does not name a host`);
+  return url.href;
 }

@@ -1,6 +1,22 @@
-import type { StreamBody } from "./answer.ts";
+import { type Answer, emptyAnswer, headerOf, isContentless } from "./answer.ts";
+import { mediaType } from "./body.ts";
+import { checkStatus, type ResponseState } from "./call.ts";
+import type { EventStreams } from "./event-streams.ts";
+import { flatten } from "./headers.ts";
+import type { Incoming } from "./incoming.ts";
+import type { BodySource, First } from "./source.ts";
+import { stringify } from "./stringify.ts";
 
 const SSE = "text/event-stream";
+
+/** What an answer is made for. A `Call` has all of it; an error that no controller has a part in has the request alone. */
+export interface AnswerContext {
+  readonly incoming: Incoming;
+  readonly response?: ResponseState | undefined;
+  readonly settings?: { readonly events: EventStreams } | undefined;
+  /** Aborts the signal that the controller sees. */
+  abort?(reason: unknown): void;
+}
 
 /** True when an Accept header names server-sent events; a wildcard does not. */
 export function wantsEvents(accept = ""): boolean {
@@ -10,85 +26,117 @@ export function wantsEvents(accept = ""): boolean {
   });
 }
 
-/** A stream whose first piece is known, because the content type follows from it. */
-export interface OpenedStream {
-  body: StreamBody;
-  /** Undefined for a stream that is empty. */
-  contentType: string | undefined;
+/** The head of a streamed answer, made when the first piece is there, so that a generator can still set it. */
+interface Head {
+  readonly status: number;
+  readonly headers: string[];
+}
+
+/** The answer for a stream or an iterable that a method returned. */
+export function streamAnswer(source: BodySource, context: AnswerContext): Promise<Answer> {
+  const head = () => {
+    const status = context.response?.status ?? 200;
+    checkStatus(status);
+    const touched = context.response?.touched;
+    return { status, headers: touched === undefined ? [] : flatten(touched) };
+  };
+  return openStream(source, context, head, (first) => typeOf(source, first));
 }
 
 /**
- * Starts an iterator. Strings and bytes go out as they are; anything else as a line of JSON, or as an event
- * where `events` says so. What the first step throws is thrown here, while a status can still be chosen.
+ * Takes the first piece of a stream: a fault until then still has a status of its own, and the content type follows
+ * from the piece. An event stream waits for one turn only. The source is released where its body is not sent.
  */
 export async function openStream(
-  source: AsyncIterable<unknown> | Iterable<unknown>,
-  events: boolean,
-): Promise<OpenedStream> {
-  const iterator =
-    Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
-  const first = await iterator.next();
-  return {
-    body: encodeAll(iterator, first, events),
-    contentType: first.done === true ? undefined : typeOf(first.value, events),
-  };
+  source: BodySource,
+  context: AnswerContext,
+  head: () => Head,
+  defaultType: (first: First | undefined) => string | undefined,
+): Promise<Answer> {
+  const { incoming } = context;
+  try {
+    const planned = head();
+    if (isContentless(planned.status)) return withoutContent(source, planned);
+    if (incoming.method === "HEAD") {
+      void source.return();
+      return { ...typed(planned, defaultType(undefined)), body: null };
+    }
+    const first = source.peek();
+    const events = isEventStream(source, incoming, headerOf(head().headers, "content-type"));
+    if (source.isIterable) source.encode = (value) => encode(value, events);
+    if (events) endWithStop(source, context);
+    const opened = await (events ? firstOrTurn(first) : firstOrGone(first, source, incoming));
+    if (opened === PENDING) source.openEmpty();
+    const made = head();
+    if (isContentless(made.status)) return withoutContent(source, made);
+    return { ...typed(made, events || opened === PENDING ? SSE : defaultType(opened)), body: source };
+  } catch (error) {
+    void source.return();
+    throw error;
+  }
 }
 
-function typeOf(value: unknown, events: boolean): string {
-  if (typeof value === "string") return events ? SSE : "text/plain; charset=utf-8";
-  if (value instanceof Uint8Array) return "application/octet-stream";
-  return events ? SSE : "application/x-ndjson";
+function withoutContent(source: BodySource, { status, headers }: Head): Answer {
+  void source.return();
+  return emptyAnswer(status, headers);
+}
+
+function typed(head: Head, type: string | undefined): Head {
+  if (type !== undefined && headerOf(head.headers, "content-type") === undefined)
+    head.headers.push("content-type", type);
+  return head;
+}
+
+function isEventStream(source: BodySource, incoming: Incoming, type: string | undefined): boolean {
+  if (type !== undefined) return mediaType(type) === SSE;
+  return source.isIterable && wantsEvents(incoming.header("accept"));
+}
+
+function endWithStop(source: BodySource, context: AnswerContext): void {
+  source.onEnd = context.settings?.events.add({
+    abort: () => context.abort?.(new DOMException("the server is stopping", "AbortError")),
+    end: () => void source.return(),
+  });
+}
+
+type MaybeFirst = Promise<First | undefined>;
+
+const PENDING = Symbol("pending");
+
+/** The first piece, or `PENDING` where it takes longer than one turn of the event loop. */
+function firstOrTurn(first: MaybeFirst): Promise<First | undefined | typeof PENDING> {
+  return Promise.race([first, new Promise<typeof PENDING>((resolve) => setImmediate(resolve, PENDING))]);
+}
+
+/** The first piece, or undefined where the client leaves before it. */
+async function firstOrGone(first: MaybeFirst, source: BodySource, incoming: Incoming): MaybeFirst {
+  const left = () => void source.return();
+  let signal: AbortSignal | undefined;
+  // Most first pieces are there already, and a signal costs 1 us.
+  const watch = setImmediate(() => {
+    signal = incoming.signal;
+    if (signal.aborted) left();
+    else signal.addEventListener("abort", left, { once: true });
+  });
+  try {
+    return await first;
+  } finally {
+    clearImmediate(watch);
+    signal?.removeEventListener("abort", left);
+  }
+}
+
+/** Undefined for a generator whose first piece is not known. */
+function typeOf({ isIterable }: BodySource, first: First | undefined): string | undefined {
+  if (!isIterable) return "application/octet-stream";
+  if (first === undefined) return undefined;
+  if (typeof first.value === "string") return "text/plain; charset=utf-8";
+  return first.value instanceof Uint8Array ? "application/octet-stream" : "application/x-ndjson";
 }
 
 function encode(value: unknown, events: boolean): string | Uint8Array {
   if (typeof value === "string" || value instanceof Uint8Array) return value;
+  if (value instanceof Error) throw value;
   const text = stringify(value);
   return events ? `data: ${text}\n\n` : `${text}\n`;
-}
-
-/** Hand-made, so that `return()` reaches the source even when the first piece was never taken. */
-function encodeAll(
-  iterator: AsyncIterator<unknown> | Iterator<unknown>,
-  first: IteratorResult<unknown>,
-  events: boolean,
-): StreamBody {
-  let head: IteratorResult<unknown> | undefined = first;
-  const steps: AsyncIterator<string | Uint8Array> = {
-    async next() {
-      const step = head ?? (await iterator.next());
-      head = undefined;
-      return step.done === true
-        ? { done: true, value: undefined }
-        : { done: false, value: encode(step.value, events) };
-    },
-    async return() {
-      await iterator.return?.();
-      return { done: true, value: undefined };
-    },
-  };
-  return { [Symbol.asyncIterator]: () => steps };
-}
-
-/** `JSON.stringify` with bigints as strings, and `Map` and `Set` as errors wherever they stand. */
-export function stringify(value: unknown): string {
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(value);
-  } catch (error) {
-    // Only a bigint is worth a second, slower try; a cycle fails there again.
-    if (!(error instanceof TypeError)) throw error;
-    text = JSON.stringify(value, carry);
-  }
-  if (text === undefined) throw new TypeError(`a ${typeof value} cannot be sent as JSON`);
-  // A Map or Set shows as {} and nothing else does so wrongly: look again, slowly, only then.
-  if (text.includes("{}")) JSON.stringify(value, carry);
-  return text;
-}
-
-function carry(_name: string, value: unknown): unknown {
-  if (typeof value === "bigint") return String(value);
-  if (value instanceof Map)
-    throw new TypeError("a Map cannot be sent as JSON: return Object.fromEntries(map)");
-  if (value instanceof Set) throw new TypeError("a Set cannot be sent as JSON: return [...set]");
-  return value;
 }

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from "node:cluster";
 
-/** What a worker tells its parent. */
+/** What a worker sends to its parent. */
 export type WorkerMessage =
   | { readonly ready: string }
   | { readonly failed: string; readonly status: number }
@@ -19,11 +19,12 @@ export function serveWithWorkers(count: number, announce: (text: string) => void
     let ready = 0;
     let stopping = false;
     let status = 0;
-    let pause: NodeJS.Timeout | undefined;
+    /** Workers that are to be started after their pause. */
+    const pauses = new Set<NodeJS.Timeout>();
     const born = new Map<Worker, number>();
     const fork = () => {
       const worker = cluster.fork();
-      born.set(worker, Date.now());
+      born.set(worker, performance.now());
       worker.on("message", (message: WorkerMessage) => {
         if ("ready" in message) {
           ready++;
@@ -39,20 +40,24 @@ export function serveWithWorkers(count: number, announce: (text: string) => void
     };
     const stop = () => {
       stopping = true;
-      clearTimeout(pause);
+      for (const pause of pauses) clearTimeout(pause);
       for (const worker of born.keys()) worker.process.kill("SIGTERM");
       if (born.size === 0) resolve(status);
     };
     cluster.on("exit", (worker, code, signal) => {
-      const age = Date.now() - (born.get(worker) ?? 0);
+      const age = performance.now() - (born.get(worker) ?? 0);
       born.delete(worker);
       if (stopping) {
         if (born.size === 0) resolve(status);
         return;
       }
       console.error(`waymark: worker ${worker.process.pid} ended (${signal ?? code}); starting another`);
-      if (age > SHORT_LIFE_MS) fork();
-      else pause = setTimeout(fork, SHORT_LIFE_MS);
+      if (age > SHORT_LIFE_MS) return fork();
+      const pause = setTimeout(() => {
+        pauses.delete(pause);
+        fork();
+      }, SHORT_LIFE_MS);
+      pauses.add(pause);
     });
     const onSignal = () => (stopping ? process.exit(130) : stop());
     process.on("SIGTERM", onSignal);
@@ -61,7 +66,7 @@ export function serveWithWorkers(count: number, announce: (text: string) => void
   });
 }
 
-/** Tells the parent, and waits until it has been told. */
+/** Resolves once the message to the parent has been written. */
 export function tellParent(message: WorkerMessage): Promise<void> {
   return new Promise((resolve) => {
     if (process.send === undefined) resolve();

@@ -49,13 +49,17 @@ export function resolve(roots: readonly RouteModule[], segments: readonly string
   return best?.route === undefined ? undefined : target(best.route, segments, best.depth);
 }
 
-interface Walk {
+export interface Walk {
   readonly route: RouteClass | undefined;
   /** How many segments name modules and classes. */
   readonly depth: number;
+  /** The deepest module. */
+  readonly module: RouteModule;
+  /** False where the route is the module's fallback. */
+  readonly named: boolean;
 }
 
-function walk(root: RouteModule, segments: readonly string[]): Walk {
+export function walk(root: RouteModule, segments: readonly string[]): Walk {
   let module = root;
   let depth = 0;
   while (depth < segments.length) {
@@ -65,7 +69,7 @@ function walk(root: RouteModule, segments: readonly string[]): Walk {
     depth++;
   }
   const named = depth < segments.length ? lookUp(module.classes, segments[depth]!) : undefined;
-  if (named === undefined) return { route: module.fallback, depth };
+  if (named === undefined) return { route: module.fallback, depth, module, named: false };
   let route = named;
   depth++;
   while (depth < segments.length) {
@@ -74,7 +78,7 @@ function walk(root: RouteModule, segments: readonly string[]): Walk {
     route = member;
     depth++;
   }
-  return { route, depth };
+  return { route, depth, module, named: true };
 }
 
 function target(route: RouteClass, segments: readonly string[], depth: number): Target {

@@ -1,5 +1,5 @@
 import type { Application } from "../application.ts";
-import type { Answer } from "../http/answer.ts";
+import { type Answer, discard, endStream, isStream, type StreamBody } from "../http/answer.ts";
 import { HttpError, problemAnswer } from "../http/error.ts";
 import type { Incoming } from "../http/incoming.ts";
 
@@ -9,7 +9,10 @@ class FetchIncoming implements Incoming {
   readonly target: string;
   readonly scheme: string;
   readonly remoteAddress = undefined;
+  /** The URL says it. */
+  readonly requiresHost = false;
   readonly #request: Request;
+  readonly #authority: string;
 
   constructor(request: Request) {
     this.#request = request;
@@ -18,6 +21,7 @@ class FetchIncoming implements Incoming {
     const scheme = url.indexOf(":");
     this.scheme = url.slice(0, scheme);
     const path = url.indexOf("/", scheme + 3);
+    this.#authority = url.slice(scheme + 3, path);
     const fragment = url.indexOf("#", path);
     this.target = fragment === -1 ? url.slice(path) : url.slice(path, fragment);
   }
@@ -29,7 +33,7 @@ class FetchIncoming implements Incoming {
   header(name: string): string | undefined {
     const value = this.#request.headers.get(name);
     // The standard's Request has no Host header of its own; the URL says it.
-    return value ?? (name === "host" ? new URL(this.#request.url).host : undefined);
+    return value ?? (name === "host" ? this.#authority : undefined);
   }
 
   headers(): [string, string][] {
@@ -79,40 +83,58 @@ export async function fetchAdapter(application: Application, request: Request): 
   const incoming = new FetchIncoming(request);
   const answer = await application.handle(incoming);
   const report = (error: unknown) => application.report(error, incoming);
+  if (incoming.gone) discard(answer.body);
+  const sent = incoming.gone ? { ...answer, body: null } : answer;
   try {
-    return responseOf(answer, report);
+    return responseOf(sent, incoming, report);
   } catch (error) {
+    discard(answer.body);
     report(error);
-    return responseOf(problemAnswer(new HttpError(500)), report);
+    return responseOf(problemAnswer(new HttpError(500)), incoming, report);
   }
 }
 
-function responseOf({ status, headers, body }: Answer, report: (error: unknown) => void): Response {
+function responseOf({ status, headers, body }: Answer, incoming: Incoming, report: Report): Response {
   const pairs: [string, string][] = [];
   for (let at = 0; at < headers.length; at += 2) pairs.push([headers[at]!, headers[at + 1]!]);
-  const sent =
-    body === null || typeof body === "string" || body instanceof Uint8Array ? body : streamOf(body, report);
+  const sent = isStream(body) ? streamOf(body, incoming, report) : body;
   return new Response(sent as ConstructorParameters<typeof Response>[0], { status, headers: pairs });
 }
 
-function streamOf(
-  body: AsyncIterable<Uint8Array | string>,
-  report: (error: unknown) => void,
-): ReadableStream<Uint8Array> {
-  if (body instanceof ReadableStream) return body;
+type Report = (error: unknown) => void;
+
+/** The body as a stream that ends with its reader, and with the client. */
+function streamOf(body: StreamBody, { signal }: Incoming, report: Report): ReadableStream<Uint8Array> {
   const iterator = body[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
+  let left = () => {};
   return new ReadableStream({
+    start(controller) {
+      left = () => {
+        void endStream(body);
+        controller.error(signal.reason);
+      };
+      signal.addEventListener("abort", left, { once: true });
+    },
     async pull(controller) {
-      const step = await iterator.next().catch((error: unknown) => {
+      try {
+        let step = await iterator.next();
+        // What an empty piece is for, a Response has done already.
+        while (step.done !== true && step.value.length === 0) step = await iterator.next();
+        if (signal.aborted) return;
+        if (step.done !== true)
+          return controller.enqueue(typeof step.value === "string" ? encoder.encode(step.value) : step.value);
+        controller.close();
+      } catch (error) {
+        if (signal.aborted) return;
         report(error);
-        throw error;
-      });
-      if (step.done === true) controller.close();
-      else controller.enqueue(typeof step.value === "string" ? encoder.encode(step.value) : step.value);
+        controller.error(error);
+      }
+      signal.removeEventListener("abort", left);
     },
     async cancel() {
-      await iterator.return?.();
+      signal.removeEventListener("abort", left);
+      await endStream(body);
     },
   });
 }

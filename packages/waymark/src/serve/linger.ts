@@ -1,18 +1,19 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { cutIfStalled } from "./send-timeout.ts";
 
-/** How long, and how much of, a body that nobody reads is still taken, so that its sender sees the answer. */
+/** Bounds for reading on in a body that nothing uses, so that its sender sees the answer. */
 const LINGER_MS = 2_000;
 const LINGER_BYTES = 4 * 1024 * 1024;
 
 /**
- * Sends the answer whole, then takes what still comes, within bounds, and closes. For a request whose body is still
- * coming when its answer is ready: closing at once would reset the connection, and the sender would never see why;
- * reading on for ever would let it send for ever.
+ * Sends the whole answer, then reads on within bounds, and closes. For a request whose body is still coming when its
+ * answer is ready: closing at once would reset the connection, and the sender would not see the answer.
  */
 export function sendThenDrain(
   request: IncomingMessage,
   response: ServerResponse,
   body: string | Uint8Array | null,
+  sendTimeout: number,
 ): void {
   if (body === null) response.flushHeaders();
   else response.write(body);
@@ -23,6 +24,7 @@ export function sendThenDrain(
     request.off("end", finish);
     request.off("close", finish);
     response.end();
+    cutIfStalled(response, sendTimeout);
   };
   const timer = setTimeout(finish, LINGER_MS);
   const count = (piece: Uint8Array) => {

@@ -22,10 +22,27 @@ export class NodeIncoming implements Incoming {
     this.#expects = expectsContinue;
   }
 
+  get requiresHost(): boolean {
+    return this.#request.httpVersion === "1.1";
+  }
+
   header(name: string): string | undefined {
+    if (name === "host") return this.#host();
     const value: unknown = this.#request.headers[name];
     if (typeof value === "string") return value;
     return Array.isArray(value) ? value.join(", ") : undefined;
+  }
+
+  /** Node's own table of headers has the first Host alone. */
+  #host(): string | undefined {
+    const { rawHeaders } = this.#request;
+    let host: string | undefined;
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const name = rawHeaders[at]!;
+      if (name.length !== 4 || name.toLowerCase() !== "host") continue;
+      host = host === undefined ? rawHeaders[at + 1]! : `${host}, ${rawHeaders[at + 1]!}`;
+    }
+    return host;
   }
 
   headers(): [string, string][] {

@@ -1,9 +1,10 @@
 import type { ServerResponse } from "node:http";
-import type { StreamBody } from "../http/answer.ts";
+import { endStream, type StreamBody } from "../http/answer.ts";
+import { cutIfStalled } from "./send-timeout.ts";
 
 /**
- * Sends a body piece by piece: the next piece is asked for when the last has gone out. The source is told when the
- * client leaves; what it throws cuts the answer off, so that no client takes half of it for the whole.
+ * Sends a body piece by piece, each when the one before has gone out. Releases the body when the client leaves. A fault
+ * of the body cuts the connection, so that no client takes half of an answer for the whole.
  */
 export async function sendStream(
   response: ServerResponse,
@@ -17,7 +18,7 @@ export async function sendStream(
   response.on("close", () => {
     closed = true;
     wake?.();
-    if (!response.writableEnded) void Promise.resolve(iterator.return?.()).catch(() => undefined);
+    if (!response.writableEnded) void endStream(body);
   });
   const drained = () =>
     new Promise<void>((resolve) => {
@@ -37,7 +38,9 @@ export async function sendStream(
       if (step.done === true) break;
       if (!response.write(step.value)) await drained();
     }
-    if (!closed) response.end();
+    if (closed) return;
+    response.end();
+    cutIfStalled(response, sendTimeout);
   } catch (error) {
     if (!closed) report(error);
     response.destroy();

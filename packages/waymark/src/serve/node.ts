@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Application } from "../application.ts";
-import { type Answer, endStream, type StreamBody } from "../http/answer.ts";
+import { type Answer, discard, isStream } from "../http/answer.ts";
 import { HttpError, problemAnswer } from "../http/error.ts";
 import { sendThenDrain } from "./linger.ts";
+import { refuseVersion } from "./node-head.ts";
 import { NodeIncoming } from "./node-incoming.ts";
 import { sendStream } from "./node-stream.ts";
+import { cutIfStalled } from "./send-timeout.ts";
 
 export type NodeListener = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -27,6 +29,7 @@ export function nodeListener(application: Application, options: NodeAdapterOptio
     else send(incoming, request, response, answer);
   };
   return (request, response) => {
+    if (refuseVersion(request, response)) return;
     const incoming = new NodeIncoming(request, response, expectsContinue);
     // Node speaks of a request when its parser has come to the end of the headers. When all that was read has been
     // parsed, a body that came along is complete, and is taken without a listener, a flowing stream or a promise:
@@ -48,7 +51,7 @@ export function sendAnswer(
   const { headers } = answer;
   let { body } = answer;
   if (response.destroyed) {
-    if (isStream(body)) void endStream(body);
+    discard(body);
     return;
   }
   const lingering = incoming.hasBody && !request.complete;
@@ -58,7 +61,7 @@ export function sendAnswer(
   } catch (error) {
     // A header that HTTP cannot carry: the only fault that shows no earlier than here.
     report(error, incoming);
-    if (isStream(body)) void endStream(body);
+    discard(body);
     const instead = problemAnswer(new HttpError(500));
     response.writeHead(500, instead.headers);
     response.end(instead.body);
@@ -72,30 +75,14 @@ export function sendAnswer(
   const asLatin1 = answer.ascii === true && !lingering;
   if (typeof body === "string" && !asLatin1 && headers.length > 4 && !headers.every(isAscii))
     body = Buffer.from(body);
-  if (lingering && !incoming.holdsBack) sendThenDrain(request, response, body);
+  if (lingering && !incoming.holdsBack) sendThenDrain(request, response, body, sendTimeout);
   else if (body === null) response.end();
   // 0.2 of 10 us
   else if (asLatin1) response.end(body, "latin1");
   else response.end(body);
-  if (response.writableLength > 0) cutIfStalled(response, sendTimeout);
+  cutIfStalled(response, sendTimeout);
 }
 
 function isAscii(text: string): boolean {
   return /^[\0-\x7f]*$/.test(text);
-}
-
-/** A client that takes nothing keeps the answer in memory: the socket's own idle timer ends that. */
-function cutIfStalled(response: ServerResponse, sendTimeout: number): void {
-  const { socket } = response;
-  if (socket === null || sendTimeout === 0) return;
-  const cut = () => response.destroy();
-  socket.setTimeout(sendTimeout, cut);
-  response.once("close", () => {
-    socket.setTimeout(0);
-    socket.off("timeout", cut);
-  });
-}
-
-function isStream(body: Answer["body"]): body is StreamBody {
-  return body !== null && typeof body === "object" && !(body instanceof Uint8Array);
 }

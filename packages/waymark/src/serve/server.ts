@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from "node:net";
 import type { ServerLimits } from "../application/options.ts";
 import type { Application } from "../application.ts";
 import { HttpError, problemAnswer } from "../http/error.ts";
+import { REASONS } from "../http/status.ts";
 import { type NodeAdapterOptions, type NodeListener, nodeListener } from "./node.ts";
 
 // An import of `node:http` reads all that it exports, `WebSocket` among it, which loads the whole of fetch:
@@ -39,7 +40,7 @@ export async function startServer(application: Application, options: ServerOptio
     keepAliveTimeout: limits.keepAliveTimeout ?? 65_000,
     maxHeaderSize: limits.maxHeaderSize ?? 16 * 1024,
     connectionsCheckingInterval: limits.checkInterval ?? 5_000,
-    // Node's own refusal has no body; ours is below.
+    // Node's own refusal has no body; the application's has.
     requireHostHeader: false,
   });
   if (limits.maxConnections !== undefined) server.maxConnections = limits.maxConnections;
@@ -48,8 +49,7 @@ export async function startServer(application: Application, options: ServerOptio
     (listener: (request: IncomingMessage, response: ServerResponse) => void) =>
     (request: IncomingMessage, response: ServerResponse) => {
       if (stopping) response.shouldKeepAlive = false;
-      if (request.headers.host === undefined && request.httpVersion === "1.1") refuseHostless(response);
-      else listener(request, response);
+      listener(request, response);
     };
   const { listener = nodeListener } = options;
   server.on("request", serving(listener(application, { sendTimeout })));
@@ -63,20 +63,36 @@ export async function startServer(application: Application, options: ServerOptio
     port: address.port,
     async stop() {
       stopping = true;
+      application.closeEventStreams();
       await drain(server, drainTimeout);
       await application.stop();
     },
   };
 }
 
+/** A server that listens may fail later, to accept for one: without a listener that error would end the process. */
 function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
       server.off("error", reject);
+      server.on("error", acceptFaultLog());
       resolve();
     });
   });
+}
+
+/** How often the same fault is logged at most: without free descriptors every connection brings it. */
+const FAULT_LOG_MS = 10_000;
+
+function acceptFaultLog(): (error: Error) => void {
+  let quietUntil = 0;
+  return (error) => {
+    const now = performance.now();
+    if (now < quietUntil) return;
+    quietUntil = now + FAULT_LOG_MS;
+    console.error(`waymark: cannot accept a connection: ${error.message}`);
+  };
 }
 
 async function drain(server: Server, drainTimeout: number): Promise<void> {
@@ -89,20 +105,13 @@ async function drain(server: Server, drainTimeout: number): Promise<void> {
   clearTimeout(cut);
 }
 
-/** RFC 9112 section 3.2: a request of HTTP/1.1 without a Host is answered with 400. */
-function refuseHostless(response: ServerResponse): void {
-  const { status, headers, body } = problemAnswer(new HttpError(400, "the request has no Host header"));
-  response.writeHead(status, [...headers, "connection", "close"]);
-  response.end(body);
-}
-
 const STATUS_OF_FAULT: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** What is not HTTP, or came too slowly, never reaches the application; it gets problem details like anything else. */
+/** Problem details for what never reaches the application: what is not HTTP, is too large or too slow. */
 function refuseBroken(error: NodeJS.ErrnoException, socket: Socket): void {
   const started = (socket as { _httpMessage?: ServerResponse | null })._httpMessage?.headersSent ?? false;
   if (!socket.writable || started || error.code === "ECONNRESET") {
@@ -111,7 +120,7 @@ function refuseBroken(error: NodeJS.ErrnoException, socket: Socket): void {
   }
   const status = STATUS_OF_FAULT[error.code ?? ""] ?? 400;
   const { headers, body } = problemAnswer(new HttpError(status, detailOf(status)));
-  const lines = [`HTTP/1.1 ${status} ${status === 431 ? "Request Header Fields Too Large" : "Bad Request"}`];
+  const lines = [`HTTP/1.1 ${status} ${REASONS[status]}`];
   for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);
   socket.end(`${lines.join("\r\n")}\r\nconnection: close\r\n\r\n${body as string}`);
 }
@@ -119,5 +128,6 @@ function refuseBroken(error: NodeJS.ErrnoException, socket: Socket): void {
 function detailOf(status: number): string {
   if (status === 431) return "the request line and headers are too large";
   if (status === 408) return "the request took too long to arrive";
+  if (status === 413) return "the chunk extensions of the body are too large";
   return "the request is not valid HTTP/1.1";
 }

@@ -83,7 +83,8 @@ export function asgiDriver(application: AsgiApplication): Driver {
 function scopeOf({ method, target, headers, body, chunked }: CaseRequest): AsgiHttpScope {
   const mark = target.indexOf("?");
   const raw = mark === -1 ? target : target.slice(0, mark);
-  const all: [string, string][] = [["host", "localhost"], ...(headers as [string, string][])];
+  const all = [...(headers as [string, string][])];
+  if (!all.some(([name]) => name === "host")) all.unshift(["host", "localhost"]);
   if (body !== undefined)
     all.push(
       chunked === undefined ? ["content-length", String(body.length)] : ["transfer-encoding", "chunked"],

@@ -23,6 +23,8 @@ const WSGIREF: Exceptions = {
   "returned: nothing": "wsgiref adds a Content-Length to what may not have one",
 };
 
+const AUTHORITY = "the path below the application has no authority; only the Host header names the host";
+
 const UNTYPED = "wsgiref.validate asks for a Content-Type where there is no content";
 
 /** Rows of the table that a server does not carry as they stand, each with the reason. */
@@ -30,15 +32,21 @@ export const EXCEPTIONS: Readonly<Record<ServerName, Exceptions>> = {
   uvicorn: {},
   hypercorn: {},
   daphne: {},
-  gunicorn: {},
-  "gunicorn-threads": {},
+  gunicorn: { "absolute-form with user information": AUTHORITY },
+  "gunicorn-threads": { "absolute-form with user information": AUTHORITY },
   wsgiref: WSGIREF,
   "wsgiref-validate": {
     ...WSGIREF,
+    "absolute-form with user information": TARGET,
     "HEAD does not run a generator": UNTYPED,
     "returned: empty": UNTYPED,
     "returned: accepted": UNTYPED,
     "returned: redirect": UNTYPED,
     "returned: moved": UNTYPED,
+    "returned: elsewhere": UNTYPED,
+    "returned: reset": UNTYPED,
+    "HEAD opens no stream: no_file_response": UNTYPED,
+    "after() may rebuild an empty answer": UNTYPED,
+    "after() may rebuild a HEAD answer": UNTYPED,
   },
 };

@@ -123,7 +123,7 @@ export const controllerCases: readonly Case[] = [
   {
     name: "a preflight",
     method: "OPTIONS",
-    target: "/tail",
+    target: "/tail/1",
     headers: {
       ...ORIGIN,
       "access-control-request-method": "PUT",

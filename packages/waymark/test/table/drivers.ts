@@ -42,7 +42,8 @@ export function socketDriver(port: number): Driver {
 }
 
 function written({ method, target, headers, body, chunked }: CaseRequest): Buffer {
-  const lines = [`${method} ${target} HTTP/1.1`, "host: localhost", "connection: close"];
+  const lines = [`${method} ${target} HTTP/1.1`, "connection: close"];
+  if (!headers.some(([name]) => name === "host")) lines.push("host: localhost");
   for (const [name, value] of headers) lines.push(`${name}: ${value}`);
   if (body !== undefined) {
     lines.push(chunked === undefined ? `content-length: ${body.length}` : "transfer-encoding: chunked");

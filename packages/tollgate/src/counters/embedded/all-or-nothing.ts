@@ -1,10 +1,10 @@
 /**
- * All-or-nothing in the embedded store: the locks of all shards of a request are held, in order, from the first look
- * to the last change, so that no other thread sees or makes a state in between. (A thread that is terminated between
- * two of the changes leaves the rest of that one call, which nobody will answer, uncounted.) Four counters take 0.25 µs
- * with their hints, 0.4 without.
+ * Requests whose counts hold each other back, in the embedded store (`hold-back.ts` has the rule). The thread holds the
+ * locks of all shards of the request, in order, from the first look to the last change, so that no other thread sees or
+ * makes a state in between. (A thread that is terminated between two of the changes leaves the rest of that one call,
+ * which nobody will answer, uncounted.) Four counters take 0.25 µs with their hints, 0.4 without.
  */
-import { type Count, type CountRequest, Outcome } from "../store.ts";
+import { type Count, type CountRequest, HoldBack, Outcome, Refuses } from "../store.ts";
 import { COUNT_WORD } from "./entry.ts";
 import type { Hint, HintCache } from "./hints.ts";
 import type { KeyScratch } from "./key.ts";
@@ -22,6 +22,7 @@ interface Part {
   entry: number;
   before: number;
   position: number;
+  /** On the first count of a counter: whether one of its counts exceeds its limit. */
   exceeds: boolean;
 }
 
@@ -40,8 +41,8 @@ export class AllOrNothing {
   }
 
   /**
-   * Judges the counts in order, each at the position that the earlier ones of its counter leave it at; one that
-   * would go over its limit leaves the position as it is. Counts all, or none.
+   * Counts in order, each at the position that the earlier counts of its counter leave. Where the request is refused,
+   * only the counters that exceed their limit grow.
    * @throws {StoreError} STORE_UNAVAILABLE, before anything changed
    */
   count(request: CountRequest): void {
@@ -49,8 +50,8 @@ export class AllOrNothing {
     let mask = 0;
     for (const part of parts) mask |= 1 << part.shard;
     this.#lock(mask);
-    if (this.#judge(request, parts)) this.#write(request, parts);
-    else refuse(request, parts);
+    if (this.#isHeld(request, parts)) hold(request, parts);
+    this.#write(request, parts);
     this.#unlock(mask);
   }
 
@@ -96,9 +97,12 @@ export class AllOrNothing {
       if ((mask & (1 << index)) !== 0) this.#table.shards[index]!.release();
   }
 
-  #judge(request: CountRequest, parts: readonly Part[]): boolean {
-    const { counts } = request;
-    let fits = true;
+  /** Fills in the results as if all are counted. @returns whether the counts that do not exceed are held back */
+  #isHeld(request: CountRequest, parts: readonly Part[]): boolean {
+    const { counts, holdBack } = request;
+    let isHeld = holdBack === HoldBack.ALWAYS;
+    let together = 0;
+    let exceeding = 0;
     for (let index = 0; index < counts.length; index++) {
       const count = counts[index]!;
       const part = parts[index]!;
@@ -108,14 +112,19 @@ export class AllOrNothing {
         part.entry = this.#find(part, count, shard);
         part.before = part.entry === 0 ? 0 : shard.words[part.entry + COUNT_WORD]!;
         part.position = part.before;
+        part.exceeds = false;
       }
-      part.exceeds = count.hits >= 0 && own.position + count.hits > count.limit;
-      if (part.exceeds) fits = false;
-      else own.position = plus(own.position, count.hits);
+      own.position = plus(own.position, count.hits);
       count.outcome = Outcome.COUNTED;
       count.after = own.position;
+      const exceeds = count.hits >= 0 && own.position > count.limit;
+      if (exceeds) own.exceeds = true;
+      if (count.refuses === Refuses.TOGETHER) {
+        together += 1;
+        if (exceeds) exceeding += 1;
+      } else if (exceeds && count.refuses === Refuses.ALWAYS) isHeld = true;
     }
-    return fits;
+    return isHeld || (together > 0 && together === exceeding);
   }
 
   #find(part: Part, { stem, windowStart }: Count, shard: Shard): number {
@@ -178,11 +187,16 @@ function linkMany(counts: readonly Count[], parts: readonly Part[]): void {
   }
 }
 
-function refuse(request: CountRequest, parts: readonly Part[]): void {
+function hold(request: CountRequest, parts: readonly Part[]): void {
   const { counts } = request;
   for (let index = 0; index < counts.length; index++) {
     const part = parts[index]!;
-    counts[index]!.outcome = part.exceeds ? Outcome.EXCEEDS : Outcome.HELD;
-    counts[index]!.after = parts[part.first]!.before;
+    const own = parts[part.first]!;
+    if (own.exceeds) continue;
+    const count = counts[index]!;
+    if (own === part) own.position = own.before;
+    if (count.hits < 0) own.position = plus(own.position, count.hits);
+    else count.outcome = Outcome.HELD;
+    count.after = own.position;
   }
 }

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { makeCount, makeRequest } from "../../../test/counters/conformance.ts";
+import { HoldBack } from "../store.ts";
 import { EmbeddedStore } from "./embedded-store.ts";
 import { attachBlock, layoutOf } from "./layout.ts";
 import { CLASS_COUNT, classOf, guaranteedSegments, listOf } from "./lists.ts";
@@ -56,7 +57,7 @@ describe("a full store", () => {
   });
 
   for (const size of SIZES)
-    test(`many keys of ${size} s free no used-up counter of any length, nor does all-or-nothing`, () => {
+    test(`many keys of ${size} s free no used-up counter of any length, nor do counts that hold each other back`, () => {
       const store = makeStore(1024 ** 2);
       for (const own of SIZES)
         for (let index = 0; index < 50; index++) add(store, `own${own}.${index}:`, own, LIMIT);
@@ -65,7 +66,12 @@ describe("a full store", () => {
         const counts = ["a", "b"].map((name) =>
           makeCount({ stem: `${name}${index}:`, windowSize: size, windowStart }),
         );
-        store.count(makeRequest(counts, { now: NOW, allOrNothing: index % 2 === 0 }));
+        store.count(
+          makeRequest(counts, {
+            now: NOW,
+            holdBack: index % 2 === 0 ? HoldBack.WHEN_REFUSED : HoldBack.NEVER,
+          }),
+        );
       }
       assert.ok(store.statistics().evicted > 20_000);
       assert.equal(store.statistics().evictedProtected, 0);

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { makeCount, makeRequest } from "../../../test/counters/conformance.ts";
 import { ModelStore } from "../../../test/counters/model.ts";
-import type { Count } from "../store.ts";
+import { type Count, HoldBack, Refuses } from "../store.ts";
 import { EmbeddedStore } from "./embedded-store.ts";
 
 const START = 1_800_000_000_000;
@@ -25,8 +25,8 @@ const KEYS = [
 interface Step {
   readonly advance: number;
   readonly lag: number;
-  readonly allOrNothing: boolean;
-  readonly counts: readonly { key: number; hits: number; limit: number }[];
+  readonly holdBack: HoldBack;
+  readonly counts: readonly { key: number; hits: number; limit: number; refuses: Refuses }[];
 }
 
 const hits = fc.oneof(
@@ -44,12 +44,18 @@ const steps = (keys: number): fc.Arbitrary<Step[]> =>
         { weight: 1, arbitrary: fc.integer({ min: 0, max: 200_000_000 }) },
       ),
       lag: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 999 })),
-      allOrNothing: fc.boolean(),
+      holdBack: fc.constantFrom(
+        HoldBack.NEVER,
+        HoldBack.WHEN_REFUSED,
+        HoldBack.WHEN_REFUSED,
+        HoldBack.ALWAYS,
+      ),
       counts: fc.array(
         fc.record({
           key: fc.nat({ max: keys - 1 }),
           hits,
           limit: fc.oneof(fc.integer({ min: 0, max: 12 }), fc.constant(2 ** 32 - 1)),
+          refuses: fc.constantFrom(Refuses.NEVER, Refuses.ALWAYS, Refuses.TOGETHER, Refuses.TOGETHER),
         }),
         { maxLength: 20 },
       ),
@@ -58,7 +64,12 @@ const steps = (keys: number): fc.Arbitrary<Step[]> =>
   );
 
 /** A count in the window that a clock at `now` is in. */
-function countAt(stem: string, size: number, now: number, fields: { hits: number; limit: number }): Count {
+function countAt(
+  stem: string,
+  size: number,
+  now: number,
+  fields: { hits: number; limit: number; refuses?: Refuses },
+): Count {
   const seconds = Math.floor(now / 1000);
   return makeCount({ stem, windowSize: size, windowStart: seconds - (seconds % size), ...fields });
 }
@@ -79,7 +90,7 @@ describe("embedded store against a Map", () => {
           const counts = step.counts.map(({ key, ...fields }) =>
             countAt(KEYS[key]!, SIZES[key % SIZES.length]!, at, fields),
           );
-          const request = makeRequest(counts, { allOrNothing: step.allOrNothing, now: at });
+          const request = makeRequest(counts, { holdBack: step.holdBack, now: at });
           const expected = model.count(request);
           store.count(request);
           assert.deepEqual(results(counts), expected);
@@ -102,7 +113,7 @@ describe("embedded store against a Map", () => {
           const counts = step.counts.map(({ key, ...fields }) =>
             countAt(KEYS[key]!, SIZES[key % SIZES.length]!, now, fields),
           );
-          const request = makeRequest(counts, { allOrNothing: step.allOrNothing, now });
+          const request = makeRequest(counts, { holdBack: step.holdBack, now });
           const expected = model.count(request);
           (turns.next().value ? peer : store).count(request);
           assert.deepEqual(results(counts), expected);
@@ -132,7 +143,9 @@ describe("embedded store against a Map", () => {
             const counts = [countAt(`d|address=10.0.0.${key}|${size}:`, size, now, limits)];
             // Some with another one, so that what one is found by goes while the other one is made.
             if (key % 3 === 0) counts.push(countAt(`d|pair=${key % 50}|${size}:`, size, now, limits));
-            store.count(makeRequest(counts, { now, allOrNothing: key % 2 === 0 }));
+            store.count(
+              makeRequest(counts, { now, holdBack: key % 2 === 0 ? HoldBack.WHEN_REFUSED : HoldBack.NEVER }),
+            );
             for (const { stem, windowStart, after } of counts) {
               const name = stem + windowStart;
               const before = known.get(name) ?? 0;

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { makeCount, makeRequest } from "../../../test/counters/conformance.ts";
+import { HoldBack } from "../store.ts";
 import { EmbeddedStore } from "./embedded-store.ts";
 import { layoutOf, MAX_SIZE_IN_BYTES, MIN_SIZE_IN_BYTES } from "./layout.ts";
 
@@ -76,7 +77,7 @@ describe("reclaiming", () => {
   });
 
   test("an evicted counter begins anew, however it was found before", () => {
-    for (const allOrNothing of [false, true]) {
+    for (const holdBack of [HoldBack.NEVER, HoldBack.WHEN_REFUSED]) {
       const store = small();
       const both = () => {
         const counts = [60, 86_400].map((windowSize) =>
@@ -86,7 +87,7 @@ describe("reclaiming", () => {
             windowStart: NOW / 1000 - ((NOW / 1000) % windowSize),
           }),
         );
-        store.count(makeRequest(counts, { now: NOW, allOrNothing }));
+        store.count(makeRequest(counts, { now: NOW, holdBack }));
         return counts.map(({ after }) => after);
       };
       fill(store, "first", 60);

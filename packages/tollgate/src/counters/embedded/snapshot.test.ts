@@ -231,7 +231,7 @@ describe("snapshot of the embedded store", () => {
       const store = await EmbeddedStore.open({ snapshotPath: process.argv[1], report: console.log });
       for (let index = 0; index < 20_000; index++) {
         const count = { stem: "k" + index, windowStart: ${START}, windowSize: 1e8, hits: 1, limit: 9 };
-        store.count({ counts: [count], allOrNothing: false, now: ${NOW}, deadline: 0 });
+        store.count({ counts: [count], holdBack: 0, now: ${NOW}, deadline: 0 });
       }
       await store.close();`;
     const limited = 'ulimit -f 8; exec "$0" --input-type=module --eval "$1" "$2"';

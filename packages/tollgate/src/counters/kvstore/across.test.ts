@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Count, type CountRequest, Outcome, StoreError } from "../store.ts";
+import { countTogether } from "../hold-back.ts";
+import { type Count, type CountRequest, HoldBack, Outcome, Refuses, StoreError } from "../store.ts";
 import { countAcross, type Part } from "./across.ts";
 
-const { COUNTED, EXCEEDS, HELD } = Outcome;
+const { COUNTED, HELD } = Outcome;
+const { NEVER, TOGETHER } = Refuses;
 
-function count(stem: string, hits: number, limit: number): Count {
-  return { stem, windowStart: 0, windowSize: 60, hits, limit, outcome: COUNTED, after: -1 };
+function count(stem: string, hits: number, limit: number, refuses: Refuses = Refuses.ALWAYS): Count {
+  return { stem, windowStart: 0, windowSize: 60, hits, limit, refuses, outcome: COUNTED, after: -1 };
 }
 
 /** A store of one part, as exact as ours, that can be made to misbehave between the two steps. */
@@ -26,41 +28,37 @@ class Server {
       for (const one of request.counts) Object.assign(one, { outcome: this.answer, after: 0 });
       return;
     }
-    const now = new Map(this.values);
-    let over = false;
-    for (const one of request.counts) {
-      const after = Math.max(0, (now.get(one.stem) ?? 0) + one.hits);
-      const exceeds = request.allOrNothing && one.hits >= 0 && after > one.limit;
-      one.outcome = exceeds ? EXCEEDS : request.allOrNothing ? HELD : COUNTED;
-      one.after = exceeds ? (now.get(one.stem) ?? 0) : after;
-      if (!exceeds) now.set(one.stem, after);
-      over ||= exceeds;
-    }
-    if (over) {
-      for (const one of request.counts) one.after = this.values.get(one.stem) ?? 0;
-      return;
-    }
-    for (const one of request.counts) one.outcome = COUNTED;
-    for (const [stem, value] of now) this.values.set(stem, value);
+    const looks = request.counts.map(({ stem }) => ({
+      outcome: COUNTED,
+      after: this.values.get(stem) ?? 0,
+    }));
+    countTogether(request.counts, looks, request.holdBack);
+    for (const { stem, outcome, after } of request.counts)
+      if (outcome === COUNTED) this.values.set(stem, after);
   }
 }
 
 function setUp() {
   const [left, right] = [new Server(), new Server()];
-  const run = (one: Count[], other: Count[], deadline = 0) => {
+  const takenBack: string[] = [];
+  const run = (
+    one: Count[],
+    other: Count[],
+    { deadline = 0, holdBack = HoldBack.WHEN_REFUSED as HoldBack } = {},
+  ) => {
     const parts: Part[] = [
       { counts: one, count: (request) => left.count(request) },
       { counts: other, count: (request) => right.count(request) },
     ];
     const counts = [...one, ...other];
-    return countAcross({ counts, allOrNothing: true, now: 0, deadline }, parts).then(() =>
-      counts.map(({ outcome, after }) => [outcome, after]),
-    );
+    return countAcross({ counts, holdBack, now: 0, deadline }, parts, (taken) =>
+      takenBack.push(...taken.map(({ stem }) => stem)),
+    ).then(() => counts.map(({ outcome, after }) => [outcome, after]));
   };
-  return { left, right, run };
+  return { left, right, run, takenBack };
 }
 
-describe("all-or-nothing over several servers", () => {
+describe("counts that hold each other back over several servers", () => {
   test("counts all where all fit", async () => {
     const { run } = setUp();
     assert.deepEqual(await run([count("a", 2, 5)], [count("b", 1, 5), count("b", 1, 5)]), [
@@ -70,39 +68,96 @@ describe("all-or-nothing over several servers", () => {
     ]);
   });
 
-  test("looks only, where one does not fit", async () => {
+  test("counts the counter that exceeds, and only looks at the others", async () => {
     const { left, right, run } = setUp();
     right.values.set("b", 5);
     assert.deepEqual(await run([count("a", 2, 5)], [count("b", 1, 5), count("c", 0, 5)]), [
       [HELD, 0],
-      [EXCEEDS, 5],
+      [COUNTED, 6],
       [HELD, 0],
     ]);
     assert.deepEqual([...left.values], [["a", 0]]);
     assert.equal(left.requests.length, 1);
+    assert.equal(right.values.get("b"), 6);
   });
 
-  test("the same counter twice is judged at its own position", async () => {
+  test("every counter that exceeds is counted", async () => {
+    const { run } = setUp();
+    assert.deepEqual(await run([count("a", 2, 1), count("z", 1, 5)], [count("b", 6, 5)]), [
+      [COUNTED, 2],
+      [HELD, 0],
+      [COUNTED, 6],
+    ]);
+  });
+
+  test("the same counter twice has a position for each count", async () => {
     const { run } = setUp();
     assert.deepEqual(await run([count("a", 3, 5), count("a", 3, 5)], [count("b", 1, 5)]), [
-      [HELD, 0],
-      [EXCEEDS, 0],
+      [COUNTED, 3],
+      [COUNTED, 6],
       [HELD, 0],
     ]);
+  });
+
+  test("a count in shadow mode holds nothing back", async () => {
+    const { run } = setUp();
+    assert.deepEqual(await run([count("a", 2, 1, NEVER)], [count("b", 1, 5)]), [
+      [COUNTED, 2],
+      [COUNTED, 1],
+    ]);
+  });
+
+  test("quotas refuse together, over all servers", async () => {
+    for (const [limit, held] of [
+      [5, false],
+      [0, true],
+    ] as const) {
+      const { run } = setUp();
+      assert.deepEqual(
+        await run([count("a", 1, 0, TOGETHER), count("x", 1, 9)], [count("b", 1, limit, TOGETHER)]),
+        [[COUNTED, 1], held ? [HELD, 0] : [COUNTED, 1], [COUNTED, 1]],
+      );
+    }
+  });
+
+  test("quotas that come to refuse together between the look and the count", async () => {
+    const { left, right, run } = setUp();
+    right.before = () => {
+      if (right.requests.length === 2) right.values.set("b", 5);
+    };
+    assert.deepEqual(
+      await run([count("a", 1, 0, TOGETHER), count("x", 1, 9)], [count("b", 1, 5, TOGETHER)]),
+      [
+        [COUNTED, 1],
+        [HELD, 0],
+        [COUNTED, 6],
+      ],
+    );
+    assert.equal(left.values.get("x"), 0);
+  });
+
+  test("a count outside the request holds back all that do not exceed, without a look", async () => {
+    const { left, right, run } = setUp();
+    assert.deepEqual(await run([count("a", 1, 5)], [count("b", 6, 5)], { holdBack: HoldBack.ALWAYS }), [
+      [HELD, 0],
+      [COUNTED, 6],
+    ]);
+    assert.equal(left.requests.length + right.requests.length, 2);
   });
 
   test("somebody was quicker between the look and the count: what others counted is given back", async () => {
-    const { left, right, run } = setUp();
+    const { left, right, run, takenBack } = setUp();
     left.values.set("a", 1);
-    right.before = ({ allOrNothing }) => {
-      if (allOrNothing) right.values.set("b", 5);
+    right.before = ({ holdBack }) => {
+      if (holdBack !== HoldBack.NEVER) right.values.set("b", 5);
     };
     assert.deepEqual(await run([count("a", 2, 9), count("z", -1, 9)], [count("b", 1, 5)]), [
       [HELD, 1],
-      [HELD, 0],
-      [EXCEEDS, 5],
+      [COUNTED, 0],
+      [COUNTED, 6],
     ]);
     assert.equal(left.values.get("a"), 1);
+    assert.deepEqual(takenBack, ["a"]);
   });
 
   test("a server that fails at the look: nothing is counted", async () => {
@@ -116,8 +171,8 @@ describe("all-or-nothing over several servers", () => {
 
   test("a server that fails at the count: what the other counted is given back, the failure is told", async () => {
     const { left, right, run } = setUp();
-    right.before = ({ allOrNothing }) => {
-      if (allOrNothing) throw new StoreError("STORE_UNAVAILABLE", "gone");
+    right.before = ({ holdBack }) => {
+      if (holdBack !== HoldBack.NEVER) throw new StoreError("STORE_UNAVAILABLE", "gone");
     };
     await assert.rejects(run([count("a", 2, 9)], [count("b", 1, 5)]), { code: "STORE_UNAVAILABLE" });
     assert.equal(left.values.get("a"), 0);
@@ -125,15 +180,15 @@ describe("all-or-nothing over several servers", () => {
 
   test("a giving back that fails is not the caller's trouble", async () => {
     const { left, right, run } = setUp();
-    right.before = ({ allOrNothing }) => {
-      if (allOrNothing) right.values.set("b", 5);
+    right.before = ({ holdBack }) => {
+      if (holdBack !== HoldBack.NEVER) right.values.set("b", 5);
     };
     left.before = ({ counts }) => {
       if (counts[0]!.hits < 0) throw new StoreError("STORE_UNAVAILABLE", "gone");
     };
     const [first, second] = await run([count("a", 2, 9)], [count("b", 1, 5)]);
     assert.equal(first![0], HELD);
-    assert.deepEqual(second, [EXCEEDS, 5]);
+    assert.deepEqual(second, [COUNTED, 6]);
   });
 
   test("the giving back holds up nobody beyond its deadline, nor who is told of a failure", async () => {
@@ -142,17 +197,19 @@ describe("all-or-nothing over several servers", () => {
       left.values.set("a", 1);
       const gate = Promise.withResolvers<void>();
       left.hold = ({ counts }) => (counts[0]!.hits < 0 ? gate.promise : undefined);
-      right.before = ({ allOrNothing }) => {
-        if (allOrNothing && fails) throw new StoreError("STORE_UNAVAILABLE", "gone");
-        if (allOrNothing) right.values.set("b", 5);
+      right.before = ({ holdBack }) => {
+        if (holdBack !== HoldBack.NEVER && fails) throw new StoreError("STORE_UNAVAILABLE", "gone");
+        if (holdBack !== HoldBack.NEVER) right.values.set("b", 5);
       };
-      const running = run([count("a", 2, 9), count("a", 3, 9)], [count("b", 1, 5)], fails ? 0 : 20);
+      const running = run([count("a", 2, 9), count("a", 3, 9)], [count("b", 1, 5)], {
+        deadline: fails ? 0 : 20,
+      });
       if (fails) await assert.rejects(running, { code: "STORE_UNAVAILABLE" });
       else
         assert.deepEqual(await running, [
           [HELD, 1],
           [HELD, 1],
-          [EXCEEDS, 5],
+          [COUNTED, 6],
         ]);
       assert.equal(left.values.get("a"), 6, "not yet given back");
       gate.resolve();
@@ -163,10 +220,10 @@ describe("all-or-nothing over several servers", () => {
 
   test("the time that the look took is not given to the count once more", async () => {
     const { left, run } = setUp();
-    left.hold = async ({ allOrNothing }) => {
-      if (!allOrNothing) await new Promise((resolve) => setTimeout(resolve, 15));
+    left.hold = async ({ holdBack }) => {
+      if (holdBack === HoldBack.NEVER) await new Promise((resolve) => setTimeout(resolve, 15));
     };
-    await run([count("a", 1, 9)], [count("b", 1, 9)], 1000);
+    await run([count("a", 1, 9)], [count("b", 1, 9)], { deadline: 1000 });
     const [look, counted] = left.requests;
     assert.equal(look!.now, 0);
     assert.ok(counted!.now >= 14, `${counted!.now} ms have passed`);
@@ -190,8 +247,8 @@ describe("all-or-nothing over several servers", () => {
 
   test("an instance that falls sick between the look and the count, and denies: what the other one counted is given back", async () => {
     const { left, right, run } = setUp();
-    right.before = ({ allOrNothing }) => {
-      if (allOrNothing) right.answer = Outcome.DENIED;
+    right.before = ({ holdBack }) => {
+      if (holdBack !== HoldBack.NEVER) right.answer = Outcome.DENIED;
     };
     assert.deepEqual(await run([count("a", 2, 9)], [count("b", 1, 5)]), [
       [HELD, 0],

@@ -1,46 +1,98 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Count, CountRequest } from "../store.ts";
-import { Outcome } from "../store.ts";
+import { countTogether, exceedsLimit, isRefused } from "../hold-back.ts";
+import { type Count, type CountRequest, HoldBack, Outcome, Refuses } from "../store.ts";
 
-/** Counts that one atomic step can count, and who counts them. */
+/** Counts that one atomic step can count, and the way to count them. */
 export interface Part {
   readonly counts: readonly Count[];
   count(request: CountRequest): void | Promise<void>;
 }
 
+export type TakenBack = (counts: readonly Count[]) => void;
+
 /**
- * All-or-nothing over several slots, servers or instances, where no single step reaches all counters: look first;
- * where everything fits, count each part all-or-nothing; where one part refuses after all (somebody else was
- * quicker), give back what the others counted. The bound: between the two steps and the giving back, calls of
- * other callers may see, and be refused by, the hits of calls that are held in the end; no hit stays behind unless
- * the store fails in between.
+ * Counts that may hold each other back over several slots, servers or instances, where no single step reaches all
+ * counters. First it looks at all of them. Where the looks refuse the request, only the parts with a counter that
+ * exceeds, or with a refund, count, and hold the rest of their counts back. Otherwise every part counts. Where a part refuses all the same
+ * (another caller was quicker), the others take back what they counted.
+ *
+ * The bound: between the steps other callers may see, and be refused by, hits of calls that are held in the end. A
+ * call may pass uncounted where a refund brought the exceeding counter below its limit between the two steps. No hit
+ * stays behind unless the store fails in between.
+ * @param onTakenBack called when hits were taken back, also where the store may have failed to
  * @throws {StoreError} of the first part that failed, after all parts have ended
  */
-export async function countAcross(request: CountRequest, parts: readonly Part[]): Promise<void> {
+export async function countAcross(
+  request: CountRequest,
+  parts: readonly Part[],
+  onTakenBack: TakenBack = () => {},
+): Promise<void> {
   const begun = performance.now();
+  /** The time on the caller's clock: what is left of its patience is measured from it. */
+  const clock = () => request.now + (performance.now() - begun);
+  if (request.holdBack === HoldBack.ALWAYS) {
+    const ends = await countParts(request, parts);
+    for (const end of ends) if (end.status === "rejected") throw end.reason;
+    return;
+  }
   const looks = parts.map(({ counts }) => counts.map((count) => ({ ...count, hits: 0 })));
-  const looked = await Promise.allSettled(
-    parts.map(async (part, i) => part.count({ ...request, allOrNothing: false, counts: looks[i]! })),
+  const looked = await countParts(
+    { ...request, holdBack: HoldBack.NEVER },
+    parts.map((part, i) => ({ ...part, counts: looks[i]! })),
   );
   for (const end of looked) if (end.status === "rejected") throw end.reason;
-  if (exceeding(parts, looks)) return;
-  // The caller's patience is what is left of it: it is measured from `now`.
-  const now = request.now + (performance.now() - begun);
-  const ends = await Promise.allSettled(
-    parts.map(async (part) => part.count({ ...request, now, allOrNothing: true, counts: part.counts })),
+  const refused = countTogether(
+    parts.flatMap(({ counts }) => counts),
+    looks.flat(),
+    request.holdBack,
   );
-  const failed = ends.find((end) => end.status === "rejected");
-  if (failed === undefined && !parts.some(isRefused)) return;
-  const counted = parts.filter(
-    (part, i) => ends[i]!.status === "fulfilled" && part.counts[0]!.outcome === Outcome.COUNTED,
-  );
-  const givenBack = Promise.all(counted.map((part) => giveBack(request, part)));
-  if (failed !== undefined) throw failed.reason;
-  if (request.deadline === 0) await givenBack;
-  else await within(request.deadline - request.now - (performance.now() - begun), givenBack);
+  if (refused) {
+    const counting = parts.filter(({ counts }) => counts.some(({ outcome }) => outcome === Outcome.COUNTED));
+    const ends = await countParts({ ...request, now: clock(), holdBack: HoldBack.ALWAYS }, counting);
+    for (const end of ends) if (end.status === "rejected") throw end.reason;
+    return;
+  }
+  await countAll({ ...request, now: clock() }, parts, clock, onTakenBack);
 }
 
-/** Waits for something that goes on afterwards all the same, and that never fails. */
+/** Counts every part, and takes back what was counted where one part refuses or fails. */
+async function countAll(
+  request: CountRequest,
+  parts: readonly Part[],
+  clock: () => number,
+  onTakenBack: TakenBack,
+): Promise<void> {
+  // A part sees its own counts only, and so cannot tell whether quota rules refuse together.
+  const seen = parts.map(({ counts }) => counts.map(forPart));
+  const ends = await countParts(
+    request,
+    parts.map((part, i) => ({ ...part, counts: seen[i]! })),
+  );
+  parts.forEach(({ counts }, i) => {
+    counts.forEach((count, j) => {
+      const { outcome, after } = seen[i]![j]!;
+      Object.assign(count, { outcome, after });
+    });
+  });
+  const failed = ends.find((end) => end.status === "rejected");
+  const all = parts.flatMap(({ counts }) => counts);
+  if (failed === undefined && !isRefused(all, (index) => exceedsLimit(all[index]!))) return;
+  const counted = parts.filter((_, i) => ends[i]!.status === "fulfilled");
+  const refunds = Promise.all(counted.map((part) => takeBack(request, part, onTakenBack)));
+  if (failed !== undefined) throw failed.reason;
+  if (request.deadline === 0) await refunds;
+  else await within(request.deadline - clock(), refunds);
+}
+
+function forPart(count: Count): Count {
+  return count.refuses === Refuses.TOGETHER ? { ...count, refuses: Refuses.NEVER } : { ...count };
+}
+
+function countParts(request: CountRequest, parts: readonly Part[]): Promise<PromiseSettledResult<void>[]> {
+  return Promise.allSettled(parts.map(async (part) => part.count({ ...request, counts: part.counts })));
+}
+
+/** Waits for work that goes on afterwards all the same, and that never fails. */
 async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
   const ends = new AbortController();
   const patience = sleep(Math.min(Math.max(0, milliseconds), 2 ** 31 - 1), undefined, {
@@ -50,54 +102,33 @@ async function within(milliseconds: number, work: Promise<unknown>): Promise<voi
   ends.abort();
 }
 
-function isRefused({ counts }: Part): boolean {
-  return counts.some(({ outcome }) => outcome !== Outcome.COUNTED && outcome !== Outcome.ALLOWED);
-}
-
-/** Judges every count at its own position by what the looks showed; fills in the results when one exceeds. */
-function exceeding(parts: readonly Part[], looks: readonly (readonly Count[])[]): boolean {
-  const positions = new Map<string, number>();
-  let over = false;
-  parts.forEach(({ counts }, i) => {
-    counts.forEach((count, j) => {
-      const look = looks[i]![j]!;
-      if (look.outcome !== Outcome.COUNTED) {
-        // A sick store's failure policy has answered: who is denied holds the others back, who is allowed does not.
-        count.outcome = look.outcome;
-        count.after = look.after;
-        over ||= look.outcome === Outcome.DENIED;
-        return;
-      }
-      const key = count.stem + count.windowStart;
-      const before = positions.get(key) ?? look.after;
-      const after = Math.max(0, before + count.hits);
-      const exceeds = count.hits >= 0 && after > count.limit;
-      positions.set(key, exceeds ? before : after);
-      count.outcome = exceeds ? Outcome.EXCEEDS : Outcome.HELD;
-      count.after = look.after;
-      over ||= exceeds;
-    });
-  });
-  return over;
-}
-
 /**
- * Undoes a part that was counted; its counts are held then, each with its counter as it was before. The giving back is
- * sent whatever the caller's deadline is, and never touches the counts, which are the caller's again by then.
+ * Takes back the hits that a part counted, except from the counters that exceed. Its counts are held then, each with its
+ * counter as it was before. The refund is sent whatever the caller's deadline is, and never touches the counts, which are the
+ * caller's again by then.
  */
-async function giveBack(request: CountRequest, part: Part): Promise<void> {
-  const grown = part.counts.filter((count) => count.hits > 0);
-  const back = grown.map((count) => ({ ...count, hits: -count.hits }));
+async function takeBack(request: CountRequest, part: Part, onTakenBack: TakenBack): Promise<void> {
+  const exceeding = new Set(part.counts.filter(exceedsLimit).map(keyOf));
+  const others = part.counts.filter(
+    (count) => count.outcome === Outcome.COUNTED && count.hits >= 0 && !exceeding.has(keyOf(count)),
+  );
+  const refunds = others.filter(({ hits }) => hits > 0).map((count) => ({ ...count, hits: -count.hits }));
   const before = new Map<string, number>();
-  for (const count of part.counts) {
-    const key = count.stem + count.windowStart;
-    if (!before.has(key)) before.set(key, count.hits > 0 ? count.after - count.hits : count.after);
+  for (const count of others) {
+    const key = keyOf(count);
+    if (!before.has(key)) before.set(key, count.after - count.hits);
     count.outcome = Outcome.HELD;
     count.after = before.get(key)!;
   }
+  if (refunds.length === 0) return;
   try {
-    await part.count({ ...request, deadline: 0, allOrNothing: false, counts: back });
+    await part.count({ ...request, deadline: 0, holdBack: HoldBack.NEVER, counts: refunds });
   } catch {
     // The store failed in between: these hits stay. The caller has its answer all the same.
   }
+  onTakenBack(refunds);
+}
+
+function keyOf({ stem, windowStart }: Count): string {
+  return stem + windowStart;
 }

@@ -1,6 +1,6 @@
 import { type Count, MAX_COUNT, Outcome, StoreError } from "../store.ts";
 import type { Exchange } from "../transport/link.ts";
-import { leave, type Ticket } from "../transport/ticket.ts";
+import { leave, type Ticket, unusableAnswer } from "../transport/ticket.ts";
 import type { Expiries } from "./expiries.ts";
 import { Items, Way } from "./items.ts";
 import { Kind, nextPosition, Op, startPositions } from "./op.ts";
@@ -171,28 +171,18 @@ export class Batch implements Exchange<Reply> {
         if (op.reply === 1) context.expiries.add(op.hash);
         else context.expiries.delete(op.hash);
       }
-      if (op.kind === Kind.ATOMIC && !this.#settleAtomic(op))
-        for (const hash of op.hashes) context.expiries.delete(hash);
+      if (op.kind === Kind.ATOMIC) this.#settleAtomic(op);
       if (op.kind <= Kind.GIVE && op.reply !== undefined && startPositions(op) && !op.expires)
         context.fresh(op);
     }
-    const { counts, tickets, ways } = this.items;
+    const { tickets } = this.items;
     for (let i = 0; i < tickets.length; i++) {
       if (this.#opOf[i] === -1) continue;
-      const ticket = tickets[i]!;
-      const count = counts[i]!;
-      const op = this.#ops[this.#opOf[i]!]!;
-      const { reply } = op;
-      if (reply === undefined) ticket.fail(error!);
-      else if (reply instanceof ErrorReply) {
-        if (!ticket.done) context.refused(reply, count, ticket, ways[i]!);
-      } else if (count !== null) {
-        // Who has left since it was sent was counted all the same, and those behind it come after it.
-        const after = nextPosition(op, this.#hitsOf[i]!);
-        if (ticket.done) continue;
-        count.outcome = Outcome.COUNTED;
-        count.after = after;
-        ticket.answered();
+      try {
+        this.#settleItem(i, error);
+      } catch (cause) {
+        // An error over one caller's answer never keeps the others waiting.
+        tickets[i]!.fail(unusableAnswer(cause));
       }
     }
     this.items.clear();
@@ -207,23 +197,46 @@ export class Batch implements Exchange<Reply> {
     this.#onDone(error);
   }
 
-  /** @returns whether it was counted, and so the expiries are set */
-  #settleAtomic(op: Op): boolean {
+  #settleItem(i: number, error: StoreError | undefined): void {
+    const { counts, tickets, ways } = this.items;
+    const ticket = tickets[i]!;
+    const count = counts[i]!;
+    const op = this.#ops[this.#opOf[i]!]!;
+    const { reply } = op;
+    if (reply === undefined) ticket.fail(error!);
+    else if (reply instanceof ErrorReply) {
+      if (!ticket.done) this.#context.refused(reply, count, ticket, ways[i]!);
+    } else if (count !== null) {
+      // The hits of a caller that has left are counted all the same, and those behind it come after it.
+      const after = nextPosition(op, this.#hitsOf[i]!);
+      if (ticket.done) return;
+      count.outcome = Outcome.COUNTED;
+      count.after = after;
+      ticket.answered();
+    }
+  }
+
+  #settleAtomic(op: Op): void {
     const ticket = op.ticket!;
     const { reply } = op;
-    if (reply === undefined || reply instanceof ErrorReply) return false;
-    if (!Array.isArray(reply) || reply.length !== ticket.counts.length * 2) {
-      ticket.fail(
-        new StoreError("STORE_UNAVAILABLE", "the script for all-or-nothing answered with something else"),
-      );
-      return false;
+    const { counts } = ticket;
+    const isAnswer = Array.isArray(reply) && reply.length === counts.length * 2;
+    for (let i = 0; i < counts.length; i++) {
+      const hash = op.hashes[i];
+      // The script sets the expiry of a counter that it counts, and of no other.
+      const counted = isAnswer && reply[2 * i] === Outcome.COUNTED;
+      if (hash !== undefined && !counted) this.#context.expiries.delete(hash);
+    }
+    if (reply === undefined || reply instanceof ErrorReply) return;
+    if (!isAnswer) {
+      ticket.fail(new StoreError("STORE_UNAVAILABLE", "the counting script gave an answer of another form"));
+      return;
     }
     if (!ticket.done)
-      ticket.counts.forEach((count, i) => {
+      counts.forEach((count, i) => {
         count.outcome = Number(reply[2 * i]) as Outcome;
         count.after = Number(reply[2 * i + 1]);
       });
     ticket.answered();
-    return reply[0] === Outcome.COUNTED;
   }
 }

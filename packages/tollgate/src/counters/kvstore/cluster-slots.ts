@@ -27,6 +27,21 @@ export function readSlots(reply: Reply, asked: Endpoint): readonly SlotRange[] {
   });
 }
 
+/**
+ * Reads `MOVED 866 host:port` and `ASK 866 host:port`. A server that does not know its own name leaves the host out, and
+ * means the server that was asked.
+ * @returns undefined for anything else
+ */
+export function readRedirection(
+  error: ErrorReply,
+  asked: Endpoint,
+): { readonly slot: number; readonly target: Endpoint } | undefined {
+  const [, slot, host, port] = /^\w+ (\d{1,5}) (\S*):(\d{1,5})$/.exec(error.message) ?? [];
+  if (!isSlot(Number(slot)) || !(Number(port) > 0 && Number(port) < 65_536)) return undefined;
+  const own = "host" in asked ? asked.host : "localhost";
+  return { slot: Number(slot), target: { host: host === "" ? own : host!, port: Number(port) } };
+}
+
 function isSlot(value: unknown): value is number {
-  return typeof value === "number" && value >= 0 && value < slotCount;
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value < slotCount;
 }

@@ -1,7 +1,7 @@
 import { type Count, StoreError } from "../store.ts";
 import { type Endpoint, formatEndpoint } from "../transport/endpoint.ts";
 import type { Ticket } from "../transport/ticket.ts";
-import { readSlots } from "./cluster-slots.ts";
+import { readRedirection, readSlots } from "./cluster-slots.ts";
 import { Connection } from "./connection.ts";
 import { Way } from "./items.ts";
 import { StoreNode } from "./node.ts";
@@ -114,18 +114,20 @@ export class ClusterTopology implements Topology {
 
   /** None of these replies means that anything was counted. */
   #refused(from: StoreNode, error: ErrorReply, count: Count | null, ticket: Ticket): boolean {
-    const [code, slot, target] = error.message.split(" ");
+    const { code } = error;
     switch (code) {
-      case "MOVED": {
-        const node = this.#node(this.#targetOf(target!, from));
-        this.#slots[Number(slot)] = node;
-        node.push(count, ticket, Way.PLAIN);
-        this.#refreshIn(0);
+      case "MOVED":
+      case "ASK": {
+        const redirection = readRedirection(error, this.#endpoints.get(from)!);
+        if (redirection === undefined) return false;
+        const node = this.#node(redirection.target);
+        if (code === "MOVED") {
+          this.#slots[redirection.slot] = node;
+          this.#refreshIn(0);
+        }
+        node.push(count, ticket, code === "MOVED" ? Way.PLAIN : Way.ASKING);
         return true;
       }
-      case "ASK":
-        this.#node(this.#targetOf(target!, from)).push(count, ticket, Way.ASKING);
-        return true;
       case "TRYAGAIN":
         // Not a detour to elsewhere: it goes on until the slot has moved, within the time-out.
         ticket.detours--;
@@ -143,16 +145,6 @@ export class ClusterTopology implements Topology {
       default:
         return false;
     }
-  }
-
-  /** `host:port`; a server that does not know its own name leaves the host out, and means the one that was asked. */
-  #targetOf(text: string, from: StoreNode): Endpoint {
-    const colon = text.lastIndexOf(":");
-    const host = text.slice(0, colon);
-    const port = Number(text.slice(colon + 1));
-    if (host !== "") return { host, port };
-    const own = this.#endpoints.get(from)!;
-    return { host: "host" in own ? own.host : "localhost", port };
   }
 
   /** Asks for the slots then, or earlier where that was planned already: a stream of failures must not put it off. */

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CallTrace } from "../../observe/tracing/tracing.ts";
-import { type Count, type CounterStore, type CountRequest, StoreError } from "../store.ts";
+import { holdBackOf } from "../hold-back.ts";
+import { type Count, type CounterStore, type CountRequest, HoldBack, StoreError } from "../store.ts";
 import { Ticket } from "../transport/ticket.ts";
 import { tlsConnectionOptions } from "../transport/tls.ts";
-import { countAcross } from "./across.ts";
+import { countAcross, type TakenBack } from "./across.ts";
 import { ClusterTopology } from "./cluster.ts";
 import { Expiries } from "./expiries.ts";
 import { type KvstoreOptions, type ResolvedOptions, resolveOptions } from "./options.ts";
@@ -28,11 +29,13 @@ export class KvstoreStore implements CounterStore {
   readonly #options: ResolvedOptions;
   readonly #topology: Topology;
   #closing = false;
+  readonly #onTakenBack: TakenBack | undefined;
   #closed: Promise<void> | undefined;
 
   /** @throws {TypeError | RangeError} when an option cannot be: a number out of its range, an unreadable certificate */
   constructor(options: KvstoreOptions) {
     this.#options = resolveOptions(options);
+    this.#onTakenBack = options.onTakenBack;
     if (options.tls !== undefined) tlsConnectionOptions(options.tls);
     const log = options.log ?? (() => {});
     let connected: boolean | undefined;
@@ -62,7 +65,7 @@ export class KvstoreStore implements CounterStore {
     const { counts } = request;
     if (this.#closing) throw new StoreError("STORE_UNAVAILABLE", "the store is closed");
     if (counts.length === 0) return;
-    const groups = request.allOrNothing ? this.#topology.groups(counts) : undefined;
+    const groups = holdBackOf(request) === HoldBack.NEVER ? undefined : this.#topology.groups(counts);
     const trace = this.#options.tracing?.active;
     if (groups === undefined) return this.#submit(request, trace);
     return countAcross(
@@ -71,6 +74,7 @@ export class KvstoreStore implements CounterStore {
         counts: group,
         count: (part: CountRequest) => this.#submit(part, trace),
       })),
+      this.#onTakenBack,
     );
   }
 
@@ -84,7 +88,7 @@ export class KvstoreStore implements CounterStore {
     const since = performance.now();
     const until = since + patience;
     return new Promise((resolve, reject) => {
-      this.#topology.submit(new Ticket(counts, request.allOrNothing, until, since, trace, resolve, reject));
+      this.#topology.submit(new Ticket(counts, holdBackOf(request), until, since, trace, resolve, reject));
     });
   }
 

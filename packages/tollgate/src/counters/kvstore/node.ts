@@ -1,7 +1,7 @@
 import type { TraceSpan } from "../../observe/tracing/tracing.ts";
 import { type Count, StoreError } from "../store.ts";
 import { Alarm } from "../transport/alarm.ts";
-import { leave, startTrip, type Ticket } from "../transport/ticket.ts";
+import { leave, startTrip, type Ticket, unavailable } from "../transport/ticket.ts";
 import { Batch, type BatchContext, type FreshKey } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 import { Items, Way } from "./items.ts";
@@ -112,8 +112,15 @@ export class StoreNode {
   drain(to: (count: Count | null, ticket: Ticket, way: number) => void): void {
     const items = new Items();
     items.takeFrom(this.#waiting, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
-    for (let i = 0; i < items.length; i++)
-      if (!items.tickets[i]!.done) to(items.counts[i]!, items.tickets[i]!, items.ways[i]!);
+    for (let i = 0; i < items.length; i++) {
+      const ticket = items.tickets[i]!;
+      if (ticket.done) continue;
+      try {
+        to(items.counts[i]!, ticket, items.ways[i]!);
+      } catch (error) {
+        ticket.fail(unavailable(error));
+      }
+    }
   }
 
   /** Whether nothing waits and nothing is under way. */
@@ -166,10 +173,21 @@ export class StoreNode {
     const fresh = this.#fresh.splice(0, mostInBatch);
     for (const { stem } of fresh) this.#freshBytes -= stem.length;
     connection.writer.reset();
+    try {
+      this.#exchange(connection, batch, fresh);
+    } catch (error) {
+      // Nothing was sent: the callers must not wait for an answer.
+      for (const ticket of batch.items.tickets) ticket.fail(unavailable(error));
+      batch.items.clear();
+      this.pool.discard(connection);
+    }
+  }
+
+  #exchange(connection: Connection, batch: Batch, fresh: FreshKey[]): void {
     let trip: TraceSpan | undefined;
     const sent = batch.prepare(connection.writer, fresh, (error) => {
-      trip?.end(error?.message);
       this.#finished(connection, error);
+      trip?.end(error?.message);
     });
     if (this.#options.tracing !== undefined)
       trip = startTrip(this.#options.tracing, "KVStore Pipeline Execution", batch.items.tickets, {
@@ -260,8 +278,4 @@ export class StoreNode {
       if (ticket.since <= since) ticket.fail(error);
     });
   }
-}
-
-export function unavailable(cause: Error): StoreError {
-  return cause instanceof StoreError ? cause : new StoreError("STORE_UNAVAILABLE", cause.message, { cause });
 }

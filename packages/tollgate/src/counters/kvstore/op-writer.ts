@@ -2,7 +2,7 @@ import type { Expiries } from "./expiries.ts";
 import { Way } from "./items.ts";
 import { Kind, type Op } from "./op.ts";
 import { type CommandWriter, commandHead } from "./resp/writer.ts";
-import { allOrNothing, giveBack, type Script, scriptHead } from "./scripts.ts";
+import { countTogether, giveBack, type Script, scriptHead, TOGETHER_ARGS } from "./scripts.ts";
 
 const incrby = commandHead(3, "INCRBY");
 const expire = commandHead(3, "EXPIRE");
@@ -76,25 +76,24 @@ export class OpWriter {
   }
 
   #writeAtomic(writer: CommandWriter, op: Op): void {
-    const { counts } = op.ticket!;
-    const withText = this.#withText(allOrNothing, op);
-    writer.raw(scriptHead(allOrNothing, counts.length, counts.length * 3, withText));
+    const { counts, holdBack } = op.ticket!;
+    const args = TOGETHER_ARGS.first + counts.length * TOGETHER_ARGS.each;
+    writer.raw(scriptHead(countTogether, counts.length, args, this.#withText(countTogether, op)));
     const expiries = this.#expiries;
-    const known: boolean[] = [];
-    op.hashes = [];
-    for (const count of counts) {
+    op.hashes = counts.map((count) => {
       writer.key(count.stem, count.windowStart);
-      known.push(count.hits <= 0 || expiries.has(writer.hash));
-      if (known.at(-1)) continue;
+      if (count.hits <= 0 || expiries.has(writer.hash)) return undefined;
       expiries.add(writer.hash);
-      op.hashes.push(writer.hash);
-    }
+      return writer.hash;
+    });
+    writer.integer(holdBack);
     for (let i = 0; i < counts.length; i++) {
       const count = counts[i]!;
       const lifetime = this.#lifetime(count.windowSize);
       writer.integer(count.hits);
       writer.integer(count.limit);
-      writer.integer(known[i] ? -lifetime : lifetime);
+      writer.integer(count.refuses);
+      writer.integer(op.hashes[i] === undefined ? -lifetime : lifetime);
     }
   }
 }

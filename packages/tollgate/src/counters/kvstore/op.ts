@@ -17,8 +17,8 @@ export class Op {
   way = 0;
   expires = false;
   hash = 0;
-  /** Atomic: the keys whose expiry the script is told to set. */
-  hashes: number[] = [];
+  /** Atomic: for each count the hash of its key where the script sets its expiry. */
+  hashes: (number | undefined)[] = [];
   expiryAcknowledged = false;
   reply: Reply | undefined;
   /** The counter at the member that is settled next. */
@@ -40,14 +40,14 @@ export function startPositions(op: Op): boolean {
     op.running = MAX_COUNT;
     return false;
   }
+  if (typeof reply === "number") {
+    op.running = op.kind === Kind.ADD ? reply - op.total : reply;
+    op.reply = reply;
+    return op.kind === Kind.ADD && op.running === 0;
+  }
+  if (typeof reply === "bigint") op.running = Number(op.kind === Kind.ADD ? reply - BigInt(op.total) : reply);
+  else if (!(reply instanceof ErrorReply)) reply = new ErrorReply("ERR the reply is not a number");
   op.reply = reply;
-  if (op.kind === Kind.ADD) {
-    if (typeof reply === "number") {
-      op.running = reply - op.total;
-      return op.running === 0;
-    }
-    if (typeof reply === "bigint") op.running = Number(reply - BigInt(op.total));
-  } else if (typeof reply === "number" || typeof reply === "bigint") op.running = Number(reply);
   return false;
 }
 

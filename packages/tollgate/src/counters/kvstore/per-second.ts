@@ -1,15 +1,18 @@
-import type { Count, CounterStore, CountRequest } from "../store.ts";
-import { countAcross } from "./across.ts";
+import { type Count, type CounterStore, type CountRequest, HoldBack } from "../store.ts";
+import { countAcross, type TakenBack } from "./across.ts";
 
 /** Two instances: the second one counts the windows of one second, the first one all others; both are asked at once. */
 export class PerSecondStore implements CounterStore {
   readonly kind = "kvstore";
   readonly #main: CounterStore;
   readonly #perSecond: CounterStore;
+  readonly #onTakenBack: TakenBack | undefined;
 
-  constructor(main: CounterStore, perSecond: CounterStore) {
+  /** @param onTakenBack called when hits of a call that the other instance refuses were taken back */
+  constructor(main: CounterStore, perSecond: CounterStore, onTakenBack?: TakenBack) {
     this.#main = main;
     this.#perSecond = perSecond;
+    this.#onTakenBack = onTakenBack;
   }
 
   count(request: CountRequest): void | Promise<void> {
@@ -20,11 +23,15 @@ export class PerSecondStore implements CounterStore {
     if (seconds === counts.length) return this.#perSecond.count(request);
     const main = counts.filter((count) => !isPerSecond(count));
     const perSecond = counts.filter(isPerSecond);
-    if (request.allOrNothing)
-      return countAcross(request, [
-        { counts: main, count: (part) => this.#main.count(part) },
-        { counts: perSecond, count: (part) => this.#perSecond.count(part) },
-      ]);
+    if (request.holdBack !== HoldBack.NEVER)
+      return countAcross(
+        request,
+        [
+          { counts: main, count: (part) => this.#main.count(part) },
+          { counts: perSecond, count: (part) => this.#perSecond.count(part) },
+        ],
+        this.#onTakenBack,
+      );
     return this.#both({ ...request, counts: main }, { ...request, counts: perSecond });
   }
 

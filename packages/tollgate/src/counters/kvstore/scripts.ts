@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { MAX_COUNT, Outcome } from "../store.ts";
+import { HoldBack, MAX_COUNT, Outcome, Refuses } from "../store.ts";
 import { commandHead } from "./resp/writer.ts";
 
 /** A Lua script: sent by its digest, and with its text where the server does not know it yet. */
@@ -27,45 +27,58 @@ end
 redis.call('DECRBY', KEYS[1], string.format('%.0f', math.min(v, tonumber(ARGV[1]))))
 return v`);
 
+/** Arguments of {@link countTogether}: one, and so many for each count. */
+export const TOGETHER_ARGS = { first: 1, each: 4 } as const;
+
 /**
- * Counts all or nothing. For each count KEYS[i] and three arguments: hits, limit, and seconds to live (above 0 to
- * be set in any case, below 0 only where the key is fresh). Answers with outcome and counter of each. The same key
- * may stand there twice.
+ * Counts that may hold each other back (`hold-back.ts` has the rule). ARGV[1] = hold back. For each count KEYS[i] and
+ * four arguments: hits, limit, whether it refuses, and seconds to live (above 0: set in any case; below 0: set only
+ * where the key is fresh). Answers with outcome and counter of each. Several counts may have the same key. A counter
+ * above saturation is cut first, so that a refund lowers it.
  */
-export const allOrNothing = script(`
-local first, now, out, over = {}, {}, {}, false
+export const countTogether = script(`
+local before, now, exceeds, out = {}, {}, {}, {}
+local held, together, exceeding = ARGV[1] == '${HoldBack.ALWAYS}', 0, 0
 for i = 1, #KEYS do
-  local k, hits = KEYS[i], tonumber(ARGV[3 * i - 2])
+  local k, hits, refuses = KEYS[i], tonumber(ARGV[4 * i - 2]), ARGV[4 * i]
   if not now[k] then
-    first[k] = math.max(0, math.min(tonumber(redis.call('GET', k) or '0'), ${MAX_COUNT}))
-    now[k] = first[k]
+    local v = tonumber(redis.call('GET', k) or '0')
+    if v > ${MAX_COUNT} then
+      v = ${MAX_COUNT}
+      redis.call('SET', k, '${MAX_COUNT}', 'KEEPTTL')
+    end
+    before[k] = math.max(0, v)
+    now[k] = before[k]
   end
-  local after = math.max(0, math.min(now[k] + hits, ${MAX_COUNT}))
-  out[2 * i - 1] = ${Outcome.HELD}
-  if hits >= 0 and after > tonumber(ARGV[3 * i - 1]) then
-    over = true
-    out[2 * i - 1] = ${Outcome.EXCEEDS}
-  else
-    now[k] = after
+  now[k] = math.max(0, math.min(now[k] + hits, ${MAX_COUNT}))
+  out[2 * i] = now[k]
+  local over = hits >= 0 and now[k] > tonumber(ARGV[4 * i - 1])
+  if over then exceeds[k] = true end
+  if refuses == '${Refuses.TOGETHER}' then
+    together = together + 1
+    if over then exceeding = exceeding + 1 end
+  elseif over and refuses == '${Refuses.ALWAYS}' then
+    held = true
   end
-  out[2 * i] = after
 end
-if over then
-  for i = 1, #KEYS do out[2 * i] = first[KEYS[i]] end
-  return out
-end
+held = held or (together > 0 and together == exceeding)
 now = {}
 for i = 1, #KEYS do
-  local k, hits, ttl = KEYS[i], tonumber(ARGV[3 * i - 2]), tonumber(ARGV[3 * i])
-  local before = now[k] or first[k]
-  if hits > 0 then
-    redis.call('INCRBY', k, ARGV[3 * i - 2])
-    if ttl > 0 or before == 0 then redis.call('EXPIRE', k, math.abs(ttl)) end
-  elseif hits < 0 and before > 0 then
-    redis.call('DECRBY', k, string.format('%.0f', math.min(before, -hits)))
-  end
-  now[k] = out[2 * i]
+  local k, hits, ttl = KEYS[i], tonumber(ARGV[4 * i - 2]), tonumber(ARGV[4 * i + 1])
+  local from, to = now[k] or before[k], out[2 * i]
   out[2 * i - 1] = ${Outcome.COUNTED}
+  if held and not exceeds[k] then
+    to = math.max(0, from + math.min(hits, 0))
+    if hits >= 0 then out[2 * i - 1] = ${Outcome.HELD} end
+  end
+  if to > from then
+    redis.call('INCRBY', k, string.format('%.0f', to - from))
+    if ttl > 0 or from == 0 then redis.call('EXPIRE', k, math.abs(ttl)) end
+  elseif to < from then
+    redis.call('DECRBY', k, string.format('%.0f', from - to))
+  end
+  now[k] = to
+  out[2 * i] = to
 end
 return out`);
 

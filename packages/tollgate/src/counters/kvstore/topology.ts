@@ -9,7 +9,7 @@ export interface Topology {
    * @throws {StoreError} STORE_FULL when there is no room; nothing was put anywhere then
    */
   submit(ticket: Ticket): void;
-  /** The counts of an all-or-nothing request in groups that one script can count; undefined when it is one group. */
+  /** Splits counts that may hold each other back into groups that one script can count; undefined for one group. */
   groups(counts: readonly Count[]): readonly (readonly Count[])[] | undefined;
   nodes(): Iterable<StoreNode>;
   close(): void;

@@ -1,6 +1,6 @@
 import { type Count, MAX_COUNT, Outcome, StoreError } from "../store.ts";
 import type { Exchange } from "../transport/link.ts";
-import type { Ticket } from "../transport/ticket.ts";
+import { type Ticket, unusableAnswer } from "../transport/ticket.ts";
 import type { ObjcacheGauges } from "./options.ts";
 import type { TextReply } from "./reply.ts";
 
@@ -27,7 +27,7 @@ export interface BatchContext {
   readonly maxIncrements: number;
   /** An expiry as memcached takes it. */
   expiry(windowSize: number): number;
-  /** All counters of an all-or-nothing request are known. */
+  /** All counters of a request whose counts may hold each other back are known. */
   looked(ticket: Ticket): void;
   lost(hits: Increment): void;
 }
@@ -153,11 +153,17 @@ export class Batch implements Exchange<TextReply> {
     for (const get of this.#failedGets)
       for (const key of this.#keys.slice(get * keysPerGet, (get + 1) * keysPerGet)) failed.add(key);
     for (const member of this.#members) {
-      if (member.ticket.done) continue;
-      if (error !== undefined) member.ticket.fail(error);
-      else if (failed.has(member.key))
-        member.ticket.fail(new StoreError("STORE_UNAVAILABLE", "a node refused to read a counter"));
-      else this.#answer(member);
+      const { ticket } = member;
+      if (ticket.done) continue;
+      try {
+        if (error !== undefined) ticket.fail(error);
+        else if (failed.has(member.key))
+          ticket.fail(new StoreError("STORE_UNAVAILABLE", "a node refused to read a counter"));
+        else this.#answer(member);
+      } catch (cause) {
+        // An error over one caller's answer never keeps the others waiting.
+        ticket.fail(unusableAnswer(cause));
+      }
     }
     this.#onDone(error);
   }

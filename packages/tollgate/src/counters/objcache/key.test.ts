@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Count } from "../store.ts";
+import { type Count, Refuses } from "../store.ts";
 import { expiryOf, keyOf } from "./key.ts";
 
 const count = (stem: string): Count => ({
@@ -9,6 +9,7 @@ const count = (stem: string): Count => ({
   windowSize: 60,
   hits: 1,
   limit: 1,
+  refuses: Refuses.ALWAYS,
   outcome: 0,
   after: 0,
 });

@@ -5,7 +5,7 @@ import { backoffDelay } from "../transport/backoff.ts";
 import { openSocket } from "../transport/connect.ts";
 import type { Endpoint } from "../transport/endpoint.ts";
 import { Link } from "../transport/link.ts";
-import { leave, startTrip, type Ticket } from "../transport/ticket.ts";
+import { leave, startTrip, type Ticket, unavailable } from "../transport/ticket.ts";
 import type { ClientTlsOptions } from "../transport/tls.ts";
 import { addHits, Batch, type BatchContext, type Increment, type Member } from "./batch.ts";
 import type { ObjcacheGauges } from "./options.ts";
@@ -123,12 +123,24 @@ export class Lane {
       if (this.#waiting.length > 0) this.#schedule();
       return;
     }
+    try {
+      this.#exchange(link, members, increments);
+    } catch (error) {
+      // Nothing was sent: the callers must not wait for an answer.
+      for (const { ticket } of members) ticket.fail(unavailable(error));
+      for (const [, increment] of increments) this.#context.lost(increment);
+      this.#underWay = [];
+      link.destroy();
+    }
+  }
+
+  #exchange(link: Link<TextReply>, members: readonly Member[], increments: [string, Increment][]): void {
     let trip: TraceSpan | undefined;
     const batch = new Batch(this.#context, members, increments, (error) => {
       this.#underWay = [];
-      trip?.end(error?.message);
       if (error === undefined) this.#failures = 0;
       this.#schedule();
+      trip?.end(error?.message);
     });
     this.#underWay = members;
     const { tracing } = this.#around;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Tracing } from "../../observe/tracing/tracing.ts";
-import { type Count, type CounterStore, type CountRequest, Outcome, StoreError } from "../store.ts";
+import { countTogether, holdBackOf } from "../hold-back.ts";
+import { type CounterStore, type CountRequest, Outcome, StoreError } from "../store.ts";
 import { Ticket } from "../transport/ticket.ts";
 import { tlsConnectionOptions } from "../transport/tls.ts";
 import { expiryOf, keyOf } from "./key.ts";
@@ -10,8 +11,8 @@ import { newGauges, type ObjcacheOptions } from "./options.ts";
 /**
  * Counters in memcached nodes: a counter is read, the decision taken, and the increment sent without anybody waiting
  * for it. Within one process each caller is told its exact position; between processes a limit may be passed by the
- * hits that others counted within one round trip. All-or-nothing over several counters looks first and then counts,
- * and may pass a limit by the hits of the requests under way at the same time.
+ * hits that others counted within one round trip. Counts that may hold each other back are read first and then counted:
+ * a limit may be passed by the hits of the requests under way at the same time.
  */
 export class ObjcacheStore implements CounterStore {
   readonly kind = "objcache";
@@ -35,7 +36,7 @@ export class ObjcacheStore implements CounterStore {
       gauges: this.gauges,
       tracing: options.tracing,
       expiry: (windowSize) => expiryOf(windowSize, Math.floor(Math.random() * (jitter + 1))),
-      looked: (ticket) => this.#countAllOrNothing(ticket.counts),
+      looked: (ticket) => this.#countLooked(ticket),
     });
   }
 
@@ -94,7 +95,7 @@ export class ObjcacheStore implements CounterStore {
     return new Promise((resolve, reject) => {
       const ticket = new Ticket(
         counts,
-        request.allOrNothing,
+        holdBackOf(request),
         until,
         since,
         this.#tracing?.active,
@@ -107,28 +108,16 @@ export class ObjcacheStore implements CounterStore {
   }
 
   /** Every count's `after` is its counter as it was read. */
-  #countAllOrNothing(counts: readonly Count[]): void {
+  #countLooked({ counts, holdBack }: Ticket): void {
+    const looks = counts.map(({ after }) => ({ outcome: Outcome.COUNTED, after }));
+    countTogether(counts, looks, holdBack);
     const positions = new Map<string, number>();
-    let over = false;
-    for (const count of counts) {
+    for (const [i, count] of counts.entries()) {
+      if (count.outcome !== Outcome.COUNTED) continue;
       const key = keyOf(count);
-      const before = positions.get(key) ?? count.after;
-      const after = Math.max(0, before + count.hits);
-      const exceeds = count.hits >= 0 && after > count.limit;
-      count.outcome = exceeds ? Outcome.EXCEEDS : Outcome.HELD;
-      if (!exceeds) positions.set(key, after);
-      over ||= exceeds;
-    }
-    if (over) return;
-    const now = new Map<string, number>();
-    for (const count of counts) {
-      const key = keyOf(count);
-      const before = now.get(key) ?? count.after;
-      const after = Math.max(0, before + count.hits);
-      now.set(key, after);
-      this.#nodes.laneOf(key).add(key, after - before, count.windowSize);
-      count.outcome = Outcome.COUNTED;
-      count.after = after;
+      const before = positions.get(key) ?? looks[i]!.after;
+      this.#nodes.laneOf(key).add(key, count.after - before, count.windowSize);
+      positions.set(key, count.after);
     }
   }
 }

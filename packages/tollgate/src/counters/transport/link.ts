@@ -85,8 +85,11 @@ export class Link<Reply> {
     this.#socket.destroy();
     const exchange = this.#exchange;
     this.#exchange = undefined;
-    exchange?.broken(error);
-    this.#onClose(error);
+    try {
+      exchange?.broken(error);
+    } finally {
+      this.#onClose(error);
+    }
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { CallTrace, TraceAttributes, TraceSpan, Tracing } from "../../observe/tracing/tracing.ts";
-import { type Count, StoreError } from "../store.ts";
+import { type Count, HoldBack, StoreError } from "../store.ts";
 
 /**
  * A request on its way through the store: how many of its counts are still open, and who is told. Once it is done
@@ -7,8 +7,7 @@ import { type Count, StoreError } from "../store.ts";
  */
 export class Ticket {
   readonly counts: readonly Count[];
-  /** All-or-nothing: counted by one script, not count by count. */
-  readonly atomic: boolean;
+  readonly holdBack: HoldBack;
   /** Milliseconds of the monotonic clock; Infinity for none. */
   readonly deadline: number;
   /** When it came, on the same clock. */
@@ -24,7 +23,7 @@ export class Ticket {
 
   constructor(
     counts: readonly Count[],
-    atomic: boolean,
+    holdBack: HoldBack,
     deadline: number,
     since: number,
     trace: CallTrace | undefined,
@@ -32,13 +31,18 @@ export class Ticket {
     reject: (error: StoreError) => void,
   ) {
     this.counts = counts;
-    this.atomic = atomic;
+    this.holdBack = holdBack;
     this.deadline = deadline;
     this.since = since;
     this.trace = trace;
-    this.left = atomic ? 1 : counts.length;
+    this.left = this.atomic ? 1 : counts.length;
     this.#resolve = resolve;
     this.#reject = reject;
+  }
+
+  /** Whether its counts may hold each other back: they are counted together, not count by count. */
+  get atomic(): boolean {
+    return this.holdBack !== HoldBack.NEVER;
   }
 
   /** One of its counts (or, atomic, all of them) has its result. */
@@ -53,6 +57,20 @@ export class Ticket {
     this.done = true;
     this.#reject(error);
   }
+}
+
+export function unavailable(cause: unknown): StoreError {
+  if (cause instanceof StoreError) return cause;
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new StoreError("STORE_UNAVAILABLE", message, { cause });
+}
+
+/** What a caller is told when an answer of the store could not be dealt with. */
+export function unusableAnswer(cause: unknown): StoreError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new StoreError("STORE_UNAVAILABLE", `an answer of the store could not be used: ${message}`, {
+    cause,
+  });
 }
 
 /** Fails the tickets whose deadline is over. @returns the earliest deadline among the others */

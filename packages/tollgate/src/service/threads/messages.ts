@@ -14,6 +14,8 @@ export interface ThreadStart {
   readonly environment: Environment;
   /** The counters of this process, where they are counted in it. */
   readonly embedded: EmbeddedStoreShare | undefined;
+  /** What the over-limit caches of this process share, where there are some. */
+  readonly invalidations: SharedArrayBuffer | undefined;
   /** Into how many parts the figures of the process are divided: pool size, local cache, circuit breaker. */
   readonly parts: number;
   /** As bound by the first thread; 0 for the first itself where any will do. */

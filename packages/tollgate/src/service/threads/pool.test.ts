@@ -5,6 +5,7 @@ import { Worker } from "node:worker_threads";
 import { Client, credentials } from "@grpc/grpc-js";
 import { scaled } from "../../../../../tools/time-scale.ts";
 import { EmbeddedStore } from "../../counters/embedded/embedded-store.ts";
+import { HoldBack, Refuses } from "../../counters/store.ts";
 import { createHealth } from "../../observe/health.ts";
 import { createLogger } from "../../observe/log.ts";
 import { createStatistics } from "../../observe/registry.ts";
@@ -76,6 +77,7 @@ test("a thread that dies is replaced, and what it had counted stays counted", {
     port: 0,
     environment,
     embedded,
+    invalidations: undefined,
     rules: ruleSet!.drafts,
     certificates: undefined,
     health,
@@ -113,10 +115,11 @@ test("a thread that dies is replaced, and what it had counted stays counted", {
       windowSize: 86_400,
       hits: 0,
       limit: 1000,
+      refuses: Refuses.ALWAYS,
       outcome: 0 as const,
       after: 0,
     };
-    embedded.count({ counts: [count], allOrNothing: false, now: Date.now(), deadline: 0 });
+    embedded.count({ counts: [count], holdBack: HoldBack.NEVER, now: Date.now(), deadline: 0 });
     assert.equal(count.after, 30);
     await pool.collect();
     assert.equal(registry.rule({ domain: "d", levels: ["k"] }, false).totalHits, 30);

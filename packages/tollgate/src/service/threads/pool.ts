@@ -1,6 +1,7 @@
 import { createServer } from "node:net";
 import { Worker } from "node:worker_threads";
 import type { EmbeddedStore, EmbeddedStoreShare } from "../../counters/embedded/embedded-store.ts";
+import type { Invalidations } from "../../counters/invalidations.ts";
 import type { Certificates } from "../../doors/grpc-door.ts";
 import type { Health } from "../../observe/health.ts";
 import type { Level, Logger } from "../../observe/log.ts";
@@ -19,6 +20,7 @@ export interface ThreadPoolOptions {
   readonly port: number;
   readonly environment: Environment;
   readonly embedded: EmbeddedStore | undefined;
+  readonly invalidations: Invalidations | undefined;
   readonly rules: RuleDrafts | undefined;
   readonly certificates: Certificates | undefined;
   readonly health: Health;
@@ -151,11 +153,12 @@ export class ThreadPool {
   }
 
   #start(): Promise<void> {
-    const { embedded, environment, health, threads } = this.#options;
+    const { embedded, environment, health, invalidations, threads } = this.#options;
     const share = embedded?.share();
     const start: ThreadStart = {
       environment,
       embedded: share,
+      invalidations: invalidations?.buffer,
       parts: threads + 1,
       port: this.#port,
       level: this.#level,

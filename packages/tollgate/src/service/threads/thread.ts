@@ -1,6 +1,7 @@
 /** A thread that serves gRPC. Started by the pool with a {@link ThreadStart}; ends when it has drained. */
 import { parentPort, workerData } from "node:worker_threads";
 import { EmbeddedStore } from "../../counters/embedded/embedded-store.ts";
+import { Invalidations } from "../../counters/invalidations.ts";
 import { openGrpcDoor } from "../../doors/grpc-door.ts";
 import { createHealth } from "../../observe/health.ts";
 import { createLogger } from "../../observe/log.ts";
@@ -35,12 +36,13 @@ async function serve(): Promise<void> {
   const overall = health.component("service", start.healthy ? undefined : "the service is not healthy");
   const embedded = start.embedded && EmbeddedStore.attach(start.embedded);
   const component = (name: string) => (fault: string | undefined) => send({ kind: "component", name, fault });
-  const store = await openStore(settings, {
+  const { store } = await openStore(settings, {
     statistics,
     log,
     tracing,
     parts: start.parts,
     embedded,
+    invalidations: start.invalidations && new Invalidations(start.invalidations),
     component,
   });
   let rules = start.rules && new IndexedRuleSet(start.rules);

@@ -14,9 +14,14 @@ export const decision = {
     "STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT",
     bool,
     false,
-    "When one descriptor of a call would go over its limit, no counter of that call grows.",
+    "When a descriptor of a call goes over its limit, the counters of the other descriptors do not grow.",
   ),
-  cacheKeyPrefix: setting("CACHE_KEY_PREFIX", text, "", "Stands before every key in the store."),
+  cacheKeyPrefix: setting(
+    "CACHE_KEY_PREFIX",
+    text,
+    "",
+    "Prefix of every key in the store, at most 150 bytes; under memcached without white space and control characters.",
+  ),
   dynamicMetadata: setting(
     "RESPONSE_DYNAMIC_METADATA",
     bool,

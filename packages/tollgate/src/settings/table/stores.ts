@@ -21,7 +21,7 @@ export const store = {
     "LOCAL_CACHE_SIZE_IN_BYTES",
     int(0),
     0,
-    "Size of the cache of keys that are known to be over their limit; 0 turns the cache off.",
+    "Size of the cache of keys that are known to be above their limit; 0 turns the cache off.",
     ["LocalCacheSizeInBytes"],
   ),
   expirationJitterMaxSeconds: setting(
@@ -195,5 +195,11 @@ export const objcache = {
       "Whether a certificate for another host name is taken; its chain is checked all the same.",
     ),
   },
+  longKeys: setting(
+    "OBJCACHE_LONG_KEYS",
+    choice({ hash: "hash", fail: "fail" }),
+    "hash",
+    "Keys above 250 bytes, which memcached cannot hold: `hash` stores them under a hash, `fail` fails their calls.",
+  ),
   failureMode: setting("OBJCACHE_FAILURE_MODE", failureMode, "error", "As `KVSTORE_FAILURE_MODE`."),
 };

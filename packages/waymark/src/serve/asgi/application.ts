@@ -1,8 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Application } from "../../application.ts";
-import type { Answer, StreamBody } from "../../http/answer.ts";
-import { endStream } from "../../http/answer.ts";
-import { isStream, passableAnswer } from "../gateway/head.ts";
+import { type Answer, endStream, isStream, type StreamBody } from "../../http/answer.ts";
+import { passableAnswer } from "../gateway/head.ts";
 import { AsgiIncoming } from "./incoming.ts";
 import { serveLifespan } from "./lifespan.ts";
 import type { AsgiApplication, AsgiHttpScope, AsgiReceive, AsgiSend } from "./types.ts";
@@ -74,7 +73,6 @@ async function sendStream(
     }
     if (incoming.gone) return;
     if (step.done === true) return send(last(null));
-    if (step.value.length === 0) continue;
     await send({ type: "http.response.body", body: bytesOf(step.value), more_body: true });
   }
 }

@@ -57,7 +57,8 @@ export class AnswerAssembly {
       if (!more_body) return this.#emit({ ...this.#head, body: body.length === 0 ? null : body });
       this.#emit({ ...this.#head, body: this.#pieces() });
     }
-    if (body.length > 0) await this.#hand(body);
+    // An empty piece has the head sent.
+    if (body.length > 0 || more_body) await this.#hand(body);
     else this.#wake?.();
   }
 

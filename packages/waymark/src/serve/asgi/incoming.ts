@@ -10,6 +10,7 @@ export class AsgiIncoming extends GatewayIncoming {
   readonly scheme: string;
   readonly remoteAddress: string | undefined;
   readonly hasBody: boolean;
+  readonly requiresHost: boolean;
   readonly #headers: readonly (readonly [string, string])[];
   readonly #receive: AsgiReceive;
   #asked: Promise<void> | undefined = undefined;
@@ -32,6 +33,7 @@ export class AsgiIncoming extends GatewayIncoming {
     });
     this.#headers = Array.from(scope.headers, ([name, value]) => [latin1(name), latin1(value)] as const);
     this.#receive = receive;
+    this.requiresHost = scope.http_version === "1.1";
     const length = this.header("content-length");
     // From HTTP/2 on a body need not be announced.
     this.hasBody =

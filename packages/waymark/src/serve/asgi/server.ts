@@ -1,11 +1,11 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { Application } from "../../application.ts";
-import type { Answer } from "../../http/answer.ts";
+import { type Answer, isStream } from "../../http/answer.ts";
 import { HttpError, problemAnswer } from "../../http/error.ts";
-import { isStream } from "../gateway/head.ts";
 import { NodeBody } from "../gateway/node-body.ts";
 import { type NodeAdapterOptions, type NodeListener, sendAnswer } from "../node.ts";
+import { refuseVersion } from "../node-head.ts";
 import { NodeIncoming } from "../node-incoming.ts";
 import { AnswerAssembly } from "./assembly.ts";
 import type { AsgiHttpScope, AsgiReceive } from "./types.ts";
@@ -14,6 +14,7 @@ import type { AsgiHttpScope, AsgiReceive } from "./types.ts";
 export function asgiListener(application: Application, options: NodeAdapterOptions = {}): NodeListener {
   const { sendTimeout = 60_000, expectsContinue = false } = options;
   return (request, response) => {
+    if (refuseVersion(request, response)) return;
     const incoming = new NodeIncoming(request, response, expectsContinue);
     const report = (error: unknown) => application.report(error, incoming);
     const body = new NodeBody(incoming, request);

@@ -36,6 +36,8 @@ export const LATIN1_PATH = 2;
 export const HAS_RAW = 4;
 /** The client waits to be asked for its body. */
 export const HOLDS_BACK = 8;
+/** The request is one of HTTP/1.1, which requires a Host header. */
+export const HTTP_1_1 = 16;
 
 /** No frame is larger: more means that the two ends no longer understand each other. */
 export const MAXIMUM_FRAME = 16 * 1024 * 1024;

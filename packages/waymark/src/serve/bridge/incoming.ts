@@ -1,7 +1,7 @@
 import type { Buffer } from "node:buffer";
 import { endedEarly, GatewayIncoming, tooLarge } from "../gateway/incoming.ts";
 import { targetOf } from "../gateway/path.ts";
-import { HAS_RAW, HOLDS_BACK, LAST, LATIN1_PATH, UNASKED, WINDOW } from "./frames.ts";
+import { HAS_RAW, HOLDS_BACK, HTTP_1_1, LAST, LATIN1_PATH, UNASKED, WINDOW } from "./frames.ts";
 
 const FIXED_BYTES = 21;
 
@@ -12,6 +12,7 @@ export class BridgeIncoming extends GatewayIncoming {
   readonly scheme: string;
   readonly remoteAddress: string | undefined;
   readonly hasBody: boolean;
+  readonly requiresHost: boolean;
   /** Method, scheme and client, then the headers, flat. */
   readonly #head: readonly string[];
   readonly #want: (size: number) => void;
@@ -46,6 +47,7 @@ export class BridgeIncoming extends GatewayIncoming {
     this.target = targetOf({ path, raw: (flags & HAS_RAW) === 0 ? undefined : raw, root, query, encoding });
     this.#ended = (flags & LAST) !== 0;
     this.#asked = (flags & HOLDS_BACK) === 0 ? UNASKED : 0;
+    this.requiresHost = (flags & HTTP_1_1) !== 0;
     this.#want = want;
     const start = payload.subarray(at);
     this.hasBody = !this.#ended || start.length > 0;

@@ -1,6 +1,5 @@
 import { Buffer } from "node:buffer";
-import { type Answer, endStream } from "../../http/answer.ts";
-import { isStream } from "../gateway/head.ts";
+import { type Answer, endStream, isStream } from "../../http/answer.ts";
 import { answerFrame, cutFrame, PIECE_BYTES, pieceFrame, WINDOW } from "./frames.ts";
 
 /** An answer on its way to Python, no faster than the client takes it. */
@@ -72,7 +71,9 @@ export class Outgoing {
   }
 
   async #pieces(bytes: Uint8Array, last: boolean): Promise<void> {
-    for (let at = 0; at < bytes.length && !this.#closed; at += PIECE_BYTES) {
+    let at = 0;
+    // An empty piece has the head sent.
+    do {
       while (this.#window <= 0 && !this.#closed)
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
@@ -81,6 +82,7 @@ export class Outgoing {
       const piece = bytes.subarray(at, at + PIECE_BYTES);
       this.#window -= piece.length;
       this.#write(pieceFrame(this.#exchange, piece, last && at + PIECE_BYTES >= bytes.length));
-    }
+      at += PIECE_BYTES;
+    } while (at < bytes.length && !this.#closed);
   }
 }

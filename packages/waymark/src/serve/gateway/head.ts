@@ -1,19 +1,6 @@
-import type { Answer, StreamBody } from "../../http/answer.ts";
-import { endStream } from "../../http/answer.ts";
+import { type Answer, discard } from "../../http/answer.ts";
 import { HttpError, problemAnswer } from "../../http/error.ts";
-
-/** Headers of one connection, which is the server's own affair (RFC 9110 section 7.6.1; PEP 3333 forbids them). */
-const HOP_BY_HOP: ReadonlySet<string> = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "te",
-  "trailer",
-  "trailers",
-  "transfer-encoding",
-  "upgrade",
-]);
+import { CONNECTION_HEADERS } from "../../http/headers.ts";
 
 /** The flat headers that a gateway passes on, or undefined where one of them cannot be sent. */
 export function passedHeaders(headers: readonly string[]): string[] | undefined {
@@ -21,7 +8,7 @@ export function passedHeaders(headers: readonly string[]): string[] | undefined 
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at]!;
     const value = headers[at + 1]!;
-    if (HOP_BY_HOP.has(name)) continue;
+    if (CONNECTION_HEADERS.has(name)) continue;
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\t\x20-\x7e\x80-\xff]/.test(value)) return undefined;
     passed.push(name, value);
   }
@@ -32,11 +19,7 @@ export function passedHeaders(headers: readonly string[]): string[] | undefined 
 export function passableAnswer(answer: Answer, report: (error: unknown) => void): Answer {
   const headers = passedHeaders(answer.headers);
   if (headers !== undefined) return { status: answer.status, headers, body: answer.body };
-  if (isStream(answer.body)) void endStream(answer.body);
+  discard(answer.body);
   report(new TypeError("a header of the answer has a name or value that HTTP cannot carry"));
   return problemAnswer(new HttpError(500));
-}
-
-export function isStream(body: Answer["body"]): body is StreamBody {
-  return body !== null && typeof body === "object" && !(body instanceof Uint8Array);
 }

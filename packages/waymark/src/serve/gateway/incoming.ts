@@ -9,6 +9,7 @@ export abstract class GatewayIncoming implements Incoming {
   abstract readonly scheme: string;
   abstract readonly remoteAddress: string | undefined;
   abstract readonly hasBody: boolean;
+  abstract readonly requiresHost: boolean;
   #gone = false;
   #abort: AbortController | undefined = undefined;
 

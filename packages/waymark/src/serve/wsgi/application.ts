@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
 import type { Application } from "../../application.ts";
-import { type Answer, endStream } from "../../http/answer.ts";
+import { type Answer, discard, endStream, isStream } from "../../http/answer.ts";
 import { HttpError, problemAnswer } from "../../http/error.ts";
 import { REASONS } from "../../http/status.ts";
-import { isStream, passableAnswer } from "../gateway/head.ts";
+import { passableAnswer } from "../gateway/head.ts";
 import { WsgiIncoming } from "./incoming.ts";
 import type { StartResponse, WsgiApplication, WsgiResult } from "./types.ts";
 
@@ -13,7 +13,12 @@ export function wsgiAdapter(application: Application): WsgiApplication {
     const incoming = new WsgiIncoming(environ);
     const report = (error: unknown) => application.report(error, incoming);
     const answer = passableAnswer(await application.handle(incoming), report);
-    startResponse(statusLine(answer.status), pairs(answer.headers));
+    try {
+      startResponse(statusLine(answer.status), pairs(answer.headers));
+    } catch (error) {
+      discard(answer.body);
+      throw error;
+    }
     return new Result(answer, incoming, startResponse, report);
   };
 }
@@ -25,6 +30,7 @@ class Result implements WsgiResult, AsyncIterator<Uint8Array> {
   readonly #report: (error: unknown) => void;
   readonly #source: AsyncIterator<Uint8Array | string> | undefined;
   #whole: string | Uint8Array | undefined;
+  #begun = false;
   #finished = false;
 
   constructor(
@@ -80,7 +86,10 @@ class Result implements WsgiResult, AsyncIterator<Uint8Array> {
       for (;;) {
         const step = await this.#source!.next();
         if (step.done === true) return undefined;
-        if (step.value.length > 0) return bytesOf(step.value);
+        // Only the first piece has a reason to be empty: it has the head sent.
+        const wanted = step.value.length > 0 || !this.#begun;
+        this.#begun = true;
+        if (wanted) return bytesOf(step.value);
       }
     } catch (error) {
       this.#finished = true;

@@ -11,6 +11,7 @@ export class WsgiIncoming extends GatewayIncoming {
   readonly scheme: string;
   readonly remoteAddress: string | undefined;
   readonly hasBody: boolean;
+  readonly requiresHost: boolean;
   readonly #environ: WsgiEnviron;
   readonly #input: WsgiInput;
   /** Bytes of the body still to come; undefined where only the input's own end tells. */
@@ -24,6 +25,7 @@ export class WsgiIncoming extends GatewayIncoming {
     this.method = environ.REQUEST_METHOD;
     this.scheme = environ["wsgi.url_scheme"];
     this.remoteAddress = environ.REMOTE_ADDR || undefined;
+    this.requiresHost = environ.SERVER_PROTOCOL === "HTTP/1.1";
     this.target = targetOf({
       path: environ.PATH_INFO ?? "",
       raw: environ.REQUEST_URI ?? environ.RAW_URI,

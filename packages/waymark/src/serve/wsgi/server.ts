@@ -1,11 +1,11 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Application } from "../../application.ts";
-import type { Answer } from "../../http/answer.ts";
+import { type Answer, isStream, type StreamBody } from "../../http/answer.ts";
 import { HttpError, problemAnswer } from "../../http/error.ts";
-import { isStream } from "../gateway/head.ts";
 import { NodeBody } from "../gateway/node-body.ts";
 import { type NodeAdapterOptions, type NodeListener, sendAnswer } from "../node.ts";
+import { refuseVersion } from "../node-head.ts";
 import { NodeIncoming } from "../node-incoming.ts";
 import type { StartResponse, WsgiEnviron, WsgiInput, WsgiResult } from "./types.ts";
 
@@ -13,6 +13,7 @@ import type { StartResponse, WsgiEnviron, WsgiInput, WsgiResult } from "./types.
 export function wsgiListener(application: Application, options: NodeAdapterOptions = {}): NodeListener {
   const { sendTimeout = 60_000, expectsContinue = false } = options;
   return (request, response) => {
+    if (refuseVersion(request, response)) return;
     const incoming = new NodeIncoming(request, response, expectsContinue);
     const body = new NodeBody(incoming, request);
     const report = (error: unknown) => application.report(error, incoming);
@@ -47,7 +48,8 @@ async function answerOf(
   const result = await application.wsgi(environ, startResponse);
   const iterator = result[Symbol.asyncIterator]();
   const closed = () => void result.close();
-  response.once("close", closed);
+  if (response.destroyed) closed();
+  else response.once("close", closed);
   const first = await iterator.next();
   sent = true;
   if (first.done === true) return { status, headers, body: null };
@@ -56,21 +58,24 @@ async function answerOf(
   return { status, headers, body: whole ? first.value : piecesOf(first.value, iterator, result) };
 }
 
-async function* piecesOf(
-  first: Uint8Array,
-  iterator: AsyncIterator<Uint8Array>,
-  result: WsgiResult,
-): AsyncGenerator<Uint8Array> {
-  try {
-    yield first;
-    for (;;) {
+/** The first piece, then the others. The result is closed even where no piece is taken. */
+function piecesOf(first: Uint8Array, iterator: AsyncIterator<Uint8Array>, result: WsgiResult): StreamBody {
+  let ahead: Uint8Array | undefined = first;
+  const steps: AsyncIterator<Uint8Array> = {
+    async next() {
+      const piece = ahead;
+      ahead = undefined;
+      if (piece !== undefined) return { done: false, value: piece };
       const step = await iterator.next();
-      if (step.done === true) return;
-      yield step.value;
-    }
-  } finally {
-    await result.close();
-  }
+      if (step.done === true) await result.close();
+      return step;
+    },
+    async return() {
+      await result.close();
+      return { done: true, value: undefined };
+    },
+  };
+  return { [Symbol.asyncIterator]: () => steps };
 }
 
 const ERRORS = {

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { makeCount } from "../../../test/counters/conformance.ts";
+import { HoldBack, StoreError } from "../store.ts";
+import { Ticket } from "../transport/ticket.ts";
+import { Batch } from "./batch.ts";
+import { Expiries } from "./expiries.ts";
+import { Way } from "./items.ts";
+import { ErrorReply } from "./resp/reader.ts";
+import { CommandWriter } from "./resp/writer.ts";
+
+describe("a batch", () => {
+  test("settles every caller, whatever goes wrong over one of them", () => {
+    for (const end of ["finish", "broken"] as const) {
+      const settled: string[] = [];
+      let done = 0;
+      const batch = new Batch({
+        expiries: new Expiries(),
+        lifetime: () => 60,
+        refused: () => {
+          throw new TypeError("a fault in the code");
+        },
+        fresh: () => {},
+      });
+      const counts = [0, 1, 2, 3].map((index) => makeCount({ stem: `${index}:`, hits: 0 }));
+      for (const [index, count] of counts.entries()) {
+        const ticket = new Ticket(
+          [count],
+          HoldBack.NEVER,
+          Number.POSITIVE_INFINITY,
+          0,
+          undefined,
+          () => settled.push(`${index}: ${count.after}`),
+          ({ code, message }) => settled.push(`${index}: ${code} ${message}`),
+        );
+        batch.items.push(count, ticket, Way.PLAIN);
+      }
+      batch.prepare(new CommandWriter(), [], () => {
+        done += 1;
+      });
+      batch.accept("4");
+      batch.accept(new ErrorReply("MOVED"));
+      batch.accept("6");
+      if (end === "finish") {
+        batch.accept("7");
+        batch.finish();
+      } else batch.broken(new StoreError("STORE_TIMEOUT", "gone"));
+      assert.deepEqual(settled, [
+        "0: 4",
+        "1: STORE_UNAVAILABLE an answer of the store could not be used: a fault in the code",
+        "2: 6",
+        end === "finish" ? "3: 7" : "3: STORE_TIMEOUT gone",
+      ]);
+      assert.equal(done, 1, "the connection is free again");
+    }
+  });
+});

@@ -1,0 +1,109 @@
+import type { Controller } from "../controller.ts";
+import { type Answer, discard, endStream, isContentless, isStream, setLength } from "../http/answer.ts";
+import type { Call } from "../http/call.ts";
+import { flatten } from "../http/headers.ts";
+import { responseAnswer } from "../http/response.ts";
+import { BodySource } from "../http/source.ts";
+import type { RouteClass } from "../routing/model.ts";
+import type { ApplicationOptions } from "./options.ts";
+
+interface Answering {
+  readonly route: RouteClass;
+  readonly call: Call;
+  readonly controller: Controller;
+}
+
+/** Runs the `after()` of controller and application on an answer. */
+export async function afterwards(
+  { route, call, controller }: Answering,
+  answer: Answer,
+  { after }: ApplicationOptions,
+): Promise<Answer> {
+  if (!route.hooks.after && after === undefined) return answer;
+  const shown = shownResponse(answer);
+  const shownBody = shown.body;
+  let response = shown;
+  try {
+    if (route.hooks.after) response = replacement(response, await controller.after(response), shown);
+    if (after !== undefined) response = replacement(response, await after(response, controller), shown);
+    return await sendable(answer, { shown, shownBody, response }, call);
+  } catch (error) {
+    discard(answer.body);
+    if (response !== shown) cancel(response);
+    throw error;
+  }
+}
+
+/** The answer as `after()` sees it. A body that streams is pulled only when something reads it. */
+function shownResponse({ status, headers, body }: Answer): Response {
+  const response = new Response(isStream(body) ? pulled(body) : body, { status });
+  response.headers.delete("content-type");
+  for (let at = 0; at < headers.length; at += 2) response.headers.append(headers[at]!, headers[at + 1]!);
+  return response;
+}
+
+function pulled(body: AsyncIterable<Uint8Array | string>): ReadableStream<Uint8Array> {
+  const iterator = body[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const step = await iterator.next();
+        if (step.done === true) controller.close();
+        else controller.enqueue(typeof step.value === "string" ? encoder.encode(step.value) : step.value);
+      },
+      cancel: () => endStream(body),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** What a hook has made of a response. One that nothing sends any more is released. */
+function replacement(before: Response, made: unknown, shown: Response): Response {
+  if (made instanceof Error) throw made;
+  if (!(made instanceof Response) || made === before) return before;
+  if (before !== shown && before.body !== made.body) cancel(before);
+  return made;
+}
+
+interface Shown {
+  readonly shown: Response;
+  /** As it was before the hooks: `clone()` gives a Response another. */
+  readonly shownBody: ReadableStream | null;
+  /** What the hooks have made of it. */
+  readonly response: Response;
+}
+
+async function sendable(answer: Answer, { shown, shownBody, response }: Shown, call: Call): Promise<Answer> {
+  const { body } = answer;
+  // A body that is known as a whole can be sent even when a hook has read it. The same body under other headers need
+  // not go through another stream.
+  const known = response === shown && !isStream(body);
+  if (known || (shownBody !== null && response.body === shownBody && isUnread(response))) {
+    const headers = flatten(response.headers);
+    if (body !== null && !isStream(body) && !isContentless(response.status))
+      setLength(headers, Buffer.byteLength(body));
+    return { status: response.status, headers, body };
+  }
+  const made = await responseAnswer(response, call);
+  // The other body may be made of the shown one, and then needs it to its own end.
+  const needed = made.body instanceof BodySource && shownBody?.locked === true ? made.body : undefined;
+  if (needed === undefined) discard(body);
+  else needed.onEnd = both(needed.onEnd, () => discard(body));
+  return made;
+}
+
+function both(first: (() => void) | undefined, second: () => void): () => void {
+  return () => {
+    first?.();
+    second();
+  };
+}
+
+function isUnread({ bodyUsed, body }: Response): boolean {
+  return !bodyUsed && body?.locked !== true;
+}
+
+function cancel(response: Response): void {
+  if (isUnread(response)) response.body?.cancel().catch(() => undefined);
+}

@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { stringify } from "./stringify.ts";
+
+test("JSON with what JSON lacks", () => {
+  const rows: [unknown, string][] = [
+    [{ a: 1n }, '{"a":"1"}'],
+    [[{}], "[{}]"],
+    [new Date(0), '"1970-01-01T00:00:00.000Z"'],
+    [Number.NaN, "null"],
+  ];
+  for (const [value, text] of rows) assert.equal(stringify(value), text);
+  for (const value of [new Map([[1, 2]]), { a: new Set([1]) }, Symbol("x"), () => 1, undefined]) {
+    assert.throws(() => stringify(value), TypeError);
+  }
+  const cycle: { self?: unknown } = {};
+  cycle.self = cycle;
+  assert.throws(() => stringify(cycle), TypeError);
+});

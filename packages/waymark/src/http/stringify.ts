@@ -1,0 +1,23 @@
+/** `JSON.stringify` with bigints as strings. A `Map` or `Set` is an error at any depth. */
+export function stringify(value: unknown): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    // Only a bigint is worth a second, slower try; a cycle fails there again.
+    if (!(error instanceof TypeError)) throw error;
+    text = JSON.stringify(value, carry);
+  }
+  if (text === undefined) throw new TypeError(`a ${typeof value} cannot be sent as JSON`);
+  // A Map or Set shows as {} and nothing else does so wrongly: look again, slowly, only then.
+  if (text.includes("{}")) JSON.stringify(value, carry);
+  return text;
+}
+
+function carry(_name: string, value: unknown): unknown {
+  if (typeof value === "bigint") return String(value);
+  if (value instanceof Map)
+    throw new TypeError("a Map cannot be sent as JSON: return Object.fromEntries(map)");
+  if (value instanceof Set) throw new TypeError("a Set cannot be sent as JSON: return [...set]");
+  return value;
+}

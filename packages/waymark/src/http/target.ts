@@ -1,0 +1,30 @@
+import { HttpError } from "./error.ts";
+import { isHost } from "./host.ts";
+
+/** A request-target, cut once. */
+export interface CutTarget {
+  /** `host:port` of absolute-form. */
+  readonly authority: string | undefined;
+  readonly path: string;
+  /** Without its `?`. */
+  readonly query: string;
+}
+
+/** Cuts origin-form, and absolute-form as proxies send it (RFC 9112 section 3.2). The path of `*` is `/`. */
+export function cutTarget(target: string): CutTarget {
+  if (target === "*") return { authority: undefined, path: "/", query: "" };
+  const authority = target.charCodeAt(0) === 0x2f ? undefined : authorityOf(target);
+  const from = authority === undefined ? 0 : target.indexOf("://") + 3 + authority.length;
+  const mark = target.indexOf("?", from);
+  if (mark === -1) return { authority, path: from === 0 ? target : target.slice(from), query: "" };
+  return { authority, path: target.slice(from, mark), query: target.slice(mark + 1) };
+}
+
+function authorityOf(target: string): string {
+  const found = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(target);
+  if (found === null) throw new HttpError(400, "the request target is neither a path nor a URL");
+  const authority = found[1]!;
+  if (!isHost(authority))
+    throw new HttpError(400, `"${authority.slice(0, 100)}" in the request target does not name a host`);
+  return authority;
+}

@@ -1,0 +1,19 @@
+import type { RouteClass, RouteVerb } from "./model.ts";
+
+/** The methods that a class answers to with so many path segments, for `Allow`. Empty where it has none. */
+export function allowedMethods({ verbs }: RouteClass, segmentCount: number): string[] {
+  const names = new Set<string>();
+  for (const entry of verbs.values()) if (serves(entry, segmentCount)) names.add(entry.verb);
+  if (names.size === 0) return [];
+  if (names.has("GET")) names.add("HEAD");
+  names.add("OPTIONS");
+  return [...names].sort();
+}
+
+/** True where some request with so many path segments has its arguments. */
+function serves({ binder, signature }: RouteVerb, segmentCount: number): boolean {
+  if (segmentCount > binder.maximum) return false;
+  if (segmentCount >= binder.minimum) return true;
+  const names = signature.parameters.map(({ name }) => `${encodeURIComponent(name)}=`);
+  return binder.missing(segmentCount, names.join("&"), false) === undefined;
+}

@@ -81,6 +81,7 @@ export async function openEmbedded(
   statistics.gauge("ratelimit.embedded.liveCounters", () => store.statistics().liveCounters);
   statistics.gauge("ratelimit.embedded.bytesUsed", () => store.statistics().bytesUsed);
   statistics.counterFrom("ratelimit.embedded.evicted", () => store.statistics().evicted);
+  statistics.counterFrom("ratelimit.embedded.evictedProtected", () => store.statistics().evictedProtected);
   statistics.counterFrom("ratelimit.embedded.expired", () => store.statistics().expired);
   return store;
 }

@@ -6,7 +6,8 @@ export interface Hint {
   shard: Shard;
   windowStart: number;
   entry: number;
-  segment: number;
+  /** Word position of the generation of the entry's segment, and the generation that makes the hint good. */
+  generationAt: number;
   generation: number;
 }
 

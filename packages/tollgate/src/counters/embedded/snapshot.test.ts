@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
@@ -66,7 +76,7 @@ describe("snapshot of the embedded store", () => {
     await second.store.close();
   });
 
-  test("windows that are over are left out, when it is written and when it is read", async (t) => {
+  test("counters of ended windows are not saved", async (t) => {
     const path = join(folder(t), "counters");
     const first = await open(path, NOW + 61_000);
     add(first.store, "over", 1, 60);
@@ -75,8 +85,9 @@ describe("snapshot of the embedded store", () => {
     await first.store.close();
     assert.ok(!readFileSync(path, "latin1").includes("over"));
 
-    const second = await open(path, NOW + 3_600_000);
-    assert.equal(second.store.statistics().liveCounters, 1);
+    const second = await open(path, NOW + 61_000);
+    assert.equal(second.store.statistics().liveCounters, 2);
+    assert.equal(add(second.store, "soon", 0, 3600), 1);
     assert.equal(add(second.store, "later", 0, 86_400), 1);
     await second.store.close();
   });
@@ -110,14 +121,14 @@ describe("snapshot of the embedded store", () => {
     const cases: [string, Buffer, RegExp][] = [
       ["an empty file", Buffer.alloc(0), /ends too early/],
       ["another file", Buffer.from("#!/bin/sh\necho not counters\n"), /does not begin as a snapshot/],
-      ["an older format", change(8, 0), /has format 0, this version reads 1/],
-      ["a newer format", change(8, 2), /has format 2, this version reads 1/],
+      ["an older format", change(8, 1), /has format 1, this version reads 2/],
+      ["a newer format", change(8, 3), /has format 3, this version reads 2/],
       ["cut in the header", whole.subarray(0, 12), /ends too early/],
       ["cut in the second block", whole.subarray(0, 300_000), /ends too early/],
       ["cut before its end", whole.subarray(0, whole.length - 8), /ends too early/],
-      ["a length that is too long", change(16, 0xffff_ffff), /too long/],
+      ["a length that is too long", change(24, 0xffff_ffff), /too long/],
       ["a flipped bit in the last block", change(whole.length - 40, 7), /fails its checksum/],
-      ["the first block left out", Buffer.concat([whole.subarray(0, 16), lastBlock(whole)]), /are missing/],
+      ["the first block left out", Buffer.concat([whole.subarray(0, 24), lastBlock(whole)]), /are missing/],
     ];
     for (const [name, bytes, problem] of cases) {
       writeFileSync(path, bytes);
@@ -179,25 +190,59 @@ describe("snapshot of the embedded store", () => {
     assert.match(problems[0]!, /could not be saved in .*ENOENT/);
   });
 
-  // Linux's device that is always full.
-  if (existsSync("/dev/full"))
-    test("a full disk keeps the old one and leaves nothing half done", async (t) => {
-      const path = join(folder(t), "counters");
-      const first = await open(path);
-      add(first.store, "d|k=v|hour:", 5);
-      await first.store.close();
-      const before = readFileSync(path);
-      symlinkSync("/dev/full", `${path}.unfinished`);
-      const second = await open(path);
-      add(second.store, "d|k=v|hour:", 5);
-      await second.store.close();
-      assert.match(second.problems[0]!, /could not be saved in .*ENOSPC/);
-      assert.deepEqual(readFileSync(path), before);
-      assert.ok(!existsSync(`${path}.unfinished`));
-    });
+  test("a symbolic link at the temporary name is not followed", async (t) => {
+    const directory = folder(t);
+    const path = join(directory, "counters");
+    const victim = join(directory, "victim");
+    writeFileSync(victim, "precious");
+    symlinkSync(victim, `${path}.unfinished`);
+    const { store, problems } = await open(path);
+    add(store, "d|k=v|hour:", 5);
+    await store.close();
+    assert.deepEqual(problems, []);
+    assert.equal(readFileSync(victim, "utf8"), "precious");
+    assert.ok(lstatSync(path).isFile(), "the snapshot is a file of its own");
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    const again = await open(path);
+    assert.equal(add(again.store, "d|k=v|hour:", 0), 5);
+    await again.store.close();
+  });
+
+  test("a folder at the temporary name is reported, and stays", async (t) => {
+    const path = join(folder(t), "counters");
+    mkdirSync(`${path}.unfinished`);
+    const { store, problems } = await open(path);
+    add(store, "d|k=v|hour:", 5);
+    await store.close();
+    assert.equal(problems.length, 1);
+    assert.match(problems[0]!, /^the counters could not be saved in .*counters: .*\.unfinished/);
+    assert.ok(statSync(`${path}.unfinished`).isDirectory());
+  });
+
+  test("a write that fails halfway keeps the old snapshot and leaves nothing half done", async (t) => {
+    const path = join(folder(t), "counters");
+    const first = await open(path);
+    add(first.store, "d|k=v|hour:", 5);
+    await first.store.close();
+    const before = readFileSync(path);
+    // A process whose files may grow to a few KiB only, as on a full disk.
+    const program = `
+      const { EmbeddedStore } = await import(${JSON.stringify(import.meta.resolve("./embedded-store.ts"))});
+      const store = await EmbeddedStore.open({ snapshotPath: process.argv[1], report: console.log });
+      for (let index = 0; index < 20_000; index++) {
+        const count = { stem: "k" + index, windowStart: ${START}, windowSize: 1e8, hits: 1, limit: 9 };
+        store.count({ counts: [count], holdBack: 0, now: ${NOW}, deadline: 0 });
+      }
+      await store.close();`;
+    const limited = 'ulimit -f 8; exec "$0" --input-type=module --eval "$1" "$2"';
+    const said = execFileSync("sh", ["-c", limited, process.execPath, program, path], { encoding: "utf8" });
+    assert.match(said, /^the counters could not be saved in .*EFBIG/);
+    assert.deepEqual(readFileSync(path), before);
+    assert.ok(!existsSync(`${path}.unfinished`));
+  });
 });
 
 /** The bytes from the second block on, of a file with two. */
 function lastBlock(whole: Buffer): Buffer {
-  return whole.subarray(16 + 8 + whole.readUInt32LE(16));
+  return whole.subarray(24 + 8 + whole.readUInt32LE(24));
 }

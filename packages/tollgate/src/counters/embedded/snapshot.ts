@@ -1,33 +1,37 @@
 /**
- * The embedded store's counters in a file, so that a restart does not hand every caller a fresh limit.
+ * The embedded store's counters in a file, so that a restart does not give every caller a fresh limit.
  *
  * ```
- * file    "TLGCOUNT", version (u32), 0 (u32), blocks, end
+ * file    "TLGCOUNT", version (u32), 0 (u32), time of writing in milliseconds (f64), blocks, end
  * block   bytes of its records (u32, above 0), their CRC-32 (u32), records
- * record  window start (f64), window end (f64), count (f64), length field of the key (u32), key
+ * record  start and end of the state in seconds (f64 each), count (f64), 1 if protected (u32), length field of the
+ *         key (u32), key
  * end     0 (u32), number of blocks (u32)
  * ```
- * All little endian. The file is written under another name and renamed when it is complete and on the disk: at any
- * moment there is the old one or the new one, whatever is killed. 1,000,000 counters are 67 MB, written in 0.15 s and read
- * in 0.5 s.
+ * All numbers are little endian. The file gets its name when it is complete and on the disk, so there is always the old
+ * one or the new one. 1,000,000 counters are 71 MB, written in 0.15 s and read in 0.5 s.
  */
 import { constants } from "node:fs";
 import { access, type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
 import { MAX_COUNT } from "../store.ts";
+import type { ShownEntry } from "./entries.ts";
 import { isKeyLength, keyBytes } from "./key.ts";
-import type { Entry } from "./shard.ts";
 import type { Table } from "./table.ts";
 
 const MAGIC = "TLGCOUNT";
-const VERSION = 1;
-const HEADER_BYTES = 16;
+const VERSION = 2;
+const HEADER_BYTES = 24;
+const TIME_AT = 16;
 const BLOCK_HEADER_BYTES = 8;
-const RECORD_BYTES = 28;
+const RECORD_BYTES = 32;
 /** A block is written when it has grown to this; a segment may still be added to it. */
 const BLOCK_BYTES = 256 * 1024;
 const MAX_BLOCK_BYTES = 1024 ** 2;
+
+/** Fails where anything has the name, and follows no symbolic link. */
+const CREATE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /** A snapshot that cannot be used. The message says what is wrong with it. */
 export class SnapshotError extends Error {
@@ -58,9 +62,11 @@ export async function checkSnapshotPath(path: string): Promise<void> {
  */
 export async function writeSnapshot(table: Table, path: string, now: number): Promise<number> {
   const unfinished = `${path}.unfinished`;
+  // What is there was left by a process that was killed, or planted: a link itself is removed, not its target.
+  await rm(unfinished, { force: true });
+  // Keys name callers and their addresses, so only the owner may read them.
+  const file = await open(unfinished, CREATE_NEW, 0o600);
   try {
-    // Keys name callers and their addresses: nobody else's business.
-    const file = await open(unfinished, "w", 0o600);
     let written: number;
     try {
       written = await writeBlocks(table, file, now);
@@ -77,9 +83,11 @@ export async function writeSnapshot(table: Table, path: string, now: number): Pr
 }
 
 async function writeBlocks(table: Table, file: FileHandle, now: number): Promise<number> {
+  const ended = table.clock.limit(now);
   const header = Buffer.alloc(HEADER_BYTES);
   header.write(MAGIC, "latin1");
   header.writeUInt32LE(VERSION, MAGIC.length);
+  header.writeDoubleLE(ended, TIME_AT);
   await file.writeFile(header);
 
   const memory = Buffer.from(table.block.buffer);
@@ -87,12 +95,13 @@ async function writeBlocks(table: Table, file: FileHandle, now: number): Promise
   let at = BLOCK_HEADER_BYTES;
   let blocks = 0;
   let records = 0;
-  const add = (entry: Entry) => {
-    if (entry.windowEnd * 1000 <= now) return;
+  const add = (entry: ShownEntry) => {
+    if (entry.end * 1000 <= ended) return;
     const length = keyBytes(entry.lengthField);
-    at = block.writeDoubleLE(entry.windowStart, at);
-    at = block.writeDoubleLE(entry.windowEnd, at);
+    at = block.writeDoubleLE(entry.start, at);
+    at = block.writeDoubleLE(entry.end, at);
     at = block.writeDoubleLE(entry.count, at);
+    at = block.writeUInt32LE(entry.isProtected ? 1 : 0, at);
     at = block.writeUInt32LE(entry.lengthField, at);
     at += memory.copy(block, at, entry.keyAt, entry.keyAt + length);
     records += 1;
@@ -136,6 +145,9 @@ export async function readSnapshot(table: Table, path: string, now: number): Pro
     const version = header.readUInt32LE(MAGIC.length);
     if (version !== VERSION)
       throw new SnapshotError("SNAPSHOT_VERSION", `it has format ${version}, this version reads ${VERSION}`);
+    // A restart is like a pause of the machine: the wall clock may be wrong for a while after it.
+    const written = header.readDoubleLE(TIME_AT);
+    if (written <= now) table.clock.start(written);
     let added = 0;
     for (let blocks = 0; ; blocks++) {
       const start = await readExactly(file, BLOCK_HEADER_BYTES);
@@ -172,23 +184,27 @@ function addRecords(table: Table, payload: Buffer, now: number): number {
   const key = table.newKey();
   let added = 0;
   for (let at = 0; at < payload.length; ) {
-    const lengthField = payload.length - at < RECORD_BYTES ? -1 : payload.readInt32LE(at + 24);
-    const end = at + RECORD_BYTES + keyBytes(lengthField);
-    if (!isKeyLength(lengthField) || end > payload.length)
+    const lengthField = payload.length - at < RECORD_BYTES ? -1 : payload.readInt32LE(at + 28);
+    const next = at + RECORD_BYTES + keyBytes(lengthField);
+    if (!isKeyLength(lengthField) || next > payload.length)
       throw new SnapshotError("SNAPSHOT_DAMAGED", "a record is cut off");
-    const windowStart = payload.readDoubleLE(at);
-    const windowEnd = payload.readDoubleLE(at + 8);
+    const start = payload.readDoubleLE(at);
+    const end = payload.readDoubleLE(at + 8);
     const count = payload.readDoubleLE(at + 16);
-    if (!Number.isSafeInteger(windowStart) || !Number.isSafeInteger(windowEnd) || !isCount(count))
+    const isProtected = payload.readUInt32LE(at + 24) === 1;
+    if (!isTime(start) || !isTime(end) || end <= start || !isCount(count))
       throw new SnapshotError("SNAPSHOT_DAMAGED", "a record holds impossible figures");
-    if (windowEnd * 1000 > now) {
-      key.load(lengthField, payload.subarray(at + RECORD_BYTES, end));
-      table.put(key, windowStart, windowEnd, count, now);
-      added += 1;
-    }
-    at = end;
+    key.load(lengthField, payload.subarray(at + RECORD_BYTES, next));
+    table.put(key, { start, end, count, isProtected }, now);
+    added += 1;
+    at = next;
   }
   return added;
+}
+
+/** Seconds, as an entry holds them. */
+function isTime(value: number): boolean {
+  return value >>> 0 === value;
 }
 
 function isCount(value: number): boolean {

@@ -27,10 +27,14 @@ describe("keys for memcached", () => {
       assert.throws(() => keyOf(count(`a${bad}b`)), { code: "KEY_UNUSABLE" });
   });
 
-  test("an expiry is relative up to 30 days and a time beyond", () => {
+  test("an expiry is relative for windows up to 30 days, jitter or not, and a time beyond", () => {
     const now = 1_800_000_000_500;
-    assert.equal(expiryOf(1, now), 1);
-    assert.equal(expiryOf(2_592_000, now), 2_592_000);
-    assert.equal(expiryOf(2_592_001, now), 1_802_592_001);
+    assert.equal(expiryOf(1, 0, now), 1);
+    assert.equal(expiryOf(60, 7, now), 67);
+    assert.equal(expiryOf(2_592_000, 0, now), 2_592_000);
+    // A wall clock that is behind would make the counter of a month expire at once.
+    assert.equal(expiryOf(2_592_000, 300, now), 2_592_000);
+    assert.equal(expiryOf(2_591_900, 300, now), 2_592_000);
+    assert.equal(expiryOf(2_592_001, 9, now), 1_802_592_010);
   });
 });

@@ -39,8 +39,13 @@ const longestRelative = 60 * 60 * 24 * 30;
 /** memcached reads it as a signed number of 32 bits. */
 const lastExpiry = 2 ** 31 - 1;
 
-/** @param seconds from now */
-export function expiryOf(seconds: number, now = Date.now()): number {
-  if (seconds <= longestRelative) return seconds;
-  return Math.min(Math.floor(now / 1000) + seconds, lastExpiry);
+/**
+ * The expiry of a counter. It is relative wherever it can be: an absolute one depends on this machine's wall clock. A
+ * window of 30 days loses its jitter for that.
+ * @param windowSize seconds
+ * @param jitter seconds
+ */
+export function expiryOf(windowSize: number, jitter: number, now = Date.now()): number {
+  if (windowSize <= longestRelative) return Math.min(windowSize + jitter, longestRelative);
+  return Math.min(Math.floor(now / 1000) + windowSize + jitter, lastExpiry);
 }

@@ -35,7 +35,7 @@ export class ObjcacheStore implements CounterStore {
       maxWaiting: options.maxWaiting ?? 65_536,
       gauges: this.gauges,
       tracing: options.tracing,
-      expiry: (windowSize) => expiryOf(windowSize + Math.floor(Math.random() * (jitter + 1))),
+      expiry: (windowSize) => expiryOf(windowSize, Math.floor(Math.random() * (jitter + 1))),
       looked: (ticket) => this.#countLooked(ticket),
     });
   }

@@ -37,7 +37,7 @@ export const embedded = {
     "EMBEDDED_STORE_SIZE_IN_BYTES",
     int(1024 * 1024, 4 * 1024 ** 3),
     256 * 1024 * 1024,
-    "Memory for counters. A full store gives up the window that is closest to its end, and counts that.",
+    "Memory for counters. A full store evicts counters, those with a used-up limit last, and counts and logs that.",
   ),
   snapshot: optional(
     "EMBEDDED_STORE_SNAPSHOT",

@@ -1,4 +1,5 @@
 /** How statistics are named: what the statsd line protocol, its tag extensions and file systems can carry. */
+import { printable } from "../text/printable.ts";
 
 /** A tag on a statistic; `EXTRA_TAGS` and the `.__key=value` parts of a name. */
 export interface Tag {
@@ -15,9 +16,13 @@ const unsafe = /[:|#@\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 const everyUnsafe = /[:|#@\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 const ipv4 = /\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}/g;
 
-/** `:`, `|`, `#`, `@`, control characters and line ends become `_`, and so do the dots of an IPv4 address. */
+/**
+ * `:`, `|`, `#`, `@`, control characters and line ends become `_`, and so do the dots of an IPv4 address. A byte that is
+ * not UTF-8 becomes `\xFF`.
+ */
 export function sanitise(text: string): string {
-  const safe = unsafe.test(text) ? text.replace(everyUnsafe, "_") : text;
+  const shown = printable(text);
+  const safe = unsafe.test(shown) ? shown.replace(everyUnsafe, "_") : shown;
   return safe.includes(".") ? safe.replace(ipv4, (address) => address.replaceAll(".", "_")) : safe;
 }
 

@@ -1,3 +1,4 @@
+import { escapeLoneSurrogates } from "../text/lenient-utf8.ts";
 import type { Descriptor, Entry, LimitOverride, RateLimitRequest } from "./messages.ts";
 import { unitNames } from "./units.ts";
 
@@ -129,9 +130,7 @@ function list<T>(value: unknown, at: string, read: (item: unknown, at: string) =
 function text(value: unknown, at: string): string {
   if (value === undefined || value === null) return "";
   if (typeof value !== "string") throw new JsonRequestError(at, `must be a string, not ${kind(value)}`);
-  if (!value.isWellFormed())
-    throw new JsonRequestError(at, "must be Unicode text; it has half of a surrogate pair");
-  return value;
+  return escapeLoneSurrogates(value);
 }
 
 function bool(value: unknown, at: string): boolean {

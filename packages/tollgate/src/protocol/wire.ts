@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { decodeLeniently } from "../text/lenient-utf8.ts";
 
 /** Reading the protobuf wire format in place. Source: protobuf.dev/programming-guides/encoding. */
 
@@ -80,7 +81,7 @@ export class WireReader {
     return end;
   }
 
-  /** A length-delimited field as text. */
+  /** A length-delimited field as text; bytes that are not UTF-8 are escaped, see `text/lenient-utf8.ts`. */
   string(): string {
     const end = this.lengthDelimited();
     const start = this.position;
@@ -90,10 +91,9 @@ export class WireReader {
     for (let index = start; index < end; index++) bits |= buffer[index]!;
     if (bits < 0x80) return buffer.toString("latin1", start, end);
     const text = buffer.toString("utf8", start, end);
-    // The decoder writes U+FFFD for what is no UTF-8; a proto3 string that holds such bytes is malformed.
-    if (text.includes("\ufffd") && !isUtf8(buffer.subarray(start, end))) {
-      throw new WireError("a string is not UTF-8");
-    }
+    // Node's decoder writes U+FFFD for bytes that are not UTF-8, so that different values would look alike.
+    if (text.includes("\ufffd") && !isUtf8(buffer.subarray(start, end)))
+      return decodeLeniently(buffer, start, end);
     return text;
   }
 

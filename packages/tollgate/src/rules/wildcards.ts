@@ -1,3 +1,4 @@
+import { printable } from "../text/printable.ts";
 import { AffixTable } from "./affix-table.ts";
 import { better, GramIndex, type Ranked } from "./gram-index.ts";
 import { bySpecificity, matches, type Pattern } from "./pattern.ts";
@@ -33,11 +34,13 @@ export class WildcardIndex<Target> {
 
   /** The targets of all patterns that match, most specific first; one by one, for explanations. */
   all(value: string): readonly Target[] {
-    return this.entries.filter(({ pattern }) => matches(pattern, value)).map(({ target }) => target);
+    const shown = printable(value);
+    return this.entries.filter(({ pattern }) => matches(pattern, shown)).map(({ target }) => target);
   }
 
-  /** The target of the most specific pattern that matches. */
-  find(value: string): Target | undefined {
+  /** The target of the most specific pattern that matches. Bytes that are not UTF-8 are compared as they are shown. */
+  find(raw: string): Target | undefined {
+    const value = printable(raw);
     const { entries } = this;
     if (entries.length <= FEW) {
       for (let index = 0; index < entries.length; index++) {

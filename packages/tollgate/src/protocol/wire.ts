@@ -81,11 +81,9 @@ export class WireReader {
     return end;
   }
 
-  /** A length-delimited field as text; bytes that are not UTF-8 are escaped, see `text/lenient-utf8.ts`. */
-  string(): string {
-    const end = this.lengthDelimited();
-    const start = this.position;
-    this.position = end;
+  /** The bytes from `start` to `end` as text; bytes that are not UTF-8 are escaped, see `text/lenient-utf8.ts`. */
+  text(start: number, end: number): string {
+    if (start === end) return "";
     const buffer = this.#buffer;
     let bits = 0;
     for (let index = start; index < end; index++) bits |= buffer[index]!;

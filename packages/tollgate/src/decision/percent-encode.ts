@@ -2,6 +2,8 @@ import { escapedByte, isSurrogate } from "../text/lenient-utf8.ts";
 
 /** Three bytes of UTF-8, each as `%XX`: the most that one UTF-16 unit becomes. */
 const MOST_BYTES = 9;
+/** Where short parts are written. */
+const shared = Buffer.alloc(64 * 1024);
 const PERCENT = 0x25;
 const hex = Buffer.from("0123456789ABCDEF");
 
@@ -16,7 +18,8 @@ const isReservedAscii = Uint8Array.from({ length: 128 }, (_, code) =>
  */
 export function percentEncode(text: string): string {
   const { length } = text;
-  const bytes = Buffer.allocUnsafe(length * MOST_BYTES);
+  const most = length * MOST_BYTES;
+  const bytes = most <= shared.length ? shared : Buffer.allocUnsafe(most);
   let size = 0;
   for (let at = 0; at < length; at++) {
     const unit = text.charCodeAt(at);

@@ -11,6 +11,9 @@ export class WireError extends Error {
 
 export const WireType = { VARINT: 0, FIXED64: 1, BYTES: 2, GROUP: 3, GROUP_END: 4, FIXED32: 5 } as const;
 
+/** Bytes of a text from which on checking it first costs nothing beside decoding it. */
+const LONG = 1024;
+
 /** How deep groups may nest in an unknown field. */
 const MAX_GROUP_DEPTH = 32;
 
@@ -88,6 +91,9 @@ export class WireReader {
     let bits = 0;
     for (let index = start; index < end; index++) bits |= buffer[index]!;
     if (bits < 0x80) return buffer.toString("latin1", start, end);
+    // Node's decoder takes long over many bytes that are not UTF-8.
+    if (end - start > LONG && !isUtf8(buffer.subarray(start, end)))
+      return decodeLeniently(buffer, start, end);
     const text = buffer.toString("utf8", start, end);
     // Node's decoder writes U+FFFD for bytes that are not UTF-8, so that different values would look alike.
     if (text.includes("\ufffd") && !isUtf8(buffer.subarray(start, end)))

@@ -4,61 +4,45 @@
  * the same text: matching, caches and counters need no rule of their own. Text leaves the process through
  * `printable` or as a part of a cache key, which write the bytes out.
  */
+import { textOfUnits, unitsFor } from "./unit-scratch.ts";
 
 /** What a byte that is not UTF-8 is added to. */
 const ESCAPE = 0xdc00;
 
-/** UTF-16 units in memory of their own, in the byte order that Node's `utf16le` reads on every machine. */
-class UnitWriter {
-  readonly #bytes: Buffer;
-  #length = 0;
-
-  constructor(mostUnits: number) {
-    this.#bytes = Buffer.allocUnsafe(mostUnits * 2);
-  }
-
-  add(unit: number): void {
-    this.#bytes[this.#length] = unit & 0xff;
-    this.#bytes[this.#length + 1] = unit >>> 8;
-    this.#length += 2;
-  }
-
-  addPoint(point: number): void {
-    if (point < 0x10000) this.add(point);
-    else {
-      this.add(0xd800 + ((point - 0x10000) >>> 10));
-      this.add(ESCAPE + (point & 0x3ff));
-    }
-  }
-
-  toString(): string {
-    return this.#bytes.toString("utf16le", 0, this.#length);
-  }
-}
-
 /** Decodes `bytes[start, end)`. A byte that belongs to no valid sequence becomes a lone surrogate. */
 export function decodeLeniently(bytes: Uint8Array, start: number, end: number): string {
-  const units = new UnitWriter(end - start);
+  const units = unitsFor(end - start);
+  let length = 0;
   for (let at = start; at < end; ) {
     const first = bytes[at]!;
-    const size = sequenceSize(bytes, at, end);
+    const size = first < 0x80 ? 1 : sequenceSize(bytes, at, end);
     if (size === 0) {
-      units.add(ESCAPE + first);
+      units[length++] = ESCAPE + first;
       at++;
       continue;
     }
     let point = size === 1 ? first : first & (0x7f >>> size);
     for (let index = 1; index < size; index++) point = (point << 6) | (bytes[at + index]! & 0x3f);
-    units.addPoint(point);
     at += size;
+    length = addPoint(units, length, point);
   }
-  return units.toString();
+  return textOfUnits(units, length);
 }
 
-/** How many bytes the valid sequence at `at` has; 0 where there is none (Unicode 16, table 3-7). */
+/** Writes a code point as UTF-16. Returns where the next one goes. */
+export function addPoint(units: Uint16Array, length: number, point: number): number {
+  if (point < 0x10000) {
+    units[length] = point;
+    return length + 1;
+  }
+  units[length] = 0xd800 + ((point - 0x10000) >>> 10);
+  units[length + 1] = ESCAPE + (point & 0x3ff);
+  return length + 2;
+}
+
+/** How many bytes the valid sequence beyond ASCII at `at` has; 0 where there is none (Unicode 16, table 3-7). */
 function sequenceSize(bytes: Uint8Array, at: number, end: number): number {
   const first = bytes[at]!;
-  if (first < 0x80) return 1;
   const size = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
   if (size === 0 || at + size > end) return 0;
   const second = bytes[at + 1]!;
@@ -76,16 +60,15 @@ function sequenceSize(bytes: Uint8Array, at: number, end: number): number {
  */
 export function escapeLoneSurrogates(text: string): string {
   if (text.isWellFormed()) return text;
-  const units = new UnitWriter(text.length * 3);
+  const units = unitsFor(text.length * 3);
+  let length = 0;
   for (let at = 0; at < text.length; at++) {
     const point = text.codePointAt(at)!;
-    if (isSurrogate(point)) for (const byte of bytesOfSurrogate(point)) units.add(ESCAPE + byte);
-    else {
-      units.addPoint(point);
-      if (point >= 0x10000) at++;
-    }
+    if (isSurrogate(point)) for (const byte of bytesOfSurrogate(point)) units[length++] = ESCAPE + byte;
+    else length = addPoint(units, length, point);
+    if (point > 0xffff) at++;
   }
-  return units.toString();
+  return textOfUnits(units, length);
 }
 
 /** The byte that a lone surrogate stands for; undefined for a surrogate that stands for none. */

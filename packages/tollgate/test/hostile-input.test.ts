@@ -101,7 +101,7 @@ describe("oversized requests", () => {
     [
       "too many members",
       `{${Array.from({ length: 40 }, (_, index) => `"m${index}":0`).join()}}`,
-      /has 40 members; the limit is 33/,
+      /has 40 members in one object; the limit is 16/,
     ],
     [
       "too many lists",

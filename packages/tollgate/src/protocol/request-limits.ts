@@ -1,3 +1,4 @@
+import type { JsonLimits } from "@tollway/waymark";
 import { Code, type RateLimitResponse } from "./messages.ts";
 
 /** How many parts a request may have. The decoders check before they allocate anything for a part. */
@@ -36,12 +37,13 @@ export const deniedResponse: RateLimitResponse = Object.freeze({
   dynamicMetadata: undefined,
 });
 
+/** Of one object: each field of a descriptor under both of its names, and room for a message about an unknown one. */
+const MOST_MEMBERS = 16;
+
 /** As much JSON as a request within the limits can have: the fields of `protocol/json-request.ts`. */
-export function jsonLimitsOf({ descriptors, entries }: RequestLimits): {
-  members: number;
-  containers: number;
-} {
+export function jsonLimitsOf({ descriptors, entries }: RequestLimits): JsonLimits {
   return {
+    objectMembers: MOST_MEMBERS,
     members: 3 + descriptors * (6 + 2 * entries),
     containers: 2 + descriptors * (3 + entries),
   };

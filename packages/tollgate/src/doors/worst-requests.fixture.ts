@@ -190,7 +190,7 @@ export function calibrate(): number {
 }
 
 function hashOf(bytes: Buffer): number {
-  let hash = 0x811c9dc5;
+  let hash = 0;
   for (let index = 0; index < bytes.length; index++) hash = Math.imul(hash ^ bytes[index]!, 0x01000193);
   return hash;
 }

@@ -1,4 +1,4 @@
-import { escapedByte, isSurrogate } from "../text/lenient-utf8.ts";
+import { isEscaped, isSurrogate } from "../text/lenient-utf8.ts";
 
 /** Three bytes of UTF-8, each as `%XX`: the most that one UTF-16 unit becomes. */
 const MOST_BYTES = 9;
@@ -28,17 +28,16 @@ export function percentEncode(text: string): string {
       else bytes[size++] = unit;
       continue;
     }
+    // The second half of a pair never comes here.
+    if (isEscaped(unit)) {
+      size = writeByte(bytes, size, unit & 0xff, true);
+      continue;
+    }
     const point = unit >= 0xd800 && unit <= 0xdfff ? text.codePointAt(at)! : unit;
     if (point > 0xffff) at++;
-    if (isSurrogate(point)) size = writeSurrogate(bytes, size, point);
-    else size = writePoint(bytes, size, point, isReservedBeyondAscii(point));
+    size = writePoint(bytes, size, point, isSurrogate(point) || isReservedBeyondAscii(point));
   }
   return bytes.toString("utf8", 0, size);
-}
-
-function writeSurrogate(bytes: Buffer, start: number, surrogate: number): number {
-  const byte = escapedByte(surrogate);
-  return byte === undefined ? writePoint(bytes, start, surrogate, true) : writeByte(bytes, start, byte, true);
 }
 
 function writeByte(bytes: Buffer, size: number, byte: number, escaped: boolean): number {

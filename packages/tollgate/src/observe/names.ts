@@ -13,7 +13,7 @@ export const MAX_NAME_BYTES = 512;
  * What lies behind so many UTF-16 units never shows in a name: each takes at least one byte, and an IPv4 address that
  * begins within the bytes of a name ends at most 14 units behind them.
  */
-const MAX_UNITS = MAX_NAME_BYTES + 16;
+export const MAX_NAME_UNITS = MAX_NAME_BYTES + 16;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const unsafe = /[:|#@\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
@@ -26,7 +26,7 @@ const ipv4 = /\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}/g;
  * not UTF-8 becomes `\xFF`. Long texts are shortened, but never to fewer bytes than a name has.
  */
 export function sanitise(text: string): string {
-  const shown = printable(text.length > MAX_UNITS ? text.slice(0, MAX_UNITS) : text);
+  const shown = printable(text.length > MAX_NAME_UNITS ? text.slice(0, MAX_NAME_UNITS) : text);
   const safe = unsafe.test(shown) ? shown.replace(everyUnsafe, "_") : shown;
   return safe.includes(".") ? safe.replace(ipv4, (address) => address.replaceAll(".", "_")) : safe;
 }

@@ -15,13 +15,18 @@ export function decodeLeniently(bytes: Uint8Array, start: number, end: number): 
   let length = 0;
   for (let at = start; at < end; ) {
     const first = bytes[at]!;
-    const size = first < 0x80 ? 1 : sequenceSize(bytes, at, end);
+    if (first < 0x80) {
+      units[length++] = first;
+      at++;
+      continue;
+    }
+    const size = first < 0xc2 || first > 0xf4 ? 0 : sequenceSize(bytes, at, end);
     if (size === 0) {
       units[length++] = ESCAPE + first;
       at++;
       continue;
     }
-    let point = size === 1 ? first : first & (0x7f >>> size);
+    let point = first & (0x7f >>> size);
     for (let index = 1; index < size; index++) point = (point << 6) | (bytes[at + index]! & 0x3f);
     at += size;
     length = addPoint(units, length, point);
@@ -40,11 +45,11 @@ export function addPoint(units: Uint16Array, length: number, point: number): num
   return length + 2;
 }
 
-/** How many bytes the valid sequence beyond ASCII at `at` has; 0 where there is none (Unicode 16, table 3-7). */
+/** How many bytes the valid sequence has that begins with a byte from C2 to F4; 0 where there is none (Unicode 16, table 3-7). */
 function sequenceSize(bytes: Uint8Array, at: number, end: number): number {
   const first = bytes[at]!;
-  const size = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-  if (size === 0 || at + size > end) return 0;
+  const size = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  if (at + size > end) return 0;
   const second = bytes[at + 1]!;
   // Neither longer than needed, nor a surrogate, nor above U+10FFFF.
   const low = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
@@ -71,9 +76,9 @@ export function escapeLoneSurrogates(text: string): string {
   return textOfUnits(units, length);
 }
 
-/** The byte that a lone surrogate stands for; undefined for a surrogate that stands for none. */
-export function escapedByte(surrogate: number): number | undefined {
-  return surrogate >= ESCAPE + 0x80 && surrogate <= ESCAPE + 0xff ? surrogate - ESCAPE : undefined;
+/** Whether a lone surrogate stands for a byte; its lower eight bits are the byte. */
+export function isEscaped(surrogate: number): boolean {
+  return surrogate >= ESCAPE + 0x80 && surrogate <= ESCAPE + 0xff;
 }
 
 export function isSurrogate(point: number): boolean {

@@ -1,4 +1,4 @@
-import { addPoint, bytesOfSurrogate, escapedByte, isSurrogate } from "./lenient-utf8.ts";
+import { addPoint, bytesOfSurrogate, isEscaped, isSurrogate } from "./lenient-utf8.ts";
 import { textOfUnits, unitsFor } from "./unit-scratch.ts";
 
 const BACKSLASH = 0x5c;
@@ -19,9 +19,13 @@ function show(text: string): string {
   let size = 0;
   for (let at = 0; at < length; at++) {
     const unit = text.charCodeAt(at);
+    // The second half of a pair never comes here.
+    if (isEscaped(unit)) {
+      size = showByte(units, size, unit & 0xff);
+      continue;
+    }
     const point = isSurrogate(unit) ? text.codePointAt(at)! : unit;
     if (!isSurrogate(point)) size = addPoint(units, size, point);
-    else if (isEscaped(point)) size = showByte(units, size, escapedByte(point)!);
     else for (const byte of bytesOfSurrogate(point)) size = showByte(units, size, byte);
     if (point > 0xffff) at++;
   }
@@ -33,13 +37,10 @@ function shownLength(text: string): number {
   let { length } = text;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
-    if (isSurrogate(unit)) length += isEscaped(unit) ? SHOWN_UNITS : 3 * SHOWN_UNITS;
+    if (isEscaped(unit)) length += SHOWN_UNITS - 1;
+    else if (isSurrogate(unit)) length += 3 * SHOWN_UNITS - 1;
   }
   return length;
-}
-
-function isEscaped(surrogate: number): boolean {
-  return escapedByte(surrogate) !== undefined;
 }
 
 function showByte(units: Uint16Array, size: number, byte: number): number {

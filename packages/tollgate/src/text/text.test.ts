@@ -4,8 +4,8 @@ import fc from "fast-check";
 import {
   bytesOfSurrogate,
   decodeLeniently,
-  escapedByte,
   escapeLoneSurrogates,
+  isEscaped,
   isSurrogate,
 } from "./lenient-utf8.ts";
 import { printable, printableData } from "./printable.ts";
@@ -31,8 +31,7 @@ function encode(text: string): Buffer {
   const bytes = [...text].map((character) => {
     const point = character.codePointAt(0)!;
     if (!isSurrogate(point)) return Buffer.from(character);
-    const byte = escapedByte(point);
-    return Buffer.from(byte === undefined ? bytesOfSurrogate(point) : [byte]);
+    return Buffer.from(isEscaped(point) ? [point & 0xff] : bytesOfSurrogate(point));
   });
   return Buffer.concat(bytes);
 }

@@ -118,7 +118,8 @@ test("statistics, metadata and explanations show the text \\xFF, in valid UTF-8"
   const response = decide(sent(d, Buffer.from("any"), value));
   assert.deepEqual(response.dynamicMetadata?.descriptors, [{ entries: ["any=m\\xFF\\xFE"] }]);
   decide(sent(value, Buffer.from("any"), value));
-  const names = await statistics.snapshot();
+  let names = "";
+  for await (const piece of statistics.snapshot()) names += piece;
   assert.match(names, /^ratelimit\.service\.rate_limit\.d\.any_m\\xFF\\xFE\.total_hits: 1$/m);
   assert.match(names, /^ratelimit\.service\.rate_limit\.m\\xFF\\xFE\.domain_not_found: 1$/m);
   for (const key of ["any", "exact", "wild", "none\udcff"]) {

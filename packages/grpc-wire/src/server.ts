@@ -61,6 +61,7 @@ export class GrpcServer {
       compressionThresholdBytes: options.compressionThresholdBytes ?? 1024,
       observer: options.observer,
       onHandlerError: safely(options.onHandlerError),
+      onOversizedMessage: options.onOversizedMessage,
       onConnectionError: safely(options.onConnectionError),
       clock,
       deadlines: new DeadlineWheel(clock),

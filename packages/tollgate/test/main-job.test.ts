@@ -137,9 +137,20 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
   }
 
   const badBodies: [string, string, number, RegExp][] = [
-    ["nothing", "", 400, /the body is not JSON/],
-    ["no JSON", "{", 400, /the body is not JSON/],
-    ["no UTF-8", "\ud800", 400, /not JSON/],
+    ["nothing", "", 400, /the body is not valid JSON/],
+    ["no JSON", "{", 400, /the body is not valid JSON/],
+    [
+      "a duplicate member",
+      '{"domain":"shop","descriptors":[{"entries":[{"key":"a","key":"b"}]}]}',
+      400,
+      /^descriptors\[0\]\.entries\[0\]\.key: must be given only once; it is given again at line 1, column 56$/,
+    ],
+    [
+      "many digits",
+      `{"domain":"shop","hitsAddend":"${"7".repeat(200_000)}"}`,
+      400,
+      /hitsAddend: must be a whole number/,
+    ],
     ["a list", "[]", 400, /must be an object with a domain and descriptors, not a list/],
     ["an unknown field", '{"domain":"shop","descriptor":[]}', 400, /descriptor: is not a field here/],
     [
@@ -150,7 +161,7 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
     ],
     ["no domain", '{"descriptors":[]}', 400, /rate limit domain must not be empty/],
     ["no descriptors", '{"domain":"shop"}', 400, /descriptor list must not be empty/],
-    ["over 1 MiB", JSON.stringify({ domain: "x".repeat(1024 * 1024) }), 413, /./],
+    ["over 256 KiB", JSON.stringify({ domain: "x".repeat(256 * 1024) }), 413, /larger than 262144 bytes/],
   ];
   for (const [name, body, status, detail] of badBodies) {
     test(`/json answers a body with ${name} with ${status} and problem details`, async () => {

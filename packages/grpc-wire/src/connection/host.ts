@@ -31,6 +31,7 @@ export interface Host {
   readonly compressionThresholdBytes: number;
   readonly observer: CallObserver | undefined;
   readonly onHandlerError: ((error: unknown, path: string) => void) | undefined;
+  readonly onOversizedMessage: ((path: string) => Uint8Array | undefined) | undefined;
   readonly onConnectionError: ((reason: ConnectionErrorReason) => void) | undefined;
   /** The monotonic clock of all limits and timeouts, in milliseconds. The wall clock may step. */
   readonly clock: () => number;

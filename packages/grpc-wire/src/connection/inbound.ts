@@ -1,4 +1,5 @@
 import { inflate } from "../grpc/compression.ts";
+import { OversizedMessage } from "../grpc/oversized.ts";
 import { Encoding } from "../grpc/request-head.ts";
 import { GrpcError, Status } from "../grpc/status.ts";
 import { Fifo } from "./fifo.ts";
@@ -124,11 +125,7 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
     const limit = this.#stream.connection.host.limits.maxRequestBytes;
     if (flag > 1)
       return new GrpcError(Status.INTERNAL, `the message's compressed flag is ${flag}, not 0 or 1`);
-    if (length > limit)
-      return new GrpcError(
-        Status.RESOURCE_EXHAUSTED,
-        `the message of ${length} bytes is larger than ${limit}`,
-      );
+    if (length > limit) return new OversizedMessage(`the message of ${length} bytes is larger than ${limit}`);
     this.#compressed = flag === 1;
     this.#isPrefix = false;
     this.#have = 0;

@@ -1,7 +1,9 @@
 /** From a message to its handler, and from what the handler does to the call's end. */
 import { copyOf } from "../frames/copy.ts";
+import { OversizedMessage } from "../grpc/oversized.ts";
 import { Status } from "../grpc/status.ts";
 import type { InPlaceUnaryHandler, UnaryHandler } from "../types.ts";
+import { finishWithError } from "./failing.ts";
 import { inflated, type ReceivedMessage } from "./inbound.ts";
 import { finishWithStatus, refuseAnswer } from "./responses.ts";
 import type { Stream } from "./stream.ts";
@@ -41,7 +43,7 @@ export function invokeUnary(stream: Stream, bytes: Uint8Array, start: number, en
   const { connection, route } = stream;
   if (end - start > connection.host.limits.maxRequestBytes) {
     const limit = connection.host.limits.maxRequestBytes;
-    finishWithStatus(stream, Status.RESOURCE_EXHAUSTED, `the message is larger than ${limit} bytes`);
+    finishWithError(stream, new OversizedMessage(`the message is larger than ${limit} bytes`));
     return;
   }
   if (stream.isLate(connection.now) && !stream.isPending) {

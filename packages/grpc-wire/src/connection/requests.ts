@@ -3,9 +3,10 @@
 import { ErrorCode, Flag, FRAME_HEADER_BYTES, FrameType } from "../frames/constants.ts";
 import { readUint32 } from "../frames/write.ts";
 import { areValidTrailers, Encoding, HeadKind, type RequestHead } from "../grpc/request-head.ts";
-import { GrpcError, Status, type StatusCode } from "../grpc/status.ts";
+import { GrpcError, Status } from "../grpc/status.ts";
 import type { HeaderField } from "../hpack/field.ts";
 import type { Connection } from "./connection.ts";
+import { finishWithError } from "./failing.ts";
 import type { Host, Route } from "./host.ts";
 import { Inbound } from "./inbound.ts";
 import { invoke, invokeInflated, invokeUnary, pending, runStreaming } from "./invoke.ts";
@@ -193,5 +194,5 @@ export function endRequest(stream: Stream): void {
 function fail(stream: Stream, error: GrpcError): void {
   stream.inbound?.fail(error);
   if (stream.handlerRuns) stream.abandon();
-  finishWithStatus(stream, error.code as StatusCode, error.message);
+  finishWithError(stream, error);
 }

@@ -7,6 +7,7 @@ import { FieldKind } from "../hpack/field.ts";
 import type { StreamingCall, UnaryCall } from "../types.ts";
 import type { Connection } from "./connection.ts";
 import type { ReadTime } from "./ended-calls.ts";
+import { finishWithError } from "./failing.ts";
 import type { Route } from "./host.ts";
 import type { Inbound } from "./inbound.ts";
 import {
@@ -164,7 +165,7 @@ export class Stream implements UnaryCall, StreamingCall {
   fail(error: unknown): void {
     if (this.finished) return;
     if (error instanceof GrpcError) {
-      finishWithStatus(this, error.code, error.message);
+      finishWithError(this, error);
       return;
     }
     this.connection.host.onHandlerError?.(error, this.path);

@@ -24,6 +24,19 @@ const cases: [string, string, [string, string][], string][] = [
   ["separators", "a|b", [["k=", "v%"]], "a%7Cb|k%3D=v%25|minute:"],
   ["hash tags", "{d}", [["k", "{v}"]], "%7Bd%7D|k=%7Bv%7D|minute:"],
   ["white space and control", "d", [["k", "a b\n\u0000\u007f\u2028"]], "d|k=a%20b%0A%00%7F%E2%80%A8|minute:"],
+  [
+    "bytes that are not UTF-8",
+    "d\udcff",
+    [["m\udcff\udcfe", "\u{1f600}\udc80"]],
+    "d%FF|m%FF%FE=\u{1f600}%80|minute:",
+  ],
+  ["text that looks like such bytes", "d", [["k", "m%FF\\xFF"]], "d|k=m%25FF\\xFF|minute:"],
+  [
+    "white space beyond ASCII",
+    "d",
+    [["k", "\u00a0\u0085\u3000\ufeff"]],
+    "d|k=%C2%A0%C2%85%E3%80%80%EF%BB%BF|minute:",
+  ],
   ["other text stays", "d", [["path", "/a/ü?x&y:z"]], "d|path=/a/ü?x&y:z|minute:"],
 ];
 for (const [name, domain, entries, expected] of cases) {
@@ -50,7 +63,27 @@ test("under share_threshold the pattern stands in for the value", () => {
 
 test("two different counters never share a stem", () => {
   const text = fc.string({
-    unit: fc.constantFrom("a", "|", "=", "%", "2", "5", ":", " ", "7", "C", "_"),
+    unit: fc.constantFrom(
+      "a",
+      "|",
+      "=",
+      "%",
+      "2",
+      "5",
+      ":",
+      " ",
+      "7",
+      "C",
+      "_",
+      "F",
+      "\\",
+      "x",
+      "\udcff",
+      "\udcc2",
+      "\udc85",
+      "\u0085",
+      "\u{1f600}",
+    ),
     maxLength: 4,
   });
   const place = fc.record({
@@ -58,13 +91,18 @@ test("two different counters never share a stem", () => {
     entries: fc.array(fc.record({ key: text, value: text }), { maxLength: 3 }),
     unit: fc.constantFrom(Unit.SECOND, Unit.DAY),
   });
+  /** As bytes from a caller make it: no sequence of escaped bytes is valid UTF-8. */
+  const fromBytes = (of: { domain: string; entries: { key: string; value: string }[] }) =>
+    [of.domain, ...of.entries.flatMap(({ key, value }) => [key, value])].every(
+      (part) => !part.includes("\udcc2\udc85"),
+    );
   fc.assert(
-    fc.property(place, place, (one, other) => {
+    fc.property(place.filter(fromBytes), place.filter(fromBytes), (one, other) => {
       const same = JSON.stringify(one) === JSON.stringify(other);
       const stem = (of: typeof one) => cacheKeyStem(any, of.domain, of.entries, plain, of.unit);
       assert.equal(stem(one) === stem(other), same);
     }),
-    { numRuns: 1000 },
+    { numRuns: 2000 },
   );
 });
 
@@ -115,12 +153,23 @@ describe("long keys", () => {
     assert.notEqual(cacheKeyStem(any, domain!, [], plain, Unit.MINUTE), hashed);
   });
 });
+const reserved = /[%|={}\s\p{Cc}\p{Cs}]/u;
 
 test("an encoded part has nothing left that a store or a cluster reads as its own", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
-      assert.doesNotMatch(encodeKeyPart(text.toWellFormed()), /[|={}\s\p{Cc}]/u);
+      assert.doesNotMatch(encodeKeyPart(text), /[|={}\s\p{Cc}\p{Cs}]/u);
       assert.equal(decodeURIComponent(encodeKeyPart(text.toWellFormed())), text.toWellFormed());
     }),
   );
+});
+
+test("each character is encoded as encodeURIComponent has it where it is reserved, and stays as it is elsewhere", () => {
+  for (let point = 0; point <= 0x10ffff; point += point < 0x10000 ? 1 : 0xfff) {
+    const character = String.fromCodePoint(point);
+    if (point >= 0xd800 && point <= 0xdfff) continue;
+    const expected = reserved.test(character) ? encodeURIComponent(character) : character;
+    // With a reserved character before it, the part takes the long way.
+    assert.equal(encodeKeyPart(`=${character}`), `%3D${expected}`, point.toString(16));
+  }
 });

@@ -2,18 +2,18 @@ import { hash } from "node:crypto";
 import type { Entry, Unit } from "../protocol/messages.ts";
 import { unitNames } from "../protocol/units.ts";
 import type { Match } from "../rules/rule.ts";
+import { percentEncode } from "./percent-encode.ts";
 
-// The key's own separators, the hash tag braces of a cluster, and what a store's text protocol cannot carry.
-const reserved = /[%|={}\s\p{Cc}]/u;
-const reservedAll = new RegExp(reserved.source, "gu");
+// The key's own separators, the hash tag braces of a cluster, what a store's text protocol cannot carry, and the lone
+// surrogates that stand for bytes which are not UTF-8.
+const reserved = /[%|={}\s\p{Cc}\p{Cs}]/u;
 
-/** A domain, key or value as it stands in a cache key: two different texts never look the same there. */
+/**
+ * A domain, key or value as it is written in a cache key: reserved characters and bytes that are not UTF-8 as `%XX`, a
+ * byte each. Different texts are never written alike, and the result is valid UTF-8.
+ */
 export function encodeKeyPart(text: string): string {
-  if (!reserved.test(text)) return text;
-  return text.replace(reservedAll, (character) => {
-    // encodeURIComponent gives the UTF-8 bytes, but leaves no reserved character of ours unescaped.
-    return encodeURIComponent(character);
-  });
+  return reserved.test(text) ? percentEncode(text) : text;
 }
 
 export interface KeyOptions {

@@ -6,6 +6,7 @@ import { codeNames, unitNames, windowSeconds } from "../protocol/units.ts";
 import { type Explanation, explainMatch } from "../rules/explain.ts";
 import { overrideMatch } from "../rules/override.ts";
 import type { Match, RuleSet } from "../rules/rule.ts";
+import { printableData } from "../text/printable.ts";
 import { cacheKeyStem } from "./cache-key.ts";
 import type { DecisionOptions } from "./decide.ts";
 import { DecisionError } from "./errors.ts";
@@ -98,7 +99,7 @@ export async function explainDecision(
     return status;
   });
   const code = overallCode(statuses, rules, options.quotaMode);
-  return {
+  return printableData({
     overallCode: codeNames[options.shadowMode ? Code.OK : code],
     descriptors: request.descriptors.map((descriptor, index) => {
       const look = looks[index];
@@ -121,7 +122,7 @@ export async function explainDecision(
         answer: { code: codeNames[code], limitRemaining },
       };
     }),
-  };
+  });
 }
 
 const nothing: RuleStatistics = {

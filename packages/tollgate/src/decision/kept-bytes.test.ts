@@ -67,7 +67,7 @@ const shapes: Readonly<Record<string, Shape>> = {
   "limits of its own": { descriptors: 8, own: true, fill: [10, "x"] },
   "a long value with a limit of its own": { own: true, fill: [400, "x"] },
   "many entries": { entries: 30 },
-  "many empty descriptors": { domain: "unknown", descriptors: 200, entries: 0 },
+  "many empty descriptors": { domain: "unknown", descriptors: 100, entries: 0 },
 };
 
 const KEPT = 3000;

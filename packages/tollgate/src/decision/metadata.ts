@@ -8,6 +8,7 @@ import {
   type RateLimitRequest,
 } from "../protocol/messages.ts";
 import { unitNames } from "../protocol/units.ts";
+import { printable } from "../text/printable.ts";
 import type { PreparedPart } from "./prepare.ts";
 
 function isObject(value: JsonValue | undefined): value is JsonObject {
@@ -36,7 +37,7 @@ function limitText({ requestsPerUnit, unit }: LimitOverride): string {
 function describe(descriptor: Descriptor): JsonObject {
   const { entries, limit, hitsAddend } = descriptor;
   return {
-    entries: entries.map(({ key, value }) => `${key}=${value}`),
+    entries: entries.map(({ key, value }) => printable(`${key}=${value}`)),
     ...(limit !== undefined && { limit: limitText(limit) }),
     ...(hitsAddend !== undefined && { hitsAddend }),
   };
@@ -57,7 +58,7 @@ export function dynamicMetadata(
     metadata = merge(metadata, rule.metadata);
   });
   return {
-    domain: request.domain,
+    domain: printable(request.domain),
     descriptors: request.descriptors.map(describe),
     ...(request.hitsAddend > 0 && { hitsAddend: request.hitsAddend }),
     ...(Object.keys(metadata).length > 0 && { metadata }),

@@ -7,14 +7,40 @@ import type { Counter, Statistics } from "../observe/statistics.ts";
 import { decodeRequest } from "../protocol/decode-request.ts";
 import { JsonRequestError, requestFromJsonBytes } from "../protocol/json-request.ts";
 import type { RateLimitRequest, RateLimitResponse } from "../protocol/messages.ts";
+import {
+  DEFAULT_REQUEST_LIMITS,
+  deniedResponse,
+  OversizedRequestError,
+  type RequestLimits,
+} from "../protocol/request-limits.ts";
 import { WireError } from "../protocol/wire.ts";
 import type { RuleSet } from "../rules/rule.ts";
 
 /** Why a call failed, in words for its caller: no text of a store, no key, no credential, no stack. */
 export interface CallFailure {
-  readonly reason: "INVALID_ARGUMENT" | "UNAVAILABLE" | "DEADLINE_EXCEEDED" | "INTERNAL";
+  readonly reason:
+    | "INVALID_ARGUMENT"
+    | "RESOURCE_EXHAUSTED"
+    | "UNAVAILABLE"
+    | "DEADLINE_EXCEEDED"
+    | "INTERNAL";
   readonly message: string;
 }
+
+/** What the doors accept. */
+export interface RequestPolicy {
+  /** Bytes of a message over gRPC and of a body over HTTP: `MAX_REQUEST_SIZE_IN_BYTES`. */
+  readonly bytes: number;
+  readonly limits: RequestLimits;
+  /** Whether a request above a limit is answered OVER_LIMIT: `OVERSIZED_REQUEST`. */
+  readonly denyOversized: boolean;
+}
+
+const defaultPolicy: RequestPolicy = {
+  bytes: 256 * 1024,
+  limits: DEFAULT_REQUEST_LIMITS,
+  denyOversized: false,
+};
 
 export interface AnsweringOptions {
   readonly decider: Decider;
@@ -23,6 +49,8 @@ export interface AnsweringOptions {
   readonly ruleSet: () => RuleSet | undefined;
   readonly statistics: Statistics;
   readonly log: Logger;
+  /** Default: the limits' defaults, and errors above them. */
+  readonly requests?: RequestPolicy;
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly now?: () => number;
 }
@@ -30,20 +58,39 @@ export interface AnsweringOptions {
 /** What the doors ask: decides, and says of whatever went wrong what its caller may know, counted and logged. */
 export class Answering {
   readonly #options: AnsweringOptions;
+  readonly #requests: RequestPolicy;
   readonly #now: () => number;
   readonly #prepared = new PreparedCache();
   readonly #preparedJson = new PreparedCache();
   readonly #serviceErrors: Counter;
   readonly #storeErrors: Counter;
+  readonly #oversized: Counter;
 
   constructor(options: AnsweringOptions) {
     this.#options = options;
+    this.#requests = options.requests ?? defaultPolicy;
     this.#now = options.now ?? Date.now;
     const name = "ratelimit.service.call.should_rate_limit";
     this.#serviceErrors = options.statistics.counter(`${name}.service_error`);
+    this.#oversized = options.statistics.counter(`${name}.oversized_request`);
     // An embedded store fails only where it was asked for what no store can do; its errors go with kvstore's.
     const kind = options.store.kind === "objcache" ? "objcache" : "kvstore";
     this.#storeErrors = options.statistics.counter(`${name}.${kind}_error`);
+  }
+
+  /** The longest message or body. */
+  get maxRequestBytes(): number {
+    return this.#requests.bytes;
+  }
+
+  /** Reads the message in `buffer[start..end)`. */
+  decodeMessage(buffer: Uint8Array, start: number, end: number): RateLimitRequest {
+    return decodeRequest(buffer, start, end, this.#requests.limits);
+  }
+
+  /** Reads a request's JSON. */
+  decodeJson(bytes: Uint8Array): RateLimitRequest {
+    return requestFromJsonBytes(bytes, this.#requests.limits);
   }
 
   /**
@@ -71,7 +118,7 @@ export class Answering {
     const ruleSet = this.#options.ruleSet();
     let prepared = ruleSet && this.#prepared.find(ruleSet.generation, buffer, start, end);
     if (prepared === undefined) {
-      prepared = decider.prepare(decodeRequest(buffer, start, end), ruleSet);
+      prepared = decider.prepare(this.decodeMessage(buffer, start, end), ruleSet);
       this.#prepared.offer(buffer, start, end, prepared);
     }
     return decider.decide(prepared, now, deadline);
@@ -83,10 +130,20 @@ export class Answering {
     const ruleSet = this.#options.ruleSet();
     let prepared = ruleSet && this.#preparedJson.find(ruleSet.generation, bytes, 0, bytes.length);
     if (prepared === undefined) {
-      prepared = decider.prepare(requestFromJsonBytes(bytes), ruleSet);
+      prepared = decider.prepare(this.decodeJson(bytes), ruleSet);
       this.#preparedJson.offer(bytes, 0, bytes.length, prepared);
     }
     return decider.decide(prepared, this.#now(), 0);
+  }
+
+  /**
+   * The answer to a request above a limit, where the policy has one, else undefined. Counts the request.
+   * @param error what `decide` or a decoder threw
+   */
+  denialOf(error: unknown): RateLimitResponse | undefined {
+    if (!(error instanceof OversizedRequestError)) return undefined;
+    this.#oversized.value++;
+    return this.#requests.denyOversized ? deniedResponse : undefined;
   }
 
   /** What a caller is told of an error that `decide` or a decoder threw. */
@@ -95,6 +152,9 @@ export class Answering {
       this.#storeErrors.value++;
       this.#options.log.debug(() => `a decision failed: ${error.code}: ${error.message}`);
       return storeFailures[error.code];
+    }
+    if (error instanceof OversizedRequestError) {
+      return { reason: "RESOURCE_EXHAUSTED", message: error.message };
     }
     this.#serviceErrors.value++;
     if (error instanceof DecisionError) return { reason: error.code, message: error.message };

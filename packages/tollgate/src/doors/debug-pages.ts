@@ -5,7 +5,6 @@ import { LEVELS, type Level, type Logger, levelOfName } from "../observe/log.ts"
 import type { OtherThreads, ProfileKind } from "../observe/profiling/profiler.ts";
 import type { Registry } from "../observe/registry.ts";
 import { FilterError } from "../observe/snapshot.ts";
-import { requestFromJsonBytes } from "../protocol/json-request.ts";
 import type { RateLimitRequest } from "../protocol/messages.ts";
 import { dumpJson, dumpText } from "../rules/dump.ts";
 import { renderExplanation } from "../rules/explain-text.ts";
@@ -13,7 +12,7 @@ import type { RuleSet } from "../rules/rule.ts";
 import type { Answering } from "./answering.ts";
 import { explainUsage, requestOfQuery } from "./explain-query.ts";
 import type { ControllerTable } from "./http-listener.ts";
-import { httpErrorOf, JSON_BODY_LIMIT } from "./http-pages.ts";
+import { httpErrorOf } from "./http-pages.ts";
 
 const TEXT_TYPE = "text/plain; charset=utf-8";
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -89,7 +88,7 @@ export function debugPages({
   }
 
   class Explain extends Page {
-    static override bodyLimit = JSON_BODY_LIMIT;
+    static override bodyLimit = answering.maxRequestBytes;
 
     GET() {
       const request = requestOfQuery(new URL(this.request.url).searchParams);
@@ -98,7 +97,7 @@ export function debugPages({
 
     async POST() {
       const bytes = await this.bytes();
-      return this.#answer(() => requestFromJsonBytes(bytes));
+      return this.#answer(() => answering.decodeJson(bytes));
     }
 
     async #answer(read: () => RateLimitRequest) {

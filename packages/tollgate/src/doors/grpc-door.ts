@@ -14,7 +14,7 @@ import { SHOULD_RATE_LIMIT } from "../protocol/method.ts";
 import { showAddress } from "./address.ts";
 import type { Answering } from "./answering.ts";
 import { serveHealth } from "./grpc-health.ts";
-import { serveDecisions } from "./grpc-methods.ts";
+import { answerOversized, serveDecisions } from "./grpc-methods.ts";
 import { isTrusted } from "./server-tls.ts";
 
 /** A certificate chain, its key, and the authorities that callers' certificates must come from, as PEM texts. */
@@ -31,6 +31,7 @@ export interface GrpcDoorOptions {
     | { readonly path: string };
   /** Undefined: no TLS. */
   readonly certificates: Certificates | undefined;
+  readonly maxRequestBytes: number;
   /** DNS name that a caller's certificate must carry. */
   readonly clientSan: string | undefined;
   /** Milliseconds; 0 for never. */
@@ -67,7 +68,8 @@ export async function openGrpcDoor(options: GrpcDoorOptions): Promise<GrpcDoor> 
       maxConnectionAgeMs: options.maxConnectionAge,
       maxConnectionAgeGraceMs: options.maxConnectionAgeGrace,
     },
-    limits: heldBytes(options.threads),
+    limits: { ...heldBytes(options.threads), maxRequestBytes: options.maxRequestBytes },
+    onOversizedMessage: (path) => (path === SHOULD_RATE_LIMIT ? answerOversized(answering) : undefined),
     observer: {
       callFinished: (path, _status, milliseconds, calls) => observer.record(path, milliseconds, calls),
     },

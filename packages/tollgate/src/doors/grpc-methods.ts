@@ -1,9 +1,9 @@
 import { GrpcError, type GrpcServer, Status, type UnaryCall } from "@tollway/grpc-wire";
 import type { Tracing } from "../observe/tracing/tracing.ts";
-import { decodeRequest } from "../protocol/decode-request.ts";
 import { responseSize, writeResponse } from "../protocol/encode-response.ts";
 import type { RateLimitResponse } from "../protocol/messages.ts";
 import { SHOULD_RATE_LIMIT } from "../protocol/method.ts";
+import { OversizedRequestError } from "../protocol/request-limits.ts";
 import type { Answering } from "./answering.ts";
 import { TracedCall } from "./traced-call.ts";
 
@@ -46,13 +46,23 @@ async function answerLater(
 
 async function answerTraced(call: UnaryCall, traced: TracedCall, answering: Answering): Promise<void> {
   try {
-    const request = decodeRequest(call.buffer, call.start, call.end);
+    const request = answering.decodeMessage(call.buffer, call.start, call.end);
     write(call, await traced.decide(answering, request, call.deadline));
     traced.end({ "rpc.grpc.status_code": Status.OK });
   } catch (error) {
-    const { code, message } = fail(call, error, answering);
-    traced.end({ "rpc.grpc.status_code": code }, message);
+    const status = fail(call, error, answering);
+    traced.end({ "rpc.grpc.status_code": status?.code ?? Status.OK }, status?.message);
   }
+}
+
+/** What a call is answered whose message is above the limit: undefined for an error. */
+export function answerOversized(answering: Answering): Uint8Array | undefined {
+  const error = new OversizedRequestError("the message is too large");
+  const denial = answering.denialOf(error);
+  if (denial === undefined) return undefined;
+  const message = new Uint8Array(responseSize(denial));
+  writeResponse(denial, message, 0);
+  return message;
 }
 
 function write(call: UnaryCall, response: RateLimitResponse): void {
@@ -61,7 +71,13 @@ function write(call: UnaryCall, response: RateLimitResponse): void {
   call.commit(size);
 }
 
-function fail(call: UnaryCall, error: unknown, answering: Answering): GrpcError {
+/** The status that the call ends with; undefined where the failure has an answer. */
+function fail(call: UnaryCall, error: unknown, answering: Answering): GrpcError | undefined {
+  const denial = answering.denialOf(error);
+  if (denial !== undefined) {
+    write(call, denial);
+    return undefined;
+  }
   const { reason, message } = answering.failureOf(error);
   const status = new GrpcError(Status[reason], message);
   call.fail(status);

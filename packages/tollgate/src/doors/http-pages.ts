@@ -1,9 +1,10 @@
 import { Controller, HttpError } from "@tollway/waymark";
 import type { Health } from "../observe/health.ts";
 import type { Tracing } from "../observe/tracing/tracing.ts";
-import { JsonRequestError, requestFromJsonBytes } from "../protocol/json-request.ts";
+import { JsonRequestError } from "../protocol/json-request.ts";
 import { responseToJson } from "../protocol/json-response.ts";
 import { Code, type RateLimitResponse } from "../protocol/messages.ts";
+import { OversizedRequestError } from "../protocol/request-limits.ts";
 import type { Answering, CallFailure } from "./answering.ts";
 import type { ControllerTable } from "./http-listener.ts";
 import { TracedCall } from "./traced-call.ts";
@@ -13,11 +14,9 @@ const attributes = { "http.request.method": "POST", "http.route": "/json" };
 
 const TEXT = "text/plain; charset=utf-8";
 
-/** Largest request that `/json` reads, in bytes. */
-export const JSON_BODY_LIMIT = 1024 * 1024;
-
 const httpStatus: Record<CallFailure["reason"], number> = {
   INVALID_ARGUMENT: 400,
+  RESOURCE_EXHAUSTED: 413,
   UNAVAILABLE: 503,
   DEADLINE_EXCEEDED: 504,
   INTERNAL: 500,
@@ -28,14 +27,14 @@ export function httpErrorOf(error: unknown, answering: Answering): HttpError {
   const { reason, message } = answering.failureOf(error);
   if (!(error instanceof JsonRequestError) || error.field === "")
     return new HttpError(httpStatus[reason], message);
-  const problem = message.slice(error.field.length + ": ".length);
-  return new HttpError(400, message, { errors: [{ in: "body", name: error.field, message: problem }] });
+  const { field, problem } = error;
+  return new HttpError(400, message, { errors: [{ in: "body", name: field, message: problem }] });
 }
 
 /** The pages of the HTTP port: `POST /json` and `GET /healthcheck`. */
 export function httpPages(answering: Answering, health: Health, tracing: Tracing): ControllerTable {
   class Json extends Controller {
-    static override bodyLimit = JSON_BODY_LIMIT;
+    static override bodyLimit = answering.maxRequestBytes;
 
     async POST() {
       const traced = TracedCall.begin(
@@ -44,7 +43,7 @@ export function httpPages(answering: Answering, health: Health, tracing: Tracing
         (name) => this.headers.get(name) ?? undefined,
         attributes,
       );
-      const bytes = await this.bytes();
+      const bytes = await this.#read();
       const answer = traced === undefined ? this.#decide(bytes) : this.#decideTraced(bytes, traced);
       // What is there at once is read at once: see decideJson.
       return this.#show(answer instanceof Promise ? await answer : answer);
@@ -56,22 +55,42 @@ export function httpPages(answering: Answering, health: Health, tracing: Tracing
       return responseToJson(response);
     }
 
-    #decide(bytes: Uint8Array): RateLimitResponse | Promise<RateLimitResponse> {
+    /** The body, or the error that its decision ends with. */
+    async #read(): Promise<Uint8Array | OversizedRequestError> {
       try {
-        const answer = answering.decideJson(bytes);
+        return await this.bytes();
+      } catch (error) {
+        if (HttpError.is(error) && error.status === 413) return new OversizedRequestError(error.message);
+        throw error;
+      }
+    }
+
+    #decide(body: Uint8Array | OversizedRequestError): RateLimitResponse | Promise<RateLimitResponse> {
+      if (body instanceof OversizedRequestError) return fail(body);
+      try {
+        const answer = answering.decideJson(body);
         return answer instanceof Promise ? answer.catch(fail) : answer;
       } catch (error) {
         return fail(error);
       }
     }
 
-    async #decideTraced(bytes: Uint8Array, traced: TracedCall): Promise<RateLimitResponse> {
+    async #decideTraced(
+      body: Uint8Array | OversizedRequestError,
+      traced: TracedCall,
+    ): Promise<RateLimitResponse> {
       try {
-        const response = await traced.decide(answering, requestFromJsonBytes(bytes), 0);
+        if (body instanceof OversizedRequestError) throw body;
+        const response = await traced.decide(answering, answering.decodeJson(body), 0);
         const refused = response.overallCode === Code.OVER_LIMIT;
         traced.end({ "http.response.status_code": refused ? 429 : 200 });
         return response;
       } catch (error) {
+        const denial = answering.denialOf(error);
+        if (denial !== undefined) {
+          traced.end({ "http.response.status_code": 429 });
+          return denial;
+        }
         const failure = httpErrorOf(error, answering);
         traced.end({ "http.response.status_code": failure.status }, failure.message);
         throw failure;
@@ -79,8 +98,11 @@ export function httpPages(answering: Answering, health: Health, tracing: Tracing
     }
   }
 
-  function fail(error: unknown): never {
-    throw httpErrorOf(error, answering);
+  /** The answer to a decision that failed. Throws where the caller gets an error. */
+  function fail(error: unknown): RateLimitResponse {
+    const denial = answering.denialOf(error);
+    if (denial === undefined) throw httpErrorOf(error, answering);
+    return denial;
   }
 
   class Healthcheck extends Controller {

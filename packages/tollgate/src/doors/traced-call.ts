@@ -1,6 +1,7 @@
 import type { CallTrace, HeaderReader, TraceAttributes, Tracing } from "../observe/tracing/tracing.ts";
 import type { RateLimitRequest, RateLimitResponse } from "../protocol/messages.ts";
 import { codeNames } from "../protocol/units.ts";
+import { printable } from "../text/printable.ts";
 import type { Answering } from "./answering.ts";
 
 /** A sampled call: its server span, and in it the span of the decision. */
@@ -33,7 +34,7 @@ export class TracedCall {
   ): Promise<RateLimitResponse> {
     const { domain, descriptors } = request;
     const span = this.#trace.child("ShouldRateLimit Execution", {
-      domain,
+      domain: printable(domain),
       "descriptor count": descriptors.length,
     });
     try {

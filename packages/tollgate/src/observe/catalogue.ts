@@ -88,7 +88,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     metric: "ratelimit_service_should_rate_limit_error",
     labels: ["err_type"],
     meaning:
-      "Failed calls: service_error for a bad request or no configuration, kvstore_error and objcache_error for the store.",
+      "Failed calls: service_error for a bad request or no configuration, oversized_request for a request above a limit of its size, kvstore_error and objcache_error for the store.",
   },
   plain(
     "counter",

@@ -69,7 +69,6 @@ const refused: [unknown, string][] = [
   ["text", 'must be an object with a domain and descriptors, not "text"'],
   [{ domian: "d" }, "domian: is not a field here; the fields are domain, descriptors, hitsAddend"],
   [{ domain: 5 }, "domain: must be a string, not 5"],
-  [{ domain: "\ud800" }, "domain: must be Unicode text; it has half of a surrogate pair"],
   [{ descriptors: {} }, "descriptors: must be a list, not an object"],
   [{ hitsAddend: -1 }, "hitsAddend: must be a whole number from 0 to 2^32 - 1, not -1"],
   [{ hitsAddend: 1.5 }, "hitsAddend: must be a whole number from 0 to 2^32 - 1, not 1.5"],
@@ -115,6 +114,15 @@ const accepted: [string, unknown, unknown][] = [
     "null is the default",
     { domain: null, descriptors: null, hitsAddend: null },
     { domain: "", descriptors: [], hitsAddend: 0 },
+  ],
+  [
+    "half of a surrogate pair",
+    { domain: "\ud800a", descriptors: [{ entries: [{ key: "\udcff", value: "\u{1f600}" }] }] },
+    {
+      domain: "\udced\udca0\udc80a",
+      descriptors: [{ ...plain, entries: [{ key: "\udced\udcb3\udcbf", value: "\u{1f600}" }] }],
+      hitsAddend: 0,
+    },
   ],
   [
     "original names",

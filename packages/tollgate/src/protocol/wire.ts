@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { decodeLeniently } from "../text/lenient-utf8.ts";
 
 /** Reading the protobuf wire format in place. Source: protobuf.dev/programming-guides/encoding. */
 
@@ -9,6 +10,9 @@ export class WireError extends Error {
 }
 
 export const WireType = { VARINT: 0, FIXED64: 1, BYTES: 2, GROUP: 3, GROUP_END: 4, FIXED32: 5 } as const;
+
+/** Bytes of a text from which on checking it first costs nothing beside decoding it. */
+const LONG = 1024;
 
 /** How deep groups may nest in an unknown field. */
 const MAX_GROUP_DEPTH = 32;
@@ -80,20 +84,20 @@ export class WireReader {
     return end;
   }
 
-  /** A length-delimited field as text. */
-  string(): string {
-    const end = this.lengthDelimited();
-    const start = this.position;
-    this.position = end;
+  /** The bytes from `start` to `end` as text; bytes that are not UTF-8 are escaped, see `text/lenient-utf8.ts`. */
+  text(start: number, end: number): string {
+    if (start === end) return "";
     const buffer = this.#buffer;
     let bits = 0;
     for (let index = start; index < end; index++) bits |= buffer[index]!;
     if (bits < 0x80) return buffer.toString("latin1", start, end);
+    // Node's decoder takes long over many bytes that are not UTF-8.
+    if (end - start > LONG && !isUtf8(buffer.subarray(start, end)))
+      return decodeLeniently(buffer, start, end);
     const text = buffer.toString("utf8", start, end);
-    // The decoder writes U+FFFD for what is no UTF-8; a proto3 string that holds such bytes is malformed.
-    if (text.includes("\ufffd") && !isUtf8(buffer.subarray(start, end))) {
-      throw new WireError("a string is not UTF-8");
-    }
+    // Node's decoder writes U+FFFD for bytes that are not UTF-8, so that different values would look alike.
+    if (text.includes("\ufffd") && !isUtf8(buffer.subarray(start, end)))
+      return decodeLeniently(buffer, start, end);
     return text;
   }
 

@@ -16,5 +16,11 @@ export function createAnswering(
   log: Logger,
 ): Answering {
   const decider = new Decider(decisionOptions(settings), statistics, store);
-  return new Answering({ decider, store, ruleSet, statistics, log });
+  const { maxBytes, maxDescriptors, maxEntries, oversized } = settings.requests;
+  const requests = {
+    bytes: maxBytes,
+    limits: { descriptors: maxDescriptors, entries: maxEntries },
+    denyOversized: oversized === "deny",
+  };
+  return new Answering({ decider, store, ruleSet, statistics, log, requests });
 }

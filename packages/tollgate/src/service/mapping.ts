@@ -19,11 +19,15 @@ export function decisionOptions({ decision, store, objcache }: Settings): Decisi
 
 /** What the gRPC door is told of the settings, apart from where it is. */
 export function grpcDoorOptions(
-  { grpc }: Settings,
+  { grpc, requests }: Settings,
   threads: number,
-): Pick<GrpcDoorOptions, "clientSan" | "maxConnectionAge" | "maxConnectionAgeGrace" | "threads"> {
+): Pick<
+  GrpcDoorOptions,
+  "maxRequestBytes" | "clientSan" | "maxConnectionAge" | "maxConnectionAgeGrace" | "threads"
+> {
   return {
     threads,
+    maxRequestBytes: requests.maxBytes,
     clientSan: grpc.tls?.clientSan,
     maxConnectionAge: grpc.maxConnectionAge,
     maxConnectionAgeGrace: grpc.maxConnectionAgeGrace,

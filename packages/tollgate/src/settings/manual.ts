@@ -14,6 +14,7 @@ const sections: readonly Section[] = [
   { title: "HTTP port", rows: rowsOf(table.http) },
   { title: "gRPC port", rows: rowsOf(table.grpc) },
   { title: "Debug port", rows: rowsOf(table.debug) },
+  { title: "Size of requests", rows: rowsOf(table.requests) },
   { title: "Start and end", rows: rowsOf(table.lifecycle) },
   { title: "Configuration", rows: rowsOf(table.config) },
   {

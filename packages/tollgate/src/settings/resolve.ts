@@ -14,6 +14,7 @@ export function resolve(values: Values, environment: Environment, findings: Find
     http: values.http.enabled ? { host, port, tls: resolveServerTls(values.http.tls) } : undefined,
     grpc: { ...values.grpc, tls: resolveServerTls(values.grpc.tls) },
     debug: values.debug,
+    requests: values.requests,
     lifecycle: values.lifecycle,
     config: values.config,
     files: values.files,

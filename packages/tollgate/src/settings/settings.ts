@@ -100,6 +100,7 @@ export interface Settings {
     | undefined;
   readonly grpc: Omit<Values["grpc"], "tls"> & { readonly tls: ServerTls | undefined };
   readonly debug: Values["debug"];
+  readonly requests: Values["requests"];
   readonly lifecycle: Values["lifecycle"];
   readonly config: Values["config"];
   readonly files: Values["files"];

@@ -2,6 +2,7 @@ import type { Setting } from "./setting.ts";
 import { decision } from "./table/decision.ts";
 import { debug, grpc, http, lifecycle } from "./table/doors.ts";
 import { logs, stats, tracing } from "./table/observe.ts";
+import { requests } from "./table/requests.ts";
 import { config, files, xds } from "./table/rules.ts";
 import { embedded, kvstore, objcache, store } from "./table/stores.ts";
 
@@ -10,6 +11,7 @@ export const table = {
   http,
   grpc,
   debug,
+  requests,
   lifecycle,
   config,
   files,

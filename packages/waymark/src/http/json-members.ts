@@ -13,6 +13,8 @@ export interface JsonOutline {
   members: number;
   /** Objects and lists. */
   containers: number;
+  /** Members of the object that has most. */
+  largest: number;
   /** How many objects and lists are open at the deepest place. */
   depth: number;
 }
@@ -28,25 +30,35 @@ const OBJECT_BIT = 0x20;
 /** `indexOf` looks at many characters at once, but each call of it costs as much as a loop over so many. */
 const SHORT_STRING = 24;
 
+/** Members so far of each open object; a power of two, and deeper than any text that is parsed. */
+const openMembers = new Uint32Array(1024);
+const DEPTH_MASK = openMembers.length - 1;
+
 /** Outlines a JSON text. Malformed text gets any numbers: `JSON.parse` refuses it. */
 export function outlineJson(text: string): JsonOutline {
   const { length } = text;
   let members = 0;
   let containers = 0;
+  let largest = 0;
   let open = 0;
   let depth = 0;
+  openMembers[0] = 0;
   for (let at = 0; at < length; at++) {
     const char = text.charCodeAt(at);
     if (char === QUOTE) at = endOfString(text, at + 1);
     // Digits, commas and white space are below the colon.
     else if (char < COLON) continue;
-    else if (char === COLON) members++;
-    else if ((char | OBJECT_BIT) === OPEN_OBJECT) {
+    else if (char === COLON) {
+      members++;
+      const own = ++openMembers[open & DEPTH_MASK]!;
+      if (own > largest) largest = own;
+    } else if ((char | OBJECT_BIT) === OPEN_OBJECT) {
       containers++;
+      openMembers[(open + 1) & DEPTH_MASK] = 0;
       if (++open > depth) depth = open;
     } else if ((char | OBJECT_BIT) === CLOSE_OBJECT) open--;
   }
-  return { members, containers, depth };
+  return { members, containers, largest, depth };
 }
 
 /** The index of the quotation mark that ends a string whose first character is at `start`. */

@@ -1,0 +1,83 @@
+import { isEscaped, isSurrogate } from "../text/lenient-utf8.ts";
+
+/** Three bytes of UTF-8, each as `%XX`: the most that one UTF-16 unit becomes. */
+const MOST_BYTES = 9;
+/** Where short parts are written. */
+const shared = Buffer.alloc(64 * 1024);
+const PERCENT = 0x25;
+const hex = Buffer.from("0123456789ABCDEF");
+
+/** By ASCII character: 1 where it is written as `%XX`. */
+const isReservedAscii = Uint8Array.from({ length: 128 }, (_, code) =>
+  /[%|={}\s\p{Cc}]/u.test(String.fromCharCode(code)) ? 1 : 0,
+);
+
+/**
+ * Writes reserved characters, and bytes that are not UTF-8, as `%XX`. The output is put together as bytes: a value of
+ * 256 KB of `=` takes 1 ms, and 30 ms with a regular expression's call for each match.
+ */
+export function percentEncode(text: string): string {
+  const { length } = text;
+  const most = length * MOST_BYTES;
+  const bytes = most <= shared.length ? shared : Buffer.allocUnsafe(most);
+  let size = 0;
+  for (let at = 0; at < length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x80) {
+      if (isReservedAscii[unit] === 1) size = writeByte(bytes, size, unit, true);
+      else bytes[size++] = unit;
+      continue;
+    }
+    // The second half of a pair never comes here.
+    if (isEscaped(unit)) {
+      size = writeByte(bytes, size, unit & 0xff, true);
+      continue;
+    }
+    const point = unit >= 0xd800 && unit <= 0xdfff ? text.codePointAt(at)! : unit;
+    if (point > 0xffff) at++;
+    size = writePoint(bytes, size, point, isSurrogate(point) || isReservedBeyondAscii(point));
+  }
+  return bytes.toString("utf8", 0, size);
+}
+
+function writeByte(bytes: Buffer, size: number, byte: number, escaped: boolean): number {
+  if (!escaped) {
+    bytes[size] = byte;
+    return size + 1;
+  }
+  bytes[size] = PERCENT;
+  bytes[size + 1] = hex[byte >>> 4]!;
+  bytes[size + 2] = hex[byte & 15]!;
+  return size + 3;
+}
+
+/** The UTF-8 bytes of a code point above ASCII. */
+function writePoint(bytes: Buffer, start: number, point: number, escaped: boolean): number {
+  let size = start;
+  if (point < 0x800) size = writeByte(bytes, size, 0xc0 | (point >>> 6), escaped);
+  else {
+    if (point < 0x10000) size = writeByte(bytes, size, 0xe0 | (point >>> 12), escaped);
+    else {
+      size = writeByte(bytes, size, 0xf0 | (point >>> 18), escaped);
+      size = writeByte(bytes, size, 0x80 | ((point >>> 12) & 0x3f), escaped);
+    }
+    size = writeByte(bytes, size, 0x80 | ((point >>> 6) & 0x3f), escaped);
+  }
+  return writeByte(bytes, size, 0x80 | (point & 0x3f), escaped);
+}
+
+/** The control characters and white space above ASCII: `\p{Cc}` and `\s`. */
+function isReservedBeyondAscii(point: number): boolean {
+  if (point <= 0xa0) return true;
+  if (point < 0x1680) return false;
+  return (
+    point === 0x1680 ||
+    (point >= 0x2000 && point <= 0x200a) ||
+    point === 0x2028 ||
+    point === 0x2029 ||
+    point === 0x202f ||
+    point === 0x205f ||
+    point === 0x3000 ||
+    point === 0xfeff
+  );
+}

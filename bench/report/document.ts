@@ -73,7 +73,7 @@ ${where}
 npm ci
 npm run bench -- report              # this page; --quick for a look
 npm run bench -- budgets [name ...]  # one table of it; likewise peers, stages
-npm run bench -- guard               # what CI checks: bytes that a decision allocates
+npm run bench -- allocations               # what CI checks: bytes that a decision allocates
 \`\`\`
 
 \`PEER_GO_SERVICE=path\` names the Go service's binary and lets it take part.

@@ -4,14 +4,14 @@
  */
 import { EmbeddedStore } from "../../packages/tollgate/src/counters/embedded/embedded-store.ts";
 import { Decider } from "../../packages/tollgate/src/decision/decide.ts";
-import { Answering } from "../../packages/tollgate/src/doors/answering.ts";
+import { RateLimitHandler } from "../../packages/tollgate/src/listeners/rate-limit-handler.ts";
 import {
   calibrate,
   cpuOf,
   worstBodies,
   worstMessages,
   worstRules,
-} from "../../packages/tollgate/src/doors/worst-requests.fixture.ts";
+} from "../../packages/tollgate/src/listeners/worst-requests.fixture.ts";
 import { createLogger } from "../../packages/tollgate/src/observe/log.ts";
 import { createStatistics } from "../../packages/tollgate/src/observe/registry.ts";
 import { loadRules } from "../../packages/tollgate/src/rules/load.ts";
@@ -24,7 +24,7 @@ export async function main(): Promise<void> {
   const { ruleSet } = loadRules([{ name: "d.yaml", text: worstRules }], { mergeDomains: false });
   const store = EmbeddedStore.create({ sizeInBytes: 64 * 1024 * 1024, reclaimInterval: 0 });
   const statistics = createStatistics();
-  const answering = new Answering({
+  const handler = new RateLimitHandler({
     decider: new Decider(decisionOptions, statistics, store),
     store,
     ruleSet: () => ruleSet,
@@ -33,17 +33,17 @@ export async function main(): Promise<void> {
   });
   const decideJson = (body: Buffer): void => {
     try {
-      answering.decideJson(body);
+      handler.decideJson(body);
     } catch (error) {
-      answering.failureOf(error);
+      handler.failureOf(error);
     }
   };
-  const doors = [
-    ["gRPC", worstMessages, (bytes: Buffer) => answering.decideMessage(bytes, 0, bytes.length, 1_000_000, 0)],
+  const listeners = [
+    ["gRPC", worstMessages, (bytes: Buffer) => handler.decideMessage(bytes, 0, bytes.length, 1_000_000, 0)],
     ["/json", worstBodies, decideJson],
   ] as const;
-  console.log("| door | shape | ms of CPU | units of 5 ms |\n|---|---|---|---|");
-  for (const [door, shapes, decide] of doors) {
+  console.log("| listener | shape | ms of CPU | units of 5 ms |\n|---|---|---|---|");
+  for (const [listener, shapes, decide] of listeners) {
     for (const [name, make] of Object.entries(shapes)) {
       const calls = Array.from({ length: WARM_UP + CALLS }, (_, seed) => make(seed));
       for (const call of calls.slice(0, WARM_UP)) decide(call);
@@ -51,7 +51,9 @@ export async function main(): Promise<void> {
       const cpu = cpuOf(() => {
         for (const call of calls.slice(WARM_UP)) decide(call);
       });
-      console.log(`| ${door} | ${name} | ${(cpu / CALLS).toFixed(1)} | ${(cpu / CALLS / unit).toFixed(2)} |`);
+      console.log(
+        `| ${listener} | ${name} | ${(cpu / CALLS).toFixed(1)} | ${(cpu / CALLS / unit).toFixed(2)} |`,
+      );
     }
   }
   await store.close();

@@ -46,7 +46,7 @@ function buf(...words: string[]): Buffer {
   }
 }
 
-/** What server reflection hands out: every service that the gRPC door serves, and all that they import. */
+/** What server reflection hands out: every service that the gRPC listener serves, and all that they import. */
 const reflected = ["envoy/service/ratelimit", "grpc"];
 
 function describe(folder: string): void {

@@ -2,22 +2,22 @@ import type { EmbeddedStore } from "./counters/embedded/embedded-store.ts";
 import type { Invalidations } from "./counters/invalidations.ts";
 import type { CounterStore } from "./counters/store.ts";
 import { explainDecision } from "./decision/explain.ts";
-import type { Answering } from "./doors/answering.ts";
-import { debugAccess } from "./doors/debug-access.ts";
-import { debugPages } from "./doors/debug-pages.ts";
-import { type HttpDoor, openHttpDoor } from "./doors/http-listener.ts";
+import { debugAccess } from "./listeners/debug-access.ts";
+import { debugPages } from "./listeners/debug-pages.ts";
+import { type HttpListener, openHttpListener } from "./listeners/http-listener.ts";
+import type { RateLimitHandler } from "./listeners/rate-limit-handler.ts";
 import { COMPONENTS, createHealth, type Health } from "./observe/health.ts";
 import { createLogger, type Level, type Logger } from "./observe/log.ts";
 import { createStatistics, type Registry } from "./observe/registry.ts";
 import type { RunningSinks } from "./observe/sinks/start.ts";
 import type { Tracing } from "./observe/tracing/tracing.ts";
 import { ActiveRules } from "./service/active-rules.ts";
-import { createAnswering } from "./service/answering.ts";
 import { Components } from "./service/components.ts";
 import { divideSettings } from "./service/divide.ts";
 import { type GrpcService, openGrpc, threadsFor } from "./service/grpc.ts";
 import { openHttp } from "./service/http.ts";
 import { decisionOptions } from "./service/mapping.ts";
+import { createRateLimitHandler } from "./service/rate-limit-handler.ts";
 import { openSinks } from "./service/sinks.ts";
 import { openSource } from "./service/sources.ts";
 import { countsHere, openEmbedded, openInvalidations, openStore } from "./service/stores.ts";
@@ -35,7 +35,7 @@ export interface Addresses {
   readonly debug: string;
 }
 
-/** The service was stopped before its doors were open. */
+/** The service was stopped before its listeners were open. */
 export class StoppedError extends Error {
   override readonly name = "StoppedError";
   readonly code = "STOPPED";
@@ -72,12 +72,12 @@ export class Service {
   readonly #parts: Parts;
   readonly #rules: ActiveRules;
   readonly #source: RuleSource;
-  readonly #answering: Answering;
+  readonly #handler: RateLimitHandler;
   readonly #opened = Promise.withResolvers<void>();
   readonly #addresses = { http: "", grpc: "", debug: "" };
   #sinks: RunningSinks | undefined;
-  #debug: HttpDoor | undefined;
-  #http: Omit<HttpDoor, "replaceCertificates"> | undefined;
+  #debug: HttpListener | undefined;
+  #http: Omit<HttpListener, "replaceCertificates"> | undefined;
   #grpc: GrpcService | undefined;
   #opening: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
@@ -97,11 +97,11 @@ export class Service {
       },
     );
     this.#source = openSource(settings, this.#rules, log);
-    this.#answering = createAnswering(settings, store, () => this.#rules.current, statistics, log);
+    this.#handler = createRateLimitHandler(settings, store, () => this.#rules.current, statistics, log);
   }
 
   /**
-   * Builds and starts the service. Rejects where the debug port or the store cannot be had; the other doors open later.
+   * Builds and starts the service. Rejects where the debug port or the store cannot be had; the other listeners open later.
    * @param environment what the settings were loaded from: threads load theirs from it
    */
   static async start(loaded: LoadedSettings, environment: Environment): Promise<Service> {
@@ -128,7 +128,7 @@ export class Service {
     return this.#addresses;
   }
 
-  /** Resolves when every door is open; rejects where one cannot be, and when the service is stopped before. */
+  /** Resolves when every listener is open; rejects where one cannot be, and when the service is stopped before. */
   get opened(): Promise<void> {
     return this.#opened.promise;
   }
@@ -145,7 +145,7 @@ export class Service {
   }
 
   /**
-   * Ends the service: health turns bad at once, `DRAIN_DELAY` passes where it is asked for, doors close and finish
+   * Ends the service: health turns bad at once, `DRAIN_DELAY` passes where it is asked for, listeners close and finish
    * what they have begun, statistics and counters go out. Never longer than `SHUTDOWN_TIMEOUT`.
    */
   stop(options: { readonly delay?: boolean } = {}): Promise<void> {
@@ -155,7 +155,7 @@ export class Service {
 
   async #start(): Promise<void> {
     const { settings, registry, statistics, backend, log } = this.#parts;
-    // Nobody may be waiting for the doors when they fail to open.
+    // Nobody may be waiting for the listeners when they fail to open.
     this.#opened.promise.catch(() => undefined);
     registry.beforeRead(async () => {
       statistics.refresh();
@@ -164,7 +164,7 @@ export class Service {
     this.#sinks = await openSinks(settings, registry, log);
     if (this.#sinks?.pullAddress !== undefined)
       log.warn(`Listening for metrics on '${this.#sinks.pullAddress}'`);
-    this.#debug = await openHttpDoor({
+    this.#debug = await openHttpListener({
       name: "debug",
       host: settings.debug.host,
       port: settings.debug.port,
@@ -177,7 +177,7 @@ export class Service {
         registry,
         log,
         setLogLevel: (level) => this.setLogLevel(level),
-        answering: this.#answering,
+        handler: this.#handler,
         otherThreads: async (kind, seconds) => (await this.#grpc?.sample(kind, seconds)) ?? [],
         explain: (request) =>
           explainDecision(request, this.#rules.current, backend, decisionOptions(settings), Date.now()),
@@ -187,7 +187,7 @@ export class Service {
     log.warn(`Listening for debug on '${this.#debug.address}'`);
     this.#source.start();
     const open = (): void => {
-      this.#opening = this.#openDoors();
+      this.#opening = this.#openListeners();
     };
     if (settings.config.forceStart) open();
     else {
@@ -197,17 +197,17 @@ export class Service {
   }
 
   /** Never rejects: `opened` does. A service that is stopped meanwhile closes what is open by then. */
-  async #openDoors(): Promise<void> {
+  async #openListeners(): Promise<void> {
     if (this.#stopping !== undefined) return;
     const { settings, log } = this.#parts;
     try {
-      this.#grpc = await openGrpc({ ...this.#parts, answering: this.#answering, rules: this.#rules });
+      this.#grpc = await openGrpc({ ...this.#parts, handler: this.#handler, rules: this.#rules });
       this.#addresses.grpc = this.#grpc.address;
       log.warn(`Listening for gRPC on '${this.#grpc.address}'`);
       if (this.#stopping !== undefined) return;
       if (settings.http === undefined) log.warn("the HTTP port is off (HTTP_ENABLED=false)");
       else {
-        this.#http = await openHttp({ ...this.#parts, settings: settings.http, answering: this.#answering });
+        this.#http = await openHttp({ ...this.#parts, settings: settings.http, handler: this.#handler });
         this.#addresses.http = this.#http.address;
         log.warn(`Listening for HTTP on '${this.#http.address}'`);
       }
@@ -226,9 +226,9 @@ export class Service {
     this.#http?.drain();
     if (delay && drainDelay > 0) await pause(Math.min(drainDelay, left()));
     await settledWithin(this.#source.stop(), left());
-    // A door that opens at this moment is closed with the others.
+    // A listener that opens at this moment is closed with the others.
     await settledWithin(this.#opening ?? Promise.resolve(), left());
-    this.#opened.reject(new StoppedError("the service was stopped before its doors were open"));
+    this.#opened.reject(new StoppedError("the service was stopped before its listeners were open"));
     await Promise.allSettled([this.#http?.close(left()), this.#grpc?.close(left())]);
     await settledWithin(store.close(), left());
     await settledWithin(embedded?.close() ?? Promise.resolve(), left());
@@ -259,7 +259,7 @@ async function openParts(
   const threads = threadsFor(settings, log);
   const parts = threads === 1 ? 1 : threads + 1;
   const embedded = countsHere(settings) ? await openEmbedded(settings, registry, log) : undefined;
-  const component = (name: string) => components.voice(name);
+  const component = (name: string) => components.createReporter(name);
   const tracing = await openTracing(settings, log);
   const invalidations = openInvalidations(settings);
   const { store, backend } = await openStore(divideSettings(settings, parts), {

@@ -52,7 +52,7 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
     entries: pairs.map(([key, value]) => ({ key, value })),
   });
 
-  test("a limit counts down over both doors and then refuses", async () => {
+  test("a limit counts down over both listeners and then refuses", async () => {
     const left: (number | string)[] = [];
     for (let call = 0; call < 2; call++) {
       const { statuses } = await caller.ask(request("shop", descriptor("user=ann")));
@@ -211,9 +211,9 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
     ["GET", "debug", "/stats?filter=(", 400, /./],
     ["POST", "debug", "/rlconfig", 405, /./],
   ];
-  for (const [method, door, path, status, body] of pages) {
-    test(`${method} ${path} on the ${door} port is ${status}`, async () => {
-      const base = door === "http" ? tollgate.http : tollgate.debug;
+  for (const [method, listener, path, status, body] of pages) {
+    test(`${method} ${path} on the ${listener} port is ${status}`, async () => {
+      const base = listener === "http" ? tollgate.http : tollgate.debug;
       const response = await fetch(`http://${base}${path}`, { method });
       const text = await response.text();
       assert.equal(response.status, status, text);
@@ -329,14 +329,14 @@ describe("start and end", () => {
     });
   }
 
-  test("with a bad first configuration the debug port is open, the doors are shut, and SIGTERM ends at once", async () => {
+  test("with a bad first configuration the debug port is open, the listeners are shut, and SIGTERM ends at once", async () => {
     const tollgate = await startTollgate({
       config: { "a.yaml": "domain: a\ndescriptors:\n  - kye: x\n" },
       unopened: true,
     });
     await tollgate.logged(/a\.yaml:3:5.*kye.*key/);
     assert.equal((await fetch(`http://${tollgate.debug}/rlconfig`)).status, 200);
-    assert.throws(() => tollgate.grpc, /no door for gRPC yet/);
+    assert.throws(() => tollgate.grpc, /no listener for gRPC yet/);
     assert.equal((await tollgate.stop()).code, 0);
   });
 

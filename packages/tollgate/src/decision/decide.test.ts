@@ -20,7 +20,7 @@ import {
   ruleSet,
 } from "./decide.fixture.ts";
 import { Decider, type DecisionOptions } from "./decide.ts";
-import { UNLIMITED_REMAINING } from "./work.ts";
+import { UNLIMITED_REMAINING } from "./scratch.ts";
 
 const now = 1_783_296_005_250;
 

@@ -7,8 +7,8 @@ import { type HeaderOptions, limitHeaders } from "./headers.ts";
 import { dynamicMetadata } from "./metadata.ts";
 import { overallCode } from "./overall.ts";
 import { type Prepared, type PreparedPart, Preparer } from "./prepare.ts";
+import { type DecisionScratch, newScratch, prepareScratch } from "./scratch.ts";
 import { tally } from "./tally.ts";
-import { beginAll, newWork, type Work } from "./work.ts";
 
 export interface DecisionOptions extends KeyOptions {
   /** `NEAR_LIMIT_RATIO`, 0 to 1 */
@@ -57,26 +57,26 @@ export class Decider {
    */
   decide(prepared: Prepared, now: number, deadline: number): RateLimitResponse | Promise<RateLimitResponse> {
     const nowSeconds = Math.floor(now / 1000);
-    const work = prepared.work ?? newWork(prepared.parts, this.#options);
-    beginAll(prepared.parts, work, nowSeconds);
-    if (work.counts.length > 0) {
-      const { request } = work;
+    const scratch = prepared.scratch ?? newScratch(prepared.parts, this.#options);
+    prepareScratch(prepared.parts, scratch, nowSeconds);
+    if (scratch.counts.length > 0) {
+      const { request } = scratch;
       request.now = now;
       request.deadline = deadline;
       const waiting = this.#store.count(request);
       if (waiting !== undefined) {
         // The store and the caller keep it for a while: who asks the same meanwhile gets another.
-        prepared.work = undefined;
-        return waiting.then(() => this.#conclude(prepared, work, nowSeconds));
+        prepared.scratch = undefined;
+        return waiting.then(() => this.#conclude(prepared, scratch, nowSeconds));
       }
     }
-    if (prepared.isKept) prepared.work = work;
-    return this.#conclude(prepared, work, nowSeconds);
+    if (prepared.isKept) prepared.scratch = scratch;
+    return this.#conclude(prepared, scratch, nowSeconds);
   }
 
-  #conclude({ request, parts }: Prepared, work: Work, nowSeconds: number): RateLimitResponse {
+  #conclude({ request, parts }: Prepared, scratch: DecisionScratch, nowSeconds: number): RateLimitResponse {
     const options = this.#options;
-    const { counts, statuses, response } = work;
+    const { counts, statuses, response } = scratch;
     let counted = 0;
     for (let index = 0; index < parts.length; index++) {
       const { rule, statistics } = parts[index]!;

@@ -15,9 +15,9 @@ import { nearLimit } from "./near-limit.ts";
 import { overallCode, refusals } from "./overall.ts";
 import { replaced } from "./replaces.ts";
 import { checkUnit } from "./resolve.ts";
+import { newStatus, UNLIMITED_REMAINING } from "./scratch.ts";
 import { tally } from "./tally.ts";
 import { secondsUntilReset, windowStart } from "./window.ts";
-import { newStatus, UNLIMITED_REMAINING } from "./work.ts";
 
 /** Why one descriptor would be answered as it would. */
 export interface DescriptorExplanation extends Explanation {

@@ -8,7 +8,7 @@ import { nearLimit } from "./near-limit.ts";
 import { replaced } from "./replaces.ts";
 import { ResolutionCache } from "./resolution-cache.ts";
 import { type Resolution, resolve } from "./resolve.ts";
-import type { Work } from "./work.ts";
+import type { DecisionScratch } from "./scratch.ts";
 
 /** What one descriptor of one request comes down to under one rule set: all that does not depend on the moment. */
 export interface PreparedPart {
@@ -34,10 +34,10 @@ export interface Prepared {
   /** Of the rule set that it was prepared under. */
   readonly generation: number;
   readonly parts: readonly PreparedPart[];
-  /** It will be decided again: its {@link work} is worth keeping. */
+  /** It will be decided again: its {@link scratch} is worth keeping. */
   isKept: boolean;
   /** What the last decision worked with, where nobody has it any more. */
-  work: Work | undefined;
+  scratch: DecisionScratch | undefined;
 }
 
 export interface PrepareOptions extends KeyOptions {
@@ -78,7 +78,7 @@ export class Preparer {
       generation: ruleSet.generation,
       parts: resolutions.map((resolution, index) => this.#part(request, descriptors[index]!, resolution)),
       isKept: false,
-      work: undefined,
+      scratch: undefined,
     };
   }
 

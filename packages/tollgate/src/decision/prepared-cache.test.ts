@@ -9,7 +9,7 @@ const prepared = (domain: string, generation = 1): Prepared => ({
   generation,
   parts: [],
   isKept: false,
-  work: undefined,
+  scratch: undefined,
 });
 
 function ask(cache: PreparedCache, text: string, generation = 1): Prepared | undefined {

@@ -1,6 +1,6 @@
-import { Halves } from "./halves.ts";
 import { preparedBytes } from "./kept-bytes.ts";
 import type { Prepared } from "./prepare.ts";
+import { TwoGenerationCache } from "./two-generation-cache.ts";
 
 /** Requests that are kept, in each of two halves. */
 const CAPACITY = 4096;
@@ -21,7 +21,7 @@ interface Kept {
  * A message is kept when it comes for the second time.
  */
 export class PreparedCache {
-  readonly #kept = new Halves<Kept>(CAPACITY, MAX_BYTES);
+  readonly #kept = new TwoGenerationCache<Kept>(CAPACITY, MAX_BYTES);
   #generation = -1;
   #hash = 0;
 

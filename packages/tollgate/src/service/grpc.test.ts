@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { heldBytes } from "../doors/grpc-door.ts";
+import { heldBytes } from "../listeners/grpc-listener.ts";
 import { createLogger } from "../observe/log.ts";
 import { loadSettings } from "../settings/load.ts";
 import { threadsFor } from "./grpc.ts";

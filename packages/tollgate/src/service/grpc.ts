@@ -1,8 +1,8 @@
 import type { EmbeddedStore } from "../counters/embedded/embedded-store.ts";
 import type { Invalidations } from "../counters/invalidations.ts";
-import type { Answering } from "../doors/answering.ts";
-import { type Certificates, openGrpcDoor } from "../doors/grpc-door.ts";
-import { TlsFiles } from "../doors/tls-files.ts";
+import { type Certificates, openGrpcListener } from "../listeners/grpc-listener.ts";
+import type { RateLimitHandler } from "../listeners/rate-limit-handler.ts";
+import { TlsFiles } from "../listeners/tls-files.ts";
 import type { Health } from "../observe/health.ts";
 import type { Level, Logger } from "../observe/log.ts";
 import type { StackSample } from "../observe/profiling/call-tree.ts";
@@ -13,7 +13,7 @@ import type { Environment } from "../settings/reading.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { ActiveRules } from "./active-rules.ts";
 import type { Components } from "./components.ts";
-import { grpcDoorOptions } from "./mapping.ts";
+import { grpcListenerOptions } from "./mapping.ts";
 import type { MergedStatistics } from "./threads/merged-statistics.ts";
 import { ThreadPool } from "./threads/pool.ts";
 
@@ -33,7 +33,7 @@ export interface GrpcServiceOptions {
   readonly settings: Settings;
   readonly environment: Environment;
   readonly threads: number;
-  readonly answering: Answering;
+  readonly handler: RateLimitHandler;
   readonly tracing: Tracing;
   readonly embedded: EmbeddedStore | undefined;
   readonly invalidations: Invalidations | undefined;
@@ -99,20 +99,20 @@ async function serve(
     if (rules.current !== undefined && rules.current.drafts !== drafts) pool.setRules(rules.current.drafts);
     return pool;
   }
-  const door = await openGrpcDoor({
-    ...grpcDoorOptions(settings, 1),
+  const listener = await openGrpcListener({
+    ...grpcListenerOptions(settings, 1),
     ...options,
     certificates,
     where: uds === undefined ? { host, port } : { path: uds },
   });
   return {
-    address: door.address,
+    address: listener.address,
     setRules() {},
     setLevel() {},
     collect: async () => {},
     sample: async () => [],
-    replaceCertificates: (replacement) => door.replaceCertificates(replacement),
-    close: (timeout) => door.close(timeout),
+    replaceCertificates: (replacement) => listener.replaceCertificates(replacement),
+    close: (timeout) => listener.close(timeout),
   };
 }
 

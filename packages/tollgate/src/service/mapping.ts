@@ -1,6 +1,6 @@
 import { LONGEST_KEYS } from "../decision/cache-key.ts";
 import type { DecisionOptions } from "../decision/decide.ts";
-import type { GrpcDoorOptions } from "../doors/grpc-door.ts";
+import type { GrpcListenerOptions } from "../listeners/grpc-listener.ts";
 import type { Settings } from "../settings/settings.ts";
 
 /** What the decision is told of the settings. */
@@ -17,12 +17,12 @@ export function decisionOptions({ decision, store, objcache }: Settings): Decisi
   };
 }
 
-/** What the gRPC door is told of the settings, apart from where it is. */
-export function grpcDoorOptions(
+/** What the gRPC listener is told of the settings, apart from where it is. */
+export function grpcListenerOptions(
   { grpc, requests }: Settings,
   threads: number,
 ): Pick<
-  GrpcDoorOptions,
+  GrpcListenerOptions,
   "maxRequestBytes" | "clientSan" | "maxConnectionAge" | "maxConnectionAgeGrace" | "threads"
 > {
   return {

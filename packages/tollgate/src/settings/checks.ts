@@ -14,9 +14,9 @@ export function check(values: Values, findings: Findings): void {
 
 const everyInterface = ["", "0.0.0.0", "::"];
 
-/** No two doors on one TCP port. */
+/** No two listeners on one TCP port. */
 function checkPorts(values: Values, findings: Findings): void {
-  const doors = [
+  const listeners = [
     { variable: "PORT", host: values.http.host, port: values.http.enabled ? values.http.port : 0 },
     {
       variable: "GRPC_PORT",
@@ -30,13 +30,15 @@ function checkPorts(values: Values, findings: Findings): void {
       port: values.stats.pull.enabled && !values.stats.disabled ? values.stats.pull.address.port : 0,
     },
   ];
-  for (const [index, door] of doors.entries())
-    for (const other of doors.slice(0, index)) {
+  for (const [index, listener] of listeners.entries())
+    for (const other of listeners.slice(0, index)) {
       const meet =
-        door.host === other.host || everyInterface.includes(door.host) || everyInterface.includes(other.host);
-      if (door.port === 0 || door.port !== other.port || !meet) continue;
+        listener.host === other.host ||
+        everyInterface.includes(listener.host) ||
+        everyInterface.includes(other.host);
+      if (listener.port === 0 || listener.port !== other.port || !meet) continue;
       // The one that was set is the one to blame.
-      const [blamed, rival] = findings.given.has(door.variable) ? [door, other] : [other, door];
+      const [blamed, rival] = findings.given.has(listener.variable) ? [listener, other] : [other, listener];
       findings.fault(
         blamed.variable,
         `must name another port: ${blamed.port} is also the one of ${findings.spelling(rival.variable)}`,

@@ -1,6 +1,6 @@
 import type { Setting } from "./setting.ts";
 import { decision } from "./table/decision.ts";
-import { debug, grpc, http, lifecycle } from "./table/doors.ts";
+import { debug, grpc, http, lifecycle } from "./table/listeners.ts";
 import { logs, stats, tracing } from "./table/observe.ts";
 import { requests } from "./table/requests.ts";
 import { config, files, xds } from "./table/rules.ts";

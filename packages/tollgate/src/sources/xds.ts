@@ -49,7 +49,7 @@ export class XdsSource implements RuleSource {
   readonly #otherTypes: Throttle;
   #running: Promise<void> = Promise.resolve();
   /** Ends what the source is at, an attempt or the wait after one, so that the next attempt begins. */
-  #hurry = new AbortController();
+  #attemptAbort = new AbortController();
 
   constructor(options: XdsSourceOptions, events: SourceEvents) {
     this.#options = options;
@@ -67,12 +67,12 @@ export class XdsSource implements RuleSource {
   reload(): void {
     this.#version = "";
     this.#refusal = "";
-    this.#hurry.abort();
+    this.#attemptAbort.abort();
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    this.#hurry.abort();
+    this.#attemptAbort.abort();
     await this.#running;
   }
 
@@ -81,8 +81,8 @@ export class XdsSource implements RuleSource {
     const messages = await import("./xds-messages.ts");
     const { signal: stopping } = this.#stopping;
     while (!stopping.aborted) {
-      this.#hurry = new AbortController();
-      const { signal } = this.#hurry;
+      this.#attemptAbort = new AbortController();
+      const { signal } = this.#attemptAbort;
       log.info(`connecting to the management server '${serverUrl}'`);
       const reason = await this.#attempt(messages, signal);
       if (signal.aborted) continue;

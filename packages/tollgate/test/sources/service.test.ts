@@ -14,7 +14,7 @@ const command = join(import.meta.dirname, "..", "..", "bin", "tollgate.mjs");
 class Tollgate {
   readonly #process: ChildProcess;
   readonly #exited: Promise<unknown>;
-  /** `host:port`, once the HTTP door is open. */
+  /** `host:port`, once the HTTP listener is open. */
   readonly http: Promise<string>;
   #isOpen = false;
   log = "";
@@ -139,7 +139,7 @@ test("a reload under load loses no decision, mixes no two sets, and counters go 
   assert.deepEqual(last.remaining, [1_000_015 - used, 1_000_015 - used]);
 });
 
-test("rules from a management server open the doors, and a refused set changes nothing", async (start) => {
+test("rules from a management server open the listeners, and a refused set changes nothing", async (start) => {
   const server = await ManagementServer.start();
   try {
     const tollgate = start({

@@ -29,7 +29,7 @@ const DOOR_SIZE = 4096;
 export class HintCache {
   #young = new Map<string, Hint>();
   #old = new Map<string, Hint>();
-  readonly #door = new Int32Array(DOOR_SIZE);
+  readonly #listener = new Int32Array(DOOR_SIZE);
 
   get(stem: string): Hint | undefined {
     const hint = this.#young.get(stem);
@@ -42,8 +42,8 @@ export class HintCache {
   /** Whether to add a stem that missed: it is short enough, and its hash missed before. */
   admits(hash: number, stem: string): boolean {
     const place = hash & (DOOR_SIZE - 1);
-    if (this.#door[place] === hash) return stem.length <= MAX_STEM;
-    this.#door[place] = hash;
+    if (this.#listener[place] === hash) return stem.length <= MAX_STEM;
+    this.#listener[place] = hash;
     return false;
   }
 

@@ -1,6 +1,6 @@
 import { type Count, MAX_COUNT, Outcome, StoreError } from "../store.ts";
 import type { Exchange } from "../transport/link.ts";
-import { leave, type Ticket, unusableAnswer } from "../transport/ticket.ts";
+import { expireTickets, type Ticket, unusableAnswer } from "../transport/ticket.ts";
 import type { Expiries } from "./expiries.ts";
 import { Items, Way } from "./items.ts";
 import { Kind, nextPosition, Op, startPositions } from "./op.ts";
@@ -154,8 +154,8 @@ export class Batch implements Exchange<Reply> {
   }
 
   /** Callers that leave are told at once; their hits stay in the batch that is under way. */
-  leave(now: number): number {
-    return leave(this.items.tickets, now);
+  expireTickets(now: number): number {
+    return expireTickets(this.items.tickets, now);
   }
 
   #settle(error: StoreError | undefined): void {

@@ -3,11 +3,11 @@ import { type Endpoint, formatEndpoint } from "../transport/endpoint.ts";
 import type { Ticket } from "../transport/ticket.ts";
 import { readRedirection, readSlots } from "./cluster-slots.ts";
 import { Connection } from "./connection.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { Way } from "./items.ts";
 import { StoreNode } from "./node.ts";
 import type { ErrorReply } from "./resp/reader.ts";
 import { slotCount, slotOfWindow } from "./slots.ts";
-import type { Surroundings } from "./surroundings.ts";
 import type { ClusterTarget } from "./target.ts";
 import type { Topology } from "./topology.ts";
 
@@ -26,7 +26,7 @@ const tryAgainMs = 20;
 /** A cluster: each count goes to the server that holds its key's slot; the parts of a request go out at the same time. */
 export class ClusterTopology implements Topology {
   readonly #target: ClusterTarget;
-  readonly #around: Surroundings;
+  readonly #deps: Dependencies;
   /** By what {@link formatEndpoint} says. */
   readonly #nodes = new Map<string, StoreNode>();
   readonly #endpoints = new Map<StoreNode, Endpoint>();
@@ -43,9 +43,9 @@ export class ClusterTopology implements Topology {
   #closed = false;
   #turn = 0;
 
-  constructor(target: ClusterTarget, around: Surroundings) {
+  constructor(target: ClusterTarget, deps: Dependencies) {
     this.#target = target;
-    this.#around = around;
+    this.#deps = deps;
     for (const endpoint of target.nodes) this.#node(endpoint);
     this.#refreshIn(0);
   }
@@ -99,9 +99,9 @@ export class ClusterTopology implements Topology {
     const id = formatEndpoint(endpoint);
     let node = this.#nodes.get(id);
     if (node === undefined) {
-      const { tls, credentials, timeout } = this.#around.options;
+      const { tls, credentials, timeout } = this.#deps.options;
       node = new StoreNode({
-        ...this.#around,
+        ...this.#deps,
         connect: () => Connection.open({ endpoint, tls, credentials, greeting: [["PING"]], timeout }),
         refused: (from, error, count, ticket) => this.#refused(from, error, count, ticket),
         lost: () => this.#refreshIn(troubledMs),
@@ -179,7 +179,7 @@ export class ClusterTopology implements Topology {
       this.#refreshIn(troubled ? troubledMs : calmMs);
     } catch (error) {
       this.#askAnother();
-      this.#around.log("info", `the cluster's slots could not be read: ${(error as Error).message}`);
+      this.#deps.log("info", `the cluster's slots could not be read: ${(error as Error).message}`);
       this.#refreshIn(troubledMs);
     } finally {
       this.#refreshing = false;
@@ -196,7 +196,7 @@ export class ClusterTopology implements Topology {
     if (this.#control !== undefined && !this.#control.closed) return this.#control;
     const candidates = [...this.#endpoints.values(), ...this.#target.nodes];
     const endpoint = candidates[this.#turn++ % candidates.length]!;
-    const { tls, credentials, timeout } = this.#around.options;
+    const { tls, credentials, timeout } = this.#deps.options;
     const connection = await Connection.open({
       endpoint,
       tls,
@@ -250,6 +250,6 @@ export class ClusterTopology implements Topology {
     this.#nodes.delete(id);
     this.#endpoints.delete(node);
     node.close();
-    this.#around.changed();
+    this.#deps.changed();
   }
 }

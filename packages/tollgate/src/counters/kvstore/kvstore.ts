@@ -6,12 +6,12 @@ import { Ticket } from "../transport/ticket.ts";
 import { tlsConnectionOptions } from "../transport/tls.ts";
 import { countAcross, type TakenBack } from "./across.ts";
 import { ClusterTopology } from "./cluster.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { Expiries } from "./expiries.ts";
 import { type KvstoreOptions, type ResolvedOptions, resolveOptions } from "./options.ts";
 import type { PoolGauges } from "./pool.ts";
 import { sentinelTopology } from "./sentinel.ts";
 import { singleTopology } from "./single.ts";
-import type { Surroundings } from "./surroundings.ts";
 import type { KvstoreTarget } from "./target.ts";
 import type { Topology } from "./topology.ts";
 
@@ -40,7 +40,7 @@ export class KvstoreStore implements CounterStore {
     const log = options.log ?? (() => {});
     let connected: boolean | undefined;
     let lastError = "";
-    const around: Surroundings = {
+    const deps: Dependencies = {
       options: this.#options,
       expiries: new Expiries(),
       gauges: this.gauges,
@@ -58,7 +58,7 @@ export class KvstoreStore implements CounterStore {
         options.onConnections?.(active);
       },
     };
-    this.#topology = topologyOf(options.target, around);
+    this.#topology = topologyOf(options.target, deps);
   }
 
   count(request: CountRequest): void | Promise<void> {
@@ -107,13 +107,13 @@ export class KvstoreStore implements CounterStore {
   }
 }
 
-function topologyOf(target: KvstoreTarget, around: Surroundings): Topology {
+function topologyOf(target: KvstoreTarget, deps: Dependencies): Topology {
   switch (target.type) {
     case "single":
-      return singleTopology(target, around);
+      return singleTopology(target, deps);
     case "sentinel":
-      return sentinelTopology(target, around);
+      return sentinelTopology(target, deps);
     case "cluster":
-      return new ClusterTopology(target, around);
+      return new ClusterTopology(target, deps);
   }
 }

@@ -1,14 +1,14 @@
 import type { TraceSpan } from "../../observe/tracing/tracing.ts";
 import { type Count, StoreError } from "../store.ts";
 import { Alarm } from "../transport/alarm.ts";
-import { leave, startTrip, type Ticket, unavailable } from "../transport/ticket.ts";
+import { expireTickets, startTrip, type Ticket, unavailable } from "../transport/ticket.ts";
 import { Batch, type BatchContext, type FreshKey } from "./batch.ts";
 import type { Connection } from "./connection.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { Items, Way } from "./items.ts";
 import type { ResolvedOptions } from "./options.ts";
 import { Pool } from "./pool.ts";
 import type { ErrorReply } from "./resp/reader.ts";
-import type { Surroundings } from "./surroundings.ts";
 
 /** More counts than this go out in two batches, so that no batch keeps the server from others for long. */
 const mostInBatch = 1024;
@@ -24,7 +24,7 @@ const manyWaitingMs = 10;
 /** How often a count may be sent elsewhere, on average over its request, before its caller is told that it failed. */
 const mostDetours = 8;
 
-export interface NodeSurroundings extends Surroundings {
+export interface NodeDependencies extends Dependencies {
   /** Makes one connection to this server. */
   connect(): Promise<Connection>;
   /** An error reply that the node does not deal with itself (MOVED, READONLY). @returns whether the count is taken care of */
@@ -42,7 +42,7 @@ const unfit = new Set(["READONLY", "LOADING", "MASTERDOWN", "NOAUTH"]);
  */
 export class StoreNode {
   readonly pool: Pool;
-  readonly #surroundings: NodeSurroundings;
+  readonly #deps: NodeDependencies;
   readonly #options: ResolvedOptions;
   readonly #waiting = new Items();
   readonly #fresh: FreshKey[] = [];
@@ -56,21 +56,21 @@ export class StoreNode {
   #overflowAt = 0;
   #closed = false;
 
-  constructor(surroundings: NodeSurroundings) {
-    this.#surroundings = surroundings;
-    const { options } = surroundings;
+  constructor(deps: NodeDependencies) {
+    this.#deps = deps;
+    const { options } = deps;
     this.#options = options;
-    this.pool = new Pool(options.poolSize, () => surroundings.connect(), surroundings.gauges, {
+    this.pool = new Pool(options.poolSize, () => deps.connect(), deps.gauges, {
       free: () => this.#schedule(),
       overflowFailed: (error) => this.#failLongWaiting(unavailable(error)),
-      changed: () => surroundings.changed(),
+      changed: () => deps.changed(),
       lost: (error) => {
-        surroundings.failed(error);
-        surroundings.lost(this);
+        deps.failed(error);
+        deps.lost(this);
       },
     });
     this.#context = {
-      expiries: surroundings.expiries,
+      expiries: deps.expiries,
       lifetime: (windowSize) =>
         windowSize + Math.floor(Math.random() * (options.expirationJitterMaxSeconds + 1)),
       refused: (error, count, ticket, way) => this.#refused(error, count, ticket, way),
@@ -222,7 +222,7 @@ export class StoreNode {
         this.push(count, ticket, way | Way.WITH_TEXT);
         return;
       }
-      if (this.#surroundings.refused(this, error, count, ticket)) return;
+      if (this.#deps.refused(this, error, count, ticket)) return;
     }
     ticket.fail(new StoreError("STORE_UNAVAILABLE", `the store refused: ${error.message}`));
   }
@@ -245,9 +245,9 @@ export class StoreNode {
 
   /** Tells everybody whose time is over, and sets the alarm for the next. */
   #onAlarm(now: number): void {
-    let next = leave(this.#waiting.tickets, now);
+    let next = expireTickets(this.#waiting.tickets, now);
     for (const [connection, batch] of this.#batches)
-      if (!connection.closed) next = Math.min(next, batch.leave(now));
+      if (!connection.closed) next = Math.min(next, batch.expireTickets(now));
     this.#alarm.at(next, this.#waiting.length > manyWaiting ? manyWaitingMs : 1);
     if (this.#waiting.length > 0 && !this.#scheduled) this.#onEmpty(now);
   }

@@ -1,17 +1,17 @@
 import { StoreError } from "../store.ts";
 import { formatEndpoint } from "../transport/endpoint.ts";
 import { Connection } from "./connection.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { StoreNode } from "./node.ts";
 import { SentinelWatch } from "./sentinel-watch.ts";
-import type { Surroundings } from "./surroundings.ts";
 import type { SentinelTarget } from "./target.ts";
 import type { Topology } from "./topology.ts";
 
 /** The master that the sentinels name; it is asked whether it is one before it is used. */
-export function sentinelTopology(target: SentinelTarget, around: Surroundings): Topology {
-  const { tls, credentials, timeout } = around.options;
-  const watch = new SentinelWatch(target, around.options, (from, to) => {
-    around.log("warn", `the master "${target.master}" moved from ${from} to ${to}`);
+export function sentinelTopology(target: SentinelTarget, deps: Dependencies): Topology {
+  const { tls, credentials, timeout } = deps.options;
+  const watch = new SentinelWatch(target, deps.options, (from, to) => {
+    deps.log("warn", `the master "${target.master}" moved from ${from} to ${to}`);
     node.pool.restart(new StoreError("STORE_UNAVAILABLE", `${from} is not the master any more`));
   });
 
@@ -31,7 +31,7 @@ export function sentinelTopology(target: SentinelTarget, around: Surroundings): 
   }
 
   const node: StoreNode = new StoreNode({
-    ...around,
+    ...deps,
     connect,
     // The master was made a replica: nothing was counted, and the count waits for its successor.
     refused(_, error, count, ticket) {

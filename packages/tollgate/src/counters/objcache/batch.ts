@@ -21,7 +21,7 @@ export interface Member {
 }
 
 export interface BatchContext {
-  /** The hits of this lane that wait to be sent. */
+  /** The hits of this connection that wait to be sent. */
   readonly increments: Map<string, Increment>;
   readonly gauges: ObjcacheGauges;
   readonly maxIncrements: number;
@@ -35,7 +35,7 @@ export interface BatchContext {
 const keysPerGet = 64;
 
 /**
- * One round trip of a lane: first the increments that are due, then the counters that callers wait for. Whatever
+ * One round trip of a connection: first the increments that are due, then the counters that callers wait for. Whatever
  * this process answered for a key went out before the key is read, or waits in `increments` and is added to what is
  * read: within one process each caller is told its exact position, although nobody waits for an increment.
  */

@@ -3,7 +3,7 @@ import { Resolver } from "node:dns/promises";
 import { crc32 } from "node:zlib";
 import { backoffDelay } from "../transport/backoff.ts";
 import { formatEndpoint } from "../transport/endpoint.ts";
-import { Lane, type LaneSurroundings } from "./lane.ts";
+import { NodeConnection, type NodeConnectionSurroundings } from "./node-connection.ts";
 import type { NodeAddress, ObjcacheOptions } from "./options.ts";
 
 /**
@@ -11,14 +11,14 @@ import type { NodeAddress, ObjcacheOptions } from "./options.ts";
  * the identical list (and in the Go service, whose counters are found again).
  */
 export class Nodes {
-  readonly #around: LaneSurroundings;
+  readonly #around: NodeConnectionSurroundings;
   readonly #lanesPerNode: number;
   readonly #log: (level: "info" | "warn", message: string) => void;
   #names: readonly string[] = [];
-  #nodes: readonly (readonly Lane[])[] = [];
-  #known = new Map<string, readonly Lane[]>();
+  #nodes: readonly (readonly NodeConnection[])[] = [];
+  #known = new Map<string, readonly NodeConnection[]>();
   /** Nodes that left the list and still have increments to send. */
-  readonly #leaving = new Set<readonly Lane[]>();
+  readonly #leaving = new Set<readonly NodeConnection[]>();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
   #failures = 0;
@@ -27,7 +27,7 @@ export class Nodes {
   readonly first: Promise<void>;
 
   /** @throws {TypeError} when both or neither of `nodes` and `srv` are given */
-  constructor(options: ObjcacheOptions, around: LaneSurroundings) {
+  constructor(options: ObjcacheOptions, around: NodeConnectionSurroundings) {
     this.#around = around;
     this.#log = options.log ?? (() => {});
     const idle = options.maxIdleConnections ?? 2;
@@ -51,22 +51,22 @@ export class Nodes {
     return this.#nodes.length;
   }
 
-  /** The lane of a key; there must be a node. */
-  laneOf(key: string): Lane {
+  /** The connection of a key; there must be a node. */
+  laneOf(key: string): NodeConnection {
     const hash = crc32(key);
-    const lanes = this.#nodes[hash % this.#nodes.length]!;
-    return lanes[Math.floor(hash / this.#nodes.length) % lanes.length]!;
+    const connections = this.#nodes[hash % this.#nodes.length]!;
+    return connections[Math.floor(hash / this.#nodes.length) % connections.length]!;
   }
 
-  *lanes(): Iterable<Lane> {
-    for (const lanes of [...this.#known.values(), ...this.#leaving]) yield* lanes;
+  *connections(): Iterable<NodeConnection> {
+    for (const connections of [...this.#known.values(), ...this.#leaving]) yield* connections;
   }
 
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#resolver?.cancel();
-    for (const lane of this.lanes()) lane.close();
+    for (const connection of this.connections()) connection.close();
   }
 
   async #lookUp(name: string, refresh: number): Promise<void> {
@@ -95,31 +95,31 @@ export class Nodes {
     if (names.join() === this.#names.join()) return;
     if (this.#names.length > 0) this.#log("info", `the nodes are now ${names.join(", ")}`);
     this.#names = names;
-    const known = new Map<string, readonly Lane[]>();
+    const known = new Map<string, readonly NodeConnection[]>();
     names.forEach((name, i) => {
       known.set(name, this.#known.get(name) ?? known.get(name) ?? this.#make(nodes[i]!));
     });
-    for (const [name, lanes] of this.#known) if (!known.has(name)) this.#letGo(lanes);
+    for (const [name, connections] of this.#known) if (!known.has(name)) this.#letGo(connections);
     this.#known = known;
     this.#nodes = names.map((name) => known.get(name)!);
     this.#around.gauges.nodes = names.length;
   }
 
-  #make(endpoint: NodeAddress): readonly Lane[] {
-    return Array.from({ length: this.#lanesPerNode }, () => new Lane(endpoint, this.#around));
+  #make(endpoint: NodeAddress): readonly NodeConnection[] {
+    return Array.from({ length: this.#lanesPerNode }, () => new NodeConnection(endpoint, this.#around));
   }
 
   /** A node that left the list answers those who wait and takes their increments, then it is closed. */
-  #letGo(lanes: readonly Lane[]): void {
-    this.#leaving.add(lanes);
+  #letGo(connections: readonly NodeConnection[]): void {
+    this.#leaving.add(connections);
     const latest = performance.now() + this.#around.timeout * 4;
     const check = () => {
-      if (performance.now() < latest && lanes.some((lane) => !lane.idle)) {
+      if (performance.now() < latest && connections.some((connection) => !connection.idle)) {
         setTimeout(check, 20).unref();
         return;
       }
-      this.#leaving.delete(lanes);
-      for (const lane of lanes) lane.close();
+      this.#leaving.delete(connections);
+      for (const connection of connections) connection.close();
     };
     check();
   }

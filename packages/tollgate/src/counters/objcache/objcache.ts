@@ -50,7 +50,7 @@ export class ObjcacheStore implements CounterStore {
 
   /** Resolves when every increment that was answered for has been sent and acknowledged, or was lost. */
   async flushed(): Promise<void> {
-    while ([...this.#nodes.lanes()].some((lane) => !lane.idle)) await sleep(1);
+    while ([...this.#nodes.connections()].some((connection) => !connection.idle)) await sleep(1);
   }
 
   close(): Promise<void> {
@@ -90,8 +90,8 @@ export class ObjcacheStore implements CounterStore {
     if (patience <= 0)
       throw new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the store was asked");
     const until = since + patience;
-    const lanes = keys.map((key) => this.#nodes.laneOf(key));
-    for (const lane of lanes) lane.ensureRoom();
+    const connections = keys.map((key) => this.#nodes.laneOf(key));
+    for (const connection of connections) connection.ensureRoom();
     return new Promise((resolve, reject) => {
       const ticket = new Ticket(
         counts,
@@ -103,7 +103,8 @@ export class ObjcacheStore implements CounterStore {
         reject,
       );
       ticket.left = counts.length;
-      for (let i = 0; i < counts.length; i++) lanes[i]!.push({ key: keys[i]!, count: counts[i]!, ticket });
+      for (let i = 0; i < counts.length; i++)
+        connections[i]!.push({ key: keys[i]!, count: counts[i]!, ticket });
     });
   }
 

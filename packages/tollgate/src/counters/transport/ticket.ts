@@ -74,7 +74,7 @@ export function unusableAnswer(cause: unknown): StoreError {
 }
 
 /** Fails the tickets whose deadline is over. @returns the earliest deadline among the others */
-export function leave(tickets: readonly Ticket[], now: number): number {
+export function expireTickets(tickets: readonly Ticket[], now: number): number {
   let next = Number.POSITIVE_INFINITY;
   for (const ticket of tickets) {
     if (ticket.done) continue;

@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import { Worker } from "node:worker_threads";
 import type { EmbeddedStore, EmbeddedStoreShare } from "../../counters/embedded/embedded-store.ts";
 import type { Invalidations } from "../../counters/invalidations.ts";
-import type { Certificates } from "../../doors/grpc-door.ts";
+import type { Certificates } from "../../listeners/grpc-listener.ts";
 import type { Health } from "../../observe/health.ts";
 import type { Level, Logger } from "../../observe/log.ts";
 import type { StackSample } from "../../observe/profiling/call-tree.ts";
@@ -41,8 +41,8 @@ interface Running {
   readonly share: EmbeddedStoreShare | undefined;
   /** Questions that wait for their answer; told undefined where none will come. */
   readonly waiting: Map<number, (answer: FromThread | undefined) => void>;
-  /** Its voice for each component that it has spoken of. */
-  readonly voices: Map<string, (fault: string | undefined) => void>;
+  /** Its reporter for each component that it has reported on. */
+  readonly reporters: Map<string, (fault: string | undefined) => void>;
   drained: boolean;
 }
 
@@ -178,7 +178,7 @@ export class ThreadPool {
       worker,
       share,
       waiting: new Map(),
-      voices: new Map(),
+      reporters: new Map(),
       drained: false,
     };
     this.#running.add(thread);
@@ -218,16 +218,16 @@ export class ThreadPool {
     }
   }
 
-  #hearComponent({ voices }: Running, name: string, fault: string | undefined): void {
-    const voice = voices.get(name) ?? this.#options.components.voice(name);
-    voices.set(name, voice);
-    voice(fault);
+  #hearComponent({ reporters }: Running, name: string, fault: string | undefined): void {
+    const report = reporters.get(name) ?? this.#options.components.createReporter(name);
+    reporters.set(name, report);
+    report(fault);
   }
 
   #ended(thread: Running): void {
     this.#running.delete(thread);
     for (const answer of thread.waiting.values()) answer(undefined);
-    for (const voice of thread.voices.values()) voice(undefined);
+    for (const report of thread.reporters.values()) report(undefined);
     this.#options.statistics.forget(thread.number);
     if (thread.share !== undefined) this.#options.embedded?.workerExited(thread.share);
     if (this.#closing || thread.drained || this.#address === "") return;

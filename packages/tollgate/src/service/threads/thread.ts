@@ -2,15 +2,15 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { EmbeddedStore } from "../../counters/embedded/embedded-store.ts";
 import { Invalidations } from "../../counters/invalidations.ts";
-import { openGrpcDoor } from "../../doors/grpc-door.ts";
+import { openGrpcListener } from "../../listeners/grpc-listener.ts";
 import { createHealth } from "../../observe/health.ts";
 import { createLogger } from "../../observe/log.ts";
 import { logWarnings } from "../../observe/warnings.ts";
 import { IndexedRuleSet } from "../../rules/rule-set.ts";
 import { loadSettings } from "../../settings/load.ts";
-import { createAnswering } from "../answering.ts";
 import { divideSettings } from "../divide.ts";
-import { grpcDoorOptions } from "../mapping.ts";
+import { grpcListenerOptions } from "../mapping.ts";
+import { createRateLimitHandler } from "../rate-limit-handler.ts";
 import { openStore } from "../stores.ts";
 import { openTracing } from "../tracing.ts";
 import type { FromThread, ThreadStart, ToThread } from "./messages.ts";
@@ -46,12 +46,12 @@ async function serve(): Promise<void> {
     component,
   });
   let rules = start.rules && new IndexedRuleSet(start.rules);
-  const answering = createAnswering(settings, store, () => rules, statistics, log);
-  const door = await openGrpcDoor({
-    ...grpcDoorOptions(settings, start.parts - 1),
+  const handler = createRateLimitHandler(settings, store, () => rules, statistics, log);
+  const listener = await openGrpcListener({
+    ...grpcListenerOptions(settings, start.parts - 1),
     certificates: start.certificates,
     where: { host: settings.grpc.host, port: start.port, reusePort: true },
-    answering,
+    handler,
     tracing,
     health,
     statistics,
@@ -63,7 +63,7 @@ async function serve(): Promise<void> {
     },
     health: ({ healthy }) => (healthy ? overall.heal() : overall.fail("the service is not healthy")),
     level: ({ level }) => log.setLevel(level),
-    certificates: ({ certificates }) => door.replaceCertificates(certificates),
+    certificates: ({ certificates }) => listener.replaceCertificates(certificates),
     collect: ({ number }) => send({ kind: "statistics", number, figures: statistics.take() }),
     profile: (message) => void profile(message),
     drain: ({ timeout }) => void drain(timeout),
@@ -76,7 +76,7 @@ async function serve(): Promise<void> {
       log.error(`a thread could not handle the message "${message.kind}": ${String(error)}`);
     }
   });
-  send({ kind: "listening", address: door.address, port: door.port });
+  send({ kind: "listening", address: listener.address, port: listener.port });
 
   async function profile(asked: Extract<ToThread, { kind: "profile" }>): Promise<void> {
     const { sampleThread } = await import("../../observe/profiling/profiler.ts");
@@ -88,7 +88,7 @@ async function serve(): Promise<void> {
   }
 
   async function drain(timeout: number): Promise<void> {
-    await door.close(timeout);
+    await listener.close(timeout);
     await store.close();
     await tracing.close(timeout);
     await log.flush(500);

@@ -9,10 +9,10 @@ import type { RateLimitRequest } from "../protocol/messages.ts";
 import { dumpJson, dumpText } from "../rules/dump.ts";
 import { renderExplanation } from "../rules/explain-text.ts";
 import type { RuleSet } from "../rules/rule.ts";
-import type { Answering } from "./answering.ts";
 import { explainUsage, requestOfQuery } from "./explain-query.ts";
 import type { ControllerTable } from "./http-listener.ts";
 import { httpErrorOf } from "./http-pages.ts";
+import type { RateLimitHandler } from "./rate-limit-handler.ts";
 
 const TEXT_TYPE = "text/plain; charset=utf-8";
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -22,7 +22,7 @@ export interface DebugPagesOptions {
   readonly registry: Registry;
   readonly log: Logger;
   readonly setLogLevel: (level: Level) => void;
-  readonly answering: Answering;
+  readonly handler: RateLimitHandler;
   readonly explain: (request: RateLimitRequest) => Promise<DecisionExplanation>;
   /** Profiles of the threads besides this one. */
   readonly otherThreads: OtherThreads;
@@ -38,7 +38,7 @@ export function debugPages({
   registry,
   log,
   setLogLevel,
-  answering,
+  handler,
   explain,
   otherThreads,
   profiles,
@@ -88,7 +88,7 @@ export function debugPages({
   }
 
   class Explain extends Page {
-    static override bodyLimit = answering.maxRequestBytes;
+    static override bodyLimit = handler.maxRequestBytes;
 
     GET() {
       const request = requestOfQuery(new URL(this.request.url).searchParams);
@@ -97,7 +97,7 @@ export function debugPages({
 
     async POST() {
       const bytes = await this.bytes();
-      return this.#answer(() => answering.decodeJson(bytes));
+      return this.#answer(() => handler.decodeJson(bytes));
     }
 
     async #answer(read: () => RateLimitRequest) {
@@ -105,7 +105,7 @@ export function debugPages({
       try {
         explanation = await explain(read());
       } catch (error) {
-        throw httpErrorOf(error, answering);
+        throw httpErrorOf(error, handler);
       }
       return this.wantsJson ? explanation : this.text(renderDecision(explanation));
     }

@@ -5,8 +5,8 @@ import { JsonRequestError } from "../protocol/json-request.ts";
 import { responseToJson } from "../protocol/json-response.ts";
 import { Code, type RateLimitResponse } from "../protocol/messages.ts";
 import { OversizedRequestError } from "../protocol/request-limits.ts";
-import type { Answering, CallFailure } from "./answering.ts";
 import type { ControllerTable } from "./http-listener.ts";
+import type { CallFailure, RateLimitHandler } from "./rate-limit-handler.ts";
 import { TracedCall } from "./traced-call.ts";
 
 /** Names of the OpenTelemetry semantic conventions for HTTP. */
@@ -23,8 +23,8 @@ const httpStatus: Record<CallFailure["reason"], number> = {
 };
 
 /** What a caller gets for a decision that failed: problem details that name the field where one is to blame. */
-export function httpErrorOf(error: unknown, answering: Answering): HttpError {
-  const { reason, message } = answering.failureOf(error);
+export function httpErrorOf(error: unknown, handler: RateLimitHandler): HttpError {
+  const { reason, message } = handler.failureOf(error);
   if (!(error instanceof JsonRequestError) || error.field === "")
     return new HttpError(httpStatus[reason], message);
   const { field, problem } = error;
@@ -32,9 +32,9 @@ export function httpErrorOf(error: unknown, answering: Answering): HttpError {
 }
 
 /** The pages of the HTTP port: `POST /json` and `GET /healthcheck`. */
-export function httpPages(answering: Answering, health: Health, tracing: Tracing): ControllerTable {
+export function httpPages(handler: RateLimitHandler, health: Health, tracing: Tracing): ControllerTable {
   class Json extends Controller {
-    static override bodyLimit = answering.maxRequestBytes;
+    static override bodyLimit = handler.maxRequestBytes;
 
     async POST() {
       const traced = TracedCall.begin(
@@ -68,7 +68,7 @@ export function httpPages(answering: Answering, health: Health, tracing: Tracing
     #decide(body: Uint8Array | OversizedRequestError): RateLimitResponse | Promise<RateLimitResponse> {
       if (body instanceof OversizedRequestError) return fail(body);
       try {
-        const answer = answering.decideJson(body);
+        const answer = handler.decideJson(body);
         return answer instanceof Promise ? answer.catch(fail) : answer;
       } catch (error) {
         return fail(error);
@@ -81,17 +81,17 @@ export function httpPages(answering: Answering, health: Health, tracing: Tracing
     ): Promise<RateLimitResponse> {
       try {
         if (body instanceof OversizedRequestError) throw body;
-        const response = await traced.decide(answering, answering.decodeJson(body), 0);
+        const response = await traced.decide(handler, handler.decodeJson(body), 0);
         const refused = response.overallCode === Code.OVER_LIMIT;
         traced.end({ "http.response.status_code": refused ? 429 : 200 });
         return response;
       } catch (error) {
-        const denial = answering.denialOf(error);
+        const denial = handler.denialOf(error);
         if (denial !== undefined) {
           traced.end({ "http.response.status_code": 429 });
           return denial;
         }
-        const failure = httpErrorOf(error, answering);
+        const failure = httpErrorOf(error, handler);
         traced.end({ "http.response.status_code": failure.status }, failure.message);
         throw failure;
       }
@@ -100,8 +100,8 @@ export function httpPages(answering: Answering, health: Health, tracing: Tracing
 
   /** The answer to a decision that failed. Throws where the caller gets an error. */
   function fail(error: unknown): RateLimitResponse {
-    const denial = answering.denialOf(error);
-    if (denial === undefined) throw httpErrorOf(error, answering);
+    const denial = handler.denialOf(error);
+    if (denial === undefined) throw httpErrorOf(error, handler);
     return denial;
   }
 

@@ -1,6 +1,6 @@
 import type { CounterStore } from "../counters/store.ts";
 import { Decider } from "../decision/decide.ts";
-import { Answering } from "../doors/answering.ts";
+import { RateLimitHandler } from "../listeners/rate-limit-handler.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Statistics } from "../observe/statistics.ts";
 import type { RuleSet } from "../rules/rule.ts";
@@ -8,13 +8,13 @@ import type { Settings } from "../settings/settings.ts";
 import { decisionOptions } from "./mapping.ts";
 
 /** What answers calls in one thread: the decision over a store, and what is said of failures. */
-export function createAnswering(
+export function createRateLimitHandler(
   settings: Settings,
   store: CounterStore,
   ruleSet: () => RuleSet | undefined,
   statistics: Statistics,
   log: Logger,
-): Answering {
+): RateLimitHandler {
   const decider = new Decider(decisionOptions(settings), statistics, store);
   const { maxBytes, maxDescriptors, maxEntries, oversized } = settings.requests;
   const requests = {
@@ -22,5 +22,5 @@ export function createAnswering(
     limits: { descriptors: maxDescriptors, entries: maxEntries },
     denyOversized: oversized === "deny",
   };
-  return new Answering({ decider, store, ruleSet, statistics, log, requests });
+  return new RateLimitHandler({ decider, store, ruleSet, statistics, log, requests });
 }

@@ -4,13 +4,13 @@ import type { Server } from "node:http";
 import { afterEach, test } from "node:test";
 import { Controller } from "@tollway/waymark";
 import { createLogger } from "../observe/log.ts";
-import { type HttpDoor, openHttpDoor } from "./http-listener.ts";
+import { type HttpListener, openHttpListener } from "./http-listener.ts";
 
-let door: HttpDoor | undefined;
+let listener: HttpListener | undefined;
 let lines: string[] = [];
 afterEach(async () => {
-  await door?.close(0);
-  door = undefined;
+  await listener?.close(0);
+  listener = undefined;
   lines = [];
 });
 
@@ -30,8 +30,14 @@ test("errors of accept are logged once a minute and never end the process", asyn
     server = (message as { server: Server }).server;
   };
   subscribe("http.server.request.start", seen);
-  door = await openHttpDoor({ name: "HTTP", host: "127.0.0.1", port: 0, controllers: { Default }, log });
-  const ask = async (): Promise<string> => (await fetch(`http://${door!.address}/`)).text();
+  listener = await openHttpListener({
+    name: "HTTP",
+    host: "127.0.0.1",
+    port: 0,
+    controllers: { Default },
+    log,
+  });
+  const ask = async (): Promise<string> => (await fetch(`http://${listener!.address}/`)).text();
   try {
     assert.equal(await ask(), '"here"');
   } finally {
@@ -44,10 +50,16 @@ test("errors of accept are logged once a minute and never end the process", asyn
 });
 
 test("a port that cannot be had is an error that names it", async () => {
-  door = await openHttpDoor({ name: "HTTP", host: "127.0.0.1", port: 0, controllers: { Default }, log });
-  const port = Number(door.address.split(":")[1]);
+  listener = await openHttpListener({
+    name: "HTTP",
+    host: "127.0.0.1",
+    port: 0,
+    controllers: { Default },
+    log,
+  });
+  const port = Number(listener.address.split(":")[1]);
   await assert.rejects(
-    openHttpDoor({ name: "debug", host: "127.0.0.1", port, controllers: { Default }, log }),
+    openHttpListener({ name: "debug", host: "127.0.0.1", port, controllers: { Default }, log }),
     new RegExp(`cannot listen for debug on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE`),
   );
   assert.deepEqual(lines, []);

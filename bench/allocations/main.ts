@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- guard [--record]`: bytes that a decision allocates, from the bytes of a request to the bytes of
+ * `npm run bench -- allocations [--record]`: bytes that a decision allocates, from the bytes of a request to the bytes of
  * its answer. Unlike time this is the same on every machine and under any load. Fails (exit status 1) where it has
  * grown by more than 10 % over what is recorded in `recorded.json`.
  */
@@ -43,7 +43,7 @@ export async function main(args: string[]): Promise<void> {
   );
   if (rows.some(({ grown }) => grown)) {
     console.error(
-      "a decision allocates more than 10 % over what is recorded; if that is meant: npm run bench -- guard --record",
+      "a decision allocates more than 10 % over what is recorded; if that is meant: npm run bench -- allocations --record",
     );
     process.exitCode = 1;
   }

@@ -2,7 +2,7 @@ import { constants } from "node:crypto";
 import type { PeerCertificate, SecureContextOptions } from "node:tls";
 import { TLS_CIPHER_SUITES } from "@tollway/grpc-wire";
 import type { Logger } from "../observe/log.ts";
-import type { Certificates } from "./grpc-door.ts";
+import type { Certificates } from "./grpc-listener.ts";
 import { carriesDnsName } from "./peer-name.ts";
 
 /** The TLS context of an HTTP listener: the same versions and cipher suites as on the gRPC port. */

@@ -3,7 +3,7 @@ import type { ResolvedOptions } from "./options.ts";
 import type { PoolGauges } from "./pool.ts";
 
 /** What all servers of one instance share. */
-export interface Surroundings {
+export interface Dependencies {
   readonly options: ResolvedOptions;
   readonly expiries: Expiries;
   readonly gauges: PoolGauges;

@@ -20,7 +20,7 @@ const noHeaders: readonly HeaderValue[] = [];
  * What deciding a request needs: the counts to ask of the store, and the answer. All but a few numbers are the same
  * each time the same request is decided, so they are used again (0 instead of 576 bytes a decision of one descriptor).
  */
-export interface Work {
+export interface DecisionScratch {
   /** Of the parts that need the store, in their order. */
   readonly counts: readonly Mutable<Count>[];
   readonly request: Mutable<CountRequest>;
@@ -29,14 +29,14 @@ export interface Work {
   readonly response: Mutable<RateLimitResponse>;
 }
 
-export interface WorkOptions {
+export interface ScratchOptions {
   /** `QUOTA_MODE` */
   readonly quotaMode: boolean;
   /** `STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT` */
   readonly stopIncrementing: boolean;
 }
 
-export function newWork(parts: readonly PreparedPart[], options: WorkOptions): Work {
+export function newScratch(parts: readonly PreparedPart[], options: ScratchOptions): DecisionScratch {
   const refuses = refusals(parts, options.quotaMode);
   const counts: Mutable<Count>[] = [];
   const statuses: Mutable<DescriptorStatus>[] = [];
@@ -87,7 +87,11 @@ export function newStatus(
 }
 
 /** Counts what does not need the store, and makes the counts ready to be asked of it. */
-export function beginAll(parts: readonly PreparedPart[], work: Work, nowSeconds: number): void {
+export function prepareScratch(
+  parts: readonly PreparedPart[],
+  scratch: DecisionScratch,
+  nowSeconds: number,
+): void {
   let counted = 0;
   for (let index = 0; index < parts.length; index++) {
     const { rule, statistics, hits, givesBack, domainNotFound } = parts[index]!;
@@ -100,7 +104,7 @@ export function beginAll(parts: readonly PreparedPart[], work: Work, nowSeconds:
       if (!givesBack) statistics.withinLimit += hits;
       continue;
     }
-    const count = work.counts[counted++]!;
+    const count = scratch.counts[counted++]!;
     count.windowStart = windowStart(nowSeconds, rule.unit);
     count.outcome = Outcome.COUNTED;
     count.after = 0;

@@ -12,9 +12,9 @@ import type { Tracing } from "../observe/tracing/tracing.ts";
 import { descriptorSet } from "../protocol/gen/descriptor-set.ts";
 import { SHOULD_RATE_LIMIT } from "../protocol/method.ts";
 import { showAddress } from "./address.ts";
-import type { Answering } from "./answering.ts";
 import { serveHealth } from "./grpc-health.ts";
 import { answerOversized, serveDecisions } from "./grpc-methods.ts";
+import type { RateLimitHandler } from "./rate-limit-handler.ts";
 import { isTrusted } from "./server-tls.ts";
 
 /** A certificate chain, its key, and the authorities that callers' certificates must come from, as PEM texts. */
@@ -25,7 +25,7 @@ export interface Certificates {
   readonly ca: string | undefined;
 }
 
-export interface GrpcDoorOptions {
+export interface GrpcListenerOptions {
   readonly where:
     | { readonly host: string; readonly port: number; readonly reusePort?: boolean }
     | { readonly path: string };
@@ -39,7 +39,7 @@ export interface GrpcDoorOptions {
   readonly maxConnectionAgeGrace: number;
   /** Threads of the process that serve gRPC: each gets its share of what requests and answers may hold. */
   readonly threads: number;
-  readonly answering: Answering;
+  readonly handler: RateLimitHandler;
   readonly tracing: Tracing;
   readonly health: Health;
   readonly statistics: Statistics;
@@ -47,7 +47,7 @@ export interface GrpcDoorOptions {
 }
 
 /** The gRPC port: decisions, health, reflection. */
-export interface GrpcDoor {
+export interface GrpcListener {
   /** `0.0.0.0:8081`, or the socket's path. */
   readonly address: string;
   /** 0 for a socket's path. */
@@ -59,8 +59,8 @@ export interface GrpcDoor {
 }
 
 /** Binds and serves. Rejects where the address cannot be had. */
-export async function openGrpcDoor(options: GrpcDoorOptions): Promise<GrpcDoor> {
-  const { where, certificates, answering, statistics, log } = options;
+export async function openGrpcListener(options: GrpcListenerOptions): Promise<GrpcListener> {
+  const { where, certificates, handler, statistics, log } = options;
   const observer = new MethodStatistics(statistics);
   const server = new GrpcServer({
     ...(certificates !== undefined && { tls: tlsOptions(certificates, options) }),
@@ -69,7 +69,7 @@ export async function openGrpcDoor(options: GrpcDoorOptions): Promise<GrpcDoor> 
       maxConnectionAgeGraceMs: options.maxConnectionAgeGrace,
     },
     limits: { ...heldBytes(options.threads), maxRequestBytes: options.maxRequestBytes },
-    onOversizedMessage: (path) => (path === SHOULD_RATE_LIMIT ? answerOversized(answering) : undefined),
+    onOversizedMessage: (path) => (path === SHOULD_RATE_LIMIT ? answerOversized(handler) : undefined),
     observer: {
       callFinished: (path, _status, milliseconds, calls) => observer.record(path, milliseconds, calls),
     },
@@ -77,7 +77,7 @@ export async function openGrpcDoor(options: GrpcDoorOptions): Promise<GrpcDoor> 
     onConnectionError: ({ peer, code, message }) =>
       log.debug(() => `gRPC connection of ${peer}: ${code}: ${message}`),
   });
-  serveDecisions(server, answering, options.tracing);
+  serveDecisions(server, handler, options.tracing);
   const forget = serveHealth(server, options.health);
   new ReflectionService(Buffer.from(descriptorSet, "base64")).addTo(server);
   const bound = await bind(server, where);
@@ -104,7 +104,7 @@ export function heldBytes(
   return { maxBufferedBytes: share, maxQueuedBytes: share };
 }
 
-async function bind(server: GrpcServer, where: GrpcDoorOptions["where"]): Promise<BoundAddress> {
+async function bind(server: GrpcServer, where: GrpcListenerOptions["where"]): Promise<BoundAddress> {
   try {
     return await server.listen("path" in where ? { path: where.path } : { ...where });
   } catch (error) {
@@ -114,7 +114,7 @@ async function bind(server: GrpcServer, where: GrpcDoorOptions["where"]): Promis
   }
 }
 
-function tlsOptions({ cert, key, ca }: Certificates, { clientSan, log }: GrpcDoorOptions): TlsOptions {
+function tlsOptions({ cert, key, ca }: Certificates, { clientSan, log }: GrpcListenerOptions): TlsOptions {
   if (ca === undefined) return { cert, key };
   return {
     cert,

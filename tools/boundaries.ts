@@ -1,37 +1,37 @@
 /**
- * `npm run rooms`: imports run one way. Each room of a package may import only the rooms listed for it;
+ * `npm run boundaries`: imports run one way. Each folder of a package may import only the folders listed for it;
  * packages see each other only through their public entries. Prints every import that does not, exit 1.
  */
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 
-/** room -> the rooms that it may import; `docs/architecture.md` says why. A file at the top of `src` is a room. */
+/** Folder -> the folders that it may import; `docs/architecture.md` says why. A file directly in `src` counts as one. */
 const allowed: Record<string, Record<string, readonly string[]>> = JSON.parse(
-  readFileSync(new URL("./rooms.json", import.meta.url), "utf8"),
+  readFileSync(new URL("./boundaries.json", import.meta.url), "utf8"),
 );
 
 const importPattern = /(?:^|\n)\s*(?:import|export)\s[^;]*?from\s+"([^"]+)"|import\("([^"]+)"\)/g;
 const faults: string[] = [];
 
-function roomOf(path: string): string {
+function folderOf(path: string): string {
   const [first] = path.split(sep);
   return first!.replace(/\.ts$/, "");
 }
 
-for (const [name, rooms] of Object.entries(allowed)) {
+for (const [name, folders] of Object.entries(allowed)) {
   const root = join("packages", name, "src");
   for (const file of globSync(`${root}/**/*.ts`)) {
     if (file.endsWith(".test.ts")) continue;
-    const from = roomOf(relative(root, file));
-    const may = rooms[from];
+    const from = folderOf(relative(root, file));
+    const may = folders[from];
     if (may === undefined) {
-      faults.push(`${file}: the room "${from}" is not in tools/rooms.json`);
+      faults.push(`${file}: the folder "${from}" is not in tools/boundaries.json`);
       continue;
     }
     for (const match of readFileSync(file, "utf8").matchAll(importPattern)) {
       const target = match[1] ?? match[2]!;
       if (!target.startsWith(".")) continue;
-      const to = roomOf(relative(root, join(dirname(file), target)));
+      const to = folderOf(relative(root, join(dirname(file), target)));
       if (to === ".." || to === "..")
         faults.push(`${file}: imports ${target}, which is outside the package's src`);
       else if (to !== from && !may.includes(to))

@@ -27,7 +27,7 @@ export interface CallFailure {
   readonly message: string;
 }
 
-/** What the doors accept. */
+/** What the listeners accept. */
 export interface RequestPolicy {
   /** Bytes of a message over gRPC and of a body over HTTP: `MAX_REQUEST_SIZE_IN_BYTES`. */
   readonly bytes: number;
@@ -42,7 +42,7 @@ const defaultPolicy: RequestPolicy = {
   denyOversized: false,
 };
 
-export interface AnsweringOptions {
+export interface RateLimitHandlerOptions {
   readonly decider: Decider;
   readonly store: CounterStore;
   /** The rules in force; undefined while none are loaded. Read once a call, so that no call mixes two sets. */
@@ -55,9 +55,9 @@ export interface AnsweringOptions {
   readonly now?: () => number;
 }
 
-/** What the doors ask: decides, and says of whatever went wrong what its caller may know, counted and logged. */
-export class Answering {
-  readonly #options: AnsweringOptions;
+/** What the listeners ask: decides, and says of whatever went wrong what its caller may know, counted and logged. */
+export class RateLimitHandler {
+  readonly #options: RateLimitHandlerOptions;
   readonly #requests: RequestPolicy;
   readonly #now: () => number;
   readonly #prepared = new PreparedCache();
@@ -66,7 +66,7 @@ export class Answering {
   readonly #storeErrors: Counter;
   readonly #oversized: Counter;
 
-  constructor(options: AnsweringOptions) {
+  constructor(options: RateLimitHandlerOptions) {
     this.#options = options;
     this.#requests = options.requests ?? defaultPolicy;
     this.#now = options.now ?? Date.now;

@@ -9,7 +9,7 @@ import { createStatistics } from "../observe/registry.ts";
 import { encodeRequest } from "../protocol/encode-request.ts";
 import { Code, type RateLimitResponse } from "../protocol/messages.ts";
 import { loadRules } from "../rules/load.ts";
-import { Answering } from "./answering.ts";
+import { RateLimitHandler } from "./rate-limit-handler.ts";
 
 const NOW = 1_783_296_005_250;
 
@@ -29,7 +29,7 @@ class LaterStore implements CounterStore {
   }
 }
 
-function answering(wrap: (store: EmbeddedStore) => CounterStore = (store) => store) {
+function handler(wrap: (store: EmbeddedStore) => CounterStore = (store) => store) {
   const store = wrap(EmbeddedStore.create({ sizeInBytes: 1 << 20, reclaimInterval: 0 }));
   const statistics = createStatistics();
   const rulesOf = (limit: number) => {
@@ -39,7 +39,7 @@ function answering(wrap: (store: EmbeddedStore) => CounterStore = (store) => sto
   let ruleSet = rulesOf(3);
   const decider = new Decider(plainOptions, statistics, store);
   return {
-    it: new Answering({
+    it: new RateLimitHandler({
       decider,
       store,
       statistics,
@@ -76,7 +76,7 @@ function seen({ overallCode, statuses }: RateLimitResponse): string {
   return `${overallCode === Code.OK ? "OK" : "OVER"}: ${each.join(", ")}`;
 }
 
-type Ask = (it: Answering, ...users: string[]) => RateLimitResponse | Promise<RateLimitResponse>;
+type Ask = (it: RateLimitHandler, ...users: string[]) => RateLimitResponse | Promise<RateLimitResponse>;
 const forms: [string, Ask][] = [
   [
     "a message",
@@ -90,7 +90,7 @@ const forms: [string, Ask][] = [
 
 for (const [form, ask] of forms) {
   test(`${form} that is repeated is decided anew each time`, () => {
-    const { it, setLimit } = answering();
+    const { it, setLimit } = handler();
     const answers = Array.from({ length: 5 }, () => seen(ask(it, "ann", "bob") as RateLimitResponse));
     assert.deepEqual(answers, [
       "OK: ok 2, ok 2",
@@ -105,7 +105,7 @@ for (const [form, ask] of forms) {
   });
 
   test(`${form} that is repeated while it waits for the store has an answer of its own each time`, async () => {
-    const { it } = answering((store) => new LaterStore(store));
+    const { it } = handler((store) => new LaterStore(store));
     for (let call = 0; call < 3; call++) await ask(it, `warm ${call}`);
     const answers = await Promise.all(Array.from({ length: 4 }, () => ask(it, "ann")));
     assert.equal(new Set(answers).size, 4);
@@ -114,7 +114,7 @@ for (const [form, ask] of forms) {
 }
 
 test("what is no message and what is no JSON is refused each time", () => {
-  const { it } = answering();
+  const { it } = handler();
   for (let call = 0; call < 3; call++) {
     assert.throws(() => it.decideMessage(Buffer.from([0xff]), 0, 1, NOW, 0), { name: "WireError" });
     assert.throws(() => it.decideJson(Buffer.from("{")), { name: "JsonRequestError" });

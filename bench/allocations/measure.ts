@@ -4,12 +4,12 @@ import type { RateLimitResponse } from "../../packages/tollgate/src/protocol/mes
 import { decisions, message } from "../support/decision.ts";
 
 const CALLS = 20_000;
-const { answering, store } = decisions();
+const { handler, store } = decisions();
 const now = Date.now();
 const out = Buffer.alloc(4096);
 
 function decide(bytes: Uint8Array): void {
-  const response = answering.decideMessage(bytes, 0, bytes.length, now, 0) as RateLimitResponse;
+  const response = handler.decideMessage(bytes, 0, bytes.length, now, 0) as RateLimitResponse;
   responseSize(response);
   writeResponse(response, out, 0);
 }

@@ -4,7 +4,7 @@ import { responseSize, writeResponse } from "../protocol/encode-response.ts";
 import type { RateLimitResponse } from "../protocol/messages.ts";
 import { SHOULD_RATE_LIMIT } from "../protocol/method.ts";
 import { OversizedRequestError } from "../protocol/request-limits.ts";
-import type { Answering } from "./answering.ts";
+import type { RateLimitHandler } from "./rate-limit-handler.ts";
 import { TracedCall } from "./traced-call.ts";
 
 const SPAN_NAME = SHOULD_RATE_LIMIT.slice(1);
@@ -13,21 +13,21 @@ const [service, method] = SPAN_NAME.split("/");
 const attributes = { "rpc.system": "grpc", "rpc.service": service!, "rpc.method": method! };
 
 /** Serves `ShouldRateLimit`: read in place, decided, written in place; no promise where the store answers at once. */
-export function serveDecisions(server: GrpcServer, answering: Answering, tracing: Tracing): void {
+export function serveDecisions(server: GrpcServer, handler: RateLimitHandler, tracing: Tracing): void {
   server.unaryInPlace(SHOULD_RATE_LIMIT, (call) => {
     if (tracing.enabled) {
       const traced = TracedCall.begin(tracing, SPAN_NAME, (name) => call.metadata(name), attributes);
       if (traced !== undefined) {
-        void answerTraced(call, traced, answering);
+        void answerTraced(call, traced, handler);
         return;
       }
     }
     try {
-      const answer = answering.decideMessage(call.buffer, call.start, call.end, call.readAt, call.deadline);
-      if (answer instanceof Promise) void answerLater(call, answer, answering);
+      const answer = handler.decideMessage(call.buffer, call.start, call.end, call.readAt, call.deadline);
+      if (answer instanceof Promise) void answerLater(call, answer, handler);
       else write(call, answer);
     } catch (error) {
-      fail(call, error, answering);
+      fail(call, error, handler);
     }
   });
 }
@@ -35,30 +35,30 @@ export function serveDecisions(server: GrpcServer, answering: Answering, tracing
 async function answerLater(
   call: UnaryCall,
   answer: Promise<RateLimitResponse>,
-  answering: Answering,
+  handler: RateLimitHandler,
 ): Promise<void> {
   try {
     write(call, await answer);
   } catch (error) {
-    fail(call, error, answering);
+    fail(call, error, handler);
   }
 }
 
-async function answerTraced(call: UnaryCall, traced: TracedCall, answering: Answering): Promise<void> {
+async function answerTraced(call: UnaryCall, traced: TracedCall, handler: RateLimitHandler): Promise<void> {
   try {
-    const request = answering.decodeMessage(call.buffer, call.start, call.end);
-    write(call, await traced.decide(answering, request, call.deadline));
+    const request = handler.decodeMessage(call.buffer, call.start, call.end);
+    write(call, await traced.decide(handler, request, call.deadline));
     traced.end({ "rpc.grpc.status_code": Status.OK });
   } catch (error) {
-    const status = fail(call, error, answering);
+    const status = fail(call, error, handler);
     traced.end({ "rpc.grpc.status_code": status?.code ?? Status.OK }, status?.message);
   }
 }
 
 /** What a call is answered whose message is above the limit: undefined for an error. */
-export function answerOversized(answering: Answering): Uint8Array | undefined {
+export function answerOversized(handler: RateLimitHandler): Uint8Array | undefined {
   const error = new OversizedRequestError("the message is too large");
-  const denial = answering.denialOf(error);
+  const denial = handler.denialOf(error);
   if (denial === undefined) return undefined;
   const message = new Uint8Array(responseSize(denial));
   writeResponse(denial, message, 0);
@@ -72,13 +72,13 @@ function write(call: UnaryCall, response: RateLimitResponse): void {
 }
 
 /** The status that the call ends with; undefined where the failure has an answer. */
-function fail(call: UnaryCall, error: unknown, answering: Answering): GrpcError | undefined {
-  const denial = answering.denialOf(error);
+function fail(call: UnaryCall, error: unknown, handler: RateLimitHandler): GrpcError | undefined {
+  const denial = handler.denialOf(error);
   if (denial !== undefined) {
     write(call, denial);
     return undefined;
   }
-  const { reason, message } = answering.failureOf(error);
+  const { reason, message } = handler.failureOf(error);
   const status = new GrpcError(Status[reason], message);
   call.fail(status);
   return status;

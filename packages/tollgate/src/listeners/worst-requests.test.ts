@@ -7,14 +7,14 @@ import { createLogger } from "../observe/log.ts";
 import { createStatistics } from "../observe/registry.ts";
 import { responseSize, writeResponse } from "../protocol/encode-response.ts";
 import { loadRules } from "../rules/load.ts";
-import { Answering } from "./answering.ts";
+import { RateLimitHandler } from "./rate-limit-handler.ts";
 import { calibrate, cpuOf, worstBodies, worstMessages, worstRules } from "./worst-requests.fixture.ts";
 
 // No call takes more than 5 ms of CPU at the default limits. Time is CPU time of this thread, in units of native
 // code that takes 5 ms on a core of 3 GHz and is measured beside each shape: neither the machine's speed nor its load matters.
 
 /**
- * The unit keeps to registers, while a decision shares caches and memory with the machine's other work, which makes it up
+ * The unit keeps to registers, while a decision shares caches and memory with the machine's other scratch, which makes it up
  * to twice as slow. `npm run bench -- requests` shows the figures of a quiet machine.
  */
 const MOST_UNITS = 2;
@@ -26,7 +26,7 @@ describe("no call of 256 KB takes more CPU than 5 ms of a 3 GHz core", () => {
   assert.ok(ruleSet !== undefined, JSON.stringify(diagnostics));
   const store = EmbeddedStore.create({ sizeInBytes: 64 * 1024 * 1024, reclaimInterval: 0 });
   const statistics = createStatistics();
-  const answering = new Answering({
+  const handler = new RateLimitHandler({
     decider: new Decider(plainOptions, statistics, store),
     store,
     ruleSet: () => ruleSet,
@@ -36,24 +36,24 @@ describe("no call of 256 KB takes more CPU than 5 ms of a 3 GHz core", () => {
   after(() => store.close());
 
   const decideMessage = (message: Buffer): void => {
-    const response = answering.decideMessage(message, 0, message.length, 1_000_000, 0);
+    const response = handler.decideMessage(message, 0, message.length, 1_000_000, 0);
     assert.ok(!(response instanceof Promise));
     writeResponse(response, new Uint8Array(responseSize(response)), 0);
   };
   const decideJson = (body: Buffer): void => {
     try {
-      answering.decideJson(body);
+      handler.decideJson(body);
     } catch (error) {
-      answering.failureOf(error);
+      handler.failureOf(error);
     }
   };
-  const doors = [
+  const listeners = [
     ["over gRPC", worstMessages, decideMessage],
     ["on /json", worstBodies, decideJson],
   ] as const;
-  for (const [door, shapes, decide] of doors) {
+  for (const [listener, shapes, decide] of listeners) {
     for (const [name, make] of Object.entries(shapes)) {
-      test(`${door}: ${name}`, () => {
+      test(`${listener}: ${name}`, () => {
         const calls = Array.from({ length: WARM_UP + CALLS }, (_, seed) => make(seed));
         for (const call of calls)
           assert.ok(call.length <= 256 * 1024 && call.length > 100_000, String(call.length));
@@ -67,7 +67,7 @@ describe("no call of 256 KB takes more CPU than 5 ms of a 3 GHz core", () => {
           return cpu / CALLS / unit;
         });
         const best = Math.min(...attempts);
-        if (process.env.SHOW_WORST) console.log(door, name.padEnd(62), (best * 5).toFixed(2));
+        if (process.env.SHOW_WORST) console.log(listener, name.padEnd(62), (best * 5).toFixed(2));
         assert.ok(best < MOST_UNITS, `${(best * 5).toFixed(1)} ms`);
       });
     }

@@ -2,7 +2,7 @@ import type { CallTrace, HeaderReader, TraceAttributes, Tracing } from "../obser
 import type { RateLimitRequest, RateLimitResponse } from "../protocol/messages.ts";
 import { codeNames } from "../protocol/units.ts";
 import { printable } from "../text/printable.ts";
-import type { Answering } from "./answering.ts";
+import type { RateLimitHandler } from "./rate-limit-handler.ts";
 
 /** A sampled call: its server span, and in it the span of the decision. */
 export class TracedCall {
@@ -28,7 +28,7 @@ export class TracedCall {
 
   /** Decides inside a span of its own. */
   async decide(
-    answering: Answering,
+    handler: RateLimitHandler,
     request: RateLimitRequest,
     deadline: number,
   ): Promise<RateLimitResponse> {
@@ -38,7 +38,7 @@ export class TracedCall {
       "descriptor count": descriptors.length,
     });
     try {
-      const answer = this.#ask(answering, request, deadline);
+      const answer = this.#ask(handler, request, deadline);
       const response = await answer;
       span.set({ "overall code": codeNames[response.overallCode] });
       span.end();
@@ -57,13 +57,13 @@ export class TracedCall {
 
   /** Stores that collect batches look who is asking, while they are asked. */
   #ask(
-    answering: Answering,
+    handler: RateLimitHandler,
     request: RateLimitRequest,
     deadline: number,
   ): RateLimitResponse | Promise<RateLimitResponse> {
     this.#tracing.active = this.#trace;
     try {
-      return answering.decide(request, deadline);
+      return handler.decide(request, deadline);
     } finally {
       this.#tracing.active = undefined;
     }

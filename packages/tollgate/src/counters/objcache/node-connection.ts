@@ -5,13 +5,13 @@ import { backoffDelay } from "../transport/backoff.ts";
 import { openSocket } from "../transport/connect.ts";
 import type { Endpoint } from "../transport/endpoint.ts";
 import { Link } from "../transport/link.ts";
-import { leave, startTrip, type Ticket, unavailable } from "../transport/ticket.ts";
+import { expireTickets, startTrip, type Ticket, unavailable } from "../transport/ticket.ts";
 import type { ClientTlsOptions } from "../transport/tls.ts";
 import { addHits, Batch, type BatchContext, type Increment, type Member } from "./batch.ts";
 import type { ObjcacheGauges } from "./options.ts";
 import { TextReader, type TextReply } from "./reply.ts";
 
-export interface LaneSurroundings {
+export interface NodeConnectionSurroundings {
   readonly tls: ClientTlsOptions | undefined;
   readonly timeout: number;
   readonly maxWaiting: number;
@@ -28,9 +28,9 @@ const mostInBatch = 1024;
  * One connection to one node, and the keys that always go through it: a key's reads and increments keep their
  * order, which is what makes its counter exact within the process.
  */
-export class Lane {
+export class NodeConnection {
   readonly #endpoint: Endpoint;
-  readonly #around: LaneSurroundings;
+  readonly #around: NodeConnectionSurroundings;
   readonly #increments = new Map<string, Increment>();
   readonly #context: BatchContext;
   readonly #alarm = new Alarm((now) => this.#onAlarm(now));
@@ -46,7 +46,7 @@ export class Lane {
   #closed = false;
   #retry: NodeJS.Timeout | undefined;
 
-  constructor(endpoint: Endpoint, around: LaneSurroundings) {
+  constructor(endpoint: Endpoint, around: NodeConnectionSurroundings) {
     this.#endpoint = endpoint;
     this.#around = around;
     this.#context = {
@@ -208,7 +208,7 @@ export class Lane {
 
   #onAlarm(now: number): void {
     const tickets = [...this.#waiting, ...this.#underWay].map(({ ticket }) => ticket);
-    this.#alarm.at(leave(tickets, now));
+    this.#alarm.at(expireTickets(tickets, now));
     this.#waiting = this.#waiting.filter(({ ticket }) => !ticket.done);
   }
 }

@@ -10,7 +10,7 @@ export interface Sized {
  * Values by a 32-bit hash; callers check that a value is the right one. Bounded in number and in bytes without
  * bookkeeping per hit: when the young half is full it becomes the old one, and values that are asked for there move up.
  */
-export class Halves<Value extends Sized> {
+export class TwoGenerationCache<Value extends Sized> {
   readonly #capacity: number;
   readonly #maxBytes: number;
   readonly #seen = new Int32Array(SEEN);

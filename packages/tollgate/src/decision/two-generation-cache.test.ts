@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { Halves } from "./halves.ts";
+import { TwoGenerationCache } from "./two-generation-cache.ts";
 
 const CAPACITY = 5;
 const MAX_BYTES = 100;
@@ -10,7 +10,10 @@ test("whatever is put and asked for, no half holds more than its number and its 
   const step = fc.record({ hash: fc.nat(30), bytes: fc.nat(120), ask: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const kept = new Halves<{ readonly hash: number; readonly bytes: number }>(CAPACITY, MAX_BYTES);
+      const kept = new TwoGenerationCache<{ readonly hash: number; readonly bytes: number }>(
+        CAPACITY,
+        MAX_BYTES,
+      );
       for (const { hash, bytes, ask } of steps) {
         if (!ask) kept.put(hash, { hash, bytes });
         const found = kept.get(hash);
@@ -26,7 +29,7 @@ test("whatever is put and asked for, no half holds more than its number and its 
 });
 
 test("values that are asked for stay, values that are not leave", () => {
-  const kept = new Halves<{ readonly bytes: number }>(CAPACITY, MAX_BYTES);
+  const kept = new TwoGenerationCache<{ readonly bytes: number }>(CAPACITY, MAX_BYTES);
   kept.put(-1, { bytes: 10 });
   kept.put(-2, { bytes: 10 });
   for (let hash = 0; hash < 50; hash++) {

@@ -15,14 +15,14 @@ import type { Logger } from "../observe/log.ts";
 import { faultOfHead } from "../observe/request-head.ts";
 import { showAddress } from "./address.ts";
 import type { AccessCheck } from "./debug-access.ts";
-import type { Certificates } from "./grpc-door.ts";
+import type { Certificates } from "./grpc-listener.ts";
 import { contextOptions, isTrusted } from "./server-tls.ts";
 
 /** Waymark controllers by name, as an application is given them. */
 export type ControllerTable = NonNullable<ApplicationOptions["controllers"]>;
 
 /** An HTTP port with Waymark controllers behind it. */
-export interface HttpDoor {
+export interface HttpListener {
   /** What was bound, `0.0.0.0:8080`. */
   readonly address: string;
   /** For connections to come. Throws, and keeps the old ones, where they do not fit. */
@@ -33,7 +33,7 @@ export interface HttpDoor {
   close(timeout: number): Promise<void>;
 }
 
-export interface HttpDoorOptions {
+export interface HttpListenerOptions {
   /** In error messages: `HTTP`, `debug`. */
   readonly name: string;
   readonly host: string;
@@ -50,7 +50,7 @@ export interface HttpDoorOptions {
 }
 
 /** Binds and serves. Rejects where the port cannot be had. */
-export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> {
+export async function openHttpListener(options: HttpListenerOptions): Promise<HttpListener> {
   const { name, host, port, controllers, log, access } = options;
   const application = new Application({
     controllers,
@@ -112,7 +112,7 @@ const limits: ServerOptions = {
 };
 
 function createListener(
-  { certificates, clientSan, log }: HttpDoorOptions,
+  { certificates, clientSan, log }: HttpListenerOptions,
   onRequest: RequestListener,
 ): Server | TlsServer {
   if (certificates === undefined) return createServer(limits, onRequest);

@@ -14,7 +14,7 @@ import { calibrate, cpuOf, worstBodies, worstMessages, worstRules } from "./wors
 // code that takes 5 ms on a core of 3 GHz and is measured beside each shape: neither the machine's speed nor its load matters.
 
 /**
- * The unit keeps to registers, while a decision shares caches and memory with the machine's other scratch, which makes it up
+ * The unit keeps to registers, while a decision shares caches and memory with the machine's other work, which makes it up
  * to twice as slow. `npm run bench -- requests` shows the figures of a quiet machine.
  */
 const MOST_UNITS = 2;

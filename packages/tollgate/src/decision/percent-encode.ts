@@ -4,8 +4,10 @@ import { isEscaped, isSurrogate } from "../text/lenient-utf8.ts";
 const MOST_BYTES = 9;
 /** Where short parts are written. */
 const shared = Buffer.alloc(64 * 1024);
-const PERCENT = 0x25;
-const hex = Buffer.from("0123456789ABCDEF");
+/** `%00` to `%FF`, one after the other. */
+const escapes = Buffer.from(
+  Array.from({ length: 256 }, (_, byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join(""),
+);
 
 /** By ASCII character: 1 where it is written as `%XX`. */
 const isReservedAscii = Uint8Array.from({ length: 128 }, (_, code) =>
@@ -21,6 +23,7 @@ export function percentEncode(text: string): string {
   const most = length * MOST_BYTES;
   const bytes = most <= shared.length ? shared : Buffer.allocUnsafe(most);
   let size = 0;
+  let isAscii = true;
   for (let at = 0; at < length; at++) {
     const unit = text.charCodeAt(at);
     if (unit < 0x80) {
@@ -35,9 +38,11 @@ export function percentEncode(text: string): string {
     }
     const point = unit >= 0xd800 && unit <= 0xdfff ? text.codePointAt(at)! : unit;
     if (point > 0xffff) at++;
-    size = writePoint(bytes, size, point, isSurrogate(point) || isReservedBeyondAscii(point));
+    const escaped = isSurrogate(point) || isReservedBeyondAscii(point);
+    if (!escaped) isAscii = false;
+    size = writePoint(bytes, size, point, escaped);
   }
-  return bytes.toString("utf8", 0, size);
+  return bytes.toString(isAscii ? "latin1" : "utf8", 0, size);
 }
 
 function writeByte(bytes: Buffer, size: number, byte: number, escaped: boolean): number {
@@ -45,9 +50,10 @@ function writeByte(bytes: Buffer, size: number, byte: number, escaped: boolean):
     bytes[size] = byte;
     return size + 1;
   }
-  bytes[size] = PERCENT;
-  bytes[size + 1] = hex[byte >>> 4]!;
-  bytes[size + 2] = hex[byte & 15]!;
+  const at = byte * 3;
+  bytes[size] = escapes[at]!;
+  bytes[size + 1] = escapes[at + 1]!;
+  bytes[size + 2] = escapes[at + 2]!;
   return size + 3;
 }
 

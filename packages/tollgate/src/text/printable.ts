@@ -1,5 +1,5 @@
 import { addPoint, bytesOfSurrogate, isEscaped, isSurrogate } from "./lenient-utf8.ts";
-import { textOfUnits, unitsFor } from "./unit-scratch.ts";
+import { SHARED_UNITS, textOfUnits, unitsFor } from "./unit-scratch.ts";
 
 const BACKSLASH = 0x5c;
 const SMALL_X = 0x78;
@@ -15,7 +15,9 @@ export function printable(text: string): string {
 /** Puts the text together as UTF-16: 2 ms for 256 KB of such bytes, and 30 ms with a call for each match of a pattern. */
 function show(text: string): string {
   const { length } = text;
-  const units = unitsFor(shownLength(text));
+  // Most texts fit in shared memory at their longest; counting first would read them twice.
+  const longest = length * 3 * SHOWN_UNITS;
+  const units = unitsFor(longest <= SHARED_UNITS ? longest : shownLength(text));
   let size = 0;
   for (let at = 0; at < length; at++) {
     const unit = text.charCodeAt(at);

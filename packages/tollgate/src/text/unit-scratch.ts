@@ -1,7 +1,7 @@
 import { endianness } from "node:os";
 
 /** Units of the memory that short texts are put together in: making room for each took longer than writing it. */
-const SHARED_UNITS = 32 * 1024;
+export const SHARED_UNITS = 32 * 1024;
 
 const sharedUnits = new Uint16Array(SHARED_UNITS);
 const sharedBytes = Buffer.from(sharedUnits.buffer);

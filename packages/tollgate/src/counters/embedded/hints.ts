@@ -32,6 +32,7 @@ export class HintCache {
   readonly #listener = new Int32Array(DOOR_SIZE);
 
   get(stem: string): Hint | undefined {
+    if (stem.length > MAX_STEM) return undefined;
     const hint = this.#young.get(stem);
     if (hint !== undefined || this.#old.size === 0) return hint;
     const old = this.#old.get(stem);

@@ -1,5 +1,5 @@
-import { GrpcError, Status } from "../grpc/status.ts";
 import type { GrpcServer } from "../server.ts";
+import { GrpcError, Status } from "../status.ts";
 import { DescriptorIndex } from "./descriptors.ts";
 import {
   DecodeError,

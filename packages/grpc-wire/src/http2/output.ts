@@ -32,6 +32,8 @@ export class Output {
   corked = false;
   /** True while a caller writes beyond `length` without having said how much. */
   reserved = false;
+  /** Where that caller's content begins. */
+  reservedAt = 0;
   /** Bytes given to the socket. */
   #handed = 0;
   #isDirty = false;

@@ -1,8 +1,8 @@
-import { HeadKind, type RequestHead, readHead } from "../grpc/request-head.ts";
 import { HpackDecoder } from "../hpack/decoder.ts";
 import type { HeaderField } from "../hpack/field.ts";
+import { type RequestHead, readHead } from "./request-head.ts";
 
-/** A block that was decoded before without changing the dynamic table: equal bytes mean an equal head. */
+/** A block that was decoded before without a change of the dynamic table: equal bytes mean an equal head. */
 interface Known {
   readonly bytes: Uint8Array;
   readonly version: number;
@@ -14,51 +14,42 @@ const LARGEST_KNOWN = 512;
 const PATIENCE = 64;
 
 /**
- * Header blocks of one connection: gathers CONTINUATION frames, decodes, and recognises by their bytes the
- * blocks that it has seen. Recognising a block of ten indexed fields takes some 15 ns; decoding and reading it
- * takes some 200.
+ * Header blocks of one connection: decodes them, and recognises by their bytes the blocks that it has seen. It takes
+ * some 15 ns to recognise a block of ten indexed fields, and some 200 ns to decode and read it.
  */
 export class HeaderBlocks {
   readonly #decoder = new HpackDecoder();
-  readonly #subtypes: readonly string[];
   readonly #maxListBytes: number;
   readonly #maxKnown: number;
   #known: Known[] = [];
   #replaceNext = 0;
   #misses = 0;
 
-  constructor(subtypes: readonly string[], maxListBytes: number, maxKnown: number) {
-    this.#subtypes = subtypes;
+  constructor(maxListBytes: number, maxKnown: number) {
     this.#maxListBytes = maxListBytes;
     this.#maxKnown = maxKnown;
   }
 
-  /** True where the last block held more than the list limit allows. */
-  get isTooLarge(): boolean {
-    return this.#decoder.listSize > this.#maxListBytes;
-  }
-
-  /** A request's block; undefined for one that cannot be decoded: a connection error COMPRESSION_ERROR. */
+  /** A request's block. Undefined when it cannot be decoded: a connection error COMPRESSION_ERROR. */
   readRequest(bytes: Buffer, start: number, end: number): RequestHead | undefined {
     const version = this.#decoder.version;
     const known = this.#known;
     for (let index = 0; index < known.length; index++) {
       const entry = known[index]!;
       if (entry.version === version && isEqual(entry.bytes, bytes, start, end)) {
-        this.#decoder.listSize = 0;
         this.#misses = 0;
         return entry.head;
       }
     }
     const fields = this.#decoder.decode(bytes, start, end, this.#maxListBytes);
     if (fields === undefined) return undefined;
-    const head = readHead(fields, this.#subtypes);
-    if (this.#decoder.version === version && head.kind === HeadKind.CALL && !this.isTooLarge)
+    const head = readHead(fields, this.#decoder.listSize > this.#maxListBytes);
+    if (this.#decoder.version === version && head.fault === "" && !head.isTooLarge)
       this.#remember(bytes, start, end, head);
     return head;
   }
 
-  /** Any block by itself: trailers, and what belongs to streams that are gone. */
+  /** Any other block: trailers, and blocks of streams that are closed. */
   readFields(bytes: Buffer, start: number, end: number): HeaderField[] | undefined {
     return this.#decoder.decode(bytes, start, end, this.#maxListBytes);
   }

@@ -1,39 +1,62 @@
-import type { GrpcError } from "../grpc/status.ts";
-
 /** Above this many bytes of one stream that wait, a writing handler waits too. */
 const HIGH_WATER_BYTES = 64 * 1024;
 
 interface Waiter {
   readonly resolve: () => void;
-  readonly reject: (error: GrpcError) => void;
+  readonly reject: (error: Error) => void;
 }
 
-/** Answer bytes of one stream that wait for the peer's window, and the trailers that follow them. */
+/** Content of one stream that waits for the peer's window, and how the stream ends after it. */
 export class SendQueue {
+  readonly #onSize: (change: number) => void;
   #chunks: Uint8Array[] = [];
   #first = 0;
   /** How much of the first chunk is sent. */
   #sent = 0;
-  /** Bytes that wait. */
-  bytes = 0;
-  /** The header block to end the stream with, once it is known. */
-  trailers: Uint8Array | undefined;
-  /** The last byte ends the stream: a body without trailers. */
-  endsWithData = false;
-  /** When bytes last moved. */
-  movedAt: number;
-  readonly #onSize: (change: number) => void;
+  #bytes = 0;
+  #movedAt: number;
+  #trailers: Uint8Array | undefined;
+  #endsWithData = false;
   #waiters: Waiter[] = [];
 
   constructor(now: number, onSize: (change: number) => void) {
-    this.movedAt = now;
+    this.#movedAt = now;
     this.#onSize = onSize;
   }
 
-  push(chunk: Uint8Array): void {
+  /** Bytes that wait. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** When bytes moved last, or came to an empty queue. */
+  get movedAt(): number {
+    return this.#movedAt;
+  }
+
+  /** The header block that ends the stream, once it is known. */
+  get trailers(): Uint8Array | undefined {
+    return this.#trailers;
+  }
+
+  /** The last byte ends the stream: a body without trailers. */
+  get endsWithData(): boolean {
+    return this.#endsWithData;
+  }
+
+  push(chunk: Uint8Array, now: number): void {
+    if (this.#bytes === 0) this.#movedAt = now;
     this.#chunks.push(chunk);
-    this.bytes += chunk.length;
+    this.#bytes += chunk.length;
     this.#onSize(chunk.length);
+  }
+
+  endWithTrailers(block: Uint8Array): void {
+    this.#trailers = block;
+  }
+
+  endWithData(): void {
+    this.#endsWithData = true;
   }
 
   /** Moves `count` of the waiting bytes, at most `bytes`, to `out` at `at`. */
@@ -55,29 +78,29 @@ export class SendQueue {
       this.#chunks.splice(0, this.#first);
       this.#first = 0;
     }
-    this.bytes -= count;
-    this.movedAt = now;
+    this.#bytes -= count;
+    this.#movedAt = now;
     this.#onSize(-count);
-    if (this.#waiters.length > 0 && this.bytes <= HIGH_WATER_BYTES)
+    if (this.#waiters.length > 0 && this.#bytes <= HIGH_WATER_BYTES)
       for (const { resolve } of this.#waiters.splice(0)) resolve();
   }
 
-  /** Resolves when there is room for more. */
+  /** Resolves when there is room for more; undefined when there is room now. */
   whenRoomy(): Promise<void> | undefined {
-    if (this.bytes <= HIGH_WATER_BYTES) return undefined;
+    if (this.#bytes <= HIGH_WATER_BYTES) return undefined;
     return new Promise((resolve, reject) => this.#waiters.push({ resolve, reject }));
   }
 
-  /** Forgets what waits. */
+  /** Forgets the bytes that wait. */
   drop(): void {
-    this.#onSize(-this.bytes);
-    this.bytes = 0;
+    this.#onSize(-this.#bytes);
+    this.#bytes = 0;
     this.#chunks = [];
     this.#first = 0;
     this.#sent = 0;
   }
 
-  rejectWaiting(error: GrpcError): void {
+  rejectWaiting(error: Error): void {
     for (const { reject } of this.#waiters.splice(0)) reject(error);
   }
 }

@@ -1,14 +1,25 @@
-import { inflate } from "../grpc/compression.ts";
-import { OversizedMessage } from "../grpc/oversized.ts";
-import { Encoding } from "../grpc/request-head.ts";
-import { GrpcError, Status } from "../grpc/status.ts";
+import type { ServerStream } from "../http2/interface.ts";
+import { GrpcError, Status } from "../status.ts";
+import type { CallHead } from "./call-head.ts";
+import { Encoding } from "./call-head.ts";
+import { inflate } from "./compression.ts";
+import type { CallContext } from "./context.ts";
 import { Fifo } from "./fifo.ts";
-import type { Stream } from "./stream.ts";
+import { OversizedMessage } from "./oversized.ts";
 
 const PREFIX_BYTES = 5;
 /** What keeping a whole message takes beside its bytes: 5 octets on the wire can be a message. */
 const MESSAGE_OVERHEAD_BYTES = 64;
 const NONE = Buffer.alloc(0);
+
+/** The call that messages belong to. */
+export interface InboundCall {
+  readonly stream: ServerStream;
+  readonly context: CallContext;
+  readonly head: CallHead;
+  /** The call's own state: a message of a cancelled call is not inflated. */
+  readonly state: { readonly cancelled: boolean };
+}
 
 /** One whole request message, as it came. */
 export interface ReceivedMessage {
@@ -27,7 +38,7 @@ interface Waiter {
  * message limit, the stream's window, and the budgets of the connection and the server.
  */
 export class Inbound implements AsyncIterableIterator<Uint8Array> {
-  readonly #stream: Stream;
+  readonly #call: InboundCall;
   /** The message under way: its prefix first, then its bytes. Grown as they come. */
   #buffer = NONE;
   #have = 0;
@@ -43,21 +54,21 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
   #failure: GrpcError | undefined;
   #discarding = false;
 
-  constructor(stream: Stream) {
-    this.#stream = stream;
+  constructor(call: InboundCall) {
+    this.#call = call;
   }
 
-  /** Whole messages that nobody took yet. */
+  /** Whole messages that wait to be taken. */
   get count(): number {
     return this.#whole.length;
   }
 
-  /** Whether bytes of a message are there and others are to come: behind a whole prefix, too. */
+  /** Whether a part of a message is there: also when its prefix is complete and nothing else has come. */
   get isMidMessage(): boolean {
     return this.#have > 0 || !this.#isPrefix;
   }
 
-  /** Takes `bytes[start, end)`. Returns what is wrong with them, if anything. */
+  /** Takes `bytes[start, end)`. Returns the fault that makes the call fail, if there is one. */
   take(bytes: Uint8Array, start: number, end: number): GrpcError | undefined {
     if (this.#discarding) return undefined;
     let at = start;
@@ -88,14 +99,14 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
     this.#serve();
   }
 
-  /** The call is over: whoever waits for a message is told so, and all that is held is let go. */
+  /** The call is over: rejects those who wait for a message, and releases all bytes. */
   fail(error: GrpcError): void {
     this.#failure ??= error;
     this.release();
     for (const waiter of this.#waiters.splice(0)) waiter.reject(this.#failure);
   }
 
-  /** Lets go of everything. */
+  /** Releases all bytes, and takes no more. */
   release(): void {
     this.#discarding = true;
     this.#account(-this.#held);
@@ -122,7 +133,7 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
   #readPrefix(): GrpcError | undefined {
     const flag = this.#buffer[0]!;
     const length = this.#buffer.readUInt32BE(1);
-    const limit = this.#stream.connection.host.limits.maxRequestBytes;
+    const limit = this.#call.context.deps.maxRequestBytes;
     if (flag > 1)
       return new GrpcError(Status.INTERNAL, `the message's compressed flag is ${flag}, not 0 or 1`);
     if (length > limit) return new OversizedMessage(`the message of ${length} bytes is larger than ${limit}`);
@@ -149,20 +160,14 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
 
   /** Counts `more` bytes against the budgets, where they allow it. */
   #charge(more: number): GrpcError | undefined {
-    const { connection } = this.#stream;
-    const { limits } = connection.host;
-    if (
-      connection.bufferedBytes + more > limits.maxBufferedBytesPerConnection ||
-      connection.host.bufferedBytes + more > limits.maxBufferedBytes
-    )
-      return new GrpcError(Status.RESOURCE_EXHAUSTED, "too many unfinished requests are held already");
-    this.#account(more);
-    return undefined;
+    const refusal = this.#call.context.buffered.charge(more);
+    if (refusal === undefined) this.#held += more;
+    return refusal;
   }
 
-  #account(more: number): void {
-    this.#held += more;
-    this.#stream.connection.countBuffered(more);
+  #account(change: number): void {
+    this.#held += change;
+    this.#call.context.buffered.add(change);
   }
 
   #complete(): void {
@@ -180,8 +185,8 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
       if (message !== undefined) {
         this.#account(-message.bytes.length - MESSAGE_OVERHEAD_BYTES);
         const { resolve, reject } = this.#waiters.shift()!;
-        inflatedLater(message, this.#stream).then((value) => resolve({ done: false, value }), reject);
-        if (this.#whole.length === 0) this.#stream.connection.returnStreamWindow(this.#stream);
+        inflatedLater(message, this.#call).then((value) => resolve({ done: false, value }), reject);
+        if (this.#whole.length === 0) this.#call.stream.returnWindow();
       } else if (this.#failure !== undefined) {
         this.#waiters.shift()!.reject(this.#failure);
       } else if (this.#ended) {
@@ -197,22 +202,22 @@ function copyInto(out: Buffer, to: number, bytes: Uint8Array, from: number, coun
   else for (let index = 0; index < count; index++) out[to + index] = bytes[from + index]!;
 }
 
-async function inflatedLater(message: ReceivedMessage, stream: Stream): Promise<Uint8Array> {
-  return inflated(message, stream);
+async function inflatedLater(message: ReceivedMessage, call: InboundCall): Promise<Uint8Array> {
+  return inflated(message, call);
 }
 
 /** A message's plain bytes. It counts against the budgets until it is inflated. Throws or rejects with a `GrpcError`. */
-export function inflated(message: ReceivedMessage, stream: Stream): Uint8Array | Promise<Uint8Array> {
+export function inflated(message: ReceivedMessage, call: InboundCall): Uint8Array | Promise<Uint8Array> {
   if (!message.compressed) return message.bytes;
-  if (stream.head.encoding !== Encoding.GZIP)
+  if (call.head.encoding !== Encoding.GZIP)
     throw new GrpcError(
       Status.INTERNAL,
       "the message is marked as compressed, but grpc-encoding names no encoding",
     );
-  const { connection } = stream;
+  const { deps, buffered } = call.context;
   const { length } = message.bytes;
-  const plain = inflate(message.bytes, connection.host.limits.maxRequestBytes, stream);
+  const plain = inflate(message.bytes, deps.maxRequestBytes, call.state);
   if (plain instanceof Uint8Array) return plain;
-  connection.countBuffered(length);
-  return plain.finally(() => connection.countBuffered(-length));
+  buffered.add(length);
+  return plain.finally(() => buffered.add(-length));
 }

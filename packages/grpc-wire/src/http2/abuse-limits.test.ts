@@ -1,22 +1,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Allowance, Closed, ResetStreams } from "./guard.ts";
+import { FrameBudget } from "./abuse-limits.ts";
+import { Closed, ClosedStreams } from "./closed-streams.ts";
 
-function spendAll(budget: Allowance, now: number, work: number): number {
+function spendAll(budget: FrameBudget, now: number, work: number): number {
   let count = 0;
   while (count < 1e6 && budget.spend(now, work)) count += 1;
   return count;
 }
 
 test("a budget is a burst, grows with time, and never above the burst", () => {
-  const budget = new Allowance({ burst: 10, perSecond: 100, now: 0 });
+  const budget = new FrameBudget({ burst: 10, perSecond: 100, now: 0 });
   assert.equal(spendAll(budget, 0, 0), 10);
   assert.equal(spendAll(budget, 50, 0), 5);
   assert.equal(spendAll(budget, 1e6, 0), 10);
 });
 
 test("work pays for frames, up to the burst", () => {
-  const budget = new Allowance({ burst: 10, perSecond: 0, now: 0 });
+  const budget = new FrameBudget({ burst: 10, perSecond: 0, now: 0 });
   assert.equal(spendAll(budget, 0, 0), 10);
   assert.equal(spendAll(budget, 0, 7), 7);
   assert.equal(spendAll(budget, 0, 7), 0);
@@ -24,7 +25,7 @@ test("work pays for frames, up to the burst", () => {
 });
 
 test("a budget that keeps its credit takes any number of frames that work has paid for, but not more time", () => {
-  const budget = new Allowance({ burst: 10, perSecond: 1, now: 0, keepsCredit: true });
+  const budget = new FrameBudget({ burst: 10, perSecond: 1, now: 0, keepsCredit: true });
   assert.equal(spendAll(budget, 0, 0), 10);
   assert.equal(spendAll(budget, 0, 700), 700);
   assert.equal(spendAll(budget, 0, 700), 0);
@@ -32,7 +33,7 @@ test("a budget that keeps its credit takes any number of frames that work has pa
 });
 
 test("remembers how streams were cut short, the latest of them", () => {
-  const streams = new ResetStreams();
+  const streams = new ClosedStreams();
   assert.equal(streams.lookup(1), Closed.UNKNOWN);
   streams.add(1, Closed.BY_PEER);
   assert.equal(streams.lookup(1), Closed.BY_PEER);

@@ -4,8 +4,8 @@
  * microseconds of the server's CPU under h2load (8 connections x 50 streams), in the same run.
  */
 
-import { HeaderBlocks } from "../../packages/grpc-wire/src/connection/header-blocks.ts";
 import { FrameReader } from "../../packages/grpc-wire/src/frames/reader.ts";
+import { HeaderBlocks } from "../../packages/grpc-wire/src/http2/header-blocks.ts";
 import { HoldBack, Outcome, Refuses } from "../../packages/tollgate/src/counters/store.ts";
 import { cacheKeyStem } from "../../packages/tollgate/src/decision/cache-key.ts";
 import { PreparedCache } from "../../packages/tollgate/src/decision/prepared-cache.ts";
@@ -110,8 +110,8 @@ export async function measureStages(): Promise<string> {
     onBadPreface() {},
   });
   reader.read(Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
-  const known = new HeaderBlocks(["proto"], 16_384, 8);
-  const unknown = new HeaderBlocks(["proto"], 16_384, 0);
+  const known = new HeaderBlocks(16_384, 8);
+  const unknown = new HeaderBlocks(16_384, 0);
   known.readRequest(block, 0, block.length);
   // Nothing is remembered of blocks that differ from the start.
   const others = Array.from({ length: 16 }, (_, number) =>

@@ -1,6 +1,6 @@
 /** The public shapes: what a handler is given, and what a server can be told. */
 import type { PeerCertificate, SecureContextOptions } from "node:tls";
-import type { GrpcError, StatusCode } from "./grpc/status.ts";
+import type { GrpcError, StatusCode } from "./status.ts";
 
 /** What every call knows, whatever its kind. Valid until the call is finished; do not keep it longer. */
 export interface Call {

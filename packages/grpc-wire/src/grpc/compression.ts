@@ -1,6 +1,6 @@
 import { constants, gunzip, gunzipSync, gzip, gzipSync } from "node:zlib";
+import { GrpcError, Status } from "../status.ts";
 import { OversizedMessage } from "./oversized.ts";
-import { GrpcError, Status } from "./status.ts";
 
 /** Up to here a message is inflated or deflated at once: some 0.1 ms at worst. Above, the thread pool does it. */
 const INLINE_BYTES = 64 * 1024;

@@ -1,4 +1,4 @@
-import { GrpcError, Status } from "./status.ts";
+import { GrpcError, Status } from "../status.ts";
 
 /** A request message above `maxRequestBytes`, as sent or once inflated. */
 export class OversizedMessage extends GrpcError {

@@ -7,6 +7,7 @@
 import { relative, resolve } from "node:path";
 import type { TestEvent } from "node:test/reporters";
 import { inspect } from "node:util";
+import { coverageTable } from "./coverage-table.ts";
 
 /** Per file, of what its tests wrote. */
 const MAX_OUTPUT = 4000;
@@ -36,6 +37,7 @@ export async function* report(
   const outputs = new Map<string, string>();
   /** Names of the suites and tests around the present one, outermost first. */
   const names: string[] = [];
+  let coverage = "";
   let passed = 0;
   let printedAt = now();
 
@@ -68,6 +70,9 @@ export async function* report(
         outputs.set(file, ((outputs.get(file) ?? "") + message).slice(-MAX_OUTPUT));
         break;
       }
+      case "test:coverage":
+        coverage = coverageTable(event.data.summary.files, cwd);
+        break;
       case "test:diagnostic":
         // Those without a file are the summary.
         if (event.data.file === undefined && event.data.nesting === 0) summary.push(event.data.message);
@@ -85,6 +90,7 @@ export async function* report(
     const output = outputs.get(file)?.trim();
     if (output) yield `\nend of what ${relative(cwd, file)} wrote:\n${indent(output)}\n`;
   }
+  if (coverage !== "") yield `\n${coverage}\n`;
   yield `${failures.length > 0 ? "\n" : ""}${summary.map((line) => `ℹ ${line}\n`).join("")}`;
 }
 

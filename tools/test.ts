@@ -4,6 +4,7 @@
  *   npm test                          everything
  *   npm test -- packages/waymark      the tests under a path (a folder or files)
  *   npm test -- --verbose             prints the tests that pass, too
+ *   npm run coverage                  says how much of each package the tests reach, too
  *
  * Debian packages are installed where this runs as root on a machine with apt; elsewhere what is missing
  * is named in one line. Nothing is skipped: a test whose server is missing fails and says so.
@@ -75,7 +76,7 @@ function testFiles(paths: string[]): string[] {
 
 const skip = { exclude: ["**/node_modules/**", "**/fixtures/**"] };
 const { values, positionals } = parseArgs({
-  options: { verbose: { type: "boolean", default: false } },
+  options: { verbose: { type: "boolean", default: false }, coverage: { type: "boolean", default: false } },
   allowPositionals: true,
 });
 const files = testFiles(positionals);
@@ -85,6 +86,12 @@ if (files.length === 0) {
 }
 const reporter = values.verbose ? "spec" : pathToFileURL(join(import.meta.dirname, "test-reporter.ts")).href;
 installMissing();
+const coverage = [
+  "--experimental-test-coverage",
+  "--test-coverage-include=packages/*/src/**/*.ts",
+  "--test-coverage-exclude=**/*.{test,fixture,arbitrary}.ts",
+  "--test-coverage-exclude=**/gen/**",
+];
 const result = spawnSync(
   process.execPath,
   [
@@ -93,6 +100,7 @@ const result = spawnSync(
     `--test-timeout=${process.env.TEST_TIMEOUT_MS ?? 240_000}`,
     `--test-reporter=${reporter}`,
     "--test-reporter-destination=stdout",
+    ...(values.coverage ? coverage : []),
     ...files,
   ],
   { stdio: "inherit", env: { ...process.env, PATH: `${process.env.PATH}${delimiter}/usr/sbin` } },

@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { type Packed, packAll, published } from "../../../tools/pack-all.ts";
 import { scaled } from "../../../tools/time-scale.ts";
 import { bareEnvironment, type RunningTollgate, watchTollgate } from "./tollgate.ts";
 
@@ -18,49 +19,12 @@ import { bareEnvironment, type RunningTollgate, watchTollgate } from "./tollgate
 
 const run = promisify(execFile);
 const repository = fileURLToPath(new URL("../../..", import.meta.url));
-const names = ["grpc-wire", "waymark", "tollgate"] as const;
-/** What the copy leaves out: nothing that is packed comes from there. */
-const LEFT_OUT = new Set(["node_modules", "test", "dist", "chaos", "fuzz", "judge"]);
-
-/** Runs `npm pack` on copies of the packages. Resolves with the tarballs. */
-async function packAll(folder: string): Promise<string[]> {
-  for (const file of ["package.json", "tsconfig.json", "LICENSE", "tools/pack.ts"])
-    await cp(join(repository, file), join(folder, file));
-  await mkdir(join(folder, "node_modules", "@tollway"), { recursive: true });
-  for (const name of await readdir(join(repository, "node_modules"))) {
-    if (name === "@tollway" || name === ".package-lock.json") continue;
-    await symlink(join(repository, "node_modules", name), join(folder, "node_modules", name));
-  }
-  const tarballs: string[] = [];
-  for (const name of names) {
-    const copy = join(folder, "packages", name);
-    await cp(join(repository, "packages", name), copy, {
-      recursive: true,
-      filter: (from) => !LEFT_OUT.has(from.slice(from.lastIndexOf("/") + 1)),
-    });
-    await symlink(copy, join(folder, "node_modules", "@tollway", name));
-    const before_ = await readFile(join(copy, "package.json"), "utf8");
-    const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", folder], {
-      cwd: copy,
-      maxBuffer: 16 * 1024 * 1024,
-    });
-    assert.equal(
-      await readFile(join(copy, "package.json"), "utf8"),
-      before_,
-      "postpack restores package.json",
-    );
-    const [, file] = /"filename": "([^"]+)"/.exec(stdout) ?? assert.fail(stdout);
-    tarballs.push(join(folder, file!));
-  }
-  return tarballs;
-}
-
 /** Puts packed packages, and links to the libraries that they name, where `npm install` would. */
-async function install(tarballs: readonly string[], folder: string): Promise<void> {
+async function install(packages: readonly Packed[], folder: string): Promise<void> {
   const modules = join(folder, "node_modules");
   await mkdir(join(modules, ".bin"), { recursive: true });
-  for (const [index, tarball] of tarballs.entries()) {
-    const target = join(modules, "@tollway", names[index]!);
+  for (const { name, tarball } of packages) {
+    const target = join(modules, "@tollway", name);
     await mkdir(target, { recursive: true });
     await run("tar", ["-xzf", tarball, "-C", target, "--strip-components=1"]);
     const { dependencies = {}, bin = {} } = JSON.parse(
@@ -73,7 +37,7 @@ async function install(tarballs: readonly string[], folder: string): Promise<voi
       const link = join(modules, library);
       if (library.startsWith("@tollway/") || existsSync(link)) continue;
       await mkdir(dirname(link), { recursive: true });
-      await symlink(await installed(library, names[index]!), link);
+      await symlink(await installed(library, name), link);
     }
     for (const [command, file] of Object.entries(bin))
       await symlink(join(target, file), join(modules, ".bin", command));
@@ -111,7 +75,7 @@ describe("the packed packages, in an empty folder", { timeout: scaled(200_000) }
     );
     assert.deepEqual(strays, []);
     for (const file of [
-      ...names.flatMap((name) => [`${name}/LICENSE`, `${name}/README.md`, `${name}/package.json`]),
+      ...published.flatMap((name) => [`${name}/LICENSE`, `${name}/README.md`, `${name}/package.json`]),
       "tollgate/examples/config/web.yaml",
       "tollgate/schema/rules.schema.json",
       "tollgate/proto/envoy/service/ratelimit/v3/rls.proto",

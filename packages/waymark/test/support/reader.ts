@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -42,7 +50,8 @@ export class Reader {
       writeFileSync(path, block.text);
     } else if (block.language === "sh") {
       // The commands of Python's servers, which `python-docs.test.ts` runs.
-    } else if (!SHOWN.has(block.language)) assert.fail("a block of code needs a file name, so that it is run");
+    } else if (!SHOWN.has(block.language))
+      assert.fail("a block of code needs a file name, so that it is run");
   }
 
   async #type(command: Command): Promise<void> {

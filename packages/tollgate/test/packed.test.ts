@@ -212,6 +212,7 @@ console.log(typeof GrpcServer, typeof Application, typeof schema);
     "docs/limits.md",
     "docs/observability.md",
     "packages/tollgate/README.md",
+    "docs/configuration-sources.md",
   ];
   for (const page of pages)
     test(`${page}, block by block`, async () => {

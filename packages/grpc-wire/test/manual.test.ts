@@ -41,10 +41,10 @@ for (const [interfaceName, defaults] of [
   });
 
 test("the manual's server runs", async () => {
-  const code = /```ts\n(.*?)```/s.exec(manual)![1]!;
+  const code = /```ts server.mts\n(.*?)```/s.exec(manual)![1]!;
   // Inside the package, so that its own name resolves.
   const folder = await mkdtemp(join(import.meta.dirname, "manual-"));
-  const file = join(folder, "server.ts");
+  const file = join(folder, "server.mts");
   await writeFile(file, code);
   const child = spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "inherit"] });
   try {

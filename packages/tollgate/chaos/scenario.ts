@@ -185,7 +185,7 @@ export function printTable(results: readonly Result[]): string {
     ].join(" | ");
   });
   return [
-    "| store: fault | calls | ended within their deadline | of them without an answer | admitted over the limit (promised at most) | refused under it (at most) | MiB before / during / after | back after |",
+    "| store: fault | calls | ended within their deadline | of them without an answer | admitted over the limit (bound) | refused under it (bound) | MiB before / during / after | recovery |",
     "|---|---|---|---|---|---|---|---|",
     ...rows.map((row) => `| ${row} |`),
   ].join("\n");

@@ -25,14 +25,19 @@ export interface Serving {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** A folder of a user's own, with this package installed as a link; removed when the tests end. */
+/** A user's folder with this package installed as a link. It is removed when the tests end. */
 export class Project {
   readonly folder: string;
   readonly #launcher: string;
 
-  constructor(files: Readonly<Record<string, string>>, launcher = LAUNCHER) {
-    this.folder = realpathSync(mkdtempSync(join(tmpdir(), "waymark-project-")));
+  /** With `folder`, an existing folder is used as it is, and kept. */
+  constructor(files: Readonly<Record<string, string>>, launcher = LAUNCHER, folder?: string) {
+    this.folder = folder ?? realpathSync(mkdtempSync(join(tmpdir(), "waymark-project-")));
     this.#launcher = launcher;
+    if (folder === undefined) this.#create(files);
+  }
+
+  #create(files: Readonly<Record<string, string>>): void {
     const scope = join(this.folder, "node_modules", "@tollway");
     mkdirSync(scope, { recursive: true });
     symlinkSync(PACKAGE, join(scope, "waymark"));

@@ -19,10 +19,10 @@ import { newStatus, UNLIMITED_REMAINING } from "./scratch.ts";
 import { tally } from "./tally.ts";
 import { secondsUntilReset, windowStart } from "./window.ts";
 
-/** Why one descriptor would be answered as it would. */
+/** Explains the answer to one descriptor. */
 export interface DescriptorExplanation extends Explanation {
   readonly hits: number;
-  /** Whether another matching rule replaces this one: it is neither counted nor answered. */
+  /** Another matching rule replaces this one: its limit is neither counted nor reported. */
   readonly replaced: boolean;
   readonly cacheKey?: string;
   readonly window?: {
@@ -32,7 +32,7 @@ export interface DescriptorExplanation extends Explanation {
     readonly end: number;
     readonly secondsUntilReset: number;
   };
-  /** What the store holds now; absent where nothing is counted. */
+  /** The current count; absent if nothing is counted. */
   readonly count?: number;
   readonly answer: { readonly code: string; readonly limitRemaining: number };
 }
@@ -43,7 +43,7 @@ export interface DecisionExplanation {
 }
 
 /**
- * Explains what a call would be answered now, and why. Looks at counters, and counts nothing.
+ * Explains how a call would be answered now, and why. Reads counters without incrementing them.
  * @throws {DecisionError | StoreError}
  */
 export async function explainDecision(

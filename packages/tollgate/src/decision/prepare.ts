@@ -10,33 +10,33 @@ import { ResolutionCache } from "./resolution-cache.ts";
 import { type Resolution, resolve } from "./resolve.ts";
 import type { DecisionScratch } from "./scratch.ts";
 
-/** What one descriptor of one request comes down to under one rule set: all that does not depend on the moment. */
+/** One descriptor of a request, prepared under one rule set: everything that does not depend on the time. */
 export interface PreparedPart {
-  /** Undefined: the descriptor passes. */
+  /** Undefined if the descriptor passes without a limit. */
   readonly rule: Rule | undefined;
-  /** Set where `rule` is. */
+  /** Set if `rule` is set. */
   readonly statistics: RuleStatistics | undefined;
   readonly domainNotFound: Counter | undefined;
   /** Cache key up to the window start. */
   readonly stem: string;
   readonly windowSize: number;
-  /** Below 0: given back. */
+  /** Negative for a refund. */
   readonly hits: number;
-  readonly givesBack: boolean;
+  readonly isRefund: boolean;
   readonly currentLimit: CurrentLimit;
-  /** Above it hits are near the limit. */
+  /** Hits above this count are near the limit. */
   readonly near: number;
 }
 
-/** A valid request and what its descriptors come down to. It may be decided any number of times. */
+/** A valid request with its prepared descriptors. It can be decided any number of times. */
 export interface Prepared {
   readonly request: RateLimitRequest;
-  /** Of the rule set that it was prepared under. */
+  /** Of the rule set that prepared it. */
   readonly generation: number;
   readonly parts: readonly PreparedPart[];
-  /** It will be decided again: its {@link scratch} is worth keeping. */
+  /** A cache holds it, so it will be decided again: its {@link scratch} is worth keeping. */
   isKept: boolean;
-  /** What the last decision worked with, where nobody has it any more. */
+  /** The objects of the last decision, unless they are still in use. */
   scratch: DecisionScratch | undefined;
 }
 
@@ -93,7 +93,7 @@ export class Preparer {
       stem: resolution.stem,
       windowSize: resolution.windowSize,
       hits: descriptor.isNegativeHits && hits > 0 ? -hits : hits,
-      givesBack: descriptor.isNegativeHits,
+      isRefund: descriptor.isNegativeHits,
       currentLimit:
         rule === undefined ? noLimit : { requestsPerUnit: limit, unit: rule.unit, name: rule.name },
       near: nearLimit(limit, this.#options.nearLimitRatio),

@@ -6,17 +6,17 @@ import type { Rule, RuleSet } from "../rules/rule.ts";
 import { cacheKeyStem, type KeyOptions } from "./cache-key.ts";
 import { DecisionError } from "./errors.ts";
 
-/** What one descriptor comes down to under one rule set: everything that does not depend on the moment or the hits. */
+/** The rule of a descriptor under one rule set, and all that follows from it: independent of the time and the hits. */
 export interface Resolution {
-  /** The rule in force; undefined where none is: the descriptor passes. */
+  /** Undefined if no rule matches: the descriptor passes. */
   readonly rule: Rule | undefined;
-  /** Where `rule` is set. */
+  /** Set if `rule` is set. */
   readonly statistics: RuleStatistics | undefined;
-  /** Cache key up to the window start; empty where nothing is counted (no rule, `unlimited`). */
+  /** Cache key up to the window start; empty if nothing is counted (no rule, `unlimited`). */
   readonly stem: string;
-  /** Seconds; 0 where nothing is counted. */
+  /** Seconds; 0 if nothing is counted. */
   readonly windowSize: number;
-  /** Set where the domain is not configured. */
+  /** Set if the domain is not configured. */
   readonly domainNotFound: Counter | undefined;
 }
 
@@ -29,7 +29,7 @@ export function checkUnit(limit: LimitOverride): void {
   );
 }
 
-/** Finds the rule for a descriptor, and its statistics and cache key. */
+/** Finds the rule, the statistics and the cache key of a descriptor. */
 export function resolve(
   ruleSet: RuleSet,
   statistics: Statistics,

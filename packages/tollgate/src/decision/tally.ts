@@ -5,16 +5,16 @@ import type { Rule } from "../rules/rule.ts";
 import type { Mutable } from "./mutable.ts";
 import { secondsUntilReset } from "./window.ts";
 
-/** What the status needs of the rule and the request besides the store's result. */
+/** The limit of a status. */
 export interface TallyContext {
   readonly currentLimit: CurrentLimit;
-  /** Above it hits are near the limit. */
+  /** Hits above this count are near the limit. */
   readonly near: number;
 }
 
 /**
- * The status of one counted descriptor, and its statistics (`total_hits` excepted: that is counted before the
- * store is asked). With L the limit, A the counter after, B = A - hits and N the near limit:
+ * Fills in the status of one counted descriptor and adds to its statistics, except `total_hits`, which is counted
+ * before the call of the store. L is the limit, A the count afterwards, B = A - hits, N the near limit:
  *
  * | case              | code       | remaining | statistics                                       |
  * |-------------------|------------|-----------|--------------------------------------------------|
@@ -25,10 +25,10 @@ export interface TallyContext {
  * | A <= N            | OK         | L-A       | within += hits                                   |
  * | known over        | OVER_LIMIT | 0         | over += hits; over with local cache += hits      |
  *
- * A rule in shadow mode answers OK and counts the hits that were over under `shadow_mode`. Refunds count
- * in no statistic, and neither do hits that another descriptor of the request held back. Where the store failed and
- * the policy answers, there is no reset and no statistic.
- * @param status is filled in, its `currentLimit` excepted
+ * A rule in shadow mode answers OK and adds the hits above the limit to `shadow_mode`. Refunds, and hits that another
+ * descriptor of the request held back, change no statistic. If the store failed and the failure policy decided, the
+ * status has no reset and no statistic changes.
+ * @param status filled in, except for its `currentLimit`
  */
 export function tally(
   count: Count,
@@ -61,7 +61,7 @@ export function tally(
   status.durationUntilReset = secondsUntilReset(nowSeconds, unit);
 }
 
-/** Counts within, near and over; returns the hits that were over. */
+/** Adds to the statistics within, near and over. Returns the hits above the limit. */
 function countHits(
   statistics: RuleStatistics,
   hits: number,

@@ -5,7 +5,7 @@ import type { Logger } from "../observe/log.ts";
 import type { Certificates } from "./grpc-listener.ts";
 import { carriesDnsName } from "./peer-name.ts";
 
-/** The TLS context of an HTTP listener: the same versions and cipher suites as on the gRPC port. */
+/** TLS options of an HTTP listener, with the versions and cipher suites of the gRPC port. */
 export function contextOptions({ cert, key, ca }: Certificates): SecureContextOptions {
   return {
     cert,
@@ -17,9 +17,9 @@ export function contextOptions({ cert, key, ca }: Certificates): SecureContextOp
   };
 }
 
-/** Whether a caller's certificate carries the DNS name that the settings ask for. Logs a refusal. */
+/** Whether a caller's certificate has the DNS name that the settings require. Logs a refusal. */
 export function isTrusted(peer: PeerCertificate, clientSan: string, log: Logger): boolean {
   const fits = carriesDnsName(peer, clientSan);
-  if (!fits) log.warn(`refused a caller whose certificate does not carry the DNS name ${clientSan}`);
+  if (!fits) log.warn(`refused a caller: its certificate does not have the DNS name ${clientSan}`);
   return fits;
 }

@@ -3,7 +3,7 @@ import type { Registry } from "../observe/registry.ts";
 import type { RunningSinks, SinksOptions } from "../observe/sinks/start.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** Opens the sinks that the settings ask for; undefined where there are none, and then none of their code is loaded. */
+/** Opens the configured sinks. Undefined, and without loading their code, if none is configured. */
 export async function openSinks(
   { stats }: Settings,
   registry: Registry,

@@ -6,8 +6,9 @@ import type { KeyOptions } from "./cache-key.ts";
 import { type HeaderOptions, limitHeaders } from "./headers.ts";
 import { dynamicMetadata } from "./metadata.ts";
 import { overallCode } from "./overall.ts";
-import { type Prepared, type PreparedPart, Preparer } from "./prepare.ts";
-import { type DecisionScratch, newScratch, prepareScratch } from "./scratch.ts";
+import { Preparer } from "./prepare.ts";
+import type { DecisionScratch, Prepared, PreparedPart } from "./prepared.ts";
+import { newScratch, prepareScratch } from "./scratch.ts";
 import { tally } from "./tally.ts";
 
 export interface DecisionOptions extends KeyOptions {

@@ -9,7 +9,7 @@ import { WireWriter } from "../protocol/wire.fixture.ts";
 import { loadRules } from "../rules/load.ts";
 import { MapStore, plainOptions } from "./decide.fixture.ts";
 import { Decider } from "./decide.ts";
-import { explainDecision } from "./explain.ts";
+import { explainDecision } from "./explain-decision.ts";
 
 // Bytes that are not UTF-8, from the wire to every output of the process.
 

@@ -2,9 +2,8 @@
  * Estimates the memory of cached values: never less than V8 uses, and at most about three times as much.
  * `kept-bytes.test.ts` measures both bounds.
  */
-import type { Descriptor } from "../protocol/messages.ts";
-import type { Prepared } from "./prepare.ts";
-import type { Resolution } from "./resolve.ts";
+import type { Prepared } from "./prepared.ts";
+import type { Resolution, Resolved } from "./resolve.ts";
 
 /** A descriptor, its empty list of entries, and its place in a cache. */
 const DESCRIPTOR = 384;
@@ -20,8 +19,6 @@ const REQUEST = 1024;
 const PART = 336;
 /** V8 uses two bytes for each character of a string that has one above U+00FF. */
 const CHARACTER = 2;
-
-type Resolved = Pick<Descriptor, "entries" | "limit">;
 
 /** Of a cached resolution with its descriptor. */
 export function resolutionBytes(domain: string, descriptor: Resolved, { stem }: Resolution): number {

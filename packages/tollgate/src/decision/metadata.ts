@@ -9,7 +9,7 @@ import {
 } from "../protocol/messages.ts";
 import { unitNames } from "../protocol/units.ts";
 import { printable } from "../text/printable.ts";
-import type { PreparedPart } from "./prepare.ts";
+import type { PreparedPart } from "./prepared.ts";
 
 function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);

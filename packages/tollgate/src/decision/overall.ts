@@ -1,6 +1,6 @@
 import { Refuses } from "../counters/store.ts";
 import { Code, type DescriptorStatus } from "../protocol/messages.ts";
-import type { PreparedPart } from "./prepare.ts";
+import type { PreparedPart } from "./prepared.ts";
 
 /**
  * The overall code: OVER_LIMIT if any ordinary descriptor is over, or if there are quota descriptors and all of them

@@ -1,44 +1,14 @@
-import type { Counter, RuleStatistics, Statistics } from "../observe/statistics.ts";
+import { MAX_COUNT } from "../counters/store.ts";
+import type { Statistics } from "../observe/statistics.ts";
 import type { CurrentLimit, Descriptor, RateLimitRequest } from "../protocol/messages.ts";
-import type { Rule, RuleSet } from "../rules/rule.ts";
+import type { RuleSet } from "../rules/rule.ts";
 import type { KeyOptions } from "./cache-key.ts";
-import { DecisionError } from "./errors.ts";
-import { hitsOf } from "./hits.ts";
-import { nearLimit } from "./near-limit.ts";
+import { DecisionError } from "./decision-error.ts";
+import type { Prepared, PreparedPart } from "./prepared.ts";
 import { replaced } from "./replaces.ts";
 import { ResolutionCache } from "./resolution-cache.ts";
 import { type Resolution, resolve } from "./resolve.ts";
-import type { DecisionScratch } from "./scratch.ts";
-
-/** One descriptor of a request, prepared under one rule set: everything that does not depend on the time. */
-export interface PreparedPart {
-  /** Undefined if the descriptor passes without a limit. */
-  readonly rule: Rule | undefined;
-  /** Set if `rule` is set. */
-  readonly statistics: RuleStatistics | undefined;
-  readonly domainNotFound: Counter | undefined;
-  /** Cache key up to the window start. */
-  readonly stem: string;
-  readonly windowSize: number;
-  /** Negative for a refund. */
-  readonly hits: number;
-  readonly isRefund: boolean;
-  readonly currentLimit: CurrentLimit;
-  /** Hits above this count are near the limit. */
-  readonly near: number;
-}
-
-/** A valid request with its prepared descriptors. It can be decided any number of times. */
-export interface Prepared {
-  readonly request: RateLimitRequest;
-  /** Of the rule set that prepared it. */
-  readonly generation: number;
-  readonly parts: readonly PreparedPart[];
-  /** A cache holds it, so it will be decided again: its {@link scratch} is worth keeping. */
-  isKept: boolean;
-  /** The objects of the last decision, unless they are still in use. */
-  scratch: DecisionScratch | undefined;
-}
+import { nearLimit } from "./tally.ts";
 
 export interface PrepareOptions extends KeyOptions {
   readonly nearLimitRatio: number;
@@ -84,7 +54,6 @@ export class Preparer {
 
   #part(request: RateLimitRequest, descriptor: Descriptor, resolution: Resolution): PreparedPart {
     const { rule } = resolution;
-    const hits = hitsOf(descriptor, request);
     const limit = rule?.requestsPerUnit ?? 0;
     return {
       rule,
@@ -92,7 +61,7 @@ export class Preparer {
       domainNotFound: resolution.domainNotFound,
       stem: resolution.stem,
       windowSize: resolution.windowSize,
-      hits: descriptor.isNegativeHits && hits > 0 ? -hits : hits,
+      hits: signedHits(descriptor, request),
       isRefund: descriptor.isNegativeHits,
       currentLimit:
         rule === undefined ? noLimit : { requestsPerUnit: limit, unit: rule.unit, name: rule.name },
@@ -119,4 +88,15 @@ export class Preparer {
     this.#cache.offer(domain, descriptor, resolution);
     return resolution;
   }
+}
+
+/**
+ * The hits of a descriptor, negative for a refund: its own number, or else the request's if above 0, or else 1. 0 reads
+ * without counting.
+ */
+export function signedHits(descriptor: Descriptor, request: RateLimitRequest): number {
+  const own = descriptor.hitsAddend;
+  const common = request.hitsAddend > 0 ? request.hitsAddend : 1;
+  const hits = own === undefined ? common : Math.min(own, MAX_COUNT);
+  return descriptor.isNegativeHits && hits > 0 ? -hits : hits;
 }

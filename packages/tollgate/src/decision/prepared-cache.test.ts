@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Prepared } from "./prepare.ts";
+import type { Prepared } from "./prepared.ts";
 import { PreparedCache } from "./prepared-cache.ts";
 
 const prepared = (domain: string, generation = 1): Prepared => ({

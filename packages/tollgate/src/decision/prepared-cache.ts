@@ -1,5 +1,5 @@
 import { preparedBytes } from "./kept-bytes.ts";
-import type { Prepared } from "./prepare.ts";
+import type { Prepared } from "./prepared.ts";
 import { TwoGenerationCache } from "./two-generation-cache.ts";
 
 /** Requests in each generation. */

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { Unit } from "../protocol/messages.ts";
-import { ResolutionCache, type Resolved } from "./resolution-cache.ts";
-import type { Resolution } from "./resolve.ts";
+import { ResolutionCache } from "./resolution-cache.ts";
+import type { Resolution, Resolved } from "./resolve.ts";
 
 const resolution = (stem: string): Resolution => ({
   rule: undefined,

@@ -1,10 +1,6 @@
-import type { Descriptor } from "../protocol/messages.ts";
 import { resolutionBytes } from "./kept-bytes.ts";
-import type { Resolution } from "./resolve.ts";
+import type { Resolution, Resolved } from "./resolve.ts";
 import { TwoGenerationCache } from "./two-generation-cache.ts";
-
-/** The parts of a descriptor that its resolution depends on. */
-export type Resolved = Pick<Descriptor, "entries" | "limit">;
 
 interface Kept {
   readonly domain: string;

@@ -4,7 +4,10 @@ import { isUnit, unitNames, windowSeconds } from "../protocol/units.ts";
 import { overrideMatch } from "../rules/override.ts";
 import type { Rule, RuleSet } from "../rules/rule.ts";
 import { cacheKeyStem, type KeyOptions } from "./cache-key.ts";
-import { DecisionError } from "./errors.ts";
+import { DecisionError } from "./decision-error.ts";
+
+/** The parts of a descriptor that its resolution depends on. */
+export type Resolved = Pick<Descriptor, "entries" | "limit">;
 
 /** The rule of a descriptor under one rule set, and all that follows from it: independent of the time and the hits. */
 export interface Resolution {
@@ -35,7 +38,7 @@ export function resolve(
   statistics: Statistics,
   keys: KeyOptions,
   domain: string,
-  descriptor: Pick<Descriptor, "entries" | "limit">,
+  descriptor: Resolved,
 ): Resolution {
   if (descriptor.limit !== undefined) checkUnit(descriptor.limit);
   if (!ruleSet.hasDomain(domain)) {

@@ -1,33 +1,13 @@
-import { type Count, type CountRequest, HoldBack, Outcome, Refuses } from "../counters/store.ts";
-import {
-  Code,
-  type CurrentLimit,
-  type DescriptorStatus,
-  type HeaderValue,
-  type RateLimitResponse,
-} from "../protocol/messages.ts";
-import type { Mutable } from "./mutable.ts";
+import { type Count, HoldBack, Outcome, Refuses } from "../counters/store.ts";
+import { Code, type CurrentLimit, type DescriptorStatus, type HeaderValue } from "../protocol/messages.ts";
 import { refusals } from "./overall.ts";
-import type { PreparedPart } from "./prepare.ts";
+import type { DecisionScratch, Mutable, PreparedPart } from "./prepared.ts";
 import { windowStart } from "./window.ts";
 
 /** `limit_remaining` of an `unlimited` rule: the greatest uint32. */
 export const UNLIMITED_REMAINING = 0xffff_ffff;
 
 const noHeaders: readonly HeaderValue[] = [];
-
-/**
- * The objects of one decision: the request to the store and the response. Only a few numbers change between decisions
- * of the same request, so the objects are reused (0 instead of 576 bytes for a decision of one descriptor).
- */
-export interface DecisionScratch {
-  /** One for each part that the store counts, in order. */
-  readonly counts: readonly Mutable<Count>[];
-  readonly request: Mutable<CountRequest>;
-  /** One for each part. */
-  readonly statuses: readonly Mutable<DescriptorStatus>[];
-  readonly response: Mutable<RateLimitResponse>;
-}
 
 export interface ScratchOptions {
   /** `QUOTA_MODE` */

@@ -4,8 +4,7 @@ import fc from "fast-check";
 import { Outcome, Refuses } from "../counters/store.ts";
 import { Code, Unit } from "../protocol/messages.ts";
 import { MapStatistics } from "./decide.fixture.ts";
-import { nearLimit } from "./near-limit.ts";
-import { tally } from "./tally.ts";
+import { nearLimit, tally } from "./tally.ts";
 
 const { COUNTED, KNOWN_OVER, HELD, ALLOWED, DENIED } = Outcome;
 

@@ -2,7 +2,7 @@ import { type Count, Outcome } from "../counters/store.ts";
 import type { RuleStatistics } from "../observe/statistics.ts";
 import { Code, type CurrentLimit, type DescriptorStatus } from "../protocol/messages.ts";
 import type { Rule } from "../rules/rule.ts";
-import type { Mutable } from "./mutable.ts";
+import type { Mutable } from "./prepared.ts";
 import { secondsUntilReset } from "./window.ts";
 
 /** The limit of a status. */
@@ -83,4 +83,13 @@ function countHits(
   statistics.withinLimit += hits;
   if (after > near) statistics.nearLimit += before >= near ? hits : after - near;
   return 0;
+}
+
+/**
+ * The count above which hits are near the limit: floor(limit x ratio). Computed in 32-bit floats, as in the Go service,
+ * so that dashboards show the same numbers (0.8: 1 -> 0, 5 -> 4, 7 -> 5, 33 -> 26). Above 2^24 a 32-bit float may exceed
+ * the limit (4294967295 becomes 4294967296), so the result is capped at the limit.
+ */
+export function nearLimit(limit: number, ratio: number): number {
+  return Math.min(Math.floor(Math.fround(Math.fround(limit) * Math.fround(ratio))), limit);
 }

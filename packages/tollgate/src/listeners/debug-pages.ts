@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { Controller, HttpError } from "@tollway/waymark";
-import type { DecisionExplanation } from "../decision/explain.ts";
+import type { DecisionExplanation } from "../decision/explain-decision.ts";
 import { LEVELS, type Level, type Logger, levelOfName } from "../observe/log.ts";
 import type { OtherThreads, ProfileKind } from "../observe/profiling/profiler.ts";
 import type { Registry } from "../observe/registry.ts";

@@ -1,6 +1,7 @@
 import {
   type BoundAddress,
   GrpcServer,
+  HealthService,
   type LimitOptions,
   ReflectionService,
   type TlsOptions,
@@ -12,18 +13,9 @@ import type { Tracing } from "../observe/tracing/tracing.ts";
 import { descriptorSet } from "../protocol/gen/descriptor-set.ts";
 import { SHOULD_RATE_LIMIT } from "../protocol/method.ts";
 import { showAddress } from "./address.ts";
-import { serveHealth } from "./grpc-health.ts";
 import { answerOversized, serveDecisions } from "./grpc-methods.ts";
 import type { RateLimitHandler } from "./rate-limit-handler.ts";
-import { isTrusted } from "./server-tls.ts";
-
-/** A certificate chain, its key, and the authorities that must have signed callers' certificates, in PEM. */
-export interface Certificates {
-  readonly cert: string;
-  readonly key: string;
-  /** If set, callers must present a certificate. */
-  readonly ca: string | undefined;
-}
+import { type Certificates, isTrusted } from "./server-tls.ts";
 
 export interface GrpcListenerOptions {
   readonly where:
@@ -148,4 +140,18 @@ class MethodStatistics {
     method.total.value += calls;
     method.time.record(milliseconds, calls);
   }
+}
+
+/** Service names with the overall health: the whole server, the Go service's name, the protocol's. */
+const healthNames = ["", "ratelimit", "envoy.service.ratelimit.v3.RateLimitService"];
+
+/** Serves `grpc.health.v1.Health`. @returns a function that ends the subscription to the service's health */
+function serveHealth(server: GrpcServer, health: Health): () => void {
+  const service = new HealthService();
+  const update = (healthy: boolean): void => {
+    for (const name of healthNames) service.set(name, healthy ? "SERVING" : "NOT_SERVING");
+  };
+  update(health.healthy);
+  service.addTo(server);
+  return health.subscribe(update);
 }

@@ -12,11 +12,9 @@ import type { AddressInfo, Socket } from "node:net";
 import { Application, type ApplicationOptions } from "@tollway/waymark";
 import { logListenerErrors } from "../observe/listener-errors.ts";
 import type { Logger } from "../observe/log.ts";
-import { faultOfHead } from "../observe/request-head.ts";
 import { showAddress } from "./address.ts";
 import type { AccessCheck } from "./debug-access.ts";
-import type { Certificates } from "./grpc-listener.ts";
-import { contextOptions, isTrusted } from "./server-tls.ts";
+import { type Certificates, contextOptions, isTrusted } from "./server-tls.ts";
 
 /** Waymark controllers by name: an application's option. */
 export type ControllerTable = NonNullable<ApplicationOptions["controllers"]>;
@@ -65,14 +63,10 @@ export async function openHttpListener(options: HttpListenerOptions): Promise<Ht
   const server = createListener(options, (request, response) => {
     if (draining) response.shouldKeepAlive = false;
     response.setHeader("x-content-type-options", "nosniff");
-    const fault = faultOfHead(request);
-    if (fault !== undefined) {
-      refuse(response, 400, fault);
-      return;
-    }
     const refusal = access?.(request);
+    // The application refuses requests without a version and with several Host headers.
     if (refusal === undefined) listener(request, response);
-    else refuse(response, 403, refusal);
+    else refuse(response, refusal);
   });
   server.maxConnections = 10_000;
   // TCP sockets, below TLS: the HTTP server does not know connections that are still in their handshake.
@@ -135,7 +129,8 @@ function createListener(
 }
 
 /** Sends problem details and closes the connection, because a body may follow that is not read. */
-function refuse(response: ServerResponse, status: 400 | 403, detail: string): void {
+function refuse(response: ServerResponse, detail: string): void {
+  const status = 403;
   const title = STATUS_CODES[status];
   response.writeHead(status, { "content-type": "application/problem+json", connection: "close" });
   response.end(JSON.stringify({ type: "about:blank", title, status, detail }));

@@ -1,6 +1,6 @@
 import { type CounterStore, StoreError } from "../counters/store.ts";
 import type { Decider } from "../decision/decide.ts";
-import { DecisionError } from "../decision/errors.ts";
+import { DecisionError } from "../decision/decision-error.ts";
 import { PreparedCache } from "../decision/prepared-cache.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";

@@ -2,8 +2,15 @@ import { constants } from "node:crypto";
 import type { PeerCertificate, SecureContextOptions } from "node:tls";
 import { TLS_CIPHER_SUITES } from "@tollway/grpc-wire";
 import type { Logger } from "../observe/log.ts";
-import type { Certificates } from "./grpc-listener.ts";
 import { carriesDnsName } from "./peer-name.ts";
+
+/** A certificate chain, its key, and the authorities that must have signed callers' certificates, in PEM. */
+export interface Certificates {
+  readonly cert: string;
+  readonly key: string;
+  /** If set, callers must present a certificate. */
+  readonly ca: string | undefined;
+}
 
 /** TLS options of an HTTP listener, with the versions and cipher suites of the gRPC port. */
 export function contextOptions({ cert, key, ca }: Certificates): SecureContextOptions {

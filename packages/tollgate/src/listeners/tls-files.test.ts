@@ -16,7 +16,7 @@ import { afterEach, beforeEach, describe, it } from "node:test";
 import { certificates } from "../../test/servers/certificates.ts";
 import { createLogger } from "../observe/log.ts";
 import { createStatistics, type Registry } from "../observe/registry.ts";
-import type { Certificates } from "./grpc-listener.ts";
+import type { Certificates } from "./server-tls.ts";
 import { TlsFiles, type TlsFilesOptions, type TlsPaths } from "./tls-files.ts";
 
 const made = certificates();

@@ -5,7 +5,7 @@ import { createSecureContext } from "node:tls";
 import type { Logger } from "../observe/log.ts";
 import type { Statistics } from "../observe/statistics.ts";
 import { DirectoryWatches } from "../watching/directory-watches.ts";
-import type { Certificates } from "./grpc-listener.ts";
+import type { Certificates } from "./server-tls.ts";
 
 /** Paths from the settings. */
 export interface TlsPaths {

@@ -1,7 +1,8 @@
 import type { EmbeddedStore } from "../counters/embedded/embedded-store.ts";
 import type { Invalidations } from "../counters/invalidations.ts";
-import { type Certificates, openGrpcListener } from "../listeners/grpc-listener.ts";
+import { openGrpcListener } from "../listeners/grpc-listener.ts";
 import type { RateLimitHandler } from "../listeners/rate-limit-handler.ts";
+import type { Certificates } from "../listeners/server-tls.ts";
 import { TlsFiles } from "../listeners/tls-files.ts";
 import type { Health } from "../observe/health.ts";
 import type { Level, Logger } from "../observe/log.ts";

@@ -14,8 +14,8 @@ import type {
   Settings,
 } from "../settings/settings.ts";
 import { failuresToOpen } from "./divide.ts";
+import type { StoreDependencies } from "./store-dependencies.ts";
 import { kvstoreOptions, objcacheOptions } from "./store-options.ts";
-import type { StoreDependencies } from "./stores.ts";
 
 /** Opens the key-value store: one or two instances, each with its own health, statistics and failure policy. */
 export async function openKvstore(

@@ -1,3 +1,4 @@
+import { showAddress } from "../listeners/address.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Registry } from "../observe/registry.ts";
 import type { RunningSinks, SinksOptions } from "../observe/sinks/start.ts";
@@ -28,7 +29,7 @@ export async function openSinks(
     }),
     ...(pull !== undefined && {
       pull: {
-        address: `${pull.address.host.includes(":") ? `[${pull.address.host}]` : pull.address.host}:${pull.address.port}`,
+        address: showAddress(pull.address.host, pull.address.port),
         path: pull.path,
         ...(pull.mapperFile !== undefined && { mapperFile: pull.mapperFile }),
         responseTimeAsMilliseconds: pull.responseTimeAsMilliseconds,

@@ -1,5 +1,5 @@
 import type { EmbeddedStoreShare } from "../../counters/embedded/embedded-store.ts";
-import type { Certificates } from "../../listeners/grpc-listener.ts";
+import type { Certificates } from "../../listeners/server-tls.ts";
 import type { Level } from "../../observe/log.ts";
 import type { StackSample } from "../../observe/profiling/call-tree.ts";
 import type { SampledKind } from "../../observe/profiling/profiler.ts";

@@ -2,7 +2,8 @@ import { createServer } from "node:net";
 import { Worker } from "node:worker_threads";
 import type { EmbeddedStore, EmbeddedStoreShare } from "../../counters/embedded/embedded-store.ts";
 import type { Invalidations } from "../../counters/invalidations.ts";
-import type { Certificates } from "../../listeners/grpc-listener.ts";
+import { showAddress } from "../../listeners/address.ts";
+import type { Certificates } from "../../listeners/server-tls.ts";
 import type { Health } from "../../observe/health.ts";
 import type { Level, Logger } from "../../observe/log.ts";
 import type { StackSample } from "../../observe/profiling/call-tree.ts";
@@ -267,8 +268,9 @@ function probe(host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.on("error", (error) => {
-      const place = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-      reject(new Error(`cannot listen for gRPC on ${place}: ${error.message}`, { cause: error }));
+      reject(
+        new Error(`cannot listen for gRPC on ${showAddress(host, port)}: ${error.message}`, { cause: error }),
+      );
     });
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve()));
   });

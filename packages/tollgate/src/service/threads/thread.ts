@@ -8,11 +8,11 @@ import { createLogger } from "../../observe/log.ts";
 import { logWarnings } from "../../observe/warnings.ts";
 import { IndexedRuleSet } from "../../rules/rule-set.ts";
 import { loadSettings } from "../../settings/load.ts";
+import { createRateLimitHandler } from "../create-handler.ts";
 import { divideSettings } from "../divide.ts";
 import { grpcListenerOptions } from "../mapping.ts";
-import { createRateLimitHandler } from "../rate-limit-handler.ts";
+import { openTracing } from "../open-tracing.ts";
 import { openStore } from "../stores.ts";
-import { openTracing } from "../tracing.ts";
 import type { FromThread, ThreadStart, ToThread } from "./messages.ts";
 import { ThreadStatistics } from "./thread-statistics.ts";
 

@@ -9,14 +9,13 @@ import type { Match, RuleSet } from "../rules/rule.ts";
 import { printableData } from "../text/printable.ts";
 import { cacheKeyStem } from "./cache-key.ts";
 import type { DecisionOptions } from "./decide.ts";
-import { DecisionError } from "./errors.ts";
-import { hitsOf } from "./hits.ts";
-import { nearLimit } from "./near-limit.ts";
+import { DecisionError } from "./decision-error.ts";
 import { overallCode, refusals } from "./overall.ts";
+import { signedHits } from "./prepare.ts";
 import { replaced } from "./replaces.ts";
 import { checkUnit } from "./resolve.ts";
 import { newStatus, UNLIMITED_REMAINING } from "./scratch.ts";
-import { tally } from "./tally.ts";
+import { nearLimit, tally } from "./tally.ts";
 import { secondsUntilReset, windowStart } from "./window.ts";
 
 /** Explains the answer to one descriptor. */
@@ -75,7 +74,9 @@ export async function explainDecision(
   const counts = looks.filter((look) => look !== undefined);
   if (counts.length > 0) await store.count({ counts, holdBack: HoldBack.NEVER, now, deadline: 0 });
 
-  const results = looks.map((look, index) => look && { ...look, hits: signedHits(request, index) });
+  const results = looks.map(
+    (look, index) => look && { ...look, hits: signedHits(request.descriptors[index]!, request) },
+  );
   countTogether(
     results.filter((result) => result !== undefined),
     counts,
@@ -107,7 +108,7 @@ export async function explainDecision(
       const { code, limitRemaining } = statuses[index]!;
       return {
         ...explainMatch(ruleSet, domain, descriptor.entries, descriptor.limit),
-        hits: signedHits(request, index),
+        hits: signedHits(descriptor, request),
         replaced: dropped[index]!,
         ...(look !== undefined && {
           cacheKey: look.stem + look.windowStart,
@@ -133,12 +134,6 @@ const nothing: RuleStatistics = {
   shadowMode: 0,
   overLimitWithLocalCache: 0,
 };
-
-function signedHits(request: RateLimitRequest, index: number): number {
-  const descriptor = request.descriptors[index]!;
-  const hits = hitsOf(descriptor, request);
-  return descriptor.isNegativeHits && hits > 0 ? -hits : hits;
-}
 
 function lookFor(
   match: Match | undefined,

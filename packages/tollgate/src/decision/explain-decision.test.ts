@@ -5,7 +5,7 @@ import { codeNames } from "../protocol/units.ts";
 import { loadRules } from "../rules/load.ts";
 import { descriptor, MapStatistics, MapStore, plainOptions, request } from "./decide.fixture.ts";
 import { Decider, type DecisionOptions } from "./decide.ts";
-import { explainDecision } from "./explain.ts";
+import { explainDecision } from "./explain-decision.ts";
 
 const now = 1_783_296_005_250;
 

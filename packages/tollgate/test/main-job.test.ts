@@ -123,7 +123,7 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
       "no message",
       () => caller.askWithBytes(Buffer.from("0aff", "hex")),
       3,
-      /^the request does not decode: /,
+      /^the request cannot be decoded: /,
     ],
   ];
   for (const [name, call, code, details] of badCalls) {
@@ -152,7 +152,7 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
       /hitsAddend: must be a whole number/,
     ],
     ["a list", "[]", 400, /must be an object with a domain and descriptors, not a list/],
-    ["an unknown field", '{"domain":"shop","descriptor":[]}', 400, /descriptor: is not a field here/],
+    ["an unknown field", '{"domain":"shop","descriptor":[]}', 400, /descriptor: is an unknown field/],
     [
       "a wrong type",
       '{"domain":"shop","descriptors":[{"entries":[{"key":7}]}]}',

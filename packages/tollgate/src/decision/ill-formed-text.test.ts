@@ -9,9 +9,9 @@ import { WireWriter } from "../protocol/wire.fixture.ts";
 import { loadRules } from "../rules/load.ts";
 import { MapStore, plainOptions } from "./decide.fixture.ts";
 import { Decider } from "./decide.ts";
-import { explainDecision } from "./explain.ts";
+import { explainDecision } from "./explain-decision.ts";
 
-// Bytes that are not UTF-8, from the wire to every place where their text leaves the process.
+// Bytes that are not UTF-8, from the wire to every output of the process.
 
 const yaml = `
 domain: d
@@ -46,7 +46,7 @@ function setUp(options: Partial<typeof plainOptions> = {}) {
   return { decide, explain, store, statistics };
 }
 
-/** A request of one descriptor with one entry, as its bytes come over gRPC. */
+/** A request with one descriptor of one entry, decoded from its gRPC message. */
 function sent(domain: Uint8Array, key: Uint8Array, value: Uint8Array): RateLimitRequest {
   const entry = new WireWriter().bytes(1, key).bytes(2, value).finish();
   const descriptor = new WireWriter().bytes(1, entry).finish();
@@ -64,7 +64,7 @@ test("a value that is not UTF-8 is decided and counted", () => {
   assert.deepEqual([...store.counters], [["d|any=m%FF%FE|day:0", 3]]);
 });
 
-test("a valid text that looks like the escaped one has a counter of its own", () => {
+test("a valid text that looks like an escaped one has its own counter", () => {
   const { decide, store } = setUp();
   for (const text of ["m\\xFF\\xFE", "m%FF%FE", "m\ufffd\ufffd"])
     decide(sent(d, Buffer.from("any"), Buffer.from(text)));
@@ -80,7 +80,7 @@ test("a valid text that looks like the escaped one has a counter of its own", ()
   );
 });
 
-test("two different values never share a counter", () => {
+test("different values have different counters", () => {
   const bytes = fc
     .array(fc.constantFrom("\\xFF", "%FF", "\ufffd", "é", "\u0085", "m", 0xff, 0xc2, 0x85, 0xc3, 0xa9), {
       maxLength: 4,
@@ -99,7 +99,7 @@ test("two different values never share a counter", () => {
   );
 });
 
-test("an explicit value never matches it, a wildcard and a rule without a value do", () => {
+test("wildcards and rules without a value match it, explicit values do not", () => {
   const { decide } = setUp();
   const limitOf = (key: string, bytes: Uint8Array) =>
     decide(sent(d, Buffer.from(key), bytes)).statuses[0]!.currentLimit?.requestsPerUnit;
@@ -133,7 +133,7 @@ test("statistics, metadata and explanations show the text \\xFF, in valid UTF-8"
   }
 });
 
-test("an override, whose statistic and key are all the request's, and a response with headers", () => {
+test("an override is counted, and response headers hold ASCII only", () => {
   const { decide, store } = setUp({
     headers: { format: "draft-10", limit: "", remaining: "", reset: "" },
   });

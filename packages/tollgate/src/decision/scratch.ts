@@ -1,33 +1,13 @@
-import { type Count, type CountRequest, HoldBack, Outcome, Refuses } from "../counters/store.ts";
-import {
-  Code,
-  type CurrentLimit,
-  type DescriptorStatus,
-  type HeaderValue,
-  type RateLimitResponse,
-} from "../protocol/messages.ts";
-import type { Mutable } from "./mutable.ts";
+import { type Count, HoldBack, Outcome, Refuses } from "../counters/store.ts";
+import { Code, type CurrentLimit, type DescriptorStatus, type HeaderValue } from "../protocol/messages.ts";
 import { refusals } from "./overall.ts";
-import type { PreparedPart } from "./prepare.ts";
+import type { DecisionScratch, Mutable, PreparedPart } from "./prepared.ts";
 import { windowStart } from "./window.ts";
 
-/** The remaining hits that an `unlimited` rule answers: the greatest uint32. */
+/** `limit_remaining` of an `unlimited` rule: the greatest uint32. */
 export const UNLIMITED_REMAINING = 0xffff_ffff;
 
 const noHeaders: readonly HeaderValue[] = [];
-
-/**
- * What deciding a request needs: the counts to ask of the store, and the answer. All but a few numbers are the same
- * each time the same request is decided, so they are used again (0 instead of 576 bytes a decision of one descriptor).
- */
-export interface DecisionScratch {
-  /** Of the parts that need the store, in their order. */
-  readonly counts: readonly Mutable<Count>[];
-  readonly request: Mutable<CountRequest>;
-  /** Of all parts. */
-  readonly statuses: readonly Mutable<DescriptorStatus>[];
-  readonly response: Mutable<RateLimitResponse>;
-}
 
 export interface ScratchOptions {
   /** `QUOTA_MODE` */
@@ -78,7 +58,7 @@ export function newScratch(parts: readonly PreparedPart[], options: ScratchOptio
   };
 }
 
-/** A status to be filled in. */
+/** A status for `tally` to fill in. */
 export function newStatus(
   currentLimit: CurrentLimit | undefined,
   limitRemaining: number,
@@ -86,7 +66,7 @@ export function newStatus(
   return { code: Code.OK, currentLimit, limitRemaining, durationUntilReset: 0 };
 }
 
-/** Counts what does not need the store, and makes the counts ready to be asked of it. */
+/** Counts the statistics that need no store, and resets the counts for the store. */
 export function prepareScratch(
   parts: readonly PreparedPart[],
   scratch: DecisionScratch,
@@ -94,14 +74,14 @@ export function prepareScratch(
 ): void {
   let counted = 0;
   for (let index = 0; index < parts.length; index++) {
-    const { rule, statistics, hits, givesBack, domainNotFound } = parts[index]!;
+    const { rule, statistics, hits, isRefund, domainNotFound } = parts[index]!;
     if (rule === undefined || statistics === undefined) {
       if (domainNotFound !== undefined) domainNotFound.value++;
       continue;
     }
-    if (!givesBack) statistics.totalHits += hits;
+    if (!isRefund) statistics.totalHits += hits;
     if (rule.unlimited) {
-      if (!givesBack) statistics.withinLimit += hits;
+      if (!isRefund) statistics.withinLimit += hits;
       continue;
     }
     const count = scratch.counts[counted++]!;

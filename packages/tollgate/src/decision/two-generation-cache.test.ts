@@ -6,7 +6,7 @@ import { TwoGenerationCache } from "./two-generation-cache.ts";
 const CAPACITY = 5;
 const MAX_BYTES = 100;
 
-test("whatever is put and asked for, no half holds more than its number and its bytes", () => {
+test("no generation exceeds its bounds in number and in bytes, for any sequence of calls", () => {
   const step = fc.record({ hash: fc.nat(30), bytes: fc.nat(120), ask: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
@@ -28,7 +28,7 @@ test("whatever is put and asked for, no half holds more than its number and its 
   );
 });
 
-test("values that are asked for stay, values that are not leave", () => {
+test("used values are kept, unused ones are evicted", () => {
   const kept = new TwoGenerationCache<{ readonly bytes: number }>(CAPACITY, MAX_BYTES);
   kept.put(-1, { bytes: 10 });
   kept.put(-2, { bytes: 10 });

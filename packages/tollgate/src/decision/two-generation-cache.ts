@@ -1,27 +1,28 @@
-/** Places that remember what was seen once: a power of two. */
-const SEEN = 8192;
+/** Slots for hashes that were seen once: a power of two. */
+const SEEN_SLOTS = 8192;
 
-/** A value that says how much memory keeping it takes. */
+/** A value with its size in memory. */
 export interface Sized {
   readonly bytes: number;
 }
 
 /**
- * Values by a 32-bit hash; callers check that a value is the right one. Bounded in number and in bytes without
- * bookkeeping per hit: when the young half is full it becomes the old one, and values that are asked for there move up.
+ * Caches values by a 32-bit hash. Callers compare the key, because two keys may share a hash. The cache is bounded in
+ * number and in bytes, and a hit needs no bookkeeping: a full young generation replaces the old one, and a hit in the
+ * old generation copies the value to the young one.
  */
 export class TwoGenerationCache<Value extends Sized> {
   readonly #capacity: number;
   readonly #maxBytes: number;
-  readonly #seen = new Int32Array(SEEN);
+  readonly #seen = new Int32Array(SEEN_SLOTS);
   #young = new Map<number, Value>();
   #youngBytes = 0;
   #old = new Map<number, Value>();
   #oldBytes = 0;
 
   /**
-   * @param capacity values in each half
-   * @param maxBytes bytes of the values in each half
+   * @param capacity values in each generation
+   * @param maxBytes bytes of the values in each generation
    */
   constructor(capacity: number, maxBytes: number) {
     this.#capacity = capacity;
@@ -32,7 +33,7 @@ export class TwoGenerationCache<Value extends Sized> {
     return this.#young.size + this.#old.size;
   }
 
-  /** Of all values. */
+  /** Bytes of all values. */
   get bytes(): number {
     return this.#youngBytes + this.#oldBytes;
   }
@@ -45,15 +46,15 @@ export class TwoGenerationCache<Value extends Sized> {
     return old;
   }
 
-  /** Whether this hash was offered before, not long ago: a value that comes once only would push out others. */
+  /** Whether this hash was offered before, recently. Keeps values that occur only once from evicting others. */
   admits(hash: number): boolean {
-    const place = hash & (SEEN - 1);
-    if (this.#seen[place] === hash) return true;
-    this.#seen[place] = hash;
+    const slot = hash & (SEEN_SLOTS - 1);
+    if (this.#seen[slot] === hash) return true;
+    this.#seen[slot] = hash;
     return false;
   }
 
-  /** Keeps a value, unless it alone takes more than a half may. */
+  /** Stores a value, unless it is larger than a whole generation may be. */
   put(hash: number, value: Value): void {
     if (value.bytes > this.#maxBytes) return;
     if (this.#young.size >= this.#capacity || this.#youngBytes + value.bytes > this.#maxBytes) {

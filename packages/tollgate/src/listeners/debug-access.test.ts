@@ -21,7 +21,7 @@ for (const host of [
   "TOLLGATE:80",
   "a.b.svc.cluster.local:6070",
 ])
-  test(`Host ${host} may pass`, () => assert.equal(ask({ host }), undefined));
+  test(`Host ${host} passes`, () => assert.equal(ask({ host }), undefined));
 
 for (const host of [
   "evil.example",
@@ -39,7 +39,7 @@ for (const host of [
   test(`Host ${JSON.stringify(host)} is refused, and the message names the setting`, () =>
     assert.match(ask({ host }) ?? "", /does not name this port: use an IP address .* DEBUG_ALLOWED_HOSTS$/));
 
-test("HTTP/1.0 without a Host may pass", () => assert.equal(ask({}), undefined));
+test("HTTP/1.0 without a Host passes", () => assert.equal(ask({}), undefined));
 
 test("DEBUG_ALLOWED_HOSTS=* allows every name", () => {
   const open = debugAccess({ host: "", allowedHosts: ["*"] });
@@ -55,5 +55,5 @@ for (const [origin, passes] of [
   ["null", false],
   ["", false],
 ] as const)
-  test(`Origin ${JSON.stringify(origin)} ${passes ? "may pass" : "is refused"}`, () =>
+  test(`Origin ${JSON.stringify(origin)} ${passes ? "passes" : "is refused"}`, () =>
     assert.equal(ask({ host: "127.0.0.1:6070", origin }) === undefined, passes));

@@ -12,9 +12,9 @@ export interface DebugAccessOptions {
 export type AccessCheck = (request: IncomingMessage) => string | undefined;
 
 /**
- * Keeps web pages away from the debug port. A page can point a name of its own at this machine and then read the
- * port's answers as its own (DNS rebinding): such requests have that name in `Host`. A page can also send requests
- * across origins: such requests have the page in `Origin`. IP addresses and `localhost` cannot be rebound.
+ * Protects the debug port from web pages. With DNS rebinding, a page resolves its own domain to this machine and reads
+ * the port's responses as same-origin: those requests have that domain in `Host`. A page can also send cross-origin
+ * requests, which have the page in `Origin`. IP addresses and `localhost` cannot be rebound.
  */
 export function debugAccess({ host, allowedHosts }: DebugAccessOptions): AccessCheck {
   const names = ["localhost", "*.localhost", host, ...allowedHosts].map((name) => name.toLowerCase());
@@ -24,13 +24,13 @@ export function debugAccess({ host, allowedHosts }: DebugAccessOptions): AccessC
       allowed.startsWith("*.") ? name.endsWith(allowed.slice(1)) : allowed === "*" || allowed === name,
     );
   return ({ headers }) => {
-    // Clients of HTTP/1.0 may leave it out; no browser does.
+    // HTTP/1.0 clients may omit it; browsers never do.
     const target = headers.host;
     if (target !== undefined && !isAllowed(nameOf(target)))
       return `the Host header ${quote(target)} does not name this port: use an IP address or localhost, or add the name to DEBUG_ALLOWED_HOSTS`;
     const { origin } = headers;
     if (origin !== undefined && !isSameHost(origin, target))
-      return `the page ${quote(origin)} may not use this port: requests of other origins are refused`;
+      return `requests from the origin ${quote(origin)} are refused: only pages of this port may send requests to it`;
     return undefined;
   };
 }
@@ -41,7 +41,7 @@ function nameOf(host: string): string {
   return name.toLowerCase().replace(/\.$/, "");
 }
 
-/** The scheme may differ: a proxy before this port may speak TLS. */
+/** Ignores the scheme: a proxy in front of this port may terminate TLS. */
 function isSameHost(origin: string, host: string | undefined): boolean {
   return origin.toLowerCase().replace(/^https?:\/\//, "") === host?.toLowerCase();
 }

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { Controller, HttpError } from "@tollway/waymark";
-import type { DecisionExplanation } from "../decision/explain.ts";
+import type { DecisionExplanation } from "../decision/explain-decision.ts";
 import { LEVELS, type Level, type Logger, levelOfName } from "../observe/log.ts";
 import type { OtherThreads, ProfileKind } from "../observe/profiling/profiler.ts";
 import type { Registry } from "../observe/registry.ts";
@@ -24,7 +24,7 @@ export interface DebugPagesOptions {
   readonly setLogLevel: (level: Level) => void;
   readonly handler: RateLimitHandler;
   readonly explain: (request: RateLimitRequest) => Promise<DecisionExplanation>;
-  /** Profiles of the threads besides this one. */
+  /** Profiles of the other threads. */
   readonly otherThreads: OtherThreads;
   /** `DEBUG_PROFILES` */
   readonly profiles: boolean;
@@ -32,7 +32,7 @@ export interface DebugPagesOptions {
   readonly writes: boolean;
 }
 
-/** The pages of the debug port; `/` lists them. `Accept: application/json` gives JSON where there is text. */
+/** The pages of the debug port; `/` lists them. Most pages answer JSON to `Accept: application/json`. */
 export function debugPages({
   ruleSet,
   registry,
@@ -76,7 +76,7 @@ export function debugPages({
       try {
         const pieces = registry.snapshot({ json, ...(typeof filter === "string" && { filter }) });
         this.response.headers.set("content-type", json ? JSON_TYPE : TEXT_TYPE);
-        // A Node stream: Waymark would write the values of a plain generator as JSON lines.
+        // A Node stream, because Waymark writes the values of a generator as JSON lines.
         return Readable.from(pieces);
       } catch (error) {
         if (!(error instanceof FilterError)) throw error;

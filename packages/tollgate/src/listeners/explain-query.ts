@@ -2,7 +2,7 @@ import { HttpError } from "@tollway/waymark";
 import { EntriesTextError, entriesFromText } from "../protocol/entries-text.ts";
 import type { Entry, RateLimitRequest } from "../protocol/messages.ts";
 
-/** What `GET /explain` shows without a query. */
+/** The response to `GET /explain` without a query. */
 export const explainUsage = `Explains which rule matches each descriptor and why, what its counter holds, and how a call would be answered.
 Counts nothing.
 
@@ -18,7 +18,7 @@ Counts nothing.
 Accept: application/json gives JSON.
 `;
 
-/** The request that a query stands for; undefined if the query has neither a domain nor a descriptor. */
+/** Converts a query to a request. Undefined if the query has neither a domain nor a descriptor. */
 export function requestOfQuery(query: URLSearchParams): RateLimitRequest | undefined {
   const domains = query.getAll("domain");
   const descriptors = query.getAll("descriptor");

@@ -1,6 +1,7 @@
 import {
   type BoundAddress,
   GrpcServer,
+  HealthService,
   type LimitOptions,
   ReflectionService,
   type TlsOptions,
@@ -12,24 +13,15 @@ import type { Tracing } from "../observe/tracing/tracing.ts";
 import { descriptorSet } from "../protocol/gen/descriptor-set.ts";
 import { SHOULD_RATE_LIMIT } from "../protocol/method.ts";
 import { showAddress } from "./address.ts";
-import { serveHealth } from "./grpc-health.ts";
 import { answerOversized, serveDecisions } from "./grpc-methods.ts";
 import type { RateLimitHandler } from "./rate-limit-handler.ts";
-import { isTrusted } from "./server-tls.ts";
-
-/** A certificate chain, its key, and the authorities that callers' certificates must come from, as PEM texts. */
-export interface Certificates {
-  readonly cert: string;
-  readonly key: string;
-  /** Set: callers must present a certificate. */
-  readonly ca: string | undefined;
-}
+import { type Certificates, isTrusted } from "./server-tls.ts";
 
 export interface GrpcListenerOptions {
   readonly where:
     | { readonly host: string; readonly port: number; readonly reusePort?: boolean }
     | { readonly path: string };
-  /** Undefined: no TLS. */
+  /** Undefined for no TLS. */
   readonly certificates: Certificates | undefined;
   readonly maxRequestBytes: number;
   /** DNS name that a caller's certificate must carry. */
@@ -37,7 +29,7 @@ export interface GrpcListenerOptions {
   /** Milliseconds; 0 for never. */
   readonly maxConnectionAge: number;
   readonly maxConnectionAgeGrace: number;
-  /** Threads of the process that serve gRPC: each gets its share of what requests and answers may hold. */
+  /** Threads of the process that serve gRPC. Each gets an equal share of the process's memory limits. */
   readonly threads: number;
   readonly handler: RateLimitHandler;
   readonly tracing: Tracing;
@@ -52,13 +44,13 @@ export interface GrpcListener {
   readonly address: string;
   /** 0 for a socket's path. */
   readonly port: number;
-  /** For connections to come. Throws, and keeps the old ones, where they do not fit. */
+  /** For new connections. Throws, and keeps the old ones, if certificate and key do not match. */
   replaceCertificates(certificates: Certificates): void;
-  /** Drains: GOAWAY, and at most `timeout` milliseconds for calls under way. */
+  /** Sends GOAWAY and gives running calls at most `timeout` milliseconds. */
   close(timeout: number): Promise<void>;
 }
 
-/** Binds and serves. Rejects where the address cannot be had. */
+/** Binds and serves. Rejects if the address cannot be bound. */
 export async function openGrpcListener(options: GrpcListenerOptions): Promise<GrpcListener> {
   const { where, certificates, handler, statistics, log } = options;
   const observer = new MethodStatistics(statistics);
@@ -78,7 +70,7 @@ export async function openGrpcListener(options: GrpcListenerOptions): Promise<Gr
       log.debug(() => `gRPC connection of ${peer}: ${code}: ${message}`),
   });
   serveDecisions(server, handler, options.tracing);
-  const forget = serveHealth(server, options.health);
+  const unsubscribe = serveHealth(server, options.health);
   new ReflectionService(Buffer.from(descriptorSet, "base64")).addTo(server);
   const bound = await bind(server, where);
   return {
@@ -88,15 +80,15 @@ export async function openGrpcListener(options: GrpcListenerOptions): Promise<Gr
       server.setSecureContext({ cert, key, ...(ca !== undefined && { ca }) }),
     close: async (timeout) => {
       await server.drain({ timeoutMs: timeout });
-      forget();
+      unsubscribe();
     },
   };
 }
 
-/** Bytes of unfinished requests, and of answers that callers do not read, in one process. */
+/** Limit on the bytes of unfinished requests, and on those of unread responses, of one process. */
 const PROCESS_HELD_BYTES = 256 * 1024 * 1024;
 
-/** One thread's share of what a process may hold. */
+/** One thread's share of the process's limits. */
 export function heldBytes(
   threads: number,
 ): Pick<Required<LimitOptions>, "maxBufferedBytes" | "maxQueuedBytes"> {
@@ -125,7 +117,7 @@ function tlsOptions({ cert, key, ca }: Certificates, { clientSan, log }: GrpcLis
   };
 }
 
-/** Unary methods: how long a stream stays open says nothing. */
+/** Unary methods only: the duration of a stream is no response time. */
 const counted = [SHOULD_RATE_LIMIT, "/grpc.health.v1.Health/Check"];
 
 /** `ratelimit_server.<method>.total_requests` and `.response_time`. */
@@ -148,4 +140,18 @@ class MethodStatistics {
     method.total.value += calls;
     method.time.record(milliseconds, calls);
   }
+}
+
+/** Service names with the overall health: the whole server, the Go service's name, the protocol's. */
+const healthNames = ["", "ratelimit", "envoy.service.ratelimit.v3.RateLimitService"];
+
+/** Serves `grpc.health.v1.Health`. @returns a function that ends the subscription to the service's health */
+function serveHealth(server: GrpcServer, health: Health): () => void {
+  const service = new HealthService();
+  const update = (healthy: boolean): void => {
+    for (const name of healthNames) service.set(name, healthy ? "SERVING" : "NOT_SERVING");
+  };
+  update(health.healthy);
+  service.addTo(server);
+  return health.subscribe(update);
 }

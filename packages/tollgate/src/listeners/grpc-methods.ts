@@ -12,7 +12,7 @@ const [service, method] = SPAN_NAME.split("/");
 /** Names of the OpenTelemetry semantic conventions for RPC. */
 const attributes = { "rpc.system": "grpc", "rpc.service": service!, "rpc.method": method! };
 
-/** Serves `ShouldRateLimit`: read in place, decided, written in place; no promise where the store answers at once. */
+/** Serves `ShouldRateLimit`. Reads and writes messages in place, and without a promise if the store is synchronous. */
 export function serveDecisions(server: GrpcServer, handler: RateLimitHandler, tracing: Tracing): void {
   server.unaryInPlace(SHOULD_RATE_LIMIT, (call) => {
     if (tracing.enabled) {
@@ -55,7 +55,7 @@ async function answerTraced(call: UnaryCall, traced: TracedCall, handler: RateLi
   }
 }
 
-/** What a call is answered whose message is above the limit: undefined for an error. */
+/** The response to a call whose message is too large; undefined if the call ends with an error. */
 export function answerOversized(handler: RateLimitHandler): Uint8Array | undefined {
   const error = new OversizedRequestError("the message is too large");
   const denial = handler.denialOf(error);
@@ -71,7 +71,7 @@ function write(call: UnaryCall, response: RateLimitResponse): void {
   call.commit(size);
 }
 
-/** The status that the call ends with; undefined where the failure has an answer. */
+/** Ends the call with a status, and returns it. Undefined if the policy answers with a denial instead. */
 function fail(call: UnaryCall, error: unknown, handler: RateLimitHandler): GrpcError | undefined {
   const denial = handler.denialOf(error);
   if (denial !== undefined) {

@@ -24,7 +24,7 @@ class Default extends Controller {
   }
 }
 
-test("errors of accept are logged once a minute and never end the process", async () => {
+test("accept errors are logged once a minute and do not end the process", async () => {
   let server: Server | undefined;
   const seen = (message: unknown): void => {
     server = (message as { server: Server }).server;
@@ -49,7 +49,7 @@ test("errors of accept are logged once a minute and never end the process", asyn
   assert.match(lines[0]!, /level=error msg="HTTP listener: accept EMFILE"/);
 });
 
-test("a port that cannot be had is an error that names it", async () => {
+test("an error names the port that cannot be bound", async () => {
   listener = await openHttpListener({
     name: "HTTP",
     host: "127.0.0.1",

@@ -12,44 +12,42 @@ import type { AddressInfo, Socket } from "node:net";
 import { Application, type ApplicationOptions } from "@tollway/waymark";
 import { logListenerErrors } from "../observe/listener-errors.ts";
 import type { Logger } from "../observe/log.ts";
-import { faultOfHead } from "../observe/request-head.ts";
 import { showAddress } from "./address.ts";
 import type { AccessCheck } from "./debug-access.ts";
-import type { Certificates } from "./grpc-listener.ts";
-import { contextOptions, isTrusted } from "./server-tls.ts";
+import { type Certificates, contextOptions, isTrusted } from "./server-tls.ts";
 
-/** Waymark controllers by name, as an application is given them. */
+/** Waymark controllers by name: an application's option. */
 export type ControllerTable = NonNullable<ApplicationOptions["controllers"]>;
 
 /** An HTTP port with Waymark controllers behind it. */
 export interface HttpListener {
-  /** What was bound, `0.0.0.0:8080`. */
+  /** The bound address, `0.0.0.0:8080`. */
   readonly address: string;
-  /** For connections to come. Throws, and keeps the old ones, where they do not fit. */
+  /** For new connections. Throws, and keeps the old ones, if certificate and key do not match. */
   replaceCertificates(certificates: Certificates): void;
-  /** Ends each connection with its next answer: callers find another instance, and none is cut off between two calls. */
+  /** Closes each connection after its next response, so that clients reconnect to another instance and lose no request. */
   drain(): void;
-  /** Stops accepting, lets answers under way finish for at most `timeout` milliseconds, then cuts them. */
+  /** Stops accepting, and closes connections with running requests after `timeout` milliseconds. */
   close(timeout: number): Promise<void>;
 }
 
 export interface HttpListenerOptions {
-  /** In error messages: `HTTP`, `debug`. */
+  /** For messages: `HTTP`, `debug`. */
   readonly name: string;
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 for any free port. */
   readonly port: number;
   readonly controllers: ControllerTable;
-  /** Undefined: no TLS. */
+  /** Undefined for no TLS. */
   readonly certificates?: Certificates | undefined;
-  /** DNS name that a caller's certificate must carry. */
+  /** DNS name that a caller's certificate must have. */
   readonly clientSan?: string | undefined;
   readonly log: Logger;
-  /** Refuses requests with 403. Default: all may pass. */
+  /** Refuses requests with 403. Default: no check. */
   readonly access?: AccessCheck;
 }
 
-/** Binds and serves. Rejects where the port cannot be had. */
+/** Binds and serves. Rejects if the port cannot be bound. */
 export async function openHttpListener(options: HttpListenerOptions): Promise<HttpListener> {
   const { name, host, port, controllers, log, access } = options;
   const application = new Application({
@@ -65,17 +63,13 @@ export async function openHttpListener(options: HttpListenerOptions): Promise<Ht
   const server = createListener(options, (request, response) => {
     if (draining) response.shouldKeepAlive = false;
     response.setHeader("x-content-type-options", "nosniff");
-    const fault = faultOfHead(request);
-    if (fault !== undefined) {
-      refuse(response, 400, fault);
-      return;
-    }
     const refusal = access?.(request);
+    // The application refuses requests without a version and with several Host headers.
     if (refusal === undefined) listener(request, response);
-    else refuse(response, 403, refusal);
+    else refuse(response, refusal);
   });
   server.maxConnections = 10_000;
-  // Sockets below TLS: the HTTP server does not know those that are still in their handshake.
+  // TCP sockets, below TLS: the HTTP server does not know connections that are still in their handshake.
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
@@ -103,7 +97,7 @@ export async function openHttpListener(options: HttpListenerOptions): Promise<Ht
   };
 }
 
-/** A caller that is slow to send its request, or sends none, loses its connection. */
+/** Closes connections that send a request too slowly or send none. */
 const limits: ServerOptions = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
@@ -134,8 +128,9 @@ function createListener(
   return server;
 }
 
-/** Problem details, and the end of the connection: a body may follow that nobody reads. */
-function refuse(response: ServerResponse, status: 400 | 403, detail: string): void {
+/** Sends problem details and closes the connection, because a body may follow that is not read. */
+function refuse(response: ServerResponse, detail: string): void {
+  const status = 403;
   const title = STATUS_CODES[status];
   response.writeHead(status, { "content-type": "application/problem+json", connection: "close" });
   response.end(JSON.stringify({ type: "about:blank", title, status, detail }));
@@ -157,11 +152,11 @@ function closeServer(
   timeout: number,
 ): Promise<void> {
   return new Promise((resolve) => {
-    const cut = setTimeout(() => {
+    const timer = setTimeout(() => {
       for (const socket of sockets) socket.destroy();
     }, timeout);
     server.close(() => {
-      clearTimeout(cut);
+      clearTimeout(timer);
       resolve();
     });
     server.closeIdleConnections();

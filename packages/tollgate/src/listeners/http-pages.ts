@@ -22,7 +22,7 @@ const httpStatus: Record<CallFailure["reason"], number> = {
   INTERNAL: 500,
 };
 
-/** What a caller gets for a decision that failed: problem details that name the field where one is to blame. */
+/** The HTTP error for a decision that failed. Its problem details name the faulty field, if there is one. */
 export function httpErrorOf(error: unknown, handler: RateLimitHandler): HttpError {
   const { reason, message } = handler.failureOf(error);
   if (!(error instanceof JsonRequestError) || error.field === "")
@@ -45,7 +45,7 @@ export function httpPages(handler: RateLimitHandler, health: Health, tracing: Tr
       );
       const bytes = await this.#read();
       const answer = traced === undefined ? this.#decide(bytes) : this.#decideTraced(bytes, traced);
-      // What is there at once is read at once: see decideJson.
+      // A response that is not a promise must be read at once: see decideJson.
       return this.#show(answer instanceof Promise ? await answer : answer);
     }
 
@@ -55,7 +55,7 @@ export function httpPages(handler: RateLimitHandler, health: Health, tracing: Tr
       return responseToJson(response);
     }
 
-    /** The body, or the error that its decision ends with. */
+    /** The body, or an error if it is too large. */
     async #read(): Promise<Uint8Array | OversizedRequestError> {
       try {
         return await this.bytes();
@@ -98,7 +98,7 @@ export function httpPages(handler: RateLimitHandler, health: Health, tracing: Tr
     }
   }
 
-  /** The answer to a decision that failed. Throws where the caller gets an error. */
+  /** The denial for a decision that failed, if the policy answers with one. Throws the caller's error otherwise. */
   function fail(error: unknown): RateLimitResponse {
     const denial = handler.denialOf(error);
     if (denial === undefined) throw httpErrorOf(error, handler);

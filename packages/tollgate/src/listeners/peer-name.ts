@@ -1,6 +1,6 @@
 import type { PeerCertificate } from "node:tls";
 
-/** Whether a certificate carries a DNS name among its subject alternative names, a wildcard for one label included (RFC 6125, section 6.4). */
+/** Whether a DNS name is among a certificate's subject alternative names. A wildcard matches one label (RFC 6125, section 6.4). */
 export function carriesDnsName(certificate: PeerCertificate, name: string): boolean {
   const wanted = name.toLowerCase().replace(/\.$/, "");
   return dnsNames(certificate).some((carried) => matches(carried.toLowerCase(), wanted));
@@ -8,7 +8,7 @@ export function carriesDnsName(certificate: PeerCertificate, name: string): bool
 
 function dnsNames({ subjectaltname }: PeerCertificate): string[] {
   if (!subjectaltname) return [];
-  // Node writes `DNS:a, DNS:b`, and quotes as JSON what could be mistaken for a separator.
+  // Node writes `DNS:a, DNS:b`, and quotes names with a separator in them as JSON.
   const entries = subjectaltname.match(/\s*("(?:[^"\\]|\\.)*"|[^",]|:"(?:[^"\\]|\\.)*")+/g) ?? [];
   return entries
     .map((entry) => entry.trim())

@@ -13,7 +13,7 @@ import { RateLimitHandler } from "./rate-limit-handler.ts";
 
 const NOW = 1_783_296_005_250;
 
-/** Answers a turn later, as a store over a network does. */
+/** Answers in a later turn of the event loop, like a remote store. */
 class LaterStore implements CounterStore {
   readonly kind = "kvstore";
   readonly #store: EmbeddedStore;
@@ -68,7 +68,7 @@ const binary = (...users: string[]): Uint8Array =>
 const json = (...users: string[]): Uint8Array =>
   Buffer.from(JSON.stringify({ domain: "d", descriptors: descriptors(...users) }));
 
-/** What a caller reads of an answer. */
+/** The parts of a response that a caller reads. */
 function seen({ overallCode, statuses }: RateLimitResponse): string {
   const each = statuses.map(
     ({ code, limitRemaining }) => `${code === Code.OK ? "ok" : "over"} ${limitRemaining}`,
@@ -89,7 +89,7 @@ const forms: [string, Ask][] = [
 ];
 
 for (const [form, ask] of forms) {
-  test(`${form} that is repeated is decided anew each time`, () => {
+  test(`${form} that is repeated is counted each time`, () => {
     const { it, setLimit } = handler();
     const answers = Array.from({ length: 5 }, () => seen(ask(it, "ann", "bob") as RateLimitResponse));
     assert.deepEqual(answers, [
@@ -104,7 +104,7 @@ for (const [form, ask] of forms) {
     assert.equal(seen(ask(it, "ann", "bob") as RateLimitResponse), "OK: ok 4, ok 3");
   });
 
-  test(`${form} that is repeated while it waits for the store has an answer of its own each time`, async () => {
+  test(`${form} that is repeated while the store counts has its own response each time`, async () => {
     const { it } = handler((store) => new LaterStore(store));
     for (let call = 0; call < 3; call++) await ask(it, `warm ${call}`);
     const answers = await Promise.all(Array.from({ length: 4 }, () => ask(it, "ann")));
@@ -113,7 +113,7 @@ for (const [form, ask] of forms) {
   });
 }
 
-test("what is no message and what is no JSON is refused each time", () => {
+test("an invalid message and invalid JSON are refused each time", () => {
   const { it } = handler();
   for (let call = 0; call < 3; call++) {
     assert.throws(() => it.decideMessage(Buffer.from([0xff]), 0, 1, NOW, 0), { name: "WireError" });

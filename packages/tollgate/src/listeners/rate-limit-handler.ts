@@ -1,6 +1,6 @@
 import { type CounterStore, StoreError } from "../counters/store.ts";
 import type { Decider } from "../decision/decide.ts";
-import { DecisionError } from "../decision/errors.ts";
+import { DecisionError } from "../decision/decision-error.ts";
 import { PreparedCache } from "../decision/prepared-cache.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";
@@ -16,7 +16,7 @@ import {
 import { WireError } from "../protocol/wire.ts";
 import type { RuleSet } from "../rules/rule.ts";
 
-/** Why a call failed, in words for its caller: no text of a store, no key, no credential, no stack. */
+/** Why a call failed, safe to show to its caller: without a store's messages, keys, credentials or stacks. */
 export interface CallFailure {
   readonly reason:
     | "INVALID_ARGUMENT"
@@ -27,12 +27,12 @@ export interface CallFailure {
   readonly message: string;
 }
 
-/** What the listeners accept. */
+/** Limits on the requests that the listeners accept. */
 export interface RequestPolicy {
-  /** Bytes of a message over gRPC and of a body over HTTP: `MAX_REQUEST_SIZE_IN_BYTES`. */
+  /** Bytes of a gRPC message or an HTTP body: `MAX_REQUEST_SIZE_IN_BYTES`. */
   readonly bytes: number;
   readonly limits: RequestLimits;
-  /** Whether a request above a limit is answered OVER_LIMIT: `OVERSIZED_REQUEST`. */
+  /** `OVERSIZED_REQUEST`: answer requests above a limit with OVER_LIMIT, not with an error. */
   readonly denyOversized: boolean;
 }
 
@@ -45,17 +45,17 @@ const defaultPolicy: RequestPolicy = {
 export interface RateLimitHandlerOptions {
   readonly decider: Decider;
   readonly store: CounterStore;
-  /** The rules in force; undefined while none are loaded. Read once a call, so that no call mixes two sets. */
+  /** The current rules; undefined before the first load. Called once for each call, so that no call mixes two sets. */
   readonly ruleSet: () => RuleSet | undefined;
   readonly statistics: Statistics;
   readonly log: Logger;
-  /** Default: the limits' defaults, and errors above them. */
+  /** Default: the default limits, and errors above them. */
   readonly requests?: RequestPolicy;
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly now?: () => number;
 }
 
-/** What the listeners ask: decides, and says of whatever went wrong what its caller may know, counted and logged. */
+/** Decides calls for all listeners. Counts and logs failures, and converts them to messages for callers. */
 export class RateLimitHandler {
   readonly #options: RateLimitHandlerOptions;
   readonly #requests: RequestPolicy;
@@ -73,7 +73,7 @@ export class RateLimitHandler {
     const name = "ratelimit.service.call.should_rate_limit";
     this.#serviceErrors = options.statistics.counter(`${name}.service_error`);
     this.#oversized = options.statistics.counter(`${name}.oversized_request`);
-    // An embedded store fails only where it was asked for what no store can do; its errors go with kvstore's.
+    // The embedded store fails only for requests that no store can serve. Its errors count as kvstore's.
     const kind = options.store.kind === "objcache" ? "objcache" : "kvstore";
     this.#storeErrors = options.statistics.counter(`${name}.${kind}_error`);
   }
@@ -94,8 +94,8 @@ export class RateLimitHandler {
   }
 
   /**
-   * Decides one request, at once where the store answers at once.
-   * @param deadline milliseconds since the epoch after which the caller has gone; 0 for none
+   * Decides one request. Returns the response itself if the store is synchronous.
+   * @param deadline of the caller, in milliseconds since the epoch; 0 for none
    */
   decide(request: RateLimitRequest, deadline: number): RateLimitResponse | Promise<RateLimitResponse> {
     const { decider, ruleSet } = this.#options;
@@ -103,8 +103,8 @@ export class RateLimitHandler {
   }
 
   /**
-   * Decides the request whose message stands in `buffer[start..end)`; its bytes are not needed afterwards. An answer
-   * that is there at once is to be written out at once: the next call may use it again.
+   * Decides the request whose message is in `buffer[start..end)`. Keeps no reference to the buffer. Callers must write
+   * out a response that is not a promise at once: the next call may reuse the object.
    * @param now milliseconds since the epoch
    */
   decideMessage(
@@ -124,7 +124,7 @@ export class RateLimitHandler {
     return decider.decide(prepared, now, deadline);
   }
 
-  /** As `decideMessage`, for the message's JSON: parsing and checking it takes 1.3 of the 16 us of a small request. */
+  /** Like `decideMessage`, for JSON. Parsing and checking takes 1.3 of the 16 us of a small request. */
   decideJson(bytes: Uint8Array): RateLimitResponse | Promise<RateLimitResponse> {
     const { decider } = this.#options;
     const ruleSet = this.#options.ruleSet();
@@ -137,8 +137,8 @@ export class RateLimitHandler {
   }
 
   /**
-   * The answer to a request above a limit, where the policy has one, else undefined. Counts the request.
-   * @param error what `decide` or a decoder threw
+   * Counts a request above a limit. Returns the denial if the policy answers with one, or else undefined.
+   * @param error that `decide` or a decoder threw
    */
   denialOf(error: unknown): RateLimitResponse | undefined {
     if (!(error instanceof OversizedRequestError)) return undefined;
@@ -146,7 +146,7 @@ export class RateLimitHandler {
     return this.#requests.denyOversized ? deniedResponse : undefined;
   }
 
-  /** What a caller is told of an error that `decide` or a decoder threw. */
+  /** Converts an error that `decide` or a decoder threw to the failure that the caller sees. */
   failureOf(error: unknown): CallFailure {
     if (error instanceof StoreError) {
       this.#storeErrors.value++;
@@ -159,17 +159,17 @@ export class RateLimitHandler {
     this.#serviceErrors.value++;
     if (error instanceof DecisionError) return { reason: error.code, message: error.message };
     if (error instanceof WireError) {
-      return { reason: "INVALID_ARGUMENT", message: `the request does not decode: ${error.message}` };
+      return { reason: "INVALID_ARGUMENT", message: `the request cannot be decoded: ${error.message}` };
     }
     if (error instanceof JsonRequestError) return { reason: "INVALID_ARGUMENT", message: error.message };
-    this.#options.log.error(`a decision failed for no known reason: ${describe(error)}`);
-    return { reason: "INTERNAL", message: "the decision failed; the service's log says why" };
+    this.#options.log.error(`a decision failed unexpectedly: ${describe(error)}`);
+    return { reason: "INTERNAL", message: "the decision failed; see the service's log" };
   }
 }
 
 const storeFailures: Record<StoreError["code"], CallFailure> = {
   STORE_UNAVAILABLE: { reason: "UNAVAILABLE", message: "the counter store is unavailable" },
-  STORE_FULL: { reason: "UNAVAILABLE", message: "too many calls wait for the counter store" },
+  STORE_FULL: { reason: "UNAVAILABLE", message: "too many calls are waiting for the counter store" },
   STORE_TIMEOUT: { reason: "UNAVAILABLE", message: "the counter store did not answer in time" },
   DEADLINE_EXCEEDED: {
     reason: "DEADLINE_EXCEEDED",

@@ -16,7 +16,7 @@ import { afterEach, beforeEach, describe, it } from "node:test";
 import { certificates } from "../../test/servers/certificates.ts";
 import { createLogger } from "../observe/log.ts";
 import { createStatistics, type Registry } from "../observe/registry.ts";
-import type { Certificates } from "./grpc-listener.ts";
+import type { Certificates } from "./server-tls.ts";
 import { TlsFiles, type TlsFilesOptions, type TlsPaths } from "./tls-files.ts";
 
 const made = certificates();
@@ -28,7 +28,7 @@ let lines: string[];
 let statistics: Registry;
 let heard: Certificates[];
 let waiting: (() => void)[];
-/** Watches and timers under test keep no process alive; the test must. */
+/** Keeps the process alive: the watches and timers under test do not. */
 let hold: NodeJS.Timeout;
 
 beforeEach(() => {
@@ -77,7 +77,7 @@ function start(paths: TlsPaths, options: Partial<TlsFilesOptions> = {}): TlsFile
   return files;
 }
 
-/** The server's pair and its authority, in a folder of the test. */
+/** The server's certificate, key and authority, copied to the test's folder. */
 function placed(directory: string = folder): TlsPaths {
   const paths = {
     cert: join(directory, "tls.crt"),
@@ -90,31 +90,35 @@ function placed(directory: string = folder): TlsPaths {
   return paths;
 }
 
-/** As an editor or an agent does: a new file, renamed onto the old one. */
+/** Writes a new file and renames it onto the old one, as editors and agents do. */
 function replace(path: string, by: string): void {
   writeFileSync(`${path}.new`, text(by));
   renameSync(`${path}.new`, path);
 }
 
 describe("certificate files", () => {
-  it("are loaded at the start", () => {
+  it("are loaded at start", () => {
     const { current } = start(placed());
     assert.deepEqual(current, { cert: text(made.server), key: text(made.serverKey), ca: text(made.ca) });
     assert.equal(start({ ...placed(), clientCa: undefined }).current.ca, undefined);
   });
 
   const bad: readonly [what: string, spoil: (paths: TlsPaths) => void, message: RegExp][] = [
-    ["a missing file", ({ key }) => rmSync(key), /tls\.key cannot be read: ENOENT/],
-    ["a text", ({ cert }) => writeFileSync(cert, "hello"), /tls\.crt holds no certificate/],
+    ["a missing file", ({ key }) => rmSync(key), /cannot read .*tls\.key: ENOENT/],
+    [
+      "a text file",
+      ({ cert }) => writeFileSync(cert, "hello"),
+      /tls\.crt does not contain a PEM certificate/,
+    ],
     [
       "a broken certificate",
       ({ cert }) => writeFileSync(cert, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----"),
-      /certificate 1 in .*tls\.crt cannot be read/,
+      /cannot read certificate 1 in .*tls\.crt/,
     ],
     [
       "a broken key",
       ({ key }) => writeFileSync(key, "secret"),
-      /tls\.key holds no private key that can be read/,
+      /tls\.key does not contain a readable private key/,
     ],
     [
       "another's key",
@@ -122,13 +126,13 @@ describe("certificate files", () => {
       /tls\.key is not the key of the first certificate in .*tls\.crt/,
     ],
     [
-      "an authority that is none",
+      "an empty authority file",
       ({ clientCa }) => writeFileSync(clientCa!, ""),
-      /ca\.crt holds no certificate/,
+      /ca\.crt does not contain a PEM certificate/,
     ],
   ];
   for (const [what, spoil, message] of bad)
-    it(`are refused at the start: ${what}`, () => {
+    it(`are refused at start: ${what}`, () => {
       const paths = placed();
       spoil(paths);
       assert.throws(
@@ -142,22 +146,22 @@ describe("certificate files", () => {
       );
     });
 
-  it("are loaded anew when they are replaced, one after the other", async () => {
+  it("are reloaded after both were replaced, one after the other", async () => {
     const paths = placed();
     const files = start(paths);
     replace(paths.cert, made.client);
-    // Half of the pair: nothing is reported within the grace period.
+    // Half of the pair is new: nothing is reported within the grace period.
     replace(paths.key, made.clientKey);
     await until(() => heard.length > 0 && lines.length > 0);
     assert.deepEqual(heard.at(-1), { cert: text(made.client), key: text(made.clientKey), ca: text(made.ca) });
     assert.deepEqual(files.current, heard.at(-1));
     assert.equal(lines.length, 1);
-    assert.match(lines[0]!, /level=warning msg="TLS: loaded .*tls\.crt and .*tls\.key anew"/);
+    assert.match(lines[0]!, /level=warning msg="TLS: reloaded .*tls\.crt and .*tls\.key"/);
     assert.equal(statistics.counter("certs.load_attempts").value, 1);
     assert.equal(statistics.counter("certs.load_failures").value, 0);
   });
 
-  it("are loaded anew when they are written in place", async () => {
+  it("are reloaded after a write in place", async () => {
     const paths = placed();
     start(paths);
     writeFileSync(paths.clientCa!, text(made.otherCa));
@@ -166,7 +170,7 @@ describe("certificate files", () => {
     assert.equal(heard[0]!.cert, text(made.server));
   });
 
-  it("are loaded anew when Kubernetes swaps its link", async () => {
+  it("are reloaded after Kubernetes swaps its link", async () => {
     const versions = [join(folder, "..v1"), join(folder, "..v2")] as const;
     for (const version of versions) mkdirSync(version);
     placed(versions[0]);
@@ -183,7 +187,7 @@ describe("certificate files", () => {
     assert.equal(heard[0]!.cert, text(made.client));
   });
 
-  it("are found by the poll where a link further up is swapped, and watched there", async () => {
+  it("are reloaded by the poll after a link further up is swapped, and then watched there", async () => {
     const [one, two] = [join(folder, "one"), join(folder, "two")];
     mkdirSync(one);
     mkdirSync(two);
@@ -202,13 +206,13 @@ describe("certificate files", () => {
     assert.equal(heard[0]!.ca, text(made.otherCa));
   });
 
-  it("are loaded anew from a directory that was removed and made again", { timeout: 20_000 }, async () => {
+  it("are reloaded from a directory that was removed and created again", { timeout: 20_000 }, async () => {
     const directory = join(folder, "pair");
     mkdirSync(directory);
     const paths = placed(directory);
     const files = start(paths);
     const inode = statSync(directory).ino;
-    // Many file systems give the new directory the old one's inode.
+    // Many file systems give the new directory the inode of the old one.
     for (let tries = 0; tries < 20; tries++) {
       rmSync(directory, { recursive: true });
       mkdirSync(directory);
@@ -228,7 +232,7 @@ describe("certificate files", () => {
     ["ENOTDIR", (directory: string) => writeFileSync(directory, "")],
     ["ENOENT", () => {}],
   ] as const)
-    it(`stay as they were when their directory cannot be looked up: ${code}, said once`, async () => {
+    it(`stay in use if their directory cannot be read, with one log line: ${code}`, async () => {
       const directory = join(folder, "pair");
       mkdirSync(directory);
       const paths = placed(directory);
@@ -236,7 +240,10 @@ describe("certificate files", () => {
       renameSync(directory, `${directory}.away`);
       spoil(directory);
       await until(() => lines.length > 0);
-      assert.match(lines[0]!, new RegExp(`the old certificates stay: .*tls\\.crt cannot be read: ${code}`));
+      assert.match(
+        lines[0]!,
+        new RegExp(`the old certificates stay in use: cannot read .*tls\\.crt: ${code}`),
+      );
       assert.equal(files.current.key, text(made.serverKey));
       rmSync(directory, { force: true });
       renameSync(`${directory}.away`, directory);
@@ -246,12 +253,15 @@ describe("certificate files", () => {
       assert.equal(lines.length, 2, lines.join(""));
     });
 
-  it("stay as they were when the new pair does not fit; said once, and healed by a good one", async () => {
+  it("stay in use if the new pair does not match, with one log line, until a good pair arrives", async () => {
     const paths = placed();
     const files = start(paths);
     replace(paths.key, made.clientKey);
     await until(() => lines.length > 0);
-    assert.match(lines[0]!, /level=error msg="TLS: the old certificates stay: .*tls\.key is not the key/);
+    assert.match(
+      lines[0]!,
+      /level=error msg="TLS: the old certificates stay in use: .*tls\.key is not the key/,
+    );
     assert.deepEqual(files.current.key, text(made.serverKey));
     assert.deepEqual(heard, []);
     assert.equal(statistics.counter("certs.load_failures").value, 1);
@@ -261,7 +271,7 @@ describe("certificate files", () => {
     assert.equal(lines.length, 2);
   });
 
-  it("stay as they were when whoever takes them refuses", async () => {
+  it("stay in use if onChange throws", async () => {
     const paths = placed();
     const files = start(paths, {
       onChange: () => {
@@ -270,11 +280,11 @@ describe("certificate files", () => {
     });
     replace(paths.clientCa!, made.otherCa);
     await until(() => lines.length > 0);
-    assert.match(lines[0]!, /the old certificates stay: not these/);
+    assert.match(lines[0]!, /the old certificates stay in use: not these/);
     assert.equal(files.current.ca, text(made.ca));
   });
 
-  it("do not load anew what was only touched", async () => {
+  it("are not reloaded after a touch", async () => {
     const paths = placed();
     const files = start(paths);
     replace(paths.cert, made.server);

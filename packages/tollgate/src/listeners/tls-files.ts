@@ -5,9 +5,9 @@ import { createSecureContext } from "node:tls";
 import type { Logger } from "../observe/log.ts";
 import type { Statistics } from "../observe/statistics.ts";
 import { DirectoryWatches } from "../watching/directory-watches.ts";
-import type { Certificates } from "./grpc-listener.ts";
+import type { Certificates } from "./server-tls.ts";
 
-/** Paths, as the settings have them. */
+/** Paths from the settings. */
 export interface TlsPaths {
   /** `GRPC_SERVER_TLS_CERT`: a chain, the server's own certificate first. */
   readonly cert: string;
@@ -21,9 +21,9 @@ export interface TlsFilesOptions {
   readonly paths: TlsPaths;
   readonly log: Logger;
   readonly statistics: Statistics;
-  /** Another pair, or another authority, that fits together. What it throws is reported; the old ones stay then. */
+  /** Receives new certificates that match their key. If it throws, the error is reported and the old ones stay in use. */
   readonly onChange: (certificates: Certificates) => void;
-  /** Milliseconds. Defaults 100, 1000 and 30,000; tests have less patience. */
+  /** Milliseconds, for tests. Defaults: 100, 1000 and 30,000. */
   readonly timing?: { readonly settle: number; readonly grace: number; readonly poll: number };
 }
 
@@ -34,10 +34,10 @@ export class TlsFilesError extends Error {
 }
 
 /**
- * Keeps a server's certificates in step with their files. Their directories are watched, which sees files that are
- * written, renamed onto and, as Kubernetes does, swapped through links; what no watch sees (links further up, network
- * file systems) the poll finds. Certificate and key are seldom replaced in one step: a pair that does not fit gets a
- * grace period before it is reported.
+ * Reloads a server's certificates when their files change. Watches on the directories detect files that are written,
+ * replaced by a rename, or swapped through links, as Kubernetes does. A poll finds changes that no watch detects (links
+ * further up, network file systems). Certificate and key are seldom replaced in one step, so a pair that does not match
+ * is reported only after a grace period.
  */
 export class TlsFiles {
   readonly #options: TlsFilesOptions;
@@ -48,7 +48,7 @@ export class TlsFiles {
   readonly #grace: number;
   #current: Certificates;
   #pending: NodeJS.Timeout | undefined;
-  /** What was found unfit and is waiting for its other half, or was reported. */
+  /** The fault of the present files, which may still be in the grace period. */
   #unfit: { readonly fault: string; readonly reported: boolean } | undefined;
 
   private constructor(options: TlsFilesOptions, current: Certificates) {
@@ -68,8 +68,8 @@ export class TlsFiles {
   }
 
   /**
-   * Loads the files and watches them from then on.
-   * @throws {TlsFilesError} where they cannot be used
+   * Loads the files and starts to watch them.
+   * @throws {TlsFilesError} if they cannot be used
    */
   static open(options: TlsFilesOptions): TlsFiles {
     return new TlsFiles(options, load(options.paths, options.log));
@@ -85,13 +85,13 @@ export class TlsFiles {
     this.#watches.close();
   }
 
-  /** The poll tries again where a directory cannot be watched. */
+  /** If a directory cannot be watched, the poll tries again. */
   #watch(): void {
     for (const fault of this.#watches.update(this.#directories))
-      this.#options.log.debug(() => `TLS: a directory cannot be watched: ${fault}`);
+      this.#options.log.debug(() => `TLS: cannot watch a directory: ${fault}`);
   }
 
-  /** A burst of events is one look. */
+  /** Several events in a short time cause one reload. */
   #soon(milliseconds: number): void {
     clearTimeout(this.#pending);
     this.#pending = setTimeout(() => this.#look(), milliseconds).unref();
@@ -111,7 +111,7 @@ export class TlsFiles {
       this.#current = { cert, key, ca };
       this.#unfit = undefined;
       statistics.counter("certs.load_attempts").value++;
-      log.warn(`TLS: loaded ${paths.cert} and ${paths.key} anew`);
+      log.warn(`TLS: reloaded ${paths.cert} and ${paths.key}`);
     } catch (error) {
       this.#report(error instanceof Error ? error.message : String(error));
     }
@@ -128,7 +128,7 @@ export class TlsFiles {
     const { log, statistics } = this.#options;
     statistics.counter("certs.load_attempts").value++;
     statistics.counter("certs.load_failures").value++;
-    log.error(`TLS: the old certificates stay: ${fault}`);
+    log.error(`TLS: the old certificates stay in use: ${fault}`);
   }
 }
 
@@ -154,35 +154,35 @@ function readPem(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new TlsFilesError(`${path} cannot be read: ${(error as NodeJS.ErrnoException).code ?? "unknown"}`);
+    throw new TlsFilesError(`cannot read ${path}: ${(error as NodeJS.ErrnoException).code ?? "unknown"}`);
   }
 }
 
-/** Each part by itself first, so that the message names the file. */
+/** Checks each file on its own first, so that the message can name it. */
 function check({ cert, key, ca }: Certificates, paths: TlsPaths, log: Logger): void {
   const leaf = parseCertificates(cert, paths.cert)[0]!;
-  const privateKey = attempt(`${paths.key} holds no private key that can be read`, () =>
+  const privateKey = attempt(`${paths.key} does not contain a readable private key`, () =>
     createPrivateKey(key),
   );
   if (!leaf.checkPrivateKey(privateKey))
     throw new TlsFilesError(`${paths.key} is not the key of the first certificate in ${paths.cert}`);
   if (ca !== undefined) parseCertificates(ca, paths.clientCa!);
-  attempt(`${paths.cert} and ${paths.key} cannot be used`, () => createSecureContext({ cert, key, ca }));
+  attempt(`cannot use ${paths.cert} and ${paths.key}`, () => createSecureContext({ cert, key, ca }));
   if (leaf.validToDate.getTime() < Date.now())
-    log.warn(`TLS: the certificate in ${paths.cert} ran out at ${leaf.validToDate.toISOString()}`);
+    log.warn(`TLS: the certificate in ${paths.cert} expired at ${leaf.validToDate.toISOString()}`);
 }
 
 const pemCertificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 function parseCertificates(pem: string, path: string): X509Certificate[] {
   const blocks = pem.match(pemCertificate);
-  if (blocks === null) throw new TlsFilesError(`${path} holds no certificate (PEM)`);
+  if (blocks === null) throw new TlsFilesError(`${path} does not contain a PEM certificate`);
   return blocks.map((block, i) =>
-    attempt(`certificate ${i + 1} in ${path} cannot be read`, () => new X509Certificate(block)),
+    attempt(`cannot read certificate ${i + 1} in ${path}`, () => new X509Certificate(block)),
   );
 }
 
-/** The library's own messages may quote what they read; its code is enough. */
+/** Reports only the code of an error: the library's messages may quote the file's contents. */
 function attempt<T>(message: string, work: () => T): T {
   try {
     return work();

@@ -14,7 +14,7 @@ export class TracedCall {
     this.#trace = trace;
   }
 
-  /** Undefined where tracing is off (one comparison) or the call is not sampled. */
+  /** Undefined if tracing is off (one comparison) or the call is not sampled. */
   static begin(
     tracing: Tracing,
     name: string,
@@ -26,7 +26,7 @@ export class TracedCall {
     return trace && new TracedCall(tracing, trace);
   }
 
-  /** Decides inside a span of its own. */
+  /** Decides in a child span. */
   async decide(
     handler: RateLimitHandler,
     request: RateLimitRequest,
@@ -38,8 +38,7 @@ export class TracedCall {
       "descriptor count": descriptors.length,
     });
     try {
-      const answer = this.#ask(handler, request, deadline);
-      const response = await answer;
+      const response = await this.#decideInTrace(handler, request, deadline);
       span.set({ "overall code": codeNames[response.overallCode] });
       span.end();
       return response;
@@ -49,14 +48,14 @@ export class TracedCall {
     }
   }
 
-  /** @param error what the caller was told, where the call failed */
+  /** @param error the message that the caller saw, if the call failed */
   end(attributes: TraceAttributes, error?: string): void {
     this.#trace.set(attributes);
     this.#trace.end(error);
   }
 
-  /** Stores that collect batches look who is asking, while they are asked. */
-  #ask(
+  /** Stores read the active trace when `count` is called, to link their batches to it. */
+  #decideInTrace(
     handler: RateLimitHandler,
     request: RateLimitRequest,
     deadline: number,

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { WireWriter } from "../protocol/wire.fixture.ts";
 
-/** Requests that cost the most at the default limits: 256 KB, 100 descriptors, 32 entries each. */
+/** The most expensive requests at the default limits: 256 KB, 100 descriptors, 32 entries each. */
 
 const BYTES = 256 * 1024;
 const DESCRIPTORS = 100;
@@ -24,7 +24,7 @@ descriptors:
     rate_limit: { unit: hour, requests_per_unit: 1000 }
 ${nested(ENTRIES)}`;
 
-/** A chain of `depth` wildcards under \`detailed_metric\`, so that each level matches and is a part of the name. */
+/** A chain of `depth` wildcards with `detailed_metric`: each level matches and is a part of the statistic's name. */
 function nested(depth: number): string {
   let text = "";
   for (let level = 0; level < depth; level++) {
@@ -56,7 +56,7 @@ function message(descriptors: readonly Buffer[]): Buffer {
   return writer.finish();
 }
 
-/** `count` descriptors of `entries` entries that together fill a message; each value begins with a number of its own. */
+/** `count` descriptors of `entries` entries that fill a message; each value begins with a different number. */
 function grid(
   key: string,
   unit: string | Uint8Array,
@@ -83,7 +83,7 @@ function grid(
 const invalid = Buffer.of(0xff);
 const json = (text: string) => Buffer.from(text.slice(0, BYTES));
 
-/** By name: the message of one call. `seed` makes each call another one, so that no cache knows it. */
+/** The message of one call, by name. `seed` makes each message different, so that no cache has it. */
 export const worstMessages: Readonly<Record<string, (seed: number) => Buffer>> = {
   "distinct descriptors": (seed) => grid("plain", "v", seed),
   "values of = that are escaped": (seed) => grid("plain", "=", seed),
@@ -126,7 +126,7 @@ export const worstMessages: Readonly<Record<string, (seed: number) => Buffer>> =
   },
 };
 
-/** By name: the body of one call of `/json`. */
+/** The body of one call of `/json`, by name. */
 export const worstBodies: Readonly<Record<string, (seed: number) => Buffer>> = {
   "32 entries each": (seed) => {
     const entries = (at: number) =>
@@ -165,7 +165,7 @@ export const worstBodies: Readonly<Record<string, (seed: number) => Buffer>> = {
   "an unknown member with a long name": (seed) => json(`{"${seed}${"\\n".repeat(131_000)}":1}`),
 };
 
-/** CPU time of this thread, in milliseconds. The system may count in steps of 4 ms, so `work` should take long. */
+/** CPU time of this thread, in milliseconds. Some systems count in steps of 4 ms, so `work` should run for longer. */
 export function cpuOf(work: () => void): number {
   const before = process.threadCpuUsage();
   work();
@@ -173,11 +173,11 @@ export function cpuOf(work: () => void): number {
   return (user + system) / 1000;
 }
 
-/** MD5 has no instruction of its own: it takes 4.7 cycles a byte on every core. */
+/** No CPU has an instruction for MD5, so it takes 4.7 cycles a byte on every core. */
 const calibration = Buffer.alloc(3_200_000, "calibration");
 const ROUNDS = 10;
 
-/** CPU time of native code that takes 5 ms on a core of 3 GHz, whatever the compiler of this runtime does. */
+/** CPU time of native code that takes 5 ms on a core of 3 GHz. V8's compiler has no effect on it. */
 export function calibrate(): number {
   return (
     cpuOf(() => {

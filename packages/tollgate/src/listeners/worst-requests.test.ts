@@ -10,12 +10,12 @@ import { loadRules } from "../rules/load.ts";
 import { RateLimitHandler } from "./rate-limit-handler.ts";
 import { calibrate, cpuOf, worstBodies, worstMessages, worstRules } from "./worst-requests.fixture.ts";
 
-// No call takes more than 5 ms of CPU at the default limits. Time is CPU time of this thread, in units of native
-// code that takes 5 ms on a core of 3 GHz and is measured beside each shape: neither the machine's speed nor its load matters.
+// No call takes more than 5 ms of CPU at the default limits. The unit of time is the CPU time of native code that takes
+// 5 ms on a core of 3 GHz, measured beside each shape, so the result depends neither on the machine's speed nor on its load.
 
 /**
- * The unit keeps to registers, while a decision shares caches and memory with the machine's other work, which makes it up
- * to twice as slow. `npm run bench -- requests` shows the figures of a quiet machine.
+ * The native code uses registers only. A decision shares caches and memory with the machine's other work and may become
+ * twice as slow. `npm run bench -- requests` shows the figures of an idle machine.
  */
 const MOST_UNITS = 2;
 const WARM_UP = 4;
@@ -57,7 +57,7 @@ describe("no call of 256 KB takes more CPU than 5 ms of a 3 GHz core", () => {
         const calls = Array.from({ length: WARM_UP + CALLS }, (_, seed) => make(seed));
         for (const call of calls)
           assert.ok(call.length <= 256 * 1024 && call.length > 100_000, String(call.length));
-        // A rare pause of the machine counts in one of the attempts, a slow shape in all of them.
+        // A rare pause of the machine affects one attempt, a slow shape all of them.
         const attempts = [1, 2, 3].map(() => {
           const unit = calibrate();
           for (const call of calls.slice(0, WARM_UP)) decide(call);

@@ -7,7 +7,7 @@ import {
 } from "./request-limits.ts";
 import { WireReader, WireType } from "./wire.ts";
 
-// number << 3 | wire type, of the fields that a decision reads.
+// Tags (number << 3 | wire type) of the fields that a decision reads.
 const DOMAIN = (1 << 3) | WireType.BYTES;
 const DESCRIPTORS = (2 << 3) | WireType.BYTES;
 const HITS_ADDEND = (3 << 3) | WireType.VARINT;
@@ -24,10 +24,10 @@ const WRAPPED = (1 << 3) | WireType.VARINT;
 const reader = new WireReader();
 
 /**
- * Decodes an `envoy.service.ratelimit.v3.RateLimitRequest` from `buffer[start..end)`. Unknown fields are passed
- * over, the last of a repeated single field wins, parts of a split message are merged, as protobuf says. Nothing is
- * made for a field that a later one replaces: a message of nothing but such fields costs as little as a valid one.
- * @throws {WireError} for bytes that are no such message
+ * Decodes an `envoy.service.ratelimit.v3.RateLimitRequest` from `buffer[start..end)`. As protobuf specifies, it skips
+ * unknown fields, uses the last of a repeated singular field, and merges the parts of a split message. It allocates
+ * nothing for a field that a later one replaces, so a message of many such fields costs no more than a valid one.
+ * @throws {WireError} for bytes that are not such a message
  * @throws {OversizedRequestError} above `limits`
  */
 export function decodeRequest(
@@ -59,7 +59,7 @@ export function decodeRequest(
   return { domain: reader.text(domainStart, domainEnd), descriptors, hitsAddend };
 }
 
-/** Reads up to `reader.end`, as the other functions for nested messages do. */
+/** Like the other functions for nested messages, reads up to `reader.end`. */
 function decodeDescriptor(limits: RequestLimits, index: number): Descriptor {
   const { end } = reader;
   const entries: Entry[] = [];
@@ -112,13 +112,13 @@ function decodeLimit(limit: { requestsPerUnit: number; unit: number }): void {
   while (reader.position < end) {
     const tag = reader.tag();
     if (tag === REQUESTS_PER_UNIT) limit.requestsPerUnit = reader.uint32();
-    // An enum is an int32 on the wire; a negative one is no unit either way.
+    // An enum is an int32 on the wire. A negative number is never a valid unit.
     else if (tag === UNIT) limit.unit = reader.uint32() | 0;
     else reader.skip(tag);
   }
 }
 
-/** The number in a `google.protobuf.UInt64Value`; undefined where it is not written. */
+/** Reads a `google.protobuf.UInt64Value`. Undefined if its number is absent. */
 function decodeWrapped(): number | undefined {
   const { end } = reader;
   let value: number | undefined;

@@ -1,6 +1,6 @@
 import type { Entry } from "./messages.ts";
 
-/** A text that is not a list of pairs. */
+/** A text that is not a list of key=value pairs. */
 export class EntriesTextError extends Error {
   override readonly name = "EntriesTextError";
   readonly code = "MALFORMED_ENTRIES";

@@ -11,13 +11,13 @@ import {
 } from "./request-limits.ts";
 import { unitNames } from "./units.ts";
 
-/** A text that is not the proto3 JSON form of a request. The message names the field and what would be right. */
+/** A text that is not the proto3 JSON form of a request. The message names the field and what it must be. */
 export class JsonRequestError extends Error {
   override readonly name = "JsonRequestError";
   readonly code = "MALFORMED_JSON";
-  /** Where: `descriptors[0].entries[1].key`; empty for the body as a whole. */
+  /** Such as `descriptors[0].entries[1].key`; empty for the whole body. */
   readonly field: string;
-  /** The message without the field. */
+  /** The message without the field's name. */
   readonly problem: string;
   constructor(field: string, problem: string) {
     super(field === "" ? problem : `${field}: ${problem}`);
@@ -27,7 +27,7 @@ export class JsonRequestError extends Error {
 }
 
 /**
- * Reads a request from bytes that should be its JSON, whatever their content type says (`curl -d` sends a form's).
+ * Reads a request from bytes of JSON. Callers ignore the content type, because `curl -d` sends that of a form.
  * @throws {JsonRequestError}
  * @throws {OversizedRequestError} above `limits`
  */
@@ -35,7 +35,7 @@ export function requestFromJsonBytes(bytes: Uint8Array, limits: RequestLimits): 
   return requestFromJson(parse(bytes, limits), limits);
 }
 
-/** A text with more members than a request can have is refused before it is parsed. */
+/** Refuses a text with more members than a request can have before it parses them. */
 function parse(bytes: Uint8Array, limits: RequestLimits): unknown {
   try {
     return parseJson(bytes, jsonLimitsOf(limits));
@@ -50,8 +50,8 @@ function parse(bytes: Uint8Array, limits: RequestLimits): unknown {
 type Fields = Record<string, unknown>;
 
 /**
- * Reads a request from a parsed JSON value by the proto3 JSON mapping: lowerCamel and original names, numbers also
- * as text, enums by name or number, null for the default. Unknown fields are refused.
+ * Reads a request from a parsed JSON value by the proto3 JSON mapping: lowerCamel and original names, numbers also as
+ * strings, enums by name or number, null for the default. Refuses unknown fields.
  * @throws {JsonRequestError}
  */
 export function requestFromJson(
@@ -134,7 +134,7 @@ function known(fields: Fields, at: string, names: readonly string[]): void {
     const shown = name.length > 64 ? `${name.slice(0, 64)}...` : name;
     throw new JsonRequestError(
       at === "" ? shown : `${at}.${shown}`,
-      `is not a field here; the fields are ${readable}`,
+      `is an unknown field; the fields are ${readable}`,
     );
   }
 }
@@ -143,7 +143,7 @@ function pick(fields: Fields, camel: string, original: string, at: string): unkn
   if (Object.hasOwn(fields, camel) && Object.hasOwn(fields, original)) {
     throw new JsonRequestError(
       at === "" ? camel : `${at}.${camel}`,
-      `is given twice, as ${camel} and as ${original}`,
+      `is present twice, as ${camel} and as ${original}`,
     );
   }
   return Object.hasOwn(fields, camel) ? fields[camel] : fields[original];
@@ -167,10 +167,10 @@ function bool(value: unknown, at: string): boolean {
   return value;
 }
 
-/** Characters of a number that is written as text. A text of a megabyte of digits stalls `BigInt` for 300 ms. */
+/** Characters of a number in a string. A string of a megabyte of digits blocks `BigInt` for 300 ms. */
 const LONGEST_NUMBER = 64;
 
-/** An unsigned number below or equal to `maximum`, cut to 2^53 - 1; undefined where it is absent. */
+/** Reads an unsigned number up to `maximum`, capped at 2^53 - 1. Undefined if it is absent. */
 function uint(value: unknown, at: string, maximum: number): number | undefined {
   if (value === undefined || value === null) return undefined;
   const isText =
@@ -184,7 +184,7 @@ function uint(value: unknown, at: string, maximum: number): number | undefined {
   return Math.min(number, Number.MAX_SAFE_INTEGER);
 }
 
-/** 2^64 - 1 and its neighbours round up to 2^64 as a JavaScript number; as text they can be told apart. */
+/** 2^64 - 1 and its neighbours round up to 2^64 as JavaScript numbers. As strings they are distinct. */
 function isLastUint64(value: unknown): boolean {
   return typeof value === "string" && /^\d+$/.test(value) && BigInt(value) < 2n ** 64n;
 }
@@ -203,7 +203,7 @@ function unit(value: unknown, at: string): number {
   return number;
 }
 
-/** Of a text in a message. */
+/** Characters of a value in an error message. */
 const LONGEST_SHOWN = 40;
 
 function kind(value: unknown): string {

@@ -1,7 +1,7 @@
 import type { JsonLimits } from "@tollway/waymark";
 import { Code, type RateLimitResponse } from "./messages.ts";
 
-/** How many parts a request may have. The decoders check before they allocate anything for a part. */
+/** Limits on the parts of a request. The decoders check them before they allocate anything for a part. */
 export interface RequestLimits {
   /** `MAX_DESCRIPTORS` */
   readonly descriptors: number;
@@ -18,18 +18,16 @@ export class OversizedRequestError extends Error {
 }
 
 export function tooManyDescriptors({ descriptors }: RequestLimits): OversizedRequestError {
-  return new OversizedRequestError(
-    `the request has more than ${descriptors} descriptors, the limit (MAX_DESCRIPTORS)`,
-  );
+  return new OversizedRequestError(`the request has more than ${descriptors} descriptors (MAX_DESCRIPTORS)`);
 }
 
 export function tooManyEntries({ entries }: RequestLimits, descriptor: number): OversizedRequestError {
   return new OversizedRequestError(
-    `descriptor ${descriptor} has more than ${entries} entries, the limit (MAX_ENTRIES_PER_DESCRIPTOR)`,
+    `descriptor ${descriptor} has more than ${entries} entries (MAX_ENTRIES_PER_DESCRIPTOR)`,
   );
 }
 
-/** The answer to a request above a limit under `OVERSIZED_REQUEST=deny`. Its descriptors are not known. */
+/** The response to a request above a limit under `OVERSIZED_REQUEST=deny`. The descriptors are not known. */
 export const deniedResponse: RateLimitResponse = Object.freeze({
   overallCode: Code.OVER_LIMIT,
   statuses: [],
@@ -37,10 +35,10 @@ export const deniedResponse: RateLimitResponse = Object.freeze({
   dynamicMetadata: undefined,
 });
 
-/** Of one object: each field of a descriptor under both of its names, and room for a message about an unknown one. */
+/** Members of one object: each field of a descriptor under both of its names, and one unknown field, so that the error can name it. */
 const MOST_MEMBERS = 16;
 
-/** As much JSON as a request within the limits can have: the fields of `protocol/json-request.ts`. */
+/** Limits on JSON that a request within the limits cannot exceed; for the fields of `protocol/json-request.ts`. */
 export function jsonLimitsOf({ descriptors, entries }: RequestLimits): JsonLimits {
   return {
     objectMembers: MOST_MEMBERS,

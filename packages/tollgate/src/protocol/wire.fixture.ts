@@ -1,4 +1,4 @@
-/** Writes length-delimited and number fields as they are told, also what no proper encoder would. For tests. */
+/** Writes length-delimited and number fields, also sequences that no correct encoder writes. For tests. */
 export class WireWriter {
   readonly #parts: Buffer[] = [];
 

@@ -17,7 +17,7 @@ interface HttpOptions {
   readonly log: Logger;
 }
 
-/** Opens the HTTP port. Rejects where it cannot be had, or its certificates cannot be used. */
+/** Opens the HTTP port. Rejects if the port cannot be bound or its certificates cannot be used. */
 export async function openHttp(options: HttpOptions): Promise<Omit<HttpListener, "replaceCertificates">> {
   const { settings, handler, health, tracing, statistics, log } = options;
   const { host, port, tls } = settings;

@@ -3,7 +3,7 @@ import type { DecisionOptions } from "../decision/decide.ts";
 import type { GrpcListenerOptions } from "../listeners/grpc-listener.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** What the decision is told of the settings. */
+/** The settings of the decision. */
 export function decisionOptions({ decision, store, objcache }: Settings): DecisionOptions {
   return {
     cacheKeyPrefix: decision.cacheKeyPrefix,
@@ -17,7 +17,7 @@ export function decisionOptions({ decision, store, objcache }: Settings): Decisi
   };
 }
 
-/** What the gRPC listener is told of the settings, apart from where it is. */
+/** The settings of the gRPC listener, except for its address. */
 export function grpcListenerOptions(
   { grpc, requests }: Settings,
   threads: number,

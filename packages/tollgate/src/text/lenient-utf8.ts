@@ -1,15 +1,15 @@
 /**
- * Text from callers that may hold bytes which are not UTF-8. In this process such a byte is a lone surrogate, U+DC80 to
- * U+DCFF, as in Python's `surrogateescape` (PEP 383). No valid text has one, so that different bytes never become
- * the same text: matching, caches and counters need no rule of their own. Text leaves the process through
- * `printable` or as a part of a cache key, which write the bytes out.
+ * Text from callers may contain bytes that are not UTF-8. In this process such a byte is a lone surrogate from U+DC80 to
+ * U+DCFF, as in Python's `surrogateescape` (PEP 383). Valid text has no lone surrogates, so different bytes always have
+ * different texts, and matching, caches and counters need no special case. Text leaves the process through `printable`
+ * or in a cache key; both write the original bytes in an escaped form.
  */
 import { textOfUnits, unitsFor } from "./unit-scratch.ts";
 
-/** What a byte that is not UTF-8 is added to. */
+/** A byte that is not UTF-8 becomes the code unit ESCAPE + byte. */
 const ESCAPE = 0xdc00;
 
-/** Decodes `bytes[start, end)`. A byte that belongs to no valid sequence becomes a lone surrogate. */
+/** Decodes `bytes[start, end)`. A byte outside of a valid sequence becomes a lone surrogate. */
 export function decodeLeniently(bytes: Uint8Array, start: number, end: number): string {
   const units = unitsFor(end - start);
   let length = 0;
@@ -34,7 +34,7 @@ export function decodeLeniently(bytes: Uint8Array, start: number, end: number): 
   return textOfUnits(units, length);
 }
 
-/** Writes a code point as UTF-16. Returns where the next one goes. */
+/** Writes a code point as UTF-16. Returns the next position. */
 export function addPoint(units: Uint16Array, length: number, point: number): number {
   if (point < 0x10000) {
     units[length] = point;
@@ -45,13 +45,13 @@ export function addPoint(units: Uint16Array, length: number, point: number): num
   return length + 2;
 }
 
-/** How many bytes the valid sequence has that begins with a byte from C2 to F4; 0 where there is none (Unicode 16, table 3-7). */
+/** The length of the sequence that starts with a byte from C2 to F4; 0 if it is not valid (Unicode 16, table 3-7). */
 function sequenceSize(bytes: Uint8Array, at: number, end: number): number {
   const first = bytes[at]!;
   const size = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
   if (at + size > end) return 0;
   const second = bytes[at + 1]!;
-  // Neither longer than needed, nor a surrogate, nor above U+10FFFF.
+  // Rejects overlong sequences, surrogates, and code points above U+10FFFF.
   const low = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
   const high = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
   if (second < low || second > high) return 0;
@@ -60,8 +60,8 @@ function sequenceSize(bytes: Uint8Array, at: number, end: number): number {
 }
 
 /**
- * Text of a JSON string. A lone surrogate, which JSON can write and UTF-8 cannot, stands for the three bytes that an
- * encoder without a check would send; over gRPC those bytes are not UTF-8 either.
+ * Escapes the lone surrogates of a JSON string. JSON can express them, UTF-8 cannot. Each becomes the three bytes that an
+ * encoder without a check would send, escaped like all bytes that are not UTF-8, so the text is the same over gRPC.
  */
 export function escapeLoneSurrogates(text: string): string {
   if (text.isWellFormed()) return text;
@@ -76,7 +76,7 @@ export function escapeLoneSurrogates(text: string): string {
   return textOfUnits(units, length);
 }
 
-/** Whether a lone surrogate stands for a byte; its lower eight bits are the byte. */
+/** Whether a code unit is an escaped byte. Its lower eight bits are the byte. */
 export function isEscaped(surrogate: number): boolean {
   return surrogate >= ESCAPE + 0x80 && surrogate <= ESCAPE + 0xff;
 }
@@ -85,7 +85,7 @@ export function isSurrogate(point: number): boolean {
   return point >= 0xd800 && point <= 0xdfff;
 }
 
-/** The three bytes in which an encoder without a check writes a surrogate. */
+/** The three bytes that an encoder without a check writes for a surrogate. */
 export function bytesOfSurrogate(point: number): readonly number[] {
   return [0xe0 | (point >>> 12), 0x80 | ((point >>> 6) & 0x3f), 0x80 | (point & 0x3f)];
 }

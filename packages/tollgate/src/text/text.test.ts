@@ -12,7 +12,7 @@ import { printable, printableData } from "./printable.ts";
 
 const decode = (...bytes: number[]) => decodeLeniently(Uint8Array.from(bytes), 0, bytes.length);
 
-/** Bytes that often are, or nearly are, UTF-8. */
+/** Bytes that are often valid or nearly valid UTF-8. */
 const anyBytes = fc
   .array(
     fc.oneof(
@@ -26,7 +26,7 @@ const anyBytes = fc
   )
   .map((parts) => Buffer.concat(parts.map((part) => Uint8Array.from(part))));
 
-/** The way back: the bytes that a text was decoded from. */
+/** The inverse of decoding: the bytes of a text. */
 function encode(text: string): Buffer {
   const bytes = [...text].map((character) => {
     const point = character.codePointAt(0)!;
@@ -36,7 +36,7 @@ function encode(text: string): Buffer {
   return Buffer.concat(bytes);
 }
 
-test("different bytes never become the same text: every text leads back to its bytes", () => {
+test("different bytes have different texts: every text can be encoded to its bytes again", () => {
   fc.assert(
     fc.property(anyBytes, (bytes) => {
       const text = decodeLeniently(bytes, 0, bytes.length);
@@ -50,7 +50,7 @@ test("different bytes never become the same text: every text leads back to its b
   );
 });
 
-test("valid UTF-8 is the text that it always was, and no valid text has an escape", () => {
+test("valid UTF-8 decodes to the usual text, which has no escapes", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), fc.nat(3), (raw, before) => {
       const text = raw.toWellFormed();
@@ -64,9 +64,9 @@ test("valid UTF-8 is the text that it always was, and no valid text has an escap
 
 const decoded: [string, number[], string, string][] = [
   ["a header value", [0x6d, 0xff, 0xfe], "m\udcff\udcfe", "m\\xFF\\xFE"],
-  ["a sequence that breaks off", [0xe2, 0x82], "\udce2\udc82", "\\xE2\\x82"],
-  ["a broken sequence before a letter", [0xe2, 0x82, 0x61], "\udce2\udc82a", "\\xE2\\x82a"],
-  ["a sequence that is longer than needed", [0xc0, 0xaf], "\udcc0\udcaf", "\\xC0\\xAF"],
+  ["an incomplete sequence", [0xe2, 0x82], "\udce2\udc82", "\\xE2\\x82"],
+  ["an incomplete sequence before a letter", [0xe2, 0x82, 0x61], "\udce2\udc82a", "\\xE2\\x82a"],
+  ["an overlong sequence", [0xc0, 0xaf], "\udcc0\udcaf", "\\xC0\\xAF"],
   ["a surrogate", [0xed, 0xa0, 0x80], "\udced\udca0\udc80", "\\xED\\xA0\\x80"],
   ["above U+10FFFF", [0xf4, 0x90, 0x80, 0x80], "\udcf4\udc90\udc80\udc80", "\\xF4\\x90\\x80\\x80"],
   ["a pair before a byte", [0xf0, 0x9f, 0x98, 0x80, 0x80], "\u{1f600}\udc80", "\u{1f600}\\x80"],
@@ -79,13 +79,13 @@ for (const [name, bytes, text, shown] of decoded) {
   });
 }
 
-test("a lone surrogate of JSON is the bytes that an encoder without a check sends", () => {
+test("a lone surrogate in JSON becomes the bytes that an encoder without a check sends", () => {
   assert.equal(escapeLoneSurrogates("a\ud800b"), decode(0x61, 0xed, 0xa0, 0x80, 0x62));
-  assert.equal(escapeLoneSurrogates("\udcff"), decode(0xed, 0xb3, 0xbf), "and never the byte FF");
+  assert.equal(escapeLoneSurrogates("\udcff"), decode(0xed, 0xb3, 0xbf), "not the byte FF");
   assert.equal(escapeLoneSurrogates("\u{1f600}\udfff"), `\u{1f600}${decode(0xed, 0xbf, 0xbf)}`);
 });
 
-test("different JSON texts stay different, and stay different from all valid text", () => {
+test("different JSON texts remain different from each other and from all valid text", () => {
   const text = fc.string({
     unit: fc.constantFrom("a", "\ud800", "\udc80", "\udfff", "\u{1f600}"),
     maxLength: 4,
@@ -98,7 +98,7 @@ test("different JSON texts stay different, and stay different from all valid tex
   );
 });
 
-test("what is shown is always valid UTF-8", () => {
+test("printable text is always valid UTF-8", () => {
   fc.assert(
     fc.property(
       fc.string({ unit: fc.constantFrom("\\", "x", "F", "\ud83d", "\udcff", "\ude00") }),

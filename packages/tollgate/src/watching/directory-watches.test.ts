@@ -41,7 +41,7 @@ async function seen(path: string): Promise<void> {
   while (!events.includes(path)) await new Promise<void>((resolve) => (wake = resolve));
 }
 
-test("a directory that was removed and made again is watched again after an update", {
+test("a directory that was removed and created again is watched after an update", {
   timeout: 20_000,
 }, async () => {
   const directory = join(root, "d");
@@ -59,7 +59,7 @@ test("a directory that was removed and made again is watched again after an upda
   await seen(join(directory, "file"));
 });
 
-test("a directory that cannot be looked up is a message, and is watched when it can be", {
+test("an unreadable directory yields a message, and is watched once it is readable", {
   timeout: 20_000,
 }, async () => {
   const directory = join(root, "d");

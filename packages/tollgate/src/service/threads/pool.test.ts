@@ -31,7 +31,7 @@ const message = encodeRequest({
   hitsAddend: 0,
 });
 
-/** Asks on a connection of its own; resolves with what is left, read from the bytes of the answer. */
+/** Sends a request on a new connection. Resolves with the remaining hits, read from the bytes of the response. */
 async function ask(address: string): Promise<void> {
   const client = new Client(address, credentials.createInsecure(), { "grpc.use_local_subchannel_pool": 1 });
   try {
@@ -51,11 +51,11 @@ async function ask(address: string): Promise<void> {
   }
 }
 
-test("a thread that dies is replaced, and what it had counted stays counted", {
+test("a thread that dies is replaced, and its counts are kept", {
   timeout: scaled(60_000),
 }, async (t) => {
   assert.equal(decodeRequest(message, 0, message.length).domain, "d");
-  // The pool keeps its threads to itself; each of them is told something as it starts or ends.
+  // The pool's threads are private. The test finds each by its event listeners.
   const workers = new Set<Worker>();
   t.mock.method(Worker.prototype, "on", function (this: Worker, ...args: Parameters<Worker["on"]>) {
     workers.add(this);
@@ -97,7 +97,7 @@ test("a thread that dies is replaced, and what it had counted stays counted", {
         await exit;
       }),
     );
-    // Both are gone; calls get through again once their successors listen.
+    // Both threads have ended. Calls succeed again when their replacements listen.
     let answered = 0;
     for (let attempt = 0; attempt < 400 && answered < 10; attempt++) {
       try {
@@ -130,7 +130,7 @@ test("a thread that dies is replaced, and what it had counted stays counted", {
   }
 });
 
-test("a message that fails in a thread does not end the thread", { timeout: 60_000 }, async () => {
+test("an error in a message handler does not end the thread", { timeout: 60_000 }, async () => {
   const lines: string[] = [];
   const log = createLogger({
     writer: { dropped: 0, write: (line) => void lines.push(line), flush: async () => {} },
@@ -154,7 +154,7 @@ test("a message that fails in a thread does not end the thread", { timeout: 60_0
     invalidations: undefined,
   });
   try {
-    // The listeners are without TLS, so no thread can take certificates.
+    // The listeners have no TLS, so replaceCertificates throws in every thread.
     pool.replaceCertificates({ cert: "", key: "", ca: undefined });
     await pool.collect();
     for (let call = 0; call < 4; call++) await ask(pool.address);

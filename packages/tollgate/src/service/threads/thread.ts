@@ -1,4 +1,4 @@
-/** A thread that serves gRPC. Started by the pool with a {@link ThreadStart}; ends when it has drained. */
+/** A thread that serves gRPC. The pool starts it with a {@link ThreadStart}; it exits after a drain. */
 import { parentPort, workerData } from "node:worker_threads";
 import { EmbeddedStore } from "../../counters/embedded/embedded-store.ts";
 import { Invalidations } from "../../counters/invalidations.ts";
@@ -8,11 +8,11 @@ import { createLogger } from "../../observe/log.ts";
 import { logWarnings } from "../../observe/warnings.ts";
 import { IndexedRuleSet } from "../../rules/rule-set.ts";
 import { loadSettings } from "../../settings/load.ts";
+import { createRateLimitHandler } from "../create-handler.ts";
 import { divideSettings } from "../divide.ts";
 import { grpcListenerOptions } from "../mapping.ts";
-import { createRateLimitHandler } from "../rate-limit-handler.ts";
+import { openTracing } from "../open-tracing.ts";
 import { openStore } from "../stores.ts";
-import { openTracing } from "../tracing.ts";
 import type { FromThread, ThreadStart, ToThread } from "./messages.ts";
 import { ThreadStatistics } from "./thread-statistics.ts";
 
@@ -30,12 +30,13 @@ async function serve(): Promise<void> {
   const statistics = new ThreadStatistics(settings.stats.maxDynamicKeys, (timer, durations) =>
     send({ kind: "durations", timer, durations }),
   );
-  // The main thread says what becomes of the health; here it is only passed on.
+  // The main thread decides the health. This one only serves it.
   const tracing = await openTracing(settings, log);
   const health = createHealth(createLogger({ level: "panic" }));
   const overall = health.component("service", start.healthy ? undefined : "the service is not healthy");
   const embedded = start.embedded && EmbeddedStore.attach(start.embedded);
-  const component = (name: string) => (fault: string | undefined) => send({ kind: "component", name, fault });
+  const createReporter = (name: string) => (fault: string | undefined) =>
+    send({ kind: "component", name, fault });
   const { store } = await openStore(settings, {
     statistics,
     log,
@@ -43,7 +44,7 @@ async function serve(): Promise<void> {
     parts: start.parts,
     embedded,
     invalidations: start.invalidations && new Invalidations(start.invalidations),
-    component,
+    createReporter,
   });
   let rules = start.rules && new IndexedRuleSet(start.rules);
   const handler = createRateLimitHandler(settings, store, () => rules, statistics, log);
@@ -81,7 +82,7 @@ async function serve(): Promise<void> {
   async function profile(asked: Extract<ToThread, { kind: "profile" }>): Promise<void> {
     const { sampleThread } = await import("../../observe/profiling/profiler.ts");
     const samples = await sampleThread(asked.profile, asked.seconds).catch((error: unknown) => {
-      log.error(`a thread could not be profiled: ${String(error)}`);
+      log.error(`cannot profile a thread: ${String(error)}`);
       return [];
     });
     send({ kind: "samples", number: asked.number, samples });

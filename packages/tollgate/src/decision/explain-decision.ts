@@ -9,20 +9,19 @@ import type { Match, RuleSet } from "../rules/rule.ts";
 import { printableData } from "../text/printable.ts";
 import { cacheKeyStem } from "./cache-key.ts";
 import type { DecisionOptions } from "./decide.ts";
-import { DecisionError } from "./errors.ts";
-import { hitsOf } from "./hits.ts";
-import { nearLimit } from "./near-limit.ts";
+import { DecisionError } from "./decision-error.ts";
 import { overallCode, refusals } from "./overall.ts";
+import { signedHits } from "./prepare.ts";
 import { replaced } from "./replaces.ts";
 import { checkUnit } from "./resolve.ts";
 import { newStatus, UNLIMITED_REMAINING } from "./scratch.ts";
-import { tally } from "./tally.ts";
+import { nearLimit, tally } from "./tally.ts";
 import { secondsUntilReset, windowStart } from "./window.ts";
 
-/** Why one descriptor would be answered as it would. */
+/** Explains the answer to one descriptor. */
 export interface DescriptorExplanation extends Explanation {
   readonly hits: number;
-  /** Whether another matching rule replaces this one: it is neither counted nor answered. */
+  /** Another matching rule replaces this one: its limit is neither counted nor reported. */
   readonly replaced: boolean;
   readonly cacheKey?: string;
   readonly window?: {
@@ -32,7 +31,7 @@ export interface DescriptorExplanation extends Explanation {
     readonly end: number;
     readonly secondsUntilReset: number;
   };
-  /** What the store holds now; absent where nothing is counted. */
+  /** The current count; absent if nothing is counted. */
   readonly count?: number;
   readonly answer: { readonly code: string; readonly limitRemaining: number };
 }
@@ -43,7 +42,7 @@ export interface DecisionExplanation {
 }
 
 /**
- * Explains what a call would be answered now, and why. Looks at counters, and counts nothing.
+ * Explains how a call would be answered now, and why. Reads counters without incrementing them.
  * @throws {DecisionError | StoreError}
  */
 export async function explainDecision(
@@ -75,7 +74,9 @@ export async function explainDecision(
   const counts = looks.filter((look) => look !== undefined);
   if (counts.length > 0) await store.count({ counts, holdBack: HoldBack.NEVER, now, deadline: 0 });
 
-  const results = looks.map((look, index) => look && { ...look, hits: signedHits(request, index) });
+  const results = looks.map(
+    (look, index) => look && { ...look, hits: signedHits(request.descriptors[index]!, request) },
+  );
   countTogether(
     results.filter((result) => result !== undefined),
     counts,
@@ -107,7 +108,7 @@ export async function explainDecision(
       const { code, limitRemaining } = statuses[index]!;
       return {
         ...explainMatch(ruleSet, domain, descriptor.entries, descriptor.limit),
-        hits: signedHits(request, index),
+        hits: signedHits(descriptor, request),
         replaced: dropped[index]!,
         ...(look !== undefined && {
           cacheKey: look.stem + look.windowStart,
@@ -133,12 +134,6 @@ const nothing: RuleStatistics = {
   shadowMode: 0,
   overLimitWithLocalCache: 0,
 };
-
-function signedHits(request: RateLimitRequest, index: number): number {
-  const descriptor = request.descriptors[index]!;
-  const hits = hitsOf(descriptor, request);
-  return descriptor.isNegativeHits && hits > 0 ? -hits : hits;
-}
 
 function lookFor(
   match: Match | undefined,

@@ -1,10 +1,10 @@
 export type DecisionErrorCode =
-  /** The request itself is wrong. */
+  /** The request is invalid. */
   | "INVALID_ARGUMENT"
-  /** There is nothing to decide with yet. */
+  /** No rules are loaded yet. */
   | "UNAVAILABLE";
 
-/** A request that could not be decided. The message is meant for the caller. */
+/** A request that could not be decided. Callers see the message. */
 export class DecisionError extends Error {
   override readonly name = "DecisionError";
   readonly code: DecisionErrorCode;

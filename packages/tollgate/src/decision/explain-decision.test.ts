@@ -5,7 +5,7 @@ import { codeNames } from "../protocol/units.ts";
 import { loadRules } from "../rules/load.ts";
 import { descriptor, MapStatistics, MapStore, plainOptions, request } from "./decide.fixture.ts";
 import { Decider, type DecisionOptions } from "./decide.ts";
-import { explainDecision } from "./explain.ts";
+import { explainDecision } from "./explain-decision.ts";
 
 const now = 1_783_296_005_250;
 
@@ -40,7 +40,7 @@ function setUp(options: Partial<DecisionOptions> = {}) {
   };
 }
 
-describe("an explanation foretells the answer, and counts nothing", () => {
+describe("an explanation predicts the answer and counts nothing", () => {
   const requests: [string, RateLimitRequest][] = [
     ["one", request(descriptor("two"))],
     ["several, all within", request(descriptor("two"), descriptor("left"))],
@@ -48,7 +48,7 @@ describe("an explanation foretells the answer, and counts nothing", () => {
     ["one in shadow mode that exceeds", request(descriptor("two"), descriptor("shadow"))],
     ["a quota with another one left", request(descriptor("two"), descriptor("quota"), descriptor("left"))],
     ["the only quota", request(descriptor("two"), descriptor("quota"))],
-    ["a look", request(descriptor("two", { hitsAddend: 0 }), descriptor("none", { hitsAddend: 0 }))],
+    ["a read", request(descriptor("two", { hitsAddend: 0 }), descriptor("none", { hitsAddend: 0 }))],
     ["a refund", request(descriptor("two", { hitsAddend: 3, isNegativeHits: true }), descriptor("none"))],
   ];
   for (const stopIncrementing of [false, true])
@@ -66,7 +66,7 @@ describe("an explanation foretells the answer, and counts nothing", () => {
         }
       });
 
-  test("it shows the key as it is stored", async () => {
+  test("an explanation shows the stored key", async () => {
     const { explain } = setUp({ longestKey: 250, cacheKeyPrefix: "p:" });
     const long = { ...descriptor("two"), entries: [{ key: "two", value: "x".repeat(300) }] };
     const { descriptors } = await explain(request(descriptor("two"), long));

@@ -7,7 +7,7 @@ import type { RuleSet } from "../rules/rule.ts";
 import type { Settings } from "../settings/settings.ts";
 import { decisionOptions } from "./mapping.ts";
 
-/** What answers calls in one thread: the decision over a store, and what is said of failures. */
+/** Creates the handler of one thread: a decider over the thread's store, with the limits on requests. */
 export function createRateLimitHandler(
   settings: Settings,
   store: CounterStore,

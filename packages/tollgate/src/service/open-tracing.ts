@@ -3,12 +3,12 @@ import { noTracing, startTracing, type Tracing } from "../observe/tracing/tracin
 import type { Environment } from "../settings/reading.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** Tracing as the settings ask for it; off costs a comparison a call, and loads nothing. */
+/** Opens tracing. If it is off, it costs one comparison for each call and loads no code. */
 export async function openTracing({ tracing }: Settings, log: Logger): Promise<Tracing> {
   return tracing === undefined ? noTracing : startTracing({ ...tracing, log });
 }
 
-/** The environment for threads: an instance id that was made by chance is the same in all of them. */
+/** The environment for the threads, with the instance id: a random one must be the same in all of them. */
 export function withInstanceId(environment: Environment, { tracing }: Settings): Environment {
   if (tracing === undefined) return environment;
   return { ...environment, TRACING_SERVICE_INSTANCE_ID: tracing.serviceInstanceId };

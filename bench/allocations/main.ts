@@ -15,7 +15,7 @@ const ALLOWED = 1.1;
 export function measureAllocations(): Record<string, number> {
   // A young generation so large that nothing is collected while bytes are counted.
   const flags = ["--expose-gc", "--max-semi-space-size=512", "--min-semi-space-size=512"];
-  const output = execFileSync(process.execPath, [...flags, join(import.meta.dirname, "allocations.ts")], {
+  const output = execFileSync(process.execPath, [...flags, join(import.meta.dirname, "measure.ts")], {
     encoding: "utf8",
   });
   return JSON.parse(output) as Record<string, number>;

@@ -7,13 +7,14 @@ export interface PacedAnswersOptions {
   /** Monotonic milliseconds. */
   readonly now: () => number;
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  /** Ends with the stream: nothing is sent afterwards. */
+  /** Aborts when the stream ends. Nothing is sent afterwards. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Spaces the answers on one stream. Some servers push a set again as soon as they read its refusal: without a pause
- * between refusals, both sides would repeat that at full speed. The time since the last answer counts as a pause.
+ * Spaces the answers on one stream. Some servers send a set again as soon as they read its refusal. Without a pause
+ * between refusals, both sides would repeat that at full speed. The time since the last answer counts as part of the
+ * pause.
  */
 export class PacedAnswers {
   readonly #options: PacedAnswersOptions;
@@ -22,7 +23,7 @@ export class PacedAnswers {
     Math.random,
   );
   #notBefore = Number.NEGATIVE_INFINITY;
-  /** The answer that waits, and the end of its wait. */
+  /** The pending answer. */
   #waiting: (() => void) | undefined;
   #stop = new AbortController();
 
@@ -30,7 +31,7 @@ export class PacedAnswers {
     this.#options = options;
   }
 
-  /** Sends the first answer to a new set. A waiting answer is dropped: it is about an older set. */
+  /** Sends the first answer to a new set at once. Drops a pending answer, which belongs to an older set. */
   sendNow(send: () => void): void {
     this.#waiting = undefined;
     this.#stop.abort();
@@ -39,7 +40,7 @@ export class PacedAnswers {
     send();
   }
 
-  /** Sends an answer when the pause since the last one is over. It replaces a waiting answer. */
+  /** Sends an answer after the pause since the last one. Replaces a pending answer. */
   send(send: () => void): void {
     const isWaiting = this.#waiting !== undefined;
     this.#waiting = send;

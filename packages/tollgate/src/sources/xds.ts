@@ -4,9 +4,8 @@ import { Throttle, withCount } from "../observe/throttle.ts";
 import { type Diagnostic, formatDiagnostic } from "../rules/diagnostic.ts";
 import { loadResources } from "../rules/load.ts";
 import { Backoff, type BackoffOptions } from "./backoff.ts";
-import { diagnose } from "./diagnose.ts";
 import { PacedAnswers } from "./paced-answers.ts";
-import type { RuleSource, SourceEvents } from "./source.ts";
+import { diagnose, type RuleSource, type SourceEvents } from "./source.ts";
 import type { XdsConnectionOptions, XdsStream } from "./xds-stream.ts";
 
 export interface XdsSourceOptions extends XdsConnectionOptions {
@@ -16,7 +15,7 @@ export interface XdsSourceOptions extends XdsConnectionOptions {
   /** `MERGE_DOMAIN_CONFIG` */
   readonly mergeDomains: boolean;
   readonly log: Logger;
-  /** Waits so many milliseconds, or until the signal. Default: a timer. */
+  /** Waits for a number of milliseconds or until the signal aborts. Default: a timer. */
   readonly wait?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** Default `Math.random`. */
   readonly random?: () => number;
@@ -24,7 +23,7 @@ export interface XdsSourceOptions extends XdsConnectionOptions {
   readonly now?: () => number;
 }
 
-/** What speaks to the server. Loaded when a source starts: it would cost every other start some 45 ms and its memory. */
+/** Loaded when a source starts. Loading takes about 45 ms and memory, which other deployments save. */
 type Messages = typeof import("./xds-messages.ts");
 type Response = ReturnType<Messages["decodeResponse"]>;
 
@@ -33,22 +32,22 @@ async function waitOnTimer(milliseconds: number, signal: AbortSignal): Promise<v
 }
 
 /**
- * Rules from a management server: the aggregated discovery service, state of the world. What the server sends is
- * loaded and acknowledged, or refused and kept out; a lost stream is opened again after a wait.
+ * Loads rules from a management server (aggregated discovery service, state of the world). Acknowledges valid sets and
+ * refuses invalid ones. Opens a new stream after a delay if the stream is lost.
  */
 export class XdsSource implements RuleSource {
   readonly #options: XdsSourceOptions;
   readonly #events: SourceEvents;
   readonly #backoff: Backoff;
   readonly #stopping = new AbortController();
-  /** The version last accepted; empty for none. */
+  /** The last accepted version; empty for none. */
   #version = "";
   /** The errors of the last refused set, as logged; empty after an accepted set. */
   #refusal = "";
   readonly #repeats: Throttle;
   readonly #otherTypes: Throttle;
   #running: Promise<void> = Promise.resolve();
-  /** Ends what the source is at, an attempt or the wait after one, so that the next attempt begins. */
+  /** Aborts the current attempt or the delay after it. The next attempt follows at once. */
   #attemptAbort = new AbortController();
 
   constructor(options: XdsSourceOptions, events: SourceEvents) {
@@ -63,7 +62,7 @@ export class XdsSource implements RuleSource {
     this.#running = this.#run();
   }
 
-  /** Opens a new stream at once and asks for everything, whatever version is in force. */
+  /** Opens a new stream at once and requests all resources, even if the version is unchanged. */
   reload(): void {
     this.#version = "";
     this.#refusal = "";
@@ -88,13 +87,13 @@ export class XdsSource implements RuleSource {
       if (signal.aborted) continue;
       const pause = this.#backoff.next();
       log.error(
-        `the management server '${serverUrl}' is away: ${reason}; trying again in ${Math.round(pause)} ms`,
+        `the management server '${serverUrl}' is unavailable: ${reason}; retrying in ${Math.round(pause)} ms`,
       );
       await wait(pause, signal);
     }
   }
 
-  /** Opens a stream and serves it until it ends. Resolves with the reason. */
+  /** Opens a stream and processes its messages until it ends. Resolves with the reason for the end. */
   async #attempt(messages: Messages, signal: AbortSignal): Promise<string> {
     const ended = Promise.withResolvers<string>();
     const over = new AbortController();
@@ -132,8 +131,8 @@ export class XdsSource implements RuleSource {
   }
 
   /**
-   * Loads a response's set, and accepts or refuses it.
-   * @throws {Error} when only a new stream can help
+   * Loads the set in a response and accepts or refuses it.
+   * @throws {Error} if a new stream is required
    */
   #respond(messages: Messages, bytes: Buffer, stream: XdsStream, answers: PacedAnswers): void {
     const { encodeRequest, TYPE_URL } = messages;
@@ -162,18 +161,18 @@ export class XdsSource implements RuleSource {
     else answers.send(answer);
   }
 
-  /** @throws {Error} a message without a nonce can be neither accepted nor refused */
+  /** @throws {Error} if the message is invalid: without its nonce, the set can be neither accepted nor refused */
   #decode(messages: Messages, bytes: Buffer): Response {
     try {
       return messages.decodeResponse(bytes);
     } catch (error) {
-      const message = `a message does not decode as a DiscoveryResponse: ${(error as Error).message}`;
+      const message = `a message cannot be decoded as a DiscoveryResponse: ${(error as Error).message}`;
       this.#events.onError([diagnose("undecodable-resource", this.#options.serverUrl, message)]);
       throw new Error(message, { cause: error });
     }
   }
 
-  /** @returns the errors of a refused set, a line each */
+  /** @returns the errors of a refused set, one per element */
   #load(decoded: ReturnType<Messages["decodeResources"]>): readonly string[] {
     const { mergeDomains } = this.#options;
     const { ruleSet, diagnostics } = loadResources(decoded.resources, { mergeDomains });
@@ -186,7 +185,7 @@ export class XdsSource implements RuleSource {
     return errors;
   }
 
-  /** Logs a refused set. If it has the same errors as the one before, logs only a count, at most once a minute. */
+  /** Logs a refused set. If its errors are unchanged, logs only a count, at most once a minute. */
   #report(refusal: string, diagnostics: readonly Diagnostic[]): void {
     if (refusal !== this.#refusal) {
       this.#refusal = refusal;
@@ -199,7 +198,7 @@ export class XdsSource implements RuleSource {
     if (count === undefined) return;
     const { log, serverUrl } = this.#options;
     log.error(
-      `the management server '${serverUrl}' has sent a set with the same errors ${count} more ${count === 1 ? "time" : "times"}`,
+      `the management server '${serverUrl}' sent a set with the same errors ${count} more ${count === 1 ? "time" : "times"}`,
     );
   }
 }

@@ -3,25 +3,29 @@ import { bool, duration, int, path, port, text } from "../kinds.ts";
 import { list } from "../list-kinds.ts";
 import { computed, optional, setting } from "../setting.ts";
 
-/** The TLS settings of one port. They are named alike for all ports. */
+/** The TLS settings of one port. All ports use the same names after the prefix. */
 function serverTls(prefix: string, protocol: string) {
   return {
     enabled: setting(`${prefix}_SERVER_USE_TLS`, bool, false, `Serves ${protocol} over TLS.`),
     cert: optional(
       `${prefix}_SERVER_TLS_CERT`,
       path,
-      "File with the certificate chain (PEM). Watched: a new pair is used from the next handshake on.",
+      "File with the certificate chain (PEM). The service watches the file and uses a new pair from the next handshake on.",
     ),
-    key: optional(`${prefix}_SERVER_TLS_KEY`, path, "File with the private key (PEM). Watched."),
+    key: optional(
+      `${prefix}_SERVER_TLS_KEY`,
+      path,
+      "File with the private key (PEM). The service watches the file.",
+    ),
     clientCaCert: optional(
       `${prefix}_CLIENT_TLS_CACERT`,
       path,
-      "File with the CA certificates (PEM) that callers' certificates must come from; turns mutual TLS on. Only these CAs are trusted.",
+      "File with the CA certificates (PEM) that verify callers' certificates. Turns mutual TLS on. No other CA is trusted.",
     ),
     clientSan: optional(
       `${prefix}_CLIENT_TLS_SAN`,
       text,
-      `DNS name that a caller's certificate must carry. Needs \`${prefix}_CLIENT_TLS_CACERT\`.`,
+      `DNS name that a caller's certificate must contain. Needs \`${prefix}_CLIENT_TLS_CACERT\`.`,
     ),
   };
 }
@@ -31,7 +35,7 @@ export const http = {
     "HTTP_ENABLED",
     bool,
     true,
-    "Opens the HTTP port (`/json`, `/healthcheck`). Where it is off, the gRPC port opens last: probe `grpc.health.v1.Health` there.",
+    "Opens the HTTP port (`/json`, `/healthcheck`). If it is off, the gRPC port opens last: probe `grpc.health.v1.Health` there.",
   ),
   host: setting("HOST", text, "0.0.0.0", "Address of the HTTP port."),
   port: setting("PORT", port, 8080, "HTTP port; 0 picks a free one."),
@@ -44,19 +48,19 @@ export const grpc = {
   uds: optional(
     "GRPC_UDS",
     path,
-    "Path of a unix socket to serve gRPC on instead of a port. Leave `GRPC_HOST` and `GRPC_PORT` unset then.",
+    "Path of a Unix socket that serves gRPC instead of a port. `GRPC_HOST` and `GRPC_PORT` have no effect then.",
   ),
   maxConnectionAge: setting(
     "GRPC_MAX_CONNECTION_AGE",
     duration("any", Number.MAX_SAFE_INTEGER),
     24 * 3600e3,
-    "Age at which a connection is told to go away (GOAWAY), 10 % more or less by chance; 0 means never.",
+    "Age at which the server sends GOAWAY on a connection, with 10 % random jitter; 0 means never.",
   ),
   maxConnectionAgeGrace: setting(
     "GRPC_MAX_CONNECTION_AGE_GRACE",
     duration("any", Number.MAX_SAFE_INTEGER),
     3600e3,
-    "Time that such a connection has for its open calls before it is closed; 0 means that it is never closed by force.",
+    "Time that such a connection has for its open calls before the server closes it; 0 means no limit.",
   ),
   tls: serverTls("GRPC", "gRPC"),
 };
@@ -68,10 +72,10 @@ export const debug = {
     "DEBUG_ALLOWED_HOSTS",
     list,
     [],
-    "Names that requests to the debug port may have in `Host`, besides IP addresses, `localhost` and `DEBUG_HOST`: a service's name, for example. `*.example.com` allows all names below one, `*` any name.",
+    "Names that the debug port accepts in `Host`, for example a service's name. IP addresses, `localhost` and `DEBUG_HOST` are always accepted. `*.example.com` allows all subdomains of `example.com`; `*` allows any name.",
   ),
   profiles: setting("DEBUG_PROFILES", bool, true, "Serves the profiles under `/debug/pprof/`."),
-  writes: setting("DEBUG_WRITES", bool, true, "Lets `PUT /log-level` change the log level."),
+  writes: setting("DEBUG_WRITES", bool, true, "Allows `PUT /log-level` to change the log level."),
 };
 
 export const lifecycle = {
@@ -79,19 +83,19 @@ export const lifecycle = {
     "DRAIN_DELAY",
     duration("any"),
     0,
-    "Time between SIGTERM, which turns the health bad at once, and the closing of the ports: for load balancers that poll.",
+    "Time between SIGTERM and the closing of the ports. The service is unhealthy during this time, so that load balancers that poll its health stop sending requests.",
   ),
   shutdownTimeout: setting(
     "SHUTDOWN_TIMEOUT",
     duration("above 0"),
     30e3,
-    "The longest that ending may take; calls that are still open then are cut off.",
+    "Longest time that a shutdown may take. Calls that are still open after it are aborted.",
   ),
   workers: computed(
     "WORKERS",
     int(1, 256),
     () => Math.min(8, availableParallelism()),
-    "the cores that the process may use, at most 8",
+    "the number of cores that the process may use, at most 8",
     "Threads that serve gRPC.",
   ),
 };

@@ -16,36 +16,37 @@ import { type TlsTarget, tlsTarget } from "../protocol/tls-target.ts";
 
 /** PEM texts. */
 export interface LimitsTls {
-  /** The service's certificate authority; default: the run time's. */
+  /** The certificate authority of the service; default: the CAs of Node. */
   readonly ca?: string | Buffer;
-  /** This caller's certificate and key, where the service asks for them. */
+  /** This caller's certificate, if the service requires one. */
   readonly cert?: string | Buffer;
+  /** The private key of `cert`. */
   readonly key?: string | Buffer;
-  /** The name that the service's certificate must carry; default: the address's host. */
+  /** The DNS name that the service's certificate must contain; default: the host of the address. */
   readonly serverName?: string;
 }
 
-/** Asks a service over gRPC: one connection, kept. It does not keep a process alive that is otherwise done. */
+/** A gRPC client with one lasting connection. The connection does not keep the process alive. */
 export class RateLimitClient {
   readonly #address: string;
   readonly #timeout: number;
   readonly #client: Client;
 
-  /** @param timeout milliseconds for each question */
+  /** @param timeout milliseconds for each call */
   constructor(address: string, timeout: number, tls: LimitsTls | undefined) {
     this.#address = address;
     this.#timeout = timeout;
     const { verify, channel } = tlsTarget(address, tls?.serverName);
     this.#client = new Client(address, credentialsOf(tls, verify), {
-      // A service that comes back is found within a second, not after grpc-js's two minutes.
+      // Reconnects to a restarted service within a second. The default of grpc-js is up to two minutes.
       "grpc.initial_reconnect_backoff_ms": 100,
       "grpc.max_reconnect_backoff_ms": 1000,
       ...(tls !== undefined && channel),
     });
   }
 
-  /** @throws {Error} that says which service could not be asked, or did not decide, and why */
-  ask(request: RateLimitRequest): Promise<RateLimitResponse> {
+  /** @throws {Error} with the service's address and the reason, if the call fails */
+  shouldRateLimit(request: RateLimitRequest): Promise<RateLimitResponse> {
     return new Promise((resolve, reject) => {
       this.#client.makeUnaryRequest(
         SHOULD_RATE_LIMIT,
@@ -53,8 +54,8 @@ export class RateLimitClient {
         (bytes) => fromBinary(RateLimitResponseSchema, bytes),
         encodeRequest(request),
         { deadline: Date.now() + this.#timeout },
-        (error, answer) =>
-          error === null && answer !== undefined ? resolve(plain(answer)) : reject(this.#failure(error)),
+        (error, response) =>
+          error === null && response !== undefined ? resolve(plain(response)) : reject(this.#failure(error)),
       );
     });
   }
@@ -64,7 +65,7 @@ export class RateLimitClient {
   }
 
   #failure(error: ServiceError | null): Error {
-    const details = (error?.details ?? "there was no answer").replace(/\.? Resolution note: $/, "");
+    const details = (error?.details ?? "no response").replace(/\.? Resolution note: $/, "");
     return new Error(`Tollgate at ${this.#address}: ${details}`, { cause: error });
   }
 }

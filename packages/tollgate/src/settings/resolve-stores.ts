@@ -15,7 +15,7 @@ import type { Values } from "./table.ts";
 
 type InstanceValues = Values["kvstore"]["main"];
 
-/** Which store counts, and what it needs; a store that is asked for by half is a fault. */
+/** Chooses the store and resolves its settings. Incomplete settings of a store are a fault. */
 export function resolveStores(
   values: Values,
   findings: Findings,
@@ -34,7 +34,7 @@ export function resolveStores(
   return { store, kvstore: undefined, objcache: undefined };
 }
 
-/** Leaves room for the rest of a hashed key in the 250 bytes that memcached holds. */
+/** Bytes. memcached keys have at most 250 bytes, and the rest of a hashed key needs space after the prefix. */
 const LONGEST_PREFIX = 150;
 
 function checkPrefix(prefix: string, backend: Settings["store"]["backend"], findings: Findings): void {
@@ -45,7 +45,7 @@ function checkPrefix(prefix: string, backend: Settings["store"]["backend"], find
   if (backend === "objcache" && /[ \p{Cc}]/u.test(prefix))
     findings.fault(
       "CACHE_KEY_PREFIX",
-      "must have no white space or control characters: memcached has no such keys",
+      "must not contain white space or control characters: memcached does not allow them in keys",
     );
 }
 
@@ -55,7 +55,7 @@ function givenOf(prefix: string, findings: Findings): string[] {
 
 function chooseBackend(values: Values, findings: Findings): Settings["store"]["backend"] {
   if (values.store.backend !== undefined) return values.store.backend;
-  if (findings.given.has("BACKEND_TYPE")) return "embedded"; // unreadable: a fault already
+  if (findings.given.has("BACKEND_TYPE")) return "embedded"; // The value is invalid and has caused a fault.
   if (findings.given.has("KVSTORE_URL")) return "kvstore";
   const [kvstore] = givenOf("KVSTORE_", findings);
   const [objcache] = givenOf("OBJCACHE_", findings);
@@ -71,25 +71,26 @@ function chooseBackend(values: Values, findings: Findings): Settings["store"]["b
     );
   else
     findings.warnings.push(
-      "no store is configured: hits are counted in this process alone and shared with no other (BACKEND_TYPE=embedded says so on purpose)",
+      "no store is configured: hits are counted in this process and not shared with other processes (set BACKEND_TYPE=embedded to confirm)",
     );
   return "embedded";
 }
 
 function warnOfUnused(prefix: string, because: string, findings: Findings): void {
   const names = givenOf(prefix, findings).map((name) => findings.spelling(name));
-  if (names.length > 0) findings.warnings.push(`without effect, because ${because}: ${names.join(", ")}`);
+  if (names.length > 0)
+    findings.warnings.push(`settings without effect, because ${because}: ${names.join(", ")}`);
 }
 
 function resolveKvStore(values: Values, findings: Findings): KvStoreSettings | undefined {
   const { kvstore } = values;
-  const isLent = kvstore.perSecondEnabled && kvstore.perSecond.tls.enabled;
-  const main = resolveInstance("KVSTORE_", kvstore.main, findings, isLent);
+  const isShared = kvstore.perSecondEnabled && kvstore.perSecond.tls.enabled;
+  const main = resolveInstance("KVSTORE_", kvstore.main, findings, isShared);
   let perSecond: KvStoreInstance | undefined;
   if (kvstore.perSecondEnabled) {
     const own = kvstore.perSecond.tls;
     const shared = kvstore.main.tls;
-    // A certificate and its key go together: half a pair is never made whole by the main instance's other half.
+    // A certificate and its key are a pair. One is never combined with the other of the main instance.
     const pair = own.cert === undefined && own.key === undefined ? shared : own;
     const tls = {
       enabled: own.enabled,
@@ -114,14 +115,14 @@ function resolveInstance(
   prefix: string,
   values: InstanceValues,
   findings: Findings,
-  isLent = false,
+  isShared = false,
 ): KvStoreInstance | undefined {
   const name = (part: string): string => prefix + part;
   if (findings.given.has(name("PIPELINE_LIMIT")))
-    findings.warnings.push(`${findings.spelling(name("PIPELINE_LIMIT"))} is deprecated and without effect`);
+    findings.warnings.push(`${findings.spelling(name("PIPELINE_LIMIT"))} is deprecated and has no effect`);
   if (values.sentinelAuth !== undefined && values.type !== "sentinel")
     findings.warnings.push(
-      `${findings.spelling(name("SENTINEL_AUTH"))} is without effect, because ${findings.spelling(name("TYPE"))} is ${values.type}`,
+      `${findings.spelling(name("SENTINEL_AUTH"))} has no effect, because ${findings.spelling(name("TYPE"))} is ${values.type}`,
     );
   if (values.socketType === "unix" && values.type !== "single") {
     findings.fault(name("SOCKET_TYPE"), `must be tcp for the type ${values.type}`);
@@ -160,7 +161,7 @@ function resolveInstance(
         ? undefined
         : { user: parsed.user, password: new Secret(parsed.password) }),
     sentinelAuth: values.type === "sentinel" ? credentials(values.sentinelAuth) : undefined,
-    tls: clientTls(prefix, { ...values.tls, enabled: values.tls.enabled || parsed.tls }, findings, isLent),
+    tls: clientTls(prefix, { ...values.tls, enabled: values.tls.enabled || parsed.tls }, findings, isShared),
   };
 }
 
@@ -175,21 +176,22 @@ function credentials(auth: Secret | undefined): Credentials | undefined {
   };
 }
 
-/** @param isLent whether another instance uses the files too, so that they are not without effect */
+/** @param isShared whether another instance also uses the files, so that no warning is needed */
 function clientTls(
   prefix: string,
   tls: InstanceValues["tls"] | Values["objcache"]["tls"],
   findings: Findings,
-  isLent = false,
+  isShared = false,
 ): ClientTls | undefined {
   if (!tls.enabled) {
-    if (!isLent) warnOfUnused(`${prefix}TLS_`, `${findings.spelling(`${prefix}TLS`)} is not true`, findings);
+    if (!isShared)
+      warnOfUnused(`${prefix}TLS_`, `${findings.spelling(`${prefix}TLS`)} is not true`, findings);
     return undefined;
   }
   if ((tls.cert === undefined) !== (tls.key === undefined)) {
     const [missing, present] =
       tls.cert === undefined ? ["TLS_CLIENT_CERT", "TLS_CLIENT_KEY"] : ["TLS_CLIENT_KEY", "TLS_CLIENT_CERT"];
-    findings.fault(prefix + missing, `must be set, because ${findings.spelling(prefix + present)} is`);
+    findings.fault(prefix + missing, `must be set, because ${findings.spelling(prefix + present)} is set`);
   }
   return {
     cert: tls.cert,
@@ -218,7 +220,7 @@ function resolveObjCache(values: Values, findings: Findings): ObjCacheSettings |
     findings.fault("OBJCACHE_SRV", "must be the name of an SRV record: _service._proto.name");
   if (srv === undefined && objcache.srvRefresh > 0)
     findings.warnings.push(
-      `${findings.spelling("OBJCACHE_SRV_REFRESH")} is without effect, because ${findings.spelling("OBJCACHE_SRV")} is not set`,
+      `${findings.spelling("OBJCACHE_SRV_REFRESH")} has no effect, because ${findings.spelling("OBJCACHE_SRV")} is not set`,
     );
   const spelled = findings.spelling(srv === undefined ? "OBJCACHE_HOST_PORT" : "OBJCACHE_SRV");
   return {
@@ -237,7 +239,7 @@ function nodesOf(items: readonly string[], findings: Findings): HostPort[] {
     if (node !== undefined) return [node];
     findings.fault(
       "OBJCACHE_HOST_PORT",
-      `must be host:port items with commas between; ${JSON.stringify(maskCredentials(item))} is none`,
+      `must be host:port items, separated by commas; invalid: ${JSON.stringify(maskCredentials(item))}`,
     );
     return [];
   });

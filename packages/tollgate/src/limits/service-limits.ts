@@ -8,44 +8,44 @@ import {
   type RateLimitResponse,
 } from "../protocol/messages.ts";
 import { unitNames } from "../protocol/units.ts";
-import { type LimitsTls, RateLimitClient } from "./client.ts";
+import { type LimitsTls, RateLimitClient } from "./rate-limit-client.ts";
 
 export interface LimitsOptions {
-  /** The container of the rules that are asked. */
+  /** The domain of the rules. */
   readonly domain: string;
-  /** Where the service's gRPC port is: `host:port`, or `unix:PATH`. Default `localhost:8081`. */
+  /** The address of the service's gRPC listener: `host:port`, or `unix:PATH`. Default `localhost:8081`. */
   readonly address?: string;
-  /** Milliseconds that a question may take before it counts as failed. Default 250. */
+  /** Timeout of a call in milliseconds. Default 250. */
   readonly timeout?: number;
   /**
-   * What becomes of requests while the service does not answer: `open` lets them pass without a limit, `closed`
-   * answers 503. Default `open`.
+   * Behavior while the service does not respond: `open` allows requests without a limit, `closed` answers 503.
+   * Default `open`.
    */
   readonly failure?: "open" | "closed";
-  /** Speak TLS; `{}` trusts the run time's authorities. Default: none. */
+  /** Uses TLS; `{}` trusts the CAs of Node. Default: no TLS. */
   readonly tls?: LimitsTls;
-  /** Hears when the service stops answering, and when it answers again. Default `console.warn`. */
+  /** Logs when the service stops responding and when it responds again. Default `console.warn`. */
   readonly log?: (message: string) => void;
 }
 
-/** What a request counts for. An undefined value counts as the empty one: who is unknown shares one counter. */
+/** The entries of a descriptor. Undefined counts as the empty value: all unknown callers share one counter. */
 export type DescriptorValues = Readonly<Record<string, string | number | boolean | undefined>>;
 export type Descriptors = DescriptorValues | readonly DescriptorValues[];
 
-/** What `check` needs of a Waymark controller. */
+/** The part of a Waymark controller that `check` uses. */
 export interface Caller {
   readonly response: { readonly headers: Headers };
 }
 
 export interface Limits {
   /**
-   * Counts a request against the rules of the domain. Within the limits it resolves, and the caller's answer carries
-   * `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (or what the service is configured to send).
-   * Beyond one of them it throws an `HttpError` 429, with these headers and `Retry-After`.
-   * @param hits what the request counts for; 0 only looks. Default 1
+   * Counts a request against the rules of the domain. Within the limits, it resolves and adds `RateLimit-Limit`,
+   * `RateLimit-Remaining` and `RateLimit-Reset` to the caller's response, or the headers that the service sends.
+   * @param hits the number of hits; 0 reads without counting. Default 1
+   * @throws {HttpError} 429 with these headers and `Retry-After`, if the request is over a limit
    */
   check(caller: Caller, descriptors: Descriptors, hits?: number): Promise<void>;
-  /** Closes the connection. Questions under way fail. */
+  /** Closes the connection. Calls in flight fail. */
   close(): void;
 }
 
@@ -57,8 +57,8 @@ const HEADERS: HeaderOptions = {
 };
 
 /**
- * Makes the limits of one domain. The connection is made at the first question.
- * @throws {TypeError} for options that make no sense
+ * Creates the limits of one domain. The first call opens the connection.
+ * @throws {TypeError} for invalid options
  */
 export function createLimits(options: LimitsOptions): Limits {
   return new ServiceLimits(options);
@@ -80,7 +80,9 @@ class ServiceLimits implements Limits {
     log,
   }: LimitsOptions) {
     if (typeof domain !== "string" || domain === "") {
-      throw new TypeError("domain must be the name of a domain in Tollgate's configuration, not empty");
+      throw new TypeError(
+        "domain must be the name of a domain in Tollgate's configuration and must not be empty",
+      );
     }
     if (!(Number.isFinite(timeout) && timeout > 0)) {
       throw new TypeError(`timeout must be a number of milliseconds above 0, not ${timeout}`);
@@ -96,7 +98,7 @@ class ServiceLimits implements Limits {
 
   async check(caller: Caller, descriptors: Descriptors, hits = 1): Promise<void> {
     const list = (Array.isArray(descriptors) ? descriptors : [descriptors]) as readonly DescriptorValues[];
-    const response = await this.#ask(list.map((values) => descriptorOf(values, hits)));
+    const response = await this.#shouldRateLimit(list.map((values) => descriptorOf(values, hits)));
     if (response === undefined) return;
     const { overallCode, statuses, responseHeadersToAdd } = response;
     const headers =
@@ -111,28 +113,34 @@ class ServiceLimits implements Limits {
     this.#client.close();
   }
 
-  /** Undefined where the service could not decide, and that is no reason to refuse. */
-  async #ask(descriptors: readonly Descriptor[]): Promise<RateLimitResponse | undefined> {
+  /** @returns undefined if the call failed and the failure mode is `open` */
+  async #shouldRateLimit(descriptors: readonly Descriptor[]): Promise<RateLimitResponse | undefined> {
     try {
-      const response = await this.#client.ask({ domain: this.#domain, descriptors, hitsAddend: 0 });
+      const response = await this.#client.shouldRateLimit({
+        domain: this.#domain,
+        descriptors,
+        hitsAddend: 0,
+      });
       this.#note(undefined);
       return response;
     } catch (error) {
       this.#note(error);
       if (this.#open) return undefined;
-      throw new HttpError(503, "the rate limits cannot be checked now; try again soon", {
+      throw new HttpError(503, "the rate limits cannot be checked at the moment; try again later", {
         headers: { "retry-after": "1" },
       });
     }
   }
 
-  /** One line each time that the service stops answering, and when it answers again. */
+  /** Logs one line when the service stops responding and one when it responds again. */
   #note(error: unknown): void {
     if (this.#failing === (error !== undefined)) return;
     this.#failing = error !== undefined;
     if (error === undefined) this.#log("the rate limits are checked again");
     else {
-      const meanwhile = this.#open ? "requests pass without a limit" : "requests are answered with 503";
+      const meanwhile = this.#open
+        ? "requests are allowed without a limit"
+        : "requests are answered with 503";
       this.#log(
         `the rate limits cannot be checked, ${meanwhile}: ${error instanceof Error ? error.message : error}`,
       );
@@ -148,14 +156,14 @@ function descriptorOf(values: DescriptorValues, hits: number): Descriptor {
   return { entries, limit: undefined, hitsAddend: hits, isNegativeHits: false };
 }
 
-/** 429 with what the caller needs to do better: which limit, and when to come back. */
+/** Creates a 429 that names the limit and the time until the next attempt. */
 function refusal(statuses: readonly DescriptorStatus[], headers: readonly HeaderValue[]): HttpError {
   const over = statuses.filter(({ code }) => code === Code.OVER_LIMIT);
   const wait = Math.max(0, ...over.map(({ durationUntilReset }) => durationUntilReset));
   const limit = over.find(({ durationUntilReset }) => durationUntilReset === wait)?.currentLimit;
   const what = limit
-    ? `the limit of ${limit.requestsPerUnit} per ${unitNames[limit.unit].toLowerCase()} is used up`
-    : "a limit is used up";
+    ? `the limit of ${limit.requestsPerUnit} requests per ${unitNames[limit.unit].toLowerCase()} is exceeded`
+    : "a limit is exceeded";
   const when = wait > 0 ? `; try again in ${wait} s` : "";
   return new HttpError(429, what + when, {
     headers: {

@@ -1,7 +1,7 @@
 import { FailurePolicy } from "../counters/failure-policy.ts";
-import type { TakenBack } from "../counters/kvstore/across.ts";
+import type { RefundListener } from "../counters/kvstore/across.ts";
 import { KvstoreStore } from "../counters/kvstore/kvstore.ts";
-import type { KvstoreOptions } from "../counters/kvstore/options.ts";
+import type { KvstoreOptions } from "../counters/kvstore/kvstore-options.ts";
 import { PerSecondStore } from "../counters/kvstore/per-second.ts";
 import { ObjcacheStore } from "../counters/objcache/objcache.ts";
 import type { CounterStore } from "../counters/store.ts";
@@ -101,7 +101,7 @@ function openInstance(
   const tell = watched ? register(component) : undefined;
   const store = new KvstoreStore({
     ...options,
-    onTakenBack: takenBack({ invalidations }),
+    onRefund: takenBack({ invalidations }),
     onConnections: (active) => tell?.(active > 0 ? undefined : "no connection to the store"),
     ...(tracing.enabled && { tracing }),
     log: (level, line) => log[level](component === COMPONENTS.perSecondStore ? perSecondLines + line : line),
@@ -113,7 +113,7 @@ function openInstance(
 }
 
 /** Hits that were taken back may have made other calls see a counter above its limit. */
-function takenBack({ invalidations }: Pick<StoreSurroundings, "invalidations">): TakenBack {
+function takenBack({ invalidations }: Pick<StoreSurroundings, "invalidations">): RefundListener {
   return (counts) => {
     for (const { stem } of counts) invalidations?.invalidate(stem);
   };

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { Backoff, type BackoffOptions } from "../backoff.ts";
 import type { Logger } from "../observe/log.ts";
 import { Throttle, withCount } from "../observe/throttle.ts";
 import { type Diagnostic, formatDiagnostic } from "../rules/diagnostic.ts";
 import { loadResources } from "../rules/load.ts";
-import { Backoff, type BackoffOptions } from "./backoff.ts";
 import { diagnose } from "./diagnose.ts";
 import { PacedAnswers } from "./paced-answers.ts";
 import type { RuleSource, SourceEvents } from "./source.ts";

@@ -1,7 +1,7 @@
 import { FailurePolicy } from "../counters/failure-policy.ts";
-import type { TakenBack } from "../counters/kvstore/across.ts";
+import type { RefundListener } from "../counters/kvstore/across.ts";
 import { KvstoreStore } from "../counters/kvstore/kvstore.ts";
-import type { KvstoreOptions } from "../counters/kvstore/options.ts";
+import type { KvstoreOptions } from "../counters/kvstore/kvstore-options.ts";
 import { PerSecondStore } from "../counters/kvstore/per-second.ts";
 import { ObjcacheStore } from "../counters/objcache/objcache.ts";
 import type { CounterStore } from "../counters/store.ts";
@@ -97,7 +97,7 @@ function openInstance(
   const report = watched ? createReporter(component) : undefined;
   const store = new KvstoreStore({
     ...options,
-    onTakenBack: takenBack({ invalidations }),
+    onRefund: takenBack({ invalidations }),
     onConnections: (active) => report?.(active > 0 ? undefined : "no connection to the store"),
     ...(tracing.enabled && { tracing }),
     log: (level, line) => log[level](component === COMPONENTS.perSecondStore ? perSecondLines + line : line),
@@ -109,7 +109,7 @@ function openInstance(
 }
 
 /** Before the refund, other calls may have seen the counter above its limit: their cached result is invalid. */
-function takenBack({ invalidations }: Pick<StoreDependencies, "invalidations">): TakenBack {
+function takenBack({ invalidations }: Pick<StoreDependencies, "invalidations">): RefundListener {
   return (counts) => {
     for (const { stem } of counts) invalidations?.invalidate(stem);
   };

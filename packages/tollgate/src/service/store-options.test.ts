@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type KvstoreOptions, resolveOptions } from "../counters/kvstore/options.ts";
-import type { ObjcacheOptions } from "../counters/objcache/options.ts";
+import { type KvstoreOptions, resolveOptions } from "../counters/kvstore/kvstore-options.ts";
+import type { ObjcacheOptions } from "../counters/objcache/objcache-options.ts";
 import { loadSettings } from "../settings/load.ts";
 import { rowsOf } from "../settings/reading.ts";
 import { kvstore, objcache } from "../settings/table/stores.ts";

@@ -1,5 +1,5 @@
-import type { KvstoreOptions } from "../counters/kvstore/options.ts";
-import type { ObjcacheOptions } from "../counters/objcache/options.ts";
+import type { KvstoreOptions } from "../counters/kvstore/kvstore-options.ts";
+import type { ObjcacheOptions } from "../counters/objcache/objcache-options.ts";
 import type { ClientTlsOptions } from "../counters/transport/tls.ts";
 import type { ClientTls, KvStoreInstance, ObjCacheSettings, Settings } from "../settings/settings.ts";
 

@@ -1,4 +1,4 @@
-import { Backoff } from "./backoff.ts";
+import { Backoff } from "../backoff.ts";
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 30_000;

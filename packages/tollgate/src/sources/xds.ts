@@ -1,9 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { Backoff, type BackoffOptions } from "../backoff.ts";
 import type { Logger } from "../observe/log.ts";
 import { Throttle, withCount } from "../observe/throttle.ts";
 import { type Diagnostic, formatDiagnostic } from "../rules/diagnostic.ts";
 import { loadResources } from "../rules/load.ts";
-import { Backoff, type BackoffOptions } from "./backoff.ts";
+
 import { PacedAnswers } from "./paced-answers.ts";
 import { diagnose, type RuleSource, type SourceEvents } from "./source.ts";
 import type { XdsConnectionOptions, XdsStream } from "./xds-stream.ts";

@@ -5,11 +5,11 @@ import { describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { scaled } from "../../../../tools/time-scale.ts";
+import { CounterTable } from "../../src/counters/embedded/counter-table.ts";
 import { EmbeddedStore, type EmbeddedStoreShare } from "../../src/counters/embedded/embedded-store.ts";
 import { keyBytes } from "../../src/counters/embedded/key.ts";
 import { attachBlock } from "../../src/counters/embedded/layout.ts";
 import { voidTicket } from "../../src/counters/embedded/lock.ts";
-import { Table } from "../../src/counters/embedded/table.ts";
 import { HoldBack } from "../../src/counters/store.ts";
 import { makeCount, makeRequest } from "./conformance.ts";
 import type { WorkerTask } from "./embedded-worker.ts";
@@ -56,7 +56,7 @@ function makeDone(keys: number): Int32Array {
 /** Every entry that stands in a segment is found by its key, and they are as many as the store says. */
 function assertWhole(store: EmbeddedStore): void {
   const share = store.share();
-  const table = new Table(attachBlock(share.buffer), share.ticket);
+  const table = new CounterTable(attachBlock(share.buffer), share.ticket);
   const memory = Buffer.from(share.buffer);
   const key = table.newKey();
   let entries = 0;
@@ -235,9 +235,9 @@ describe("embedded store in several threads", () => {
 
   describe("a lock whose holder is dead", () => {
     /** A thread that took all locks, left things half done, and is no more. */
-    function holdAll(store: EmbeddedStore): { share: EmbeddedStoreShare; table: Table } {
+    function holdAll(store: EmbeddedStore): { share: EmbeddedStoreShare; table: CounterTable } {
       const share = store.share();
-      const table = new Table(attachBlock(share.buffer), share.ticket);
+      const table = new CounterTable(attachBlock(share.buffer), share.ticket);
       for (const shard of table.shards) shard.acquire();
       return { share, table };
     }

@@ -6,15 +6,15 @@
  */
 import { holdBackOf } from "../hold-back.ts";
 import { type Count, type CounterStore, type CountRequest, HoldBack, Outcome } from "../store.ts";
-import { AllOrNothing } from "./all-or-nothing.ts";
+import { CounterTable, type EmbeddedStoreStatistics } from "./counter-table.ts";
 import { COUNT_WORD } from "./entry.ts";
 import { EvictionAlarm } from "./eviction-alarm.ts";
 import { type Hint, HintCache } from "./hints.ts";
+import { HoldBackCounting } from "./hold-back-counting.ts";
 import type { KeyScratch } from "./key.ts";
 import { attachBlock, createBlock } from "./layout.ts";
 import { takeTicket, voidTicket } from "./lock.ts";
 import { plus, type Shard } from "./shard.ts";
-import { type EmbeddedStoreStatistics, Table } from "./table.ts";
 
 /** Milliseconds between two rounds of reclaiming; the segments of a shard that one round examines, and frees, at most. */
 const RECLAIM_INTERVAL = 100;
@@ -47,19 +47,19 @@ export interface EmbeddedStoreShare {
 
 export class EmbeddedStore implements CounterStore {
   readonly kind = "embedded";
-  readonly #table: Table;
+  readonly #table: CounterTable;
   readonly #hints = new HintCache();
   readonly #key: KeyScratch;
-  readonly #allOrNothing: AllOrNothing;
+  readonly #holdBackCounting: HoldBackCounting;
   #timer: NodeJS.Timeout | undefined;
   /** Writes the snapshot, where there is one. */
   #save: (() => Promise<void>) | undefined;
   #closed: Promise<void> | undefined;
 
-  private constructor(table: Table) {
+  private constructor(table: CounterTable) {
     this.#table = table;
     this.#key = table.newKey();
-    this.#allOrNothing = new AllOrNothing(table, this.#hints);
+    this.#holdBackCounting = new HoldBackCounting(table, this.#hints);
   }
 
   /** A new, empty store. @throws {RangeError} for a size outside 64 KiB to 4 GiB */
@@ -77,7 +77,7 @@ export class EmbeddedStore implements CounterStore {
     let table = newTable(options);
     if (path === undefined) return EmbeddedStore.#over(table, options);
     // Imported only where it is used: it brings streams and compression with it.
-    const { checkSnapshotPath, readSnapshot, writeSnapshot } = await import("./snapshot.ts");
+    const { checkSnapshotPath, readSnapshot, writeSnapshot } = await import("./counter-snapshot.ts");
     try {
       await checkSnapshotPath(path);
     } catch (error) {
@@ -103,7 +103,7 @@ export class EmbeddedStore implements CounterStore {
     return store;
   }
 
-  static #over(table: Table, options: EmbeddedStoreOptions): EmbeddedStore {
+  static #over(table: CounterTable, options: EmbeddedStoreOptions): EmbeddedStore {
     const { clock = Date.now, reclaimInterval = RECLAIM_INTERVAL, report = () => {} } = options;
     const store = new EmbeddedStore(table);
     const alarm = new EvictionAlarm(report, options.monotonic);
@@ -119,7 +119,7 @@ export class EmbeddedStore implements CounterStore {
 
   /** The same counters in another thread. @param monotonic the store's clock, where it has one of its own */
   static attach(share: EmbeddedStoreShare, monotonic?: () => number): EmbeddedStore {
-    return new EmbeddedStore(new Table(attachBlock(share.buffer), share.ticket, monotonic));
+    return new EmbeddedStore(new CounterTable(attachBlock(share.buffer), share.ticket, monotonic));
   }
 
   /** What one worker needs to attach. Each worker gets its own. @throws {RangeError} beyond 254 workers */
@@ -141,7 +141,7 @@ export class EmbeddedStore implements CounterStore {
   count(request: CountRequest): void {
     const { counts, now } = request;
     if (holdBackOf(request) !== HoldBack.NEVER) {
-      this.#allOrNothing.count(request);
+      this.#holdBackCounting.count(request);
       return;
     }
     for (let index = 0; index < counts.length; index++) this.#countOne(counts[index]!, now);
@@ -204,10 +204,10 @@ export class EmbeddedStore implements CounterStore {
   }
 }
 
-function newTable(options: EmbeddedStoreOptions): Table {
+function newTable(options: EmbeddedStoreOptions): CounterTable {
   const { sizeInBytes = 256 * 1024 ** 2, clock = Date.now, monotonic } = options;
   const block = createBlock(sizeInBytes);
-  const table = new Table(block, takeTicket(block.ints), monotonic);
+  const table = new CounterTable(block, takeTicket(block.ints), monotonic);
   table.clock.start(clock());
   return table;
 }

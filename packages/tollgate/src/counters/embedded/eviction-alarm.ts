@@ -1,5 +1,5 @@
 /** The line for the log when a full store evicts counters before their end. */
-import type { EmbeddedStoreStatistics } from "./table.ts";
+import type { EmbeddedStoreStatistics } from "./counter-table.ts";
 
 /** Milliseconds between two lines. */
 const INTERVAL = 60_000;

@@ -4,10 +4,10 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { makeCount, makeRequest } from "../../../test/counters/conformance.ts";
 import { HoldBack } from "../store.ts";
+import { CounterTable } from "./counter-table.ts";
 import { EmbeddedStore } from "./embedded-store.ts";
 import { attachBlock, layoutOf } from "./layout.ts";
 import { CLASS_COUNT, classOf, guaranteedSegments, listOf } from "./lists.ts";
-import { Table } from "./table.ts";
 
 const NOW = 1_800_000_000_000;
 const LIMIT = 10;
@@ -27,7 +27,7 @@ const makeStore = (sizeInBytes: number) =>
 /** Words that the entries of each class take, and how many of them are unprotected. */
 function usage(store: EmbeddedStore): { words: number; unprotected: number }[] {
   const share = store.share();
-  const table = new Table(attachBlock(share.buffer), share.ticket);
+  const table = new CounterTable(attachBlock(share.buffer), share.ticket);
   const classes = Array.from({ length: CLASS_COUNT }, () => ({ words: 0, unprotected: 0 }));
   for (const shard of table.shards)
     for (let segment = 0; segment < shard.segmentsTouched(); segment++)

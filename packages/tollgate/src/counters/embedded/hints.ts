@@ -16,7 +16,7 @@ const CAPACITY = 8192;
 /** Longer stems are not worth their memory here. */
 const MAX_STEM = 256;
 /** A power of 2. */
-const DOOR_SIZE = 4096;
+const MISS_SLOTS = 4096;
 
 /**
  * A bounded map of the hot stems. When the young generation is full it becomes the old one, and what is asked for
@@ -29,7 +29,7 @@ const DOOR_SIZE = 4096;
 export class HintCache {
   #young = new Map<string, Hint>();
   #old = new Map<string, Hint>();
-  readonly #listener = new Int32Array(DOOR_SIZE);
+  readonly #lastMisses = new Int32Array(MISS_SLOTS);
 
   get(stem: string): Hint | undefined {
     if (stem.length > MAX_STEM) return undefined;
@@ -42,9 +42,9 @@ export class HintCache {
 
   /** Whether to add a stem that missed: it is short enough, and its hash missed before. */
   admits(hash: number, stem: string): boolean {
-    const place = hash & (DOOR_SIZE - 1);
-    if (this.#listener[place] === hash) return stem.length <= MAX_STEM;
-    this.#listener[place] = hash;
+    const place = hash & (MISS_SLOTS - 1);
+    if (this.#lastMisses[place] === hash) return stem.length <= MAX_STEM;
+    this.#lastMisses[place] = hash;
     return false;
   }
 

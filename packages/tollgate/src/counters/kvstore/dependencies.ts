@@ -1,6 +1,6 @@
+import type { PoolGauges } from "./connection-pool.ts";
 import type { Expiries } from "./expiries.ts";
-import type { ResolvedOptions } from "./options.ts";
-import type { PoolGauges } from "./pool.ts";
+import type { ResolvedOptions } from "./kvstore-options.ts";
 
 /** What all servers of one instance share. */
 export interface Dependencies {

@@ -1,17 +1,16 @@
 import type { TraceSpan, Tracing } from "../../observe/tracing/tracing.ts";
 import { StoreError } from "../store.ts";
-import { Alarm } from "../transport/alarm.ts";
-import { backoffDelay } from "../transport/backoff.ts";
-import { openSocket } from "../transport/connect.ts";
+import { openSocket, reconnectDelay } from "../transport/connect.ts";
+import { DeadlineTimer } from "../transport/deadline-timer.ts";
 import type { Endpoint } from "../transport/endpoint.ts";
 import { Link } from "../transport/link.ts";
 import { expireTickets, startTrip, type Ticket, unavailable } from "../transport/ticket.ts";
 import type { ClientTlsOptions } from "../transport/tls.ts";
-import { addHits, Batch, type BatchContext, type Increment, type Member } from "./batch.ts";
-import type { ObjcacheGauges } from "./options.ts";
+import type { ObjcacheGauges } from "./objcache-options.ts";
 import { TextReader, type TextReply } from "./reply.ts";
+import { addHits, type Increment, type Member, RoundTrip, type RoundTripContext } from "./round-trip.ts";
 
-export interface NodeConnectionSurroundings {
+export interface NodeConnectionDependencies {
   readonly tls: ClientTlsOptions | undefined;
   readonly timeout: number;
   readonly maxWaiting: number;
@@ -22,7 +21,7 @@ export interface NodeConnectionSurroundings {
 }
 
 /** More counts than this wait for the next batch. */
-const mostInBatch = 1024;
+const MAX_BATCH = 1024;
 
 /**
  * One connection to one node, and the keys that always go through it: a key's reads and increments keep their
@@ -30,10 +29,10 @@ const mostInBatch = 1024;
  */
 export class NodeConnection {
   readonly #endpoint: Endpoint;
-  readonly #around: NodeConnectionSurroundings;
+  readonly #deps: NodeConnectionDependencies;
   readonly #increments = new Map<string, Increment>();
-  readonly #context: BatchContext;
-  readonly #alarm = new Alarm((now) => this.#onAlarm(now));
+  readonly #context: RoundTripContext;
+  readonly #deadlineTimer = new DeadlineTimer((now) => this.#onDeadline(now));
   #waiting: Member[] = [];
   #underWay: readonly Member[] = [];
   #link: Link<TextReply> | undefined;
@@ -46,17 +45,17 @@ export class NodeConnection {
   #closed = false;
   #retry: NodeJS.Timeout | undefined;
 
-  constructor(endpoint: Endpoint, around: NodeConnectionSurroundings) {
+  constructor(endpoint: Endpoint, deps: NodeConnectionDependencies) {
     this.#endpoint = endpoint;
-    this.#around = around;
+    this.#deps = deps;
     this.#context = {
       increments: this.#increments,
-      gauges: around.gauges,
-      maxIncrements: around.maxWaiting,
-      expiry: around.expiry,
-      looked: around.looked,
+      gauges: deps.gauges,
+      maxIncrements: deps.maxWaiting,
+      expiry: deps.expiry,
+      looked: deps.looked,
       lost: ({ hits }) => {
-        around.gauges.incrementsLost += Math.abs(hits);
+        deps.gauges.incrementsLost += Math.abs(hits);
       },
     };
   }
@@ -68,7 +67,7 @@ export class NodeConnection {
 
   /** @throws {StoreError} STORE_FULL when too many wait, STORE_UNAVAILABLE when the node was just found to be away */
   ensureRoom(): void {
-    if (this.#waiting.length >= this.#around.maxWaiting)
+    if (this.#waiting.length >= this.#deps.maxWaiting)
       throw new StoreError("STORE_FULL", `${this.#waiting.length} counts wait for a node already`);
     if (this.#link === undefined && !this.#connecting && performance.now() < this.#retryAt)
       throw this.#lastError!;
@@ -76,14 +75,14 @@ export class NodeConnection {
 
   push(member: Member): void {
     this.#waiting.push(member);
-    this.#alarm.at(member.ticket.deadline);
+    this.#deadlineTimer.at(member.ticket.deadline);
     this.#schedule();
   }
 
   /** Counts hits whose answer was given already. */
   add(key: string, hits: number, windowSize: number): void {
-    if (this.#increments.size >= this.#around.maxWaiting && !this.#increments.has(key)) {
-      this.#around.gauges.incrementsLost += Math.abs(hits);
+    if (this.#increments.size >= this.#deps.maxWaiting && !this.#increments.has(key)) {
+      this.#deps.gauges.incrementsLost += Math.abs(hits);
       return;
     }
     addHits(this.#increments, key, hits, windowSize, false);
@@ -92,7 +91,7 @@ export class NodeConnection {
 
   close(): void {
     this.#closed = true;
-    this.#alarm.clear();
+    this.#deadlineTimer.clear();
     clearTimeout(this.#retry);
     this.#failWaiting(new StoreError("STORE_UNAVAILABLE", "the store is closed"));
     this.#link?.destroy();
@@ -113,11 +112,11 @@ export class NodeConnection {
   }
 
   #send(link: Link<TextReply>): void {
-    const members = this.#waiting.splice(0, mostInBatch).filter(({ ticket }) => !ticket.done);
+    const members = this.#waiting.splice(0, MAX_BATCH).filter(({ ticket }) => !ticket.done);
     const increments: [string, Increment][] = [];
     for (const entry of this.#increments) {
       this.#increments.delete(entry[0]);
-      if (entry[1].hits !== 0 && increments.push(entry) === mostInBatch) break;
+      if (entry[1].hits !== 0 && increments.push(entry) === MAX_BATCH) break;
     }
     if (members.length + increments.length === 0) {
       if (this.#waiting.length > 0) this.#schedule();
@@ -136,14 +135,14 @@ export class NodeConnection {
 
   #exchange(link: Link<TextReply>, members: readonly Member[], increments: [string, Increment][]): void {
     let trip: TraceSpan | undefined;
-    const batch = new Batch(this.#context, members, increments, (error) => {
+    const batch = new RoundTrip(this.#context, members, increments, (error) => {
       this.#underWay = [];
       if (error === undefined) this.#failures = 0;
       this.#schedule();
       trip?.end(error?.message);
     });
     this.#underWay = members;
-    const { tracing } = this.#around;
+    const { tracing } = this.#deps;
     if (tracing?.enabled)
       trip = startTrip(
         tracing,
@@ -167,7 +166,7 @@ export class NodeConnection {
       return;
     }
     this.#connecting = true;
-    const { tls, timeout, gauges } = this.#around;
+    const { tls, timeout, gauges } = this.#deps;
     openSocket(this.#endpoint, tls, timeout).then(
       (socket) => {
         this.#connecting = false;
@@ -198,7 +197,7 @@ export class NodeConnection {
     this.#lastError = error;
     this.#failures++;
     // The first loss of a connection is made good at once.
-    this.#retryAt = this.#failures === 1 ? 0 : performance.now() + backoffDelay(this.#failures - 1);
+    this.#retryAt = this.#failures === 1 ? 0 : performance.now() + reconnectDelay(this.#failures - 1);
   }
 
   #failWaiting(error: StoreError): void {
@@ -206,9 +205,9 @@ export class NodeConnection {
     this.#waiting = [];
   }
 
-  #onAlarm(now: number): void {
+  #onDeadline(now: number): void {
     const tickets = [...this.#waiting, ...this.#underWay].map(({ ticket }) => ticket);
-    this.#alarm.at(expireTickets(tickets, now));
+    this.#deadlineTimer.at(expireTickets(tickets, now));
     this.#waiting = this.#waiting.filter(({ ticket }) => !ticket.done);
   }
 }

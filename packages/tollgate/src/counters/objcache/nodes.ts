@@ -1,18 +1,18 @@
 import type { SrvRecord } from "node:dns";
 import { Resolver } from "node:dns/promises";
 import { crc32 } from "node:zlib";
-import { backoffDelay } from "../transport/backoff.ts";
+import { reconnectDelay } from "../transport/connect.ts";
 import { formatEndpoint } from "../transport/endpoint.ts";
-import { NodeConnection, type NodeConnectionSurroundings } from "./node-connection.ts";
-import type { NodeAddress, ObjcacheOptions } from "./options.ts";
+import { NodeConnection, type NodeConnectionDependencies } from "./node-connection.ts";
+import type { NodeAddress, ObjcacheOptions } from "./objcache-options.ts";
 
 /**
  * The nodes, and which of them holds a key: number `crc32(key) % n` of the list, the same in every process that has
  * the identical list (and in the Go service, whose counters are found again).
  */
 export class Nodes {
-  readonly #around: NodeConnectionSurroundings;
-  readonly #lanesPerNode: number;
+  readonly #deps: NodeConnectionDependencies;
+  readonly #connectionsPerNode: number;
   readonly #log: (level: "info" | "warn", message: string) => void;
   #names: readonly string[] = [];
   #nodes: readonly (readonly NodeConnection[])[] = [];
@@ -27,11 +27,11 @@ export class Nodes {
   readonly first: Promise<void>;
 
   /** @throws {TypeError} when both or neither of `nodes` and `srv` are given */
-  constructor(options: ObjcacheOptions, around: NodeConnectionSurroundings) {
-    this.#around = around;
+  constructor(options: ObjcacheOptions, deps: NodeConnectionDependencies) {
+    this.#deps = deps;
     this.#log = options.log ?? (() => {});
     const idle = options.maxIdleConnections ?? 2;
-    this.#lanesPerNode = idle < 1 ? 2 : Math.ceil(idle);
+    this.#connectionsPerNode = idle < 1 ? 2 : Math.ceil(idle);
     const { nodes = [], srv = "" } = options;
     if (nodes.length > 0 === (srv !== ""))
       throw new TypeError("the object cache needs either its nodes or the name of their SRV records");
@@ -52,7 +52,7 @@ export class Nodes {
   }
 
   /** The connection of a key; there must be a node. */
-  laneOf(key: string): NodeConnection {
+  connectionOf(key: string): NodeConnection {
     const hash = crc32(key);
     const connections = this.#nodes[hash % this.#nodes.length]!;
     return connections[Math.floor(hash / this.#nodes.length) % connections.length]!;
@@ -83,7 +83,7 @@ export class Nodes {
         `the nodes of ${name} could not be looked up, the list stays as it is: ${(error as Error).message}`,
       );
       // Without any node there is nothing to fall back on.
-      if (this.#nodes.length === 0) again = backoffDelay(++this.#failures + 2);
+      if (this.#nodes.length === 0) again = reconnectDelay(++this.#failures + 2);
     }
     if (again <= 0) return;
     this.#timer = setTimeout(() => void this.#lookUp(name, refresh), again);
@@ -99,20 +99,20 @@ export class Nodes {
     names.forEach((name, i) => {
       known.set(name, this.#known.get(name) ?? known.get(name) ?? this.#make(nodes[i]!));
     });
-    for (const [name, connections] of this.#known) if (!known.has(name)) this.#letGo(connections);
+    for (const [name, connections] of this.#known) if (!known.has(name)) this.#retire(connections);
     this.#known = known;
     this.#nodes = names.map((name) => known.get(name)!);
-    this.#around.gauges.nodes = names.length;
+    this.#deps.gauges.nodes = names.length;
   }
 
   #make(endpoint: NodeAddress): readonly NodeConnection[] {
-    return Array.from({ length: this.#lanesPerNode }, () => new NodeConnection(endpoint, this.#around));
+    return Array.from({ length: this.#connectionsPerNode }, () => new NodeConnection(endpoint, this.#deps));
   }
 
   /** A node that left the list answers those who wait and takes their increments, then it is closed. */
-  #letGo(connections: readonly NodeConnection[]): void {
+  #retire(connections: readonly NodeConnection[]): void {
     this.#leaving.add(connections);
-    const latest = performance.now() + this.#around.timeout * 4;
+    const latest = performance.now() + this.#deps.timeout * 4;
     const check = () => {
       if (performance.now() < latest && connections.some((connection) => !connection.idle)) {
         setTimeout(check, 20).unref();

@@ -4,9 +4,9 @@ import { countTogether, holdBackOf } from "../hold-back.ts";
 import { type CounterStore, type CountRequest, Outcome, StoreError } from "../store.ts";
 import { Ticket } from "../transport/ticket.ts";
 import { tlsConnectionOptions } from "../transport/tls.ts";
-import { expiryOf, keyOf } from "./key.ts";
+import { expiryOf, keyOf } from "./memcached-key.ts";
 import { Nodes } from "./nodes.ts";
-import { newGauges, type ObjcacheOptions } from "./options.ts";
+import { newGauges, type ObjcacheOptions } from "./objcache-options.ts";
 
 /**
  * Counters in memcached nodes: a counter is read, the decision taken, and the increment sent without anybody waiting
@@ -90,7 +90,7 @@ export class ObjcacheStore implements CounterStore {
     if (patience <= 0)
       throw new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the store was asked");
     const until = since + patience;
-    const connections = keys.map((key) => this.#nodes.laneOf(key));
+    const connections = keys.map((key) => this.#nodes.connectionOf(key));
     for (const connection of connections) connection.ensureRoom();
     return new Promise((resolve, reject) => {
       const ticket = new Ticket(
@@ -117,7 +117,7 @@ export class ObjcacheStore implements CounterStore {
       if (count.outcome !== Outcome.COUNTED) continue;
       const key = keyOf(count);
       const before = positions.get(key) ?? looks[i]!.after;
-      this.#nodes.laneOf(key).add(key, count.after - before, count.windowSize);
+      this.#nodes.connectionOf(key).add(key, count.after - before, count.windowSize);
       positions.set(key, count.after);
     }
   }

@@ -17,7 +17,7 @@ export class Ticket {
   left: number;
   done = false;
   /** How often one of its counts was sent elsewhere (MOVED, ASK, TRYAGAIN, NOSCRIPT). */
-  detours = 0;
+  redirections = 0;
   readonly #resolve: () => void;
   readonly #reject: (error: StoreError) => void;
 

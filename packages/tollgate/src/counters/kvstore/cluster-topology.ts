@@ -4,24 +4,24 @@ import type { Ticket } from "../transport/ticket.ts";
 import { readRedirection, readSlots } from "./cluster-slots.ts";
 import { Connection } from "./connection.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { Way } from "./items.ts";
+import { SendMode } from "./items.ts";
 import { StoreNode } from "./node.ts";
 import type { ErrorReply } from "./resp/reader.ts";
-import { slotCount, slotOfWindow } from "./slots.ts";
+import { SLOT_COUNT, slotOfWindow } from "./slots.ts";
 import type { ClusterTarget } from "./target.ts";
 import type { Topology } from "./topology.ts";
 
 /** The slots are asked for so often while all is well, and so often while a server is away. */
-const calmMs = 1000;
-const troubledMs = 250;
+const REFRESH_MS = 1000;
+const URGENT_REFRESH_MS = 250;
 /** A server that takes longer to tell its slots is passed over. */
-const controlMs = 500;
+const CONTROL_TIMEOUT_MS = 500;
 /** Never more often than this, however many MOVED come in. */
-const leastMs = 50;
+const MIN_REFRESH_MS = 50;
 /** What a server that lost its slots is given to answer what it was asked before. */
-const graceMs = 1000;
+const GRACE_MS = 1000;
 /** A slot on the move answers TRYAGAIN to a script until both of its keys are on one side. */
-const tryAgainMs = 20;
+const TRY_AGAIN_MS = 20;
 
 /** A cluster: each count goes to the server that holds its key's slot; the parts of a request go out at the same time. */
 export class ClusterTopology implements Topology {
@@ -30,7 +30,7 @@ export class ClusterTopology implements Topology {
   /** By what {@link formatEndpoint} says. */
   readonly #nodes = new Map<string, StoreNode>();
   readonly #endpoints = new Map<StoreNode, Endpoint>();
-  readonly #slots: (StoreNode | undefined)[] = new Array(slotCount).fill(undefined);
+  readonly #slots: (StoreNode | undefined)[] = new Array(SLOT_COUNT).fill(undefined);
   /** Asked about the slots; one at a time. */
   #control: Connection | undefined;
   /** Servers without slots, and since when on the monotonic clock. */
@@ -55,18 +55,18 @@ export class ClusterTopology implements Topology {
     if (ticket.atomic) {
       const node = this.#nodeOf(counts[0]!);
       node.ensureRoom(1);
-      node.push(null, ticket, Way.PLAIN);
+      node.push(null, ticket, SendMode.PLAIN);
       return;
     }
     if (counts.length === 1) {
       const node = this.#nodeOf(counts[0]!);
       node.ensureRoom(1);
-      node.push(counts[0]!, ticket, Way.PLAIN);
+      node.push(counts[0]!, ticket, SendMode.PLAIN);
       return;
     }
     const nodes = counts.map((count) => this.#nodeOf(count));
     for (const node of nodes) node.ensureRoom(1);
-    for (let i = 0; i < counts.length; i++) nodes[i]!.push(counts[i]!, ticket, Way.PLAIN);
+    for (let i = 0; i < counts.length; i++) nodes[i]!.push(counts[i]!, ticket, SendMode.PLAIN);
   }
 
   groups(counts: readonly Count[]): readonly (readonly Count[])[] | undefined {
@@ -104,7 +104,7 @@ export class ClusterTopology implements Topology {
         ...this.#deps,
         connect: () => Connection.open({ endpoint, tls, credentials, greeting: [["PING"]], timeout }),
         refused: (from, error, count, ticket) => this.#refused(from, error, count, ticket),
-        lost: () => this.#refreshIn(troubledMs),
+        lost: () => this.#refreshIn(URGENT_REFRESH_MS),
       });
       this.#nodes.set(id, node);
       this.#endpoints.set(node, endpoint);
@@ -125,22 +125,22 @@ export class ClusterTopology implements Topology {
           this.#slots[redirection.slot] = node;
           this.#refreshIn(0);
         }
-        node.push(count, ticket, code === "MOVED" ? Way.PLAIN : Way.ASKING);
+        node.push(count, ticket, code === "MOVED" ? SendMode.PLAIN : SendMode.ASKING);
         return true;
       }
       case "TRYAGAIN":
         // Not a detour to elsewhere: it goes on until the slot has moved, within the time-out.
-        ticket.detours--;
+        ticket.redirections--;
         setTimeout(
           () => {
-            if (!ticket.done) this.#nodeOf(count ?? ticket.counts[0]!).push(count, ticket, Way.PLAIN);
+            if (!ticket.done) this.#nodeOf(count ?? ticket.counts[0]!).push(count, ticket, SendMode.PLAIN);
           },
-          Math.min(tryAgainMs, Math.max(0, ticket.deadline - performance.now())),
+          Math.min(TRY_AGAIN_MS, Math.max(0, ticket.deadline - performance.now())),
         );
         return true;
       case "CLUSTERDOWN":
-        this.#askAnother();
-        this.#refreshIn(troubledMs);
+        this.#useNextServer();
+        this.#refreshIn(URGENT_REFRESH_MS);
         return false;
       default:
         return false;
@@ -149,7 +149,7 @@ export class ClusterTopology implements Topology {
 
   /** Asks for the slots then, or earlier where that was planned already: a stream of failures must not put it off. */
   #refreshIn(delay: number): void {
-    const at = Math.max(performance.now() + delay, this.#refreshed + leastMs);
+    const at = Math.max(performance.now() + delay, this.#refreshed + MIN_REFRESH_MS);
     if (this.#closed || at >= this.#refreshAt) return;
     this.#refreshAt = at;
     clearTimeout(this.#timer);
@@ -165,7 +165,7 @@ export class ClusterTopology implements Topology {
 
   async #refresh(): Promise<void> {
     if (this.#refreshing) {
-      this.#refreshIn(troubledMs);
+      this.#refreshIn(URGENT_REFRESH_MS);
       return;
     }
     this.#refreshing = true;
@@ -174,20 +174,20 @@ export class ClusterTopology implements Topology {
       const connection = await this.#controlConnection();
       const [reply] = await connection.commands([["CLUSTER", "SLOTS"]]);
       if (!this.#closed) this.#apply(readSlots(reply!, connection.endpoint));
-      const troubled = [...this.#nodes.values()].some((node) => node.pool.active === 0);
-      if (troubled) this.#askAnother();
-      this.#refreshIn(troubled ? troubledMs : calmMs);
+      const incomplete = [...this.#nodes.values()].some((node) => node.pool.active === 0);
+      if (incomplete) this.#useNextServer();
+      this.#refreshIn(incomplete ? URGENT_REFRESH_MS : REFRESH_MS);
     } catch (error) {
-      this.#askAnother();
+      this.#useNextServer();
       this.#deps.log("info", `the cluster's slots could not be read: ${(error as Error).message}`);
-      this.#refreshIn(troubledMs);
+      this.#refreshIn(URGENT_REFRESH_MS);
     } finally {
       this.#refreshing = false;
     }
   }
 
   /** In trouble each server is asked in turn: one that has lost touch with its cluster tells for ever what was once so. */
-  #askAnother(): void {
+  #useNextServer(): void {
     this.#control?.destroy();
     this.#control = undefined;
   }
@@ -202,7 +202,7 @@ export class ClusterTopology implements Topology {
       tls,
       credentials,
       greeting: [["PING"]],
-      timeout: Math.min(timeout, controlMs),
+      timeout: Math.min(timeout, CONTROL_TIMEOUT_MS),
     });
     if (this.#closed) connection.destroy();
     this.#control = connection;
@@ -222,28 +222,28 @@ export class ClusterTopology implements Topology {
         this.#slots[slot] = node;
       }
     }
-    if (changed) for (const node of this.#nodes.values()) this.#sendOn(node);
+    if (changed) for (const node of this.#nodes.values()) this.#redistribute(node);
     for (const [id, node] of this.#nodes) {
       if (used.has(node)) this.#unused.delete(node);
-      else this.#letGo(id, node);
+      else this.#retire(id, node);
     }
   }
 
   /** What waits for a server that may have lost its slots goes where they are now. */
-  #sendOn(node: StoreNode): void {
-    node.drain((count, ticket, way) => {
-      const target = (way & Way.ASKING) !== 0 ? node : this.#nodeOf(count ?? ticket.counts[0]!);
-      target.push(count, ticket, way);
+  #redistribute(node: StoreNode): void {
+    node.drain((count, ticket, mode) => {
+      const target = (mode & SendMode.ASKING) !== 0 ? node : this.#nodeOf(count ?? ticket.counts[0]!);
+      target.push(count, ticket, mode);
     });
   }
 
   /** A server without slots may still answer what it was asked; one that hangs is not waited for. */
-  #letGo(id: string, node: StoreNode): void {
+  #retire(id: string, node: StoreNode): void {
     const now = performance.now();
     const since = this.#unused.get(node) ?? now;
     this.#unused.set(node, since);
-    if (!node.idle && now - since < graceMs) {
-      this.#refreshIn(graceMs);
+    if (!node.idle && now - since < GRACE_MS) {
+      this.#refreshIn(GRACE_MS);
       return;
     }
     this.#unused.delete(node);

@@ -5,11 +5,11 @@
  * which nobody will answer, uncounted.) Four counters take 0.25 µs with their hints, 0.4 without.
  */
 import { type Count, type CountRequest, HoldBack, Outcome, Refuses } from "../store.ts";
+import type { CounterTable } from "./counter-table.ts";
 import { COUNT_WORD } from "./entry.ts";
 import type { Hint, HintCache } from "./hints.ts";
 import type { KeyScratch } from "./key.ts";
 import { plus, type Shard } from "./shard.ts";
-import type { Table } from "./table.ts";
 
 /** One count of the request under way. A later count of the same counter uses the position of the first one. */
 interface Part {
@@ -29,12 +29,12 @@ interface Part {
 /** Parts kept between calls, for each has half a kilobyte of scratch; what a longer request needs is made anew. */
 const KEPT = 16;
 
-export class AllOrNothing {
-  readonly #table: Table;
+export class HoldBackCounting {
+  readonly #table: CounterTable;
   readonly #hints: HintCache;
   readonly #kept: Part[];
 
-  constructor(table: Table, hints: HintCache) {
+  constructor(table: CounterTable, hints: HintCache) {
     this.#table = table;
     this.#hints = hints;
     this.#kept = Array.from({ length: KEPT }, () => this.#newPart());

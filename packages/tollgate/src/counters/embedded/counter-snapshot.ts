@@ -16,9 +16,9 @@ import { access, type FileHandle, open, rename, rm, stat } from "node:fs/promise
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
 import { MAX_COUNT } from "../store.ts";
+import type { CounterTable } from "./counter-table.ts";
 import type { ShownEntry } from "./entries.ts";
 import { isKeyLength, keyBytes } from "./key.ts";
-import type { Table } from "./table.ts";
 
 const MAGIC = "TLGCOUNT";
 const VERSION = 2;
@@ -60,7 +60,7 @@ export async function checkSnapshotPath(path: string): Promise<void> {
  * @returns how many were written
  * @throws the system's error, after the unfinished file was removed
  */
-export async function writeSnapshot(table: Table, path: string, now: number): Promise<number> {
+export async function writeSnapshot(table: CounterTable, path: string, now: number): Promise<number> {
   const unfinished = `${path}.unfinished`;
   // What is there was left by a process that was killed, or planted: a link itself is removed, not its target.
   await rm(unfinished, { force: true });
@@ -82,7 +82,7 @@ export async function writeSnapshot(table: Table, path: string, now: number): Pr
   }
 }
 
-async function writeBlocks(table: Table, file: FileHandle, now: number): Promise<number> {
+async function writeBlocks(table: CounterTable, file: FileHandle, now: number): Promise<number> {
   const ended = table.clock.limit(now);
   const header = Buffer.alloc(HEADER_BYTES);
   header.write(MAGIC, "latin1");
@@ -136,7 +136,7 @@ async function writeBlocks(table: Table, file: FileHandle, now: number): Promise
  * @throws {SnapshotError} after some may have been added: the table is then to be thrown away
  * @throws the system's error where the file cannot be read
  */
-export async function readSnapshot(table: Table, path: string, now: number): Promise<number> {
+export async function readSnapshot(table: CounterTable, path: string, now: number): Promise<number> {
   const file = await open(path, "r");
   try {
     const header = await readExactly(file, HEADER_BYTES);
@@ -180,7 +180,7 @@ async function readExactly(file: FileHandle, bytes: number): Promise<Buffer> {
   return buffer;
 }
 
-function addRecords(table: Table, payload: Buffer, now: number): number {
+function addRecords(table: CounterTable, payload: Buffer, now: number): number {
   const key = table.newKey();
   let added = 0;
   for (let at = 0; at < payload.length; ) {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import { Alarm } from "./alarm.ts";
+import { DeadlineTimer } from "./deadline-timer.ts";
 
 test("the earliest time counts, and a time beyond Node's longest timer is not rung for at once", (t) => {
   const delays: number[] = [];
   t.mock.method(globalThis, "setTimeout", (_: () => void, delay: number) => void delays.push(delay));
-  const alarm = new Alarm(() => {});
+  const alarm = new DeadlineTimer(() => {});
   const now = performance.now();
   alarm.at(Number.POSITIVE_INFINITY);
   alarm.at(now + 1e14);

@@ -1,6 +1,6 @@
 import type { Tracing } from "../../observe/tracing/tracing.ts";
 import type { ClientTlsOptions } from "../transport/tls.ts";
-import type { TakenBack } from "./across.ts";
+import type { RefundListener } from "./across.ts";
 import type { Credentials } from "./connection.ts";
 import type { KvstoreTarget } from "./target.ts";
 
@@ -29,7 +29,7 @@ export interface KvstoreOptions {
   /** Told when the number of standing connections changed, and after the first attempt to connect. */
   readonly onConnections?: (active: number) => void;
   /** Called when hits of a call that another slot of a cluster refuses were taken back. */
-  readonly onTakenBack?: TakenBack | undefined;
+  readonly onRefund?: RefundListener | undefined;
   /** Where a span for each round trip is recorded, linked to the calls in it. Default: nowhere. */
   readonly tracing?: Tracing;
   /** One line at each turn of events; never with a credential. */

@@ -1,7 +1,7 @@
 import { type Count, MAX_COUNT, Outcome, StoreError } from "../store.ts";
 import type { Exchange } from "../transport/link.ts";
 import { type Ticket, unusableAnswer } from "../transport/ticket.ts";
-import type { ObjcacheGauges } from "./options.ts";
+import type { ObjcacheGauges } from "./objcache-options.ts";
 import type { TextReply } from "./reply.ts";
 
 /** Hits that were answered for and not sent yet. */
@@ -20,7 +20,7 @@ export interface Member {
   readonly ticket: Ticket;
 }
 
-export interface BatchContext {
+export interface RoundTripContext {
   /** The hits of this connection that wait to be sent. */
   readonly increments: Map<string, Increment>;
   readonly gauges: ObjcacheGauges;
@@ -32,15 +32,15 @@ export interface BatchContext {
   lost(hits: Increment): void;
 }
 
-const keysPerGet = 64;
+const KEYS_PER_GET = 64;
 
 /**
  * One round trip of a connection: first the increments that are due, then the counters that callers wait for. Whatever
  * this process answered for a key went out before the key is read, or waits in `increments` and is added to what is
  * read: within one process each caller is told its exact position, although nobody waits for an increment.
  */
-export class Batch implements Exchange<TextReply> {
-  readonly #context: BatchContext;
+export class RoundTrip implements Exchange<TextReply> {
+  readonly #context: RoundTripContext;
   readonly #members: readonly Member[];
   readonly #sent: [string, Increment][];
   readonly #values = new Map<string, string>();
@@ -55,7 +55,7 @@ export class Batch implements Exchange<TextReply> {
   readonly text: string;
 
   constructor(
-    context: BatchContext,
+    context: RoundTripContext,
     members: readonly Member[],
     increments: [string, Increment][],
     onDone: (error: StoreError | undefined) => void,
@@ -75,8 +75,8 @@ export class Batch implements Exchange<TextReply> {
       text += hits > 0 ? `incr ${key} ${hits}\r\n` : `decr ${key} ${-hits}\r\n`;
       this.#expected.push("i");
     }
-    for (let i = 0; i < this.#keys.length; i += keysPerGet) {
-      text += `get ${this.#keys.slice(i, i + keysPerGet).join(" ")}\r\n`;
+    for (let i = 0; i < this.#keys.length; i += KEYS_PER_GET) {
+      text += `get ${this.#keys.slice(i, i + KEYS_PER_GET).join(" ")}\r\n`;
       this.#expected.push("g");
     }
     this.text = text;
@@ -151,7 +151,7 @@ export class Batch implements Exchange<TextReply> {
   #settle(error: StoreError | undefined): void {
     const failed = new Set<string>();
     for (const get of this.#failedGets)
-      for (const key of this.#keys.slice(get * keysPerGet, (get + 1) * keysPerGet)) failed.add(key);
+      for (const key of this.#keys.slice(get * KEYS_PER_GET, (get + 1) * KEYS_PER_GET)) failed.add(key);
     for (const member of this.#members) {
       const { ticket } = member;
       if (ticket.done) continue;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { StoreError } from "../store.ts";
 import type { Connection } from "./connection.ts";
-import { Pool, type PoolGauges } from "./pool.ts";
+import { ConnectionPool, type PoolGauges } from "./connection-pool.ts";
 
 // What no real server does on demand; the rest is tested against Redis in test/counters/kvstore-pool.test.ts.
 
@@ -28,7 +28,7 @@ function setUp(size: number) {
     attempts.push(attempt);
     return attempt.promise;
   };
-  const pool = new Pool(size, connect, gauges, {
+  const pool = new ConnectionPool(size, connect, gauges, {
     free: () => {},
     overflowFailed: () => {},
     changed: () => {},

@@ -1,7 +1,7 @@
 import { type Count, StoreError } from "../store.ts";
 
 /** memcached's limit, in bytes. */
-const maxKeyBytes = 250;
+const MAX_KEY_BYTES = 250;
 
 /**
  * The whole key of a count.
@@ -11,11 +11,11 @@ const maxKeyBytes = 250;
 export function keyOf(count: Count): string {
   const key = count.stem + count.windowStart;
   // A UTF-16 unit is at most 3 bytes of UTF-8: short keys need no closer look at their size.
-  const bytes = key.length * 3 <= maxKeyBytes ? key.length : Buffer.byteLength(key);
-  if (bytes > maxKeyBytes)
+  const bytes = key.length * 3 <= MAX_KEY_BYTES ? key.length : Buffer.byteLength(key);
+  if (bytes > MAX_KEY_BYTES)
     throw new StoreError(
       "KEY_UNUSABLE",
-      `a cache key of ${bytes} bytes; memcached holds at most ${maxKeyBytes}`,
+      `a cache key of ${bytes} bytes; memcached holds at most ${MAX_KEY_BYTES}`,
     );
   if (hasSpaceOrControl(key))
     throw new StoreError(
@@ -34,10 +34,10 @@ function hasSpaceOrControl(key: string): boolean {
 }
 
 /** Above this memcached takes an expiry for a time since the epoch (protocol.txt, "Expiration times"). */
-const longestRelative = 60 * 60 * 24 * 30;
+const LONGEST_RELATIVE = 60 * 60 * 24 * 30;
 
 /** memcached reads it as a signed number of 32 bits. */
-const lastExpiry = 2 ** 31 - 1;
+const LAST_EXPIRY = 2 ** 31 - 1;
 
 /**
  * The expiry of a counter. It is relative wherever it can be: an absolute one depends on this machine's wall clock. A
@@ -46,6 +46,6 @@ const lastExpiry = 2 ** 31 - 1;
  * @param jitter seconds
  */
 export function expiryOf(windowSize: number, jitter: number, now = Date.now()): number {
-  if (windowSize <= longestRelative) return Math.min(windowSize + jitter, longestRelative);
-  return Math.min(Math.floor(now / 1000) + windowSize + jitter, lastExpiry);
+  if (windowSize <= LONGEST_RELATIVE) return Math.min(windowSize + jitter, LONGEST_RELATIVE);
+  return Math.min(Math.floor(now / 1000) + windowSize + jitter, LAST_EXPIRY);
 }

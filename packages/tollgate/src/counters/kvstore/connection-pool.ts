@@ -1,5 +1,5 @@
 import type { StoreError } from "../store.ts";
-import { backoffDelay } from "../transport/backoff.ts";
+import { reconnectDelay } from "../transport/connect.ts";
 import type { Connection } from "./connection.ts";
 
 /** The pool's numbers, as the statistics show them. */
@@ -27,7 +27,7 @@ export interface PoolEvents {
  * The connections to one server: `size` of them are kept, lost ones are made again with a growing delay, up to
  * `size` more overflow for a while. A connection that is taken is its taker's until it is released.
  */
-export class Pool {
+export class ConnectionPool {
   /** Connections that stand now, busy or free. */
   active = 0;
   /** Whether an attempt to connect has ended, either way. */
@@ -67,7 +67,7 @@ export class Pool {
       this.#retry = setTimeout(() => {
         this.#retry = undefined;
         if (this.#missing > 0) this.#open(false);
-      }, backoffDelay(this.#failures));
+      }, reconnectDelay(this.#failures));
       this.#retry.unref();
     }
   }

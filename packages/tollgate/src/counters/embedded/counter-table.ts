@@ -39,7 +39,7 @@ export interface SavedCounter {
   readonly isProtected: boolean;
 }
 
-export class Table {
+export class CounterTable {
   readonly block: Block;
   readonly shards: readonly Shard[];
   /** Shared by all threads; the thread that made the block keeps it. */

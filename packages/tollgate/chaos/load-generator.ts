@@ -32,10 +32,10 @@ export interface KeyTally {
 }
 
 /** An answer that comes later than this after the deadline is late: timers and a busy machine need some slack. */
-const slackMs = scaled(100);
+const SLACK_MS = scaled(100);
 
-const exhaustMs = scaled(20_000);
-const heartbeatMs = 10;
+const EXHAUST_LIMIT_MS = scaled(20_000);
+const HEARTBEAT_MS = 10;
 
 /** Always the same window: a run never meets the end of one. */
 const windowStart = Math.floor(Date.now() / 86_400_000) * 86_400;
@@ -69,9 +69,9 @@ export class Load {
     let last = performance.now();
     this.#heartbeat = setInterval(() => {
       const now = performance.now();
-      this.#stall = Math.max(this.#stall, now - last - heartbeatMs);
+      this.#stall = Math.max(this.#stall, now - last - HEARTBEAT_MS);
       last = now;
-    }, heartbeatMs);
+    }, HEARTBEAT_MS);
     this.#running = Promise.all(Array.from({ length: callers }, (_, i) => this.#caller(i)));
   }
 
@@ -88,7 +88,7 @@ export class Load {
 
   /** Calls that ended after their deadline. */
   get late(): number {
-    return this.#late.filter((took) => took > this.#options.deadline + slackMs + this.#stall).length;
+    return this.#late.filter((took) => took > this.#options.deadline + SLACK_MS + this.#stall).length;
   }
 
   get failed(): number {
@@ -120,7 +120,7 @@ export class Load {
   /** Uses up every key's limit, so that the books can be closed: from then on each call is refused. */
   async exhaust(): Promise<void> {
     const { callers } = this.#options;
-    const latest = performance.now() + exhaustMs;
+    const latest = performance.now() + EXHAUST_LIMIT_MS;
     for (const [key, tally] of this.tally.entries()) {
       const before = tally.refused;
       while (tally.refused === before) {
@@ -167,7 +167,7 @@ export class Load {
     }
     const took = performance.now() - begun;
     this.slowest = Math.max(this.slowest, took);
-    if (took > deadline + slackMs) this.#late.push(took);
+    if (took > deadline + SLACK_MS) this.#late.push(took);
   }
 
   async #caller(number: number): Promise<void> {

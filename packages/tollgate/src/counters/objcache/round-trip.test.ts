@@ -3,8 +3,8 @@ import { describe, test } from "node:test";
 import { makeCount } from "../../../test/counters/conformance.ts";
 import { HoldBack } from "../store.ts";
 import { Ticket } from "../transport/ticket.ts";
-import { Batch } from "./batch.ts";
-import { newGauges } from "./options.ts";
+import { newGauges } from "./objcache-options.ts";
+import { RoundTrip } from "./round-trip.ts";
 
 describe("a batch", () => {
   test("settles every caller, whatever goes wrong over one of them", () => {
@@ -23,7 +23,7 @@ describe("a batch", () => {
       );
       return { key: `${index}:`, count, ticket };
     });
-    const batch = new Batch(
+    const batch = new RoundTrip(
       {
         increments: new Map(),
         gauges: newGauges(),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Count, Refuses } from "../store.ts";
-import { expiryOf, keyOf } from "./key.ts";
+import { expiryOf, keyOf } from "./memcached-key.ts";
 
 const count = (stem: string): Count => ({
   stem,

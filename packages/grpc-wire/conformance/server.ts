@@ -1,6 +1,6 @@
 /**
- * The server that is judged, a process of its own: `node server.ts FOLDER`. Prints its addresses as one line of JSON,
- * and ends when its standard input does. FOLDER holds `server.pem` and `server.key`, and takes the unix socket.
+ * The server under test, a process of its own: `node server.ts FOLDER`. Prints its addresses as one line of JSON, and
+ * ends when its standard input does. FOLDER holds `server.pem` and `server.key`, and takes the unix socket.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,8 @@ import {
   Status,
   type StreamingCall,
 } from "../src/index.ts";
-import { decodeNote, encodeNote, judgeDescriptorSet } from "./schema.ts";
+import { startHttp2Server } from "./http2-server.ts";
+import { decodeNote, encodeNote, probeDescriptorSet } from "./schema.ts";
 
 /** What the server prints. */
 export interface Addresses {
@@ -23,6 +24,8 @@ export interface Addresses {
   readonly unixPath: string;
   /** Cleartext; gzips its answers to whoever accepts it, whatever the request was. */
   readonly zippingPort: number;
+  /** Cleartext; the HTTP/2 layer alone. */
+  readonly http2Port: number;
 }
 
 /** Calls that wait, by the text that names them. */
@@ -56,10 +59,10 @@ class Waits {
 
 function mirrorMetadata(call: Call): void {
   for (const [name, value] of call.metadataEntries()) {
-    if (!name.startsWith("x-judge-")) continue;
+    if (!name.startsWith("x-probe-")) continue;
     const mirrored = name.endsWith("-bin") ? Buffer.from(value, "base64") : value;
     call.setInitialMetadata(name, mirrored);
-    call.setTrailingMetadata(name.replace("x-judge-", "x-judge-end-"), mirrored);
+    call.setTrailingMetadata(name.replace("x-probe-", "x-probe-end-"), mirrored);
   }
 }
 
@@ -84,35 +87,35 @@ async function* sum(messages: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
 
 function start(options: ServerOptions): GrpcServer {
   const server = new GrpcServer(options)
-    .unary("/judge.Judge/Echo", (message, call) => {
+    .unary("/conformance.Probe/Echo", (message, call) => {
       mirrorMetadata(call);
       return message;
     })
-    .unary("/judge.Judge/Fail", (message) => {
+    .unary("/conformance.Probe/Fail", (message) => {
       throw new GrpcError(Status.NOT_FOUND, decodeNote(message).text);
     })
-    .unary("/judge.Judge/Wait", async (message, call) => {
+    .unary("/conformance.Probe/Wait", async (message, call) => {
       await waits.hold(decodeNote(message).text, call);
       return message;
     })
-    .unary("/judge.Judge/Arrived", async (message) => {
+    .unary("/conformance.Probe/Arrived", async (message) => {
       await waits.arrived(decodeNote(message).text).promise;
       return message;
     })
-    .unary("/judge.Judge/Gone", async (message) => {
+    .unary("/conformance.Probe/Gone", async (message) => {
       await waits.gone(decodeNote(message).text).promise;
       return message;
     })
-    .unary("/judge.Judge/SetHealth", (message) => {
+    .unary("/conformance.Probe/SetHealth", (message) => {
       const { text, count: status } = decodeNote(message);
       health.set(text, status === 1 ? "SERVING" : "NOT_SERVING");
       return message;
     })
-    .serverStreaming("/judge.Judge/Count", count)
-    .bidiStreaming("/judge.Judge/Sum", sum)
-    .bidiStreaming("/judge.Judge/Talk", (messages) => messages);
+    .serverStreaming("/conformance.Probe/Count", count)
+    .bidiStreaming("/conformance.Probe/Sum", sum)
+    .bidiStreaming("/conformance.Probe/Talk", (messages) => messages);
   health.addTo(server);
-  new ReflectionService(judgeDescriptorSet).addTo(server);
+  new ReflectionService(probeDescriptorSet).addTo(server);
   return server;
 }
 
@@ -136,6 +139,7 @@ if (import.meta.main) {
     tlsPort: await portOf(start({ tls })),
     unixPath,
     zippingPort: await portOf(start({ responseCompression: "accepted" })),
+    http2Port: (await startHttp2Server()).port,
   };
   console.log(JSON.stringify(addresses));
   process.stdin.resume().on("end", () => process.exit());

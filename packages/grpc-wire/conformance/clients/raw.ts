@@ -1,4 +1,4 @@
-/** The cases for tools that speak HTTP/2 and know nothing of gRPC: the judges frame and read the messages for them. */
+/** The cases for tools that speak HTTP/2 and know nothing of gRPC: these functions frame and read the messages for them. */
 import assert from "node:assert/strict";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
@@ -64,8 +64,8 @@ export const bodies = {
 } as const;
 
 export const paths = {
-  echo: "/judge.Judge/Echo",
-  wait: "/judge.Judge/Wait",
+  echo: "/conformance.Probe/Echo",
+  wait: "/conformance.Probe/Wait",
   check: "/grpc.health.v1.Health/Check",
   watch: "/grpc.health.v1.Health/Watch",
 } as const;
@@ -95,10 +95,10 @@ export function rawTrials(post: Post): Omit<Record<Case, Trial>, "concurrent" | 
       return undefined;
     },
     deadline: async (target) => {
-      const text = target.judges.unique();
+      const text = target.control.unique();
       const timeout: [string, string] = ["grpc-timeout", `${samples.deadlineMs}m`];
       assertStatus(await post(target, paths.wait, bodies.wait(text), [timeout]), 4);
-      await target.judges.gone(text);
+      await target.control.gone(text);
       return undefined;
     },
     "4 MB both ways": async (target) => {
@@ -112,7 +112,7 @@ export function rawTrials(post: Post): Omit<Record<Case, Trial>, "concurrent" | 
       return undefined;
     },
     "gzip both ways": (target) =>
-      target.judges.counted(target, async (counted, traffic) => {
+      target.control.counted(target, async (counted, traffic) => {
         const message = encodeNote({ payload: samples.zippable });
         const answer = await post(counted, paths.echo, frame(message, true), [
           ["grpc-encoding", "gzip"],
@@ -125,7 +125,7 @@ export function rawTrials(post: Post): Omit<Record<Case, Trial>, "concurrent" | 
         return undefined;
       }),
     "server streaming": async (target) => {
-      const messages = await ask(target, "/judge.Judge/Count", frame(encodeNote(samples.streamed)));
+      const messages = await ask(target, "/conformance.Probe/Count", frame(encodeNote(samples.streamed)));
       assert.equal(messages.length, samples.streamed.count);
       messages.forEach((message, index) => {
         assert.equal(decodeNote(message).count, index);
@@ -134,13 +134,13 @@ export function rawTrials(post: Post): Omit<Record<Case, Trial>, "concurrent" | 
     },
     "client streaming": async (target) => {
       const { count, text } = samples.summed;
-      const [answer] = await ask(target, "/judge.Judge/Sum", bodies.sum);
+      const [answer] = await ask(target, "/conformance.Probe/Sum", bodies.sum);
       const note = decodeNote(answer!);
       assert.deepEqual([note.count, note.text], [count, text]);
       return undefined;
     },
     "bidirectional streaming": async (target) => {
-      const answer = await post(target, "/judge.Judge/Talk", bodies.talk);
+      const answer = await post(target, "/conformance.Probe/Talk", bodies.talk);
       assertStatus(answer, 0);
       assert.ok(answer.body.equals(bodies.talk));
       return undefined;
@@ -148,17 +148,21 @@ export function rawTrials(post: Post): Omit<Record<Case, Trial>, "concurrent" | 
     "metadata, -bin too": async (target) => {
       const raw = samples.raw.toString("base64").replace(/=+$/, "");
       const { fields } = await post(target, paths.echo, frame(encodeNote({})), [
-        ["x-judge-word", samples.word],
-        ["x-judge-raw-bin", raw],
+        ["x-probe-word", samples.word],
+        ["x-probe-raw-bin", raw],
       ]);
-      for (const prefix of ["x-judge-", "x-judge-end-"]) {
+      for (const prefix of ["x-probe-", "x-probe-end-"]) {
         assert.equal(fields.get(`${prefix}word`), samples.word);
         assert.deepEqual(Buffer.from(fields.get(`${prefix}raw-bin`) ?? "", "base64"), samples.raw);
       }
       return undefined;
     },
     "status with Unicode": async (target) => {
-      const answer = await post(target, "/judge.Judge/Fail", frame(encodeNote({ text: samples.failure })));
+      const answer = await post(
+        target,
+        "/conformance.Probe/Fail",
+        frame(encodeNote({ text: samples.failure })),
+      );
       assertStatus(answer, 5);
       assert.equal(decodeURIComponent(answer.fields.get("grpc-message") ?? ""), samples.failure);
       return undefined;
@@ -171,14 +175,14 @@ export function rawTrials(post: Post): Omit<Record<Case, Trial>, "concurrent" | 
     reflection: async (target) => {
       const questions = [
         { messageRequest: { case: "listServices" as const, value: "" } },
-        { messageRequest: { case: "fileContainingSymbol" as const, value: "judge.Judge" } },
+        { messageRequest: { case: "fileContainingSymbol" as const, value: "conformance.Probe" } },
       ].map((each) => frame(toBinary(reflectionRequestSchema, create(reflectionRequestSchema, each))));
       const path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
       const [list, found] = (await ask(target, path, Buffer.concat(questions))).map(
         (message) => fromBinary(reflectionResponseSchema, message).messageResponse,
       );
       assert.equal(list?.case, "listServicesResponse");
-      assert.ok(list.value.service.some(({ name }) => name === "judge.Judge"));
+      assert.ok(list.value.service.some(({ name }) => name === "conformance.Probe"));
       assert.equal(found?.case, "fileDescriptorResponse");
       const file = fromBinary(FileDescriptorProtoSchema, found.value.fileDescriptorProto[0]!);
       assert.ok(file.service[0]!.method.some(({ name }) => name === "Echo"));

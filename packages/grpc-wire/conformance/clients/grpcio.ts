@@ -6,7 +6,7 @@ const script = join(import.meta.dirname, "grpcio.py");
 
 /** Python's grpcio (the C core), driven by a script: `grpcio.py CASE ADDRESS CA PARAMETERS`. */
 export function grpcio(python: string): Client {
-  async function run(name: Case, target: Target, text = target.judges.unique()): Promise<undefined> {
+  async function run(name: Case, target: Target, text = target.control.unique()): Promise<undefined> {
     const address = target.path === "" ? `localhost:${target.port}` : `unix:${target.path}`;
     const ca = target.transport === "TLS with ALPN" ? target.caFile : "";
     const parameters = {
@@ -31,9 +31,9 @@ export function grpcio(python: string): Client {
   }
   const plainly = (name: Case) => (target: Target) => run(name, target);
   const untilGone = (name: Case) => async (target: Target) => {
-    const text = target.judges.unique();
+    const text = target.control.unique();
     await run(name, target, text);
-    await target.judges.gone(text);
+    await target.control.gone(text);
     return undefined;
   };
   return {
@@ -48,7 +48,7 @@ export function grpcio(python: string): Client {
       "4 MB both ways": plainly("4 MB both ways"),
       "5 MB is RESOURCE_EXHAUSTED": plainly("5 MB is RESOURCE_EXHAUSTED"),
       "gzip both ways": (target) =>
-        target.judges.counted(target, async (counted, traffic) => {
+        target.control.counted(target, async (counted, traffic) => {
           await run("gzip both ways", counted);
           assertZipped(traffic);
           return undefined;

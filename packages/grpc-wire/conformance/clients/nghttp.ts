@@ -51,14 +51,14 @@ export function nghttp(command: string): Client {
           return undefined;
         }),
       cancel: async (target) => {
-        const text = target.judges.unique();
+        const text = target.control.unique();
         await withBody(bodies.wait(text), async (args) => {
           const call = startTool(command, [...args, urlOf(target, paths.wait)]);
-          await target.judges.arrived(text);
+          await target.control.arrived(text);
           call.end("SIGTERM");
           await call.done;
         });
-        await target.judges.gone(text);
+        await target.control.gone(text);
         return "by closing its connection";
       },
       "health Watch": "shows what it received when the stream ends",

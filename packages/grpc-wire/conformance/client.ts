@@ -1,4 +1,4 @@
-/** What the judges have in common: the cases, where they call, and what came of it. */
+/** What all clients have in common: the cases, where they call, and the results. */
 import assert from "node:assert/strict";
 
 export const transports = ["cleartext", "TLS with ALPN", "unix socket"] as const;
@@ -32,11 +32,11 @@ export interface Target {
   readonly path: string;
   /** The PEM file of the authority that signed the server's certificate for `localhost` and 127.0.0.1. */
   readonly caFile: string;
-  readonly judges: Judges;
+  readonly control: Control;
 }
 
-/** The judges' own way to the server, which no case depends on. */
-export interface Judges {
+/** A connection to the server beside the tested one: tells what happened there. */
+export interface Control {
   /** A name that nobody used before. */
   unique(): string;
   /** Resolves once a call of Wait with that text is there. */

@@ -84,8 +84,8 @@ function statusOf(message: Buffer): number {
   return fromBinary(healthResponseSchema, message).status;
 }
 
-const echo = "/judge.Judge/Echo";
-const wait = "/judge.Judge/Wait";
+const echo = "/conformance.Probe/Echo";
+const wait = "/conformance.Probe/Wait";
 
 export const grpcJs: Client = {
   name: "@grpc/grpc-js",
@@ -111,21 +111,21 @@ export const grpcJs: Client = {
       }),
     deadline: (target) =>
       using(target, async (client) => {
-        const text = target.judges.unique();
+        const text = target.control.unique();
         const late = call(client, wait, encodeNote({ text }), undefined, samples.deadlineMs);
         await assert.rejects(late, { code: grpc.status.DEADLINE_EXCEEDED });
-        await target.judges.gone(text);
+        await target.control.gone(text);
         return undefined;
       }),
     cancel: (target) =>
       using(target, async (client) => {
-        const text = target.judges.unique();
+        const text = target.control.unique();
         const ended = Promise.withResolvers<grpc.ServiceError | null>();
         const request = client.makeUnaryRequest(wait, bytes, bytes, encodeNote({ text }), ended.resolve);
-        await target.judges.arrived(text);
+        await target.control.arrived(text);
         request.cancel();
         assert.equal((await ended.promise)?.code, grpc.status.CANCELLED);
-        await target.judges.gone(text);
+        await target.control.gone(text);
         return undefined;
       }),
     "4 MB both ways": (target) =>
@@ -141,7 +141,7 @@ export const grpcJs: Client = {
         return undefined;
       }),
     "gzip both ways": (target) =>
-      target.judges.counted(target, (counted, traffic) =>
+      target.control.counted(target, (counted, traffic) =>
         using(
           counted,
           async (client) => {
@@ -156,7 +156,7 @@ export const grpcJs: Client = {
     "server streaming": (target) =>
       using(target, async (client) => {
         const stream = client.makeServerStreamRequest(
-          "/judge.Judge/Count",
+          "/conformance.Probe/Count",
           bytes,
           bytes,
           encodeNote(samples.streamed),
@@ -174,8 +174,11 @@ export const grpcJs: Client = {
       using(target, async (client) => {
         const { count, payload, text } = samples.summed;
         const ended = Promise.withResolvers<Buffer>();
-        const stream = client.makeClientStreamRequest("/judge.Judge/Sum", bytes, bytes, (error, answer) =>
-          error ? ended.reject(error) : ended.resolve(answer!),
+        const stream = client.makeClientStreamRequest(
+          "/conformance.Probe/Sum",
+          bytes,
+          bytes,
+          (error, answer) => (error ? ended.reject(error) : ended.resolve(answer!)),
         );
         for (let index = 0; index < count; index++) stream.write(encodeNote({ payload }));
         stream.end();
@@ -185,7 +188,7 @@ export const grpcJs: Client = {
       }),
     "bidirectional streaming": (target) =>
       using(target, async (client) => {
-        const stream = client.makeBidiStreamRequest("/judge.Judge/Talk", bytes, bytes);
+        const stream = client.makeBidiStreamRequest("/conformance.Probe/Talk", bytes, bytes);
         stream.write(encodeNote({ count: 0 }));
         let seen = 0;
         for await (const message of stream) {
@@ -199,18 +202,18 @@ export const grpcJs: Client = {
     "metadata, -bin too": (target) =>
       using(target, async (client) => {
         const metadata = new grpc.Metadata();
-        metadata.set("x-judge-word", samples.word);
-        metadata.set("x-judge-raw-bin", samples.raw);
+        metadata.set("x-probe-word", samples.word);
+        metadata.set("x-probe-raw-bin", samples.raw);
         const { initial, trailing } = await call(client, echo, encodeNote({}), metadata);
-        assert.deepEqual(initial.get("x-judge-word"), [samples.word]);
-        assert.deepEqual(initial.get("x-judge-raw-bin"), [samples.raw]);
-        assert.deepEqual(trailing.get("x-judge-end-word"), [samples.word]);
-        assert.deepEqual(trailing.get("x-judge-end-raw-bin"), [samples.raw]);
+        assert.deepEqual(initial.get("x-probe-word"), [samples.word]);
+        assert.deepEqual(initial.get("x-probe-raw-bin"), [samples.raw]);
+        assert.deepEqual(trailing.get("x-probe-end-word"), [samples.word]);
+        assert.deepEqual(trailing.get("x-probe-end-raw-bin"), [samples.raw]);
         return undefined;
       }),
     "status with Unicode": (target) =>
       using(target, async (client) => {
-        await assert.rejects(call(client, "/judge.Judge/Fail", encodeNote({ text: samples.failure })), {
+        await assert.rejects(call(client, "/conformance.Probe/Fail", encodeNote({ text: samples.failure })), {
           code: grpc.status.NOT_FOUND,
           details: samples.failure,
         });
@@ -224,14 +227,14 @@ export const grpcJs: Client = {
       }),
     "health Watch": (target) =>
       using(target, async (client) => {
-        const service = target.judges.unique();
+        const service = target.control.unique();
         const path = "/grpc.health.v1.Health/Watch";
         const stream = client.makeServerStreamRequest(path, bytes, bytes, healthRequest({ service }));
         const seen: number[] = [];
         try {
           for await (const message of stream) {
             seen.push(statusOf(message));
-            if (seen.length < 3) await target.judges.setHealth(service, seen.length);
+            if (seen.length < 3) await target.control.setHealth(service, seen.length);
             else stream.cancel();
           }
         } catch (error) {
@@ -254,13 +257,13 @@ export const grpcJs: Client = {
             ),
           );
         ask({ case: "listServices", value: "" });
-        ask({ case: "fileContainingSymbol", value: "judge.Judge" });
+        ask({ case: "fileContainingSymbol", value: "conformance.Probe" });
         stream.end();
         const answers = [];
         for await (const message of stream) answers.push(fromBinary(reflectionResponseSchema, message));
         const [list, found] = answers.map(({ messageResponse }) => messageResponse);
         assert.equal(list?.case, "listServicesResponse");
-        assert.ok(list.value.service.some(({ name }) => name === "judge.Judge"));
+        assert.ok(list.value.service.some(({ name }) => name === "conformance.Probe"));
         assert.equal(found?.case, "fileDescriptorResponse");
         const [file] = found.value.fileDescriptorProto.map((each) =>
           fromBinary(FileDescriptorProtoSchema, each),

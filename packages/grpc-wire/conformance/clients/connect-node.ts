@@ -12,7 +12,7 @@ import {
 } from "@connectrpc/connect";
 import { compressionGzip, createGrpcTransport, type GrpcTransportOptions } from "@connectrpc/connect-node";
 import { assertZipped, type Client, samples, type Target } from "../client.ts";
-import { healthService, judgeService, reflectionService } from "../schema.ts";
+import { healthService, probeService, reflectionService } from "../schema.ts";
 import { packageVersion } from "./package-version.ts";
 
 function transportTo(target: Target, options: Partial<GrpcTransportOptions> = {}) {
@@ -28,7 +28,7 @@ function transportTo(target: Target, options: Partial<GrpcTransportOptions> = {}
   });
 }
 
-const judgeAt = (target: Target) => createClient(judgeService, transportTo(target));
+const probeAt = (target: Target) => createClient(probeService, transportTo(target));
 const failsWith = (code: Code) => (error: unknown) => error instanceof ConnectError && error.code === code;
 
 async function* each<T>(values: Iterable<T>): AsyncGenerator<T> {
@@ -41,63 +41,63 @@ export const connectNode: Client = {
   unable: {},
   trials: {
     unary: async (target) => {
-      const judge = judgeAt(target);
+      const probe = probeAt(target);
       for (const size of [0, 1, 1000, 16_379, 16_384, 100_000]) {
         const payload = new Uint8Array(size).fill(7);
-        const answer = await judge.echo({ text: samples.greeting, payload });
+        const answer = await probe.echo({ text: samples.greeting, payload });
         assert.equal(answer.text, samples.greeting);
         assert.deepEqual(answer.payload, payload);
       }
       return undefined;
     },
     concurrent: async (target) => {
-      const judge = judgeAt(target);
-      const answers = await Promise.all(Array.from({ length: 500 }, (_, count) => judge.echo({ count })));
+      const probe = probeAt(target);
+      const answers = await Promise.all(Array.from({ length: 500 }, (_, count) => probe.echo({ count })));
       answers.forEach(({ count }, index) => {
         assert.equal(count, index);
       });
       return undefined;
     },
     deadline: async (target) => {
-      const text = target.judges.unique();
-      const late = judgeAt(target).wait({ text }, { timeoutMs: samples.deadlineMs });
+      const text = target.control.unique();
+      const late = probeAt(target).wait({ text }, { timeoutMs: samples.deadlineMs });
       await assert.rejects(late, failsWith(Code.DeadlineExceeded));
-      await target.judges.gone(text);
+      await target.control.gone(text);
       return undefined;
     },
     cancel: async (target) => {
-      const text = target.judges.unique();
+      const text = target.control.unique();
       const controller = new AbortController();
-      const call = judgeAt(target).wait({ text }, { signal: controller.signal });
-      await target.judges.arrived(text);
+      const call = probeAt(target).wait({ text }, { signal: controller.signal });
+      await target.control.arrived(text);
       controller.abort();
       await assert.rejects(call, failsWith(Code.Canceled));
-      await target.judges.gone(text);
+      await target.control.gone(text);
       return undefined;
     },
     "4 MB both ways": async (target) => {
-      const { payload } = await judgeAt(target).echo({ payload: samples.large });
+      const { payload } = await probeAt(target).echo({ payload: samples.large });
       assert.ok(samples.large.equals(payload));
       return undefined;
     },
     "5 MB is RESOURCE_EXHAUSTED": async (target) => {
       await assert.rejects(
-        judgeAt(target).echo({ payload: samples.tooLarge }),
+        probeAt(target).echo({ payload: samples.tooLarge }),
         failsWith(Code.ResourceExhausted),
       );
       return undefined;
     },
     "gzip both ways": (target) =>
-      target.judges.counted(target, async (counted, traffic) => {
+      target.control.counted(target, async (counted, traffic) => {
         const transport = transportTo(counted, { sendCompression: compressionGzip });
-        const { payload } = await createClient(judgeService, transport).echo({ payload: samples.zippable });
+        const { payload } = await createClient(probeService, transport).echo({ payload: samples.zippable });
         assert.ok(samples.zippable.equals(payload));
         assertZipped(traffic);
         return undefined;
       }),
     "server streaming": async (target) => {
       let seen = 0;
-      for await (const { count, payload } of judgeAt(target).count(samples.streamed)) {
+      for await (const { count, payload } of probeAt(target).count(samples.streamed)) {
         assert.equal(count, seen++);
         assert.equal(payload.length, samples.streamed.payload.length);
       }
@@ -106,14 +106,14 @@ export const connectNode: Client = {
     },
     "client streaming": async (target) => {
       const { count, payload, text } = samples.summed;
-      const note = await judgeAt(target).sum(each(Array.from({ length: count }, () => ({ payload }))));
+      const note = await probeAt(target).sum(each(Array.from({ length: count }, () => ({ payload }))));
       assert.deepEqual([note.count, note.text], [count, text]);
       return undefined;
     },
     "bidirectional streaming": async (target) => {
       const notes = Array.from({ length: 100 }, (_, count) => ({ count }));
       const counts: number[] = [];
-      for await (const { count } of judgeAt(target).talk(each(notes))) counts.push(count);
+      for await (const { count } of probeAt(target).talk(each(notes))) counts.push(count);
       assert.deepEqual(
         counts,
         notes.map(({ count }) => count),
@@ -123,17 +123,17 @@ export const connectNode: Client = {
     "metadata, -bin too": async (target) => {
       let initial = new Headers();
       let trailing = new Headers();
-      await judgeAt(target).echo(
+      await probeAt(target).echo(
         {},
         {
-          headers: { "x-judge-word": samples.word, "x-judge-raw-bin": encodeBinaryHeader(samples.raw) },
+          headers: { "x-probe-word": samples.word, "x-probe-raw-bin": encodeBinaryHeader(samples.raw) },
           onHeader: (headers) => (initial = headers),
           onTrailer: (trailers) => (trailing = trailers),
         },
       );
       for (const [headers, prefix] of [
-        [initial, "x-judge-"],
-        [trailing, "x-judge-end-"],
+        [initial, "x-probe-"],
+        [trailing, "x-probe-end-"],
       ] as const) {
         assert.equal(headers.get(`${prefix}word`), samples.word);
         assert.ok(samples.raw.equals(decodeBinaryHeader(headers.get(`${prefix}raw-bin`) ?? "")));
@@ -141,7 +141,7 @@ export const connectNode: Client = {
       return undefined;
     },
     "status with Unicode": async (target) => {
-      await assert.rejects(judgeAt(target).fail({ text: samples.failure }), (error) => {
+      await assert.rejects(probeAt(target).fail({ text: samples.failure }), (error) => {
         assert.ok(error instanceof ConnectError);
         assert.equal(error.code, Code.NotFound);
         assert.equal(error.rawMessage, samples.failure);
@@ -156,13 +156,13 @@ export const connectNode: Client = {
       return undefined;
     },
     "health Watch": async (target) => {
-      const service = target.judges.unique();
+      const service = target.control.unique();
       const health = createClient(healthService, transportTo(target));
       const seen: number[] = [];
       for await (const { status } of health.watch({ service })) {
         seen.push(status);
         if (seen.length === 3) break;
-        await target.judges.setHealth(service, seen.length);
+        await target.control.setHealth(service, seen.length);
       }
       assert.deepEqual(seen, [3, 1, 2]);
       return undefined;
@@ -171,14 +171,14 @@ export const connectNode: Client = {
       const reflection = createClient(reflectionService, transportTo(target));
       const questions = each([
         { messageRequest: { case: "listServices" as const, value: "" } },
-        { messageRequest: { case: "fileContainingSymbol" as const, value: "judge.Judge" } },
+        { messageRequest: { case: "fileContainingSymbol" as const, value: "conformance.Probe" } },
       ]);
       const answers = [];
       for await (const { messageResponse } of reflection.serverReflectionInfo(questions))
         answers.push(messageResponse);
       const [list, found] = answers;
       assert.equal(list?.case, "listServicesResponse");
-      assert.ok(list.value.service.some(({ name }) => name === "judge.Judge"));
+      assert.ok(list.value.service.some(({ name }) => name === "conformance.Probe"));
       assert.equal(found?.case, "fileDescriptorResponse");
       const file = fromBinary(FileDescriptorProtoSchema, found.value.fileDescriptorProto[0]!);
       assert.ok(file.service[0]!.method.some(({ name }) => name === "Echo"));

@@ -1,4 +1,4 @@
-/** Sets the scene: certificates, the judged server as a process, the judges' own connection to it, relays. */
+/** What conformance cases run on: certificates, the server as a process, a control connection to it, relays. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -8,15 +8,15 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import grpc from "@grpc/grpc-js";
 import { Authority } from "../test/support/certificates.ts";
-import type { Judges, Target, Traffic, Transport } from "./client.ts";
+import type { Control, Target, Traffic, Transport } from "./client.ts";
 import { encodeNote } from "./schema.ts";
 import type { Addresses } from "./server.ts";
 
-/** How long the judges wait for what the server was to be told. */
+/** How long a case waits for an event at the server. */
 const PATIENCE_MS = 10_000;
 
-export class Stage implements AsyncDisposable {
-  readonly #folder = mkdtempSync(join(tmpdir(), "grpc-wire-judge-"));
+export class TestBed implements AsyncDisposable {
+  readonly #folder = mkdtempSync(join(tmpdir(), "grpc-wire-conformance-"));
   readonly #caFile = join(this.#folder, "ca.pem");
   #server: ChildProcess | undefined;
   #addresses!: Addresses;
@@ -25,13 +25,13 @@ export class Stage implements AsyncDisposable {
   /** What the server said on its standard error: an exception that got out. */
   #complaints = "";
 
-  static async set(): Promise<Stage> {
-    const stage = new Stage();
+  static async start(): Promise<TestBed> {
+    const bed = new TestBed();
     try {
-      await stage.#start();
-      return stage;
+      await bed.#start();
+      return bed;
     } catch (error) {
-      await stage[Symbol.asyncDispose]();
+      await bed[Symbol.asyncDispose]();
       throw error;
     }
   }
@@ -40,6 +40,11 @@ export class Stage implements AsyncDisposable {
     const { cleartextPort, tlsPort, unixPath } = this.#addresses;
     if (transport === "unix socket") return this.#target(transport, 0, unixPath);
     return this.#target(transport, transport === "cleartext" ? cleartextPort : tlsPort, "");
+  }
+
+  /** The port of a server that has the HTTP/2 layer and nothing above it. */
+  get http2Port(): number {
+    return this.#addresses.http2Port;
   }
 
   /** What is wrong with the server by now, if anything. */
@@ -61,7 +66,7 @@ export class Stage implements AsyncDisposable {
   }
 
   async #start(): Promise<void> {
-    const authority = new Authority("judges");
+    const authority = new Authority("conformance");
     writeFileSync(this.#caFile, authority.ca);
     const { cert, key } = authority.issue("localhost");
     authority.remove();
@@ -79,18 +84,18 @@ export class Stage implements AsyncDisposable {
       once(lines, "line").then(([text]) => String(text)),
       once(server, "exit").then(() => undefined),
     ]);
-    if (line === undefined) throw new Error(`the judged server did not start: ${this.#complaints}`);
+    if (line === undefined) throw new Error(`the server did not start: ${this.#complaints}`);
     this.#addresses = JSON.parse(line) as Addresses;
     const address = `127.0.0.1:${this.#addresses.cleartextPort}`;
     this.#control = new grpc.Client(address, grpc.credentials.createInsecure());
   }
 
   #target(transport: Transport, port: number, path: string): Target {
-    return { transport, port, path, caFile: this.#caFile, judges: this.#judges };
+    return { transport, port, path, caFile: this.#caFile, control: this.#controls };
   }
 
-  readonly #judges: Judges = {
-    unique: () => `judge-${process.pid}-${++this.#names}`,
+  readonly #controls: Control = {
+    unique: () => `probe-${process.pid}-${++this.#names}`,
     arrived: (text) => this.#ask("Arrived", encodeNote({ text })),
     gone: (text) => this.#ask("Gone", encodeNote({ text })),
     setHealth: (text, count) => this.#ask("SetHealth", encodeNote({ text, count })),
@@ -102,7 +107,7 @@ export class Stage implements AsyncDisposable {
     const bytes = (value: Buffer) => value;
     return new Promise((resolve, reject) => {
       const options = { deadline: Date.now() + PATIENCE_MS };
-      const path = `/judge.Judge/${method}`;
+      const path = `/conformance.Probe/${method}`;
       this.#control!.makeUnaryRequest(path, bytes, bytes, message, options, (error: Error | null) => {
         if (error === null) resolve();
         else reject(new Error(`${method}: ${error.message}`));

@@ -11,7 +11,7 @@ import type { GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { descriptorSet } from "./gen/descriptor-set.ts";
 
-type Note = Message<"judge.Note"> & { text: string; payload: Uint8Array; count: number };
+type Note = Message<"conformance.Note"> & { text: string; payload: Uint8Array; count: number };
 type NoteSchema = GenMessage<Note>;
 type HealthRequest = GenMessage<Message<"grpc.health.v1.HealthCheckRequest"> & { service: string }>;
 type HealthResponse = GenMessage<Message<"grpc.health.v1.HealthCheckResponse"> & { status: number }>;
@@ -39,13 +39,13 @@ interface NoteMethod<Kind extends "unary" | "server_streaming" | "client_streami
 const files = fromBinary(FileDescriptorSetSchema, Buffer.from(descriptorSet, "base64"));
 const registry = createFileRegistry(files);
 
-/** A serialized FileDescriptorSet with the judges' own file only: health and reflection are the server's to know. */
-export const judgeDescriptorSet: Uint8Array = toBinary(FileDescriptorSetSchema, {
+/** A serialized FileDescriptorSet with the cases' own file only: the server adds health and reflection itself. */
+export const probeDescriptorSet: Uint8Array = toBinary(FileDescriptorSetSchema, {
   ...files,
-  file: files.file.filter(({ name }) => name === "judge.proto"),
+  file: files.file.filter(({ name }) => name === "conformance.proto"),
 });
 
-export const noteSchema = registry.getMessage("judge.Note") as NoteSchema;
+export const noteSchema = registry.getMessage("conformance.Note") as NoteSchema;
 export const healthRequestSchema = registry.getMessage("grpc.health.v1.HealthCheckRequest") as HealthRequest;
 export const healthResponseSchema = registry.getMessage(
   "grpc.health.v1.HealthCheckResponse",
@@ -57,7 +57,7 @@ export const reflectionResponseSchema = registry.getMessage(
   "grpc.reflection.v1.ServerReflectionResponse",
 ) as ReflectionResponse;
 
-export const judgeService = registry.getService("judge.Judge") as GenService<{
+export const probeService = registry.getService("conformance.Probe") as GenService<{
   echo: NoteMethod<"unary">;
   fail: NoteMethod<"unary">;
   wait: NoteMethod<"unary">;

@@ -55,21 +55,21 @@ export function h2load(command: string): Client {
         return load(target, paths.echo, bodies.count(7), bytes, ["-n", "2000", "-c", "4", "-m", "50"]);
       },
       deadline: async (target) => {
-        const text = target.judges.unique();
+        const text = target.control.unique();
         const timeout = ["-n", "1", "-H", `grpc-timeout: ${samples.deadlineMs}m`];
         await load(target, paths.wait, bodies.wait(text), 0, timeout);
-        await target.judges.gone(text);
+        await target.control.gone(text);
         return "does not show the status";
       },
       cancel: async (target) => {
-        const text = target.judges.unique();
+        const text = target.control.unique();
         await withArguments(bodies.wait(text), async (args) => {
           const call = startTool(command, [...args, ...way(target, paths.wait)]);
-          await target.judges.arrived(text);
+          await target.control.arrived(text);
           call.end("SIGTERM");
           await call.done;
         });
-        await target.judges.gone(text);
+        await target.control.gone(text);
         return "by closing its connection";
       },
       "4 MB both ways": (target) => load(target, paths.echo, bodies.large, bodies.large.length),
@@ -81,14 +81,14 @@ export function h2load(command: string): Client {
           frame(encodeNote({ payload, count: index })),
         );
         const body = frame(encodeNote(samples.streamed));
-        return load(target, "/judge.Judge/Count", body, Buffer.concat(bytes).length);
+        return load(target, "/conformance.Probe/Count", body, Buffer.concat(bytes).length);
       },
       "client streaming": (target) => {
         const { count, text } = samples.summed;
-        return load(target, "/judge.Judge/Sum", bodies.sum, frame(encodeNote({ count, text })).length);
+        return load(target, "/conformance.Probe/Sum", bodies.sum, frame(encodeNote({ count, text })).length);
       },
       "bidirectional streaming": (target) =>
-        load(target, "/judge.Judge/Talk", bodies.talk, bodies.talk.length),
+        load(target, "/conformance.Probe/Talk", bodies.talk, bodies.talk.length),
       "metadata, -bin too": blind,
       "status with Unicode": blind,
       "health Check": (target) => load(target, paths.check, bodies.health(""), 7),

@@ -1,10 +1,10 @@
 /** The verdicts as tables: for a terminal, and for a Markdown file. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { cases, type Transport, transports } from "./client.ts";
-import type { Conformance } from "./h2spec.ts";
-import type { Judgement, Verdict } from "./judge.ts";
+import type { ClientReport, Verdict } from "./client-report.ts";
+import type { H2specResult } from "./h2spec.ts";
 
-const marks = ["<!-- judges: begin -->", "<!-- judges: end -->"] as const;
+const marks = ["<!-- conformance: begin -->", "<!-- conformance: end -->"] as const;
 
 const NOTES = "What a client cannot do, and how it did otherwise what it did:";
 
@@ -36,7 +36,7 @@ function cellOf(row: ReadonlyMap<Transport, Verdict>, notes: Notes): string {
 }
 
 /** Whether a client could use a transport, and all its cases over it were ok. */
-function transportCell({ verdicts }: Judgement, transport: Transport, notes: Notes): string {
+function transportCell({ verdicts }: ClientReport, transport: Transport, notes: Notes): string {
   const column = [...verdicts.values()].map((row) => row.get(transport)!);
   if (column.some(({ kind }) => kind === "failed")) return "FAILED, see below";
   if (column.some(({ kind }) => kind === "ok")) return "ok";
@@ -49,28 +49,28 @@ interface Table {
   readonly notes: readonly string[];
 }
 
-function tableOf(judgements: readonly Judgement[]): Table {
+function tableOf(reports: readonly ClientReport[]): Table {
   const notes = new Notes();
   const rows = [
-    ["", ...judgements.map(({ client, version }) => `${client} ${version}`)],
+    ["", ...reports.map(({ client, version }) => `${client} ${version}`)],
     ...transports.map((transport) => [
       transport,
-      ...judgements.map((judgement) => transportCell(judgement, transport, notes)),
+      ...reports.map((report) => transportCell(report, transport, notes)),
     ]),
-    ...cases.map((name) => [name, ...judgements.map(({ verdicts }) => cellOf(verdicts.get(name)!, notes))]),
+    ...cases.map((name) => [name, ...reports.map(({ verdicts }) => cellOf(verdicts.get(name)!, notes))]),
   ];
   return { rows, notes: notes.texts };
 }
 
-function conformanceLines({ version, runs }: Conformance): string[] {
-  return runs.map(({ transport, summary }) => `h2spec ${version}, strict, ${transport}: ${summary}`);
+function h2specLines({ version, runs }: H2specResult): string[] {
+  return runs.map(({ what, summary }) => `h2spec ${version}, strict, ${what}: ${summary}`);
 }
 
 /** For a terminal. */
-export function printReport(judgements: readonly Judgement[], conformance: Conformance | undefined): string {
+export function printReport(reports: readonly ClientReport[], h2spec: H2specResult | undefined): string {
   const lines: string[] = [];
-  if (judgements.length > 0) {
-    const { rows, notes } = tableOf(judgements);
+  if (reports.length > 0) {
+    const { rows, notes } = tableOf(reports);
     const widths = rows[0]!.map((_, column) =>
       Math.max(...rows.map((row) => Math.min(row[column]!.length, 40))),
     );
@@ -87,33 +87,33 @@ export function printReport(judgements: readonly Judgement[], conformance: Confo
       "",
     );
   }
-  if (conformance !== undefined) lines.push(...conformanceLines(conformance));
+  if (h2spec !== undefined) lines.push(...h2specLines(h2spec));
   return lines.join("\n");
 }
 
-function markdown(judgements: readonly Judgement[], conformance: Conformance | undefined): string {
+function markdown(reports: readonly ClientReport[], h2spec: H2specResult | undefined): string {
   const lines: string[] = [];
-  if (judgements.length > 0) {
-    const { rows, notes } = tableOf(judgements);
+  if (reports.length > 0) {
+    const { rows, notes } = tableOf(reports);
     const [head, ...rest] = rows.map(
       (row) => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`,
     );
     lines.push(head!, `|${"---|".repeat(rows[0]!.length)}`, ...rest, "");
     lines.push(NOTES, "", ...notes.map((text, index) => `(${index + 1}) ${text}  `), "");
   }
-  if (conformance !== undefined) lines.push(...conformanceLines(conformance).map((line) => `- ${line}`), "");
+  if (h2spec !== undefined) lines.push(...h2specLines(h2spec).map((line) => `- ${line}`), "");
   return lines.join("\n");
 }
 
 /** Writes the tables between the marks of a file; a file without marks, or none, becomes the tables alone. */
 export function writeMarkdown(
   path: string,
-  judgements: readonly Judgement[],
-  conformance: Conformance | undefined,
+  reports: readonly ClientReport[],
+  h2spec: H2specResult | undefined,
 ): void {
   const old = existsSync(path) ? readFileSync(path, "utf8") : "";
   const [begin, end] = marks.map((mark) => old.indexOf(mark));
-  const tables = `${marks[0]}\n\n${markdown(judgements, conformance)}\n${marks[1]}`;
+  const tables = `${marks[0]}\n\n${markdown(reports, h2spec)}\n${marks[1]}`;
   if (begin! >= 0 && end! > begin!)
     writeFileSync(path, old.slice(0, begin) + tables + old.slice(end! + marks[1].length));
   else writeFileSync(path, `${tables}\n`);

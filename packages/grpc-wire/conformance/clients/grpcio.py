@@ -1,4 +1,4 @@
-"""One case of the judges by Python's grpcio: grpcio.py CASE ADDRESS CA PARAMETERS, the last as JSON."""
+"""One conformance case, run by Python's grpcio: grpcio.py CASE ADDRESS CA PARAMETERS, the last as JSON."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ given = json.loads(text)
 PATIENCE = 10
 
 sys.path.insert(0, given["protoFolder"])
-notes, services = grpc.protos_and_services("judge.proto")
+notes, services = grpc.protos_and_services("conformance.proto")
 Note = notes.Note
 
 
@@ -31,86 +31,86 @@ def expect_status(status, call):
     raise AssertionError(f"OK instead of {status}")
 
 
-def unary(channel, judge):
+def unary(channel, probe):
     for size in (0, 1, 1000, 16_379, 16_384, 100_000):
         note = Note(text=given["greeting"], payload=bytes(size))
-        check(judge.Echo(note, timeout=PATIENCE) == note, f"another answer of {size} bytes")
+        check(probe.Echo(note, timeout=PATIENCE) == note, f"another answer of {size} bytes")
 
 
-def concurrent(channel, judge):
-    calls = [judge.Echo.future(Note(count=index), timeout=PATIENCE) for index in range(500)]
+def concurrent(channel, probe):
+    calls = [probe.Echo.future(Note(count=index), timeout=PATIENCE) for index in range(500)]
     check([call.result().count for call in calls] == list(range(500)), "answers were mixed up")
 
 
-def deadline(channel, judge):
-    late = lambda: judge.Wait(Note(text=given["text"]), timeout=given["deadlineMs"] / 1000)
+def deadline(channel, probe):
+    late = lambda: probe.Wait(Note(text=given["text"]), timeout=given["deadlineMs"] / 1000)
     expect_status(grpc.StatusCode.DEADLINE_EXCEEDED, late)
 
 
-def cancel(channel, judge):
-    call = judge.Wait.future(Note(text=given["text"]), timeout=PATIENCE)
-    judge.Arrived(Note(text=given["text"]), timeout=PATIENCE)
+def cancel(channel, probe):
+    call = probe.Wait.future(Note(text=given["text"]), timeout=PATIENCE)
+    probe.Arrived(Note(text=given["text"]), timeout=PATIENCE)
     call.cancel()
-    judge.Gone(Note(text=given["text"]), timeout=PATIENCE)
+    probe.Gone(Note(text=given["text"]), timeout=PATIENCE)
     check(call.cancelled(), "the call is not cancelled")
 
 
-def large(channel, judge):
+def large(channel, probe):
     note = Note(payload=b"m" * given["large"])
-    check(judge.Echo(note, timeout=PATIENCE) == note, "another answer")
+    check(probe.Echo(note, timeout=PATIENCE) == note, "another answer")
 
 
-def too_large(channel, judge):
+def too_large(channel, probe):
     note = Note(payload=b"m" * given["tooLarge"])
-    expect_status(grpc.StatusCode.RESOURCE_EXHAUSTED, lambda: judge.Echo(note, timeout=PATIENCE))
+    expect_status(grpc.StatusCode.RESOURCE_EXHAUSTED, lambda: probe.Echo(note, timeout=PATIENCE))
 
 
-def gzip(channel, judge):
+def gzip(channel, probe):
     note = Note(payload=b"gzip me " * (given["zippable"] // 8))
-    answer = judge.Echo(note, timeout=PATIENCE, compression=grpc.Compression.Gzip)
+    answer = probe.Echo(note, timeout=PATIENCE, compression=grpc.Compression.Gzip)
     check(answer == note, "another answer")
 
 
-def server_streaming(channel, judge):
+def server_streaming(channel, probe):
     asked = given["streamed"]
     seen = 0
-    for note in judge.Count(Note(count=asked["count"], payload=b"s" * asked["bytes"]), timeout=PATIENCE):
+    for note in probe.Count(Note(count=asked["count"], payload=b"s" * asked["bytes"]), timeout=PATIENCE):
         check(note.count == seen and len(note.payload) == asked["bytes"], f"another message {seen}")
         seen += 1
     check(seen == asked["count"], f"{seen} messages")
 
 
-def client_streaming(channel, judge):
+def client_streaming(channel, probe):
     asked = given["summed"]
     notes = (Note(payload=b"s" * asked["bytes"]) for _ in range(asked["count"]))
-    answer = judge.Sum(notes, timeout=PATIENCE)
+    answer = probe.Sum(notes, timeout=PATIENCE)
     check(answer == Note(count=asked["count"], text=asked["text"]), f"another sum: {answer}")
 
 
-def bidirectional_streaming(channel, judge):
+def bidirectional_streaming(channel, probe):
     counts = range(100)
-    answers = judge.Talk((Note(count=index) for index in counts), timeout=PATIENCE)
+    answers = probe.Talk((Note(count=index) for index in counts), timeout=PATIENCE)
     check([note.count for note in answers] == list(counts), "other messages")
 
 
-def metadata(channel, judge):
+def metadata(channel, probe):
     raw = bytes.fromhex(given["raw"])
-    sent = (("x-judge-word", given["word"]), ("x-judge-raw-bin", raw))
-    _, call = judge.Echo.with_call(Note(), metadata=sent, timeout=PATIENCE)
-    for fields, prefix in ((call.initial_metadata(), "x-judge-"), (call.trailing_metadata(), "x-judge-end-")):
+    sent = (("x-probe-word", given["word"]), ("x-probe-raw-bin", raw))
+    _, call = probe.Echo.with_call(Note(), metadata=sent, timeout=PATIENCE)
+    for fields, prefix in ((call.initial_metadata(), "x-probe-"), (call.trailing_metadata(), "x-probe-end-")):
         fields = {field.key: field.value for field in fields}
         check(fields.get(prefix + "word") == given["word"], f"{prefix}word: {fields}")
         check(fields.get(prefix + "raw-bin") == raw, f"{prefix}raw-bin: {fields}")
 
 
-def failure(channel, judge):
+def failure(channel, probe):
     error = expect_status(
-        grpc.StatusCode.NOT_FOUND, lambda: judge.Fail(Note(text=given["failure"]), timeout=PATIENCE)
+        grpc.StatusCode.NOT_FOUND, lambda: probe.Fail(Note(text=given["failure"]), timeout=PATIENCE)
     )
     check(error.details() == given["failure"], error.details())
 
 
-def health_check(channel, judge):
+def health_check(channel, probe):
     health = health_pb2_grpc.HealthStub(channel)
     answer = health.Check(health_pb2.HealthCheckRequest(service=""), timeout=PATIENCE)
     check(answer.status == health_pb2.HealthCheckResponse.SERVING, answer)
@@ -118,7 +118,7 @@ def health_check(channel, judge):
     expect_status(grpc.StatusCode.NOT_FOUND, lambda: health.Check(unknown, timeout=PATIENCE))
 
 
-def health_watch(channel, judge):
+def health_watch(channel, probe):
     request = health_pb2.HealthCheckRequest(service=given["text"])
     watch = health_pb2_grpc.HealthStub(channel).Watch(request, timeout=PATIENCE)
     seen = []
@@ -127,20 +127,20 @@ def health_watch(channel, judge):
         if len(seen) == 3:
             watch.cancel()
             break
-        judge.SetHealth(Note(text=given["text"], count=len(seen)), timeout=PATIENCE)
+        probe.SetHealth(Note(text=given["text"], count=len(seen)), timeout=PATIENCE)
     check(seen == [3, 1, 2], f"statuses {seen}")
 
 
-def reflection(channel, judge):
+def reflection(channel, probe):
     database = ProtoReflectionDescriptorDatabase(channel)
     listed = set(database.get_services())
-    for name in ("judge.Judge", "grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection"):
+    for name in ("conformance.Probe", "grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection"):
         check(name in listed, f"{name} is not listed: {listed}")
     pool = descriptor_pool.DescriptorPool(database)
-    method = pool.FindServiceByName("judge.Judge").FindMethodByName("Echo")
+    method = pool.FindServiceByName("conformance.Probe").FindMethodByName("Echo")
     Reflected = message_factory.GetMessageClass(method.input_type)
     echo = channel.unary_unary(
-        "/judge.Judge/Echo",
+        "/conformance.Probe/Echo",
         request_serializer=Reflected.SerializeToString,
         response_deserializer=Reflected.FromString,
     )
@@ -174,4 +174,4 @@ if ca:
 else:
     opened = grpc.insecure_channel(address)
 with opened as channel:
-    trials[case](channel, services.JudgeStub(channel))
+    trials[case](channel, services.ProbeStub(channel))

@@ -1,6 +1,6 @@
 /** Has a client call, and notes what came of each case over each transport, over all of them at once. */
 import { type Case, type Client, cases, type Transport, transports, Unable } from "./client.ts";
-import type { Stage } from "./stage.ts";
+import type { TestBed } from "./test-bed.ts";
 
 export type Verdict =
   | { readonly kind: "ok"; readonly remark?: string }
@@ -8,7 +8,7 @@ export type Verdict =
   | { readonly kind: "cannot"; readonly why: string }
   | { readonly kind: "failed"; readonly why: string };
 
-export interface Judgement {
+export interface ClientReport {
   readonly client: string;
   readonly version: string;
   readonly verdicts: ReadonlyMap<Case, ReadonlyMap<Transport, Verdict>>;
@@ -17,16 +17,16 @@ export interface Judgement {
 /** Longer than what any client waits for by itself. */
 const LIMIT_MS = 40_000;
 
-export async function judge(
-  stage: Stage,
+export async function testClient(
+  bed: TestBed,
   client: Client,
   tell: (text: string) => void = () => {},
-): Promise<Judgement> {
+): Promise<ClientReport> {
   const verdicts = new Map<Case, Map<Transport, Verdict>>();
   for (const name of cases) {
     const row = await Promise.all(
       transports.map(async (transport) => {
-        const verdict = await verdictOf(stage, client, name, transport);
+        const verdict = await verdictOf(bed, client, name, transport);
         if (verdict.kind === "failed") tell(`${client.name}: ${name} over ${transport}: ${verdict.why}`);
         return [transport, verdict] as const;
       }),
@@ -36,21 +36,21 @@ export async function judge(
   return { client: client.name, version: await client.version(), verdicts };
 }
 
-async function verdictOf(stage: Stage, client: Client, name: Case, transport: Transport): Promise<Verdict> {
+async function verdictOf(bed: TestBed, client: Client, name: Case, transport: Transport): Promise<Verdict> {
   const unable = client.unable[transport];
   if (unable !== undefined) return { kind: "cannot", why: unable };
   const trial = client.trials[name];
   if (typeof trial === "string") return { kind: "cannot", why: trial };
   try {
-    const remark = await withinLimit(trial(stage.target(transport)));
-    const complaints = stage.complaints();
+    const remark = await withinLimit(trial(bed.target(transport)));
+    const complaints = bed.complaints();
     if (complaints !== "") return { kind: "failed", why: complaints };
     return remark === undefined ? { kind: "ok" } : { kind: "ok", remark };
   } catch (error) {
     if (error instanceof Unable) return { kind: "cannot", why: error.message };
     return {
       kind: "failed",
-      why: `${error instanceof Error ? error.message : error}\n${stage.complaints()}`.trim(),
+      why: `${error instanceof Error ? error.message : error}\n${bed.complaints()}`.trim(),
     };
   }
 }
@@ -67,6 +67,6 @@ async function withinLimit<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-export function hasFailed({ verdicts }: Judgement): boolean {
+export function hasFailed({ verdicts }: ClientReport): boolean {
   return [...verdicts.values()].some((row) => [...row.values()].some(({ kind }) => kind === "failed"));
 }

@@ -45,7 +45,7 @@ export function grpcurl(command: string): Client {
     return printed<T>(stdout);
   };
 
-  const echo = "judge.Judge/Echo";
+  const echo = "conformance.Probe/Echo";
   const check = "grpc.health.v1.Health/Check";
   return {
     name: "grpcurl",
@@ -62,19 +62,19 @@ export function grpcurl(command: string): Client {
       },
       concurrent: "makes one call a run",
       deadline: async (target) => {
-        const text = target.judges.unique();
+        const text = target.control.unique();
         const options = ["-max-time", String(samples.deadlineMs / 1000)];
-        const outcome = await ask(target, "judge.Judge/Wait", { text }, options);
+        const outcome = await ask(target, "conformance.Probe/Wait", { text }, options);
         assert.match(outcome.stderr, /DeadlineExceeded|deadline exceeded/);
         return undefined;
       },
       cancel: async (target) => {
-        const text = target.judges.unique();
-        const call = startTool(command, argsOf(target, "judge.Judge/Wait"), JSON.stringify({ text }));
-        await target.judges.arrived(text);
+        const text = target.control.unique();
+        const call = startTool(command, argsOf(target, "conformance.Probe/Wait"), JSON.stringify({ text }));
+        await target.control.arrived(text);
         call.end("SIGINT");
         await call.done;
-        await target.judges.gone(text);
+        await target.control.gone(text);
         return "by closing its connection";
       },
       "4 MB both ways": async (target) => {
@@ -91,7 +91,7 @@ export function grpcurl(command: string): Client {
       "gzip both ways": (target) => {
         const remark = "answers only, over cleartext: it has no option to send gzip";
         if (target.transport !== "cleartext") throw new Unable(remark);
-        return target.judges.counted(target.judges.zipping(), async (counted, traffic) => {
+        return target.control.counted(target.control.zipping(), async (counted, traffic) => {
           const payload = samples.zippable.toString("base64");
           const [answer] = await answers(counted, echo, { payload });
           assert.ok(answer?.payload === payload);
@@ -101,7 +101,7 @@ export function grpcurl(command: string): Client {
       },
       "server streaming": async (target) => {
         const { count, payload } = samples.streamed;
-        const notes = await answers(target, "judge.Judge/Count", {
+        const notes = await answers(target, "conformance.Probe/Count", {
           count,
           payload: payload.toString("base64"),
         });
@@ -114,13 +114,17 @@ export function grpcurl(command: string): Client {
       "client streaming": async (target) => {
         const { count, payload, text } = samples.summed;
         const note = JSON.stringify({ payload: payload.toString("base64") });
-        const { stdout } = await succeed(command, argsOf(target, "judge.Judge/Sum"), note.repeat(count));
+        const { stdout } = await succeed(
+          command,
+          argsOf(target, "conformance.Probe/Sum"),
+          note.repeat(count),
+        );
         assert.deepEqual(printed<PrintedNote>(stdout), [{ text, count }]);
         return undefined;
       },
       "bidirectional streaming": async (target) => {
         const notes = Array.from({ length: 100 }, (_, index) => JSON.stringify({ count: index + 1 }));
-        const { stdout } = await succeed(command, argsOf(target, "judge.Judge/Talk"), notes.join("\n"));
+        const { stdout } = await succeed(command, argsOf(target, "conformance.Probe/Talk"), notes.join("\n"));
         assert.deepEqual(
           printed<PrintedNote>(stdout).map(({ count }) => count),
           notes.map((_, index) => index + 1),
@@ -129,18 +133,21 @@ export function grpcurl(command: string): Client {
       },
       "metadata, -bin too": async (target) => {
         const raw = samples.raw.toString("base64");
-        const headers = ["-v", "-H", `x-judge-word: ${samples.word}`, "-H", `x-judge-raw-bin: ${raw}`];
+        const headers = ["-v", "-H", `x-probe-word: ${samples.word}`, "-H", `x-probe-raw-bin: ${raw}`];
         const outcome = await ask(target, echo, {}, headers);
         const text = outcome.stdout.toString();
         const [initial, trailing] = text.split("Response trailers received:");
-        assert.ok(initial?.includes(`x-judge-word: ${samples.word}\n`), text);
-        assert.ok(initial.includes(`x-judge-raw-bin: ${raw}`), text);
-        assert.ok(trailing?.includes(`x-judge-end-word: ${samples.word}\n`), text);
-        assert.ok(trailing.includes(`x-judge-end-raw-bin: ${raw}`), text);
+        assert.ok(initial?.includes(`x-probe-word: ${samples.word}\n`), text);
+        assert.ok(initial.includes(`x-probe-raw-bin: ${raw}`), text);
+        assert.ok(trailing?.includes(`x-probe-end-word: ${samples.word}\n`), text);
+        assert.ok(trailing.includes(`x-probe-end-raw-bin: ${raw}`), text);
         return undefined;
       },
       "status with Unicode": async (target) => {
-        const said = failed(await ask(target, "judge.Judge/Fail", { text: samples.failure }), "NotFound");
+        const said = failed(
+          await ask(target, "conformance.Probe/Fail", { text: samples.failure }),
+          "NotFound",
+        );
         assert.ok(said.includes(`Message: ${samples.failure}\n`), said);
         return undefined;
       },
@@ -150,11 +157,11 @@ export function grpcurl(command: string): Client {
         return undefined;
       },
       "health Watch": async (target) => {
-        const service = target.judges.unique();
+        const service = target.control.unique();
         const args = argsOf(target, "grpc.health.v1.Health/Watch");
         const watch = startTool(command, args, JSON.stringify({ service }));
         await watch.until((seen) => printed(seen).length === 1);
-        await target.judges.setHealth(service, 1);
+        await target.control.setHealth(service, 1);
         await watch.until((seen) => printed(seen).length === 2);
         watch.end("SIGINT");
         const { stdout } = await watch.done;
@@ -167,13 +174,13 @@ export function grpcurl(command: string): Client {
           "grpc.health.v1.Health",
           "grpc.reflection.v1.ServerReflection",
           "grpc.reflection.v1alpha.ServerReflection",
-          "judge.Judge",
+          "conformance.Probe",
         ]) {
           assert.ok(list.includes(name), `${name} is not listed: ${list}`);
           const described = await succeed(command, [...way(target), "describe", name]);
           assert.match(described.stdout.toString(), new RegExp(`^${name} is a service:`));
         }
-        const described = await succeed(command, [...way(target), "describe", "judge.Note"]);
+        const described = await succeed(command, [...way(target), "describe", "conformance.Note"]);
         assert.match(described.stdout.toString(), /bytes payload = 2;/);
         return undefined;
       },

@@ -97,21 +97,21 @@ export function curl(command: string): Client {
         return "gzipped: it shows no answer that comes before its body is sent";
       },
       cancel: async (target) => {
-        const text = target.judges.unique();
+        const text = target.control.unique();
         const args = ["-sS", "--data-binary", "@-", ...grpcHeaders, ...way(target, paths.wait)];
         const call = startTool(command, args, frame(encodeNote({ text })));
-        await target.judges.arrived(text);
+        await target.control.arrived(text);
         call.end("SIGTERM");
         await call.done;
-        await target.judges.gone(text);
+        await target.control.gone(text);
         return "by closing its connection";
       },
       "health Watch": async (target) => {
-        const service = target.judges.unique();
+        const service = target.control.unique();
         const args = ["-sSN", "--data-binary", "@-", ...grpcHeaders, ...way(target, paths.watch)];
         const watch = startTool(command, args, bodies.health(service));
         await watch.until((seen) => messagesOf(seen).length === 1);
-        await target.judges.setHealth(service, 1);
+        await target.control.setHealth(service, 1);
         await watch.until((seen) => messagesOf(seen).length === 2);
         watch.end("SIGTERM");
         const { stdout } = await watch.done;

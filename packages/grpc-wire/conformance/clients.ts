@@ -1,4 +1,4 @@
-/** Who judges: the clients of npm always, the others where their tool is found. */
+/** The clients: those of npm always, the others when their tool is found. */
 import type { Client } from "./client.ts";
 import { connectNode } from "./clients/connect-node.ts";
 import { curl } from "./clients/curl.ts";

@@ -1,25 +1,25 @@
 /** The clients of others that npm and Debian bring, each with every case that it can, over every transport. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { cases } from "../judge/client.ts";
-import { findClients } from "../judge/clients.ts";
-import { judge } from "../judge/judge.ts";
-import { Stage } from "../judge/stage.ts";
+import { cases } from "../conformance/client.ts";
+import { testClient } from "../conformance/client-report.ts";
+import { findClients } from "../conformance/clients.ts";
+import { TestBed } from "../conformance/test-bed.ts";
 
 const names = ["@grpc/grpc-js", "@connectrpc/connect-node", "curl", "nghttp", "h2load"];
 
-describe("judged by clients of others", () => {
-  let stage: Stage;
+describe("other projects' clients", () => {
+  let bed: TestBed;
   before(async () => {
-    stage = await Stage.set();
+    bed = await TestBed.start();
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => bed[Symbol.asyncDispose]());
 
   for (const name of names)
     test(name, async () => {
       const { clients, missing } = await findClients([name]);
       assert.deepEqual(missing, []);
-      const { verdicts } = await judge(stage, clients[0]!);
+      const { verdicts } = await testClient(bed, clients[0]!);
       const failures = [...verdicts].flatMap(([each, row]) =>
         [...row].flatMap(([transport, verdict]) =>
           verdict.kind === "failed" ? [`${each} over ${transport}: ${verdict.why}`] : [],

@@ -49,7 +49,7 @@ export function ghz(command: string): Client {
     assert.deepEqual(report.statusCodeDistribution, statuses, JSON.stringify(report.errorDistribution));
   }
 
-  const echo = "judge.Judge.Echo";
+  const echo = "conformance.Probe.Echo";
   return {
     name: "ghz",
     version: async () => {
@@ -62,32 +62,32 @@ export function ghz(command: string): Client {
       concurrent: (target) =>
         expect({ OK: 1000 }, target, echo, { text: samples.greeting }, ["-n", "1000", "-c", "50"]),
       deadline: async (target) => {
-        const text = target.judges.unique();
+        const text = target.control.unique();
         const options = ["-n", "1", "-c", "1", "-t", `${samples.deadlineMs}ms`];
-        await expect({ DeadlineExceeded: 1 }, target, "judge.Judge.Wait", { text }, options);
-        await target.judges.gone(text);
+        await expect({ DeadlineExceeded: 1 }, target, "conformance.Probe.Wait", { text }, options);
+        await target.control.gone(text);
         return undefined;
       },
       cancel: async (target) => {
-        const text = target.judges.unique();
+        const text = target.control.unique();
         const options = ["-c", "1", "-z", "500ms", "--duration-stop", "close"];
-        await load(target, "judge.Judge.Wait", { text }, options);
-        await target.judges.gone(text);
+        await load(target, "conformance.Probe.Wait", { text }, options);
+        await target.control.gone(text);
         return undefined;
       },
       "4 MB both ways": (target) => expect({ OK: 1 }, target, echo, note(samples.large)),
       "5 MB is RESOURCE_EXHAUSTED": (target) =>
         expect({ ResourceExhausted: 1 }, target, echo, note(samples.tooLarge)),
       "gzip both ways": (target) =>
-        target.judges.counted(target, async (counted, traffic) => {
+        target.control.counted(target, async (counted, traffic) => {
           await expect({ OK: 1 }, counted, echo, note(samples.zippable), ["-n", "1", "-c", "1", "-e"]);
           assertZipped(traffic);
           return undefined;
         }),
       "server streaming": (target) =>
-        target.judges.counted(target, async (counted, traffic) => {
+        target.control.counted(target, async (counted, traffic) => {
           const { count, payload } = samples.streamed;
-          await expect({ OK: 1 }, counted, "judge.Judge.Count", { count, ...note(payload) });
+          await expect({ OK: 1 }, counted, "conformance.Probe.Count", { count, ...note(payload) });
           assert.ok(traffic.down > count * payload.length, `${traffic.down} bytes came`);
           return undefined;
         }),
@@ -96,17 +96,17 @@ export function ghz(command: string): Client {
         return expect(
           { OK: 1 },
           target,
-          "judge.Judge.Sum",
+          "conformance.Probe.Sum",
           Array.from({ length: count }, () => note(payload)),
         );
       },
       "bidirectional streaming": (target) => {
         const notes = Array.from({ length: 100 }, (_, count) => ({ count }));
-        return expect({ OK: 1 }, target, "judge.Judge.Talk", notes);
+        return expect({ OK: 1 }, target, "conformance.Probe.Talk", notes);
       },
       "metadata, -bin too": "does not show an answer's metadata",
       "status with Unicode": async (target) => {
-        const report = await load(target, "judge.Judge.Fail", { text: samples.failure });
+        const report = await load(target, "conformance.Probe.Fail", { text: samples.failure });
         assert.deepEqual(report.statusCodeDistribution, { NotFound: 1 });
         assert.ok(Object.keys(report.errorDistribution ?? {}).some((each) => each.includes(samples.failure)));
         return undefined;

@@ -4,16 +4,16 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { type Case, type Client, cases, type Trial, Unable } from "../judge/client.ts";
-import { hasFailed, judge } from "../judge/judge.ts";
-import { printReport, writeMarkdown } from "../judge/report.ts";
-import { Stage } from "../judge/stage.ts";
+import { type Case, type Client, cases, type Trial, Unable } from "../conformance/client.ts";
+import { hasFailed, testClient } from "../conformance/client-report.ts";
+import { printReport, writeMarkdown } from "../conformance/report.ts";
+import { TestBed } from "../conformance/test-bed.ts";
 
-let stage: Stage;
+let bed: TestBed;
 before(async () => {
-  stage = await Stage.set();
+  bed = await TestBed.start();
 });
-after(() => stage[Symbol.asyncDispose]());
+after(() => bed[Symbol.asyncDispose]());
 
 function client(name: string, trials: Partial<Record<Case, Trial | string>>): Client {
   const well: Trial = () => Promise.resolve(undefined);
@@ -41,10 +41,10 @@ const mixed = client("mixed", {
 
 test("a fault over one transport is a FAILED cell, and named", async () => {
   const told: string[] = [];
-  const judgement = await judge(stage, mixed, (text) => told.push(text));
-  assert.equal(hasFailed(judgement), true);
+  const report = await testClient(bed, mixed, (text) => told.push(text));
+  assert.equal(hasFailed(report), true);
   assert.deepEqual(told, ["mixed: unary over TLS with ALPN: another\nanswer"]);
-  const lines = printReport([judgement], undefined).split("\n");
+  const lines = printReport([report], undefined).split("\n");
   const cell = (row: string) =>
     lines
       .find((line) => line.startsWith(row))!
@@ -61,25 +61,25 @@ test("a fault over one transport is a FAILED cell, and named", async () => {
 });
 
 test("a client without a fault has not failed", async () => {
-  assert.equal(hasFailed(await judge(stage, client("well", {}))), false);
+  assert.equal(hasFailed(await testClient(bed, client("well", {}))), false);
 });
 
 test("the tables go between the marks of a file, and nothing else of it changes", async () => {
   const folder = mkdtempSync(join(tmpdir(), "grpc-wire-report-"));
   try {
     const path = join(folder, "manual.md");
-    writeFileSync(path, "before\n<!-- judges: begin -->\nold\n<!-- judges: end -->\nafter\n");
-    const conformance = {
+    writeFileSync(path, "before\n<!-- conformance: begin -->\nold\n<!-- conformance: end -->\nafter\n");
+    const h2spec = {
       version: "9.9",
-      runs: [{ transport: "cleartext" as const, summary: "2 tests, 2 passed", passed: true, report: "" }],
+      runs: [{ what: "cleartext" as const, summary: "2 tests, 2 passed", passed: true, output: "" }],
     };
-    writeMarkdown(path, [await judge(stage, mixed)], conformance);
+    writeMarkdown(path, [await testClient(bed, mixed)], h2spec);
     const text = readFileSync(path, "utf8");
-    assert.match(text, /^before\n<!-- judges: begin -->\n\n\| {2}\| mixed 1\.2\.3 \|\n\|---\|---\|\n/);
+    assert.match(text, /^before\n<!-- conformance: begin -->\n\n\| {2}\| mixed 1\.2\.3 \|\n\|---\|---\|\n/);
     assert.match(text, /\n- h2spec 9\.9, strict, cleartext: 2 tests, 2 passed\n/);
-    assert.match(text, /\n<!-- judges: end -->\nafter\n$/);
+    assert.match(text, /\n<!-- conformance: end -->\nafter\n$/);
     assert.doesNotMatch(text, /old/);
-    writeMarkdown(path, [], conformance);
+    writeMarkdown(path, [], h2spec);
     assert.doesNotMatch(readFileSync(path, "utf8"), /mixed/);
   } finally {
     rmSync(folder, { recursive: true });
@@ -92,6 +92,6 @@ test("a trial that throws at once, and not by its promise, is a verdict too", as
       throw new Error("at once");
     },
   });
-  const { verdicts } = await judge(stage, hasty);
+  const { verdicts } = await testClient(bed, hasty);
   assert.deepEqual(verdicts.get("unary")!.get("cleartext"), { kind: "failed", why: "at once" });
 });

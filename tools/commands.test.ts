@@ -57,3 +57,38 @@ for (const page of pages) {
       for (const command of commands) assert.equal(faultOf(command), undefined, JSON.stringify(command));
     });
 }
+
+/** The test that types the commands of a page. */
+const typedBy: readonly (readonly [pages: RegExp, test: string])[] = [
+  [
+    /^(?:docs\/waymark\/.*|packages\/waymark\/README|examples\/.*)\.md$/,
+    "packages/waymark/test/manual.test.ts",
+  ],
+  [/^packages\/waymark\/python\/README\.md$/, "packages/waymark/test/python-docs.test.ts"],
+  [/^README\.md$/, "packages/tollgate/test/packed.test.ts"],
+  [
+    /^docs\/(?:getting-started|limits|observability|configuration-sources)\.md$/,
+    "packages/tollgate/test/packed.test.ts",
+  ],
+  [/^packages\/tollgate\/README\.md$/, "packages/tollgate/test/packed.test.ts"],
+  [/^docs\/rules\.md$/, "packages/tollgate/test/rules/docs.test.ts"],
+  [/^docs\/grpc-wire\.md$/, "packages/grpc-wire/test/manual.test.ts"],
+  [/^packages\/grpc-wire\/README\.md$/, "packages/grpc-wire/test/readme.test.ts"],
+  // Its commands are those of CI and of this suite.
+  [/^CONTRIBUTING\.md$/, "tools/commands.test.ts"],
+];
+
+for (const page of pages) {
+  const text = readFileSync(join(root, page), "utf8");
+  if (!/^```(?:sh|bash|shell|console)\b/m.test(text)) continue;
+  test(`a test types the commands of ${page}`, () => {
+    const [, file] = typedBy.find(([pattern]) => pattern.test(page)) ?? assert.fail(`no test types ${page}`);
+    const source = readFileSync(join(root, file), "utf8");
+    const folder = page.split("/").slice(0, -1).join("/");
+    assert.ok(
+      [page, page.split("/").at(-1)!, `${folder}/*.md`].some((name) => source.includes(name)) ||
+        source.includes("examples/*/README.md"),
+      `${file} does not read ${page}`,
+    );
+  });
+}

@@ -40,7 +40,7 @@ for (const page of [
   "docs/stores.md",
   "packages/tollgate/README.md",
 ])
-  test(`${page} explains failure_mode_deny where it tells what callers get in a failure`, () => {
+  test(`${page} explains failure_mode_deny where it describes failures`, () => {
     const text = readFileSync(join(root, page), "utf8");
     assert.match(text, /`failure_mode_deny/);
     assert.match(text, /lets\s+the\s+request\s+pass/);

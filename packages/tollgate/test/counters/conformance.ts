@@ -549,7 +549,7 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
         }
         assert.ok(
           await holds(store, `${stem}stays:${windowOf(3600)}`),
-          "a window that goes on keeps its counter",
+          "a current window keeps its counter",
         );
       });
 

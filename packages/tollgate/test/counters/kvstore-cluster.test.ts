@@ -111,7 +111,7 @@ describe("kvstore, cluster", () => {
     const script = await cluster.migrate(slot, from, to, async () => {
       const promise = Promise.resolve(store.count(makeRequest(both, { holdBack: HoldBack.WHEN_REFUSED })));
       const { answered } = running.state;
-      await until("calls go on", () => running.state.answered > answered + 500);
+      await until("calls continue", () => running.state.answered > answered + 500);
       return { promise };
     });
     await script.promise;
@@ -120,7 +120,7 @@ describe("kvstore, cluster", () => {
       [2, 1],
     );
     const answered = running.state.answered;
-    await until("calls go on at the new place", () => running.state.answered > answered + 500);
+    await until("calls continue on the new master", () => running.state.answered > answered + 500);
     const state = await running.end();
     assert.deepEqual({ failed: state.failed, wrong: state.wrong }, { failed: 0, wrong: 0 });
     const keys = (await to.command("CLUSTER", "GETKEYSINSLOT", slot, 1000)) as string[];
@@ -132,7 +132,7 @@ describe("kvstore, cluster", () => {
   test("discovers a cluster from one server, and its gauges include all servers", async (t) => {
     const store = open(t, { url: cluster.nodes[1]!.url });
     for (let i = 0; i < 30; i++) assert.equal(await countOne(store, { stem: `found|${i}:` }), 1);
-    await until("all connections stand", () => store.gauges.cxActive === 6);
+    await until("all connections are open", () => store.gauges.cxActive === 6);
   });
 });
 
@@ -161,7 +161,7 @@ describe("kvstore, cluster with replicas", () => {
     };
     assert.ok(
       await tryAll(stems.filter((stem) => !lost(stem))),
-      "the other masters' slots are counted meanwhile",
+      "the slots of the other masters are counted",
     );
     await until("the replica serves", () => tryAll(stems), scaled(20_000));
     assert.ok(slowest < scaled(1500), `no call took longer than its bounds: ${slowest} ms`);
@@ -208,7 +208,7 @@ describe("kvstore, cluster with replicas", () => {
     const flood = Array.from({ length: 60_000 }, async (_, i) =>
       countOne(policy, { stem: hung![i % hung!.length]! }).catch(() => ends.failed++),
     );
-    await until("what does not fit has failed", () => ends.failed > 10_000);
+    await until("the excess call has failed", () => ends.failed > 10_000);
     for (const stem of well!) assert.equal(await countOne(policy, { stem }), 2);
     cluster.nodes[0]!.resume();
     await Promise.all(flood);
@@ -216,7 +216,7 @@ describe("kvstore, cluster with replicas", () => {
     assert.equal(
       counted.reduce((sum, count) => sum + count, 0),
       flood.length - ends.failed + hung!.length,
-      "who was answered was counted, and nobody else",
+      "exactly the answered calls were counted",
     );
   });
 

@@ -61,7 +61,7 @@ describe("kvstore: keys in Redis", () => {
     assert.equal(await countOne(store, { stem }), 1);
     await redis.command("PERSIST", keyOf(stem));
     await until(
-      "it is sent again, though nobody counts that key any more",
+      "EXPIRE is sent again without another count of the key",
       async () => Number(await redis.command("TTL", keyOf(stem))) > 0,
     );
     await redis.command("CONFIG", "RESETSTAT");

@@ -37,11 +37,11 @@ describe("kvstore: pool", () => {
   test("keeps its connections and reopens lost ones", async (t) => {
     const seen: number[] = [];
     const { proxy, store } = await proxied(t, { poolSize: 4, onConnections: (active) => seen.push(active) });
-    await until("four stand", () => store.gauges.cxActive === 4);
+    await until("four connections are open", () => store.gauges.cxActive === 4);
     assert.equal(proxy.open, 4);
     assert.deepEqual({ ...store.gauges }, { cxActive: 4, cxTotal: 4, cxLocalClose: 0 });
     proxy.cut();
-    await until("four stand again", () => store.gauges.cxTotal === 8);
+    await until("four connections are open again", () => store.gauges.cxTotal === 8);
     assert.equal(store.gauges.cxActive, 4);
     assert.deepEqual(seen.slice(0, 4), [1, 2, 3, 4]);
     assert.ok(seen.slice(4).includes(0), "health saw 0 connections");
@@ -55,7 +55,7 @@ describe("kvstore: pool", () => {
     const lines: string[] = [];
     const log = (level: string, message: string) => lines.push(`${level} ${message}`);
     const { proxy, store } = await proxied(t, { poolSize: 3, log });
-    await until("all stand", () => store.gauges.cxActive === 3);
+    await until("all connections are open", () => store.gauges.cxActive === 3);
     proxy.cut();
     await until("it is connected again", () => lines.length >= 3);
     assert.deepEqual(
@@ -94,7 +94,7 @@ describe("kvstore: pool", () => {
     proxy.held = () => true;
     const stem = stemOf(t);
     const first = countOne(store, { stem });
-    await until("the first is on its way", async () => (await redis.calls("incrby")) === 1);
+    await until("the first call is sent", async () => (await redis.calls("incrby")) === 1);
     const others = Promise.all(Array.from({ length: 50 }, () => countOne(store, { stem })));
     await sleep(30);
     assert.equal(await redis.calls("incrby"), 1, "no other batch was sent");
@@ -145,7 +145,7 @@ describe("kvstore: pool", () => {
         onEmptyWait: scaled(10),
         timeout: scaled(1500),
       });
-      await until("the pool stands", () => store.gauges.cxActive === 2);
+      await until("all connections of the pool are open", () => store.gauges.cxActive === 2);
       proxy.held = () => true;
       const calls: Promise<unknown>[] = [];
       for (let i = 0; i < 12; i++) {

@@ -55,7 +55,7 @@ describe("kvstore: error replies", () => {
     await redis.command("REPLICAOF", "127.0.0.1", 1);
     const { error } = await countFails(store, "STORE_UNAVAILABLE", { stem: "readonly|hour:" });
     assert.match(error.message, /READONLY/);
-    await until("a connection was given up", () => store.gauges.cxLocalClose > 0);
+    await until("a connection was closed", () => store.gauges.cxLocalClose > 0);
     await redis.command("REPLICAOF", "NO", "ONE");
     await again(store, "readonly|hour:");
   });

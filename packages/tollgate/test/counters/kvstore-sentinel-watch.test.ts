@@ -111,7 +111,7 @@ describe("kvstore: rare behaviour of sentinels", () => {
     slow.slowness = 300;
     for (let i = 0; i < 6; i++) await watch.master();
     assert.ok(slow.sockets.size > 2, "it was asked again before its first answer");
-    await until("one connection to ask it, and one to hear from it", () => slow.sockets.size === 2);
+    await until("one connection for requests and one subscription", () => slow.sockets.size === 2);
   });
 
   test("renews a lost subscription", async (t) => {

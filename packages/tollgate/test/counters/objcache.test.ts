@@ -361,7 +361,7 @@ describe("objcache", () => {
       await store.flushed();
       proxy.held = () => true;
       const first = countOne(store, { stem });
-      await until("the first is on its way", () => proxy.open === 1);
+      await until("the first call is sent", () => proxy.open === 1);
       await sleep(10);
       const five = Array.from({ length: 5 }, (_, i) => countOne(store, { stem: `${stem}${i}:` }));
       await countFails(store, "STORE_FULL", { stem });

@@ -116,7 +116,7 @@ export class ServerProcess {
     }
   }
 
-  /** Kills the server and waits until it and its folder are gone. */
+  /** Kills the server and waits for its end and the removal of its folder. */
   async stop(): Promise<void> {
     this.#shell.ref();
     this.#shell.stdin!.end();

@@ -235,8 +235,8 @@ describe("snapshot of the embedded store", () => {
       }
       await store.close();`;
     const limited = 'ulimit -f 8; exec "$0" --input-type=module --eval "$1" "$2"';
-    const said = execFileSync("sh", ["-c", limited, process.execPath, program, path], { encoding: "utf8" });
-    assert.match(said, /^could not save the counters in .*EFBIG/);
+    const output = execFileSync("sh", ["-c", limited, process.execPath, program, path], { encoding: "utf8" });
+    assert.match(output, /^could not save the counters in .*EFBIG/);
     assert.deepEqual(readFileSync(path), before);
     assert.ok(!existsSync(`${path}.unfinished`));
   });

@@ -547,10 +547,7 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
           assert.ok(Date.now() < latest, "the counter still exists");
           await sleep(50);
         }
-        assert.ok(
-          await holds(store, `${stem}stays:${windowOf(3600)}`),
-          "a current window keeps its counter",
-        );
+        assert.ok(await holds(store, `${stem}stays:${windowOf(3600)}`), "a current window keeps its counter");
       });
 
     test("can be closed twice", async (t) => {

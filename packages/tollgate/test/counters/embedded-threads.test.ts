@@ -314,7 +314,7 @@ describe("embedded store in several threads", () => {
   test("refuses memory of another kind", () => {
     assert.throws(
       () => EmbeddedStore.attach({ buffer: new SharedArrayBuffer(65_536), ticket: 257 }),
-      /not an embedded store's/,
+      /does not belong to an embedded store/,
     );
   });
 });

@@ -93,7 +93,7 @@ describe("kvstore: addresses and credentials", () => {
       [{ url: "a:1", tls: { certFile: "/nonexistent" } }, /together/],
       [
         { url: "a:1", tls: { caFile: "/nonexistent/ca.pem" } },
-        /\/nonexistent\/ca.pem cannot be read \(ENOENT\)/,
+        /cannot read the CA certificate \/nonexistent\/ca.pem \(ENOENT\)/,
       ],
     ];
     for (const [options, message] of cases)

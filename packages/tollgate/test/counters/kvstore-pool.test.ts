@@ -324,7 +324,7 @@ describe("kvstore: pool", () => {
     const ten = Array.from({ length: 10 }, () => countOne(store, { stem }));
     const { took, error } = await countFails(store, "STORE_FULL", { stem });
     assert.ok(took < scaled(20), `at once, not after ${took} ms`);
-    assert.match(error.message, /10 counts wait/);
+    assert.match(error.message, /10 counts already wait/);
     proxy.held = () => false;
     assert.equal(await first, 1);
     await Promise.all(ten);
@@ -340,7 +340,7 @@ describe("kvstore: pool", () => {
     const long = "x".repeat(20_000_000);
     const waiting = Array.from({ length: 4 }, (_, i) => countOne(store, { stem: `${long}${i}:` }));
     const { error } = await countFails(store, "STORE_FULL", { stem });
-    assert.match(error.message, /bytes of keys wait already/);
+    assert.match(error.message, /bytes of keys already wait/);
     proxy.held = () => false;
     assert.equal(await first, 1);
     assert.deepEqual(await Promise.all(waiting), [1, 1, 1, 1]);

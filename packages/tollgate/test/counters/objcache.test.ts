@@ -485,16 +485,16 @@ describe("objcache", () => {
           () => false,
         ),
       );
-      assert.match(said.join(), /could not be looked up/);
+      assert.match(said.join(), /could not look up/);
     });
   });
 
   test("refuses invalid options at once", async () => {
     const port = await freePort();
     const cases: [TestObjcache, RegExp][] = [
-      [{}, /either its nodes/],
+      [{}, /either nodes/],
       [{ nodes: [] }, /OBJCACHE_HOST_PORT must be set/],
-      [{ nodes: [`a:${port}`], srv: "_a._b.c" }, /either its nodes/],
+      [{ nodes: [`a:${port}`], srv: "_a._b.c" }, /either nodes/],
       [{ nodes: ["a"] }, /must be host:port items with commas between; "a" is none/],
       [{ srv: "cache.example" }, /_service._proto.name/],
       [{ nodes: ["a:1"], tls: { keyFile: "/nonexistent" } }, /together/],

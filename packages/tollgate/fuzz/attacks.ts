@@ -1,4 +1,4 @@
-/** Attacks that got through once, by name. Each run plays them first. */
+/** Attacks that succeeded once, by name. Each run starts with them. */
 import { gzipSync } from "node:zlib";
 import { callFields, message, type, uint32 } from "../../grpc-wire/test/support/raw-client.ts";
 import { SHOULD_RATE_LIMIT } from "../src/protocol/method.ts";
@@ -38,7 +38,7 @@ function descriptor(key: Uint8Array | string, value: Uint8Array | string): Buffe
 
 const turns = (count: number): Step => ({ kind: "turns", count });
 
-/** One call that must be answered. */
+/** A session of one call that must be answered. */
 function lawful(bytes: Buffer, statuses: number, fields: [string, string][] = [], flag = 0): GrpcSession {
   const calls: LawfulCall[] = [{ id: 1, statuses }];
   return session(call(1, message(bytes, flag), fields), { lawful: calls });
@@ -65,7 +65,7 @@ export const attacks: Readonly<Record<string, readonly Session[]>> = {
     lawful(request("fuzz", descriptor("user", "=".repeat(250_000))), 1),
     lawful(request("fuzz", descriptor("k", Buffer.alloc(250_000, 0xff))), 1),
   ],
-  "a hundred descriptors with limits of their own": [
+  "a hundred descriptors with their own limits": [
     lawful(
       request(
         "fuzz",
@@ -107,7 +107,7 @@ export const attacks: Readonly<Record<string, readonly Session[]>> = {
       { initialWindow: 0, ending: "reset" },
     ),
   ),
-  "updates and data on streams that are over": [
+  "WINDOW_UPDATE and DATA on closed streams": [
     session([
       ...call(1, message(request("fuzz", descriptor("user", "v")))),
       turns(5),

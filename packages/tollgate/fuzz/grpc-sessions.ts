@@ -1,4 +1,4 @@
-/** Arbitrary clients of the gRPC port: calls of every shape, their frames interleaved, changed, cut and held back. */
+/** Arbitrary clients of the gRPC port: all kinds of calls, with interleaved, changed, truncated and delayed frames. */
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { callFields, message, type, uint32 } from "../../grpc-wire/test/support/raw-client.ts";
@@ -14,7 +14,7 @@ interface Call {
 
 const END_STREAM = 0x1;
 const END_HEADERS = 0x4;
-/** A frame carries at most so much by default (RFC 9113, section 6.5.2). */
+/** SETTINGS_MAX_FRAME_SIZE by default (RFC 9113, section 6.5.2). */
 const MAX_FRAME_BYTES = 16_384;
 
 function bodyFrames(id: number, bytes: Buffer, cuts: readonly number[]): Step[] {
@@ -115,7 +115,7 @@ const hostileCall = fc
     };
   });
 
-/** Frames of the connection and of streams that are not there, and games with windows. */
+/** Frames of the connection and of unknown streams, and changes of windows. */
 const controls: fc.Arbitrary<Step> = fc.oneof(
   fc.nat(0x7fffffff).map((window) => settingsStep(4, window)),
   fc.nat(200_000).map((size) => settingsStep(5, size)),
@@ -147,7 +147,7 @@ function windowUpdate(id: number, bytes: number): Step {
   return { kind: "frame", type: type.windowUpdate, flags: 0, id, payload: uint32(bytes) };
 }
 
-/** Headers in the order of their ids, as the protocol asks; bodies in between, in any order. */
+/** HEADERS in the order of their stream ids, as the protocol requires; DATA in between, in any order. */
 function interleave(calls: readonly Call[], order: readonly number[], between: readonly Step[]): Step[] {
   const steps: Step[] = [];
   const waiting = [...calls];
@@ -195,7 +195,7 @@ export const lawfulGrpcSessions: fc.Arbitrary<GrpcSession> = fc
     };
   });
 
-/** A change to one step of a session, at a place given as a share of the whole. */
+/** A change of one step of a session. Its position is a fraction of the session. */
 const changes = fc
   .tuple(
     fc.constantFrom("drop", "double", "last", "flags", "id", "payload", "shorten"),

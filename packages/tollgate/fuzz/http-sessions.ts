@@ -1,4 +1,4 @@
-/** Arbitrary clients of the HTTP port: requests that must be answered, and bytes that need not be. */
+/** Arbitrary clients of the HTTP port: valid requests, which must be answered, and arbitrary bytes. */
 import fc from "fast-check";
 import type { Ending, HttpSession, Step } from "./session.ts";
 
@@ -28,7 +28,7 @@ function post(path: string, body: Buffer | string, headers = ""): Buffer {
 
 const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 4 });
 
-/** Cuts bytes into pieces, with turns of the event loop in between. */
+/** Splits bytes into pieces, with turns of the event loop in between. */
 function pieces(bytes: Buffer, shares: readonly number[]): Step[] {
   const ends = [...shares.map((share) => Math.floor(share * bytes.length)), bytes.length].sort(
     (a, b) => a - b,

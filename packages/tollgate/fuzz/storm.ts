@@ -124,9 +124,9 @@ export class Storms implements AsyncDisposable {
   #leftovers(now: Measure): string[] {
     const idle = this.#idle;
     const left: string[] = [];
-    const compare = (what: string, found: number, most: number) => {
+    function compare(what: string, found: number, most: number) {
       if (found > most) left.push(`${what}: ${found}, ${most} allowed`);
-    };
+    }
     // The idle service has the neighbour's connection and possibly its call.
     compare("connections", now.counts.connections, idle.counts.connections);
     compare("active calls", now.counts.activeCalls, 1);

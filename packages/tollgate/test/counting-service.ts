@@ -36,7 +36,7 @@ export async function counting(
 ): Promise<void> {
   const tollgate = await startTollgate({ config, env: { BACKEND_TYPE: "", ...env } });
   const caller = new GrpcCaller(tollgate.grpc);
-  const asked = async (texts: readonly string[], hits?: number): Promise<string[]> => {
+  async function asked(texts: readonly string[], hits?: number): Promise<string[]> {
     try {
       const descriptors = texts.map((text) => descriptor(text, { hitsAddend: hits }));
       const { statuses } = await caller.ask(request("d", ...descriptors));
@@ -45,7 +45,7 @@ export async function counting(
       const { code, details } = error as { code: number; details: string };
       return [`status ${code}: ${details}`];
     }
-  };
+  }
   try {
     await use({
       tollgate,

@@ -116,10 +116,10 @@ describe("GET /explain", () => {
   });
   after(async () => void (await tollgate.stop()));
 
-  const ask = async (query: string, headers = {}) => {
+  async function ask(query: string, headers = {}) {
     const response = await fetch(`http://${tollgate.debug}/explain${query}`, { headers });
     return { status: response.status, text: await response.text() };
-  };
+  }
 
   /** Removes figures that change with time: a second, or at midnight a window, may pass between two responses. */
   const withoutTime = (text: string): string =>

@@ -40,10 +40,10 @@ async function ended(tollgate: RunningTollgate, milliseconds = scaled(20_000)) {
   return status;
 }
 
-const isJsonLine = (line: string) => {
+function isJsonLine(line: string) {
   const { level, ...rest } = JSON.parse(line) as Record<string, string>;
   return typeof level === "string" && Object.keys(rest).join() === "@message,@timestamp";
-};
+}
 const isTextLine = (line: string) =>
   /^time="\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ" level=(fatal|error|warning|info|debug|trace) msg=".*"$/.test(line);
 
@@ -371,7 +371,7 @@ describe("RUNTIME_ROOT", () => {
 
 describe("closed output pipes", { concurrency: 4 }, () => {
   const command = fileURLToPath(new URL("../bin/tollgate.mjs", import.meta.url));
-  const shell = async (script: string) => {
+  async function shell(script: string) {
     const child = spawn("bash", ["-c", `set -o pipefail; ${script}`], {
       env: { ...bareEnvironment, T: `${process.execPath} ${command}`, RULES: join(folder, "rules") },
       stdio: ["ignore", "ignore", "pipe"],
@@ -380,7 +380,7 @@ describe("closed output pipes", { concurrency: 4 }, () => {
     child.stderr.on("data", (chunk) => (errors += chunk));
     const [code] = await once(child, "close");
     return { code, errors };
-  };
+  }
   mkdirSync(join(folder, "rules"));
   writeFileSync(join(folder, "rules", "a.yaml"), config["a.yaml"]);
   const scripts = [

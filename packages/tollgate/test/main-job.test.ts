@@ -39,7 +39,7 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
     assert.equal(code, 0, tollgate.log.join("\n"));
   });
 
-  const json = async (body: unknown, init: RequestInit = {}) => {
+  async function json(body: unknown, init: RequestInit = {}) {
     const text = typeof body === "string" ? body : JSON.stringify(body);
     const response = await fetch(`http://${tollgate.http}/json`, { method: "POST", body: text, ...init });
     return {
@@ -47,7 +47,7 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
       type: response.headers.get("content-type"),
       body: JSON.parse(await response.text()),
     };
-  };
+  }
   const entries = (...pairs: [string, string][]) => ({
     entries: pairs.map(([key, value]) => ({ key, value })),
   });

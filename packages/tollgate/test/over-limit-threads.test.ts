@@ -39,15 +39,15 @@ async function withThreads(
     { length: CALLERS },
     () => new GrpcCaller(tollgate.grpc, undefined, { "grpc.use_local_subchannel_pool": 1 }),
   );
-  const all = async (hitsAddend: number) => {
+  async function all(hitsAddend: number) {
     const asked = request("d", descriptor("day=a", { hitsAddend }));
     const answers = await Promise.all(callers.map((caller) => caller.ask(asked)));
     return answers.filter(({ overallCode }) => overallCode === 1).length;
-  };
-  const known = async () => {
+  }
+  async function known() {
     const stats = await fetch(`http://${tollgate.debug}/stats?filter=over_limit_with_local_cache`);
     return Number(/: (\d+)/.exec(await stats.text())?.[1] ?? 0);
-  };
+  }
   try {
     await use({
       tollgate,

@@ -72,7 +72,7 @@ for (const workers of ["1", "2"]) {
     await Promise.all(upstreams.map((upstream) => upstream.until(true)));
     let [running, answered] = [true, 0];
     const failures: unknown[] = [];
-    const load = async (worker: number): Promise<void> => {
+    async function load(worker: number): Promise<void> {
       for (let call = worker; running; call++) {
         const serving = upstreams.filter((upstream) => upstream.serving);
         const upstream = serving[call % serving.length]!;
@@ -86,7 +86,7 @@ for (const workers of ["1", "2"]) {
           if (begun < upstream.stopsAt - drainDelay / 2) failures.push(error);
         }
       }
-    };
+    }
     const workersOfLoad = Array.from({ length: 8 }, (_, worker) => load(worker));
     try {
       for (const index of [0, 1]) {

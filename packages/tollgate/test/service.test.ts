@@ -122,14 +122,14 @@ describe("settings that change answers", () => {
   const limit = (number: number, more = "") =>
     `domain: d\ndescriptors:\n  - key: q\n    ${more}\n    rate_limit: { unit: day, requests_per_unit: ${number} }\n` +
     "  - key: r\n    rate_limit: { unit: day, requests_per_unit: 9 }\n";
-  const ask = async (tollgate: RunningTollgate, ...keys: string[]) => {
+  async function ask(tollgate: RunningTollgate, ...keys: string[]) {
     const body = { domain: "d", descriptors: keys.map((key) => ({ entries: [{ key, value: "v" }] })) };
     const response = await fetch(`http://${tollgate.http}/json`, {
       method: "POST",
       body: JSON.stringify(body),
     });
     return { status: response.status, body: JSON.parse(await response.text()) };
-  };
+  }
 
   test("quota_mode: over if every quota descriptor is over; QUOTA_MODE applies to every rule", async () => {
     await running({ config: { "d.yaml": limit(0, "quota_mode: true") } }, async (tollgate) => {

@@ -44,12 +44,12 @@ async function running(
   return tollgate;
 }
 
-const calls = async (caller: GrpcCaller): Promise<void> => {
+async function calls(caller: GrpcCaller): Promise<void> {
   await caller.ask(request("d.example", descriptor("k=a"), descriptor("k=b,n=1"), descriptor("dry=x")));
   await caller.ask(request("nowhere", descriptor("k=a")));
   await assert.rejects(caller.ask(request("d.example")));
-};
-const rule = "ratelimit.service.rate_limit.d.example";
+}
+const RULE = "ratelimit.service.rate_limit.d.example";
 
 for (const workers of ["1", "2"]) {
   test(`USE_STATSD (the default): pushed over TCP, the last interval at the end, WORKERS=${workers}`, async () => {
@@ -57,16 +57,16 @@ for (const workers of ["1", "2"]) {
     const env = { STATSD_PORT: String(receiver.port), EXTRA_TAGS: "b:2,a:1", WORKERS: workers };
     await running(env, async (_tollgate, caller) => {
       await calls(caller);
-      await receiver.until((lines) => lines.some(({ name }) => name.startsWith(`${rule}.k.total_hits`)));
+      await receiver.until((lines) => lines.some(({ name }) => name.startsWith(`${RULE}.k.total_hits`)));
       await caller.ask(request("d.example", descriptor("k=a")));
     });
     const tags = ".__a=1.__b=2";
     const totals: [string, number][] = [
-      [`${rule}.k.total_hits`, 2],
-      [`${rule}.k.within_limit`, 2],
+      [`${RULE}.k.total_hits`, 2],
+      [`${RULE}.k.within_limit`, 2],
       // The placeholder has no flag, so its level is `k`; the detailed one is `n_1`.
-      [`${rule}.k.n_1.over_limit`, 1],
-      [`${rule}.dry.shadow_mode`, 1],
+      [`${RULE}.k.n_1.over_limit`, 1],
+      [`${RULE}.dry.shadow_mode`, 1],
       ["ratelimit.service.rate_limit.nowhere.domain_not_found", 1],
       ["ratelimit.service.call.should_rate_limit.service_error", 1],
       ["ratelimit.service.config_load_success", 1],
@@ -128,7 +128,7 @@ test("USE_STATSD=false and no other sink: JSON lines on standard output", async 
   const tollgate = await running({ USE_STATSD: "false" }, (_tollgate, caller) => calls(caller));
   const lines = tollgate.output.map((line) => JSON.parse(line));
   assert.ok(
-    lines.some((line) => JSON.stringify(line).includes(`${rule}.k.total_hits`)),
+    lines.some((line) => JSON.stringify(line).includes(`${RULE}.k.total_hits`)),
     tollgate.output.join("\n"),
   );
 });
@@ -139,7 +139,7 @@ test("DISABLE_STATS turns off every sink, but not /stats", async () => {
   await running(env, async (tollgate, caller) => {
     await calls(caller);
     const text = await (await fetch(`http://${tollgate.debug}/stats?filter=k.total_hits`)).text();
-    assert.equal(text, `${rule}.k.total_hits: 1\n`);
+    assert.equal(text, `${RULE}.k.total_hits: 1\n`);
   });
   assert.equal(receiver.lines.length, 0);
   await receiver.close();
@@ -148,7 +148,7 @@ test("DISABLE_STATS turns off every sink, but not /stats", async () => {
 test("every rule has its statistics from the start, except those named by a request's values", async () => {
   await running({ DISABLE_STATS: "true" }, async (tollgate) => {
     const text = await (await fetch(`http://${tollgate.debug}/stats?filter=total_hits`)).text();
-    assert.equal(text, `${rule}.dry.total_hits: 0\n${rule}.k.total_hits: 0\n`);
+    assert.equal(text, `${RULE}.dry.total_hits: 0\n${RULE}.k.total_hits: 0\n`);
   });
 });
 

@@ -98,15 +98,15 @@ test("KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION: either instance is unhealthy witho
     LOG_LEVEL: "info",
   };
   await counting(env, async ({ tollgate, ask, stats }) => {
-    const health = async () => {
+    async function health() {
       const answer = await fetch(`http://${tollgate.http}/healthcheck`);
       return [answer.status, await answer.text()];
-    };
-    const becomes = async (status: number, text: string) => {
+    }
+    async function becomes(status: number, text: string) {
       const latest = Date.now() + scaled(10_000);
       while ((await health())[1] !== text && Date.now() < latest) await sleep(20);
       assert.deepEqual(await health(), [status, text]);
-    };
+    }
     await ask("second=a");
     await becomes(200, "OK");
     await second.stop();

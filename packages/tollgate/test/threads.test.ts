@@ -40,7 +40,7 @@ describe("gRPC served by several threads", () => {
     assert.equal((await tollgate.stop()).code, 0, tollgate.log.join("\n"));
   });
 
-  const stats = async (filter: string) => {
+  async function stats(filter: string) {
     const text = await (await fetch(`http://${tollgate.debug}/stats?filter=${filter}`)).text();
     return Object.fromEntries(
       text
@@ -48,7 +48,7 @@ describe("gRPC served by several threads", () => {
         .split("\n")
         .map((line) => line.split(": ")),
     ) as Record<string, string>;
-  };
+  }
   const burst = (calls: number, of: ReturnType<typeof request>) =>
     Promise.all(Array.from({ length: calls }, (_, call) => callers[call % callers.length]!.ask(of)));
 
@@ -81,10 +81,10 @@ describe("gRPC served by several threads", () => {
 
   test("a reload reaches every thread", async () => {
     await writeFile(join(tollgate.config, "shop.yaml"), rules(7));
-    const limits = async () => {
+    async function limits() {
       const answers = await burst(24, request("shop", descriptor("user=bob", { hitsAddend: 0 })));
       return new Set(answers.map(({ statuses }) => statuses[0]!.currentLimit!.requestsPerUnit));
-    };
+    }
     for (let attempt = 0; attempt < 200; attempt++) {
       const seen = await limits();
       if (seen.size === 1 && seen.has(7)) return;

@@ -112,10 +112,10 @@ describe("TLS on the gRPC port", () => {
     test(`a new pair is used from the next handshake on, an invalid one is not, WORKERS=${workers}`, async () => {
       const folder = mkdtempSync(join(tmpdir(), "tollgate-pair-"));
       const [cert, key] = [join(folder, "tls.crt"), join(folder, "tls.key")];
-      const use = (pair: Pair) => {
+      function use(pair: Pair) {
         copyFileSync(pair.cert, cert);
         copyFileSync(pair.key, key);
-      };
+      }
       use(server);
       const env = { ...serverTls, GRPC_SERVER_TLS_CERT: cert, GRPC_SERVER_TLS_KEY: key, WORKERS: workers };
       const tollgate = await startTollgate({ config, env });
@@ -239,10 +239,10 @@ describe("TLS on the HTTP port", () => {
   test("a new pair is used from the next handshake on", async () => {
     const folder = mkdtempSync(join(tmpdir(), "tollgate-pair-"));
     const [cert, key] = [join(folder, "tls.crt"), join(folder, "tls.key")];
-    const use = (pair: Pair) => {
+    function use(pair: Pair) {
       copyFileSync(pair.cert, cert);
       copyFileSync(pair.key, key);
-    };
+    }
     use(server);
     const tollgate = await startTollgate({
       config,

@@ -12,7 +12,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { Application, type ApplicationOptions } from "@tollway/waymark";
 import { logListenerErrors } from "../observe/listener-errors.ts";
 import type { Logger } from "../observe/log.ts";
-import { showAddress } from "./address.ts";
+import { showAddress } from "../text/address.ts";
 import type { AccessCheck } from "./debug-access.ts";
 import { type Certificates, contextOptions, isTrusted } from "./server-tls.ts";
 

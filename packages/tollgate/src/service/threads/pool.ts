@@ -2,7 +2,6 @@ import { createServer } from "node:net";
 import { Worker } from "node:worker_threads";
 import type { EmbeddedStore, EmbeddedStoreShare } from "../../counters/embedded/embedded-store.ts";
 import type { Invalidations } from "../../counters/invalidations.ts";
-import { showAddress } from "../../listeners/address.ts";
 import type { Certificates } from "../../listeners/server-tls.ts";
 import type { Health } from "../../observe/health.ts";
 import type { Level, Logger } from "../../observe/log.ts";
@@ -10,6 +9,7 @@ import type { StackSample } from "../../observe/profiling/call-tree.ts";
 import type { SampledKind } from "../../observe/profiling/profiler.ts";
 import type { RuleDrafts } from "../../rules/rule-set.ts";
 import type { Environment } from "../../settings/reading.ts";
+import { showAddress } from "../../text/address.ts";
 import type { Components } from "../components.ts";
 import type { MergedStatistics } from "./merged-statistics.ts";
 import type { FromThread, ThreadStart, ToThread } from "./messages.ts";
@@ -253,11 +253,11 @@ function ask(
   timeout: number,
 ): Promise<FromThread | undefined> {
   return new Promise((resolve) => {
-    const done = (answer: FromThread | undefined) => {
+    function done(answer: FromThread | undefined) {
       clearTimeout(late);
       thread.waiting.delete(number);
       resolve(answer);
-    };
+    }
     const late = setTimeout(done, timeout, undefined);
     thread.waiting.set(number, done);
     thread.worker.postMessage(question);

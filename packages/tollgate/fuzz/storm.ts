@@ -15,7 +15,7 @@ const MiB = 1024 * 1024;
 export const bounds = {
   /** Duration of a neighbour's call, on the reference machine. */
   neighbourMs: scaled(250),
-  /** Heap and buffers beyond those of the idle service, after a garbage collection: the bounds of its tables together. */
+  /** Heap and buffers above those of the idle service, after a garbage collection: the sum of the bounds of its tables. */
   heldBytes: 256 * MiB,
   /** Peak resident memory above that of the idle service. */
   residentBytes: 320 * MiB,

@@ -197,7 +197,7 @@ test("the service exits with 1 if its threads keep ending", async () => {
   const env = { WORKERS: "2", NODE_OPTIONS: `--require=${preload}` };
   const tollgate = await startTollgate({ config, env, unopened: true });
   assert.deepEqual(await ended(tollgate, scaled(60_000)), { code: 1, signal: null });
-  assert.match(tollgate.log.join("\n"), /level=fatal msg="10 threads ended within a minute: giving up"/);
+  assert.match(tollgate.log.join("\n"), /level=fatal msg="10 threads ended within a minute: shutting down"/);
 });
 
 describe("GRPC_UDS", () => {

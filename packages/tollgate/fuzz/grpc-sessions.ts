@@ -4,12 +4,12 @@ import fc from "fast-check";
 import { callFields, message, type, uint32 } from "../../grpc-wire/test/support/raw-client.ts";
 import { SHOULD_RATE_LIMIT } from "../src/protocol/method.ts";
 import { hostileRequests, validRequests } from "./request-bytes.ts";
-import type { Ending, GrpcSession, LawfulCall, Step } from "./session.ts";
+import type { Ending, ExpectedCall, GrpcSession, Step } from "./session.ts";
 
 interface Call {
   readonly headers: Step;
   readonly body: readonly Step[];
-  readonly lawful: LawfulCall | undefined;
+  readonly expected: ExpectedCall | undefined;
 }
 
 const END_STREAM = 0x1;
@@ -38,7 +38,7 @@ const tags = fc.array(
 );
 
 /** Calls that the service must answer. */
-const lawfulCall = fc
+const validCall = fc
   .record({ request: validRequests, gzip: fc.boolean(), cuts, tags })
   .map((shape) => (id: number): Call => {
     const { request, gzip } = shape;
@@ -52,7 +52,7 @@ const lawfulCall = fc
         fields: callFields(SHOULD_RATE_LIMIT, fields as [string, string][]),
       },
       body: bodyFrames(id, bytes, shape.cuts),
-      lawful: { id, statuses: request.descriptors },
+      expected: { id, statuses: request.descriptors },
     };
   });
 
@@ -111,7 +111,7 @@ const hostileCall = fc
         fields: callFields(shape.path, fields as [string, string][]),
       },
       body: bodyFrames(id, bytes, shape.cuts),
-      lawful: undefined,
+      expected: undefined,
     };
   });
 
@@ -173,9 +173,9 @@ const order = fc.array(fc.nat(100), { minLength: 40, maxLength: 40 });
 const windows = fc.constantFrom(0, 1, 5, 100, 65_535, 0x7fffffff);
 const endings = fc.constantFrom<Ending>("close", "reset", "half-close", "answered");
 
-export const lawfulGrpcSessions: fc.Arbitrary<GrpcSession> = fc
+export const validGrpcSessions: fc.Arbitrary<GrpcSession> = fc
   .record({
-    calls: fc.array(lawfulCall, { minLength: 1, maxLength: 12 }),
+    calls: fc.array(validCall, { minLength: 1, maxLength: 12 }),
     order,
     rests: fc.array(
       rests.filter((step) => step.kind === "turns"),
@@ -190,7 +190,7 @@ export const lawfulGrpcSessions: fc.Arbitrary<GrpcSession> = fc
       protocol: "grpc",
       initialWindow,
       steps: interleave(built, turns, between),
-      lawful: built.flatMap(({ lawful }) => lawful ?? []),
+      expected: built.flatMap(({ expected }) => expected ?? []),
       ending,
     };
   });
@@ -227,7 +227,7 @@ const changes = fc
 
 export const hostileGrpcSessions: fc.Arbitrary<GrpcSession> = fc
   .record({
-    calls: fc.array(fc.oneof(lawfulCall, hostileCall), { minLength: 1, maxLength: 12 }),
+    calls: fc.array(fc.oneof(validCall, hostileCall), { minLength: 1, maxLength: 12 }),
     order,
     between: fc.array(fc.oneof(controls, rests), { maxLength: 12 }),
     changes: fc.array(changes, { maxLength: 4 }),
@@ -238,5 +238,5 @@ export const hostileGrpcSessions: fc.Arbitrary<GrpcSession> = fc
     const built = calls.map((build, index) => build(index * 2 + 1));
     const steps = interleave(built, turns, between);
     for (const change of all) change(steps);
-    return { protocol: "grpc", initialWindow, steps, lawful: [], ending };
+    return { protocol: "grpc", initialWindow, steps, expected: [], ending };
   });

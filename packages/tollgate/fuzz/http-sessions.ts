@@ -41,12 +41,12 @@ function pieces(bytes: Buffer, shares: readonly number[]): Step[] {
 
 const endings = fc.constantFrom<Ending>("close", "reset", "half-close", "answered");
 
-export const lawfulHttpSessions: fc.Arbitrary<HttpSession> = fc
+export const validHttpSessions: fc.Arbitrary<HttpSession> = fc
   .record({ bodies: fc.array(validBodies, { minLength: 1, maxLength: 4 }), cuts, ending: endings })
   .map(({ bodies, cuts: shares, ending }) => ({
     protocol: "http",
     steps: pieces(Buffer.concat(bodies.map((body) => post("/json", body))), shares),
-    lawful: bodies.map(() => /^HTTP\/1\.1 (200|429) /),
+    expected: bodies.map(() => /^HTTP\/1\.1 (200|429) /),
     ending,
   }));
 
@@ -104,6 +104,6 @@ export const hostileHttpSessions: fc.Arbitrary<HttpSession> = fc
   .map(({ requests, cuts: shares, reads, ending }) => ({
     protocol: "http",
     steps: [{ kind: "read", on: reads }, ...pieces(Buffer.concat(requests), shares)],
-    lawful: [],
+    expected: [],
     ending,
   }));

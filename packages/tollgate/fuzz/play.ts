@@ -5,7 +5,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { scaled } from "../../../tools/time-scale.ts";
 import { frame, RawClient, settings, type, uint32 } from "../../grpc-wire/test/support/raw-client.ts";
 import { RateLimitResponseSchema } from "../src/protocol/gen/envoy/service/ratelimit/v3/rls_pb.ts";
-import type { GrpcSession, HttpSession, LawfulCall, Session, Step } from "./session.ts";
+import type { ExpectedCall, GrpcSession, HttpSession, Session, Step } from "./session.ts";
 
 /** A valid call that takes longer counts as lost. The limit is generous, because eight sessions run at once. */
 const PATIENCE_MS = scaled(10_000);
@@ -36,7 +36,7 @@ async function playGrpc(session: GrpcSession, where: NetConnectOpts): Promise<st
     }
     const faults: string[] = [];
     const latest = performance.now() + PATIENCE_MS;
-    for (const call of session.lawful) {
+    for (const call of session.expected) {
       const fault = await answerFault(client, session.initialWindow, call, latest);
       if (fault !== undefined) faults.push(fault);
     }
@@ -94,7 +94,7 @@ function hasEnded(client: RawClient, id: number): boolean {
 async function answerFault(
   client: RawClient,
   initialWindow: number,
-  { id, statuses }: LawfulCall,
+  { id, statuses }: ExpectedCall,
   latest: number,
 ): Promise<string | undefined> {
   let window = initialWindow;
@@ -142,15 +142,15 @@ async function playHttp(session: HttpSession, where: NetConnectOpts): Promise<st
     for (const step of session.steps) if (!closed) await takePlainStep(socket, step);
     const statuses = () => [...text.matchAll(/HTTP\/1\.1 \d{3} [^\r]*/g)].map(([line]) => line);
     const latest = performance.now() + PATIENCE_MS;
-    while (statuses().length < session.lawful.length && !closed && performance.now() < latest)
+    while (statuses().length < session.expected.length && !closed && performance.now() < latest)
       await new Promise((resolve) => setTimeout(resolve, 1));
-    if (session.ending === "answered" && session.lawful.length === 0) {
+    if (session.ending === "answered" && session.expected.length === 0) {
       const enough = performance.now() + ANSWERED_MS;
       while (!closed && text === "" && performance.now() < enough)
         await new Promise((resolve) => setTimeout(resolve, 5));
     }
     const found = statuses();
-    return session.lawful.flatMap((wanted, index) =>
+    return session.expected.flatMap((wanted, index) =>
       wanted.test(`${found[index]} `) ? [] : [`request ${index}: ${found[index] ?? "no answer"}`],
     );
   } finally {

@@ -14,8 +14,8 @@ import { parseArgs } from "node:util";
 import fc from "fast-check";
 import { attacks } from "./attacks.ts";
 import { keep, readCorpus } from "./corpus.ts";
-import { hostileGrpcSessions, lawfulGrpcSessions } from "./grpc-sessions.ts";
-import { hostileHttpSessions, lawfulHttpSessions } from "./http-sessions.ts";
+import { hostileGrpcSessions, validGrpcSessions } from "./grpc-sessions.ts";
+import { hostileHttpSessions, validHttpSessions } from "./http-sessions.ts";
 import type { Session } from "./session.ts";
 import { Storms } from "./storm.ts";
 
@@ -38,9 +38,9 @@ if (values.only !== undefined && values.only !== "attacks") {
 
 const sessions: fc.Arbitrary<Session> = fc.oneof(
   { weight: 3, arbitrary: hostileGrpcSessions },
-  { weight: 3, arbitrary: lawfulGrpcSessions },
+  { weight: 3, arbitrary: validGrpcSessions },
   { weight: 1, arbitrary: hostileHttpSessions },
-  { weight: 1, arbitrary: lawfulHttpSessions },
+  { weight: 1, arbitrary: validHttpSessions },
 );
 const storms = fc.array(sessions, { minLength: 1, maxLength: SIDE_BY_SIDE });
 

@@ -27,7 +27,7 @@ export type Step =
 export type Ending = "close" | "reset" | "half-close" | "answered";
 
 /** A call that must be answered with status 0, and the number of statuses in the response. */
-export interface LawfulCall {
+export interface ExpectedCall {
   readonly id: number;
   readonly statuses: number;
 }
@@ -38,7 +38,7 @@ export interface GrpcSession {
   readonly initialWindow: number;
   readonly steps: readonly Step[];
   /** Calls that must succeed. If empty, the service may end this client's connection. */
-  readonly lawful: readonly LawfulCall[];
+  readonly expected: readonly ExpectedCall[];
   readonly ending: Ending;
 }
 
@@ -46,7 +46,7 @@ export interface HttpSession {
   readonly protocol: "http";
   readonly steps: readonly Step[];
   /** The expected status lines of requests within the limits, in order. */
-  readonly lawful: readonly RegExp[];
+  readonly expected: readonly RegExp[];
   readonly ending: Ending;
 }
 

@@ -107,7 +107,7 @@ const cases: readonly Case[] = [
     fails: /status 14: .*ECONNREFUSED.*check that the service listens on 127\.0\.0\.1:1\)/,
   },
   {
-    name: "one that accepts and says nothing",
+    name: "a server that accepts and never answers",
     at: "silent",
     flags: ["-timeout", "500ms"],
     fails: /status (4|14): /,

@@ -22,8 +22,8 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 const parrot = createServer((socket) => {
   socket.on("error", () => undefined);
   socket.on("data", (bytes) => {
-    const said = bytes.toString("latin1").replace(/[\r\n]+/g, " ");
-    socket.write(`-ERR unknown command ${said}, with args beginning with: '${SECRET.slice(0, 6)}...\r\n`);
+    const command = bytes.toString("latin1").replace(/[\r\n]+/g, " ");
+    socket.write(`-ERR unknown command ${command}, with args beginning with: '${SECRET.slice(0, 6)}...\r\n`);
   });
 });
 before(() => once(parrot.listen(0, "127.0.0.1"), "listening"));

@@ -205,14 +205,14 @@ function missingLine(expected: string, output: string): string | undefined {
 /** The address in the first line that has one, on either output. */
 function listening(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
-    const said: string[] = [];
+    const lines: string[] = [];
     for (const stream of [child.stdout!, child.stderr!]) {
       createInterface(stream).on("line", (line) => {
-        said.push(line);
+        lines.push(line);
         const address = /http:\/\/[\d.]+:\d+/.exec(line)?.[0];
         if (address !== undefined) resolve(address);
       });
     }
-    child.once("close", () => reject(new Error(`waymark ended:\n${said.join("\n")}`)));
+    child.once("close", () => reject(new Error(`waymark ended:\n${lines.join("\n")}`)));
   });
 }

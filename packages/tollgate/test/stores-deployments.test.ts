@@ -199,7 +199,7 @@ for (const [name, open] of Object.entries(deployments)) {
         await deployment.hits("p:d|second=c"),
       ],
       [8, 6, 5],
-      "what stands in the store",
+      "the counts in the store",
     );
   });
 }

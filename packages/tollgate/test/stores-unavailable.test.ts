@@ -47,7 +47,7 @@ const stores = {
 };
 
 for (const [prefix, open] of Object.entries(stores))
-  for (const [mode, sick] of Object.entries(modes))
+  for (const [mode, answer] of Object.entries(modes))
     test(`${prefix}_FAILURE_MODE=${mode}: a store that hangs, one that was killed, and one that has recovered`, async (t) => {
       const { server, env } = await open(t);
       const kind = prefix.toLowerCase();
@@ -56,10 +56,10 @@ for (const [prefix, open] of Object.entries(stores))
         async ({ ask, stats, tollgate }) => {
           assert.equal(await ask("day=a", 2), "OK 3");
           await server.pause();
-          for (let call = 0; call < 8; call++) assert.match(await ask(`day=hangs-${call}`), sick);
+          for (let call = 0; call < 8; call++) assert.match(await ask(`day=hangs-${call}`), answer);
           await tollgate.logged(new RegExp(`the ${kind} store fails .* until it is back`));
           assert.match(await stats(`${kind}.degraded`), /degraded: 1$/);
-          assert.match(await ask("day=not-asked"), sick);
+          assert.match(await ask("day=not-asked"), answer);
           server.resume();
           for (let probe = 0; /degraded: 1$/.test(await stats(`${kind}.degraded`)); probe++) {
             assert.ok(probe < 1000, "the store is not tried again");
@@ -69,7 +69,7 @@ for (const [prefix, open] of Object.entries(stores))
           await tollgate.logged(new RegExp(`the ${kind} store is back after`));
           assert.equal(await ask("day=a", 0), "OK 3", "the earlier counts are in the store");
           await server.stop();
-          for (let call = 0; call < 8; call++) assert.match(await ask(`day=gone-${call}`), sick);
+          for (let call = 0; call < 8; call++) assert.match(await ask(`day=gone-${call}`), answer);
           if (mode === "local") {
             assert.deepEqual(
               [await ask("day=l", 5), await ask("day=l")],

@@ -101,7 +101,7 @@ class Watched implements RunningTollgate {
     this.#child = child;
     this.config = join(root ?? "", "config");
     createInterface(child.stdout!).on("line", (line) => this.output.push(line));
-    createInterface(child.stderr!).on("line", (line) => this.#hear(line));
+    createInterface(child.stderr!).on("line", (line) => this.#receive(line));
     this.#ended = once(child, "close").then(async ([code, signal]) => {
       this.#over = true;
       for (const { pattern, reject } of this.#waiting) reject(this.#silent(pattern));
@@ -139,7 +139,7 @@ class Watched implements RunningTollgate {
     return this.#ended;
   }
 
-  #hear(line: string): void {
+  #receive(line: string): void {
     this.log.push(line);
     for (const waiter of this.#waiting) {
       if (!waiter.pattern.test(line)) continue;

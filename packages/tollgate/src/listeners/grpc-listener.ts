@@ -148,9 +148,9 @@ const healthNames = ["", "ratelimit", "envoy.service.ratelimit.v3.RateLimitServi
 /** Serves `grpc.health.v1.Health`. @returns a function that ends the subscription to the service's health */
 function serveHealth(server: GrpcServer, health: Health): () => void {
   const service = new HealthService();
-  const update = (healthy: boolean): void => {
+  function update(healthy: boolean): void {
     for (const name of healthNames) service.set(name, healthy ? "SERVING" : "NOT_SERVING");
-  };
+  }
   update(health.healthy);
   service.addTo(server);
   return health.subscribe(update);

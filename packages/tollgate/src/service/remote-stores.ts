@@ -40,14 +40,14 @@ export async function openKvstore(
     open(kvstore.perSecond, "kvstore_per_second_pool", componentNames.perSecondStore),
     kvstore.failureMode,
     deps,
-    perSecondLines,
+    PER_SECOND_PREFIX,
   );
   deps.statistics.gauge("ratelimit.kvstore.degraded", () => Math.max(main.degraded, second.degraded));
   return new PerSecondStore(main, second, takenBack(deps));
 }
 
 /** Prefix of log lines about the per-second instance. */
-const perSecondLines = "per-second instance: ";
+const PER_SECOND_PREFIX = "per-second instance: ";
 
 /** Opens the object cache with its failure policy. */
 export async function openObjcache(
@@ -105,7 +105,7 @@ function openInstance(
     onConnections: (active) => report?.(active > 0 ? undefined : "no connection to the store"),
     ...(tracing.enabled && { tracing }),
     log: (level, line) =>
-      log[level](component === componentNames.perSecondStore ? perSecondLines + line : line),
+      log[level](component === componentNames.perSecondStore ? PER_SECOND_PREFIX + line : line),
   });
   statistics.gauge(`ratelimit.${pool}.cx_active`, () => store.gauges.cxActive);
   statistics.counterFrom(`ratelimit.${pool}.cx_total`, () => store.gauges.cxTotal);

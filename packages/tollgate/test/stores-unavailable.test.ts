@@ -1,4 +1,4 @@
-/** Health and failure policies, through a running service, while its real stores are stopped, killed and brought back. */
+/** Health and failure policies of a running service while its real stores are stopped, killed and restarted. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,7 +7,7 @@ import { type Ask, counting } from "./counting-service.ts";
 import { MemcachedServer } from "./servers/memcached.ts";
 import { RedisServer } from "./servers/redis.ts";
 
-/** Asks until it is answered so. */
+/** Calls until the answer matches. */
 async function askUntil(ask: Ask, text: string, wanted: RegExp, hits?: number): Promise<string> {
   const latest = Date.now() + scaled(15_000);
   for (;;) {
@@ -18,7 +18,7 @@ async function askUntil(ask: Ask, text: string, wanted: RegExp, hits?: number): 
   }
 }
 
-/** What the first calls meet, and the calls to a store that is known to be away. */
+/** The answers of the first calls, and of calls while the store is known to be unavailable. */
 const modes: Record<string, RegExp> = {
   error: /^status 14: the counter store (is unavailable|did not answer in time)$/,
   allow: /^OK 0$/,
@@ -47,8 +47,8 @@ const stores = {
 };
 
 for (const [prefix, open] of Object.entries(stores))
-  for (const [mode, sick] of Object.entries(modes))
-    test(`${prefix}_FAILURE_MODE=${mode}: a store that hangs, one that was killed, and one that is back`, async (t) => {
+  for (const [mode, answer] of Object.entries(modes))
+    test(`${prefix}_FAILURE_MODE=${mode}: a store that hangs, one that was killed, and one that has recovered`, async (t) => {
       const { server, env } = await open(t);
       const kind = prefix.toLowerCase();
       await counting(
@@ -56,20 +56,20 @@ for (const [prefix, open] of Object.entries(stores))
         async ({ ask, stats, tollgate }) => {
           assert.equal(await ask("day=a", 2), "OK 3");
           await server.pause();
-          for (let call = 0; call < 8; call++) assert.match(await ask(`day=hangs-${call}`), sick);
+          for (let call = 0; call < 8; call++) assert.match(await ask(`day=hangs-${call}`), answer);
           await tollgate.logged(new RegExp(`the ${kind} store fails .* until it is back`));
           assert.match(await stats(`${kind}.degraded`), /degraded: 1$/);
-          assert.match(await ask("day=not-asked"), sick);
+          assert.match(await ask("day=not-asked"), answer);
           server.resume();
           for (let probe = 0; /degraded: 1$/.test(await stats(`${kind}.degraded`)); probe++) {
-            assert.ok(probe < 1000, "it is never asked again");
+            assert.ok(probe < 1000, "the store is not tried again");
             await ask("week=probe");
             await sleep(10);
           }
           await tollgate.logged(new RegExp(`the ${kind} store is back after`));
-          assert.equal(await ask("day=a", 0), "OK 3", "what was counted before is in the store");
+          assert.equal(await ask("day=a", 0), "OK 3", "the earlier counts are in the store");
           await server.stop();
-          for (let call = 0; call < 8; call++) assert.match(await ask(`day=gone-${call}`), sick);
+          for (let call = 0; call < 8; call++) assert.match(await ask(`day=gone-${call}`), answer);
           if (mode === "local") {
             assert.deepEqual(
               [await ask("day=l", 5), await ask("day=l")],
@@ -86,7 +86,7 @@ for (const [prefix, open] of Object.entries(stores))
       );
     });
 
-test("KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION: either instance at 0 connections is unhealthy, its next one heals it", async (t) => {
+test("KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION: either instance is unhealthy without connections, and healthy with the next one", async (t) => {
   const [main, second] = await Promise.all([RedisServer.start(), RedisServer.start()]);
   t.after(() => Promise.all([main.stop(), second.stop()]));
   const env = {
@@ -98,15 +98,15 @@ test("KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION: either instance at 0 connections i
     LOG_LEVEL: "info",
   };
   await counting(env, async ({ tollgate, ask, stats }) => {
-    const health = async () => {
+    async function health() {
       const answer = await fetch(`http://${tollgate.http}/healthcheck`);
       return [answer.status, await answer.text()];
-    };
-    const becomes = async (status: number, text: string) => {
+    }
+    async function becomes(status: number, text: string) {
       const latest = Date.now() + scaled(10_000);
       while ((await health())[1] !== text && Date.now() < latest) await sleep(20);
       assert.deepEqual(await health(), [status, text]);
-    };
+    }
     await ask("second=a");
     await becomes(200, "OK");
     await second.stop();

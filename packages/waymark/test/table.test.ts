@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type RunningServer, startServer } from "../src/serve/server.ts";
-import { tableApplication } from "./table/application.ts";
+import { type RunningServer, startServer } from "../src/serve/node/node-server.ts";
 import { type Driver, requestOf } from "./table/case.ts";
 import { cases } from "./table/cases.ts";
 import { comparable } from "./table/check.ts";
 import { fetchDriver, socketDriver } from "./table/drivers.ts";
 import { runTable, sharedRows } from "./table/run.ts";
+import { tableApplication } from "./table/table-application.ts";
 
 const application = tableApplication();
 let running: RunningServer;

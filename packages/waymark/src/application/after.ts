@@ -1,10 +1,10 @@
-import type { Controller } from "../controller.ts";
+import type { Controller } from "../controller/controller.ts";
 import { type Answer, discard, endStream, isContentless, isStream, setLength } from "../http/answer.ts";
+import { BodySource } from "../http/body-source.ts";
 import type { Call } from "../http/call.ts";
 import { flatten } from "../http/headers.ts";
-import { responseAnswer } from "../http/response.ts";
-import { BodySource } from "../http/source.ts";
-import type { RouteClass } from "../routing/model.ts";
+import { responseAnswer } from "../http/response-answer.ts";
+import type { RouteClass } from "../routing/routes.ts";
 import type { ApplicationOptions } from "./options.ts";
 
 interface Answering {

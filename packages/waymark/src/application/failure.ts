@@ -1,11 +1,11 @@
-import type { Controller } from "../controller.ts";
+import type { Controller } from "../controller/controller.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Call } from "../http/call.ts";
-import { HttpError, problemAnswer } from "../http/error.ts";
+import { HttpError, problemAnswer } from "../http/http-error.ts";
 import type { Incoming } from "../http/incoming.ts";
-import { responseAnswer } from "../http/response.ts";
-import type { RouteClass, Routes, RouteVerb } from "../routing/model.ts";
-import type { BindFaults } from "../signature/faults.ts";
+import { responseAnswer } from "../http/response-answer.ts";
+import type { RouteClass, Routes, RouteVerb } from "../routing/routes.ts";
+import type { BindFaults } from "../signature/bind/bind-faults.ts";
 import { errorText, escapeControls } from "./log-text.ts";
 import { tooManySegments } from "./missing.ts";
 import type { ApplicationOptions } from "./options.ts";

@@ -1,12 +1,12 @@
 import { type Answer, emptyAnswer } from "../http/answer.ts";
 import type { Call } from "../http/call.ts";
-import { HttpError, type RequestFault } from "../http/error.ts";
+import { HttpError, type RequestFault } from "../http/http-error.ts";
 import type { Incoming } from "../http/incoming.ts";
 import { cutTarget } from "../http/target.ts";
 import { allowedMethods } from "../routing/allow.ts";
-import type { RouteClass, Routes, RouteVerb } from "../routing/model.ts";
-import { nearestPath } from "../routing/near.ts";
-import { splitPath, type Target } from "../routing/resolve.ts";
+import { nearestPath } from "../routing/nearest-path.ts";
+import { splitPath, type Target } from "../routing/resolve-path.ts";
+import type { RouteClass, Routes, RouteVerb } from "../routing/routes.ts";
 import type { ApplicationOptions } from "./options.ts";
 
 /** A path that leads to no class. */

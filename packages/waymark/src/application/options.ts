@@ -1,32 +1,13 @@
-import type { Controller, ControllerClass } from "../controller.ts";
+import type { Controller, ControllerClass } from "../controller/controller.ts";
 import { type CorsOptions, checkCors } from "../http/cors.ts";
 import type { TrustProxy } from "../http/proxy.ts";
-import { StartError } from "../routing/errors.ts";
 import type { Manifest } from "../routing/manifest.ts";
+import { StartError } from "../routing/start-error.ts";
+import type { ServerLimits } from "../serve/server-limits.ts";
 
 /** Classes by export name, submodules by their segment: what a module namespace looks like. */
 export interface ControllerTable {
   readonly [name: string]: ControllerClass | ControllerTable | unknown;
-}
-
-/** How long anybody may take, in milliseconds (0 switches a limit off), and how much headers may be. */
-export interface ServerLimits {
-  /** For the headers of a request. Default 20,000. */
-  headersTimeout?: number;
-  /** For a whole request with its body. Default 120,000. */
-  requestTimeout?: number;
-  /** Between two requests of one connection. Default 65,000: longer than the proxies before it wait. */
-  keepAliveTimeout?: number;
-  /** For a client that takes nothing of its answer. Default 60,000. */
-  sendTimeout?: number;
-  /** For answers under way when the server stops. Default 10,000. */
-  drainTimeout?: number;
-  /** Bytes of request line and headers. Default 16 KiB: 431 beyond. */
-  maxHeaderSize?: number;
-  /** How many connections at a time; more are closed at once. Default: no limit. */
-  maxConnections?: number;
-  /** How often time-outs are looked at. Default 5,000. */
-  checkInterval?: number;
 }
 
 /** What is told of an error that became a 500. */

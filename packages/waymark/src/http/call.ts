@@ -1,5 +1,5 @@
 import { parseCookie } from "cookie";
-import { type BodyKind, type BodyRules, bodyKind } from "./body.ts";
+import { type BodyKind, type BodyRules, bodyKind } from "./body-kind.ts";
 import type { EventStreams } from "./event-streams.ts";
 import { RequestHeaders } from "./headers.ts";
 import type { Incoming } from "./incoming.ts";

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { HttpError } from "./error.ts";
+import { HttpError } from "./http-error.ts";
 import { countKeys, locateDuplicate, outlineJson } from "./json-members.ts";
 
 /** What a caller of `parseJson` allows besides its defaults. */

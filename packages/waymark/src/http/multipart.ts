@@ -1,4 +1,4 @@
-import { HttpError } from "./error.ts";
+import { HttpError } from "./http-error.ts";
 
 /** A file of a form, wholly read. */
 export interface FormFile {

@@ -1,5 +1,5 @@
-import { HttpError } from "./error.ts";
-import { isHost } from "./host.ts";
+import { isHost } from "./check-host.ts";
+import { HttpError } from "./http-error.ts";
 import type { Incoming } from "./incoming.ts";
 import { cutTarget } from "./target.ts";
 

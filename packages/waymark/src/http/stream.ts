@@ -1,10 +1,10 @@
 import { type Answer, emptyAnswer, headerOf, isContentless } from "./answer.ts";
-import { mediaType } from "./body.ts";
+import { mediaType } from "./body-kind.ts";
+import type { BodySource, First } from "./body-source.ts";
 import { checkStatus, type ResponseState } from "./call.ts";
 import type { EventStreams } from "./event-streams.ts";
 import { flatten } from "./headers.ts";
 import type { Incoming } from "./incoming.ts";
-import type { BodySource, First } from "./source.ts";
 import { stringify } from "./stringify.ts";
 
 const SSE = "text/event-stream";

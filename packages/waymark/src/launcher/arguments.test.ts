@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readArguments } from "./arguments.ts";
-import { parseHost, shownUrl } from "./host.ts";
+import { parseHost, shownUrl } from "./listen-address.ts";
 
 test("reads a host and port", () => {
   const rows: [string, string | undefined, number][] = [

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { LauncherError } from "./errors.ts";
+import { LauncherError } from "./launcher-error.ts";
 
 export type Command = "serve" | "routes" | "openapi" | "build" | "python-path" | "bridge";
 export type Interface = "node" | "wsgi" | "asgi";

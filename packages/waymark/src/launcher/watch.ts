@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { existsSync, type FSWatcher, globSync, watch as watchFolder } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { prefixesOf } from "../application/options.ts";
-import { ownedFiles } from "../routing/hooks.ts";
+import { ownedFiles } from "../routing/module-hooks.ts";
 import type { Arguments } from "./arguments.ts";
 
 /** What the watched process tells: the files that it was made of. */

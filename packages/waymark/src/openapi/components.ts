@@ -1,6 +1,6 @@
-import type { MethodSignature } from "../signature/model.ts";
-import type { JsonSchema } from "./model.ts";
-import { type SchemaContext, schemaOf } from "./schema.ts";
+import type { MethodSignature } from "../signature/model/signature.ts";
+import type { JsonSchema } from "./document-types.ts";
+import { type SchemaContext, schemaOf } from "./json-schema.ts";
 
 /**
  * The schemas that are referred to: types that contain themselves. The same type of several methods

@@ -4,11 +4,11 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { z } from "zod";
 import { readMethod } from "../signature/source/method.ts";
-import { SourceModule } from "../signature/source/module.ts";
+import { ParsedModule } from "../signature/source/module.ts";
 import { SourceModules } from "../signature/source/modules.ts";
 import { SourceText } from "../signature/source/text.ts";
 import { type DocumentedClass, type DocumentOptions, openApiDocument } from "./document.ts";
-import type { OpenApiDocument, Operation } from "./model.ts";
+import type { OpenApiDocument, Operation } from "./document-types.ts";
 
 type JsonObject = { readonly [key: string]: unknown };
 
@@ -20,7 +20,7 @@ const classOf = (
   text: string,
   controller: DocumentedClass["controller"] = {},
 ): DocumentedClass => {
-  const module = new SourceModule(new SourceText("/virtual.ts", text));
+  const module = new ParsedModule(new SourceText("/virtual.ts", text));
   const modules = new SourceModules();
   const verbs = new Map<string, { signature: ReturnType<typeof readMethod> }>();
   for (const method of module.functions.values()) {

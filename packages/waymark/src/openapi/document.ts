@@ -1,6 +1,12 @@
-import type { MethodSignature, Parameter } from "../signature/model.ts";
+import type { MethodSignature, Parameter } from "../signature/model/signature.ts";
 import { Components } from "./components.ts";
-import type { OpenApiDocument, OpenApiInfo, OpenApiParameter, Operation, RequestBody } from "./model.ts";
+import type {
+  OpenApiDocument,
+  OpenApiInfo,
+  OpenApiParameter,
+  Operation,
+  RequestBody,
+} from "./document-types.ts";
 import {
   keywordBody,
   type ParameterContext,
@@ -8,9 +14,9 @@ import {
   QUERY_VERBS,
   queryParameters,
   valueBody,
-} from "./parameters.ts";
+} from "./operation-inputs.ts";
 import { PROBLEM_DETAILS, PROBLEM_RESPONSE, responsesOf } from "./responses.ts";
-import { standardJsonSchema } from "./standard.ts";
+import { standardJsonSchema } from "./standard-json-schema.ts";
 
 /** What the document needs to know of a class; a `RouteClass` is one. */
 export interface DocumentedClass {

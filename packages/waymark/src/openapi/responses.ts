@@ -1,6 +1,6 @@
-import type { MethodSignature, TypeNode } from "../signature/model.ts";
-import type { JsonSchema, MediaType, OpenApiResponse, Reference } from "./model.ts";
-import { type SchemaContext, schemaOf } from "./schema.ts";
+import type { MethodSignature, TypeNode } from "../signature/model/signature.ts";
+import type { JsonSchema, MediaType, OpenApiResponse, Reference } from "./document-types.ts";
+import { type SchemaContext, schemaOf } from "./json-schema.ts";
 
 /** RFC 9457, with the faults that a request's arguments have. */
 export const PROBLEM_DETAILS: JsonSchema = {

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { ControllerClass } from "../controller.ts";
+import type { ControllerClass } from "../controller/controller.ts";
 import { loadParser } from "./lazy.ts";
 
 /** Which files declare an abstract class of which name. Read from the source, because nothing of it is left at run time. */

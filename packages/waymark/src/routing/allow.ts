@@ -1,4 +1,4 @@
-import type { RouteClass, RouteVerb } from "./model.ts";
+import type { RouteClass, RouteVerb } from "./routes.ts";
 
 /** The methods that a class answers to with so many path segments, for `Allow`. Empty where it has none. */
 export function allowedMethods({ verbs }: RouteClass, segmentCount: number): string[] {

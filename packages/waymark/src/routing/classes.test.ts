@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Controller } from "../controller.ts";
+import { Controller } from "../controller/controller.ts";
 import { classesOf } from "./classes.ts";
 import { verbsOf } from "./verbs.ts";
 

@@ -1,7 +1,7 @@
-import { type ControllerClass, isController, isControllerBase } from "../controller.ts";
-import { StartError } from "./errors.ts";
+import { type ControllerClass, isController, isControllerBase } from "../controller/controller.ts";
 import type { Namespace } from "./load.ts";
-import { segmentOfClass } from "./names.ts";
+import { segmentOfClass } from "./segment-names.ts";
+import { StartError } from "./start-error.ts";
 import { verbNotes, verbsOf } from "./verbs.ts";
 
 /** A class that a module exports, or that is a static member of one, before its signatures are known. */

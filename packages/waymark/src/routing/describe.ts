@@ -1,6 +1,6 @@
 import { relative } from "node:path";
-import type { MethodSignature, Parameter, TypeNode } from "../signature/model.ts";
-import type { Routes } from "./model.ts";
+import type { MethodSignature, Parameter, TypeNode } from "../signature/model/signature.ts";
+import type { Routes } from "./routes.ts";
 
 /** One line of the table of routes. */
 export interface RouteLine {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { discover, type FoundModule } from "./discover.ts";
-import type { StartError } from "./errors.ts";
+import type { StartError } from "./start-error.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "waymark-discover-")));
 after(() => rmSync(folder, { recursive: true }));

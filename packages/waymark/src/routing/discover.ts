@@ -1,7 +1,7 @@
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
-import { StartError } from "./errors.ts";
-import { segmentOfModule } from "./names.ts";
+import { segmentOfModule } from "./segment-names.ts";
+import { StartError } from "./start-error.ts";
 
 /** A module found under a prefix: a file, a folder, or both under one name. */
 export interface FoundModule {

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { FoundModule } from "./discover.ts";
-import { StartError } from "./errors.ts";
-import { own, ownedFiles } from "./hooks.ts";
 import { loadExplainer } from "./lazy.ts";
+import { own, ownedFiles } from "./module-hooks.ts";
+import { StartError } from "./start-error.ts";
 
 export type Namespace = Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { MethodSignature } from "../signature/model.ts";
-import type { ModuleEntry, SignatureOf } from "./build.ts";
+import type { MethodSignature } from "../signature/model/signature.ts";
+import type { ModuleEntry, SignatureOf } from "./build-routes.ts";
 import { classesOf, type FoundClass } from "./classes.ts";
-import { StartError } from "./errors.ts";
 import type { Namespace } from "./load.ts";
+import { StartError } from "./start-error.ts";
 
 /** What `waymark build` writes, so that an application starts without its sources and without a parser. */
 export interface Manifest {

@@ -1,4 +1,4 @@
-import { type ControllerClass, isController, isControllerBase } from "../controller.ts";
+import { type ControllerClass, isController, isControllerBase } from "../controller/controller.ts";
 
 /** An HTTP method name in capitals (RFC 9110 token): `GET`, `M-SEARCH`, `X_LOCK`. */
 const VERB = /^[A-Z][A-Z0-9]*(?:[-_][A-Z0-9]+)*$/;

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import type { AsgiApplication, AsgiHttpScope, AsgiReceived, AsgiSent } from "../../src/serve/asgi/types.ts";
+import type {
+  AsgiApplication,
+  AsgiHttpScope,
+  AsgiReceived,
+  AsgiSent,
+} from "../../src/serve/asgi/asgi-types.ts";
 import type { CaseAnswer, CaseRequest, Driver } from "../table/case.ts";
 
 /** What a request under this server may be given besides its row. */

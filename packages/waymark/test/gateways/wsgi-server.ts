@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { WsgiApplication, WsgiEnviron, WsgiInput } from "../../src/serve/wsgi/types.ts";
+import type { WsgiApplication, WsgiEnviron, WsgiInput } from "../../src/serve/wsgi/wsgi-types.ts";
 import type { CaseAnswer, CaseRequest, Driver } from "../table/case.ts";
 
 export interface ServerOptions {

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { Application } from "../../application.ts";
+import type { Lifecycle, RequestHandler } from "../handler.ts";
 import { BridgeConnection } from "./connection.ts";
 import { PROTOCOL } from "./frames.ts";
 import { Lifeline } from "./lifeline.ts";
@@ -21,7 +21,7 @@ export function isBridge(lifeline: string | undefined): lifeline is string {
  */
 export async function serveBridge(
   lifeline: string,
-  start: () => Promise<Application>,
+  start: () => Promise<RequestHandler & Lifecycle>,
   explain: (error: unknown) => string,
 ): Promise<number> {
   // They are for the server, whose answers under way this process still has to give.
@@ -35,7 +35,7 @@ export async function serveBridge(
     if (message === "connection" && socket !== undefined) connect(socket as Socket);
     else if (message === "stop") stopped.resolve();
   });
-  let application: Application;
+  let application: RequestHandler & Lifecycle;
   try {
     application = await start();
   } catch (error) {

@@ -1,10 +1,10 @@
 import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
-import type { Application } from "../../application.ts";
 import type { Answer } from "../../http/answer.ts";
 import { passableAnswer } from "../gateway/head.ts";
+import type { RequestHandler } from "../handler.ts";
+import { BridgeIncoming } from "./bridge-incoming.ts";
 import { BODY, CREDIT, HEADER_BYTES, LAST, LEFT, MAXIMUM_FRAME, REQUEST, wantFrame } from "./frames.ts";
-import { BridgeIncoming } from "./incoming.ts";
 import { Outgoing } from "./outgoing.ts";
 
 interface Exchange {
@@ -14,7 +14,7 @@ interface Exchange {
 
 /** One socket pair: an event loop of Python, or one of its threads. Carries many exchanges at once. */
 export class BridgeConnection {
-  readonly #application: Application;
+  readonly #application: RequestHandler;
   readonly #socket: Socket;
   readonly #exchanges = new Map<number, Exchange>();
   #rest: Buffer | undefined = undefined;
@@ -22,7 +22,7 @@ export class BridgeConnection {
   #reading = false;
   #scheduled = false;
 
-  constructor(application: Application, socket: Socket) {
+  constructor(application: RequestHandler, socket: Socket) {
     this.#application = application;
     this.#socket = socket;
     socket.on("data", (bytes: Buffer) => this.#read(bytes));

@@ -1,6 +1,6 @@
 import { type Answer, discard } from "../../http/answer.ts";
-import { HttpError, problemAnswer } from "../../http/error.ts";
 import { CONNECTION_HEADERS } from "../../http/headers.ts";
+import { HttpError, problemAnswer } from "../../http/http-error.ts";
 
 /** The flat headers that a gateway passes on, or undefined where one of them cannot be sent. */
 export function passedHeaders(headers: readonly string[]): string[] | undefined {

@@ -1,5 +1,6 @@
-import type { LiteralNode, Refinements, ScalarNode, TypeNode, UnionNode } from "../model.ts";
-import { type CompileContext, type Converter, INVALID, RANK, reject, scalarConverter } from "./converter.ts";
+import type { LiteralNode, Refinements, ScalarNode, TypeNode, UnionNode } from "../model/signature.ts";
+import type { CompileContext } from "./compile-context.ts";
+import { type Converter, INVALID, RANK, reject, scalarConverter } from "./converter.ts";
 import { JsonNumbers } from "./json-numbers.ts";
 import { arrayConverter, tupleConverter } from "./lists.ts";
 import { objectConverter } from "./objects.ts";

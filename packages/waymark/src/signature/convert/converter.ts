@@ -1,7 +1,4 @@
-import type { UploadedFile } from "../binder.ts";
-import type { TypeNode } from "../model.ts";
-import type { JsonNumbers } from "./json-numbers.ts";
-import type { Outcomes } from "./outcomes.ts";
+import type { FieldValue, UploadedFile } from "../model/input.ts";
 
 /** What a conversion answers when the value does not fit; the reason stands in its notes. */
 export const INVALID: unique symbol = Symbol("invalid");
@@ -13,8 +10,6 @@ export interface Note {
   /** The value has the right type and breaks a bound of it: of a union's reasons, this one says most. */
   readonly near: boolean;
 }
-
-export type FieldValue = string | UploadedFile;
 
 /**
  * One type, compiled: makes its values from what a request can carry. Each function answers the
@@ -37,16 +32,6 @@ export interface Converter {
   readonly keepsJson: boolean;
   /** The `typeof` of JSON values that fit whatever they are (numbers: within 2^53), so that nobody need be asked. */
   readonly fitting?: "string" | "number" | "boolean";
-}
-
-/** What compiling the types of one signature needs. */
-export interface CompileContext {
-  readonly definitions: { readonly [name: string]: TypeNode };
-  /** What becomes of names that an object type does not have: a fault, or nothing. */
-  readonly unknownKeywords: "reject" | "ignore";
-  readonly compile: (type: TypeNode) => Converter;
-  readonly numbers: JsonNumbers;
-  readonly outcomes: Outcomes;
 }
 
 /** After so many reasons, the rest of a list or an object is not looked at: the answer would outgrow the request. */

@@ -1,5 +1,6 @@
 import { countKeys, locateDuplicate, outlineJson } from "../../http/json-members.ts";
-import { type CompileContext, type Note, reject, shortened } from "./converter.ts";
+import type { CompileContext } from "./compile-context.ts";
+import { type Note, reject, shortened } from "./converter.ts";
 
 /** As deep as a JSON body may be. */
 const MAXIMUM_DEPTH = 1_000;

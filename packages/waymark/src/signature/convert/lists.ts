@@ -1,9 +1,9 @@
-import type { ArrayNode, TupleNode } from "../model.ts";
+import type { FieldValue } from "../model/input.ts";
+import type { ArrayNode, TupleNode } from "../model/signature.ts";
+import type { CompileContext } from "./compile-context.ts";
 import {
-  type CompileContext,
   type Converter,
   describe,
-  type FieldValue,
   INVALID,
   MAXIMUM_NOTES,
   type Note,

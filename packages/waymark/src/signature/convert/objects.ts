@@ -1,6 +1,6 @@
-import type { ObjectNode } from "../model.ts";
+import type { ObjectNode } from "../model/signature.ts";
+import type { CompileContext } from "./compile-context.ts";
 import {
-  type CompileContext,
   type Converter,
   describe,
   INVALID,

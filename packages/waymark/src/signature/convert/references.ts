@@ -1,4 +1,5 @@
-import { type CompileContext, type Converter, RANK, reject } from "./converter.ts";
+import type { CompileContext } from "./compile-context.ts";
+import { type Converter, RANK, reject } from "./converter.ts";
 
 /** How far a value may go into a type that contains itself; more would exhaust the stack. */
 const MAXIMUM_DEPTH = 200;

@@ -1,4 +1,4 @@
-import type { Refinements } from "../model.ts";
+import type { Refinements } from "../model/signature.ts";
 import { FORMATS } from "./formats.ts";
 
 /** What a refinement has against a value, to follow the argument's name; undefined when it fits. */

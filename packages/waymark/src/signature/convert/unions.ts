@@ -1,6 +1,7 @@
-import type { ObjectNode, TypeNode, UnionNode } from "../model.ts";
+import { asObject } from "../model/keyword-shapes.ts";
+import type { ObjectNode, TypeNode, UnionNode } from "../model/signature.ts";
+import type { CompileContext } from "./compile-context.ts";
 import {
-  type CompileContext,
   type Converter,
   describe,
   INVALID,
@@ -125,16 +126,6 @@ const literalValues = (type: TypeNode): unknown[] | undefined => {
   if (type.kind !== "union") return undefined;
   const values = type.members.map(literalValues);
   return values.every((value) => value !== undefined) ? values.flat() : undefined;
-};
-
-/** The object behind a type, through references. */
-export const asObject = (
-  type: TypeNode,
-  definitions: CompileContext["definitions"],
-): ObjectNode | undefined => {
-  let target = type;
-  for (let hops = 0; target.kind === "reference" && hops < 100; hops++) target = definitions[target.name]!;
-  return target.kind === "object" ? target : undefined;
 };
 
 const discriminatedConverter = (

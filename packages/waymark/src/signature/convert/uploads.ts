@@ -1,4 +1,4 @@
-import type { UploadedFile } from "../binder.ts";
+import type { UploadedFile } from "../model/input.ts";
 import { type Converter, INVALID, RANK, scalarConverter } from "./converter.ts";
 
 const upload = (expected: string, make: (file: UploadedFile) => unknown): Converter =>

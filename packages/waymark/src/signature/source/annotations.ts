@@ -1,10 +1,10 @@
-import type { Expression, TSType } from "oxc-parser";
-import { SignatureError } from "../errors.ts";
-import type { JsonLiteral, TypeNode } from "../model.ts";
+import type { BindingPattern, Expression, TSType } from "oxc-parser";
+import type { JsonLiteral, TypeNode } from "../model/signature.ts";
+import { SignatureError } from "../model/signature-error.ts";
 import type { DocComment, ParameterTag, RefinementTag } from "./jsdoc.ts";
 import type { Scope } from "./scope.ts";
 import { readShape } from "./shapes.ts";
-import type { TypeReader } from "./types.ts";
+import type { TypeReader } from "./type-reader.ts";
 import { jsonLiteral } from "./values.ts";
 
 export interface ParameterContext {
@@ -21,6 +21,16 @@ export interface ParameterContext {
     covers: readonly (readonly string[])[],
     text: string,
   ) => TypeNode;
+}
+
+/** The parts of a parameter: its pattern, its type as written, its default. */
+export interface Formal {
+  readonly pattern: BindingPattern;
+  readonly annotation: TSType | undefined;
+  readonly default: Expression | undefined;
+  readonly optional: boolean;
+  readonly start: number;
+  readonly isRest: boolean;
 }
 
 /** The names under which schemas may judge an argument: as one, or, for a pattern, by its parts. */

@@ -1,11 +1,11 @@
-import type { TypeNode } from "../model.ts";
+import type { TypeNode } from "../model/signature.ts";
 import { literalNames, unionOf } from "./combine.ts";
 import { readLater } from "./members.ts";
 import { keyOf, namePath, type TypeReference } from "./names.ts";
 import { commonShape } from "./operators.ts";
 import type { Scope } from "./scope.ts";
 import * as shapes from "./shapes.ts";
-import type { TypeReader } from "./types.ts";
+import type { TypeReader } from "./type-reader.ts";
 
 const BUILTIN_SCALARS: ReadonlyMap<string, "date" | "url" | "file" | "blob" | "bytes"> = new Map([
   ["Date", "date"],

@@ -1,4 +1,4 @@
-import type { LiteralNode, ObjectNode, PropertyNode, ScalarNode, TypeNode } from "../model.ts";
+import type { LiteralNode, ObjectNode, PropertyNode, ScalarNode, TypeNode } from "../model/signature.ts";
 
 export const NEVER: ScalarNode = { kind: "never" };
 export const UNKNOWN: ScalarNode = { kind: "unknown" };

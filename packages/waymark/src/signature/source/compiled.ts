@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
-import type { SourceModule } from "./module.ts";
+import type { SourceModule } from "./scope.ts";
 
 const MAP_COMMENT = /^[#@]\s*sourceMappingURL=\S/;
 /** Extensions of files that a compiler reads or writes beside its output. */

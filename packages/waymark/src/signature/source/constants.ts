@@ -1,6 +1,6 @@
-import type { TypeNode } from "../model.ts";
+import type { TypeNode } from "../model/signature.ts";
 import type { Scope } from "./scope.ts";
-import type { TypeReader } from "./types.ts";
+import type { TypeReader } from "./type-reader.ts";
 import { primitiveValue, type ValueContext, valueType } from "./values.ts";
 
 /** The type of a constant, `a.b` too; nothing for a value that is not written out. */

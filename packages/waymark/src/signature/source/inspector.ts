@@ -1,5 +1,5 @@
 import { Session } from "node:inspector";
-import { SignatureError } from "../errors.ts";
+import { SignatureError } from "../model/signature-error.ts";
 
 /** Where V8 has a function's code; `line` and `column` count from 0. */
 export interface ScriptPosition {

@@ -1,6 +1,6 @@
 import type { Comment } from "oxc-parser";
-import type { Refinements } from "../model.ts";
-import type { SourceModule } from "./module.ts";
+import type { Refinements } from "../model/signature.ts";
+import type { SourceModule } from "./scope.ts";
 
 /** A refinement as written, with where it stands, for the message when it does not fit. */
 export interface RefinementTag {

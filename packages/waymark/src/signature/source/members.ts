@@ -4,7 +4,7 @@ import { readDocComment } from "./jsdoc.ts";
 import { commonShape } from "./operators.ts";
 import { Scope } from "./scope.ts";
 import * as shapes from "./shapes.ts";
-import type { TypeReader } from "./types.ts";
+import type { TypeReader } from "./type-reader.ts";
 import { propertyName } from "./values.ts";
 
 /** A part of a shape, read when it is asked for. */

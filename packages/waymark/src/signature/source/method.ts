@@ -1,13 +1,14 @@
-import { SignatureError } from "../errors.ts";
-import type { MethodSignature } from "../model.ts";
+import type { MethodSignature } from "../model/signature.ts";
+import { SignatureError } from "../model/signature-error.ts";
 import type { ParameterContext } from "./annotations.ts";
 import { mayBacktrackWithoutBound } from "./backtracking.ts";
 import { readDocComment } from "./jsdoc.ts";
-import type { FunctionSource } from "./module.ts";
 import type { SourceModules } from "./modules.ts";
 import { readParameters } from "./parameters.ts";
+import type { FunctionSource } from "./scope.ts";
+import { SourceTypeReader } from "./source-type-reader.ts";
 import { readStatuses } from "./statuses.ts";
-import { TypeReader, type WrittenPattern } from "./types.ts";
+import type { WrittenPattern } from "./type-reader.ts";
 
 export interface MethodOptions {
   /** What to do with a type that cannot be read. */
@@ -44,7 +45,7 @@ const read = (
   modules: SourceModules,
   { unreadableTypes, schemaNames, warn }: MethodOptions,
 ): MethodSignature => {
-  const types = new TypeReader(modules, scope);
+  const types = new SourceTypeReader(modules, scope);
   const start = (member ?? node).start;
   const doc = readDocComment(scope.module, start);
   const onUnreadable: ParameterContext["onUnreadable"] = (error, covers, text) => {

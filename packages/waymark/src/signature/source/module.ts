@@ -13,29 +13,19 @@ import {
   type Statement,
   visitorKeys,
 } from "oxc-parser";
-import { SignatureError } from "../errors.ts";
-import { type ImportedName, Scope } from "./scope.ts";
+import { SignatureError } from "../model/signature-error.ts";
+import {
+  type ClassSource,
+  type ExportedName,
+  type FunctionSource,
+  type ImportedName,
+  Scope,
+  type SourceModule,
+} from "./scope.ts";
 import type { SourceText } from "./text.ts";
 
-/** A function that V8 can point at, with what its types can see. */
-export interface FunctionSource {
-  readonly node: FunctionNode | ArrowFunctionExpression;
-  readonly scope: Scope;
-  /** The class member that it is, and the class; absent for a function outside a class body. */
-  readonly member?: MethodDefinition;
-  readonly owner?: Class;
-}
-
-export interface ClassSource {
-  readonly node: Class;
-  readonly scope: Scope;
-}
-
-/** What a module exports under a name: a name of its own, or one of another module. */
-export type ExportedName = { readonly kind: "local"; readonly name: string } | ImportedName;
-
 /** A module's text, parsed once: its functions by V8's position, its names, its comments. */
-export class SourceModule {
+export class ParsedModule implements SourceModule {
   readonly source: SourceText;
   readonly program: Program;
   readonly comments: readonly Comment[];

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import { SignatureError, WAYS_OUT } from "../errors.ts";
-import { SourceModule } from "./module.ts";
-import { resolveModule } from "./resolve.ts";
-import type { ImportedName, Scope, TypeDeclaration, ValueDeclaration } from "./scope.ts";
+import { SignatureError, WAYS_OUT } from "../model/signature-error.ts";
+import { ParsedModule } from "./module.ts";
+import { resolveModule } from "./resolve-module.ts";
+import type { ImportedName, Scope, SourceModule, TypeDeclaration, ValueDeclaration } from "./scope.ts";
 import { SourceText } from "./text.ts";
 
 /** Where a name leads: a declaration, or a whole module (`import * as models`). */
@@ -17,7 +17,7 @@ export class SourceModules {
   read(file: string): SourceModule {
     let module = this.#modules.get(file);
     if (!module) {
-      module = new SourceModule(new SourceText(file, readFileSync(file, "utf8")));
+      module = new ParsedModule(new SourceText(file, readFileSync(file, "utf8")));
       this.#modules.set(file, module);
     }
     return module;

@@ -7,7 +7,7 @@ import type {
   TSTypeReference,
 } from "oxc-parser";
 import { Scope, type TypeDeclaration } from "./scope.ts";
-import type { TypeReader } from "./types.ts";
+import type { TypeReader } from "./type-reader.ts";
 
 /** A type by its name, which may be another module's. */
 export type TypeReference = TSTypeReference | TSImportType;

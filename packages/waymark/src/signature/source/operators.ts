@@ -1,10 +1,10 @@
 import type { TSType } from "oxc-parser";
-import type { TypeNode } from "../model.ts";
+import type { TypeNode } from "../model/signature.ts";
 import { literal, literalNames, unionOf } from "./combine.ts";
 import { constraintOf, findDeclaration, instantiate } from "./names.ts";
 import type { Scope } from "./scope.ts";
 import * as shapes from "./shapes.ts";
-import type { TypeReader } from "./types.ts";
+import type { TypeReader } from "./type-reader.ts";
 
 /** `keyof T` */
 export const keysOf = (reader: TypeReader, node: TSType, scope: Scope): TypeNode => {

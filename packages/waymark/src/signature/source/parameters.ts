@@ -1,11 +1,12 @@
-import type { BindingPattern, Expression, ParamPattern, TSType } from "oxc-parser";
-import { SignatureError } from "../errors.ts";
-import { keywordShapes } from "../keywords.ts";
-import type { Parameter, TypeNode } from "../model.ts";
+import type { BindingPattern, ParamPattern, TSType } from "oxc-parser";
+import { keywordShapes } from "../model/keyword-shapes.ts";
+import type { Parameter, TypeNode } from "../model/signature.ts";
+import { SignatureError } from "../model/signature-error.ts";
 import {
   defaultOf,
   defaultType,
   describedBy,
+  type Formal,
   type ParameterContext,
   readAnnotation,
   refined,
@@ -13,16 +14,6 @@ import {
 import { splitUndefined } from "./combine.ts";
 import { readDocComment } from "./jsdoc.ts";
 import { readPattern, withTags } from "./patterns.ts";
-
-/** A parameter taken apart: the pattern, its type as written, its default. */
-export interface Formal {
-  readonly pattern: BindingPattern;
-  readonly annotation: TSType | undefined;
-  readonly default: Expression | undefined;
-  readonly optional: boolean;
-  readonly start: number;
-  readonly isRest: boolean;
-}
 
 /**
  * Reads a method's parameters.

@@ -1,19 +1,25 @@
 import type { Expression, ObjectPattern } from "oxc-parser";
-import { SignatureError } from "../errors.ts";
-import { keywordShapes } from "../keywords.ts";
-import { type ObjectNode, PATTERN_NAME, type Parameter, type PropertyNode, type TypeNode } from "../model.ts";
+import { keywordShapes } from "../model/keyword-shapes.ts";
+import {
+  type ObjectNode,
+  PATTERN_NAME,
+  type Parameter,
+  type PropertyNode,
+  type TypeNode,
+} from "../model/signature.ts";
+import { SignatureError } from "../model/signature-error.ts";
 import {
   type ArgumentNames,
   defaultOf,
   defaultType,
   describedBy,
+  type Formal,
   type ParameterContext,
   readAnnotation,
   refined,
 } from "./annotations.ts";
 import { splitUndefined } from "./combine.ts";
 import type { DocComment, ParameterTag } from "./jsdoc.ts";
-import type { Formal } from "./parameters.ts";
 import { propertyName } from "./values.ts";
 
 /** A destructuring pattern: its names, with the types that its annotation gives them. */

@@ -1,10 +1,10 @@
 import type { TSType, TSTypeReference } from "oxc-parser";
-import { SignatureError } from "../errors.ts";
-import type { TypeNode } from "../model.ts";
+import type { TypeNode } from "../model/signature.ts";
+import { SignatureError } from "../model/signature-error.ts";
 import { UNKNOWN, unionOf } from "./combine.ts";
 import { findDeclaration, instantiate } from "./names.ts";
 import type { Scope } from "./scope.ts";
-import type { TypeReader } from "./types.ts";
+import type { TypeReader } from "./type-reader.ts";
 
 const PROMISES = new Set(["Promise", "PromiseLike", "Awaited"]);
 const STREAMS = new Set([

@@ -1,12 +1,18 @@
 import type {
+  ArrowFunctionExpression,
+  Class,
+  Comment,
   Expression,
+  Function as FunctionNode,
+  MethodDefinition,
+  Program,
   TSInterfaceDeclaration,
   TSType,
   TSTypeAliasDeclaration,
   TSTypeParameter,
   TSTypeParameterDeclaration,
 } from "oxc-parser";
-import type { SourceModule } from "./module.ts";
+import type { SourceText } from "./text.ts";
 
 /** What a name stands for where types are written. */
 export type TypeDeclaration =
@@ -69,4 +75,36 @@ export class Scope {
       this.types.set(node.name.name, { kind: "parameter", node, scope: this });
     }
   }
+}
+
+/** A function that V8 can point at, with what its types can see. */
+export interface FunctionSource {
+  readonly node: FunctionNode | ArrowFunctionExpression;
+  readonly scope: Scope;
+  /** The class member that it is, and the class; absent for a function outside a class body. */
+  readonly member?: MethodDefinition;
+  readonly owner?: Class;
+}
+
+export interface ClassSource {
+  readonly node: Class;
+  readonly scope: Scope;
+}
+
+/** What a module exports under a name: a name of its own, or one of another module. */
+export type ExportedName = { readonly kind: "local"; readonly name: string } | ImportedName;
+
+/** A module's text, parsed once: its functions by V8's position, its names, its comments. */
+export interface SourceModule {
+  readonly source: SourceText;
+  readonly program: Program;
+  readonly comments: readonly Comment[];
+  readonly scope: Scope;
+  readonly functions: ReadonlyMap<number, FunctionSource>;
+  readonly classes: ReadonlyMap<number, ClassSource>;
+  readonly exports: ReadonlyMap<string, ExportedName>;
+  /** The specifiers of `export * from`. */
+  readonly exportStars: readonly string[];
+  /** Whether the file's syntax allows types. */
+  readonly typed: boolean;
 }

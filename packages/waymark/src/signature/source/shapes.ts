@@ -1,4 +1,4 @@
-import type { TypeNode } from "../model.ts";
+import type { TypeNode } from "../model/signature.ts";
 import { intersectionOf, NEVER, splitUndefined, unionOf } from "./combine.ts";
 
 /** A property whose type is read when it is asked for, so that operators can work on types that contain themselves. */

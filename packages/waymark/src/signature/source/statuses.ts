@@ -4,7 +4,7 @@ import {
   type Node,
   visitorKeys,
 } from "oxc-parser";
-import type { MethodSignature } from "../model.ts";
+import type { MethodSignature } from "../model/signature.ts";
 
 /**
  * The success statuses that a method sets to a literal: `this.response.status = 201`. Undefined if it sets none.

@@ -1,15 +1,15 @@
 import type { TSType } from "oxc-parser";
-import type { TypeNode } from "../model.ts";
+import type { TypeNode } from "../model/signature.ts";
 import { intersectionOf, literal, literalNames, NEVER, UNKNOWN, unionOf } from "./combine.ts";
 import { constantType } from "./constants.ts";
-import { templateType, tupleType } from "./lists.ts";
 import { mappedShape, membersShape } from "./members.ts";
+import { referenceShape, referenceType } from "./named-types.ts";
 import { namePath } from "./names.ts";
 import { commonShape, indexedType, keysOf } from "./operators.ts";
-import { referenceShape, referenceType } from "./references.ts";
 import type { Scope } from "./scope.ts";
 import * as shapes from "./shapes.ts";
-import type { TypeReader } from "./types.ts";
+import { templateType, tupleType } from "./tuples.ts";
+import type { TypeReader } from "./type-reader.ts";
 import { primitiveValue } from "./values.ts";
 
 /** What a type's syntax stands for. */

@@ -1,4 +1,4 @@
-import type { SourceLocation } from "../model.ts";
+import type { SourceLocation } from "../model/signature.ts";
 
 /** A source text and where its lines begin. Lines end as in ECMAScript, so that V8's positions agree. */
 export class SourceText {

@@ -1,5 +1,5 @@
 import type { Expression, ObjectExpression } from "oxc-parser";
-import type { JsonLiteral, PropertyNode, TypeNode } from "../model.ts";
+import type { JsonLiteral, PropertyNode, TypeNode } from "../model/signature.ts";
 import { literal, unionOf, widen } from "./combine.ts";
 
 /** What {@link valueType} asks of the reader of types. */

@@ -1,0 +1,20 @@
+import { isBridge, serveBridge } from "../serve/bridge/bridge.ts";
+import type { Arguments } from "./arguments.ts";
+import { faultText, LauncherError } from "./launcher-error.ts";
+import { applicationOf } from "./load-application.ts";
+
+/** What the Python package starts: serves over the sockets that it hands in. Not for anybody else. */
+export async function bridge(args: Arguments): Promise<number> {
+  if (!isBridge(args.lifeline))
+    throw new LauncherError(
+      '"waymark bridge" is started by the Python package: see "waymark python-path"',
+      2,
+    );
+  const start = async () => {
+    const application = await applicationOf(args);
+    const { notes } = await application.ready();
+    for (const note of notes) console.error(`note: ${note}`);
+    return application;
+  };
+  return serveBridge(args.lifeline, start, (error) => faultText(error, args.debug));
+}

@@ -1,0 +1,147 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { HttpError, problemAnswer } from "../../http/http-error.ts";
+import { REASONS } from "../../http/status.ts";
+import type { AsgiApplication } from "../asgi/asgi-types.ts";
+import type { Lifecycle, RequestHandler } from "../handler.ts";
+import type { ServerLimits } from "../server-limits.ts";
+import type { WsgiApplication } from "../wsgi/wsgi-types.ts";
+import { type NodeAdapterOptions, type NodeListener, nodeListener } from "./node-adapter.ts";
+
+// An import of `node:http` reads all that it exports, `WebSocket` among it, which loads the whole of fetch:
+// 27 of the 110 ms of CPU that a start with 100 controllers takes.
+const { createServer } = process.getBuiltinModule("node:http");
+
+/** What the server needs of an application. */
+export interface ServedApplication extends RequestHandler, Lifecycle {
+  readonly options: { readonly server?: ServerLimits };
+  readonly asgi: AsgiApplication;
+  readonly wsgi: WsgiApplication;
+  /** Ends the event streams. The server calls it before it waits for its answers. */
+  closeEventStreams(): void;
+}
+
+/** Where to listen. Limits that are not given are those of the application's option `server`. */
+export interface ServerOptions extends ServerLimits {
+  /** Undefined for every interface. */
+  host: string | undefined;
+  /** 0 picks a free one. */
+  port: number;
+  /** The interface that requests are served through. Default: straight from `node:http`. */
+  listener?: (application: ServedApplication, options: NodeAdapterOptions) => NodeListener;
+}
+
+/** A server that listens. */
+export interface RunningServer {
+  readonly server: Server;
+  readonly host: string;
+  readonly port: number;
+  /** Takes no more connections, lets answers under way finish, then runs the application's `onStop`. */
+  stop(): Promise<void>;
+}
+
+/** Serves an application on `node:http`; resolves once it listens. */
+export async function startServer(
+  application: ServedApplication,
+  options: ServerOptions,
+): Promise<RunningServer> {
+  await application.ready();
+  const limits: ServerLimits = { ...application.options.server, ...options };
+  const { sendTimeout = 60_000, drainTimeout = 10_000 } = limits;
+  const server = createServer({
+    headersTimeout: limits.headersTimeout ?? 20_000,
+    requestTimeout: limits.requestTimeout ?? 120_000,
+    keepAliveTimeout: limits.keepAliveTimeout ?? 65_000,
+    maxHeaderSize: limits.maxHeaderSize ?? 16 * 1024,
+    connectionsCheckingInterval: limits.checkInterval ?? 5_000,
+    // Node's own refusal has no body; the application's has.
+    requireHostHeader: false,
+  });
+  if (limits.maxConnections !== undefined) server.maxConnections = limits.maxConnections;
+  let stopping = false;
+  const serving =
+    (listener: (request: IncomingMessage, response: ServerResponse) => void) =>
+    (request: IncomingMessage, response: ServerResponse) => {
+      if (stopping) response.shouldKeepAlive = false;
+      listener(request, response);
+    };
+  const { listener = nodeListener } = options;
+  server.on("request", serving(listener(application, { sendTimeout })));
+  server.on("checkContinue", serving(listener(application, { sendTimeout, expectsContinue: true })));
+  server.on("clientError", refuseBroken);
+  await listen(server, options);
+  const address = server.address() as AddressInfo;
+  return {
+    server,
+    host: options.host ?? "localhost",
+    port: address.port,
+    async stop() {
+      stopping = true;
+      application.closeEventStreams();
+      await drain(server, drainTimeout);
+      await application.stop();
+    },
+  };
+}
+
+/** A server that listens may fail later, to accept for one: without a listener that error would end the process. */
+function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
+      server.off("error", reject);
+      server.on("error", acceptFaultLog());
+      resolve();
+    });
+  });
+}
+
+/** How often the same fault is logged at most: without free descriptors every connection brings it. */
+const FAULT_LOG_MS = 10_000;
+
+function acceptFaultLog(): (error: Error) => void {
+  let quietUntil = 0;
+  return (error) => {
+    const now = performance.now();
+    if (now < quietUntil) return;
+    quietUntil = now + FAULT_LOG_MS;
+    console.error(`waymark: cannot accept a connection: ${error.message}`);
+  };
+}
+
+async function drain(server: Server, drainTimeout: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // Connections become idle one by one as their answers end; `close` has only looked once.
+  const sweep = setInterval(() => server.closeIdleConnections(), 20);
+  const cut = setTimeout(() => server.closeAllConnections(), drainTimeout);
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(cut);
+}
+
+const STATUS_OF_FAULT: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
+/** Problem details for what never reaches the application: what is not HTTP, is too large or too slow. */
+function refuseBroken(error: NodeJS.ErrnoException, socket: Socket): void {
+  const started = (socket as { _httpMessage?: ServerResponse | null })._httpMessage?.headersSent ?? false;
+  if (!socket.writable || started || error.code === "ECONNRESET") {
+    socket.destroy();
+    return;
+  }
+  const status = STATUS_OF_FAULT[error.code ?? ""] ?? 400;
+  const { headers, body } = problemAnswer(new HttpError(status, detailOf(status)));
+  const lines = [`HTTP/1.1 ${status} ${REASONS[status]}`];
+  for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);
+  socket.end(`${lines.join("\r\n")}\r\nconnection: close\r\n\r\n${body as string}`);
+}
+
+function detailOf(status: number): string {
+  if (status === 431) return "the request line and headers are too large";
+  if (status === 408) return "the request took too long to arrive";
+  if (status === 413) return "the chunk extensions of the body are too large";
+  return "the request is not valid HTTP/1.1";
+}

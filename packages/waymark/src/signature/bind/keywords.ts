@@ -1,0 +1,198 @@
+import type { CompileContext } from "../convert/compile-context.ts";
+import { type Converter, INVALID, type Note, shortened, shortenedPath } from "../convert/converter.ts";
+import { type Discriminator, findDiscriminator } from "../convert/unions.ts";
+import type { ObjectNode } from "../model/signature.ts";
+import type { BindFault } from "./bind-faults.ts";
+import { type GivenArguments, ORIGIN, type Origin, originPlace } from "./given.ts";
+
+/** A keyword argument: its place among the given ones and how its value is made. */
+export interface CompiledKeyword {
+  readonly name: string;
+  readonly slot: number;
+  readonly optional: boolean;
+  readonly converter: Converter;
+}
+
+/** One form that the keyword object can have; a union of object types has several. */
+interface KeywordShape {
+  readonly keywords: readonly CompiledKeyword[];
+  readonly names: ReadonlySet<string>;
+  /** Makes the values of names that the type does not list; absent where there may be none. */
+  readonly index: Converter | undefined;
+}
+
+export interface KeywordObject {
+  readonly shapes: readonly KeywordShape[];
+  readonly discriminator: Discriminator | undefined;
+  /** Whether some shape takes names that it does not list. */
+  readonly variadic: boolean;
+}
+
+export const compileKeywords = (
+  objects: readonly ObjectNode[],
+  slots: ReadonlyMap<string, number>,
+  context: CompileContext,
+  schemaFor: (name: string) => Converter | undefined,
+): KeywordObject => {
+  const shapes = objects.map(
+    (object): KeywordShape => ({
+      keywords: object.properties.map(({ name, type, optional }) => ({
+        name,
+        slot: slots.get(name)!,
+        // whether an absent one is a fault is for its schema to say
+        optional: optional || schemaFor(name) !== undefined,
+        converter: schemaFor(name) ?? context.compile(type),
+      })),
+      names: new Set(object.properties.map((property) => property.name)),
+      index: object.index && context.compile(object.index),
+    }),
+  );
+  return {
+    shapes,
+    discriminator: findDiscriminator(objects),
+    variadic: shapes.some((shape) => shape.index !== undefined),
+  };
+};
+
+/** Where a missing argument is reported: the place that the client should have put it in. */
+export type MissingPlace = "query" | "body";
+
+/**
+ * Makes the keyword object out of what came; adds what is wrong to `faults`. Its prototype is null:
+ * a client may choose the names.
+ */
+export const makeKeywords = (
+  object: KeywordObject,
+  given: GivenArguments,
+  place: MissingPlace,
+  reportsUnknown: boolean,
+  faults: BindFault[],
+): object => {
+  const { shapes, discriminator } = object;
+  if (shapes.length === 1) return makeShape(shapes[0]!, given, place, faults);
+  if (discriminator) {
+    const shape = chooseShape(object, discriminator, given, place, faults);
+    return shape ? makeStrict(shape, object, given, place, reportsUnknown, faults) : Object.create(null);
+  }
+  let best: BindFault[] | undefined;
+  for (const shape of shapes) {
+    const own: BindFault[] = [];
+    const result = makeStrict(shape, object, given, place, true, own);
+    if (own.length === 0) return result;
+    if (!best || own.length < best.length) best = own;
+  }
+  if (!reportsUnknown) {
+    for (const shape of shapes) {
+      const own: BindFault[] = [];
+      const result = makeShape(shape, given, place, own);
+      if (own.length === 0) return result;
+      if (own.length < best!.length) best = own;
+    }
+  }
+  faults.push(...best!);
+  return Object.create(null);
+};
+
+const makeShape = (
+  shape: KeywordShape,
+  given: GivenArguments,
+  place: MissingPlace,
+  faults: BindFault[],
+): object => {
+  const result: Record<string, unknown> = Object.create(null);
+  const { keywords, index } = shape;
+  for (let at = 0; at < keywords.length; at++) {
+    const { name, slot, optional, converter } = keywords[at]!;
+    const origin = given.origins[slot]!;
+    if (origin !== ORIGIN.none)
+      result[name] = convertGiven(converter, name, given.values[slot], origin, faults);
+    else if (!optional) faults.push({ in: place, name, message: "is required" });
+  }
+  if (index && given.extras) {
+    for (const [name, extra] of given.extras) {
+      result[name] = convertGiven(index, name, extra.value, extra.origin, faults);
+    }
+  }
+  return result;
+};
+
+/** A member of a union also minds the names that only other members have. */
+const makeStrict = (
+  shape: KeywordShape,
+  object: KeywordObject,
+  given: GivenArguments,
+  place: MissingPlace,
+  reportsUnknown: boolean,
+  faults: BindFault[],
+): object => {
+  const result = makeShape(shape, given, place, faults) as Record<string, unknown>;
+  for (const other of object.shapes) {
+    for (const { name, slot } of other.keywords) {
+      const origin = given.origins[slot]!;
+      if (origin === ORIGIN.none || shape.names.has(name) || name in result) continue;
+      if (shape.index) result[name] = convertGiven(shape.index, name, given.values[slot], origin, faults);
+      else if (reportsUnknown)
+        faults.push({ in: originPlace(origin), name, message: "does not belong here" });
+    }
+  }
+  return result;
+};
+
+const chooseShape = (
+  { shapes }: KeywordObject,
+  { name, members, expected }: Discriminator,
+  given: GivenArguments,
+  place: MissingPlace,
+  faults: BindFault[],
+): KeywordShape | undefined => {
+  const { slot } = shapes[0]!.keywords.find((keyword) => keyword.name === name)!;
+  const origin = given.origins[slot]!;
+  if (origin === ORIGIN.none) {
+    faults.push({ in: place, name, message: "is required" });
+    return undefined;
+  }
+  const value = given.values[slot];
+  if (origin === ORIGIN.json) {
+    const index = members.get(value);
+    if (index !== undefined) return shapes[index];
+  } else {
+    // a literal has more than one spelling as text: true, yes, 1
+    const chosen = shapes.find((shape) => {
+      const { converter } = shape.keywords.find((keyword) => keyword.name === name)!;
+      return convertGiven(converter, name, value, origin, []) !== INVALID;
+    });
+    if (chosen) return chosen;
+  }
+  faults.push({ in: originPlace(origin), name, message: `must be ${expected}` });
+  return undefined;
+};
+
+const scratch: Note[] = [];
+
+/** One argument's value; what is wrong with it goes to `faults` under its name. */
+export const convertGiven = (
+  converter: Converter,
+  name: string,
+  value: unknown,
+  origin: Origin,
+  faults: BindFault[],
+): unknown => {
+  const result =
+    origin === ORIGIN.json
+      ? converter.fromJson(value, scratch)
+      : typeof value === "string"
+        ? converter.fromText(value, scratch)
+        : Array.isArray(value)
+          ? converter.fromList(value, scratch)
+          : converter.fromFile(value as Parameters<Converter["fromFile"]>[0], scratch);
+  if (result === INVALID) takeNotes(scratch, originPlace(origin), name, faults);
+  return result;
+};
+
+/** Turns a conversion's notes into faults of the argument `name`, and empties them. */
+export const takeNotes = (notes: Note[], place: BindFault["in"], name: string, faults: BindFault[]): void => {
+  for (const note of notes) {
+    faults.push({ in: place, name: shortened(name) + shortenedPath(note.path), message: note.message });
+  }
+  notes.length = 0;
+};

@@ -1,0 +1,27 @@
+import type { SourceLocation } from "./signature.ts";
+
+export type SignatureErrorCode =
+  | "UNREADABLE_TYPE"
+  | "UNREADABLE_PARAMETER"
+  | "UNREADABLE_SOURCE"
+  | "COMPILED_SOURCE"
+  | "MISPLACED_VERB"
+  | "UNKNOWN_SCHEMA_KEY"
+  | "INVALID_REFINEMENT";
+
+/** A signature that the start cannot go on with. The message has the place and the ways out. */
+export class SignatureError extends Error {
+  override readonly name = "SignatureError";
+  readonly code: SignatureErrorCode;
+  readonly location: SourceLocation | undefined;
+
+  constructor(code: SignatureErrorCode, message: string, location?: SourceLocation) {
+    super(location ? `${location.file}:${location.line}:${location.column}: ${message}` : message);
+    this.code = code;
+    this.location = location;
+  }
+}
+
+/** What to do about a type that cannot be read. */
+export const WAYS_OUT =
+  "Write the type plainly, give the argument a schema (`static schema`), or declare it `unknown`.";

@@ -1,0 +1,78 @@
+import { FORMATS } from "../convert/formats.ts";
+import type { Refinements, ScalarNode, TypeNode } from "../model/signature.ts";
+
+/** Why a refinement cannot be, to follow its name; or the refined type. */
+export type RefineResult = { readonly type: TypeNode } | { readonly problem: string };
+
+/** Adds one refinement, as written in JSDoc, to a type: to the parts of a union that it fits. */
+export const refineType = (type: TypeNode, key: keyof Refinements, text: string): RefineResult => {
+  const value = parseValue(key, text);
+  if (typeof value === "object") return value;
+  const refined = apply(type, key, value);
+  return refined ? { type: refined } : { problem: `does not go with this type${hint(key, value)}` };
+};
+
+type RefinementValue = string | number | true;
+
+const parseValue = (key: keyof Refinements, text: string): RefinementValue | { readonly problem: string } => {
+  if (key === "integer") return text === "" || { problem: `takes no value, not "${text}"` };
+  if (key === "pattern") {
+    try {
+      new RegExp(text, "u");
+    } catch (error) {
+      return { problem: `is no regular expression: ${(error as Error).message}` };
+    }
+    return text === "" ? { problem: "needs a regular expression" } : text;
+  }
+  if (key === "format") {
+    if (FORMATS.has(text)) return text;
+    return { problem: `knows no "${text}"; it knows ${[...FORMATS.keys()].join(", ")}` };
+  }
+  const value = Number(text);
+  if (text === "" || !Number.isFinite(value)) return { problem: `needs a number, not "${text}"` };
+  const isLength = key === "minLength" || key === "maxLength";
+  if (isLength && !(Number.isInteger(value) && value >= 0))
+    return { problem: `needs a length, not "${text}"` };
+  return value;
+};
+
+const hint = (key: keyof Refinements, value: RefinementValue): string =>
+  key === "format" ? ` ("${value}" is a format of ${FORMATS.get(String(value))!.applies}s)` : "";
+
+const apply = (type: TypeNode, key: keyof Refinements, value: RefinementValue): TypeNode | undefined => {
+  switch (type.kind) {
+    case "union": {
+      const members = type.members.map((member) => apply(member, key, value));
+      if (members.every((member) => member === undefined)) return undefined;
+      return { ...type, members: members.map((member, index) => member ?? type.members[index]!) };
+    }
+    case "array": {
+      if (key === "minLength" || key === "maxLength") return withRefinement(type, key, value);
+      const items = apply(type.items, key, value);
+      return items && { ...type, items };
+    }
+    case "string":
+    case "number":
+    case "bigint":
+    case "date":
+      return fits(type.kind, key, value) ? withRefinement(type, key, value) : undefined;
+    default:
+      return undefined;
+  }
+};
+
+const fits = (kind: ScalarNode["kind"], key: keyof Refinements, value: RefinementValue): boolean => {
+  if (key === "format") {
+    if (kind === "date") return value === "date" || value === "date-time";
+    return FORMATS.get(String(value))!.applies === (kind === "string" ? "string" : "number");
+  }
+  if (key === "minimum" || key === "maximum" || key === "integer")
+    return kind === "number" || kind === "bigint";
+  return kind === "string";
+};
+
+const withRefinement = <Node extends { readonly refinements?: Refinements }>(
+  node: Node,
+  key: keyof Refinements,
+  value: RefinementValue,
+): Node => ({ ...node, refinements: { ...node.refinements, [key]: value } });

@@ -40,8 +40,11 @@ interface Problem {
   readonly errors: readonly { readonly in: string; readonly name: string; readonly message: string }[];
 }
 
-const send = (method: string, path: string, body: string, type = "application/json") =>
-  application.fetch(new Request(`http://x${path}`, { method, body, headers: { "content-type": type } }));
+function send(method: string, path: string, body: string, type = "application/json") {
+  return application.fetch(
+    new Request(`http://x${path}`, { method, body, headers: { "content-type": type } }),
+  );
+}
 
 test("in a body", async () => {
   const rows: readonly (readonly [

@@ -15,11 +15,11 @@ type JsonObject = { readonly [key: string]: unknown };
 const INFO = { title: "Example", version: "1.2.3" };
 
 /** A class of the text under a path, as the routes have it. */
-const classOf = (
+function classOf(
   path: string,
   text: string,
   controller: DocumentedClass["controller"] = {},
-): DocumentedClass => {
+): DocumentedClass {
   const module = new ParsedModule(new SourceText("/virtual.ts", text));
   const modules = new SourceModules();
   const verbs = new Map<string, { signature: ReturnType<typeof readMethod> }>();
@@ -32,16 +32,16 @@ const classOf = (
     verbs.set(verb, { signature: readMethod(verb, method, modules, options) });
   }
   return { name: "Example", path, verbs, controller };
-};
+}
 
-const documentOf = async (classes: readonly DocumentedClass[], options: Partial<DocumentOptions> = {}) => {
+async function documentOf(classes: readonly DocumentedClass[], options: Partial<DocumentOptions> = {}) {
   const document = openApiDocument({ classes }, { ...INFO, ...options });
   await assertValid(document);
   return document;
-};
+}
 
 /** What the validator's schema cannot say is checked here: ids, path parameters, references. */
-const assertValid = async (document: OpenApiDocument): Promise<void> => {
+async function assertValid(document: OpenApiDocument): Promise<void> {
   const copy = JSON.parse(JSON.stringify(document)) as Record<string, unknown>;
   assert.deepEqual(copy, document, "the document is plain JSON");
   const { valid, errors } = await new Validator().validate(copy);
@@ -70,29 +70,29 @@ const assertValid = async (document: OpenApiDocument): Promise<void> => {
       .reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], document);
     assert.ok(target, `nothing at ${reference}`);
   }
-};
+}
 
 /** Every schema of a document, from the outside. */
-const schemasIn = (value: unknown): JsonObject[] => {
+function schemasIn(value: unknown): JsonObject[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, own]) => {
     if (key === "schema") return [own as JsonObject];
     return key === "schemas" ? (Object.values(own as JsonObject) as JsonObject[]) : schemasIn(own);
   });
-};
+}
 
-const operationOf = async (
+async function operationOf(
   method: string,
   declarations = "",
   path = "/it",
   controller: DocumentedClass["controller"] = {},
-) => {
+) {
   const document = await documentOf([
     classOf(path, `${declarations}\nexport class Example {\n${method} {}\n}`, controller),
   ]);
   const [item] = Object.values(document.paths);
   return { document, operation: Object.values(item!)[0] as Operation };
-};
+}
 
 suite("paths", () => {
   const rows: readonly (readonly [path: string, method: string, paths: string[]])[] = [

@@ -56,7 +56,7 @@ const METHODS: ReadonlySet<string> = new Set([
  * The OpenAPI 3.1 document of an application: one path for each number of positional arguments
  * that a method takes, everything from the signatures.
  */
-export const openApiDocument = (routes: DocumentedRoutes, options: DocumentOptions): OpenApiDocument => {
+export function openApiDocument(routes: DocumentedRoutes, options: DocumentOptions): OpenApiDocument {
   const { title, version, description, unknownKeywords = "reject" } = options;
   const components = new Components({ ProblemDetails: PROBLEM_DETAILS });
   const paths = new Paths();
@@ -71,7 +71,7 @@ export const openApiDocument = (routes: DocumentedRoutes, options: DocumentOptio
     paths: paths.items,
     components: { schemas: components.schemas, responses: { Problem: PROBLEM_RESPONSE } },
   };
-};
+}
 
 /** The paths of the document. Two that differ only in the names of their parameters are one. */
 class Paths {
@@ -104,14 +104,14 @@ class Paths {
   }
 }
 
-const addMethod = (
+function addMethod(
   paths: Paths,
   route: DocumentedClass,
   verb: string,
   signature: MethodSignature,
   components: Components,
   unknownKeywords: "reject" | "ignore",
-): void => {
+): void {
   const { schema } = route.controller ?? {};
   const closesObjects = (route.controller?.unknownKeywords ?? unknownKeywords) === "reject";
   const context: ParameterContext = {
@@ -139,7 +139,7 @@ const addMethod = (
       responses: responsesOf(signature, components.context(signature, false)),
     }));
   }
-};
+}
 
 interface DocumentedRequest {
   readonly positionals: readonly Parameter[];
@@ -147,11 +147,7 @@ interface DocumentedRequest {
   readonly body: RequestBody | undefined;
 }
 
-const requestOf = (
-  verb: string,
-  signature: MethodSignature,
-  context: ParameterContext,
-): DocumentedRequest => {
+function requestOf(verb: string, signature: MethodSignature, context: ParameterContext): DocumentedRequest {
   const { parameters } = signature;
   const keywords = parameters.find(({ role }) => role === "keywords");
   const positionals = parameters.filter(({ role }) => role !== "keywords");
@@ -170,39 +166,41 @@ const requestOf = (
   const last = positionals.at(-1)!;
   if (last.name !== "body" || last.role === "rest") return { positionals, query: [], body: undefined };
   return { positionals: positionals.slice(0, -1), query: [], body: valueBody(last, context) };
-};
+}
 
 /** The lists of parameters that a path may have: all required ones, then one more each time. */
-const pathForms = (positionals: readonly Parameter[]): Parameter[][] => {
+function pathForms(positionals: readonly Parameter[]): Parameter[][] {
   const least = positionals.findLastIndex(({ optional }) => !optional) + 1;
   return Array.from({ length: positionals.length - least + 1 }, (_, more) =>
     positionals.slice(0, least + more),
   );
-};
+}
 
 /** `getBooksById`: the verb, the path, the parameters. */
-const operationName = (verb: string, base: string, own: readonly Parameter[]): string => {
+function operationName(verb: string, base: string, own: readonly Parameter[]): string {
   const path = base.split("/").map(pascal).join("");
   const by = own.length > 0 ? `By${own.map(({ name }) => pascal(name)).join("And")}` : "";
   return verb.toLowerCase() + path + by;
-};
+}
 
-const pascal = (name: string): string =>
-  name
+function pascal(name: string): string {
+  return name
     .split(/[^\p{L}\p{N}]+/u)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join("");
+}
 
-const tagsOf = ({ path }: DocumentedClass): { readonly tags?: readonly string[] } => {
+function tagsOf({ path }: DocumentedClass): { readonly tags?: readonly string[] } {
   const [, first] = path.split("/");
   return first ? { tags: [first] } : {};
-};
+}
 
 /** The first line is the summary; the description is all of it, where there is more. */
-const textOf = ({
-  description,
-}: MethodSignature): { readonly summary?: string; readonly description?: string } => {
+function textOf({ description }: MethodSignature): {
+  readonly summary?: string;
+  readonly description?: string;
+} {
   if (!description) return {};
   const [summary = "", ...more] = description.split("\n");
   return more.length > 0 ? { summary, description } : { summary };
-};
+}

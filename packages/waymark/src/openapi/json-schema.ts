@@ -24,7 +24,7 @@ const BIGINT: JsonSchema = { type: "string", pattern: "^-?(?:0|[1-9][0-9]*)$" };
 const BINARY: JsonSchema = { type: "string", format: "binary", contentMediaType: "application/octet-stream" };
 
 /** The JSON Schema (2020-12) of a type; definitions are referred to, everything else is inline. */
-export const schemaOf = (type: TypeNode, context: SchemaContext): JsonSchema => {
+export function schemaOf(type: TypeNode, context: SchemaContext): JsonSchema {
   switch (type.kind) {
     case "literal":
       return enumOf([type]);
@@ -58,9 +58,9 @@ export const schemaOf = (type: TypeNode, context: SchemaContext): JsonSchema => 
     default:
       return scalarSchema(type);
   }
-};
+}
 
-const scalarSchema = ({ kind, refinements = {} }: ScalarNode): JsonSchema => {
+function scalarSchema({ kind, refinements = {} }: ScalarNode): JsonSchema {
   switch (kind) {
     case "string":
       return {
@@ -91,20 +91,23 @@ const scalarSchema = ({ kind, refinements = {} }: ScalarNode): JsonSchema => {
     case "untyped":
       return {};
   }
-};
+}
 
-const numberSchema = ({ format, integer, ...bounds }: Refinements): JsonSchema => {
+function numberSchema({ format, integer, ...bounds }: Refinements): JsonSchema {
   const type = integer || (format !== undefined && INTEGER_FORMATS.has(format)) ? "integer" : "number";
   return { type, ...(format !== undefined && format !== "integer" && { format }), ...bounds };
-};
+}
 
-const renamed = (
+function renamed(
   refinements: Refinements | undefined,
   names: { readonly [key: string]: string },
-): JsonSchema =>
-  Object.fromEntries(Object.entries(refinements ?? {}).map(([key, value]) => [names[key] ?? key, value]));
+): JsonSchema {
+  return Object.fromEntries(
+    Object.entries(refinements ?? {}).map(([key, value]) => [names[key] ?? key, value]),
+  );
+}
 
-const objectSchema = (type: ObjectNode, context: SchemaContext): JsonSchema => {
+function objectSchema(type: ObjectNode, context: SchemaContext): JsonSchema {
   const required = type.properties.filter((property) => !property.optional).map((property) => property.name);
   return {
     type: "object",
@@ -116,9 +119,9 @@ const objectSchema = (type: ObjectNode, context: SchemaContext): JsonSchema => {
       ? { additionalProperties: schemaOf(type.index, context) }
       : context.closesObjects && { additionalProperties: false }),
   };
-};
+}
 
-const propertySchemas = (properties: readonly PropertyNode[], context: SchemaContext): JsonSchema => {
+function propertySchemas(properties: readonly PropertyNode[], context: SchemaContext): JsonSchema {
   const schemas: Record<string, JsonSchema> = {};
   for (const property of properties) {
     // a property may be called __proto__
@@ -128,20 +131,22 @@ const propertySchemas = (properties: readonly PropertyNode[], context: SchemaCon
     });
   }
   return schemas;
-};
+}
 
 /** A schema with what is said of the place where it stands. */
-export const described = (
+export function described(
   schema: JsonSchema,
   { description, default: fallback }: { readonly description?: string; readonly default?: JsonLiteral },
-): JsonSchema => ({
-  ...schema,
-  ...(description && { description }),
-  ...(fallback !== undefined && { default: fallback }),
-});
+): JsonSchema {
+  return {
+    ...schema,
+    ...(description && { description }),
+    ...(fallback !== undefined && { default: fallback }),
+  };
+}
 
 /** Literals become one `enum`; a scalar that may be null has two types; anything else is `anyOf`. */
-const unionSchema = ({ members }: UnionNode, context: SchemaContext): JsonSchema => {
+function unionSchema({ members }: UnionNode, context: SchemaContext): JsonSchema {
   const literals = members.filter((member) => member.kind === "literal");
   const others = members.filter(
     (member) => member.kind !== "literal" && member.kind !== "null" && member.kind !== "undefined",
@@ -158,10 +163,10 @@ const unionSchema = ({ members }: UnionNode, context: SchemaContext): JsonSchema
     if (typeof only.type === "string" && !("enum" in only)) return { ...only, type: [only.type, "null"] };
   }
   return { anyOf: hasNull ? [...schemas, { type: "null" }] : schemas };
-};
+}
 
-const enumOf = (literals: readonly LiteralNode[], hasNull = false): JsonSchema => {
+function enumOf(literals: readonly LiteralNode[], hasNull = false): JsonSchema {
   const values = literals.map(({ value }) => (typeof value === "object" ? value.bigint : value));
   const types = [...new Set(values.map((value) => typeof value)), ...(hasNull ? ["null"] : [])];
   return { type: types.length === 1 ? types[0] : types, enum: hasNull ? [...values, null] : values };
-};
+}

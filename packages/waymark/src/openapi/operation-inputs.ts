@@ -20,33 +20,34 @@ export interface ParameterContext {
   readonly lookup: SchemaLookup;
 }
 
-export const pathParameter = (
+export function pathParameter(
   parameter: Parameter,
   name: string,
   { schemas, lookup }: ParameterContext,
-): OpenApiParameter => {
+): OpenApiParameter {
   const isRest = parameter.role === "rest";
   const description = isRest ? restDescription(parameter) : parameter.description;
   const schema = lookup(parameter.name) ?? textSchema(parameter.type, schemas);
   return { name, in: "path", required: true, ...(description && { description }), schema };
-};
+}
 
-const restDescription = ({ description }: Parameter): string =>
-  `${description ? `${description} ` : ""}One or more path segments.`;
+function restDescription({ description }: Parameter): string {
+  return `${description ? `${description} ` : ""}One or more path segments.`;
+}
 
 /** What comes as text is a string where nothing is known of it; one text is a list of one. */
-const textSchema = (type: TypeNode, context: SchemaContext): JsonSchema => {
+function textSchema(type: TypeNode, context: SchemaContext): JsonSchema {
   if (type.kind === "unknown" || type.kind === "untyped" || type.kind === "unreadable")
     return { type: "string" };
   return schemaOf(type, context);
-};
+}
 
 /** The keyword arguments as query parameters: all names of all forms that the object may have. */
-export const queryParameters = (
+export function queryParameters(
   parameter: Parameter,
   signature: MethodSignature,
   { schemas, lookup }: ParameterContext,
-): OpenApiParameter[] => {
+): OpenApiParameter[] {
   const shapes = keywordShapes(parameter.type, signature.definitions);
   const names = [...new Set(shapes.flatMap((shape) => shape.properties.map((property) => property.name)))];
   const parameters = names.map((name): OpenApiParameter => {
@@ -80,23 +81,25 @@ export const queryParameters = (
     parameters.push({ name: freeName(parameter.name, names), in: "query", required: false, schema });
   }
   return parameters;
-};
+}
 
 const membersOf = (type: TypeNode): readonly TypeNode[] => (type.kind === "union" ? type.members : [type]);
 
 /** An object in a query is JSON text. */
-const isNested = (type: TypeNode): boolean =>
-  membersOf(type).every((member) => member.kind === "object" || member.kind === "reference");
+function isNested(type: TypeNode): boolean {
+  return membersOf(type).every((member) => member.kind === "object" || member.kind === "reference");
+}
 
-const freeName = (name: string, taken: readonly string[]): string =>
-  taken.includes(name) ? freeName(`${name}_`, taken) : name;
+function freeName(name: string, taken: readonly string[]): string {
+  return taken.includes(name) ? freeName(`${name}_`, taken) : name;
+}
 
 /** The keyword arguments as a body: JSON or a form; a form alone where a file is among them. */
-export const keywordBody = (
+export function keywordBody(
   parameter: Parameter,
   signature: MethodSignature,
   { schemas, lookup }: ParameterContext,
-): RequestBody => {
+): RequestBody {
   const shapes = keywordShapes(parameter.type, signature.definitions);
   const whole = parameter.name === PATTERN_NAME ? undefined : lookup(parameter.name);
   const schema = whole ?? withSchemas(schemaOf(parameter.type, schemas), shapes, lookup);
@@ -107,17 +110,19 @@ export const keywordBody = (
     ...(parameter.description && { description: parameter.description }),
     content: mediaTypes(parameter.type, shapes, { schema }),
   };
-};
+}
 
 /** A body that is one JSON value and no object. */
-export const valueBody = (parameter: Parameter, { schemas, lookup }: ParameterContext): RequestBody => ({
-  required: !parameter.optional,
-  ...(parameter.description && { description: parameter.description }),
-  content: { "application/json": { schema: lookup(parameter.name) ?? schemaOf(parameter.type, schemas) } },
-});
+export function valueBody(parameter: Parameter, { schemas, lookup }: ParameterContext): RequestBody {
+  return {
+    required: !parameter.optional,
+    ...(parameter.description && { description: parameter.description }),
+    content: { "application/json": { schema: lookup(parameter.name) ?? schemaOf(parameter.type, schemas) } },
+  };
+}
 
 /** Puts what schemas say of single arguments in the place of their types. */
-const withSchemas = (schema: JsonSchema, shapes: readonly ObjectNode[], lookup: SchemaLookup): JsonSchema => {
+function withSchemas(schema: JsonSchema, shapes: readonly ObjectNode[], lookup: SchemaLookup): JsonSchema {
   const [shape] = shapes;
   if (shapes.length !== 1 || !shape || !schema.properties) return schema;
   const own = shape.properties.flatMap(({ name, description }) => {
@@ -127,13 +132,9 @@ const withSchemas = (schema: JsonSchema, shapes: readonly ObjectNode[], lookup: 
   return own.length === 0
     ? schema
     : { ...schema, properties: { ...(schema.properties as object), ...Object.fromEntries(own) } };
-};
+}
 
-const mediaTypes = (
-  type: TypeNode,
-  shapes: readonly ObjectNode[],
-  media: MediaType,
-): RequestBody["content"] => {
+function mediaTypes(type: TypeNode, shapes: readonly ObjectNode[], media: MediaType): RequestBody["content"] {
   const values = shapes.flatMap((shape) => [
     ...shape.properties.map((property) => property.type),
     ...(shape.index ? [shape.index] : []),
@@ -144,16 +145,16 @@ const mediaTypes = (
   return isFlat
     ? { "application/json": media, "application/x-www-form-urlencoded": media }
     : { "application/json": media };
-};
+}
 
-const hasFile = (type: TypeNode): boolean => {
+function hasFile(type: TypeNode): boolean {
   if (type.kind === "file" || type.kind === "blob" || type.kind === "bytes") return true;
   if (type.kind === "union") return type.members.some(hasFile);
   return type.kind === "array" && hasFile(type.items);
-};
+}
 
-const isFlatValue = (type: TypeNode): boolean => {
+function isFlatValue(type: TypeNode): boolean {
   if (type.kind === "array")
     return membersOf(type.items).every((item) => item.kind !== "array" && isFlatValue(item));
   return type.kind !== "object" && type.kind !== "reference" && type.kind !== "tuple";
-};
+}

@@ -39,17 +39,17 @@ const PROBLEM_REFERENCE = { $ref: "#/components/responses/Problem" } as const;
 /**
  * The responses of a method by status, from its written return type and the statuses that it sets.
  */
-export const responsesOf = (
+export function responsesOf(
   { returns, statuses = ["default"] }: Pick<MethodSignature, "returns" | "statuses">,
   context: SchemaContext,
-): { readonly [status: string]: OpenApiResponse | Reference } => {
+): { readonly [status: string]: OpenApiResponse | Reference } {
   const responses: Record<string, OpenApiResponse> = {};
   for (const status of statuses) {
     if (status === "default") Object.assign(responses, defaultResponses(returns, context));
     else responses[status] = BODILESS.has(status) ? EMPTY : responseOf(returns, context);
   }
   return { ...responses, "4XX": PROBLEM_REFERENCE, "5XX": PROBLEM_REFERENCE };
-};
+}
 
 const EMPTY: OpenApiResponse = { description: "Success, without a body" };
 /** Statuses whose answers have no body (RFC 9110, section 15.3). */
@@ -59,25 +59,25 @@ const membersOf = (type: TypeNode): readonly TypeNode[] => (type.kind === "union
 
 const isEmpty = ({ kind }: TypeNode): boolean => kind === "undefined" || kind === "null";
 
-const defaultResponses = (
+function defaultResponses(
   returns: TypeNode | undefined,
   context: SchemaContext,
-): { readonly [status: string]: OpenApiResponse } => {
+): { readonly [status: string]: OpenApiResponse } {
   const members = returns ? membersOf(returns) : [];
   if (returns && members.every(isEmpty)) return { 204: EMPTY };
   return { 200: responseOf(returns, context), ...(members.some(isEmpty) && { 204: EMPTY }) };
-};
+}
 
-const responseOf = (returns: TypeNode | undefined, context: SchemaContext): OpenApiResponse => {
+function responseOf(returns: TypeNode | undefined, context: SchemaContext): OpenApiResponse {
   const full = returns ? membersOf(returns).filter((member) => !isEmpty(member)) : [];
   if (returns && full.length === 0) return EMPTY;
   return { description: "Success", ...(returns && { content: contentOf(full, context) }) };
-};
+}
 
-const contentOf = (
+function contentOf(
   members: readonly TypeNode[],
   context: SchemaContext,
-): { readonly [mediaType: string]: MediaType } => {
+): { readonly [mediaType: string]: MediaType } {
   const content: Record<string, MediaType> = {};
   const json = members.filter((member) => !mediaTypesOf(member));
   if (json.length > 0) {
@@ -91,19 +91,22 @@ const contentOf = (
     }
   }
   return content;
-};
+}
 
 /** The media types of what is not sent as JSON. */
-const mediaTypesOf = (type: TypeNode): string[] | undefined => {
+function mediaTypesOf(type: TypeNode): string[] | undefined {
   if (type.kind === "bytes") return ["application/octet-stream"];
   if (type.kind === "file" || type.kind === "blob" || type.kind === "response") return ["*/*"];
   if (type.kind !== "stream") return undefined;
   return isRaw(type.items) ? ["*/*"] : ["application/x-ndjson", "text/event-stream"];
-};
+}
 
 /** Strings and bytes are streamed as they are. */
-const isRaw = (items: TypeNode): boolean =>
-  items.kind === "string" ||
-  items.kind === "bytes" ||
-  items.kind === "unknown" ||
-  items.kind === "unreadable";
+function isRaw(items: TypeNode): boolean {
+  return (
+    items.kind === "string" ||
+    items.kind === "bytes" ||
+    items.kind === "unknown" ||
+    items.kind === "unreadable"
+  );
+}

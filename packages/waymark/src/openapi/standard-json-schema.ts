@@ -10,7 +10,7 @@ interface StandardJsonSchema {
 }
 
 /** What a schema that stands in for a type says of its input; `{}`, anything, where it cannot say. */
-export const standardJsonSchema = (schema: unknown): JsonSchema | undefined => {
+export function standardJsonSchema(schema: unknown): JsonSchema | undefined {
   if (schema === undefined) return undefined;
   try {
     const described = (schema as StandardJsonSchema)["~standard"].jsonSchema?.input({
@@ -22,4 +22,4 @@ export const standardJsonSchema = (schema: unknown): JsonSchema | undefined => {
     // it says so by throwing, for instance of a transformation
     return {};
   }
-};
+}

@@ -25,10 +25,11 @@ class Typed {
   }
 }
 
-const shortly = (verb: string, method: unknown): string | undefined =>
-  plainSignature(verb, method as () => unknown)
+function shortly(verb: string, method: unknown): string | undefined {
+  return plainSignature(verb, method as () => unknown)
     ?.parameters.map(({ role, name }) => `${role} ${name}`)
     .join();
+}
 
 test("a method without parameters and an untyped rest of keywords are plain", () => {
   const { prototype } = Plain;

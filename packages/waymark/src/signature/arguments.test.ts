@@ -205,11 +205,11 @@ const CASES: readonly (readonly [method: string, request: string, expected: unkn
   ],
 ];
 
-const split = (request: string) => {
+function split(request: string) {
   const at = request.indexOf(" ");
   if (at < 0) return input(request);
   return input(request.slice(0, at), json(JSON.parse(request.slice(at + 1))));
-};
+}
 
 suite("arguments come from path, query and body", () => {
   for (const [method, request, expected] of CASES) {

@@ -3,10 +3,11 @@ import { suite, test } from "node:test";
 import { explainModuleError } from "./source/explain.ts";
 import { VIRTUAL_FILE } from "./support.fixture.ts";
 
-const explain = (text: string): string[] =>
-  explainModuleError(VIRTUAL_FILE, text).map(
+function explain(text: string): string[] {
+  return explainModuleError(VIRTUAL_FILE, text).map(
     ({ location, message }) => `${location.line}:${location.column} ${message}`,
   );
+}
 
 /** text, where and what */
 const CASES: readonly (readonly [text: string, place: string, message: RegExp])[] = [

@@ -83,7 +83,7 @@ const type = fc.letrec<{ it: string }>((tie) => {
   };
 }).it;
 
-const read = (text: string): MethodSignature | undefined => {
+function read(text: string): MethodSignature | undefined {
   try {
     return signatureOf(text);
   } catch (error) {
@@ -91,7 +91,7 @@ const read = (text: string): MethodSignature | undefined => {
     assert.ok(error.location, "the place is named");
     return undefined;
   }
-};
+}
 
 suite("any type is read or refused with its place", () => {
   test("and what is read binds and is documented", () => {

@@ -76,10 +76,11 @@ const query = fc.oneof(
 );
 const encode = (value: string): string => encodeURIComponent(value.toWellFormed());
 /** JSON.parse makes `__proto__` an own property, as a literal does not. */
-const ownEntries = (entries: readonly (readonly [string, unknown])[]): unknown =>
-  JSON.parse(
+function ownEntries(entries: readonly (readonly [string, unknown])[]): unknown {
+  return JSON.parse(
     `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(",")}}`,
   );
+}
 
 const json = fc
   .letrec((tie) => ({
@@ -115,14 +116,17 @@ const request: fc.Arbitrary<BindInput> = fc.record({
   body: fc.oneof(fc.constant(undefined), json, form),
 });
 
-const isUnharmed = (): boolean =>
-  Reflect.ownKeys(Object.prototype).length === PROTOTYPE_KEYS &&
-  !("polluted" in {}) &&
-  {}.constructor === Object;
+function isUnharmed(): boolean {
+  return (
+    Reflect.ownKeys(Object.prototype).length === PROTOTYPE_KEYS &&
+    !("polluted" in {}) &&
+    {}.constructor === Object
+  );
+}
 const PROTOTYPE_KEYS = Reflect.ownKeys(Object.prototype).length;
 
 /** Whether every object that the binder made has no prototype that a client could have set. */
-const hasOnlyKnownPrototypes = (value: unknown): boolean => {
+function hasOnlyKnownPrototypes(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return true;
   const prototype: unknown = Object.getPrototypeOf(value);
   const isKnown = [
@@ -134,15 +138,15 @@ const hasOnlyKnownPrototypes = (value: unknown): boolean => {
     File.prototype,
   ].includes(prototype as null);
   return isKnown && Object.values(value).every(hasOnlyKnownPrototypes);
-};
+}
 
 /** A File has the time at which it was made. */
-const withoutTimes = (value: unknown): unknown => {
+function withoutTimes(value: unknown): unknown {
   if (value instanceof File) return [value.name, value.type, value.size];
   if (Array.isArray(value)) return value.map(withoutTimes);
   if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== null) return value;
   return Object.entries(value).map(([key, own]) => [key, withoutTimes(own)]);
-};
+}
 
 suite("whatever comes, arguments or faults come out", () => {
   for (const [method, binder] of BINDERS) {

@@ -12,21 +12,22 @@ const top = binderOf("POST({ it }: { it: number })");
 const nested = binderOf("POST({ it }: { it: { n: number } })");
 const list = binderOf("POST({ it }: { it: number[][] })");
 
-const jsonBody = (text: string): BindInput["body"] => {
+function jsonBody(text: string): BindInput["body"] {
   const source = new TextEncoder().encode(text);
   return { kind: "json", value: JSON.parse(text), source };
-};
-const bind = (binder: Binder, query: string, body?: BindInput["body"]) =>
-  binder.bind({ segments: [], query, body });
-const bindingOf = (result: unknown): unknown => {
+}
+function bind(binder: Binder, query: string, body?: BindInput["body"]) {
+  return binder.bind({ segments: [], query, body });
+}
+function bindingOf(result: unknown): unknown {
   if (result instanceof BindFaults)
     return faultsOf(result).map((fault) => fault.replace(/^.*? must/, "must"));
   const [{ it }] = result as [{ it: unknown }];
   return it;
-};
+}
 
 /** The same number in every place that a request has for it: what becomes of it in each. */
-const everywhere = (text: string): unknown[] => {
+function everywhere(text: string): unknown[] {
   const encoded = encodeURIComponent;
   const results = [
     bindingOf(bind(top, `it=${encoded(text)}`)),
@@ -42,7 +43,7 @@ const everywhere = (text: string): unknown[] => {
     if (Array.isArray(result)) return (result as number[][])[0]![0];
     return typeof result === "object" ? (result as { n: number }).n : result;
   });
-};
+}
 
 const TAKEN = [
   "0",

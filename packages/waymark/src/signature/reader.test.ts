@@ -9,18 +9,22 @@ import type { MethodSignature } from "./model/signature.ts";
 import { SignatureError } from "./model/signature-error.ts";
 import { type ControllerClass, readSignatures } from "./source/reader.ts";
 
-const load = (name: string): Promise<Record<string, ControllerClass>> =>
-  import(new URL(`../../test/fixtures/signature/${name}`, import.meta.url).href);
+function load(name: string): Promise<Record<string, ControllerClass>> {
+  return import(new URL(`../../test/fixtures/signature/${name}`, import.meta.url).href);
+}
 
-const read = (controller: ControllerClass, verb: string): MethodSignature =>
-  readSignatures([{ controller, verb }])[0]!;
+function read(controller: ControllerClass, verb: string): MethodSignature {
+  return readSignatures([{ controller, verb }])[0]!;
+}
 
 /** `id: number, keywords: object` */
-const shortly = ({ parameters }: MethodSignature): string =>
-  parameters.map(({ role, name, type }) => `${role} ${name}: ${type.kind}`).join(", ");
+function shortly({ parameters }: MethodSignature): string {
+  return parameters.map(({ role, name, type }) => `${role} ${name}: ${type.kind}`).join(", ");
+}
 
-const placeOf = ({ location: { file, line, column } }: MethodSignature): string =>
-  `${file.split("/").at(-1)}:${line}:${column}`;
+function placeOf({ location: { file, line, column } }: MethodSignature): string {
+  return `${file.split("/").at(-1)}:${line}:${column}`;
+}
 
 suite("methods are found where V8 says", () => {
   const rows: readonly (readonly [

@@ -6,20 +6,23 @@ import { z } from "zod";
 import type { SchemaTable, StandardSchema } from "./bind/standard-schema.ts";
 import { binderOf, bound, faultsOf, form, input, json, plain } from "./support.fixture.ts";
 
-const bind = (method: string, schemas: SchemaTable, request = input(""), declarations = "") =>
-  bound(binderOf(method, declarations, { schemas }), request);
+function bind(method: string, schemas: SchemaTable, request = input(""), declarations = "") {
+  return bound(binderOf(method, declarations, { schemas }), request);
+}
 
 /** A schema that answers later. */
-const later = (schema: StandardSchema): StandardSchema => ({
-  "~standard": {
-    version: 1,
-    vendor: "test",
-    validate: async (value) => {
-      await Promise.resolve();
-      return schema["~standard"].validate(value);
+function later(schema: StandardSchema): StandardSchema {
+  return {
+    "~standard": {
+      version: 1,
+      vendor: "test",
+      validate: async (value) => {
+        await Promise.resolve();
+        return schema["~standard"].validate(value);
+      },
     },
-  },
-});
+  };
+}
 
 suite("a schema takes the place of a type", () => {
   const id = z.coerce.number().int();

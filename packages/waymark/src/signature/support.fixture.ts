@@ -21,7 +21,7 @@ export interface SignatureOptions {
 }
 
 /** The signature of the first method in a module's text. */
-export const signatureOf = (text: string, options: SignatureOptions = {}): MethodSignature => {
+export function signatureOf(text: string, options: SignatureOptions = {}): MethodSignature {
   const module = new ParsedModule(new SourceText(options.file ?? VIRTUAL_FILE, text));
   const method = [...module.functions.values()].find(({ member }) => member && member.kind === "method");
   if (!method) throw new Error("the text has no method");
@@ -31,14 +31,14 @@ export const signatureOf = (text: string, options: SignatureOptions = {}): Metho
     schemaNames: new Set(options.schemaNames ?? []),
     warn: options.warn ?? (() => {}),
   });
-};
+}
 
 /** The binder of a method written as `GET(id: number)`, behind the declarations that it needs. */
-export const binderOf = (
+export function binderOf(
   method: string,
   declarations = "",
   options: BinderOptions & SignatureOptions = {},
-): Binder => {
+): Binder {
   const schemaNames = options.schemaNames ?? Object.keys(options.schemas ?? {});
   const signature = signatureOf(`${declarations}\nexport class Example { ${method} {} }`, {
     ...options,
@@ -46,10 +46,10 @@ export const binderOf = (
   });
   // what a manifest carries must bind alike
   return compileBinder(JSON.parse(JSON.stringify(signature)) as MethodSignature, options);
-};
+}
 
 /** `12/a?x=1` as segments and query; a body beside it. */
-export const input = (target: string, body?: BindInput["body"]): BindInput => {
+export function input(target: string, body?: BindInput["body"]): BindInput {
   const at = target.indexOf("?");
   const path = at < 0 ? target : target.slice(0, at);
   return {
@@ -60,32 +60,34 @@ export const input = (target: string, body?: BindInput["body"]): BindInput => {
     query: at < 0 ? "" : target.slice(at + 1),
     body,
   };
-};
+}
 
 export const json = (value: unknown): BindInput["body"] => ({ kind: "json", value });
-export const form = (...fields: FormFields): BindInput["body"] => ({
-  kind: "form",
-  fields,
-});
+export function form(...fields: FormFields): BindInput["body"] {
+  return {
+    kind: "form",
+    fields,
+  };
+}
 
 /** Faults in one line each: `400 query.page must be a number`. */
-export const faultsOf = (result: unknown): string[] => {
+export function faultsOf(result: unknown): string[] {
   if (!(result instanceof BindFaults)) throw new Error(`no fault, but ${JSON.stringify(result)}`);
   return result.faults.map((fault) => `${result.status} ${fault.in}.${fault.name} ${fault.message}`);
-};
+}
 
 /** A value without its null prototypes, so that it compares with a literal. */
-export const plain = (value: unknown): unknown => {
+export function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (value === null || typeof value !== "object") return value;
   const prototype = Object.getPrototypeOf(value);
   if (prototype !== null && prototype !== Object.prototype) return value;
   return Object.fromEntries(Object.entries(value).map(([key, own]) => [key, plain(own)]));
-};
+}
 
 /** The arguments that a request binds to, or its faults. */
-export const bound = (binder: Binder, request: BindInput): unknown => {
+export function bound(binder: Binder, request: BindInput): unknown {
   const result = binder.bind(request);
   if (result instanceof Promise) throw new Error("a promise where no schema is asynchronous");
   return result instanceof BindFaults ? faultsOf(result) : plain(result);
-};
+}

@@ -37,14 +37,15 @@ class Counted {
   }
 }
 
-const bind = (binder: Binder, it: unknown) =>
-  binder.bind({ segments: [], query: "", body: { kind: "json", value: { it } } });
+function bind(binder: Binder, it: unknown) {
+  return binder.bind({ segments: [], query: "", body: { kind: "json", value: { it } } });
+}
 
-const chain = (depth: number, link: (inner: Json) => Json, end: Json): Json => {
+function chain(depth: number, link: (inner: Json) => Json, end: Json): Json {
   let it = end;
   for (let level = 0; level < depth; level++) it = link(it);
   return it;
-};
+}
 
 const TWIN =
   "type Twin = { next?: Twin; a: string } | { next?: Twin; b: string } | { next?: Twin; c: string };";

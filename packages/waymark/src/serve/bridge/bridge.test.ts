@@ -93,11 +93,11 @@ function request(exchange: number, method: string, target: string, body = "", fl
   return frame(REQUEST, exchange, payload);
 }
 
-const size = (bytes: number) => {
+function size(bytes: number) {
   const payload = Buffer.alloc(4);
   payload.writeUInt32BE(bytes);
   return payload;
-};
+}
 
 test("frames may be cut anywhere, and each exchange has its own answer", async () => {
   await fc.assert(

@@ -51,8 +51,9 @@ export interface BinderOptions {
  *
  * @throws SignatureError when a schema's name is no argument of the method
  */
-export const compileBinder = (signature: MethodSignature, options: BinderOptions = {}): Binder =>
-  new CompiledBinder(signature, options);
+export function compileBinder(signature: MethodSignature, options: BinderOptions = {}): Binder {
+  return new CompiledBinder(signature, options);
+}
 
 interface CompiledPositional {
   readonly name: string;
@@ -255,21 +256,25 @@ class CompiledBinder implements Binder {
   }
 }
 
-const isGiven = (given: GivenArguments, slot: number): boolean =>
-  slot >= 0 && given.origins[slot] !== ORIGIN.none;
+function isGiven(given: GivenArguments, slot: number): boolean {
+  return slot >= 0 && given.origins[slot] !== ORIGIN.none;
+}
 
-const tooManySegments = (count: number, maximum: number): BindFaults =>
-  new BindFaults(404, [
+function tooManySegments(count: number, maximum: number): BindFaults {
+  return new BindFaults(404, [
     {
       in: "path",
       name: "",
       message: `takes at most ${maximum} path segment${maximum === 1 ? "" : "s"}, got ${count}`,
     },
   ]);
+}
 
 /** A JSON body of another type is the keyword `body`, which few methods have. */
-const notAnObject = (value: unknown): BindFault => ({
-  in: "body",
-  name: "",
-  message: `must be a JSON object, got ${describe(value)}`,
-});
+function notAnObject(value: unknown): BindFault {
+  return {
+    in: "body",
+    name: "",
+    message: `must be a JSON object, got ${describe(value)}`,
+  };
+}

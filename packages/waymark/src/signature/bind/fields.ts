@@ -14,11 +14,11 @@ const PLUS = 43;
  * except that a malformed escape is a fault instead of being passed on, and that there may be at
  * most {@link MAXIMUM_NAMES} names. A name without `=` has the empty string. Names may repeat.
  */
-export const parseFields = (text: string, where: "query" | "body"): [string, string][] | BindFault => {
+export function parseFields(text: string, where: "query" | "body"): [string, string][] | BindFault {
   const fields: [string, string][] = [];
   const fault = readFields(text, where, { addField: (name, value) => fields.push([name, value]) });
   return fault ?? fields;
-};
+}
 
 /** Takes fields one by one, so that none need be kept in between. */
 export interface FieldSink {
@@ -26,7 +26,7 @@ export interface FieldSink {
 }
 
 /** {@link parseFields} into a sink. After a fault, the fields before it have been taken. */
-export const readFields = (text: string, where: "query" | "body", sink: FieldSink): BindFault | undefined => {
+export function readFields(text: string, where: "query" | "body", sink: FieldSink): BindFault | undefined {
   let count = 0;
   const length = text.length;
   let start = 0;
@@ -63,13 +63,13 @@ export const readFields = (text: string, where: "query" | "body", sink: FieldSin
     }
   }
   return undefined;
-};
+}
 
-const decode = (text: string): string | undefined => {
+function decode(text: string): string | undefined {
   const spaced = text.replaceAll("+", " ");
   try {
     return decodeURIComponent(spaced);
   } catch {
     return undefined;
   }
-};
+}

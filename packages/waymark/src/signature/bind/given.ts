@@ -130,8 +130,8 @@ export class GivenArguments implements FieldSink {
 const TOO_MANY: BindFault = { in: "body", name: "", message: `more than ${MAXIMUM_NAMES} names` };
 
 /** Names repeat only in text; the keys of a JSON object are unique. */
-const append = (before: FieldValue | FieldValue[], value: FieldValue): FieldValue[] => {
+function append(before: FieldValue | FieldValue[], value: FieldValue): FieldValue[] {
   if (!Array.isArray(before)) return [before, value];
   before.push(value);
   return before;
-};
+}

@@ -28,12 +28,12 @@ export interface KeywordObject {
   readonly variadic: boolean;
 }
 
-export const compileKeywords = (
+export function compileKeywords(
   objects: readonly ObjectNode[],
   slots: ReadonlyMap<string, number>,
   context: CompileContext,
   schemaFor: (name: string) => Converter | undefined,
-): KeywordObject => {
+): KeywordObject {
   const shapes = objects.map(
     (object): KeywordShape => ({
       keywords: object.properties.map(({ name, type, optional }) => ({
@@ -52,7 +52,7 @@ export const compileKeywords = (
     discriminator: findDiscriminator(objects),
     variadic: shapes.some((shape) => shape.index !== undefined),
   };
-};
+}
 
 /** Where a missing argument is reported: the place that the client should have put it in. */
 export type MissingPlace = "query" | "body";
@@ -61,13 +61,13 @@ export type MissingPlace = "query" | "body";
  * Makes the keyword object out of what came; adds what is wrong to `faults`. Its prototype is null:
  * a client may choose the names.
  */
-export const makeKeywords = (
+export function makeKeywords(
   object: KeywordObject,
   given: GivenArguments,
   place: MissingPlace,
   reportsUnknown: boolean,
   faults: BindFault[],
-): object => {
+): object {
   const { shapes, discriminator } = object;
   if (shapes.length === 1) return makeShape(shapes[0]!, given, place, faults);
   if (discriminator) {
@@ -91,14 +91,14 @@ export const makeKeywords = (
   }
   faults.push(...best!);
   return Object.create(null);
-};
+}
 
-const makeShape = (
+function makeShape(
   shape: KeywordShape,
   given: GivenArguments,
   place: MissingPlace,
   faults: BindFault[],
-): object => {
+): object {
   const result: Record<string, unknown> = Object.create(null);
   const { keywords, index } = shape;
   for (let at = 0; at < keywords.length; at++) {
@@ -114,17 +114,17 @@ const makeShape = (
     }
   }
   return result;
-};
+}
 
 /** A member of a union also minds the names that only other members have. */
-const makeStrict = (
+function makeStrict(
   shape: KeywordShape,
   object: KeywordObject,
   given: GivenArguments,
   place: MissingPlace,
   reportsUnknown: boolean,
   faults: BindFault[],
-): object => {
+): object {
   const result = makeShape(shape, given, place, faults) as Record<string, unknown>;
   for (const other of object.shapes) {
     for (const { name, slot } of other.keywords) {
@@ -136,15 +136,15 @@ const makeStrict = (
     }
   }
   return result;
-};
+}
 
-const chooseShape = (
+function chooseShape(
   { shapes }: KeywordObject,
   { name, members, expected }: Discriminator,
   given: GivenArguments,
   place: MissingPlace,
   faults: BindFault[],
-): KeywordShape | undefined => {
+): KeywordShape | undefined {
   const { slot } = shapes[0]!.keywords.find((keyword) => keyword.name === name)!;
   const origin = given.origins[slot]!;
   if (origin === ORIGIN.none) {
@@ -165,18 +165,18 @@ const chooseShape = (
   }
   faults.push({ in: originPlace(origin), name, message: `must be ${expected}` });
   return undefined;
-};
+}
 
 const scratch: Note[] = [];
 
 /** One argument's value; what is wrong with it goes to `faults` under its name. */
-export const convertGiven = (
+export function convertGiven(
   converter: Converter,
   name: string,
   value: unknown,
   origin: Origin,
   faults: BindFault[],
-): unknown => {
+): unknown {
   const result =
     origin === ORIGIN.json
       ? converter.fromJson(value, scratch)
@@ -187,12 +187,12 @@ export const convertGiven = (
           : converter.fromFile(value as Parameters<Converter["fromFile"]>[0], scratch);
   if (result === INVALID) takeNotes(scratch, originPlace(origin), name, faults);
   return result;
-};
+}
 
 /** Turns a conversion's notes into faults of the argument `name`, and empties them. */
-export const takeNotes = (notes: Note[], place: BindFault["in"], name: string, faults: BindFault[]): void => {
+export function takeNotes(notes: Note[], place: BindFault["in"], name: string, faults: BindFault[]): void {
   for (const note of notes) {
     faults.push({ in: place, name: shortened(name) + shortenedPath(note.path), message: note.message });
   }
   notes.length = 0;
-};
+}

@@ -11,17 +11,19 @@ import type { SchemaIssue, SchemaResult, SchemaTable, StandardSchema } from "./s
  * What a keyword object accepts when a schema judges it whole: anything. The names that its type
  * declares are still its own, before any positional's.
  */
-export const anyKeywords = (shapes: readonly ObjectNode[]): ObjectNode => ({
-  kind: "object",
-  properties: keywordNames(shapes).map((name) => ({ name, type: { kind: "unknown" }, optional: true })),
-  index: { kind: "unknown" },
-});
+export function anyKeywords(shapes: readonly ObjectNode[]): ObjectNode {
+  return {
+    kind: "object",
+    properties: keywordNames(shapes).map((name) => ({ name, type: { kind: "unknown" }, optional: true })),
+    index: { kind: "unknown" },
+  };
+}
 
 /**
  * A parameter whose type says nothing (none is written, or it cannot be read) has the role that its
  * schema gives it: the last one takes the keyword arguments whole when the schema judges objects.
  */
-export const assignSchemaRoles = (signature: MethodSignature, schemas: SchemaTable): MethodSignature => {
+export function assignSchemaRoles(signature: MethodSignature, schemas: SchemaTable): MethodSignature {
   const { parameters } = signature;
   if (parameters.some((parameter) => parameter.role === "keywords")) return signature;
   const last = parameters.findLastIndex((parameter) => parameter.role === "positional");
@@ -32,19 +34,19 @@ export const assignSchemaRoles = (signature: MethodSignature, schemas: SchemaTab
   const silent = kind === "untyped" || kind === "unreadable";
   if (!silent || !judgesObjects(schema)) return signature;
   return { ...signature, parameters: parameters.with(last, { ...parameter, role: "keywords" }) };
-};
+}
 
 /** A schema of objects has nothing against `{}` itself, only against what is in it or missing. */
-const judgesObjects = (schema: StandardSchema): boolean => {
+function judgesObjects(schema: StandardSchema): boolean {
   const result = probe(schema, {});
   if (result === "later") return true;
   if (!result) return false;
   if (result.issues) return result.issues.every((issue) => (issue.path?.length ?? 0) > 0);
   return typeof result.value === "object" && result.value !== null;
-};
+}
 
 /** What a schema says of a value at the start; nothing where it throws, which is the next call's to report. */
-const probe = (schema: StandardSchema, value: unknown): SchemaResult | "later" | undefined => {
+function probe(schema: StandardSchema, value: unknown): SchemaResult | "later" | undefined {
   try {
     const result = schema["~standard"].validate(value);
     if (!(result instanceof Promise)) return result;
@@ -53,7 +55,7 @@ const probe = (schema: StandardSchema, value: unknown): SchemaResult | "later" |
   } catch {
     return undefined;
   }
-};
+}
 
 type Step = {
   readonly name: string;
@@ -72,21 +74,18 @@ type Step = {
 /**
  * @throws SignatureError when a schema has the name of no argument
  */
-export const compileSchemas = (
-  signature: MethodSignature,
-  schemas: SchemaTable,
-): SchemaRunner | undefined => {
+export function compileSchemas(signature: MethodSignature, schemas: SchemaTable): SchemaRunner | undefined {
   const names = Object.keys(schemas);
   if (names.length === 0) return undefined;
   return new SchemaRunner(names.map((name) => compileStep(signature, name, schemas[name]!)));
-};
+}
 
-const acceptsAbsence = (schema: StandardSchema): boolean => {
+function acceptsAbsence(schema: StandardSchema): boolean {
   const result = probe(schema, undefined);
   return result !== undefined && result !== "later" && !result.issues;
-};
+}
 
-const compileStep = (signature: MethodSignature, name: string, schema: StandardSchema): Step => {
+function compileStep(signature: MethodSignature, name: string, schema: StandardSchema): Step {
   const { parameters } = signature;
   const parts = { name, schema, acceptsAbsence: acceptsAbsence(schema) };
   const argument = parameters.findIndex((parameter) => parameter.role === "keywords");
@@ -114,7 +113,7 @@ const compileStep = (signature: MethodSignature, name: string, schema: StandardS
     `static schema has a schema for "${name}", which is no argument of ${signature.verb}; its arguments are ${known.join(", ") || "none"}`,
     signature.location,
   );
-};
+}
 
 /** Puts the arguments of one call through the schemas of its method. */
 export class SchemaRunner {
@@ -196,7 +195,7 @@ interface Target {
 }
 
 /** Where a schema's value stands among the arguments; nothing where the argument is absent for good. */
-const targetOf = (step: Step, values: unknown[]): Target | undefined => {
+function targetOf(step: Step, values: unknown[]): Target | undefined {
   const { argument, name } = step;
   if (step.kind === "rest") {
     return {
@@ -227,7 +226,8 @@ const targetOf = (step: Step, values: unknown[]): Target | undefined => {
       values[argument] = value;
     },
   };
-};
+}
 
-const steps = (path: readonly PropertyKey[]): string =>
-  path.map((key) => (typeof key === "number" ? `[${key}]` : propertyStep(String(key)))).join("");
+function steps(path: readonly PropertyKey[]): string {
+  return path.map((key) => (typeof key === "number" ? `[${key}]` : propertyStep(String(key)))).join("");
+}

@@ -53,48 +53,55 @@ export const RANK = {
   file: 11,
 } as const;
 
-export const reject = (notes: Note[], message: string, near = false): typeof INVALID => {
+export function reject(notes: Note[], message: string, near = false): typeof INVALID {
   notes.push({ path: "", message, near });
   return INVALID;
-};
+}
 
 /** Puts `step` before the way of every note since `from`. */
-export const prefixNotes = (notes: Note[], from: number, step: string): void => {
+export function prefixNotes(notes: Note[], from: number, step: string): void {
   for (let index = from; index < notes.length; index++) notes[index]!.path = step + notes[index]!.path;
-};
+}
 
 /** A client's own name in an answer, where it may stand a hundred times. */
 const MAXIMUM_NAME = 100;
 
-export const shortened = (name: string): string =>
-  name.length > MAXIMUM_NAME ? `${name.slice(0, MAXIMUM_NAME)}…` : name;
+export function shortened(name: string): string {
+  return name.length > MAXIMUM_NAME ? `${name.slice(0, MAXIMUM_NAME)}…` : name;
+}
 
 /** How a property is written in a path: `.x`, `["a b"]`. */
-export const propertyStep = (name: string): string => {
+export function propertyStep(name: string): string {
   const own = shortened(name);
   return /^[\p{ID_Start}$_][\p{ID_Continue}$-]*…?$/u.test(own) ? `.${own}` : `[${JSON.stringify(own)}]`;
-};
+}
 
 /** A client chooses the path of a deep value, and each of a hundred faults repeats it. */
 const MAXIMUM_PATH = 500;
 
 /** A path without its middle if it is long. */
-export const shortenedPath = (path: string): string =>
-  path.length > MAXIMUM_PATH ? `${path.slice(0, MAXIMUM_PATH / 2)}…${path.slice(-MAXIMUM_PATH / 2)}` : path;
+export function shortenedPath(path: string): string {
+  return path.length > MAXIMUM_PATH
+    ? `${path.slice(0, MAXIMUM_PATH / 2)}…${path.slice(-MAXIMUM_PATH / 2)}`
+    : path;
+}
 
 /** What a JSON value is, to follow "got": `a string`. */
-export const describe = (value: unknown): string => {
+export function describe(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "an object";
   return `a ${typeof value}`;
-};
+}
 
 /** Whether a JSON value is one of those that {@link Converter.fitting} speaks of. */
-export const isFitting = (value: unknown, fitting: Converter["fitting"]): boolean =>
-  typeof value === fitting &&
-  (fitting !== "number" ||
-    ((value as number) <= Number.MAX_SAFE_INTEGER && (value as number) >= Number.MIN_SAFE_INTEGER));
+export function isFitting(value: unknown, fitting: Converter["fitting"]): boolean {
+  return (
+    typeof value === fitting &&
+    (fitting !== "number" ||
+      ((value as number) <= Number.MAX_SAFE_INTEGER && (value as number) >= Number.MIN_SAFE_INTEGER))
+  );
+}
 
 interface ScalarParts {
   readonly expected: string;
@@ -113,7 +120,7 @@ interface ScalarParts {
 }
 
 /** A converter of a single value: it takes no list, and no file unless it says so. */
-export const scalarConverter = (parts: ScalarParts): Converter => {
+export function scalarConverter(parts: ScalarParts): Converter {
   const { expected, expectedInJson = expected, rank, text, json, keepsJson = true, file, problem } = parts;
   const fromText = (value: string, notes: Note[]): unknown => {
     const result = text(value);
@@ -143,4 +150,4 @@ export const scalarConverter = (parts: ScalarParts): Converter => {
       );
     },
   };
-};
+}

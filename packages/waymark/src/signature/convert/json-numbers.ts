@@ -43,7 +43,7 @@ const BACKSLASH = 0x5c;
 const SHORTEST = 16;
 
 /** The integers beyond 2^53 of a valid JSON text, without their signs. */
-const largeIntegers = (text: string): ReadonlySet<number> => {
+function largeIntegers(text: string): ReadonlySet<number> {
   const found = new Set<number>();
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -63,10 +63,11 @@ const largeIntegers = (text: string): ReadonlySet<number> => {
     }
   }
   return found;
-};
+}
 
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
 /** A digit, or one of `.eE+-`. */
-const isPartOfNumber = (code: number): boolean =>
-  isDigit(code) || code === 0x2e || code === 0x65 || code === 0x45 || code === 0x2b || code === 0x2d;
+function isPartOfNumber(code: number): boolean {
+  return isDigit(code) || code === 0x2e || code === 0x65 || code === 0x45 || code === 0x2b || code === 0x2d;
+}

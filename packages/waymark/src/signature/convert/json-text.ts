@@ -10,13 +10,13 @@ const MAXIMUM_DEPTH = 1_000;
  * to the rules of a JSON body: bounded in depth, without duplicate members, and without a key that could reach a
  * prototype.
  */
-export const convertJsonText = (
+export function convertJsonText(
   text: string,
   expected: string,
   notes: Note[],
   { numbers }: CompileContext,
   convert: (value: unknown) => unknown,
-): unknown => {
+): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -34,10 +34,10 @@ export const convertJsonText = (
     }
   }
   return numbers.within(text, () => convert(value));
-};
+}
 
-const isSound = (value: unknown, depth: number): boolean => {
+function isSound(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   if (depth === 0 || Object.hasOwn(value, "__proto__")) return false;
   return Object.values(value).every((own) => isSound(own, depth - 1));
-};
+}

@@ -5,11 +5,11 @@ import { type Converter, RANK, reject } from "./converter.ts";
 const MAXIMUM_DEPTH = 200;
 
 /** A type within itself: its converter does not exist yet when the parts of the type are compiled. */
-export const referenceConverter = (
+export function referenceConverter(
   name: string,
   context: CompileContext,
   compiled: Map<string, Converter>,
-): Converter => {
+): Converter {
   const known = compiled.get(name);
   if (known) return known;
   let target: Converter | undefined;
@@ -39,4 +39,4 @@ export const referenceConverter = (
   if (!type) throw new TypeError(`the signature defines no type named ${name}`);
   target = context.compile(type);
   return reference;
-};
+}

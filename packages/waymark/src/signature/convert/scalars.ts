@@ -11,7 +11,7 @@ const MAXIMUM_DIGITS = 1_000;
  * A number by JSON's grammar. An overflow is INVALID, and so is an integer beyond 2^53 that is written out, because its
  * digits would be lost. A number with a fraction or an exponent is an approximation and is accepted.
  */
-export const numberFromText = (text: string): number | typeof INVALID => {
+export function numberFromText(text: string): number | typeof INVALID {
   const length = text.length;
   // a plain short integer, which most are, without the regular expression
   if (length > 0 && length <= 15) {
@@ -30,17 +30,17 @@ export const numberFromText = (text: string): number | typeof INVALID => {
   if (!Number.isFinite(value)) return INVALID;
   const writtenAsInteger = match[1] === undefined && match[2] === undefined;
   return writtenAsInteger && !Number.isSafeInteger(value) ? INVALID : value;
-};
+}
 
 /** A number of a JSON document, by the same rule as {@link numberFromText}. */
-export const numberFromJson = (value: unknown, numbers: JsonNumbers): number | typeof INVALID => {
+export function numberFromJson(value: unknown, numbers: JsonNumbers): number | typeof INVALID {
   if (typeof value !== "number" || !Number.isFinite(value)) return INVALID;
   if (Number.isSafeInteger(value) || !Number.isInteger(value)) return value;
   return numbers.hasInteger(value) ? INVALID : value;
-};
+}
 
 /** Why something that looks like a number is refused. */
-export const numberProblem = (value: unknown, isText: boolean): string | undefined => {
+export function numberProblem(value: unknown, isText: boolean): string | undefined {
   if (isText && String(value).length > MAXIMUM_DIGITS) {
     return beginsWithDigits(String(value))
       ? `is too long: a number has at most ${MAXIMUM_DIGITS} characters`
@@ -52,16 +52,18 @@ export const numberProblem = (value: unknown, isText: boolean): string | undefin
   return Number.isFinite(Number(value))
     ? `is too large an integer to be exact: it must be within ±${Number.MAX_SAFE_INTEGER}`
     : "is too large a number";
-};
+}
 
-export const bigintFromText = (text: string): bigint | typeof INVALID =>
-  digitsOf(text) <= MAXIMUM_DIGITS && INTEGER.test(text) ? BigInt(text) : INVALID;
+export function bigintFromText(text: string): bigint | typeof INVALID {
+  return digitsOf(text) <= MAXIMUM_DIGITS && INTEGER.test(text) ? BigInt(text) : INVALID;
+}
 
 /** Why something that looks like a bigint is refused. */
-export const bigintProblem = (value: unknown): string | undefined =>
-  typeof value === "string" && digitsOf(value) > MAXIMUM_DIGITS && beginsWithDigits(value)
+export function bigintProblem(value: unknown): string | undefined {
+  return typeof value === "string" && digitsOf(value) > MAXIMUM_DIGITS && beginsWithDigits(value)
     ? `is too long: an integer has at most ${MAXIMUM_DIGITS} digits`
     : undefined;
+}
 
 const digitsOf = (text: string): number => (text.startsWith("-") ? text.length - 1 : text.length);
 
@@ -72,14 +74,14 @@ const TRUE = new Set(["", "true", "1", "yes", "on"]);
 const FALSE = new Set(["false", "0", "no", "off"]);
 
 /** The empty string is true: it is how `?flag` arrives. */
-export const booleanFromText = (text: string): boolean | typeof INVALID => {
+export function booleanFromText(text: string): boolean | typeof INVALID {
   if (text === "true") return true;
   if (text === "false") return false;
   if (text.length > 5) return INVALID;
   const lower = text.toLowerCase();
   if (TRUE.has(lower)) return true;
   return FALSE.has(lower) ? false : INVALID;
-};
+}
 
 // ISO 8601 extended format; an offset's plus sign arrives as a space when a client forgets to escape it
 const DATE =
@@ -87,7 +89,7 @@ const DATE =
 const MINUTE = 60_000;
 
 /** A calendar day (midnight UTC) or a time; without an offset it is UTC. A day that no calendar has is INVALID. */
-export const dateFromText = (text: string): Date | typeof INVALID => {
+export function dateFromText(text: string): Date | typeof INVALID {
   const match = DATE.exec(text);
   if (!match || match[1] === "-000000") return INVALID;
   const year = Number(match[1]);
@@ -108,14 +110,14 @@ export const dateFromText = (text: string): Date | typeof INVALID => {
   date.setUTCHours(hour, minute, second, millisecond);
   const result = offset === 0 ? date : new Date(date.getTime() - offset * MINUTE);
   return Number.isNaN(result.getTime()) ? INVALID : result;
-};
+}
 
-const offsetMinutes = (text: string | undefined): number | undefined => {
+function offsetMinutes(text: string | undefined): number | undefined {
   if (text === undefined || text === "Z" || text === "z") return 0;
   const hours = Number(text.slice(1, 3));
   const minutes = text.length > 3 ? Number(text.slice(-2)) : 0;
   if (hours > 23 || minutes > 59) return undefined;
   return (text[0] === "-" ? -1 : 1) * (hours * 60 + minutes);
-};
+}
 
 export const urlFromText = (text: string): URL | typeof INVALID => URL.parse(text) ?? INVALID;

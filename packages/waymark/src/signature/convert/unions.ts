@@ -13,7 +13,7 @@ import {
 } from "./converter.ts";
 
 /** A union: text is tried in the order of {@link RANK}, whatever order the members are written in. */
-export const unionConverter = (type: UnionNode, context: CompileContext): Converter => {
+export function unionConverter(type: UnionNode, context: CompileContext): Converter {
   const members = type.members.map((member) => context.compile(member));
   const byRank = members.toSorted((one, other) => one.rank - other.rank);
   const expected = orList(members.map((member) => member.expected));
@@ -70,23 +70,23 @@ export const unionConverter = (type: UnionNode, context: CompileContext): Conver
       return result;
     },
   };
-};
+}
 
 const isNear = (note: Note): boolean => note.near || note.path !== "";
 
 /** Whether these reasons come from a member that is closer to fitting: its parts are at fault, and fewer of them. */
-const isNearer = (own: readonly Note[], best: readonly Note[] | undefined): boolean => {
+function isNearer(own: readonly Note[], best: readonly Note[] | undefined): boolean {
   if (!best) return true;
   const near = own.some(isNear);
   return near === best.some(isNear) ? near && own.length < best.length : near;
-};
+}
 
-const orList = (texts: readonly string[]): string => {
+function orList(texts: readonly string[]): string {
   const unique = [...new Set(texts)];
   return unique.length < 2
     ? (unique[0] ?? "absent")
     : `${unique.slice(0, -1).join(", ")} or ${unique.at(-1)}`;
-};
+}
 
 export interface Discriminator {
   readonly name: string;
@@ -96,9 +96,7 @@ export interface Discriminator {
 }
 
 /** The property whose literal types tell the object members of a union apart, if there is one. */
-export const findDiscriminator = (
-  members: readonly (ObjectNode | undefined)[],
-): Discriminator | undefined => {
+export function findDiscriminator(members: readonly (ObjectNode | undefined)[]): Discriminator | undefined {
   const objects = members.filter((member) => member !== undefined);
   if (objects.length < 2) return undefined;
   for (const { name } of objects[0]!.properties) {
@@ -119,20 +117,20 @@ export const findDiscriminator = (
     }
   }
   return undefined;
-};
+}
 
-const literalValues = (type: TypeNode): unknown[] | undefined => {
+function literalValues(type: TypeNode): unknown[] | undefined {
   if (type.kind === "literal") return typeof type.value === "object" ? undefined : [type.value];
   if (type.kind !== "union") return undefined;
   const values = type.members.map(literalValues);
   return values.every((value) => value !== undefined) ? values.flat() : undefined;
-};
+}
 
-const discriminatedConverter = (
+function discriminatedConverter(
   type: UnionNode,
   converters: readonly Converter[],
   context: CompileContext,
-): ((value: Record<string, unknown>, notes: Note[]) => unknown) | undefined => {
+): ((value: Record<string, unknown>, notes: Note[]) => unknown) | undefined {
   const discriminator = findDiscriminator(
     type.members.map((member) => asObject(member, context.definitions)),
   );
@@ -146,4 +144,4 @@ const discriminatedConverter = (
     prefixNotes(notes, start, propertyStep(name));
     return INVALID;
   };
-};
+}

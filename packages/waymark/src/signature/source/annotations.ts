@@ -40,11 +40,11 @@ export interface ArgumentNames {
 }
 
 /** Reads an annotation; what cannot be read in it has a stand-in where a schema judges it. */
-export const readAnnotation = (
+export function readAnnotation(
   annotation: TSType,
   names: ArgumentNames,
   context: ParameterContext,
-): TypeNode => {
+): TypeNode {
   const { types, scope, onUnreadable } = context;
   return reading(
     () => types.read(annotation, scope),
@@ -55,14 +55,14 @@ export const readAnnotation = (
       );
     },
   );
-};
+}
 
 /** One property that cannot be read says nothing against the others: each is asked for by its own name. */
-const readEach = (
+function readEach(
   annotation: TSType,
   names: ArgumentNames,
   { types, scope, onUnreadable }: ParameterContext,
-): TypeNode | undefined => {
+): TypeNode | undefined {
   const shape = reading(
     () => types.shape(annotation, scope),
     () => undefined,
@@ -73,19 +73,19 @@ const readEach = (
     return [name, { ...property, read }] as const;
   });
   return readShape({ ...shape, properties: new Map(properties) });
-};
+}
 
-const reading = <Result>(read: () => Result, onUnreadable: (error: SignatureError) => Result): Result => {
+function reading<Result>(read: () => Result, onUnreadable: (error: SignatureError) => Result): Result {
   try {
     return read();
   } catch (error) {
     if (error instanceof SignatureError && error.code === "UNREADABLE_TYPE") return onUnreadable(error);
     throw error;
   }
-};
+}
 
 /** The type that a default has. */
-export const defaultType = (fallback: Expression, name: string, context: ParameterContext): TypeNode => {
+export function defaultType(fallback: Expression, name: string, context: ParameterContext): TypeNode {
   const { types, scope, onUnreadable } = context;
   // an empty object says nothing of its names
   if (fallback.type === "ObjectExpression" && fallback.properties.length === 0) {
@@ -102,20 +102,23 @@ export const defaultType = (fallback: Expression, name: string, context: Paramet
     scope.module.source.location(fallback.start),
   );
   return onUnreadable(error, [[name]], text);
-};
+}
 
 /** Adds the refinements of a parameter's tag and comment. */
-export const refined = (
+export function refined(
   type: TypeNode,
   doc: { readonly refinements: readonly RefinementTag[] },
   tag: ParameterTag | undefined,
   { types, scope }: ParameterContext,
-): TypeNode => types.refine(type, [...(tag?.refinements ?? []), ...doc.refinements], scope.module);
+): TypeNode {
+  return types.refine(type, [...(tag?.refinements ?? []), ...doc.refinements], scope.module);
+}
 
-export const defaultOf = (fallback: Expression | undefined): { readonly default?: JsonLiteral } => {
+export function defaultOf(fallback: Expression | undefined): { readonly default?: JsonLiteral } {
   const value = fallback && jsonLiteral(fallback);
   return value === undefined ? {} : { default: value };
-};
+}
 
-export const describedBy = (description: string | undefined): { readonly description?: string } =>
-  description ? { description } : {};
+export function describedBy(description: string | undefined): { readonly description?: string } {
+  return description ? { description } : {};
+}

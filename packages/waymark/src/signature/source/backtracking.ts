@@ -15,16 +15,16 @@ const verdicts = new Map<string, boolean>();
  * Whether V8's backtracking may take time that grows faster than the text. Errs on the side of yes. The detector is
  * loaded for the first pattern, because most sources have none.
  */
-export const mayBacktrackWithoutBound = (pattern: string): boolean => {
+export function mayBacktrackWithoutBound(pattern: string): boolean {
   let verdict = verdicts.get(pattern);
   if (verdict === undefined) {
     verdict = !isSafe(pattern);
     verdicts.set(pattern, verdict);
   }
   return verdict;
-};
+}
 
-const isSafe = (pattern: string): boolean => {
+function isSafe(pattern: string): boolean {
   const { isSafePattern } = require("redos-detector") as typeof Detector;
   try {
     return isSafePattern(withoutGroupNames(pattern), { ...LIMITS, unicode: true }).safe;
@@ -32,10 +32,11 @@ const isSafe = (pattern: string): boolean => {
     // the detector does not support this syntax
     return false;
   }
-};
+}
 
 /** Group names do not affect matching, and the detector does not support them. */
-const withoutGroupNames = (pattern: string): string =>
-  pattern.replace(/\\.|\[(?:\\.|[^\]\\])*\]|\(\?<(?![=!])[^>]+>/gs, (part) =>
+function withoutGroupNames(pattern: string): string {
+  return pattern.replace(/\\.|\[(?:\\.|[^\]\\])*\]|\(\?<(?![=!])[^>]+>/gs, (part) =>
     part.startsWith("(?<") ? "(" : part,
   );
+}

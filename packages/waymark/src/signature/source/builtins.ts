@@ -27,7 +27,7 @@ const NO_DATA: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** What TypeScript's own library has under a name, where a request can carry it. */
-export const builtinType = (reader: TypeReader, node: TypeReference, scope: Scope): TypeNode => {
+export function builtinType(reader: TypeReader, node: TypeReference, scope: Scope): TypeNode {
   if (node.type === "TSImportType") return reader.fail(node, scope, "its module exports no such type");
   const name = namePath(node.typeName).join(".");
   const [first, second] = node.typeArguments?.params ?? [];
@@ -57,14 +57,14 @@ export const builtinType = (reader: TypeReader, node: TypeReference, scope: Scop
   }
   const known = NO_DATA.get(name);
   return reader.fail(node, scope, known ?? "no such type is declared here, imported, or built in");
-};
+}
 
 /** What operators see of it. */
-export const builtinShape = (
+export function builtinShape(
   reader: TypeReader,
   node: TypeReference,
   scope: Scope,
-): shapes.Shape | undefined => {
+): shapes.Shape | undefined {
   if (node.type === "TSImportType") return undefined;
   const name = namePath(node.typeName).join(".");
   const [first, second] = node.typeArguments?.params ?? [];
@@ -90,7 +90,8 @@ export const builtinShape = (
   const names = literalNames(reader.read(second, scope));
   if (!names) return reader.fail(second, scope, "its names are not literals");
   return name === "Pick" ? shapes.pick(shape, names) : shapes.omit(shape, names);
-};
+}
 
-const membersOf = (type: TypeNode): readonly TypeNode[] =>
-  type.kind === "union" ? type.members : type.kind === "never" ? [] : [type];
+function membersOf(type: TypeNode): readonly TypeNode[] {
+  return type.kind === "union" ? type.members : type.kind === "never" ? [] : [type];
+}

@@ -4,11 +4,11 @@ import type { TypeReader } from "./type-reader.ts";
 import { primitiveValue, type ValueContext, valueType } from "./values.ts";
 
 /** The type of a constant, `a.b` too; nothing for a value that is not written out. */
-export const constantType = (
+export function constantType(
   reader: TypeReader,
   path: readonly string[],
   scope: Scope,
-): TypeNode | undefined => {
+): TypeNode | undefined {
   for (let own = path.length; own > 0; own--) {
     const found = reader.modules.findValue(path.slice(0, own), scope);
     if (found?.kind !== "declaration") continue;
@@ -30,12 +30,12 @@ export const constantType = (
       );
   }
   return undefined;
-};
+}
 
 /** How the values in a scope find their constants and types. */
-export const valueContext = (reader: TypeReader, scope: Scope): ValueContext => {
+export function valueContext(reader: TypeReader, scope: Scope): ValueContext {
   return {
     constant: (path) => constantType(reader, path, scope),
     annotation: (node) => reader.read(node, scope),
   };
-};
+}

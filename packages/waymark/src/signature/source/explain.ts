@@ -19,7 +19,7 @@ export interface ModuleFault {
  * `accessor`, namespaces, imports that lack `type`, plain syntax errors; in the order of the text.
  * For the message of a start that failed, where Node names neither line nor remedy.
  */
-export const explainModuleError = (path: string, text: string): ModuleFault[] => {
+export function explainModuleError(path: string, text: string): ModuleFault[] {
   let module: SourceModule;
   try {
     module = new ParsedModule(new SourceText(path, text));
@@ -39,11 +39,11 @@ export const explainModuleError = (path: string, text: string): ModuleFault[] =>
   return faults.sort(
     (one, other) => one.location.line - other.location.line || one.location.column - other.location.column,
   );
-};
+}
 
 type Report = (node: Node, message: string) => void;
 
-const visit = (node: Node, report: Report): void => {
+function visit(node: Node, report: Report): void {
   const message = explain(node);
   if (message) report(node, message);
   // what is only declared is erased whole
@@ -52,9 +52,9 @@ const visit = (node: Node, report: Report): void => {
     const child = (node as unknown as Record<string, Node | null | (Node | null)[]>)[key];
     for (const one of Array.isArray(child) ? child : [child]) if (one) visit(one, report);
   }
-};
+}
 
-const explain = (node: Node): string | undefined => {
+function explain(node: Node): string | undefined {
   switch (node.type) {
     case "TSEnumDeclaration":
       if (node.declare) return undefined;
@@ -77,22 +77,22 @@ const explain = (node: Node): string | undefined => {
     default:
       return undefined;
   }
-};
+}
 
 const ERASED = new Set(["TSInterfaceDeclaration", "TSTypeAliasDeclaration", "TSModuleDeclaration"]);
 
 /** A namespace of nothing but types is erased. */
-const hasValues = (node: Extract<Node, { type: "TSModuleDeclaration" }>): boolean => {
+function hasValues(node: Extract<Node, { type: "TSModuleDeclaration" }>): boolean {
   if (!node.body) return false;
   return node.body.body.some((statement) => {
     const own = statement.type === "ExportNamedDeclaration" ? statement.declaration : statement;
     if (own?.type === "TSModuleDeclaration") return hasValues(own);
     return own !== null && !ERASED.has(own.type);
   });
-};
+}
 
 /** Imports and re-exports of what the other module has only as a type: nothing of it is left when Node links them. */
-const findTypeImports = (module: SourceModule, report: Report): void => {
+function findTypeImports(module: SourceModule, report: Report): void {
   const modules = new SourceModules();
   const isOnlyType = (specifier: string, name: string): boolean => {
     try {
@@ -128,12 +128,12 @@ const findTypeImports = (module: SourceModule, report: Report): void => {
       }
     }
   }
-};
+}
 
-const importedName = (
+function importedName(
   specifier: ImportSpecifier | { readonly type: "ImportDefaultSpecifier" | "ImportNamespaceSpecifier" },
-): string | undefined => {
+): string | undefined {
   if (specifier.type === "ImportDefaultSpecifier") return "default";
   if (specifier.type !== "ImportSpecifier" || specifier.importKind === "type") return undefined;
   return "name" in specifier.imported ? specifier.imported.name : specifier.imported.value;
-};
+}

@@ -11,7 +11,7 @@ export interface FunctionPosition {
  * Finds where functions stand, in their order: V8 tells script, line and column of each. No answer for a bound or
  * native function.
  */
-export const locateFunctions = (functions: readonly object[]): (FunctionPosition | undefined)[] => {
+export function locateFunctions(functions: readonly object[]): (FunctionPosition | undefined)[] {
   if (functions.length === 0) return [];
   return Inspector.use((inspector) => {
     const positions = inspector.positions(functions);
@@ -21,12 +21,12 @@ export const locateFunctions = (functions: readonly object[]): (FunctionPosition
       : inspector.urlsOfAllScripts();
     return positions.map((position) => position && withUrl(position, urls));
   });
-};
+}
 
-const withUrl = (
+function withUrl(
   { scriptId, line, column }: ScriptPosition,
   urls: ReadonlyMap<string, string>,
-): FunctionPosition | undefined => {
+): FunctionPosition | undefined {
   const url = urls.get(scriptId);
   return url === undefined ? undefined : { url, line, column };
-};
+}

@@ -30,16 +30,16 @@ const BLOCK_TAG = /(?<=^|\n)[ \t]*@([a-zA-Z]+)\b/g;
 const PARAMETER = /^[ \t]*(?:\{[^}\n]*\}[ \t]*)?\[?([\w$.]+)(?:[ \t]*=[^\]\n]*)?\]?[ \t]*(?:-[ \t]+)?/;
 
 /** The JSDoc comment right before an offset, with nothing but modifiers in between. */
-export const readDocComment = (module: SourceModule, offset: number): DocComment => {
+export function readDocComment(module: SourceModule, offset: number): DocComment {
   const comment = commentBefore(module.comments, offset);
   if (!comment?.value.startsWith("*") || comment.type !== "Block") return NOTHING;
   const between = module.source.text.slice(comment.end, offset);
   if (!/^\s*(?:(?:export|default|declare|static|abstract|async|override|public)\s+)*$/.test(between))
     return NOTHING;
   return parseDocComment(comment.value.slice(1), comment.start + 3);
-};
+}
 
-const commentBefore = (comments: readonly Comment[], offset: number): Comment | undefined => {
+function commentBefore(comments: readonly Comment[], offset: number): Comment | undefined {
   let low = 0;
   let high = comments.length;
   while (low < high) {
@@ -48,10 +48,10 @@ const commentBefore = (comments: readonly Comment[], offset: number): Comment | 
     else high = middle;
   }
   return comments[low - 1];
-};
+}
 
 /** `text` is what stands between the comment's marks; `start` is where it begins in the file. */
-const parseDocComment = (text: string, start: number): DocComment => {
+function parseDocComment(text: string, start: number): DocComment {
   // stars at the beginning of lines become spaces, so that offsets stay true
   const plain = text.replace(/(^|\n)([ \t]*)\*/g, "$1$2 ");
   const tags = [...plain.matchAll(BLOCK_TAG)];
@@ -82,11 +82,11 @@ const parseDocComment = (text: string, start: number): DocComment => {
     refinements,
     parameters,
   };
-};
+}
 
 /** A tag's text ends at the next tag or with its line. */
-const readRefinements = (text: string, start: number): RefinementTag[] =>
-  [...text.matchAll(REFINEMENT)].map((match) => {
+function readRefinements(text: string, start: number): RefinementTag[] {
+  return [...text.matchAll(REFINEMENT)].map((match) => {
     const rest = text.slice(match.index + match[0].length);
     // a pattern may start with `@`; a tag without a value ends at once
     const next = match[1] === "integer" ? /\n|(?:^|\s)@[a-zA-Z]+\b/ : /\n|\s@[a-zA-Z]+\b/;
@@ -97,9 +97,10 @@ const readRefinements = (text: string, start: number): RefinementTag[] =>
       offset: start + match.index,
     };
   });
+}
 
 /** The text for people: up to the first refinement, its lines joined, its paragraphs kept. */
-const prose = (text: string): string => {
+function prose(text: string): string {
   const [first] = text.matchAll(REFINEMENT);
   return text
     .slice(0, first?.index)
@@ -107,4 +108,4 @@ const prose = (text: string): string => {
     .map((paragraph) => paragraph.trim().replace(/\s*\n\s*/g, "\n"))
     .filter((paragraph) => paragraph !== "")
     .join("\n\n");
-};
+}

@@ -8,21 +8,23 @@ import type { TypeReader } from "./type-reader.ts";
 import { propertyName } from "./values.ts";
 
 /** A part of a shape, read when it is asked for. */
-export const readLater = (
+export function readLater(
   reader: TypeReader,
   node: TSType,
   scope: Scope,
-): Pick<shapes.ShapeProperty, "read" | "shape"> => ({
-  read: () => reader.read(node, scope),
-  shape: () => reader.shape(node, scope),
-});
+): Pick<shapes.ShapeProperty, "read" | "shape"> {
+  return {
+    read: () => reader.read(node, scope),
+    shape: () => reader.shape(node, scope),
+  };
+}
 
 /** What is written between the braces of a type literal or an interface. */
-export const membersShape = (
+export function membersShape(
   reader: TypeReader,
   members: readonly TSSignature[],
   scope: Scope,
-): shapes.Shape => {
+): shapes.Shape {
   const properties = new Map<string, shapes.ShapeProperty>();
   let index: shapes.Shape["index"];
   for (const member of members) {
@@ -46,10 +48,10 @@ export const membersShape = (
     });
   }
   return { properties, ...(index && { index }) };
-};
+}
 
 /** `{ [K in Keys]: T }`: one property for each name, or an index where the names are open. */
-export const mappedShape = (reader: TypeReader, node: TSMappedType, scope: Scope): shapes.Shape => {
+export function mappedShape(reader: TypeReader, node: TSMappedType, scope: Scope): shapes.Shape {
   const value = node.typeAnnotation;
   if (!value || node.nameType) return reader.fail(node, scope);
   const keys = reader.read(node.constraint, scope);
@@ -80,4 +82,4 @@ export const mappedShape = (reader: TypeReader, node: TSMappedType, scope: Scope
       }),
     ),
   };
-};
+}

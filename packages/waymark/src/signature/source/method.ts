@@ -23,12 +23,12 @@ export interface MethodOptions {
  *
  * @throws SignatureError at what cannot be read
  */
-export const readMethod = (
+export function readMethod(
   verb: string,
   source: FunctionSource,
   modules: SourceModules,
   options: MethodOptions,
-): MethodSignature => {
+): MethodSignature {
   try {
     return read(verb, source, modules, options);
   } catch (error) {
@@ -37,14 +37,14 @@ export const readMethod = (
     const location = source.scope.module.source.location((source.member ?? source.node).start);
     throw new SignatureError("UNREADABLE_TYPE", "the types of this method go round in circles", location);
   }
-};
+}
 
-const read = (
+function read(
   verb: string,
   { node, scope, member }: FunctionSource,
   modules: SourceModules,
   { unreadableTypes, schemaNames, warn }: MethodOptions,
-): MethodSignature => {
+): MethodSignature {
   const types = new SourceTypeReader(modules, scope);
   const start = (member ?? node).start;
   const doc = readDocComment(scope.module, start);
@@ -72,12 +72,12 @@ const read = (
     location: scope.module.source.location(start),
     definitions: types.definitions,
   };
-};
+}
 
-const checkPattern = ({ text, location }: WrittenPattern, warn: MethodOptions["warn"]): void => {
+function checkPattern({ text, location }: WrittenPattern, warn: MethodOptions["warn"]): void {
   if (!mayBacktrackWithoutBound(text)) return;
   const { file, line, column } = location;
   warn(
     `${file}:${line}:${column}: @pattern ${text} may backtrack without bound, so that one request occupies the process. Write it so that no text matches in two ways (\`^a+$\` instead of \`^(a+)+$\`), begin it with ^, or check the value in the method.`,
   );
-};
+}

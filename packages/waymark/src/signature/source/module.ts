@@ -223,30 +223,34 @@ export class ParsedModule implements SourceModule {
   }
 }
 
-const importOf = (specifier: string, name: string, start: number): ImportedName => ({
-  kind: "import",
-  specifier,
-  name,
-  start,
-});
+function importOf(specifier: string, name: string, start: number): ImportedName {
+  return {
+    kind: "import",
+    specifier,
+    name,
+    start,
+  };
+}
 
 /** A name between modules may be a string. */
-const moduleName = (node: {
+function moduleName(node: {
   readonly type: string;
   readonly name?: string;
   readonly value?: unknown;
-}): string => node.name ?? String(node.value);
+}): string {
+  return node.name ?? String(node.value);
+}
 
-const declaredNames = (declaration: Node | null): string[] => {
+function declaredNames(declaration: Node | null): string[] {
   if (!declaration) return [];
   if (declaration.type === "VariableDeclaration") {
     return declaration.declarations.flatMap(({ id }) => (id.type === "Identifier" ? [id.name] : []));
   }
   const id = "id" in declaration ? declaration.id : undefined;
   return id && typeof id === "object" && "name" in id ? [id.name as string] : [];
-};
+}
 
-const defaultName = ({ declaration }: ExportDefaultDeclaration): string | undefined => {
+function defaultName({ declaration }: ExportDefaultDeclaration): string | undefined {
   if (declaration.type === "Identifier") return declaration.name;
   return "id" in declaration && declaration.id ? (declaration.id as { name: string }).name : undefined;
-};
+}

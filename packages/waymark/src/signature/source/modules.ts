@@ -142,5 +142,6 @@ export class SourceModules {
 
 type Lookup<Declaration> = (scope: Scope, name: string) => Declaration | ImportedName | undefined;
 
-const isImport = (declaration: { readonly kind: string }): declaration is ImportedName =>
-  declaration.kind === "import";
+function isImport(declaration: { readonly kind: string }): declaration is ImportedName {
+  return declaration.kind === "import";
+}

@@ -10,7 +10,7 @@ import * as shapes from "./shapes.ts";
 import type { TypeReader } from "./type-reader.ts";
 
 /** A type by its name: declared, imported or built in. */
-export const referenceType = (reader: TypeReader, node: TypeReference, scope: Scope): TypeNode => {
+export function referenceType(reader: TypeReader, node: TypeReference, scope: Scope): TypeNode {
   const declaration = findDeclaration(reader, node, scope);
   if (!declaration) return builtinType(reader, node, scope);
   switch (declaration.kind) {
@@ -51,14 +51,14 @@ export const referenceType = (reader: TypeReader, node: TypeReference, scope: Sc
         `it is ${declaration.what}; a request carries plain data, so write an interface or a type`,
       );
   }
-};
+}
 
 /** What operators see of it. */
-export const referenceShape = (
+export function referenceShape(
   reader: TypeReader,
   node: TypeReference,
   scope: Scope,
-): shapes.Shape | undefined => {
+): shapes.Shape | undefined {
   const declaration = findDeclaration(reader, node, scope);
   if (!declaration) return builtinShape(reader, node, scope);
   switch (declaration.kind) {
@@ -81,15 +81,15 @@ export const referenceShape = (
     default:
       return undefined;
   }
-};
+}
 
-const interfaceShapes = (
+function interfaceShapes(
   reader: TypeReader,
   node: TSInterfaceDeclaration,
   outer: Scope,
   reference: TypeReference,
   scope: Scope,
-): shapes.Shape[] => {
+): shapes.Shape[] {
   const inner = instantiate(reader, node.typeParameters, outer, reference, scope);
   const bases = node.extends.map(({ expression, typeArguments, start, end }) => {
     const typeName = typeNameOf(expression);
@@ -98,17 +98,18 @@ const interfaceShapes = (
     return reader.shape(type, inner) ?? reader.fail(type, inner, "it is no object type");
   });
   return [...bases, membersShape(reader, node.body.body, inner)];
-};
+}
 
 /** The grammar has expressions behind `extends`, of which only dotted names can be types. */
-const typeNameOf = (node: Expression): TSTypeName | undefined => {
+function typeNameOf(node: Expression): TSTypeName | undefined {
   if (node.type === "Identifier") return node;
   if (node.type !== "MemberExpression" || node.computed || node.property.type !== "Identifier")
     return undefined;
   const left = typeNameOf(node.object as Expression);
   const { start, end, property: right } = node;
   return left && { type: "TSQualifiedName", left, right, start, end };
-};
+}
 
-const describe = (type: TypeNode, name: string, { description }: DocComment): TypeNode =>
-  type.kind === "object" && !type.name ? { ...type, name, ...(description && { description }) } : type;
+function describe(type: TypeNode, name: string, { description }: DocComment): TypeNode {
+  return type.kind === "object" && !type.name ? { ...type, name, ...(description && { description }) } : type;
+}

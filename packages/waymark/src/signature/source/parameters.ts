@@ -20,13 +20,13 @@ import { readPattern, withTags } from "./patterns.ts";
  *
  * @throws SignatureError at what cannot be read
  */
-export const readParameters = (nodes: readonly ParamPattern[], context: ParameterContext): Parameter[] => {
+export function readParameters(nodes: readonly ParamPattern[], context: ParameterContext): Parameter[] {
   const formals = nodes.map(takeApart).filter(({ pattern }) => !isThis(pattern));
   const last = formals.findLastIndex((formal) => !formal.isRest);
   return formals.map((formal, index) => readParameter(formal, index === last, context));
-};
+}
 
-const takeApart = (node: ParamPattern): Formal => {
+function takeApart(node: ParamPattern): Formal {
   const { start } = node;
   if (node.type === "RestElement") {
     const annotation = node.typeAnnotation?.typeAnnotation ?? annotationOf(node.argument);
@@ -38,14 +38,15 @@ const takeApart = (node: ParamPattern): Formal => {
   const fallback = own.type === "AssignmentPattern" ? own.right : undefined;
   const optional = fallback !== undefined || (pattern as { optional?: boolean }).optional === true;
   return { pattern, annotation: annotationOf(pattern), default: fallback, optional, start, isRest: false };
-};
+}
 
-const annotationOf = (pattern: BindingPattern): TSType | undefined =>
-  "typeAnnotation" in pattern ? (pattern.typeAnnotation?.typeAnnotation ?? undefined) : undefined;
+function annotationOf(pattern: BindingPattern): TSType | undefined {
+  return "typeAnnotation" in pattern ? (pattern.typeAnnotation?.typeAnnotation ?? undefined) : undefined;
+}
 
 const isThis = (pattern: BindingPattern): boolean => pattern.type === "Identifier" && pattern.name === "this";
 
-const readParameter = (formal: Formal, isLast: boolean, context: ParameterContext): Parameter => {
+function readParameter(formal: Formal, isLast: boolean, context: ParameterContext): Parameter {
   const { pattern, start } = formal;
   const location = context.scope.module.source.location(start);
   if (formal.isRest) return readRest(formal, context);
@@ -72,16 +73,16 @@ const readParameter = (formal: Formal, isLast: boolean, context: ParameterContex
     ...describedBy(tag?.description || doc.description),
     location,
   };
-};
+}
 
 /** The type of a parameter by its annotation, else by its default. */
-const writtenType = (formal: Formal, name: string, context: ParameterContext): TypeNode => {
+function writtenType(formal: Formal, name: string, context: ParameterContext): TypeNode {
   const { annotation, default: fallback } = formal;
   if (annotation) return readAnnotation(annotation, { own: name }, context);
   return fallback ? defaultType(fallback, name, context) : { kind: "untyped" };
-};
+}
 
-const takesKeywords = (type: TypeNode, { types }: ParameterContext): boolean => {
+function takesKeywords(type: TypeNode, { types }: ParameterContext): boolean {
   if (type.kind === "union") {
     const members = type.members.filter((member) => member.kind !== "null");
     return (
@@ -89,9 +90,9 @@ const takesKeywords = (type: TypeNode, { types }: ParameterContext): boolean => 
     );
   }
   return keywordShapes(type, types.definitions).length > 0;
-};
+}
 
-const readRest = (formal: Formal, context: ParameterContext): Parameter => {
+function readRest(formal: Formal, context: ParameterContext): Parameter {
   const { pattern, start } = formal;
   const location = context.scope.module.source.location(start);
   if (pattern.type !== "Identifier") {
@@ -124,4 +125,4 @@ const readRest = (formal: Formal, context: ParameterContext): Parameter => {
     ...describedBy(tag?.description || doc.description),
     location,
   };
-};
+}

@@ -23,7 +23,7 @@ import type { DocComment, ParameterTag } from "./jsdoc.ts";
 import { propertyName } from "./values.ts";
 
 /** A destructuring pattern: its names, with the types that its annotation gives them. */
-export const readPattern = (pattern: ObjectPattern, formal: Formal, context: ParameterContext): Parameter => {
+export function readPattern(pattern: ObjectPattern, formal: Formal, context: ParameterContext): Parameter {
   const parts = pattern.properties.map((property) =>
     property.type === "Property" ? (propertyName(property) ?? "") : "...",
   );
@@ -38,13 +38,13 @@ export const readPattern = (pattern: ObjectPattern, formal: Formal, context: Par
     ...defaultOf(formal.default),
     location: context.scope.module.source.location(formal.start),
   };
-};
+}
 
 /**
  * The annotation's type, with the defaults of the pattern. A rest element holds the remaining names of the type; it does
  * not open a closed type.
  */
-const mergeTypes = (type: TypeNode, pattern: ObjectPattern, context: ParameterContext): TypeNode => {
+function mergeTypes(type: TypeNode, pattern: ObjectPattern, context: ParameterContext): TypeNode {
   if (type.kind === "unreadable" || type.kind === "unknown") {
     return untypedObject(pattern, context);
   }
@@ -64,12 +64,13 @@ const mergeTypes = (type: TypeNode, pattern: ObjectPattern, context: ParameterCo
     );
   }
   return shapes.length === 1 ? map(shapes[0]!) : { kind: "union", members: shapes.map(map) };
-};
+}
 
-const hasRest = (pattern: ObjectPattern): boolean =>
-  pattern.properties.some(({ type }) => type === "RestElement");
+function hasRest(pattern: ObjectPattern): boolean {
+  return pattern.properties.some(({ type }) => type === "RestElement");
+}
 
-const defaultIn = (pattern: ObjectPattern, name: string): Expression | undefined => {
+function defaultIn(pattern: ObjectPattern, name: string): Expression | undefined {
   for (const property of pattern.properties) {
     if (
       property.type === "Property" &&
@@ -80,10 +81,10 @@ const defaultIn = (pattern: ObjectPattern, name: string): Expression | undefined
     }
   }
   return undefined;
-};
+}
 
 /** A pattern without a type: a name without a default is required, and a rest element takes any other name. */
-const untypedObject = (pattern: ObjectPattern, context: ParameterContext): ObjectNode => {
+function untypedObject(pattern: ObjectPattern, context: ParameterContext): ObjectNode {
   const properties: PropertyNode[] = [];
   for (const property of pattern.properties) {
     if (property.type !== "Property") continue;
@@ -100,13 +101,13 @@ const untypedObject = (pattern: ObjectPattern, context: ParameterContext): Objec
     properties.push({ name, type, optional: fallback !== undefined, ...defaultOf(fallback) });
   }
   return { kind: "object", properties, ...(hasRest(pattern) && { index: { kind: "untyped" } }) };
-};
+}
 
 /**
  * Puts `@param lang ...` and `@param options.lang ...` on the keyword arguments that they name; the
  * former where the object has no name of its own.
  */
-export const withTags = (type: TypeNode, name: string | undefined, context: ParameterContext): TypeNode => {
+export function withTags(type: TypeNode, name: string | undefined, context: ParameterContext): TypeNode {
   if (type.kind === "union") {
     return { ...type, members: type.members.map((member) => withTags(member, name, context)) };
   }
@@ -121,14 +122,14 @@ export const withTags = (type: TypeNode, name: string | undefined, context: Para
     };
   });
   return { ...type, properties };
-};
+}
 
-const tagOf = (
+function tagOf(
   { parameters }: DocComment,
   owner: string | undefined,
   property: string,
-): ParameterTag | undefined => {
+): ParameterTag | undefined {
   if (owner !== undefined) return parameters.get(`${owner}.${property}`);
   for (const [path, tag] of parameters) if (path.endsWith(`.${property}`)) return tag;
   return parameters.get(property);
-};
+}

@@ -35,10 +35,10 @@ export interface ReadOptions {
  *
  * @throws SignatureError for the first fault, with file, line, column and what to write instead
  */
-export const readSignatures = (
+export function readSignatures(
   requests: readonly SignatureRequest[],
   options: ReadOptions = {},
-): MethodSignature[] => {
+): MethodSignature[] {
   const modules = new SourceModules();
   const methods = requests.map(findMethod);
   const classes = withBases([
@@ -56,19 +56,19 @@ export const readSignatures = (
     const method = findSource(request, located[index], modules);
     return readMethod(request.verb, method, modules, methodOptions(request, { ...options, warn }));
   });
-};
+}
 
-const methodOptions = ({ controller, verb }: SignatureRequest, options: ReadOptions): MethodOptions => {
+function methodOptions({ controller, verb }: SignatureRequest, options: ReadOptions): MethodOptions {
   const { schema } = controller as { readonly schema?: Readonly<Record<string, object | undefined>> };
   return {
     unreadableTypes: options.unreadableTypes ?? "error",
     schemaNames: new Set(Object.keys(schema?.[verb] ?? {})),
     warn: options.warn ?? (() => {}),
   };
-};
+}
 
 /** The function that answers a verb, looked up without running any getter. */
-const findMethod = ({ controller, verb }: SignatureRequest): object => {
+function findMethod({ controller, verb }: SignatureRequest): object {
   let target: object | null = controller.prototype as object;
   while (target) {
     const descriptor = Object.getOwnPropertyDescriptor(target, verb);
@@ -79,10 +79,10 @@ const findMethod = ({ controller, verb }: SignatureRequest): object => {
     target = Object.getPrototypeOf(target) as object | null;
   }
   throw new SignatureError("UNREADABLE_SOURCE", `${controller.name} has no method ${verb}`);
-};
+}
 
 /** The classes and all that they derive from, each once. */
-const withBases = (classes: readonly ControllerClass[]): object[] => {
+function withBases(classes: readonly ControllerClass[]): object[] {
   const found = new Set<object>();
   for (const one of classes) {
     for (
@@ -94,20 +94,20 @@ const withBases = (classes: readonly ControllerClass[]): object[] => {
     }
   }
   return [...found];
-};
+}
 
-const checkClass = (position: FunctionPosition | undefined, modules: SourceModules): void => {
+function checkClass(position: FunctionPosition | undefined, modules: SourceModules): void {
   if (!position?.url.startsWith("file:")) return;
   const module = modules.read(fileURLToPath(position.url));
   const source = module.classes.get(module.source.offset(position.line, position.column));
   if (source) checkVerbMembers(source);
-};
+}
 
-const findSource = (
+function findSource(
   { controller, verb }: SignatureRequest,
   position: FunctionPosition | undefined,
   modules: SourceModules,
-): FunctionSource => {
+): FunctionSource {
   const name = `${controller.name || "a class without a name"}.${verb}`;
   if (!position?.url.startsWith("file:")) {
     const reason = position
@@ -135,6 +135,6 @@ const findSource = (
     );
   }
   return method;
-};
+}
 
 const MANIFEST = "Run the sources as they are, or build a manifest with `waymark build`.";

@@ -5,16 +5,16 @@ import type { Refinements, ScalarNode, TypeNode } from "../model/signature.ts";
 export type RefineResult = { readonly type: TypeNode } | { readonly problem: string };
 
 /** Adds one refinement, as written in JSDoc, to a type: to the parts of a union that it fits. */
-export const refineType = (type: TypeNode, key: keyof Refinements, text: string): RefineResult => {
+export function refineType(type: TypeNode, key: keyof Refinements, text: string): RefineResult {
   const value = parseValue(key, text);
   if (typeof value === "object") return value;
   const refined = apply(type, key, value);
   return refined ? { type: refined } : { problem: `does not go with this type${hint(key, value)}` };
-};
+}
 
 type RefinementValue = string | number | true;
 
-const parseValue = (key: keyof Refinements, text: string): RefinementValue | { readonly problem: string } => {
+function parseValue(key: keyof Refinements, text: string): RefinementValue | { readonly problem: string } {
   if (key === "integer") return text === "" || { problem: `takes no value, not "${text}"` };
   if (key === "pattern") {
     try {
@@ -34,12 +34,13 @@ const parseValue = (key: keyof Refinements, text: string): RefinementValue | { r
   if (isLength && !(Number.isInteger(value) && value >= 0))
     return { problem: `needs a length, not "${text}"` };
   return value;
-};
+}
 
-const hint = (key: keyof Refinements, value: RefinementValue): string =>
-  key === "format" ? ` ("${value}" is a format of ${FORMATS.get(String(value))!.applies}s)` : "";
+function hint(key: keyof Refinements, value: RefinementValue): string {
+  return key === "format" ? ` ("${value}" is a format of ${FORMATS.get(String(value))!.applies}s)` : "";
+}
 
-const apply = (type: TypeNode, key: keyof Refinements, value: RefinementValue): TypeNode | undefined => {
+function apply(type: TypeNode, key: keyof Refinements, value: RefinementValue): TypeNode | undefined {
   switch (type.kind) {
     case "union": {
       const members = type.members.map((member) => apply(member, key, value));
@@ -59,9 +60,9 @@ const apply = (type: TypeNode, key: keyof Refinements, value: RefinementValue): 
     default:
       return undefined;
   }
-};
+}
 
-const fits = (kind: ScalarNode["kind"], key: keyof Refinements, value: RefinementValue): boolean => {
+function fits(kind: ScalarNode["kind"], key: keyof Refinements, value: RefinementValue): boolean {
   if (key === "format") {
     if (kind === "date") return value === "date" || value === "date-time";
     return FORMATS.get(String(value))!.applies === (kind === "string" ? "string" : "number");
@@ -69,10 +70,12 @@ const fits = (kind: ScalarNode["kind"], key: keyof Refinements, value: Refinemen
   if (key === "minimum" || key === "maximum" || key === "integer")
     return kind === "number" || kind === "bigint";
   return kind === "string";
-};
+}
 
-const withRefinement = <Node extends { readonly refinements?: Refinements }>(
+function withRefinement<Node extends { readonly refinements?: Refinements }>(
   node: Node,
   key: keyof Refinements,
   value: RefinementValue,
-): Node => ({ ...node, refinements: { ...node.refinements, [key]: value } });
+): Node {
+  return { ...node, refinements: { ...node.refinements, [key]: value } };
+}

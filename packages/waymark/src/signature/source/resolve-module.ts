@@ -21,16 +21,16 @@ const CONDITIONS = {
  * packages and workspace links through their `exports`. Nothing when no file is there, or for a
  * module of Node itself. A type import may leave the extension out, as Node never loads it.
  */
-export const resolveModule = (specifier: string, importer: string): string | undefined => {
+export function resolveModule(specifier: string, importer: string): string | undefined {
   if (specifier.startsWith("node:")) return undefined;
   if (specifier.startsWith("file:")) return findSource(fileURLToPath(specifier));
   if (/^\.{0,2}\//.test(specifier) || specifier === "." || specifier === "..") {
     return findSource(resolve(dirname(importer), specifier));
   }
   return specifier.startsWith("#") ? resolveImport(specifier, importer) : resolvePackage(specifier, importer);
-};
+}
 
-const findSource = (path: string): string | undefined => {
+function findSource(path: string): string | undefined {
   const candidates = [
     ...SOURCE_EXTENSIONS.flatMap(([written, sources]) =>
       path.endsWith(written) ? sources.map((source) => path.slice(0, -written.length) + source) : [],
@@ -40,9 +40,9 @@ const findSource = (path: string): string | undefined => {
   ];
   const found = candidates.find((candidate) => statSync(candidate, { throwIfNoEntry: false })?.isFile());
   return found && realpathSync(found);
-};
+}
 
-const resolveImport = (specifier: string, importer: string): string | undefined => {
+function resolveImport(specifier: string, importer: string): string | undefined {
   const root = ascend(dirname(importer), (folder) => existsSync(join(folder, "package.json")));
   if (!root) return undefined;
   const target = firstTarget(() => packageImports(readPackage(root), specifier, CONDITIONS));
@@ -50,9 +50,9 @@ const resolveImport = (specifier: string, importer: string): string | undefined 
   return target.startsWith(".")
     ? findSource(join(root, target))
     : resolvePackage(target, join(root, "package.json"));
-};
+}
 
-const resolvePackage = (specifier: string, importer: string): string | undefined => {
+function resolvePackage(specifier: string, importer: string): string | undefined {
   const [name] = /^(?:@[^/]+\/)?[^/]+/.exec(specifier) ?? [""];
   const holder = ascend(dirname(importer), (folder) =>
     existsSync(join(folder, "node_modules", name, "package.json")),
@@ -69,7 +69,7 @@ const resolvePackage = (specifier: string, importer: string): string | undefined
   }
   const path = specifier.slice(name.length + 1);
   return findSource(join(root, path || manifest.types || manifest.typings || manifest.main || "index.js"));
-};
+}
 
 interface PackageManifest {
   readonly name: string;
@@ -79,21 +79,22 @@ interface PackageManifest {
   readonly main?: string;
 }
 
-const readPackage = (folder: string): PackageManifest =>
-  JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+function readPackage(folder: string): PackageManifest {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+}
 
 /** `resolve.exports` throws where a map has no entry. */
-const firstTarget = (find: () => unknown): string | undefined => {
+function firstTarget(find: () => unknown): string | undefined {
   try {
     return (find() as readonly string[] | undefined)?.[0];
   } catch {
     return undefined;
   }
-};
+}
 
 /** The folder itself or the nearest above it that fits. */
-const ascend = (folder: string, fits: (folder: string) => boolean): string | undefined => {
+function ascend(folder: string, fits: (folder: string) => boolean): string | undefined {
   if (fits(folder)) return folder;
   const parent = dirname(folder);
   return parent === folder ? undefined : ascend(parent, fits);
-};
+}

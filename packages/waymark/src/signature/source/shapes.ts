@@ -18,51 +18,59 @@ export interface Shape {
   readonly index?: Pick<ShapeProperty, "read" | "shape">;
 }
 
-export const readShape = ({ name, description, properties, index }: Shape): TypeNode => ({
-  kind: "object",
-  ...(name && { name }),
-  properties: [...properties].map(([propertyName, property]) => {
-    const { type, optional } = splitUndefined(property.read());
-    return {
-      name: propertyName,
-      type,
-      optional: property.optional || optional,
-      ...(property.description && { description: property.description }),
-    };
-  }),
-  ...(index && { index: index.read() }),
-  ...(description && { description }),
-});
-
-export const withOptional = (shape: Shape, optional: boolean): Shape => ({
-  ...unnamed(shape),
-  properties: new Map([...shape.properties].map(([name, property]) => [name, { ...property, optional }])),
-});
-
-export const pick = (shape: Shape, names: readonly string[]): Shape => ({
-  properties: new Map(
-    names.flatMap((name) => {
-      const property = shape.properties.get(name);
-      return property ? [[name, property] as const] : [];
+export function readShape({ name, description, properties, index }: Shape): TypeNode {
+  return {
+    kind: "object",
+    ...(name && { name }),
+    properties: [...properties].map(([propertyName, property]) => {
+      const { type, optional } = splitUndefined(property.read());
+      return {
+        name: propertyName,
+        type,
+        optional: property.optional || optional,
+        ...(property.description && { description: property.description }),
+      };
     }),
-  ),
-});
+    ...(index && { index: index.read() }),
+    ...(description && { description }),
+  };
+}
 
-export const omit = (shape: Shape, names: readonly string[]): Shape => ({
-  ...unnamed(shape),
-  properties: new Map([...shape.properties].filter(([name]) => !names.includes(name))),
-});
+export function withOptional(shape: Shape, optional: boolean): Shape {
+  return {
+    ...unnamed(shape),
+    properties: new Map([...shape.properties].map(([name, property]) => [name, { ...property, optional }])),
+  };
+}
+
+export function pick(shape: Shape, names: readonly string[]): Shape {
+  return {
+    properties: new Map(
+      names.flatMap((name) => {
+        const property = shape.properties.get(name);
+        return property ? [[name, property] as const] : [];
+      }),
+    ),
+  };
+}
+
+export function omit(shape: Shape, names: readonly string[]): Shape {
+  return {
+    ...unnamed(shape),
+    properties: new Map([...shape.properties].filter(([name]) => !names.includes(name))),
+  };
+}
 
 const unnamed = ({ name: _name, ...shape }: Shape): Shape => shape;
 
 /** Later shapes stand over earlier ones, as in `interface B extends A`. */
-export const extend = (shapes: readonly Shape[]): Shape => {
+export function extend(shapes: readonly Shape[]): Shape {
   const index = shapes.findLast((shape) => shape.index)?.index;
   return { properties: new Map(shapes.flatMap((shape) => [...shape.properties])), ...(index && { index }) };
-};
+}
 
 /** What is common to the members of a union: all that `keyof` and `T["x"]` see of it. */
-export const common = (shapes: readonly Shape[]): Shape => {
+export function common(shapes: readonly Shape[]): Shape {
   const [first, ...others] = shapes;
   if (!first) return { properties: new Map() };
   const names = [...first.properties.keys()].filter((name) =>
@@ -84,10 +92,10 @@ export const common = (shapes: readonly Shape[]): Shape => {
       }),
     ),
   };
-};
+}
 
 /** A shape around a type that is read already. */
-export const shapeOfType = (type: TypeNode): Shape | undefined => {
+export function shapeOfType(type: TypeNode): Shape | undefined {
   if (type.kind !== "object") return undefined;
   const known = (property: TypeNode | undefined): Pick<ShapeProperty, "read" | "shape"> => ({
     read: () => property ?? NEVER,
@@ -102,10 +110,10 @@ export const shapeOfType = (type: TypeNode): Shape | undefined => {
     ),
     ...(type.index && { index: known(type.index) }),
   };
-};
+}
 
 /** What an intersection has: every property of every part, one of several parts as all of them say. */
-export const intersect = (shapes: readonly Shape[]): Shape => {
+export function intersect(shapes: readonly Shape[]): Shape {
   const properties = new Map<string, ShapeProperty>();
   for (const [name, property] of shapes.flatMap((shape) => [...shape.properties])) {
     const known = properties.get(name);
@@ -126,6 +134,6 @@ export const intersect = (shapes: readonly Shape[]): Shape => {
   }
   const index = shapes.findLast((shape) => shape.index)?.index;
   return { properties, ...(index && { index }) };
-};
+}
 
 export const withoutUndefined = (type: TypeNode): TypeNode => splitUndefined(type).type;

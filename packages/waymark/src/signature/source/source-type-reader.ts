@@ -137,15 +137,11 @@ export class SourceTypeReader implements TypeReader {
 }
 
 /** Whether a type is the type of that name, or has it as a member of a union, without any structure in between. */
-const leadsTo = (
-  name: string,
-  type: TypeNode,
-  definitions: { readonly [name: string]: TypeNode },
-): boolean => {
+function leadsTo(name: string, type: TypeNode, definitions: { readonly [name: string]: TypeNode }): boolean {
   if (type.kind === "union") return type.members.some((member) => leadsTo(name, member, definitions));
   if (type.kind !== "reference") return false;
   if (type.name === name) return true;
   // a type that is still being read has no definition; it makes this check itself when it is complete
   const target = definitions[type.name];
   return target !== undefined && leadsTo(name, target, definitions);
-};
+}

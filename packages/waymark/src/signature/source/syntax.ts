@@ -13,7 +13,7 @@ import type { TypeReader } from "./type-reader.ts";
 import { primitiveValue } from "./values.ts";
 
 /** What a type's syntax stands for. */
-export const readNode = (reader: TypeReader, node: TSType, scope: Scope): TypeNode => {
+export function readNode(reader: TypeReader, node: TSType, scope: Scope): TypeNode {
   switch (node.type) {
     case "TSStringKeyword":
       return { kind: "string" };
@@ -79,10 +79,10 @@ export const readNode = (reader: TypeReader, node: TSType, scope: Scope): TypeNo
     default:
       return reader.fail(node, scope);
   }
-};
+}
 
 /** What operators see of it, where it is an object type. */
-export const shapeNode = (reader: TypeReader, node: TSType, scope: Scope): shapes.Shape | undefined => {
+export function shapeNode(reader: TypeReader, node: TSType, scope: Scope): shapes.Shape | undefined {
   switch (node.type) {
     case "TSTypeLiteral":
       return membersShape(reader, node.members, scope);
@@ -110,4 +110,4 @@ export const shapeNode = (reader: TypeReader, node: TSType, scope: Scope): shape
     default:
       return undefined;
   }
-};
+}

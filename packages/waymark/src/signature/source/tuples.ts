@@ -8,11 +8,11 @@ import type { TypeReader } from "./type-reader.ts";
 const MAXIMUM_TEXTS = 1_000;
 
 /** A template literal type, as all the texts that it stands for. */
-export const templateType = (
+export function templateType(
   reader: TypeReader,
   node: Extract<TSType, { type: "TSTemplateLiteralType" }>,
   scope: Scope,
-): TypeNode => {
+): TypeNode {
   let texts = [node.quasis[0]!.value.cooked ?? ""];
   for (const [index, part] of node.types.entries()) {
     const names = literalNames(reader.read(part, scope));
@@ -23,14 +23,10 @@ export const templateType = (
     if (texts.length > MAXIMUM_TEXTS) return reader.fail(node, scope, "it stands for too many texts");
   }
   return unionOf(texts.map((text) => literal(text)));
-};
+}
 
 /** A tuple, with its names left off. */
-export const tupleType = (
-  reader: TypeReader,
-  elements: readonly TSTupleElement[],
-  scope: Scope,
-): TypeNode => {
+export function tupleType(reader: TypeReader, elements: readonly TSTupleElement[], scope: Scope): TypeNode {
   const items: TupleItem[] = [];
   let rest: TypeNode | undefined;
   for (const element of elements) {
@@ -54,4 +50,4 @@ export const tupleType = (
     }
   }
   return { kind: "tuple", items, ...(rest && { rest }) };
-};
+}

@@ -12,23 +12,23 @@ const VERB = /^[A-Z][A-Z0-9]*(?:[-_][A-Z0-9]+)*$/;
  *
  * @throws SignatureError with the member's line
  */
-export const checkVerbMembers = ({ node, scope }: ClassSource): void => {
+export function checkVerbMembers({ node, scope }: ClassSource): void {
   for (const member of node.body.body) {
     const name = memberName(member);
     if (name === undefined || !VERB.test(name)) continue;
     const fault = faultOf(member, name);
     if (fault) throw new SignatureError("MISPLACED_VERB", fault, scope.module.source.location(member.start));
   }
-};
+}
 
-const memberName = (member: ClassElement): string | undefined => {
+function memberName(member: ClassElement): string | undefined {
   if (member.type === "StaticBlock" || member.type === "TSIndexSignature") return undefined;
   // constants of a class are often in capitals
   if ("static" in member && member.static) return undefined;
   return member.computed ? undefined : propertyName(member);
-};
+}
 
-const faultOf = (member: ClassElement, name: string): string | undefined => {
+function faultOf(member: ClassElement, name: string): string | undefined {
   if (member.type === "MethodDefinition") {
     if (member.kind === "get" || member.kind === "set") return `${name} is an accessor. ${aMethod(name)}`;
     if (member.value.body === null) {
@@ -41,6 +41,6 @@ const faultOf = (member: ClassElement, name: string): string | undefined => {
     return member.declare ? undefined : `${name} is a field. ${aMethod(name)}`;
   }
   return member.type === "AccessorProperty" ? `${name} is an accessor. ${aMethod(name)}` : undefined;
-};
+}
 
 const aMethod = (name: string): string => `A verb must be a method: \`${name}() { ... }\``;

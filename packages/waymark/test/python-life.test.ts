@@ -182,7 +182,7 @@ test("answers under way are given when the server is told to stop", async () => 
     await written(join(folder, begun), /begun/);
     // As a terminal or a supervisor does it: to everybody.
     process.kill(-server.child.pid!, signal);
-    assert.equal(((await slow) as { ms: number }).ms, 600, command[0]);
+    assert.equal(((await slow) as { ms: number }).ms, 600, command.join(" "));
     await server.ended;
   }
 });

@@ -65,7 +65,7 @@ async function assertValid(document: OpenApiDocument): Promise<void> {
     assert.ok(ajv.validateSchema(schema), `${JSON.stringify(schema)}: ${JSON.stringify(ajv.errors)}`);
   }
   for (const [reference] of JSON.stringify(document).matchAll(/(?<="\$ref":"#\/)[^"]+/g)) {
-    const target = reference!
+    const target = reference
       .split("/")
       .reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], document);
     assert.ok(target, `nothing at ${reference}`);

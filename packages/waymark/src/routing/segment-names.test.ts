@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { lookUp, segmentOfClass, segmentOfModule } from "./segment-names.ts";
 
 test("a class name becomes its path segment", () => {
-  const rows = [
+  const rows: [name: string, segment: string][] = [
     ["Foo", "foo"],
     ["FooBar", "foo-bar"],
     ["HTTPStatus", "http-status"],
@@ -15,7 +15,7 @@ test("a class name becomes its path segment", () => {
     ["ÄpfelÖl", "äpfel-öl"],
     ["lower", "lower"],
   ];
-  for (const [name, segment] of rows) assert.equal(segmentOfClass(name!), segment, name);
+  for (const [name, segment] of rows) assert.equal(segmentOfClass(name), segment, name);
 });
 
 test("a module keeps its name, but for the underscore", () => {

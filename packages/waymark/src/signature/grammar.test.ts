@@ -51,7 +51,7 @@ const type = fc.letrec<{ it: string }>((tie) => {
   const wrap = (...parts: readonly string[]) =>
     fc
       .tuple(...parts.slice(1).map(() => it))
-      .map((types) => parts[0]! + types.map((own, index) => own + parts[index + 1]!).join(""));
+      .map((types) => parts[0] + types.map((own, index) => own + parts[index + 1]).join(""));
   return {
     it: fc.oneof(
       { maxDepth: 4, depthIdentifier: "type" },

@@ -67,13 +67,13 @@ export class Project {
         const ended = () =>
           finish(() => reject(new Error(`ended without ${pattern}:\n${stdout()}${stderr()}`)));
         const finish = (settle: () => void) => {
-          child.stdout!.off("data", look);
-          child.stderr!.off("data", look);
+          child.stdout.off("data", look);
+          child.stderr.off("data", look);
           child.off("close", ended);
           settle();
         };
-        child.stdout!.on("data", look);
-        child.stderr!.on("data", look);
+        child.stdout.on("data", look);
+        child.stderr.on("data", look);
         child.on("close", ended);
         look();
       });

@@ -40,7 +40,7 @@ export class NodeIncoming implements Incoming {
     for (let at = 0; at < rawHeaders.length; at += 2) {
       const name = rawHeaders[at]!;
       if (name.length !== 4 || name.toLowerCase() !== "host") continue;
-      host = host === undefined ? rawHeaders[at + 1]! : `${host}, ${rawHeaders[at + 1]!}`;
+      host = host === undefined ? rawHeaders[at + 1]! : `${host}, ${rawHeaders[at + 1]}`;
     }
     return host;
   }

@@ -22,15 +22,15 @@ import { type ApplicationOptions, checkOptions } from "./options.ts";
 import { perform } from "./perform.ts";
 
 /**
- * A set of controllers with their options. `handle` is the core, in terms of no interface; `listener`,
- * `fetch`, `asgi` and `wsgi` serve through `node:http`, WHATWG fetch, ASGI 3 and PEP 3333.
+ * A set of controllers with their options. `handle` answers a request of any interface. `listener`, `fetch`, `asgi`
+ * and `wsgi` adapt it to `node:http`, WHATWG fetch, ASGI 3 and PEP 3333.
  */
 export class Application {
   readonly options: Readonly<ApplicationOptions>;
   readonly #events = new EventStreams();
   #routes: Routes | undefined = undefined;
   #ready: Promise<Routes> | undefined = undefined;
-  /** Resolves when the last stop is over. Undefined unless the application is stopping or has stopped. */
+  /** Resolves when the last stop is complete. Undefined unless the application is stopping or has stopped. */
   #stopped: Promise<void> | undefined = undefined;
 
   constructor(options: ApplicationOptions = {}) {
@@ -39,8 +39,8 @@ export class Application {
   }
 
   /**
-   * Loads the controllers and runs `onStart`, once. Rejects with what keeps the application from starting. After
-   * `stop()` it starts the application again.
+   * Loads the controllers and runs `onStart`, once. Rejects if the application cannot start. After `stop()` it starts
+   * the application again.
    */
   ready(): Promise<Routes> {
     this.#ready ??= this.#start();
@@ -50,7 +50,7 @@ export class Application {
   async #start(): Promise<Routes> {
     const last = this.#stopped;
     await last?.catch(() => undefined);
-    // Another stop may have come meanwhile.
+    // `stop()` may have been called again in the meantime.
     if (this.#stopped === last) {
       this.#stopped = undefined;
       this.#events.reopen();
@@ -66,12 +66,12 @@ export class Application {
     return loadRoutes(this.options, this.#events);
   }
 
-  /** Ends the event streams, which have no end of their own. A server calls it before it waits for its answers. */
+  /** Ends the open event streams, which otherwise never end. A server calls it before it waits for its answers. */
   closeEventStreams(): void {
     this.#events.close();
   }
 
-  /** Runs `onStop`. A server calls it after its last answer; a request that still comes gets 503. */
+  /** Runs `onStop`. A server calls it after its last answer. Later requests get 503. */
   stop(): Promise<void> {
     if (this.#stopped !== undefined && this.#ready === undefined) return this.#stopped;
     const ready = this.#ready;
@@ -94,7 +94,7 @@ export class Application {
   /** A listener for any `node:http` or `node:https` server. */
   readonly listener: NodeListener = nodeListener(this);
 
-  /** Answers a WHATWG request: for Bun, Deno, workers, and tests. */
+  /** Answers a WHATWG request, for Bun, Deno, workers and tests. */
   readonly fetch = (request: Request): Promise<Response> => fetchAdapter(this, request);
 
   /** The ASGI 3 callable: `(scope, receive, send)`, for `http` and `lifespan`. */
@@ -103,7 +103,7 @@ export class Application {
   /** The WSGI callable of PEP 3333: `(environ, startResponse)`, with promises where Python blocks. */
   readonly wsgi: WsgiApplication = wsgiAdapter(this);
 
-  /** Answers one request. A plain `Answer` where nothing had to be waited for. Never throws, never rejects. */
+  /** Answers one request. Returns a plain `Answer` if no step is asynchronous. Never throws, never rejects. */
   handle(incoming: Incoming): Answer | Promise<Answer> {
     const routes = this.#routes;
     if (routes === undefined) return this.#handleFirst(incoming);
@@ -126,7 +126,7 @@ export class Application {
     return this.handle(incoming);
   }
 
-  /** For adapters: logs an error that came when the answer had already begun. */
+  /** For adapters: logs an error that occurs after the answer has begun. */
   report(error: unknown, request: Pick<Incoming, "method" | "target">): void {
     report(error, request, this.options);
   }
@@ -155,7 +155,7 @@ export class Application {
       if (entry === undefined) return withoutVerb(routes, target, incoming, this.options);
       const call = new Call(incoming, route.settings, positionals, query, entry.binder.readsBody);
       const controller = new route.controller(call) as Controller;
-      // A constructor of its own need not hand the call on.
+      // A controller's own constructor may not pass the call to `super()`.
       controller[CALL] ??= call;
       return perform({ routes, route, entry, call, controller }, this.options);
     } catch (error) {
@@ -164,7 +164,7 @@ export class Application {
   }
 }
 
-/** `OPTIONS *` asks about the server as a whole (RFC 9110 section 9.3.7). */
+/** `OPTIONS *` concerns the server as a whole (RFC 9110 section 9.3.7). */
 function anyAnswer(routes: Routes, { method }: Incoming): Answer {
   const allow = [...routes.verbs].join(", ");
   if (method === "OPTIONS") return emptyAnswer(204, ["allow", allow]);

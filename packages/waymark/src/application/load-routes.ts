@@ -28,7 +28,7 @@ export function bodyDefaults(options: ApplicationOptions): BodyRules {
   };
 }
 
-/** Finds, loads and reads everything that an application serves. */
+/** Finds, loads and reads all controllers of an application. */
 export async function loadRoutes(
   options: ApplicationOptions,
   events: EventStreams = new EventStreams(),
@@ -41,7 +41,7 @@ export async function loadRoutes(
     unknownKeywords: options.unknownKeywords ?? "reject",
   } as const;
   if (!wantsOpenApi(options)) return buildRoutes(roots, signatureOf, defaults, notes);
-  // Loaded only where it is asked for: most starts have no use for it.
+  // Loaded on demand: most applications do not serve the document.
   const { openApiPages, withPages } = await import("./openapi-pages.ts");
   const pages = openApiPages(options, notes)!;
   const own = new Set(pages.classes);
@@ -92,7 +92,7 @@ function foundEntry(
   };
 }
 
-/** A table is read like a module's namespace: classes are its exports, other objects its submodules. */
+/** Reads a table like a module's namespace: classes are its exports, other objects its submodules. */
 function tableEntry(
   name: string,
   segment: string,
@@ -108,7 +108,7 @@ function tableEntry(
   return { name, segment, classes, children };
 }
 
-/** Reads all signatures in one go. */
+/** Reads all signatures in one pass. */
 async function signaturesOf(
   roots: readonly ModuleEntry[],
   options: ApplicationOptions,

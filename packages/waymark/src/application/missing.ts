@@ -9,12 +9,12 @@ import { splitPath, type Target } from "../routing/resolve-path.ts";
 import type { RouteClass, Routes, RouteVerb } from "../routing/routes.ts";
 import type { ApplicationOptions } from "./options.ts";
 
-/** A path that leads to no class. */
+/** The error for a path that leads to no class. */
 export function noController(routes: Routes, path: string): HttpError {
   return new HttpError(404, `no controller answers to ${path.slice(0, 200)}${hint(routes, path)}`);
 }
 
-/** More path segments than the method takes: most often a name that no route has. */
+/** The error for more path segments than the method takes. The extra segment is usually a misspelt route. */
 export function tooManySegments(
   errors: readonly RequestFault[],
   place: {
@@ -35,12 +35,12 @@ export function tooManySegments(
   return new HttpError(404, `${detail}${other}${hint(routes, path)}`, { errors });
 }
 
-/** Without the methods that come with others: HEAD with GET, OPTIONS with any. */
+/** Removes the implied methods: HEAD, which comes with GET, and OPTIONS, which comes with any method. */
 function ownMethods({ verbs }: RouteClass, allowed: readonly string[]): string[] {
   return allowed.filter((each) => verbs.has(each));
 }
 
-/** The answer where the class has no method of the request's name. */
+/** The answer if the class does not have the request's method. */
 export function withoutVerb(
   routes: Routes,
   { route, positionals }: Target,
@@ -58,7 +58,7 @@ export function withoutVerb(
   });
 }
 
-/** The methods that a path is served with; 404 where no method takes so many segments. */
+/** The methods that serve a path. Throws 404 if no method takes that many segments. */
 export function allowedOn(routes: Routes, { route, positionals }: Target, target: string): string[] {
   const allowed = allowedMethods(route, positionals.length);
   if (allowed.length > 0) return allowed;

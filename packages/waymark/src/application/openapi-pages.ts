@@ -12,17 +12,17 @@ import { StartError } from "../routing/start-error.ts";
 import type { MethodSignature } from "../signature/model/signature.ts";
 import type { ApplicationOptions, OpenApiOptions } from "./options.ts";
 
-/** The controllers of the document and its page, which live in the root module like any others. */
+/** The controllers of the document and its page. They are part of the root module. */
 export interface Pages {
   readonly classes: readonly FoundClass[];
   readonly signatureOf: SignatureOf;
-  /** Tells them, once the routes are known, what they describe. */
+  /** Sets the routes that the document describes. Called once the routes are known. */
   describe(routes: Routes): void;
 }
 
 const LOCATION = { file: "", line: 0, column: 0 };
 
-/** Builds the pages that the options ask for; undefined where they ask for none. */
+/** Builds the pages that the options ask for. Undefined if they ask for none. */
 export function openApiPages(options: ApplicationOptions, notes: string[]): Pages | undefined {
   const { openapi } = options;
   if (openapi === undefined || openapi === false) return undefined;
@@ -93,7 +93,7 @@ function signature(verb: string, takesAsset: boolean): MethodSignature {
   return { verb, parameters: takesAsset ? [asset] : [], location: LOCATION, definitions: {} };
 }
 
-/** Adds the pages to the root module; a class or module of the application's own at one of their paths ends the start. */
+/** Adds the pages to the root module. Fails if the application has a class or module at the path of a page. */
 export function withPages(roots: readonly ModuleEntry[], pages: Pages): ModuleEntry[] {
   const [first, ...rest] = roots;
   for (const { name, segment } of pages.classes) {
@@ -113,7 +113,7 @@ const ASSETS: Readonly<Record<string, string>> = {
   "favicon-32x32.png": "image/png",
 };
 
-/** Where Swagger UI's files are. It is an optional peer: an API without a page need not carry it. */
+/** The folder of Swagger UI's files. The package is an optional peer dependency. */
 function viewerFolder({ page }: OpenApiOptions, notes: string[]): string | undefined {
   try {
     return join(dirname(fileURLToPath(import.meta.resolve("@fastify/swagger-ui"))), "static");
@@ -148,7 +148,7 @@ function pageClass(folder: string, documentSegment: string, pageSegment: string)
       const { headers } = this.response;
       headers.set("x-content-type-options", "nosniff");
       if (asset === undefined) {
-        // Everything comes from here: no other host hears of anybody who reads this page.
+        // The page loads everything from this server, so other hosts do not learn about its readers.
         headers.set(
           "content-security-policy",
           "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",

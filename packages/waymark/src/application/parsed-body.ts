@@ -5,7 +5,7 @@ import { parseMultipart } from "../http/multipart.ts";
 import { parseFields } from "../signature/bind/fields.ts";
 import type { BodyInput } from "../signature/model/input.ts";
 
-/** Parses a body that was read. Faults are 400; a promise only for a multipart form. */
+/** Parses a body that was read. Throws 400 for a malformed body. Returns a promise only for a multipart form. */
 export function parseBody(
   { incoming, kind }: Call,
   bytes: Uint8Array,
@@ -23,7 +23,10 @@ export function parseBody(
   return { kind: "form", fields };
 }
 
-/** Query and body as `this.keywords` shows them: the body winning, repeated names as lists. */
+/**
+ * The arguments of query and body for `this.keywords`. The body's value replaces the query's. Repeated names become
+ * lists.
+ */
 export function collectKeywords(call: Call): Keywords {
   const keywords: Keywords = Object.create(null);
   const query = parseFields(call.query, "query");

@@ -13,7 +13,7 @@ import { failed, faultsError } from "./failure.ts";
 import type { ApplicationOptions } from "./options.ts";
 import { parseBody } from "./parsed-body.ts";
 
-/** Everything that one call needs, besides the request. */
+/** Everything that a call needs besides the request. */
 export interface Matched {
   readonly routes: Routes;
   readonly route: RouteClass;
@@ -62,12 +62,12 @@ function bind(matched: Matched): BindResult | Promise<BindResult> {
   return bytes instanceof Promise ? bytes.then((read) => bindBody(matched, read)) : bindBody(matched, bytes);
 }
 
-/** True for a body that fills arguments; any other is left to the method. */
+/** True if the body fills arguments. The method itself can read any other body. */
 function takesBody({ entry, call }: Matched): boolean {
   return call.incoming.hasBody && entry.binder.readsBody && call.kind !== "other";
 }
 
-/** Arity is looked at before the body; what is read of that is never more than the limit. */
+/** Checks the arity before it reads the body, which is never read beyond the limit. */
 function readBody(matched: Matched): Uint8Array | Promise<Uint8Array> {
   const { entry, call } = matched;
   const { positionals, query } = call;
@@ -80,7 +80,7 @@ function readBody(matched: Matched): Uint8Array | Promise<Uint8Array> {
 
 function bindBody({ entry, call }: Matched, bytes: Uint8Array): BindResult | Promise<BindResult> {
   call.bytes = bytes;
-  // An empty body is none, and only some interfaces know before it is read.
+  // An empty body counts as no body. Some interfaces cannot tell before the body is read.
   if (bytes.length > 0) refuseEncoding(call.incoming);
   const bindParsed = (body: BodyInput | undefined) => {
     call.body = body;

@@ -1,11 +1,11 @@
 import { HttpError } from "./http-error.ts";
 import type { Incoming } from "./incoming.ts";
 
-/** How large a body may be, in bytes, and whether its content type matters. */
+/** The size limits of a body in bytes, and whether its content type matters. */
 export interface BodyRules {
   readonly bodyLimit: number;
   readonly multipartLimit: number;
-  /** Read every body as JSON, whatever its content type says. */
+  /** Reads every body as JSON, whatever its content type. */
   readonly alwaysJson: boolean;
 }
 
@@ -27,7 +27,7 @@ export function bodyKind(contentType: string | undefined, rules: BodyRules): Bod
   return "other";
 }
 
-/** 415 for a body in a coding that is not understood (RFC 9110 section 8.4); only `identity` is. */
+/** Throws 415 for an unsupported content coding (RFC 9110 section 8.4). Only `identity` is supported. */
 export function refuseEncoding(incoming: Incoming): void {
   const encoding = incoming.header("content-encoding");
   if (encoding === undefined) return;

@@ -4,31 +4,31 @@ type Step = IteratorResult<unknown, unknown>;
 type Piece = Uint8Array | string;
 const DONE: Step = { done: true, value: undefined };
 
-/** The first piece: as the origin gave it, and as it is sent. */
+/** The first piece: as the origin returned it, and encoded. */
 export interface First {
   readonly value: unknown;
   readonly piece: Piece;
 }
 
-/** Where the pieces of a streamed body come from. */
+/** The origin of a streamed body's pieces. */
 interface Origin {
   /** The next piece. The first call opens the origin. */
   next(): Step | PromiseLike<Step>;
-  /** Frees what the origin holds. Also called when no piece was ever taken. */
+  /** Frees the origin's resources. Also called if no piece was ever read. */
   release(): unknown;
 }
 
 /**
- * A streamed body that this package owns: it is read to its end, or `return()` releases its origin. `return()` also
- * ends a `next()` that still waits. Faults of the origin after that have no effect.
+ * A streamed body that this package owns. It is read to its end, or `return()` releases its origin. `return()` also
+ * ends a pending `next()`. Later errors of the origin are ignored.
  */
 export class BodySource implements StreamBody, AsyncIterator<Piece> {
-  /** True where pieces that are neither text nor bytes become JSON: a generator or another iterable. */
+  /** True if pieces other than text and bytes become JSON: for a generator or another iterable. */
   readonly isIterable: boolean;
   readonly #origin: Origin;
-  /** Makes a piece out of what the origin gives. */
+  /** Encodes a value from the origin as a piece. */
   encode: (value: unknown) => Piece = bytesOnly;
-  /** Called once, when no further piece comes. */
+  /** Called once, after the last piece. */
   onEnd: (() => void) | undefined = undefined;
   #first: Promise<First | undefined> | undefined = undefined;
   #opening = false;
@@ -44,15 +44,18 @@ export class BodySource implements StreamBody, AsyncIterator<Piece> {
     return this;
   }
 
-  /** Opens the origin at once. Resolves with its first piece, which `next()` gives again; undefined at its end. */
+  /**
+   * Opens the origin at once. Resolves with its first piece, which `next()` returns again. Undefined if the origin
+   * has no piece.
+   */
   peek(): Promise<First | undefined> {
     this.#first ??= this.#take();
-    // If the piece is never taken, its fault is unhandled, and would end the process.
+    // Without a handler, an error of a piece that is never read would end the process.
     this.#first.catch(() => undefined);
     return this.#first;
   }
 
-  /** Has `next()` give an empty piece ahead of the first, with which an adapter sends the head. */
+  /** Makes `next()` return an empty piece before the first one. The adapter sends the head with it. */
   openEmpty(): void {
     this.#opening = true;
   }
@@ -112,7 +115,7 @@ export class BodySource implements StreamBody, AsyncIterator<Piece> {
   }
 }
 
-/** Takes over a stream or an iterable that a method returned; undefined for any other object. */
+/** Wraps a stream or an iterable that a method returned. Undefined for any other object. */
 export function sourceOf(value: object): BodySource | undefined {
   if (value instanceof ReadableStream) return webSource(value);
   if (isNodeStream(value)) return nodeSource(value);
@@ -129,7 +132,7 @@ export function webSource(stream: ReadableStream): BodySource {
   return new BodySource({ next, release: () => (reader ?? stream).cancel() }, false);
 }
 
-/** What is used of a Node stream, known by its shape. */
+/** The part of a Node stream that is used here. Streams are recognised by their shape. */
 interface NodeStream extends AsyncIterable<unknown> {
   pipe: unknown;
   on?(event: "error", listener: () => void): unknown;
@@ -137,7 +140,7 @@ interface NodeStream extends AsyncIterable<unknown> {
 }
 
 function nodeSource(stream: NodeStream): BodySource {
-  // A stream may fail before its first piece is asked for, or after it was destroyed.
+  // A stream may fail before its first piece is read, or after it was destroyed.
   stream.on?.("error", () => undefined);
   let iterator: AsyncIterator<unknown> | undefined;
   const next = () => {
@@ -163,7 +166,7 @@ function isNodeStream(value: object): value is NodeStream {
   return "pipe" in value && typeof value.pipe === "function" && Symbol.asyncIterator in value;
 }
 
-/** An async iterable, or the iterator that a generator returns; plain iterables such as arrays are data. */
+/** True for an async iterable, or the iterator of a generator. Plain iterables such as arrays are data. */
 function isIterator(value: object): value is AnyIterable {
   if (Symbol.asyncIterator in value) return true;
   return Symbol.iterator in value && "next" in value && typeof value.next === "function";

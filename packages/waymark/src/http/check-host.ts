@@ -2,8 +2,8 @@ import { HttpError } from "./http-error.ts";
 import type { Incoming } from "./incoming.ts";
 
 /**
- * uri-host and port of RFC 3986. Without user information, which has no place in a request, and without a comma,
- * which joins the values of several Host headers.
+ * The host and port of RFC 3986. Excludes user information, which requests must not contain, and commas, which join
+ * several Host headers.
  */
 const HOST = /^(?:\[[0-9a-f:.]+\]|(?:[\w.~!$&'()*+;=-]|%[0-9a-f]{2})+)(?::\d*)?$/i;
 
@@ -11,12 +11,12 @@ export function isHost(text: string): boolean {
   return HOST.test(text);
 }
 
-/** The last valid one: most requests ask for the same host. */
+/** The last valid host: most requests name the same one. */
 let known = "localhost";
 
 /**
- * RFC 9112 section 3.2: 400 for a request of HTTP/1.1 without a Host header, with several, or with one that is no
- * host. Such a value would change the path of the URL that is made of it.
+ * RFC 9112 section 3.2: throws 400 if an HTTP/1.1 request has no Host header, several, or an invalid one. An invalid
+ * value would change the path of the request's URL.
  */
 export function checkHost(incoming: Incoming): void {
   const host = incoming.header("host");

@@ -2,14 +2,14 @@ import { Buffer } from "node:buffer";
 import type { Answer } from "./answer.ts";
 import { REASONS } from "./status.ts";
 
-/** One fault of a request: where it was, under which name (`point.x`), and what would be right. */
+/** One fault of a request: its place, its name (`point.x`), and what is expected. */
 export interface RequestFault {
   in: "path" | "query" | "body";
   name: string;
   message: string;
 }
 
-/** What an `HttpError` may carry besides its status and detail; other keys become members of the document. */
+/** Options of an `HttpError` besides status and detail. Other keys become members of the document. */
 export interface HttpErrorOptions {
   /** A URI that identifies the kind of problem. Default `about:blank`. */
   type?: string;
@@ -17,9 +17,9 @@ export interface HttpErrorOptions {
   title?: string;
   /** Further headers of the answer: `{ "retry-after": "5" }`. */
   headers?: Readonly<Record<string, string>>;
-  /** Every fault of the request, when there are several. */
+  /** All faults of the request, if there are several. */
   errors?: readonly RequestFault[];
-  /** Goes to the log, never to the client. */
+  /** Logged, never sent to the client. */
   cause?: unknown;
   [member: string]: unknown;
 }
@@ -27,7 +27,7 @@ export interface HttpErrorOptions {
 const HTTP_ERROR = Symbol.for("@tollway/waymark.HttpError");
 const RESERVED = new Set(["type", "title", "status", "detail", "headers", "errors", "cause"]);
 
-/** Thrown to answer with this status and RFC 9457 problem details. */
+/** An error that answers with its status and RFC 9457 problem details. */
 export class HttpError extends Error {
   readonly code = "ERR_HTTP";
   readonly status: number;
@@ -53,7 +53,7 @@ export class HttpError extends Error {
 }
 Object.defineProperty(HttpError.prototype, HTTP_ERROR, { value: true });
 
-/** The members of the problem details document (RFC 9457 section 3), in the order in which they are sent. */
+/** The members of the problem details document (RFC 9457 section 3), in order. */
 function problemDetails(error: HttpError): Record<string, unknown> {
   const { options } = error;
   const document: Record<string, unknown> = {
@@ -76,7 +76,7 @@ export function problemAnswer(error: HttpError): Answer {
       typeof value === "bigint" ? String(value) : value,
     );
   } catch {
-    // A member that JSON cannot carry must not turn a 4xx into a 500.
+    // A member that JSON cannot represent must not turn a 4xx into a 500.
     text = JSON.stringify({
       type: "about:blank",
       title: REASONS[error.status] ?? "Error",

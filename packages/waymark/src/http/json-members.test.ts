@@ -40,7 +40,7 @@ test("a text has as many members as its value has keys, however its strings are 
     unit: fc.constantFrom('"', "\\", ":", "{", "]", ",", "a", "é", "\n"),
     maxLength: 80,
   });
-  // V8 can take a name that ends with an escape for one that ends with a backslash (nodejs/node#63785).
+  // V8 may mistake a name that ends with an escape for one that ends with a backslash (nodejs/node#63785).
   const name = string.map((text) => `${text}.`);
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof(

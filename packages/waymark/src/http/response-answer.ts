@@ -3,10 +3,10 @@ import { webSource } from "./body-source.ts";
 import { CONNECTION_HEADERS } from "./headers.ts";
 import { type AnswerContext, openStream } from "./stream.ts";
 
-/** The codings that `fetch` decodes. It leaves a body alone that has any other. */
+/** The codings that `fetch` decodes. It does not decode others. */
 const DECODED: ReadonlySet<string> = new Set(["gzip", "x-gzip", "deflate", "br", "zstd"]);
 
-/** The answer for a WHATWG `Response`; headers that the method set besides are added where it has none of that name. */
+/** The answer for a WHATWG `Response`. Adds the headers of `this.response` that the `Response` does not have. */
 export function responseAnswer(response: Response, context: AnswerContext): Answer | Promise<Answer> {
   const { status } = response;
   if (status < 200) throw new TypeError(`a Response of status ${status} cannot be sent`);
@@ -35,11 +35,11 @@ export function responseAnswer(response: Response, context: AnswerContext): Answ
   );
 }
 
-/** The headers that hold for this connection and this body. */
+/** The response's headers without those of another connection or another encoding of the body. */
 function headersOf({ headers, url }: Response): string[] {
   const named = headers.get("connection");
   const ofConnection = named?.split(",").map((name) => name.trim().toLowerCase());
-  // `fetch` has decoded the body of what it received, but left the headers of the encoded one.
+  // `fetch` decodes the body of a received response, but keeps the headers of the encoded body.
   const decoded = url !== "" && isDecoded(headers.get("content-encoding"));
   const flat: string[] = [];
   for (const [name, value] of headers) {

@@ -16,7 +16,9 @@ import { responseAnswer } from "./response-answer.ts";
 import { type AnswerContext, openStream, streamAnswer } from "./stream.ts";
 import { stringify } from "./stringify.ts";
 
-/** The answer for what a method returned. A promise only for streams, whose first piece decides the type. */
+/**
+ * The answer for a method's return value. A promise only for streams, whose first piece determines the content type.
+ */
 export function toAnswer(value: unknown, context: AnswerContext): Answer | Promise<Answer> {
   const { response: state, incoming } = context;
   if (state === undefined) {
@@ -26,7 +28,7 @@ export function toAnswer(value: unknown, context: AnswerContext): Answer | Promi
   }
   if (typeof value === "object" && value !== null) {
     if (value instanceof Response) return responseAnswer(value, context);
-    // An error is never data: its members are not for the client.
+    // An error is never data: its members must not reach the client.
     if (value instanceof Error) throw value;
     if (value instanceof Blob) return blobAnswer(value, context);
     const source = sourceOf(value);
@@ -50,7 +52,7 @@ export function toAnswer(value: unknown, context: AnswerContext): Answer | Promi
   return sized(status, headers, stringify(value), JSON_TYPE);
 }
 
-/** A blob may be a file on disk, so that reading it can fail. */
+/** A blob may be a file on disk, and reading it can fail. */
 function blobAnswer(value: Blob, context: AnswerContext): Promise<Answer> {
   const head = () => {
     const status = context.response?.status ?? 200;
@@ -64,13 +66,13 @@ function blobAnswer(value: Blob, context: AnswerContext): Promise<Answer> {
   return openStream(webSource(value.stream()), context, head, () => type);
 }
 
-/** Data as a literal writes it: by far the commonest answer, so it goes ahead of the tests for all the others. */
+/** True for plain objects and arrays. They are the most common answer, so this test comes first. */
 function isPlain(value: unknown): boolean {
   if (typeof value !== "object") return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === Array.prototype) return true;
   if (prototype !== Object.prototype) return false;
-  // Reading what is not there costs less than asking whether it is: 60 ns.
+  // Reading an absent property is 60 ns cheaper than the `in` operator.
   const odd = value as { [Symbol.asyncIterator]?: unknown; [Symbol.iterator]?: unknown; pipe?: unknown };
   return (
     odd[Symbol.asyncIterator] === undefined && odd[Symbol.iterator] === undefined && odd.pipe === undefined

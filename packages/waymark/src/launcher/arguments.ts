@@ -5,7 +5,7 @@ import { LauncherError } from "./launcher-error.ts";
 export type Command = "serve" | "routes" | "openapi" | "build" | "python-path" | "bridge";
 export type Interface = "node" | "wsgi" | "asgi";
 
-/** The command line, checked. */
+/** The parsed command line. */
 export interface Arguments {
   readonly command: Command;
   readonly prefix: readonly string[];
@@ -20,7 +20,7 @@ export interface Arguments {
   readonly quiet: boolean;
   readonly check: string | undefined;
   readonly out: string | undefined;
-  /** The descriptor that a Python server holds the other end of, for "waymark bridge". */
+  /** For "waymark bridge": the descriptor whose other end the Python server holds. */
   readonly lifeline: string | undefined;
   readonly help: boolean;
   readonly version: boolean;
@@ -52,7 +52,7 @@ const COMMANDS: ReadonlySet<string> = new Set([
   "python-path",
   "bridge",
 ]);
-/** Which options only make sense for which command. */
+/** Options that are valid only for certain commands. */
 const ONLY_FOR: Readonly<Record<string, readonly Command[]>> = {
   host: ["serve"],
   interface: ["serve"],
@@ -83,7 +83,7 @@ export const USAGE = `usage: waymark [serve] [options]         serve the control
   --quiet             do not print the routes
   --version, --help`;
 
-/** Reads the command line. The environment gives what it does not say. */
+/** Parses the command line. Environment variables supply missing options. */
 export function readArguments(args: readonly string[], environment: NodeJS.ProcessEnv): Arguments {
   const { values, positionals } = parse(args);
   const [command = "serve", ...rest] = positionals;

@@ -3,7 +3,7 @@ import type { Arguments } from "./arguments.ts";
 import { faultText, LauncherError } from "./launcher-error.ts";
 import { applicationOf } from "./load-application.ts";
 
-/** What the Python package starts: serves over the sockets that it hands in. Not for anybody else. */
+/** Serves over the sockets of the Python package, which starts this command. Not for direct use. */
 export async function bridge(args: Arguments): Promise<number> {
   if (!isBridge(args.lifeline))
     throw new LauncherError(

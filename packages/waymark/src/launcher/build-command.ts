@@ -10,8 +10,8 @@ import type { Arguments } from "./arguments.ts";
 import { LauncherError } from "./launcher-error.ts";
 
 /**
- * Writes the manifest: a module that imports every controller and carries what their signatures say, so that a
- * bundler follows it and a start needs neither the sources nor a parser.
+ * Writes the manifest: a module that imports every controller and contains their signatures. A bundler can follow its
+ * imports, and a start needs neither sources nor a parser.
  */
 export async function build(args: Arguments): Promise<number> {
   if (args.app !== undefined || args.manifest !== undefined)
@@ -93,7 +93,7 @@ function classesOf({ classes, fallback }: RouteModule): Signatures {
   return signatures;
 }
 
-/** A path of the machine that built it is of no use elsewhere, and would make builds differ. */
+/** Removes paths of the build machine. They are useless elsewhere and would make builds differ. */
 function withoutPlace(signature: MethodSignature): MethodSignature {
   const location = { file: "", line: 0, column: 0 };
   return {

@@ -1,11 +1,11 @@
 import { StartError } from "../routing/start-error.ts";
 import { SignatureError } from "../signature/model/signature-error.ts";
 
-/** A fault of the command line or of the start: one clear line, no stack. */
+/** An error of the command line or of the start, shown in one line without a stack. */
 export class LauncherError extends Error {
   override readonly name = "LauncherError";
   readonly code = "LAUNCHER";
-  /** 2 for a command line that makes no sense, else 1. */
+  /** 2 for an invalid command line, else 1. */
   readonly exitStatus: 1 | 2;
 
   constructor(message: string, exitStatus: 1 | 2 = 1) {
@@ -14,7 +14,10 @@ export class LauncherError extends Error {
   }
 }
 
-/** One clear message for what ends the start; the stack only for what nobody foresaw, or when it is asked for. */
+/**
+ * The message for an error that prevents the start. Includes the stack of an unexpected error, and of any error with
+ * `--debug`.
+ */
 export function faultText(error: unknown, debug: boolean): string {
   if (!(error instanceof Error)) return `waymark: ${String(error)}`;
   const expected =

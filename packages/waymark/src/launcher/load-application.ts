@@ -6,7 +6,7 @@ import type { Manifest } from "../routing/manifest.ts";
 import type { Arguments } from "./arguments.ts";
 import { LauncherError } from "./launcher-error.ts";
 
-/** The application that a command line asks for: one of its own, or one over a prefix. */
+/** The application for a command line: the one from `--app`, or a new one for a prefix. */
 export async function applicationOf(args: Arguments): Promise<Application> {
   const directory = resolve(args.dir);
   if (!existsSync(directory)) throw new LauncherError(`--dir=${args.dir}: there is no such folder`, 2);
@@ -39,7 +39,7 @@ function existing(file: string, directory: string, option: string): string {
   return path;
 }
 
-/** By shape: the application may come from another copy of this package. */
+/** Checks the shape, because the application may come from another copy of this package. */
 function isApplication(value: unknown): value is Application {
   return (
     typeof value === "object" &&

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { type Arguments, readArguments, USAGE } from "./arguments.ts";
 import { exitStatusOf, faultText } from "./launcher-error.ts";
 
-/** The command `waymark`: resolves with its exit status. */
+/** The command `waymark`. Resolves with its exit status. */
 export async function main(args: readonly string[]): Promise<number> {
   let debug = args.includes("--debug");
   try {

@@ -5,7 +5,7 @@ import type { Arguments } from "./arguments.ts";
 import { LauncherError } from "./launcher-error.ts";
 import { applicationOf } from "./load-application.ts";
 
-/** Prints the table of routes; with `--check`, fails where it differs from a reviewed one. Lines may move. */
+/** Prints the table of routes. With `--check`, fails if it differs from a reviewed table. Ignores line numbers. */
 export async function routes(args: Arguments): Promise<number> {
   const application = await applicationOf(args);
   const loaded = await application.load();
@@ -31,7 +31,7 @@ export async function routes(args: Arguments): Promise<number> {
   return 1;
 }
 
-/** A line number changes with every edit above it and says nothing of what is public. */
+/** Removes line numbers, which change with every edit and do not affect what is public. */
 function reviewable(text: string): string[] {
   return text
     .split("\n")

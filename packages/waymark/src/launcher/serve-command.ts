@@ -7,7 +7,7 @@ import { LauncherError } from "./launcher-error.ts";
 import { parseHost, shownUrl } from "./listen-address.ts";
 import { applicationOf } from "./load-application.ts";
 
-/** Serves until a signal comes; resolves with the exit status once everything has drained. */
+/** Serves until a signal arrives. Resolves with the exit status once all connections have drained. */
 export async function serve(args: Arguments, announce: (text: string) => void): Promise<number> {
   const { host, port } = parseHost(args.host);
   const stopped = signalled();
@@ -31,7 +31,7 @@ export async function serve(args: Arguments, announce: (text: string) => void): 
   return 0;
 }
 
-/** What serves through the callable that was asked for. */
+/** The listener for the interface of the command line. */
 async function listenerOf(args: Arguments): Promise<Pick<ServerOptions, "listener">> {
   if (args.interface === "asgi")
     return { listener: (await import("../serve/node/asgi-listener.ts")).asgiListener };
@@ -40,7 +40,7 @@ async function listenerOf(args: Arguments): Promise<Pick<ServerOptions, "listene
   return {};
 }
 
-/** Resolves at the first signal to stop; the second ends the process at once. */
+/** Resolves on the first stop signal. A second signal ends the process at once. */
 function signalled(): Promise<void> {
   return new Promise((resolve) => {
     let asked = false;
@@ -50,7 +50,7 @@ function signalled(): Promise<void> {
       resolve();
     };
     process.on("SIGTERM", onSignal);
-    // In a terminal the interrupt reaches every process of the group; a worker waits for its parent's word.
+    // A terminal sends the interrupt to every process of the group. A worker waits for its parent's signal.
     process.on("SIGINT", cluster.isWorker ? () => undefined : onSignal);
   });
 }

@@ -8,7 +8,7 @@ import type { FoundClass } from "./classes.ts";
 import type { RouteClass, RouteModule, Routes, RouteVerb } from "./routes.ts";
 import { StartError } from "./start-error.ts";
 
-/** A module with its classes, ready to become part of the tree. */
+/** A module with its classes, before it becomes part of the tree. */
 export interface ModuleEntry {
   readonly name: string;
   readonly segment: string;
@@ -16,7 +16,7 @@ export interface ModuleEntry {
   readonly children: readonly ModuleEntry[];
 }
 
-/** What the application says of every class, where the class itself says nothing. */
+/** The application's settings for classes without their own. */
 export interface RouteDefaults {
   readonly body: BodyRules;
   readonly call: Omit<CallSettings, "body">;
@@ -25,7 +25,7 @@ export interface RouteDefaults {
 
 export type SignatureOf = (found: FoundClass, verb: string) => MethodSignature;
 
-/** Builds the trees that requests are resolved against. */
+/** Builds the route trees. */
 export function buildRoutes(
   roots: readonly ModuleEntry[],
   signatureOf: SignatureOf,
@@ -40,7 +40,7 @@ export function buildRoutes(
     for (const found of entry.classes) {
       if (found.name === "Default") {
         fallback = routeClass(found, entry.name, path || "/");
-        // A member class of the fallback is the next step of the fallback's own path.
+        // A member class of the fallback adds a segment to the fallback's own path.
         for (const [segment, member] of fallback.members) claim(own, segment, member, entry.name);
       } else claim(own, found.segment, routeClass(found, entry.name, `${path}/${found.segment}`), entry.name);
     }
@@ -153,7 +153,7 @@ function knownVerbs(classes: readonly RouteClass[]): Set<string> {
   return new Set(["OPTIONS", ...classes.flatMap(({ allow }) => allow.split(", "))].sort());
 }
 
-/** True when a class, or one between it and `Controller`, has a hook of its own. */
+/** True if a class, or a class between it and `Controller`, overrides a hook. */
 function overrides(controller: ControllerClass, hook: "before" | "after" | "onError"): boolean {
   let prototype: object | null = controller.prototype;
   while (prototype !== null && !isControllerBase(prototype.constructor)) {

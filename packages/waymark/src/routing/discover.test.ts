@@ -10,7 +10,7 @@ const folder = realpathSync(mkdtempSync(join(tmpdir(), "waymark-discover-")));
 after(() => rmSync(folder, { recursive: true }));
 let count = 0;
 
-/** A folder of its own with these empty files; a name that ends in a slash is a folder. */
+/** Creates a temporary folder with these empty files. A name that ends in a slash is a folder. */
 function tree(...paths: string[]): string {
   const root = join(folder, String(count++));
   for (const path of paths) {

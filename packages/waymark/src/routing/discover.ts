@@ -3,13 +3,13 @@ import { basename, dirname, join, relative } from "node:path";
 import { segmentOfModule } from "./segment-names.ts";
 import { StartError } from "./start-error.ts";
 
-/** A module found under a prefix: a file, a folder, or both under one name. */
+/** A module found under a prefix: a file, a folder, or both with one name. */
 export interface FoundModule {
-  /** Dotted, from the prefix on: `app.controllers.users`. */
+  /** The dotted name from the prefix on: `app.controllers.users`. */
   name: string;
-  /** Absolute; undefined for a folder without an index. */
+  /** An absolute path. Undefined for a folder without an index. */
   file: string | undefined;
-  /** By path segment, sorted. */
+  /** Submodules by path segment, sorted. */
   children: Map<string, FoundModule>;
 }
 
@@ -23,10 +23,10 @@ const UNSUPPORTED: readonly (readonly [extension: string, reason: string, instea
 ];
 const SKIPPED = /^[._]|^node_modules$|\.d\.[cm]?ts$|\.(test|spec)\.[cm]?[jt]sx?$/;
 const PREFIX = /^[\p{ID_Start}$_][\p{ID_Continue}$-]*(\.[\p{ID_Start}$_][\p{ID_Continue}$-]*)*$/u;
-/** Deeper trees are links that lead back into themselves. */
+/** A deeper tree contains links that lead back into it. */
 const MAX_DEPTH = 30;
 
-/** Finds the modules under a dotted prefix, from a directory. */
+/** Finds the modules under a dotted prefix in a directory. */
 export function discover(prefix: string, directory: string): FoundModule {
   if (!PREFIX.test(prefix)) {
     throw new StartError(
@@ -114,7 +114,7 @@ function childrenOf(
   return children;
 }
 
-/** Skipping such a file silently would make its paths answer 404. */
+/** If such a file were skipped silently, its paths would answer 404. */
 function refuseUnsupported(path: string): void {
   const found = UNSUPPORTED.find(([extension]) => path.endsWith(extension));
   if (found === undefined || !isFile(path)) return;
@@ -127,7 +127,7 @@ function refuseUnsupported(path: string): void {
   );
 }
 
-/** The name without its extension; undefined for files that are not modules. */
+/** The name without its extension. Undefined for files that are not modules. */
 function stemOf(entry: string): string | undefined {
   const extension = EXTENSIONS.find((each) => entry.endsWith(each));
   if (extension === undefined || SKIPPED.test(entry)) return undefined;

@@ -1,8 +1,8 @@
 import { StartError } from "./start-error.ts";
 
 /**
- * What reads sources is loaded when sources are to be read, by names that no bundler sees: a bundle starts from a
- * manifest, and must carry neither the reader nor the parser's native code.
+ * Loads the source reader on demand, through names that a bundler cannot follow. A bundle starts from a manifest and
+ * must contain neither the reader nor the parser's native code.
  */
 export function loadReader(): Promise<typeof import("../signature/source/reader.ts")> {
   return hidden("../signature/source/reader");

@@ -6,35 +6,37 @@ import { classesOf, type FoundClass } from "./classes.ts";
 import type { Namespace } from "./load.ts";
 import { StartError } from "./start-error.ts";
 
-/** What `waymark build` writes, so that an application starts without its sources and without a parser. */
+/** The output of `waymark build`: an application starts from it without sources and parser. */
 export interface Manifest {
   readonly version: 1;
   readonly modules: readonly ManifestModule[];
 }
 
 export interface ManifestModule {
-  /** Which of the prefixes it belongs to, from 0. */
+  /** The index of its prefix, from 0. */
   readonly root: number;
-  /** Dotted, as discovered. */
+  /** The dotted name. */
   readonly name: string;
-  /** The segments that lead to it; none for the prefix itself. */
+  /** The segments from the prefix to the module. Empty for the prefix itself. */
   readonly path: readonly string[];
-  /** The source file's URL as the manifest's own `import.meta.url` resolves it, to compare its hash where it is there. */
+  /**
+   * The source file's URL, resolved with the manifest's `import.meta.url`. If the file exists, its hash is compared.
+   */
   readonly source?: string | undefined;
-  /** SHA-256 of the source, in hexadecimal. */
+  /** SHA-256 of the source in hexadecimal. */
   readonly hash?: string;
   /** The module itself. Absent for a folder without an index. */
   readonly exports?: Namespace;
-  /** Class name (`Foo.Bar`) -> verb -> signature. Classes that are not listed are not routed. */
+  /** Class name (`Foo.Bar`) -> verb -> signature. Other classes are not routed. */
   readonly classes: { readonly [name: string]: { readonly [verb: string]: MethodSignature } };
 }
 
 export function hashOf(text: string | Uint8Array): string {
-  // Loaded only where there is something to hash: it takes 5 ms.
+  // Loaded on demand: it takes 5 ms.
   return process.getBuiltinModule("node:crypto").hash("sha256", text, "hex");
 }
 
-/** The modules of a manifest as a tree, and where their signatures are. A stale one ends the start. */
+/** The modules of a manifest as a tree, with their signatures. Fails if the manifest is out of date. */
 export function manifestEntries(
   manifest: Manifest,
   notes: string[],
@@ -82,7 +84,7 @@ function classesFrom(
       const method = found.verbs.get(verb);
       if (method === undefined)
         throw stale(`${module.name}: class ${found.name} has no method ${verb} any more`);
-      // Fewer says nothing: a default, or a function around the method, hides its parameters.
+      // A smaller `length` is normal: a default value, or a wrapper function, hides parameters.
       if (method.length > parameters.length)
         throw stale(`${module.name}: ${found.name}.${verb} has a parameter that the manifest lacks`);
     }
@@ -90,7 +92,7 @@ function classesFrom(
     signatures.set(found, verbs);
     for (const member of found.members) remember(member);
   };
-  // Whether a class is abstract was decided when the manifest was written: it is not listed then.
+  // The manifest does not list abstract classes.
   const isAbstract = (_: unknown, __: unknown, name: string) => !Object.hasOwn(module.classes, name);
   const found = classesOf(module.exports, {
     file: undefined,
@@ -107,7 +109,7 @@ function classesFrom(
 function refuseStale({ name, source, hash }: ManifestModule): void {
   if (source === undefined || hash === undefined || !source.startsWith("file:")) return;
   const path = fileURLToPath(source);
-  // A bundle, or an image without sources, has nothing to compare with.
+  // A bundle or an image may contain no sources to compare with.
   if (!existsSync(path)) return;
   if (hashOf(readFileSync(path)) !== hash) throw stale(`${path} (${name}) has changed since`);
 }

@@ -2,18 +2,18 @@ import { registerHooks } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 /**
- * Node takes a `.ts` file for CommonJS where the nearest package.json does not say "module", as `npm init -y`
- * leaves it. Controllers, and what they import relatively, are ES modules all the same: this hook says so.
+ * Node treats a `.ts` file as CommonJS if the nearest package.json does not set "type": "module". `npm init -y`
+ * leaves it out. This hook loads controllers and their relative imports as ES modules.
  */
 const owned = new Set<string>();
 let registered = false;
 
-/** Every module file that the start has come across, for the search of a fault. */
+/** Every module file that the start has loaded, to locate an error. */
 export function ownedFiles(): string[] {
   return [...owned].map((url) => fileURLToPath(url));
 }
 
-/** The URL under which to import a file as an ES module. */
+/** The URL to import a file as an ES module. */
 export function own(file: string): string {
   register();
   const url = pathToFileURL(file).href;

@@ -2,10 +2,10 @@ import { type Walk, walk } from "./resolve-path.ts";
 import type { RouteModule } from "./routes.ts";
 import { segmentOfClass } from "./segment-names.ts";
 
-/** Longer segments get no suggestion, which bounds the work. */
+/** Longer segments get no suggestion. This bounds the work. */
 const MAX_SEGMENT = 64;
 
-/** The path of the route that was perhaps meant: the first segment that names nothing, replaced by a similar name. */
+/** The path of a similar route: replaces the first segment that matches nothing with a similar name. */
 export function nearestPath(roots: readonly RouteModule[], segments: readonly string[]): string | undefined {
   const walks = roots.map((root) => walk(root, segments));
   const depth = Math.max(...walks.map((each) => each.depth));
@@ -34,7 +34,10 @@ function namesAt({ route, module, named }: Walk): Iterable<string> {
   return [...module.children.keys(), ...module.classes.keys()];
 }
 
-/** Insertions, deletions, substitutions, and swaps of neighbours; any number above `limit` where there are more. */
+/**
+ * Counts insertions, deletions, substitutions and swaps of neighbours. Returns any number above `limit` if there are
+ * more.
+ */
 export function editDistance(one: string, other: string, limit: number): number {
   if (Math.abs(one.length - other.length) > limit) return limit + 1;
   let before: number[] = [];
@@ -48,7 +51,7 @@ export function editDistance(one: string, other: string, limit: number): number 
         cost = Math.min(cost, before[j - 2]! + 1);
       next.push(cost);
     }
-    // A swap looks two rows back, so that one row beyond the limit is not the end.
+    // A swap refers to the row before the last, so one row beyond the limit does not end the search.
     if (Math.min(...next) > limit && Math.min(...row) > limit) return limit + 1;
     before = row;
     row = next;

@@ -1,12 +1,12 @@
 import type { MethodSignature } from "../signature/model/signature.ts";
 
 const EMPTY = /^(?:async\s*)?\*?\s*[A-Z][A-Z0-9_-]*\s*\(\s*\)\s*\{/;
-/** `}` and `)` must touch: Node replaces an erased type with spaces, and a typed method needs the reader of sources. */
+/** `}` and `)` must be adjacent: Node replaces erased types with spaces, and a typed method needs the source reader. */
 const VARIADIC = /^(?:async\s*)?\*?\s*[A-Z][A-Z0-9_-]*\s*\(\s*\{\s*\.\.\.\s*([A-Za-z_$][\w$]*)\s*\}\)\s*\{/;
 
 /**
- * The signature of a method without parameters, or with an untyped `{ ...keywords }` alone, from its text at run time.
- * It is for controllers that are given as classes: where all of them are this plain, the start does not load the parser.
+ * The signature of a method without parameters, or with only an untyped `{ ...keywords }`, from its text at run time.
+ * Only for controllers that are passed as classes. If all methods are this plain, the start does not load the parser.
  */
 export function plainSignature(verb: string, method: () => unknown): MethodSignature | undefined {
   const text = Function.prototype.toString.call(method);

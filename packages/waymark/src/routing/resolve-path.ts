@@ -2,7 +2,7 @@ import { HttpError } from "../http/http-error.ts";
 import type { RouteClass, RouteModule } from "./routes.ts";
 import { lookUp } from "./segment-names.ts";
 
-/** Where a path leads: a class, and the segments that are left for its method. */
+/** The result of routing a path: a class, and the remaining segments for its method. */
 export interface Target {
   readonly route: RouteClass;
   readonly positionals: readonly string[];
@@ -10,7 +10,7 @@ export interface Target {
 
 const NONE: readonly string[] = [];
 
-/** Splits a path as sent, then decodes each segment, so that `%2F` stays inside its own. Empty segments go. */
+/** Splits a path as sent, then decodes each segment, so that `%2F` separates nothing. Removes empty segments. */
 export function splitPath(path: string): readonly string[] {
   if (path === "/" || path === "") return NONE;
   const segments: string[] = [];
@@ -33,7 +33,10 @@ function decodeSegment(segment: string): string {
   }
 }
 
-/** The contract's rules 1 to 5. With several trees the one that matches most segments wins, the earlier on a tie. */
+/**
+ * Finds the class for a path. With several trees, the one that matches the most segments wins. On a tie, the earlier
+ * tree wins.
+ */
 export function resolve(roots: readonly RouteModule[], segments: readonly string[]): Target | undefined {
   if (roots.length === 1) {
     const { route, depth } = walk(roots[0]!, segments);
@@ -43,7 +46,7 @@ export function resolve(roots: readonly RouteModule[], segments: readonly string
   for (const root of roots) {
     const found = walk(root, segments);
     if (best === undefined || found.depth > best.depth) best = found;
-    // On a tie the earlier wins, unless it has nothing that could answer.
+    // On a tie the earlier tree wins, unless it has no class for the path.
     else if (found.depth === best.depth && best.route === undefined) best = found;
   }
   return best?.route === undefined ? undefined : target(best.route, segments, best.depth);
@@ -51,11 +54,11 @@ export function resolve(roots: readonly RouteModule[], segments: readonly string
 
 export interface Walk {
   readonly route: RouteClass | undefined;
-  /** How many segments name modules and classes. */
+  /** Number of segments that name modules and classes. */
   readonly depth: number;
   /** The deepest module. */
   readonly module: RouteModule;
-  /** False where the route is the module's fallback. */
+  /** False if the route is the module's fallback. */
   readonly named: boolean;
 }
 

@@ -4,7 +4,7 @@ import type { CallSettings } from "../http/call.ts";
 import type { Binder } from "../signature/bind/binder.ts";
 import type { MethodSignature } from "../signature/model/signature.ts";
 
-/** A method of a controller, ready to be called. */
+/** A callable method of a controller. */
 export interface RouteVerb {
   readonly verb: string;
   readonly method: (...args: never[]) => unknown;
@@ -12,20 +12,20 @@ export interface RouteVerb {
   readonly binder: Binder;
 }
 
-/** A class as the tree holds it. */
+/** A class in the route tree. */
 export interface RouteClass {
-  /** The export's name, with the static members that lead to it: `Foo.Bar`. */
+  /** The export's name with the static members that lead to the class: `Foo.Bar`. */
   readonly name: string;
-  /** The dotted module that it was found in. */
+  /** The dotted name of its module. */
   readonly module: string;
-  /** The path that leads to it: `/users/foo/bar`, `/` for the root's `Default`. */
+  /** The path of the class: `/users/foo/bar`. `/` for the root's `Default`. */
   readonly path: string;
   readonly controller: ControllerClass;
   readonly members: Map<string, RouteClass>;
   readonly verbs: Map<string, RouteVerb>;
-  /** Every verb that it answers to, for `Allow`. */
+  /** Every verb of the class, for `Allow`. */
   readonly allow: string;
-  /** Which hooks it has of its own, so that a class without them pays nothing. */
+  /** The hooks that the class overrides. A class without hooks takes the fast path. */
   readonly hooks: { readonly before: boolean; readonly after: boolean; readonly onError: boolean };
   readonly body: BodyRules;
   readonly settings: CallSettings;
@@ -38,13 +38,13 @@ export interface RouteModule {
   readonly fallback: RouteClass | undefined;
 }
 
-/** All that can be reached: one tree for each prefix, in the order given. */
+/** All routes: one tree for each prefix, in order. */
 export interface Routes {
   readonly roots: readonly RouteModule[];
   /** Every class, in the order of discovery. */
   readonly classes: readonly RouteClass[];
-  /** Every verb that some class has, with HEAD and OPTIONS where they are answered; others are 501. */
+  /** Every verb of any class, including the implied HEAD and OPTIONS. Other methods get 501. */
   readonly verbs: ReadonlySet<string>;
-  /** What a reader of the start's output should know: skipped classes, paths that a module took from a class. */
+  /** Notes for the output of the start: skipped classes, paths where a module hides a class. */
   readonly notes: readonly string[];
 }

@@ -10,14 +10,14 @@ export function segmentOfClass(name: string): string {
     .toLowerCase();
 }
 
-/** The path segment of a module: its file name as written, `-` and `_` alike. */
+/** The path segment of a module: its file name, with `-` for `_`. */
 export function segmentOfModule(name: string): string {
   return name.replaceAll("_", "-");
 }
 
-/** Looks a decoded path segment up in a table whose keys are written with `-`. */
+/** Finds a decoded path segment in a table. The table's keys are written with `-`. */
 export function lookUp<T>(table: ReadonlyMap<string, T>, segment: string): T | undefined {
-  // Most tables are empty; a segment fresh from the URL would have to be hashed to find that out.
+  // Most tables are empty. This avoids hashing a segment from the URL.
   if (table.size === 0) return undefined;
   const found = table.get(segment);
   if (found !== undefined || !segment.includes("_")) return found;

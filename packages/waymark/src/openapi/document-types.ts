@@ -1,4 +1,4 @@
-/** A JSON Schema (2020-12), as OpenAPI 3.1 has them. */
+/** A JSON Schema (2020-12), as OpenAPI 3.1 uses it. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
@@ -13,7 +13,7 @@ export interface OpenApiParameter {
   readonly required: boolean;
   readonly description?: string;
   readonly schema?: JsonSchema;
-  /** In place of `schema`, for a value that comes as JSON text. */
+  /** Instead of `schema`, for a value that is sent as JSON text. */
   readonly content?: { readonly "application/json": MediaType };
 }
 

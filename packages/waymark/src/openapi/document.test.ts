@@ -14,7 +14,7 @@ type JsonObject = { readonly [key: string]: unknown };
 
 const INFO = { title: "Example", version: "1.2.3" };
 
-/** A class of the text under a path, as the routes have it. */
+/** A documented class for a source text and a path. */
 function classOf(
   path: string,
   text: string,
@@ -40,7 +40,7 @@ async function documentOf(classes: readonly DocumentedClass[], options: Partial<
   return document;
 }
 
-/** What the validator's schema cannot say is checked here: ids, path parameters, references. */
+/** Also checks ids, path parameters and references, which the validator's schema does not cover. */
 async function assertValid(document: OpenApiDocument): Promise<void> {
   const copy = JSON.parse(JSON.stringify(document)) as Record<string, unknown>;
   assert.deepEqual(copy, document, "the document is plain JSON");
@@ -72,7 +72,7 @@ async function assertValid(document: OpenApiDocument): Promise<void> {
   }
 }
 
-/** Every schema of a document, from the outside. */
+/** Every schema of a document, outermost first. */
 function schemasIn(value: unknown): JsonObject[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, own]) => {

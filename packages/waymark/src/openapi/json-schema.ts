@@ -12,18 +12,18 @@ import type {
 } from "../signature/model/signature.ts";
 import type { JsonSchema } from "./document-types.ts";
 
-/** How a type is described: what a client may send, or what it gets. */
+/** Whether a schema describes what a client sends or what it receives. */
 export interface SchemaContext {
-  /** A request's objects have no other names than their type's; an answer's may. */
+  /** True for requests: their objects have only the declared names. Objects of an answer may have more. */
   readonly closesObjects: boolean;
-  /** Where a type that contains itself is described, by the name that its signature has for it. */
+  /** The reference to the schema of a type that contains itself, by its name in the signature. */
   readonly reference: (name: string) => string;
 }
 
 const BIGINT: JsonSchema = { type: "string", pattern: "^-?(?:0|[1-9][0-9]*)$" };
 const BINARY: JsonSchema = { type: "string", format: "binary", contentMediaType: "application/octet-stream" };
 
-/** The JSON Schema (2020-12) of a type; definitions are referred to, everything else is inline. */
+/** The JSON Schema (2020-12) of a type. Definitions become references, everything else is inline. */
 export function schemaOf(type: TypeNode, context: SchemaContext): JsonSchema {
   switch (type.kind) {
     case "literal":
@@ -124,7 +124,7 @@ function objectSchema(type: ObjectNode, context: SchemaContext): JsonSchema {
 function propertySchemas(properties: readonly PropertyNode[], context: SchemaContext): JsonSchema {
   const schemas: Record<string, JsonSchema> = {};
   for (const property of properties) {
-    // a property may be called __proto__
+    // a property may have the name __proto__
     Object.defineProperty(schemas, property.name, {
       value: described(schemaOf(property.type, context), property),
       enumerable: true,
@@ -133,7 +133,7 @@ function propertySchemas(properties: readonly PropertyNode[], context: SchemaCon
   return schemas;
 }
 
-/** A schema with what is said of the place where it stands. */
+/** Adds the description and default of a property or parameter to its schema. */
 export function described(
   schema: JsonSchema,
   { description, default: fallback }: { readonly description?: string; readonly default?: JsonLiteral },
@@ -145,7 +145,7 @@ export function described(
   };
 }
 
-/** Literals become one `enum`; a scalar that may be null has two types; anything else is `anyOf`. */
+/** Literals become one `enum`, a nullable scalar has two types, and other unions become `anyOf`. */
 function unionSchema({ members }: UnionNode, context: SchemaContext): JsonSchema {
   const literals = members.filter((member) => member.kind === "literal");
   const others = members.filter(
@@ -159,7 +159,7 @@ function unionSchema({ members }: UnionNode, context: SchemaContext): JsonSchema
   const [only] = schemas;
   if (schemas.length === 1 && only) {
     if (!hasNull || literals.length > 0) return only;
-    // a const or enum beside the type would still refuse null
+    // a const or enum beside the type would still reject null
     if (typeof only.type === "string" && !("enum" in only)) return { ...only, type: [only.type, "null"] };
   }
   return { anyOf: hasNull ? [...schemas, { type: "null" }] : schemas };

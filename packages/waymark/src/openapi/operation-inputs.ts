@@ -9,10 +9,13 @@ import {
 import type { JsonSchema, MediaType, OpenApiParameter, RequestBody } from "./document-types.ts";
 import { described, type SchemaContext, schemaOf } from "./json-schema.ts";
 
-/** The verbs whose keyword arguments are documented as a query; those of others are a body. */
+/**
+ * The verbs whose keyword arguments are documented as query parameters. For other verbs they are documented as a
+ * body.
+ */
 export const QUERY_VERBS: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE", "OPTIONS", "TRACE"]);
 
-/** What the schema of an argument says of itself, where one stands in for the type. */
+/** Finds the JSON Schema of the Standard Schema that replaces an argument's type. */
 export type SchemaLookup = (name: string) => JsonSchema | undefined;
 
 export interface ParameterContext {
@@ -35,14 +38,16 @@ function restDescription({ description }: Parameter): string {
   return `${description ? `${description} ` : ""}One or more path segments.`;
 }
 
-/** What comes as text is a string where nothing is known of it; one text is a list of one. */
+/**
+ * The schema of an argument that is sent as text. An unknown type is a string, and a list also accepts a single text.
+ */
 function textSchema(type: TypeNode, context: SchemaContext): JsonSchema {
   if (type.kind === "unknown" || type.kind === "untyped" || type.kind === "unreadable")
     return { type: "string" };
   return schemaOf(type, context);
 }
 
-/** The keyword arguments as query parameters: all names of all forms that the object may have. */
+/** The keyword arguments as query parameters: every name of every form of the object. */
 export function queryParameters(
   parameter: Parameter,
   signature: MethodSignature,
@@ -76,7 +81,7 @@ export function queryParameters(
   });
   const open = shapes.find((shape) => shape.index);
   if (open?.index) {
-    // style "form" with explode, the default: each property is a query argument of its own
+    // with the default style "form" and explode, each property is a query argument
     const schema = { type: "object", additionalProperties: textSchema(open.index, schemas) };
     parameters.push({ name: freeName(parameter.name, names), in: "query", required: false, schema });
   }
@@ -85,7 +90,7 @@ export function queryParameters(
 
 const membersOf = (type: TypeNode): readonly TypeNode[] => (type.kind === "union" ? type.members : [type]);
 
-/** An object in a query is JSON text. */
+/** True for an object, which a query carries as JSON text. */
 function isNested(type: TypeNode): boolean {
   return membersOf(type).every((member) => member.kind === "object" || member.kind === "reference");
 }
@@ -94,7 +99,7 @@ function freeName(name: string, taken: readonly string[]): string {
   return taken.includes(name) ? freeName(`${name}_`, taken) : name;
 }
 
-/** The keyword arguments as a body: JSON or a form; a form alone where a file is among them. */
+/** The keyword arguments as a body: JSON or a form, or only a form if one of them is a file. */
 export function keywordBody(
   parameter: Parameter,
   signature: MethodSignature,
@@ -112,7 +117,7 @@ export function keywordBody(
   };
 }
 
-/** A body that is one JSON value and no object. */
+/** A body that is a JSON value other than an object. */
 export function valueBody(parameter: Parameter, { schemas, lookup }: ParameterContext): RequestBody {
   return {
     required: !parameter.optional,
@@ -121,7 +126,7 @@ export function valueBody(parameter: Parameter, { schemas, lookup }: ParameterCo
   };
 }
 
-/** Puts what schemas say of single arguments in the place of their types. */
+/** Replaces the types of single arguments by the descriptions of their schemas. */
 function withSchemas(schema: JsonSchema, shapes: readonly ObjectNode[], lookup: SchemaLookup): JsonSchema {
   const [shape] = shapes;
   if (shapes.length !== 1 || !shape || !schema.properties) return schema;
@@ -140,7 +145,7 @@ function mediaTypes(type: TypeNode, shapes: readonly ObjectNode[], media: MediaT
     ...(shape.index ? [shape.index] : []),
   ]);
   if (values.some((value) => hasFile(value))) return { "multipart/form-data": media };
-  // a form carries texts and lists of them, nothing deeper
+  // a form carries texts and lists of texts, nothing nested
   const isFlat = type.kind !== "reference" && values.every((value) => membersOf(value).every(isFlatValue));
   return isFlat
     ? { "application/json": media, "application/x-www-form-urlencoded": media }

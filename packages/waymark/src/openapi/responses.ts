@@ -2,7 +2,7 @@ import type { MethodSignature, TypeNode } from "../signature/model/signature.ts"
 import type { JsonSchema, MediaType, OpenApiResponse, Reference } from "./document-types.ts";
 import { type SchemaContext, schemaOf } from "./json-schema.ts";
 
-/** RFC 9457, with the faults that a request's arguments have. */
+/** RFC 9457 problem details with the faults of a request's arguments. */
 export const PROBLEM_DETAILS: JsonSchema = {
   type: "object",
   title: "Problem details (RFC 9457)",
@@ -36,9 +36,7 @@ export const PROBLEM_RESPONSE: OpenApiResponse = {
 
 const PROBLEM_REFERENCE = { $ref: "#/components/responses/Problem" } as const;
 
-/**
- * The responses of a method by status, from its written return type and the statuses that it sets.
- */
+/** The responses of a method by status, from its declared return type and the statuses that it sets. */
 export function responsesOf(
   { returns, statuses = ["default"] }: Pick<MethodSignature, "returns" | "statuses">,
   context: SchemaContext,
@@ -52,7 +50,7 @@ export function responsesOf(
 }
 
 const EMPTY: OpenApiResponse = { description: "Success, without a body" };
-/** Statuses whose answers have no body (RFC 9110, section 15.3). */
+/** Statuses without a body (RFC 9110, section 15.3). */
 const BODILESS: ReadonlySet<number> = new Set([204, 205]);
 
 const membersOf = (type: TypeNode): readonly TypeNode[] => (type.kind === "union" ? type.members : [type]);
@@ -93,7 +91,7 @@ function contentOf(
   return content;
 }
 
-/** The media types of what is not sent as JSON. */
+/** The media types of a result that is not sent as JSON. */
 function mediaTypesOf(type: TypeNode): string[] | undefined {
   if (type.kind === "bytes") return ["application/octet-stream"];
   if (type.kind === "file" || type.kind === "blob" || type.kind === "response") return ["*/*"];
@@ -101,7 +99,7 @@ function mediaTypesOf(type: TypeNode): string[] | undefined {
   return isRaw(type.items) ? ["*/*"] : ["application/x-ndjson", "text/event-stream"];
 }
 
-/** Strings and bytes are streamed as they are. */
+/** True for strings and bytes, which are streamed unchanged. */
 function isRaw(items: TypeNode): boolean {
   return (
     items.kind === "string" ||

@@ -1,6 +1,6 @@
 import type { JsonSchema } from "./document-types.ts";
 
-/** The part of Standard JSON Schema (https://standardschema.dev/json-schema, version 1) that is asked here. */
+/** The part of Standard JSON Schema (https://standardschema.dev/json-schema, version 1) that Waymark uses. */
 interface StandardJsonSchema {
   readonly "~standard": {
     readonly jsonSchema?: {
@@ -9,7 +9,7 @@ interface StandardJsonSchema {
   };
 }
 
-/** What a schema that stands in for a type says of its input; `{}`, anything, where it cannot say. */
+/** The input schema of a Standard Schema that replaces a type. `{}` (anything) if it cannot describe itself. */
 export function standardJsonSchema(schema: unknown): JsonSchema | undefined {
   if (schema === undefined) return undefined;
   try {
@@ -19,7 +19,7 @@ export function standardJsonSchema(schema: unknown): JsonSchema | undefined {
     const { $schema: _, ...own } = described ?? {};
     return own;
   } catch {
-    // it says so by throwing, for instance of a transformation
+    // it throws if it cannot describe itself, for instance because of a transformation
     return {};
   }
 }

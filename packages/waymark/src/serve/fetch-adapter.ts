@@ -3,13 +3,13 @@ import { HttpError, problemAnswer } from "../http/http-error.ts";
 import type { Incoming } from "../http/incoming.ts";
 import type { RequestHandler } from "./handler.ts";
 
-/** A WHATWG request as the core sees it. */
+/** A WHATWG request for the core. */
 class FetchIncoming implements Incoming {
   readonly method: string;
   readonly target: string;
   readonly scheme: string;
   readonly remoteAddress = undefined;
-  /** The URL says it. */
+  /** The URL has the host. */
   readonly requiresHost = false;
   readonly #request: Request;
   readonly #authority: string;
@@ -32,7 +32,7 @@ class FetchIncoming implements Incoming {
 
   header(name: string): string | undefined {
     const value = this.#request.headers.get(name);
-    // The standard's Request has no Host header of its own; the URL says it.
+    // A WHATWG Request has no Host header of its own. Its URL has the host.
     return value ?? (name === "host" ? this.#authority : undefined);
   }
 
@@ -103,7 +103,7 @@ function responseOf({ status, headers, body }: Answer, incoming: Incoming, repor
 
 type Report = (error: unknown) => void;
 
-/** The body as a stream that ends with its reader, and with the client. */
+/** The body as a stream. It ends when its reader cancels or the client goes away. */
 function streamOf(body: StreamBody, { signal }: Incoming, report: Report): ReadableStream<Uint8Array> {
   const iterator = body[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
@@ -119,7 +119,7 @@ function streamOf(body: StreamBody, { signal }: Incoming, report: Report): Reada
     async pull(controller) {
       try {
         let step = await iterator.next();
-        // What an empty piece is for, a Response has done already.
+        // An empty piece only sends the head, which a Response has already done.
         while (step.done !== true && step.value.length === 0) step = await iterator.next();
         if (signal.aborted) return;
         if (step.done !== true)

@@ -14,6 +14,6 @@ export interface ServerLimits {
   maxHeaderSize?: number;
   /** Number of connections. The server closes further connections at once. Default: no limit. */
   maxConnections?: number;
-  /** Interval between checks for time-outs. Default 5,000. */
+  /** Interval between checks for timeouts. Default 5,000. */
   checkInterval?: number;
 }

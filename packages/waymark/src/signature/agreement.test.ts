@@ -19,7 +19,7 @@ const DECLARATIONS = `
   interface BoxB { a?: Boxed; c: 1 }
 `;
 
-/** Types whose JSON is not coerced, so that the binder and a validator of the documented schema must agree. */
+/** Types whose JSON values are not coerced, so that the binder and a validator of the documented schema must agree. */
 const TYPES = [
   "{ a: string }",
   "{ a?: number | null; b: boolean }",

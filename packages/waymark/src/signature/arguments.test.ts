@@ -3,7 +3,7 @@ import { suite, test } from "node:test";
 import type { FormFields } from "./model/input.ts";
 import { binderOf, bound, faultsOf, form, input, json } from "./support.fixture.ts";
 
-/** method, target (with a JSON body behind a space, if any), arguments or faults */
+/** method, target (followed by a space and a JSON body, if any), arguments or faults */
 const CASES: readonly (readonly [method: string, request: string, expected: unknown[]])[] = [
   ["GET()", "", []],
   ["GET()", "x", ["404 path. takes at most 0 path segments, got 1"]],

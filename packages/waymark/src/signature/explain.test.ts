@@ -9,7 +9,7 @@ function explain(text: string): string[] {
   );
 }
 
-/** text, where and what */
+/** text, place, message */
 const CASES: readonly (readonly [text: string, place: string, message: RegExp])[] = [
   ["enum Level { Low }", "1:1", /cannot run an enum\. Write `const Level = \{ \.\.\. \} as const`/],
   ["\n  export const enum Level { Low }", "2:10", /cannot run an enum/],

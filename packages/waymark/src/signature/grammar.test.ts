@@ -45,7 +45,7 @@ const LEAVES = [
   "Uint8Array",
 ];
 const UNREADABLE = ["symbol", "Nowhere", "Map<string, string>"];
-/** Types of any depth, readable and not. */
+/** Types of any depth, readable and unreadable. */
 const type = fc.letrec<{ it: string }>((tie) => {
   const it = tie("it");
   const wrap = (...parts: readonly string[]) =>

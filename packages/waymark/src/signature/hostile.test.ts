@@ -75,7 +75,7 @@ const query = fc.oneof(
     .map((fields) => fields.map(([key, value]) => `${encode(key)}=${encode(value)}`).join("&")),
 );
 const encode = (value: string): string => encodeURIComponent(value.toWellFormed());
-/** JSON.parse makes `__proto__` an own property, as a literal does not. */
+/** JSON.parse creates `__proto__` as an own property, unlike an object literal. */
 function ownEntries(entries: readonly (readonly [string, unknown])[]): unknown {
   return JSON.parse(
     `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(",")}}`,
@@ -125,7 +125,7 @@ function isUnharmed(): boolean {
 }
 const PROTOTYPE_KEYS = Reflect.ownKeys(Object.prototype).length;
 
-/** Whether every object that the binder made has no prototype that a client could have set. */
+/** Whether no object from the binder has a prototype that a client could have set. */
 function hasOnlyKnownPrototypes(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return true;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -140,7 +140,7 @@ function hasOnlyKnownPrototypes(value: unknown): boolean {
   return isKnown && Object.values(value).every(hasOnlyKnownPrototypes);
 }
 
-/** A File has the time at which it was made. */
+/** Removes the creation time of each File. */
 function withoutTimes(value: unknown): unknown {
   if (value instanceof File) return [value.name, value.type, value.size];
   if (Array.isArray(value)) return value.map(withoutTimes);
@@ -168,7 +168,7 @@ suite("whatever comes, arguments or faults come out", () => {
             assert.ok(Array.isArray(result));
             assert.ok(hasOnlyKnownPrototypes(result));
           }
-          // no answer depends on an earlier request
+          // no result depends on an earlier request
           assert.deepEqual(withoutTimes(binder.bind(given)), withoutTimes(result));
         }),
         RUNS,
@@ -379,7 +379,7 @@ suite("queries are read as the URL standard reads them", () => {
           assert.throws(() => it.split(/[&=]/).map((part) => decodeURIComponent(part)), URIError);
           return;
         }
-        // the standard takes lone surrogates for U+FFFD
+        // the URL standard replaces lone surrogates with U+FFFD
         const expected = [...new URLSearchParams(it.startsWith("?") ? `?${it}` : it)];
         assert.deepEqual(
           own.map((pair) => pair.map((part) => part.toWellFormed())),

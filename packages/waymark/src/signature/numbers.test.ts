@@ -1,4 +1,4 @@
-/** One rule for numbers, wherever they come: as text, in a JSON body, in JSON within a query. */
+/** Numbers follow one rule in every place: as text, in a JSON body, and in JSON within a query. */
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { Application, Controller } from "@tollway/waymark";
@@ -26,7 +26,7 @@ function bindingOf(result: unknown): unknown {
   return it;
 }
 
-/** The same number in every place that a request has for it: what becomes of it in each. */
+/** The results of one number in every place of a request. */
 function everywhere(text: string): unknown[] {
   const encoded = encodeURIComponent;
   const results = [

@@ -7,7 +7,7 @@ import { signatureOf } from "./support.fixture.ts";
 
 test("a binder runs where there is no Node and no code from strings", async () => {
   const entry = fileURLToPath(new URL("./bind/binder.ts", import.meta.url));
-  // for a browser, where an import of a module of Node is an error
+  // for a browser, where an import of a Node module fails
   const options = {
     platform: "browser",
     format: "iife",

@@ -17,7 +17,7 @@ function read(controller: ControllerClass, verb: string): MethodSignature {
   return readSignatures([{ controller, verb }])[0]!;
 }
 
-/** `id: number, keywords: object` */
+/** A short form of a signature: `id: number, keywords: object` */
 function shortly({ parameters }: MethodSignature): string {
   return parameters.map(({ role, name, type }) => `${role} ${name}: ${type.kind}`).join(", ");
 }
@@ -96,7 +96,7 @@ suite("methods are found where V8 says", () => {
 });
 
 suite("which file a method stands in is asked the quick way", () => {
-  /** What is asked of the inspector from now on; what `lost` names is answered with nothing. */
+  /** Records the inspector's calls from now on. The call named `lost` returns nothing. */
   const asked = (context: TestContext, lost = ""): string[] => {
     const methods: string[] = [];
     const post = Session.prototype.post;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { binderOf, bound, input, json, signatureOf } from "./support.fixture.ts";
 
-/** a parameter with its comment, text, the fault (none when it fits) */
+/** a parameter with its comment, a text, the fault (none if it fits) */
 const CASES: readonly (readonly [parameter: string, text: string, fault?: string])[] = [
   ["/** @minimum 1 */ it: number", "1"],
   ["/** @minimum 1 */ it: number", "0.5", "must be at least 1"],

@@ -10,7 +10,7 @@ function bind(method: string, schemas: SchemaTable, request = input(""), declara
   return bound(binderOf(method, declarations, { schemas }), request);
 }
 
-/** A schema that answers later. */
+/** A schema that validates asynchronously. */
 function later(schema: StandardSchema): StandardSchema {
   return {
     "~standard": {

@@ -8,7 +8,7 @@ import { ParsedModule } from "./source/module.ts";
 import { SourceModules } from "./source/modules.ts";
 import { SourceText } from "./source/text.ts";
 
-/** A file that is not there, next to the fixtures, so that texts can import these. */
+/** A file that does not exist, in the fixtures' folder, so that test sources can import the fixtures. */
 export const VIRTUAL_FILE = fileURLToPath(
   new URL("../../test/fixtures/signature/virtual.ts", import.meta.url),
 );
@@ -20,7 +20,7 @@ export interface SignatureOptions {
   readonly warn?: (message: string) => void;
 }
 
-/** The signature of the first method in a module's text. */
+/** The signature of the first method in a source text. */
 export function signatureOf(text: string, options: SignatureOptions = {}): MethodSignature {
   const module = new ParsedModule(new SourceText(options.file ?? VIRTUAL_FILE, text));
   const method = [...module.functions.values()].find(({ member }) => member && member.kind === "method");
@@ -33,7 +33,7 @@ export function signatureOf(text: string, options: SignatureOptions = {}): Metho
   });
 }
 
-/** The binder of a method written as `GET(id: number)`, behind the declarations that it needs. */
+/** The binder of a method such as `GET(id: number)`, with the declarations that it needs. */
 export function binderOf(
   method: string,
   declarations = "",
@@ -44,11 +44,11 @@ export function binderOf(
     ...options,
     schemaNames,
   });
-  // what a manifest carries must bind alike
+  // a signature from a manifest must bind the same way
   return compileBinder(JSON.parse(JSON.stringify(signature)) as MethodSignature, options);
 }
 
-/** `12/a?x=1` as segments and query; a body beside it. */
+/** `12/a?x=1` as segments and query, with an optional body. */
 export function input(target: string, body?: BindInput["body"]): BindInput {
   const at = target.indexOf("?");
   const path = at < 0 ? target : target.slice(0, at);
@@ -70,13 +70,13 @@ export function form(...fields: FormFields): BindInput["body"] {
   };
 }
 
-/** Faults in one line each: `400 query.page must be a number`. */
+/** One line for each fault: `400 query.page must be a number`. */
 export function faultsOf(result: unknown): string[] {
   if (!(result instanceof BindFaults)) throw new Error(`no fault, but ${JSON.stringify(result)}`);
   return result.faults.map((fault) => `${result.status} ${fault.in}.${fault.name} ${fault.message}`);
 }
 
-/** A value without its null prototypes, so that it compares with a literal. */
+/** A copy with ordinary prototypes, to compare with a literal. */
 export function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (value === null || typeof value !== "object") return value;
@@ -85,7 +85,7 @@ export function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, own]) => [key, plain(own)]));
 }
 
-/** The arguments that a request binds to, or its faults. */
+/** The bound arguments of a request, or its faults. */
 export function bound(binder: Binder, request: BindInput): unknown {
   const result = binder.bind(request);
   if (result instanceof Promise) throw new Error("a promise where no schema is asynchronous");

@@ -12,7 +12,7 @@ const IS = (value: unknown): Expected => ({ value });
 
 const TEMPLATE = "`$" + "{'a' | 'b'}-$" + "{1 | 2}`";
 
-/** type, text of the path segment, what comes of it */
+/** type, text of the path segment, result */
 const CASES: readonly (readonly [type: string, text: string, expected: Expected])[] = [
   ["string", "hello", IS("hello")],
   ["string", "a b/ü", IS("a b/ü")],
@@ -162,7 +162,7 @@ suite("a path segment becomes what the type says", () => {
         assert.throws(() => binderOf(`GET(it: ${type}, last: string)`), { code: "UNREADABLE_TYPE" });
         return;
       }
-      // a second parameter keeps an object type from taking the keyword arguments
+      // with a second parameter, an object type does not become the keyword arguments
       const binder = binderOf(`GET(it: ${type}, last: string)`);
       const actual = bound(binder, { segments: [text, "end"], query: "" });
       const wanted = "fault" in expected ? [`400 path.it ${expected.fault}`] : [expected.value, "end"];
@@ -171,7 +171,7 @@ suite("a path segment becomes what the type says", () => {
   }
 });
 
-/** type of the keyword `it`, query, what comes of it */
+/** type of the keyword `it`, query, result */
 const QUERIES: readonly (readonly [type: string, query: string, expected: unknown])[] = [
   ["it: string", "it=", { it: "" }],
   ["it: string", "it", { it: "" }],

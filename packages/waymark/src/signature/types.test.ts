@@ -7,7 +7,7 @@ import { binderOf, bound, input, json, signatureOf, VIRTUAL_FILE } from "./suppo
 const IMPORTS =
   'import type { Book, Entity, Page, Tree, Json, Slug, Visible, Imprint, Extra, everything } from "./models.ts";\n';
 
-/** declarations, type of the keyword object, a JSON body, what comes of it: the body itself, or faults */
+/** declarations, type of the keyword object, JSON body, result: the body itself, or faults */
 const READABLE: readonly (readonly [declarations: string, type: string, body: object, faults?: string[]])[] =
   [
     ["interface A { x: number }", "A", { x: 1 }],
@@ -237,7 +237,7 @@ suite("readable types", () => {
   });
 });
 
-/** declarations, type of a parameter, the part at fault, what the message says */
+/** declarations, type of a parameter, the part at fault, the message */
 const UNREADABLE: readonly (readonly [declarations: string, type: string, part: string, message: RegExp])[] =
   [
     ["", "Map<string, string>", "Map<string, string>", /Record<string, T> may do/],
@@ -439,7 +439,7 @@ suite("parameters that cannot be", () => {
       code: "UNREADABLE_TYPE",
       message: /cannot tell the type from the default `f\(\)`/,
     });
-    // where no type can be written, it is text
+    // a JavaScript file has no types, so the value is text
     const signature = signatureOf(text, { file: VIRTUAL_FILE.replace(/ts$/, "js") });
     assert.deepEqual(signature.parameters[0]!.type, { kind: "untyped" });
   });

@@ -1,4 +1,4 @@
-/** Counts how often the parts of a body are read. No test here depends on a clock. */
+/** Counts how often the parts of a body are read. The tests use no clock. */
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import fc from "fast-check";
@@ -8,7 +8,7 @@ import { binderOf, faultsOf } from "./support.fixture.ts";
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
-/** Counts the objects and lists of a document, and how often a converter goes through one of them. */
+/** Counts the objects and lists of a document, and how often a converter reads one of them. */
 class Counted {
   nodes = 0;
   visits = 0;
@@ -59,13 +59,13 @@ const BOXED =
 const LIST = "type Deep = [Deep, 'a'] | [Deep, 'b'] | [Deep, 'c'] | { end: 1 };";
 const JSON_TYPE = "type Any = Any[] | { [name: string]: Any } | Record<string, Any[]> | number;";
 
-/** Types that do not contain themselves, each of which has the next one in both of its members. */
+/** Types that do not contain themselves. Each contains the next one in both of its members. */
 const NESTED = Array.from({ length: 10 }, (_, level) => {
   const next = level === 9 ? "number" : `L${level + 1}`;
   return `type L${level} = { n: ${next}; a: 1 } | { n: ${next}; b: 1 };`;
 }).join(" ");
 
-/** name, declarations, type, the members of its widest union, a document by its size */
+/** name, declarations, type, number of members of its widest union, a document by size */
 const SHAPES: readonly (readonly [string, string, string, number, (size: number) => Json])[] = [
   [
     "a chain that fits at its end",

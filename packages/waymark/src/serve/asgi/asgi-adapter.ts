@@ -6,7 +6,7 @@ import { AsgiIncoming } from "./asgi-incoming.ts";
 import type { AsgiApplication, AsgiHttpScope, AsgiReceive, AsgiSend } from "./asgi-types.ts";
 import { serveLifespan } from "./lifespan.ts";
 
-/** The ASGI 3 callable of an application. Rejects where an answer that has begun must be cut off. */
+/** The ASGI 3 callable of an application. Rejects if it must cut off an answer that has begun. */
 export function asgiAdapter(application: RequestHandler & Lifecycle): AsgiApplication {
   return async (scope, receive, send) => {
     switch (scope.type) {
@@ -46,7 +46,7 @@ async function serveHttp(
       if (source === undefined) await send(last(body as Exclude<Answer["body"], StreamBody>));
       else await sendStream(source, incoming, send, report);
     } catch (error) {
-      // What the server refuses to send concerns a client that has gone; anything else cuts the answer off.
+      // `send` fails when the client has gone away. Any other error cuts the answer off.
       if (error instanceof SourceError) throw error.cause;
       incoming.leave();
     }
@@ -55,7 +55,7 @@ async function serveHttp(
   }
 }
 
-/** Each piece is asked for when the server has taken the one before. */
+/** Requests each piece after the server has accepted the previous one. */
 async function sendStream(
   source: AsyncIterator<Uint8Array | string>,
   incoming: AsgiIncoming,
@@ -77,7 +77,7 @@ async function sendStream(
   }
 }
 
-/** Marks a fault of the application's own stream, as against one of `send`. */
+/** Distinguishes an error of the application's stream from an error of `send`. */
 class SourceError extends Error {
   override readonly name = "SourceError";
   constructor(cause: unknown) {

@@ -3,7 +3,7 @@ import { endedEarly, GatewayIncoming } from "../gateway/gateway-incoming.ts";
 import { targetOf } from "../gateway/path.ts";
 import type { AsgiHttpScope, AsgiReceive, AsgiReceived } from "./asgi-types.ts";
 
-/** An ASGI `http` scope as the core sees it. Asks the server for one event at a time, and holds at most one piece. */
+/** An ASGI `http` scope for the core. Requests one event at a time from the server and holds at most one piece. */
 export class AsgiIncoming extends GatewayIncoming {
   readonly method: string;
   readonly target: string;
@@ -35,7 +35,7 @@ export class AsgiIncoming extends GatewayIncoming {
     this.#receive = receive;
     this.requiresHost = scope.http_version === "1.1";
     const length = this.header("content-length");
-    // From HTTP/2 on a body need not be announced.
+    // HTTP/2 and later versions do not have to announce a body.
     this.hasBody =
       length === undefined
         ? this.header("transfer-encoding") !== undefined || !scope.http_version.startsWith("1")
@@ -52,14 +52,14 @@ export class AsgiIncoming extends GatewayIncoming {
     this.#onLeave?.();
   }
 
-  /** Looks out for the client's leaving while nobody reads the body. */
+  /** Detects that the client leaves while nothing reads the body. */
   watch(onLeave: () => void): void {
     this.#watching = true;
     this.#onLeave = onLeave;
     this.#look();
   }
 
-  /** The answer is complete, or given up: nothing more is asked for. */
+  /** The answer is complete or abandoned: requests no further event. */
   release(): void {
     this.#watching = false;
     this.#onLeave = undefined;
@@ -85,7 +85,7 @@ export class AsgiIncoming extends GatewayIncoming {
   }
 
   #ask(): Promise<void> {
-    // A server that fails to receive has lost its client.
+    // A failed `receive` means that the client has gone away.
     this.#asked ??= this.#receive().then(
       (event) => this.#take(event),
       () => this.#take({ type: "http.disconnect" }),

@@ -1,4 +1,4 @@
-/** The ASGI 3 specification (asgi.readthedocs.io), with its own names: `bytes` are `Uint8Array`, `None` is null. */
+/** The types of ASGI 3 (asgi.readthedocs.io), under their names there. `bytes` is `Uint8Array`, `None` is null. */
 export type AsgiApplication = (scope: AsgiScope, receive: AsgiReceive, send: AsgiSend) => Promise<void>;
 export type AsgiReceive = () => Promise<AsgiReceived>;
 export type AsgiSend = (event: AsgiSent) => Promise<void>;
@@ -25,7 +25,7 @@ export interface AsgiHttpScope {
   readonly query_string?: Uint8Array;
   /** Default "". */
   readonly root_path?: string;
-  /** Names in lower case, in the order sent. */
+  /** Names in lower case, in the order of the request. */
   readonly headers: Iterable<readonly [Uint8Array, Uint8Array]>;
   readonly client?: readonly [string, number] | null;
   readonly server?: readonly [string, number | null] | null;

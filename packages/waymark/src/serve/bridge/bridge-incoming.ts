@@ -5,7 +5,7 @@ import { HAS_RAW, HOLDS_BACK, HTTP_1_1, LAST, LATIN1_PATH, UNASKED, WINDOW } fro
 
 const FIXED_BYTES = 21;
 
-/** A request that came over the bridge. Its body is asked for when it is read, and waits in a bounded queue. */
+/** A request from the bridge. Its body is requested as it is read, and waits in a bounded queue. */
 export class BridgeIncoming extends GatewayIncoming {
   readonly method: string;
   readonly target: string;
@@ -13,7 +13,7 @@ export class BridgeIncoming extends GatewayIncoming {
   readonly remoteAddress: string | undefined;
   readonly hasBody: boolean;
   readonly requiresHost: boolean;
-  /** Method, scheme and client, then the headers, flat. */
+  /** Method, scheme and client address, then the headers, flat. */
   readonly #head: readonly string[];
   readonly #want: (size: number) => void;
   #pieces: Uint8Array[] = [];
@@ -23,7 +23,7 @@ export class BridgeIncoming extends GatewayIncoming {
   #ended: boolean;
   #wake: (() => void) | undefined = undefined;
 
-  /** Reads the payload of a REQUEST frame. */
+  /** Parses the payload of a REQUEST frame. */
   constructor(payload: Buffer, want: (size: number) => void) {
     super();
     const flags = payload[0]!;
@@ -71,7 +71,7 @@ export class BridgeIncoming extends GatewayIncoming {
     return pairs;
   }
 
-  /** A BODY frame has come. */
+  /** Handles a BODY frame. */
   take(piece: Uint8Array, last: boolean): void {
     if (piece.length > 0) this.#queue(piece);
     if (last) this.#ended = true;
@@ -83,7 +83,7 @@ export class BridgeIncoming extends GatewayIncoming {
     this.#wake?.();
   }
 
-  /** The commonest body has come whole with its request. */
+  /** A short body usually arrives completely with its request. */
   override read(limit: number): Promise<Uint8Array> {
     if (!this.#ended || this.#pieces.length !== 1) return super.read(limit);
     const [whole] = this.#pieces as [Uint8Array];

@@ -44,7 +44,7 @@ interface Frame {
   readonly payload: Buffer;
 }
 
-/** The Python end of one socket pair. */
+/** The Python side of one socket pair. */
 class Peer {
   readonly socket: Socket;
   readonly frames: Frame[] = [];
@@ -146,7 +146,7 @@ test("no more of an answer is made than the window lets out, and leaving ends it
     peer.frames.reduce((sum, { kind, payload }) => sum + (kind === 6 ? payload.length - 1 : 0), 0);
   peer.socket.write(request(1, "PUT", "/"));
   await peer.until(() => received() >= WINDOW);
-  // An answer to a later request shows that nothing else was waiting to be written.
+  // The answer to a later request proves that nothing else was waiting to be written.
   peer.socket.write(request(2, "GET", "/1"));
   await peer.until((frames) => frames.some(({ exchange }) => exchange === 2));
   assert.ok(sent <= WINDOW + 20_000, `${sent} bytes for a window of ${WINDOW}`);
@@ -183,7 +183,7 @@ test("what is no frame closes the connection, and harms no other", async (t) => 
     await once(peer.socket, "close");
   }
   assert.equal(logged.mock.callCount(), rows.length);
-  // What concerns an exchange that is over, or never was, is no fault: answers and leaving cross.
+  // Frames for a finished or unknown exchange are not an error: answers and LEFT frames cross.
   const peer = new Peer();
   for (const kind of [BODY, LEFT, CREDIT]) peer.socket.write(frame(kind, 77, size(1)));
   peer.socket.write(request(1, "GET", "/12"));

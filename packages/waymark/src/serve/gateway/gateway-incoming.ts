@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { HttpError } from "../../http/http-error.ts";
 import type { Incoming } from "../../http/incoming.ts";
 
-/** A request that another server has already taken apart. What differs is where its body comes from. */
+/** A request that another server has parsed. Subclasses provide its body. */
 export abstract class GatewayIncoming implements Incoming {
   abstract readonly method: string;
   abstract readonly target: string;
@@ -15,7 +15,7 @@ export abstract class GatewayIncoming implements Incoming {
 
   abstract headers(): ReadonlyArray<readonly [string, string]>;
 
-  /** The next piece of the body, never an empty one; undefined after the last. */
+  /** The next piece of the body, never empty. Undefined after the last piece. */
   protected abstract next(): Promise<Uint8Array | undefined>;
 
   header(name: string): string | undefined {

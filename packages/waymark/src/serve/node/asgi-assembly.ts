@@ -4,11 +4,11 @@ import type { AsgiSend, AsgiSent } from "../asgi/asgi-types.ts";
 
 type Head = Pick<Answer, "status" | "headers">;
 
-/** Puts the events that an ASGI application sends together into one answer; pieces are taken at the client's pace. */
+/** Combines the events of an ASGI application into one answer. Accepts pieces at the client's pace. */
 export class AnswerAssembly {
-  /** Resolves when the answer is complete, or never will be. */
+  /** Resolves when the answer is complete or abandoned. */
   readonly done = Promise.withResolvers<void>();
-  /** What is answered where the application ends without an answer. */
+  /** The answer if the application ends without one. */
   onMissing: () => Answer = () => ({ status: 500, headers: ["content-length", "0"], body: null });
   readonly #emit: (answer: Answer) => void;
   #head: Head | undefined = undefined;
@@ -23,14 +23,17 @@ export class AnswerAssembly {
   }
 
   readonly send: AsgiSend = async (event) => {
-    // As the specification has it: nobody hears what is sent after the client has left.
+    // The specification ignores events that follow the client's leaving.
     if (this.#failure !== undefined) return;
     if (event.type === "http.response.start") this.#start(event);
     else if (event.type === "http.response.body") await this.#body(event);
     else throw new TypeError(`${event.type} is not an event of an HTTP answer`);
   };
 
-  /** The application has returned, failed, or lost its client. No effect on a complete answer. */
+  /**
+   * Ends the answer after the application has returned, failed, or lost its client. Does not affect a complete
+   * answer.
+   */
   end(failure: unknown): void {
     if (this.#ended || this.#failure !== undefined) return;
     this.#failure = failure;
@@ -57,7 +60,7 @@ export class AnswerAssembly {
       if (!more_body) return this.#emit({ ...this.#head, body: body.length === 0 ? null : body });
       this.#emit({ ...this.#head, body: this.#pieces() });
     }
-    // An empty piece has the head sent.
+    // An empty piece sends the head.
     if (body.length > 0 || more_body) await this.#hand(body);
     else this.#wake?.();
   }

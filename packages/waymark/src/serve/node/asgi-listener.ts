@@ -12,7 +12,7 @@ import { NodeIncoming } from "./node-incoming.ts";
 
 type AsgiServed = Pick<RequestHandler, "report"> & { readonly asgi: AsgiApplication };
 
-/** Serves through the ASGI callable: what `waymark --interface=asgi` puts behind `node:http`. */
+/** Serves through the ASGI callable. `waymark --interface=asgi` puts it behind `node:http`. */
 export function asgiListener(application: AsgiServed, options: NodeAdapterOptions = {}): NodeListener {
   const { sendTimeout = 60_000, expectsContinue = false } = options;
   return (request, response) => {
@@ -58,7 +58,7 @@ function scopeOf(incoming: NodeIncoming, request: IncomingMessage): AsgiHttpScop
   };
 }
 
-/** A malformed escape stays as it is; bytes that are not UTF-8 become U+FFFD. */
+/** Keeps a malformed escape. Replaces bytes that are not UTF-8 with U+FFFD. */
 function unquoted(path: string): string {
   if (!path.includes("%")) return path;
   const bytes = path.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
@@ -67,7 +67,7 @@ function unquoted(path: string): string {
   return Buffer.from(bytes, "latin1").toString("utf8");
 }
 
-/** The body at the reader's pace, then the client's leaving or the end of the answer, whichever comes first. */
+/** The body at the reader's pace, then `http.disconnect` once the client leaves or the answer ends. */
 function receiveOf(incoming: NodeIncoming, body: NodeBody, finished: Promise<void>): AsgiReceive {
   let ended = false;
   return async () => {

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { cutIfStalled } from "./send-timeout.ts";
 
-/** Bounds for reading on in a body that nothing uses, so that its sender sees the answer. */
+/** Bounds for reading the rest of an unused body, so that the client receives the answer. */
 const LINGER_MS = 2_000;
 const LINGER_BYTES = 4 * 1024 * 1024;
 
 /**
- * Sends the whole answer, then reads on within bounds, and closes. For a request whose body is still coming when its
- * answer is ready: closing at once would reset the connection, and the sender would not see the answer.
+ * Sends the whole answer, reads the rest of the request's body within bounds, and closes. If the connection closed
+ * while the body is still arriving, TCP would reset it, and the client would lose the answer.
  */
 export function sendThenDrain(
   request: IncomingMessage,

@@ -11,9 +11,9 @@ import { cutIfStalled } from "./send-timeout.ts";
 export type NodeListener = (request: IncomingMessage, response: ServerResponse) => void;
 
 export interface NodeAdapterOptions {
-  /** How long a client may take nothing of its answer before it is cut off, in milliseconds. Default 60,000. */
+  /** Time without progress while a client reads its answer, in milliseconds. Default 60,000. */
   sendTimeout?: number;
-  /** The listener is for `checkContinue`: "100 Continue" is sent when the body is first asked for. */
+  /** The listener is for `checkContinue`: it sends "100 Continue" when the body is first read. */
   expectsContinue?: boolean;
 }
 
@@ -31,15 +31,15 @@ export function nodeListener(application: RequestHandler, options: NodeAdapterOp
   return (request, response) => {
     if (refuseVersion(request, response)) return;
     const incoming = new NodeIncoming(request, response, expectsContinue);
-    // Node speaks of a request when its parser has come to the end of the headers. When all that was read has been
-    // parsed, a body that came along is complete, and is taken without a listener, a flowing stream or a promise:
-    // 1.9 of 20 us for a body of 1 KiB.
+    // Node emits a request at the end of its headers. After `setImmediate`, a body from the same read is
+    // complete. Reading it needs no listener, no flowing stream and no promise: saves 1.9 of 20 us for a body
+    // of 1 KiB.
     if (incoming.hasBody && !expectsContinue) setImmediate(serve, incoming, request, response);
     else serve(incoming, request, response);
   };
 }
 
-/** Sends a whole answer, however long its body takes. For any adapter that ends at `node:http`. */
+/** Sends a whole answer. For all adapters that use `node:http`. */
 export function sendAnswer(
   incoming: NodeIncoming,
   request: IncomingMessage,
@@ -59,7 +59,7 @@ export function sendAnswer(
   try {
     response.writeHead(answer.status, headers);
   } catch (error) {
-    // A header that HTTP cannot carry: the only fault that shows no earlier than here.
+    // A header that HTTP cannot carry. Only `writeHead` detects it.
     report(error, incoming);
     discard(body);
     const instead = problemAnswer(new HttpError(500));
@@ -71,13 +71,14 @@ export function sendAnswer(
     void sendStream(response, body, sendTimeout, (error) => report(error, incoming));
     return;
   }
-  // Node writes headers and a text body as one string, in the body's encoding: Latin-1 headers would be garbled.
+  // Node writes headers and a text body as one string in the body's encoding, which would garble Latin-1
+  // headers.
   const asLatin1 = answer.ascii === true && !lingering;
   if (typeof body === "string" && !asLatin1 && headers.length > 4 && !headers.every(isAscii))
     body = Buffer.from(body);
   if (lingering && !incoming.holdsBack) sendThenDrain(request, response, body, sendTimeout);
   else if (body === null) response.end();
-  // 0.2 of 10 us
+  // Saves 0.2 of 10 us.
   else if (asLatin1) response.end(body, "latin1");
   else response.end(body);
   cutIfStalled(response, sendTimeout);

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { NodeIncoming } from "./node-incoming.ts";
 
-/** The body of a `node:http` request, one piece for each call, so that the client sends at the reader's pace. */
+/** The body of a `node:http` request, one piece per call, so that the client sends at the reader's pace. */
 export class NodeBody {
   readonly #incoming: NodeIncoming;
   readonly #request: IncomingMessage;
@@ -15,7 +15,7 @@ export class NodeBody {
     this.#request = request;
   }
 
-  /** Undefined after the last piece; rejects where the client leaves before it. */
+  /** Undefined after the last piece. Rejects if the client leaves before it. */
   async next(): Promise<Uint8Array | undefined> {
     if (!this.#started) this.#start();
     for (;;) {
@@ -30,7 +30,7 @@ export class NodeBody {
     }
   }
 
-  /** Nobody reads any further: leaves the rest to whoever ends the connection. */
+  /** Stops reading. The connection discards the rest. */
   release(): void {
     this.#request.off("data", this.#onData);
     this.#request.off("end", this.#onEnd);

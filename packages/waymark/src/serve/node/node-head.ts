@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HttpError, problemAnswer } from "../../http/http-error.ts";
 
-/** Answers a request whose version is not one of HTTP/1. True where it has. */
+/** Rejects a request whose version is not HTTP/1. True if it has sent the answer. */
 export function refuseVersion(request: IncomingMessage, response: ServerResponse): boolean {
   const { httpVersionMajor } = request;
   if (httpVersionMajor === 1) return false;

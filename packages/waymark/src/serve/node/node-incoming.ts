@@ -2,14 +2,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { HttpError } from "../../http/http-error.ts";
 import type { Incoming } from "../../http/incoming.ts";
 
-/** A `node:http` request as the core sees it. */
+/** A `node:http` request for the core. */
 export class NodeIncoming implements Incoming {
   readonly method: string;
   readonly target: string;
   readonly hasBody: boolean;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  /** The client waits for "100 Continue" before it sends the body. */
+  /** True while the client waits for "100 Continue" before it sends the body. */
   #expects: boolean;
   #abort: AbortController | undefined = undefined;
 
@@ -33,7 +33,7 @@ export class NodeIncoming implements Incoming {
     return Array.isArray(value) ? value.join(", ") : undefined;
   }
 
-  /** Node's own table of headers has the first Host alone. */
+  /** Node's header table keeps only the first Host. */
   #host(): string | undefined {
     const { rawHeaders } = this.#request;
     let host: string | undefined;
@@ -53,7 +53,7 @@ export class NodeIncoming implements Incoming {
     return pairs;
   }
 
-  /** True while the client holds its body back until it is invited to send it. */
+  /** True while the client waits for an invitation to send its body. */
   get holdsBack(): boolean {
     return this.#expects;
   }
@@ -87,7 +87,7 @@ export class NodeIncoming implements Incoming {
   read(limit: number): Uint8Array | Promise<Uint8Array> {
     const request = this.#request;
     if (request.readableDidRead) throw new TypeError(TAKEN);
-    // Of a client that has gone meanwhile, no event will tell any more.
+    // A request that is already destroyed emits no further event.
     if (request.destroyed) throw endedEarly();
     const announced = Number(request.headers["content-length"] ?? 0);
     if (announced > limit) throw tooLarge(limit);
@@ -96,7 +96,7 @@ export class NodeIncoming implements Incoming {
     return this.#readArriving(limit);
   }
 
-  /** A body that has arrived as a whole: it stands in the stream's buffer, piece by piece. */
+  /** Reads a body that has arrived completely and is in the stream's buffer, in pieces. */
   #readComplete(limit: number): Uint8Array {
     const request = this.#request;
     const length = request.readableLength;
@@ -115,7 +115,7 @@ export class NodeIncoming implements Incoming {
       let pieces: Uint8Array[] | undefined;
       let size = 0;
       let settled = false;
-      // The listeners stay when they have done their work: taking them off costs more than they do.
+      // The listeners stay attached, because removing them costs more than they do.
       request.on("data", (piece: Uint8Array) => {
         if (settled) return;
         size += piece.length;
@@ -131,7 +131,7 @@ export class NodeIncoming implements Incoming {
         settled = true;
         resolve(pieces === undefined ? (whole ?? new Uint8Array()) : Buffer.concat(pieces, size));
       });
-      // Node emits no error where nobody listens for one, but it always closes.
+      // Node emits no error without a listener for it, but always emits `close`.
       request.on("close", () => {
         if (settled) return;
         settled = true;
@@ -146,7 +146,7 @@ export class NodeIncoming implements Incoming {
     if (announced > limit) throw tooLarge(limit);
     this.invite();
     let size = 0;
-    // A reader that stops early must not take the connection, and so the answer, with it.
+    // A reader that stops early must not destroy the connection, which carries the answer.
     for await (const piece of this.#request.iterator({ destroyOnReturn: false })) {
       size += (piece as Uint8Array).length;
       if (size > limit) throw tooLarge(limit);
@@ -154,7 +154,7 @@ export class NodeIncoming implements Incoming {
     }
   }
 
-  /** Tells a client that waits for it that its body is wanted. */
+  /** Sends "100 Continue" if the client waits for it. */
   invite(): void {
     if (!this.#expects) return;
     this.#expects = false;
@@ -172,7 +172,9 @@ function tooLarge(limit: number): HttpError {
   return new HttpError(413, `the body is larger than ${limit} bytes`);
 }
 
-/** RFC 9112 section 6.3. Node has made the headers' object already, to look for `expect` and `host`. */
+/**
+ * RFC 9112 section 6.3. Reading `headers` costs nothing: Node has already created it to look for `expect` and `host`.
+ */
 function announcesBody({ headers }: IncomingMessage): boolean {
   const length = headers["content-length"];
   return (length !== undefined && length !== "0") || headers["transfer-encoding"] !== undefined;

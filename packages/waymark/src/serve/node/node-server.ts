@@ -8,8 +8,8 @@ import type { ServerLimits } from "../server-limits.ts";
 import type { WsgiApplication } from "../wsgi/wsgi-types.ts";
 import { type NodeAdapterOptions, type NodeListener, nodeListener } from "./node-adapter.ts";
 
-// An import of `node:http` reads all that it exports, `WebSocket` among it, which loads the whole of fetch:
-// 27 of the 110 ms of CPU that a start with 100 controllers takes.
+// An import of `node:http` reads all its exports. `WebSocket` among them loads the whole of fetch: 27 of the
+// 110 ms of CPU of a start with 100 controllers.
 const { createServer } = process.getBuiltinModule("node:http");
 
 /** What the server needs of an application. */
@@ -21,26 +21,26 @@ export interface ServedApplication extends RequestHandler, Lifecycle {
   closeEventStreams(): void;
 }
 
-/** Where to listen. Limits that are not given are those of the application's option `server`. */
+/** The address to listen on. Missing limits come from the application's option `server`. */
 export interface ServerOptions extends ServerLimits {
-  /** Undefined for every interface. */
+  /** Undefined: all interfaces. */
   host: string | undefined;
-  /** 0 picks a free one. */
+  /** 0: any free port. */
   port: number;
-  /** The interface that requests are served through. Default: straight from `node:http`. */
+  /** Creates the request listener. Default: the adapter for `node:http`. */
   listener?: (application: ServedApplication, options: NodeAdapterOptions) => NodeListener;
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface RunningServer {
   readonly server: Server;
   readonly host: string;
   readonly port: number;
-  /** Takes no more connections, lets answers under way finish, then runs the application's `onStop`. */
+  /** Stops accepting connections, waits for answers in progress, then runs the application's `onStop`. */
   stop(): Promise<void>;
 }
 
-/** Serves an application on `node:http`; resolves once it listens. */
+/** Serves an application on `node:http`. Resolves once it listens. */
 export async function startServer(
   application: ServedApplication,
   options: ServerOptions,
@@ -54,7 +54,7 @@ export async function startServer(
     keepAliveTimeout: limits.keepAliveTimeout ?? 65_000,
     maxHeaderSize: limits.maxHeaderSize ?? 16 * 1024,
     connectionsCheckingInterval: limits.checkInterval ?? 5_000,
-    // Node's own refusal has no body; the application's has.
+    // Node's own rejection has no body. The application's has problem details.
     requireHostHeader: false,
   });
   if (limits.maxConnections !== undefined) server.maxConnections = limits.maxConnections;
@@ -84,7 +84,10 @@ export async function startServer(
   };
 }
 
-/** A server that listens may fail later, to accept for one: without a listener that error would end the process. */
+/**
+ * A listening server may fail later, when it accepts a connection. Without an error listener that would end the
+ * process.
+ */
 function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -96,7 +99,7 @@ function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
   });
 }
 
-/** How often the same fault is logged at most: without free descriptors every connection brings it. */
+/** Shortest time between two log lines of such an error. Without free descriptors every connection causes one. */
 const FAULT_LOG_MS = 10_000;
 
 function acceptFaultLog(): (error: Error) => void {
@@ -111,7 +114,7 @@ function acceptFaultLog(): (error: Error) => void {
 
 async function drain(server: Server, drainTimeout: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // Connections become idle one by one as their answers end; `close` has only looked once.
+  // `close` closes idle connections only once. Others become idle as their answers end.
   const sweep = setInterval(() => server.closeIdleConnections(), 20);
   const cut = setTimeout(() => server.closeAllConnections(), drainTimeout);
   await closed;
@@ -125,7 +128,7 @@ const STATUS_OF_FAULT: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** Problem details for what never reaches the application: what is not HTTP, is too large or too slow. */
+/** Problem details for requests that never reach the application: invalid, too large or too slow. */
 function refuseBroken(error: NodeJS.ErrnoException, socket: Socket): void {
   const started = (socket as { _httpMessage?: ServerResponse | null })._httpMessage?.headersSent ?? false;
   if (!socket.writable || started || error.code === "ECONNRESET") {

@@ -3,8 +3,8 @@ import { endStream, type StreamBody } from "../../http/answer.ts";
 import { cutIfStalled } from "./send-timeout.ts";
 
 /**
- * Sends a body piece by piece, each when the one before has gone out. Releases the body when the client leaves. A fault
- * of the body cuts the connection, so that no client takes half of an answer for the whole.
+ * Sends a body piece by piece, each after the previous one was written. Releases the body when the client leaves. An
+ * error of the body destroys the connection, so that a client cannot mistake an incomplete answer for a complete one.
  */
 export async function sendStream(
   response: ServerResponse,

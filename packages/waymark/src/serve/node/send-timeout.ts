@@ -2,14 +2,14 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * Cuts the connection where the client takes nothing of an answer that has been ended: the idle timer of the socket
- * starts again with every byte taken.
+ * Destroys the connection if the client stops reading an ended answer. The socket's idle timer restarts with every
+ * byte that the client accepts.
  */
 export function cutIfStalled(response: ServerResponse, sendTimeout: number): void {
   if (sendTimeout === 0 || response.writableFinished || response.destroyed) return;
   const { socket } = response;
   if (socket !== null) watch(response, socket, sendTimeout);
-  // Behind another answer of its connection it has no socket yet.
+  // A pipelined answer has no socket until the previous answer is complete.
   else response.once("socket", (given: Socket) => watch(response, given, sendTimeout));
 }
 
@@ -22,7 +22,7 @@ function watch(response: ServerResponse, socket: Socket, sendTimeout: number): v
     response.off("close", stop);
   };
   socket.setTimeout(sendTimeout, cut);
-  // Ahead of Node's own listener, which sets the timer for the time between two requests.
+  // Runs before Node's own listener, which sets the timer for the time between two requests.
   response.prependListener("finish", stop);
   response.on("close", stop);
 }

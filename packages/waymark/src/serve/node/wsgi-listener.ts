@@ -17,7 +17,7 @@ import { NodeIncoming } from "./node-incoming.ts";
 
 type WsgiServed = Pick<RequestHandler, "report"> & { readonly wsgi: WsgiApplication };
 
-/** Serves through the WSGI callable: what `waymark --interface=wsgi` puts behind `node:http`. */
+/** Serves through the WSGI callable. `waymark --interface=wsgi` puts it behind `node:http`. */
 export function wsgiListener(application: WsgiServed, options: NodeAdapterOptions = {}): NodeListener {
   const { sendTimeout = 60_000, expectsContinue = false } = options;
   return (request, response) => {
@@ -38,7 +38,7 @@ export function wsgiListener(application: WsgiServed, options: NodeAdapterOption
   };
 }
 
-/** Headers go out with the first piece of the body, so that a fault until then can still change them. */
+/** Sends the headers with the first piece of the body, so that an earlier error can still change them. */
 async function answerOf(
   application: WsgiServed,
   environ: WsgiEnviron,
@@ -66,7 +66,7 @@ async function answerOf(
   return { status, headers, body: whole ? first.value : piecesOf(first.value, iterator, result) };
 }
 
-/** The first piece, then the others. The result is closed even where no piece is taken. */
+/** The first piece, then the others. Closes the result even if no piece is read. */
 function piecesOf(first: Uint8Array, iterator: AsyncIterator<Uint8Array>, result: WsgiResult): StreamBody {
   let ahead: Uint8Array | undefined = first;
   const steps: AsyncIterator<Uint8Array> = {
@@ -113,11 +113,12 @@ function environOf(incoming: NodeIncoming, request: IncomingMessage, body: NodeB
     "wsgi.multithread": true,
     "wsgi.multiprocess": false,
     "wsgi.run_once": false,
-    // Node has taken the chunks apart already.
+    // Node has already decoded the chunks.
     "wsgi.input_terminated": true,
   };
   for (const [name, value] of incoming.headers()) {
-    // `a_b` and `a-b` would be one variable: the one that no proxy checks must not stand in for the other.
+    // `a_b` and `a-b` become the same variable. A proxy may check only one of them, so the other must not
+    // replace it.
     if (name.includes("_")) continue;
     const key = name.toUpperCase().replaceAll("-", "_");
     const variable = key === "CONTENT_TYPE" || key === "CONTENT_LENGTH" ? key : `HTTP_${key}`;
@@ -135,12 +136,12 @@ function cut(target: string): { path: string; query: string } {
   return { path: target.slice(from, mark), query: target.slice(mark + 1) };
 }
 
-/** A character for each byte; a malformed escape stays as it is. */
+/** One character for each byte. Keeps a malformed escape. */
 function unquoted(path: string): string {
   return path.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** Reads at the application's pace; nothing is asked of the client before the first `read`. */
+/** Reads at the application's pace. Requests nothing from the client before the first `read`. */
 function inputOf(body: NodeBody): WsgiInput {
   let rest: Uint8Array = new Uint8Array();
   const more = async (): Promise<boolean> => {
@@ -152,7 +153,7 @@ function inputOf(body: NodeBody): WsgiInput {
   return {
     async read(size = Number.POSITIVE_INFINITY) {
       while (rest.length < size && (await more())) {
-        // Until there is enough, or no more.
+        // Reads until the rest is large enough, or the body ends.
       }
       const taken = rest.subarray(0, Math.min(size, rest.length));
       rest = rest.subarray(taken.length);

@@ -23,7 +23,7 @@ export function wsgiAdapter(application: RequestHandler): WsgiApplication {
   };
 }
 
-/** The body piece by piece. A fault of the source becomes a 500 where nothing has gone out, else it is thrown. */
+/** The body in pieces. An error of the source becomes a 500 if nothing has been sent. Otherwise it is thrown. */
 class Result implements WsgiResult, AsyncIterator<Uint8Array> {
   readonly #incoming: WsgiIncoming;
   readonly #startResponse: StartResponse;
@@ -86,7 +86,7 @@ class Result implements WsgiResult, AsyncIterator<Uint8Array> {
       for (;;) {
         const step = await this.#source!.next();
         if (step.done === true) return undefined;
-        // Only the first piece has a reason to be empty: it has the head sent.
+        // Only the first piece may be empty: it sends the head.
         const wanted = step.value.length > 0 || !this.#begun;
         this.#begun = true;
         if (wanted) return bytesOf(step.value);
@@ -95,7 +95,7 @@ class Result implements WsgiResult, AsyncIterator<Uint8Array> {
       this.#finished = true;
       this.#report(error);
       const { status, headers, body } = problemAnswer(new HttpError(500));
-      // Throws the error again where the headers have gone out: the server then cuts the answer off.
+      // Throws the error again if the headers have been sent. The server then cuts the answer off.
       this.#startResponse(statusLine(status), pairs(headers), error);
       return bytesOf(body as string);
     }
@@ -130,7 +130,7 @@ const SUCCESSES: Readonly<Record<number, string>> = {
   308: "Permanent Redirect",
 };
 
-/** A status line needs a reason phrase, of at least one character. */
+/** The status line, with a reason phrase of at least one character. */
 export function statusLine(status: number): string {
   return `${status} ${SUCCESSES[status] ?? REASONS[status] ?? "Status"}`;
 }

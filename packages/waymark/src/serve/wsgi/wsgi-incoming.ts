@@ -4,7 +4,7 @@ import type { WsgiEnviron, WsgiInput } from "./wsgi-types.ts";
 
 const PIECE_BYTES = 64 * 1024;
 
-/** A WSGI `environ` as the core sees it. */
+/** A WSGI `environ` for the core. */
 export class WsgiIncoming extends GatewayIncoming {
   readonly method: string;
   readonly target: string;
@@ -14,7 +14,7 @@ export class WsgiIncoming extends GatewayIncoming {
   readonly requiresHost: boolean;
   readonly #environ: WsgiEnviron;
   readonly #input: WsgiInput;
-  /** Bytes of the body still to come; undefined where only the input's own end tells. */
+  /** Remaining bytes of the body. Undefined if only the end of the input marks its end. */
   #left: number | undefined;
   #headers: readonly (readonly [string, string])[] | undefined = undefined;
 
@@ -41,7 +41,7 @@ export class WsgiIncoming extends GatewayIncoming {
 
   override header(name: string): string | undefined {
     const value = this.#environ[variableOf(name)];
-    // CONTENT_TYPE and CONTENT_LENGTH may be there and empty.
+    // CONTENT_TYPE and CONTENT_LENGTH may be present and empty.
     return typeof value === "string" && (value !== "" || !name.startsWith("content-")) ? value : undefined;
   }
 

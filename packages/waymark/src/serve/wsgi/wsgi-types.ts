@@ -1,6 +1,6 @@
 /**
- * PEP 3333 in a language that cannot block: what the callable returns is a promise of an asynchronous iterable, and
- * `wsgi.input` is read with promises. Everything else is as written there; text is Latin-1, a character for each byte.
+ * PEP 3333 for a language that cannot block: the callable returns a promise of an asynchronous iterable, and
+ * `wsgi.input` returns promises. Everything else follows the PEP. Text is Latin-1, one character for each byte.
  */
 export type WsgiApplication = (environ: WsgiEnviron, startResponse: StartResponse) => Promise<WsgiResult>;
 
@@ -16,7 +16,7 @@ export interface WsgiEnviron {
   readonly SERVER_PORT: string;
   readonly SERVER_PROTOCOL: string;
   readonly REMOTE_ADDR?: string;
-  /** The request target as sent; only it tells `%2F` from `/`. Not in the PEP, but set by most servers. */
+  /** The request target as sent. Only it distinguishes `%2F` from `/`. Not in the PEP, but most servers set it. */
   readonly REQUEST_URI?: string;
   readonly RAW_URI?: string;
   readonly "wsgi.version": readonly [1, 0];
@@ -26,12 +26,12 @@ export interface WsgiEnviron {
   readonly "wsgi.multithread": boolean;
   readonly "wsgi.multiprocess": boolean;
   readonly "wsgi.run_once": boolean;
-  /** The input ends where the body ends, whether or not CONTENT_LENGTH says where that is. */
+  /** True if the input ends where the body ends, even without CONTENT_LENGTH. */
   readonly "wsgi.input_terminated"?: boolean;
   readonly [name: string]: unknown;
 }
 
-/** The body. `read` without a size takes all; fewer bytes than asked for come only at the end. */
+/** The body. `read` without a size returns everything. It returns fewer bytes than requested only at the end. */
 export interface WsgiInput extends AsyncIterable<Uint8Array> {
   read(size?: number): Promise<Uint8Array>;
 }
@@ -42,8 +42,8 @@ export interface WsgiErrors {
 }
 
 /**
- * Status line and headers. Called again with `excInfo` it replaces headers that have not gone out, and throws
- * `excInfo` where they have.
+ * Sets the status line and headers. With `excInfo`, replaces headers that have not been sent, or throws `excInfo` if
+ * they have.
  */
 export type StartResponse = (
   status: string,
@@ -51,7 +51,7 @@ export type StartResponse = (
   excInfo?: unknown,
 ) => (piece: Uint8Array) => Promise<void>;
 
-/** The body of the answer. Whoever serves calls `close` at the end of the request, however it ended. */
+/** The body of the answer. The server always calls `close` at the end of the request. */
 export interface WsgiResult extends AsyncIterable<Uint8Array> {
   close(): Promise<void>;
 }

@@ -1,17 +1,17 @@
-/** One thing that is wrong with the arguments of a request. */
+/** One fault of a request's arguments. */
 export interface BindFault {
   readonly in: "path" | "query" | "body";
-  /** The argument, with the way into it: `point.x`, `tags[2]`. */
+  /** The argument with the path into it: `point.x`, `tags[2]`. */
   readonly name: string;
   readonly message: string;
 }
 
-/** An answer must not outgrow its request. */
+/** Bounds the answer, which must not be larger than its request by orders of magnitude. */
 const MAXIMUM_FAULTS = 100;
 
-/** What is wrong with the arguments of one request, found together; no more than a hundred of it. */
+/** All faults of one request's arguments, at most a hundred. */
 export class BindFaults {
-  /** 404 where a path segment is missing or too many, else 400. */
+  /** 404 if a path segment is missing or superfluous, else 400. */
   readonly status: 400 | 404;
   readonly faults: readonly BindFault[];
 

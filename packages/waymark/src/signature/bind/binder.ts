@@ -21,35 +21,39 @@ import type { SchemaTable } from "./standard-schema.ts";
 export type BindResult = unknown[] | BindFaults;
 
 export interface Binder {
-  /** How many segments fill every required parameter. Fewer may do, where a keyword fills one by name: see {@link Binder.missing}. */
+  /**
+   * Number of segments that fill all required parameters. Fewer segments may suffice if keywords fill parameters by
+   * name: see {@link Binder.missing}.
+   */
   readonly minimum: number;
-  /** How many segments fit; Infinity with a rest parameter. More is 404. */
+  /** Largest number of segments. Infinity with a rest parameter. More segments are a 404. */
   readonly maximum: number;
-  /** False for a method without parameters: it gets any body unread. */
+  /** False for a method without parameters, which accepts any body unread. */
   readonly readsBody: boolean;
   /** The name of the parameter that the n-th segment (from 0) fills. */
   parameterName(index: number): string | undefined;
   /**
-   * The first required parameter that neither the segments nor the query fill, nor a body can fill
-   * (`bodyComes`): the reason of a 404 that needs no body read. Needs asking only below `minimum`.
+   * The first required parameter that neither the segments nor the query fill. Undefined if a body follows
+   * (`bodyComes`), because it may fill the parameter. Such a parameter is a 404 that requires no reading of the body.
+   * Only useful below `minimum`.
    */
   missing(segmentCount: number, query: string, bodyComes: boolean): string | undefined;
-  /** The arguments of the call, in order, or everything that is wrong. A promise only where a schema is asynchronous. */
+  /** The arguments of the call in order, or all their faults. A promise only if a schema is asynchronous. */
   bind(input: BindInput): BindResult | Promise<BindResult>;
 }
 
 export interface BinderOptions {
-  /** What to do with a keyword that the signature does not name. Default "reject" (400). */
+  /** How to treat a keyword that the signature does not declare. Default "reject" (400). */
   readonly unknownKeywords?: "reject" | "ignore";
-  /** What the class's `static schema` has for this verb. */
+  /** The class's `static schema` for this verb. */
   readonly schemas?: SchemaTable | undefined;
 }
 
 /**
- * Compiles a signature into the function that makes a call's arguments. Everything that a request
- * does not decide is decided here, once.
+ * Compiles a signature into a binder, which creates the arguments of a call. All work that does not depend on the
+ * request happens here, once.
  *
- * @throws SignatureError when a schema's name is no argument of the method
+ * @throws SignatureError when a schema's name is not an argument of the method
  */
 export function compileBinder(signature: MethodSignature, options: BinderOptions = {}): Binder {
   return new CompiledBinder(signature, options);
@@ -63,7 +67,7 @@ interface CompiledPositional {
   readonly converter: Converter;
 }
 
-/** The verbs whose arguments come in the query when nothing says otherwise. */
+/** The verbs whose missing arguments are reported in the query. */
 const QUERY_VERBS = new Set(["GET", "HEAD", "DELETE", "OPTIONS", "TRACE"]);
 
 class CompiledBinder implements Binder {
@@ -111,7 +115,7 @@ class CompiledBinder implements Binder {
     const positionals: CompiledPositional[] = [];
     signature.parameters.forEach(({ role, name, type, optional }, argument) => {
       if (role !== "positional") return;
-      // a name that the keyword object declares is that object's alone
+      // a name that the keyword object declares belongs only to that object
       const own = slots.has(name) ? -1 : slots.size;
       if (own >= 0) slots.set(name, own);
       const required = !optional && !runner?.acceptsAbsence(name);
@@ -154,7 +158,7 @@ class CompiledBinder implements Binder {
     try {
       return this.#bind(request);
     } finally {
-      // also when a schema throws: nothing of this request may reach the next
+      // also when a schema throws: no data of this request may reach the next
       this.#given.clear();
       this.#outcomes.clear();
       if (request.body?.kind === "json") this.#numbers.source = undefined;
@@ -180,7 +184,7 @@ class CompiledBinder implements Binder {
     return faults.length > 0 ? new BindFaults(status, faults) : values;
   }
 
-  /** Answers whether a required one is missing. */
+  /** Returns whether a required argument is missing. */
   #bindPositionals(segments: readonly string[], values: unknown[], faults: BindFault[]): boolean {
     const given = this.#given;
     const positionals = this.#positionals;
@@ -270,7 +274,7 @@ function tooManySegments(count: number, maximum: number): BindFaults {
   ]);
 }
 
-/** A JSON body of another type is the keyword `body`, which few methods have. */
+/** A JSON value other than an object is the keyword `body`, which few methods have. */
 function notAnObject(value: unknown): BindFault {
   return {
     in: "body",

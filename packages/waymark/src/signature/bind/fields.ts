@@ -1,7 +1,7 @@
 import { shortened } from "../convert/converter.ts";
 import type { BindFault } from "./bind-faults.ts";
 
-/** More names than any form has; a bound on the work that a request can ask for. */
+/** Bounds the work of one request. Real forms have fewer names. */
 export const MAXIMUM_NAMES = 1_000;
 
 const AMPERSAND = 38;
@@ -10,9 +10,9 @@ const PERCENT = 37;
 const PLUS = 43;
 
 /**
- * Reads `application/x-www-form-urlencoded` text, a query or a body, by the WHATWG URL standard,
- * except that a malformed escape is a fault instead of being passed on, and that there may be at
- * most {@link MAXIMUM_NAMES} names. A name without `=` has the empty string. Names may repeat.
+ * Parses `application/x-www-form-urlencoded` text of a query or a body by the WHATWG URL standard, with two
+ * exceptions: a malformed escape is a fault, and there may be at most {@link MAXIMUM_NAMES} names. A name without `=`
+ * has the empty string. Names may repeat.
  */
 export function parseFields(text: string, where: "query" | "body"): [string, string][] | BindFault {
   const fields: [string, string][] = [];
@@ -20,12 +20,12 @@ export function parseFields(text: string, where: "query" | "body"): [string, str
   return fault ?? fields;
 }
 
-/** Takes fields one by one, so that none need be kept in between. */
+/** Receives fields one by one, which avoids a list. */
 export interface FieldSink {
   addField(name: string, value: string): void;
 }
 
-/** {@link parseFields} into a sink. After a fault, the fields before it have been taken. */
+/** {@link parseFields} into a sink. The sink also receives the fields before a fault. */
 export function readFields(text: string, where: "query" | "body", sink: FieldSink): BindFault | undefined {
   let count = 0;
   const length = text.length;

@@ -5,7 +5,7 @@ import type { ObjectNode } from "../model/signature.ts";
 import type { BindFault } from "./bind-faults.ts";
 import { type GivenArguments, ORIGIN, type Origin, originPlace } from "./given.ts";
 
-/** A keyword argument: its place among the given ones and how its value is made. */
+/** A keyword argument: its slot and the converter of its value. */
 export interface CompiledKeyword {
   readonly name: string;
   readonly slot: number;
@@ -13,18 +13,18 @@ export interface CompiledKeyword {
   readonly converter: Converter;
 }
 
-/** One form that the keyword object can have; a union of object types has several. */
+/** One form of the keyword object. A union of object types has several. */
 interface KeywordShape {
   readonly keywords: readonly CompiledKeyword[];
   readonly names: ReadonlySet<string>;
-  /** Makes the values of names that the type does not list; absent where there may be none. */
+  /** The converter for undeclared names. Undefined if the type allows none. */
   readonly index: Converter | undefined;
 }
 
 export interface KeywordObject {
   readonly shapes: readonly KeywordShape[];
   readonly discriminator: Discriminator | undefined;
-  /** Whether some shape takes names that it does not list. */
+  /** Whether a shape accepts undeclared names. */
   readonly variadic: boolean;
 }
 
@@ -39,7 +39,7 @@ export function compileKeywords(
       keywords: object.properties.map(({ name, type, optional }) => ({
         name,
         slot: slots.get(name)!,
-        // whether an absent one is a fault is for its schema to say
+        // the schema of an argument decides whether it may be absent
         optional: optional || schemaFor(name) !== undefined,
         converter: schemaFor(name) ?? context.compile(type),
       })),
@@ -54,12 +54,12 @@ export function compileKeywords(
   };
 }
 
-/** Where a missing argument is reported: the place that the client should have put it in. */
+/** The place that a fault of a missing argument names. */
 export type MissingPlace = "query" | "body";
 
 /**
- * Makes the keyword object out of what came; adds what is wrong to `faults`. Its prototype is null:
- * a client may choose the names.
+ * Creates the keyword object from the given arguments. Adds their faults to `faults`. The object has a null
+ * prototype, because a client may choose its names.
  */
 export function makeKeywords(
   object: KeywordObject,
@@ -116,7 +116,7 @@ function makeShape(
   return result;
 }
 
-/** A member of a union also minds the names that only other members have. */
+/** A member of a union also reports names that only other members declare. */
 function makeStrict(
   shape: KeywordShape,
   object: KeywordObject,
@@ -156,7 +156,7 @@ function chooseShape(
     const index = members.get(value);
     if (index !== undefined) return shapes[index];
   } else {
-    // a literal has more than one spelling as text: true, yes, 1
+    // a literal has several spellings as text: true, yes, 1
     const chosen = shapes.find((shape) => {
       const { converter } = shape.keywords.find((keyword) => keyword.name === name)!;
       return convertGiven(converter, name, value, origin, []) !== INVALID;
@@ -169,7 +169,7 @@ function chooseShape(
 
 const scratch: Note[] = [];
 
-/** One argument's value; what is wrong with it goes to `faults` under its name. */
+/** The value of one argument. Adds its faults to `faults` under its name. */
 export function convertGiven(
   converter: Converter,
   name: string,
@@ -189,7 +189,7 @@ export function convertGiven(
   return result;
 }
 
-/** Turns a conversion's notes into faults of the argument `name`, and empties them. */
+/** Converts the notes of a conversion to faults of the argument `name`, and clears the notes. */
 export function takeNotes(notes: Note[], place: BindFault["in"], name: string, faults: BindFault[]): void {
   for (const note of notes) {
     faults.push({ in: place, name: shortened(name) + shortenedPath(note.path), message: note.message });

@@ -8,8 +8,8 @@ import type { MissingPlace } from "./keywords.ts";
 import type { SchemaIssue, SchemaResult, SchemaTable, StandardSchema } from "./standard-schema.ts";
 
 /**
- * What a keyword object accepts when a schema judges it whole: anything. The names that its type
- * declares are still its own, before any positional's.
+ * The shape of a keyword object that one schema validates as a whole: it accepts anything. The names that its type
+ * declares still belong to it and not to a positional parameter.
  */
 export function anyKeywords(shapes: readonly ObjectNode[]): ObjectNode {
   return {
@@ -20,8 +20,8 @@ export function anyKeywords(shapes: readonly ObjectNode[]): ObjectNode {
 }
 
 /**
- * A parameter whose type says nothing (none is written, or it cannot be read) has the role that its
- * schema gives it: the last one takes the keyword arguments whole when the schema judges objects.
+ * The schema of a parameter without a readable type determines its role: the last parameter takes the keyword
+ * arguments as a whole if its schema validates objects.
  */
 export function assignSchemaRoles(signature: MethodSignature, schemas: SchemaTable): MethodSignature {
   const { parameters } = signature;
@@ -36,7 +36,7 @@ export function assignSchemaRoles(signature: MethodSignature, schemas: SchemaTab
   return { ...signature, parameters: parameters.with(last, { ...parameter, role: "keywords" }) };
 }
 
-/** A schema of objects has nothing against `{}` itself, only against what is in it or missing. */
+/** A schema of objects may reject the members of `{}`, but never `{}` itself. */
 function judgesObjects(schema: StandardSchema): boolean {
   const result = probe(schema, {});
   if (result === "later") return true;
@@ -45,7 +45,7 @@ function judgesObjects(schema: StandardSchema): boolean {
   return typeof result.value === "object" && result.value !== null;
 }
 
-/** What a schema says of a value at the start; nothing where it throws, which is the next call's to report. */
+/** The result of a schema at the start. Undefined if it throws: the next call reports that. */
 function probe(schema: StandardSchema, value: unknown): SchemaResult | "later" | undefined {
   try {
     const result = schema["~standard"].validate(value);
@@ -62,7 +62,7 @@ type Step = {
   readonly schema: StandardSchema;
   readonly argument: number;
   readonly optional: boolean;
-  /** Whether the schema has a value of its own for an argument that did not come. */
+  /** Whether the schema accepts an absent argument. */
   readonly acceptsAbsence: boolean;
 } & (
   | { readonly kind: "positional"; readonly index: number }
@@ -71,9 +71,7 @@ type Step = {
   | { readonly kind: "rest" }
 );
 
-/**
- * @throws SignatureError when a schema has the name of no argument
- */
+/** @throws SignatureError when a schema's name is not an argument */
 export function compileSchemas(signature: MethodSignature, schemas: SchemaTable): SchemaRunner | undefined {
   const names = Object.keys(schemas);
   if (names.length === 0) return undefined;
@@ -115,9 +113,9 @@ function compileStep(signature: MethodSignature, name: string, schema: StandardS
   );
 }
 
-/** Puts the arguments of one call through the schemas of its method. */
+/** Validates the arguments of a call with the schemas of its method. */
 export class SchemaRunner {
-  /** Whether a schema judges the keyword object as one. */
+  /** Whether a schema validates the keyword object as a whole. */
   readonly whole: boolean;
   readonly #steps: readonly Step[];
   readonly #names: ReadonlySet<string>;
@@ -128,19 +126,19 @@ export class SchemaRunner {
     this.whole = steps.some((step) => step.kind === "whole");
   }
 
-  /** Whether a schema stands in for the type of this argument. */
+  /** Whether a schema replaces the type of this argument. */
   covers(name: string): boolean {
     return this.#names.has(name);
   }
 
-  /** Whether a schema has a value of its own for an argument that did not come. */
+  /** Whether a schema accepts the absence of this argument. */
   acceptsAbsence(name: string): boolean {
     return this.#steps.some((step) => step.name === name && step.acceptsAbsence);
   }
 
   /**
-   * Replaces raw values by what the schemas make of them and adds their issues to `faults`:
-   * at once, or, where a schema is asynchronous, by the time the promise is kept.
+   * Replaces raw values by the results of their schemas and adds their issues to `faults`. If a schema is
+   * asynchronous, this is complete when the returned promise resolves.
    */
   run(
     values: unknown[],
@@ -150,7 +148,7 @@ export class SchemaRunner {
     faults: BindFault[],
   ): Promise<unknown> | undefined {
     const pending: Promise<void>[] = [];
-    // an asynchronous schema answers when the next request's arguments stand in `given`
+    // an asynchronous schema finishes when `given` already holds the next request's arguments
     const places = this.whole ? given.places() : undefined;
     for (const step of this.#steps) {
       const target = targetOf(step, values);
@@ -158,7 +156,8 @@ export class SchemaRunner {
       const fromPath = step.kind === "rest" || (step.kind === "positional" && step.index < segmentCount);
       const place = fromPath ? "path" : (given.place(step.name) ?? missingPlace);
       const report = (issue: SchemaIssue): void => {
-        // Not `map`: arktype's path is a kind of array whose constructor takes the elements, and 0 would be one.
+        // Not `map`: arktype's path is a subclass of Array whose constructor takes the elements, so a length
+        // of 0 would become an element.
         const path = Array.from(issue.path ?? [], (key) => (typeof key === "object" ? key.key : key));
         if (step.kind === "whole") {
           const [first, ...way] = path;
@@ -194,7 +193,7 @@ interface Target {
   put(value: unknown): void;
 }
 
-/** Where a schema's value stands among the arguments; nothing where the argument is absent for good. */
+/** The position of a schema's value among the arguments. Undefined if the argument is absent. */
 function targetOf(step: Step, values: unknown[]): Target | undefined {
   const { argument, name } = step;
   if (step.kind === "rest") {
@@ -218,7 +217,7 @@ function targetOf(step: Step, values: unknown[]): Target | undefined {
       }
     );
   }
-  // a missing positional is reported already, unless its schema makes one
+  // a missing positional is already reported, unless its schema accepts its absence
   if (own === undefined && (step.kind === "whole" || !step.acceptsAbsence)) return undefined;
   return {
     value: own,

@@ -1,6 +1,6 @@
 /**
- * The part of Standard Schema (https://standardschema.dev, version 1) that a binder uses;
- * zod, valibot and arktype schemas fit it as they are.
+ * The part of Standard Schema (https://standardschema.dev, version 1) that a binder uses. Schemas of zod, valibot and
+ * arktype implement it.
  */
 export interface StandardSchema {
   readonly "~standard": {
@@ -19,5 +19,5 @@ export interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** Schemas by keyword or parameter name: what `static schema` has under one verb. */
+/** Schemas by keyword or parameter name: the `static schema` of one verb. */
 export type SchemaTable = { readonly [name: string]: StandardSchema };

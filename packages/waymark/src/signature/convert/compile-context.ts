@@ -3,10 +3,10 @@ import type { Converter } from "./converter.ts";
 import type { JsonNumbers } from "./json-numbers.ts";
 import type { Outcomes } from "./outcomes.ts";
 
-/** What compiling the types of one signature needs. */
+/** The context in which the types of one signature are compiled. */
 export interface CompileContext {
   readonly definitions: Definitions;
-  /** What becomes of names that an object type does not have: a fault, or nothing. */
+  /** How to treat names that an object type does not declare: as a fault, or not at all. */
   readonly unknownKeywords: "reject" | "ignore";
   readonly compile: (type: TypeNode) => Converter;
   readonly numbers: JsonNumbers;

@@ -26,7 +26,7 @@ interface CompiledTypes {
   readonly unions: Map<string, Converter>;
 }
 
-/** A compiler for the types of one signature. */
+/** Creates a compiler for the types of one signature. */
 export function typeCompiler(
   definitions: CompileContext["definitions"],
   unknownKeywords: CompileContext["unknownKeywords"],
@@ -65,7 +65,7 @@ function compileType(type: TypeNode, context: CompileContext, compiled: Compiled
   }
 }
 
-/** Equal unions share one converter, so that each value is converted once, however many members contain the union. */
+/** Equal unions share one converter, so that each value is converted once even if many members contain the union. */
 function sharedUnion(type: UnionNode, context: CompileContext, unions: CompiledTypes["unions"]): Converter {
   if (!type.members.some((member) => PARTS.has(member.kind))) return unionConverter(type, context);
   const key = JSON.stringify(type);
@@ -121,7 +121,7 @@ const STRING = scalarConverter({
   fitting: "string",
 });
 
-/** Lets anything through as it came: text, lists of it, files, JSON values. */
+/** Accepts any value unchanged: text, lists of text, files, JSON values. */
 export const RAW: Converter = {
   expected: "anything",
   rank: RANK.unknown,

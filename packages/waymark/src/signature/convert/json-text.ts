@@ -2,13 +2,12 @@ import { countKeys, locateDuplicate, outlineJson } from "../../http/json-members
 import type { CompileContext } from "./compile-context.ts";
 import { type Note, reject, shortened } from "./converter.ts";
 
-/** As deep as a JSON body may be. */
+/** The depth limit of a JSON body. */
 const MAXIMUM_DEPTH = 1_000;
 
 /**
- * Converts the JSON text of a nested value in a query, a form field or a path segment: `?filter={"min":1}`. It is held
- * to the rules of a JSON body: bounded in depth, without duplicate members, and without a key that could reach a
- * prototype.
+ * Converts the JSON text of a nested value in a query, a form field or a path segment: `?filter={"min":1}`. The rules
+ * of a JSON body apply: bounded depth, no duplicate members, no key that could reach a prototype.
  */
 export function convertJsonText(
   text: string,

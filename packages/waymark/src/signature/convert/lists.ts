@@ -14,7 +14,7 @@ import {
 import { convertJsonText } from "./json-text.ts";
 import { listCheck } from "./refinements.ts";
 
-/** A list: a name that may repeat, or a JSON array. A single text is a list of one. */
+/** A list: a repeated name, or a JSON array. A single text is a list of one. */
 export function arrayConverter(type: ArrayNode, context: CompileContext): Converter {
   const item = context.compile(type.items);
   const { keepsJson } = item;
@@ -63,7 +63,7 @@ export function arrayConverter(type: ArrayNode, context: CompileContext): Conver
   };
 }
 
-/** A list within a list: each of the outer one's texts is JSON. */
+/** A list within a list: each text of the outer list is JSON. */
 function itemOf(
   fromJson: Converter["fromJson"],
   expected: string,
@@ -75,7 +75,7 @@ function itemOf(
       : reject(notes, `must be ${expected}, written as JSON`);
 }
 
-/** A tuple: a name that comes as often as it has items, in that order, or a JSON array. */
+/** A tuple: a name that repeats once for each item, in order, or a JSON array. */
 export function tupleConverter(type: TupleNode, context: CompileContext): Converter {
   const items = type.items.map((item) => context.compile(item.type));
   const rest = type.rest && context.compile(type.rest);

@@ -1,10 +1,10 @@
 import type { CompileContext } from "./compile-context.ts";
 import { type Converter, RANK, reject } from "./converter.ts";
 
-/** How far a value may go into a type that contains itself; more would exhaust the stack. */
+/** Largest depth of a value of a recursive type. A greater depth would exhaust the stack. */
 const MAXIMUM_DEPTH = 200;
 
-/** A type within itself: its converter does not exist yet when the parts of the type are compiled. */
+/** A recursive type: its converter does not exist yet when the parts of the type are compiled. */
 export function referenceConverter(
   name: string,
   context: CompileContext,
@@ -17,7 +17,7 @@ export function referenceConverter(
   const reference: Converter = {
     expected: `a ${name}`,
     rank: RANK.object,
-    // whether it would is not known when the type that contains itself asks
+    // unknown while the type that contains itself is compiled
     keepsJson: false,
     fromText: (text, notes) => target!.fromText(text, notes),
     fromFile: (file, notes) => target!.fromFile(file, notes),

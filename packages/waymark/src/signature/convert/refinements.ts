@@ -1,7 +1,7 @@
 import type { Refinements } from "../model/signature.ts";
 import { FORMATS } from "./formats.ts";
 
-/** What a refinement has against a value, to follow the argument's name; undefined when it fits. */
+/** The fault of a value that violates a refinement, after the argument's name. Undefined if the value fits. */
 export type Check = (value: never) => string | undefined;
 
 /** Bounds of a number or bigint. */
@@ -43,7 +43,7 @@ export function stringCheck(refinements: Refinements): ((value: string) => strin
     if (maxLength !== undefined && characters(value, maxLength) > maxLength) {
       return `must have at most ${count(maxLength, "character")}`;
     }
-    // the length checks come first: they bound the time of this one
+    // the length checks come first, because they bound the time of this one
     if (expression && !matches(expression, value)) return `must match ${pattern}`;
     if (formatCheck && !formatCheck.fits(value)) return `must be ${formatCheck.expected}`;
     return undefined;
@@ -59,7 +59,7 @@ function matches(expression: RegExp, text: string): boolean {
   }
 }
 
-/** A `Date` that `@format date` makes a day: midnight UTC. */
+/** Checks that a `Date` is a day for `@format date`: midnight UTC. */
 export function dayCheck(value: Date): string | undefined {
   return value.getTime() % 86_400_000 === 0 ? undefined : "must be a date without a time";
 }
@@ -79,7 +79,7 @@ export function listCheck(
   };
 }
 
-/** The exact number of code points is needed only where the UTF-16 length does not settle it. */
+/** Counts code points only if the UTF-16 length does not decide. */
 function characters(text: string, bound: number): number {
   if (text.length < bound || text.length > bound * 2) return text.length;
   let total = text.length;

@@ -4,16 +4,18 @@ import type { JsonNumbers } from "./json-numbers.ts";
 // RFC 8259, section 6
 const NUMBER = /^-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 const INTEGER = /^-?(?:0|[1-9]\d*)$/;
-/** BigInt takes more than n steps for n digits, and a caller chooses n. No identifier or measurement is this long. */
+/**
+ * BigInt takes more than n steps for n digits, and a client chooses n. Real identifiers and measurements are shorter.
+ */
 const MAXIMUM_DIGITS = 1_000;
 
 /**
- * A number by JSON's grammar. An overflow is INVALID, and so is an integer beyond 2^53 that is written out, because its
- * digits would be lost. A number with a fraction or an exponent is an approximation and is accepted.
+ * Parses a number by JSON's grammar. INVALID for an overflow, and for an integer beyond 2^53 in full notation,
+ * because its digits would be lost. A number with a fraction or an exponent is an approximation and is accepted.
  */
 export function numberFromText(text: string): number | typeof INVALID {
   const length = text.length;
-  // a plain short integer, which most are, without the regular expression
+  // most numbers are short integers, which need no regular expression
   if (length > 0 && length <= 15) {
     let value = 0;
     let at = 0;
@@ -32,14 +34,14 @@ export function numberFromText(text: string): number | typeof INVALID {
   return writtenAsInteger && !Number.isSafeInteger(value) ? INVALID : value;
 }
 
-/** A number of a JSON document, by the same rule as {@link numberFromText}. */
+/** Converts a number of a JSON document by the rule of {@link numberFromText}. */
 export function numberFromJson(value: unknown, numbers: JsonNumbers): number | typeof INVALID {
   if (typeof value !== "number" || !Number.isFinite(value)) return INVALID;
   if (Number.isSafeInteger(value) || !Number.isInteger(value)) return value;
   return numbers.hasInteger(value) ? INVALID : value;
 }
 
-/** Why something that looks like a number is refused. */
+/** Why a text that looks like a number is rejected. */
 export function numberProblem(value: unknown, isText: boolean): string | undefined {
   if (isText && String(value).length > MAXIMUM_DIGITS) {
     return beginsWithDigits(String(value))
@@ -48,7 +50,7 @@ export function numberProblem(value: unknown, isText: boolean): string | undefin
   }
   const isNumber = isText ? NUMBER.test(String(value)) : typeof value === "number";
   if (!isNumber) return undefined;
-  // an integer of 310 digits overflows: its size is the better reason
+  // an integer of 310 digits overflows, but its length is the better reason
   return Number.isFinite(Number(value))
     ? `is too large an integer to be exact: it must be within ±${Number.MAX_SAFE_INTEGER}`
     : "is too large a number";
@@ -58,7 +60,7 @@ export function bigintFromText(text: string): bigint | typeof INVALID {
   return digitsOf(text) <= MAXIMUM_DIGITS && INTEGER.test(text) ? BigInt(text) : INVALID;
 }
 
-/** Why something that looks like a bigint is refused. */
+/** Why a text that looks like a bigint is rejected. */
 export function bigintProblem(value: unknown): string | undefined {
   return typeof value === "string" && digitsOf(value) > MAXIMUM_DIGITS && beginsWithDigits(value)
     ? `is too long: an integer has at most ${MAXIMUM_DIGITS} digits`
@@ -73,7 +75,7 @@ const beginsWithDigits = (text: string): boolean => /^-?\d+(?:\.\d*)?$/.test(tex
 const TRUE = new Set(["", "true", "1", "yes", "on"]);
 const FALSE = new Set(["false", "0", "no", "off"]);
 
-/** The empty string is true: it is how `?flag` arrives. */
+/** The empty string is true, because `?flag` has this value. */
 export function booleanFromText(text: string): boolean | typeof INVALID {
   if (text === "true") return true;
   if (text === "false") return false;
@@ -83,12 +85,12 @@ export function booleanFromText(text: string): boolean | typeof INVALID {
   return FALSE.has(lower) ? false : INVALID;
 }
 
-// ISO 8601 extended format; an offset's plus sign arrives as a space when a client forgets to escape it
+// ISO 8601 extended format. The plus sign of an offset becomes a space if a client does not escape it
 const DATE =
   /^([+-]\d{6}|\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?([Zz]|[+\- ]\d\d(?::?\d\d)?)?)?$/;
 const MINUTE = 60_000;
 
-/** A calendar day (midnight UTC) or a time; without an offset it is UTC. A day that no calendar has is INVALID. */
+/** A calendar day (midnight UTC) or a time, in UTC if it has no offset. INVALID for a day that does not exist. */
 export function dateFromText(text: string): Date | typeof INVALID {
   const match = DATE.exec(text);
   if (!match || match[1] === "-000000") return INVALID;

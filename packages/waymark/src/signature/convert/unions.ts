@@ -12,7 +12,7 @@ import {
   reject,
 } from "./converter.ts";
 
-/** A union: text is tried in the order of {@link RANK}, whatever order the members are written in. */
+/** A union. It tries its members on text in the order of {@link RANK}, not in the order of the source. */
 export function unionConverter(type: UnionNode, context: CompileContext): Converter {
   const members = type.members.map((member) => context.compile(member));
   const byRank = members.toSorted((one, other) => one.rank - other.rank);
@@ -38,7 +38,7 @@ export function unionConverter(type: UnionNode, context: CompileContext): Conver
       const own = notes.splice(before);
       if (isNearer(own, best)) best = own;
     }
-    // a member that fits but for its parts or bounds says more than the list of all members
+    // a member that fits except for its parts or bounds gives a better reason than the list of all members
     if (best?.some(isNear)) {
       notes.push(...best);
       return INVALID;
@@ -74,7 +74,7 @@ export function unionConverter(type: UnionNode, context: CompileContext): Conver
 
 const isNear = (note: Note): boolean => note.near || note.path !== "";
 
-/** Whether these reasons come from a member that is closer to fitting: its parts are at fault, and fewer of them. */
+/** Whether these notes come from a member that fits better: only its parts are at fault, and fewer of them. */
 function isNearer(own: readonly Note[], best: readonly Note[] | undefined): boolean {
   if (!best) return true;
   const near = own.some(isNear);
@@ -90,12 +90,12 @@ function orList(texts: readonly string[]): string {
 
 export interface Discriminator {
   readonly name: string;
-  /** Which member a literal stands for, by its place in the union. */
+  /** The member of each literal, by its index in the union. */
   readonly members: ReadonlyMap<unknown, number>;
   readonly expected: string;
 }
 
-/** The property whose literal types tell the object members of a union apart, if there is one. */
+/** The property whose literal types distinguish the object members of a union, if there is one. */
 export function findDiscriminator(members: readonly (ObjectNode | undefined)[]): Discriminator | undefined {
   const objects = members.filter((member) => member !== undefined);
   if (objects.length < 2) return undefined;

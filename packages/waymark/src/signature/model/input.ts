@@ -1,7 +1,7 @@
-/** A file of a multipart body, wholly read. A binder makes the `File`, `Blob` or `Uint8Array` that the method asks for. */
+/** A file of a multipart body, completely read. A binder converts it to the method's `File`, `Blob` or `Uint8Array`. */
 export interface UploadedFile {
   readonly filename: string;
-  /** Its media type. Empty if the client named none. */
+  /** Its media type. Empty if the client sent none. */
   readonly type: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
@@ -22,10 +22,10 @@ export type BodyInput =
 
 /** The parts of a request that fill a method's arguments. */
 export interface BindInput {
-  /** The path segments behind module and class, each percent-decoded. */
+  /** The path segments after module and class, each percent-decoded. */
   readonly segments: readonly string[];
   /** The raw query without its `?`. Empty if there is no query. */
   readonly query: string;
-  /** Absent if the request has no body, or one whose media type gives no arguments. */
+  /** Absent if the request has no body, or a body whose media type gives no arguments. */
   readonly body?: BodyInput | undefined;
 }

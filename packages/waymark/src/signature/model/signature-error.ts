@@ -9,7 +9,7 @@ export type SignatureErrorCode =
   | "UNKNOWN_SCHEMA_KEY"
   | "INVALID_REFINEMENT";
 
-/** A signature that the start cannot go on with. The message has the place and the ways out. */
+/** A signature that cannot be served. The message has the place and a remedy. */
 export class SignatureError extends Error {
   override readonly name = "SignatureError";
   readonly code: SignatureErrorCode;
@@ -22,6 +22,6 @@ export class SignatureError extends Error {
   }
 }
 
-/** What to do about a type that cannot be read. */
+/** The remedies for a type that cannot be read. */
 export const WAYS_OUT =
   "Write the type plainly, give the argument a schema (`static schema`), or declare it `unknown`.";

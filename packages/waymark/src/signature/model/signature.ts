@@ -1,15 +1,15 @@
-/** A place in a source file; `line` and `column` count from 1, as editors show them. */
+/** A place in a source file. `line` and `column` count from 1, as in editors. */
 export interface SourceLocation {
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** What JSDoc tags add to a type; the names are those of JSON Schema. */
+/** The refinements of JSDoc tags. The names are those of JSON Schema. */
 export interface Refinements {
   readonly minimum?: number;
   readonly maximum?: number;
-  /** Its `type` is `integer`. */
+  /** The JSON Schema `type` is `integer`. */
   readonly integer?: true;
   readonly minLength?: number;
   readonly maxLength?: number;
@@ -20,10 +20,10 @@ export interface Refinements {
 export interface PropertyNode {
   readonly name: string;
   readonly type: TypeNode;
-  /** Marked with `?`, allowed to be undefined, or given a default in the destructuring pattern. */
+  /** Declared with `?`, may be undefined, or has a default in the destructuring pattern. */
   readonly optional: boolean;
   readonly description?: string;
-  /** The default literal, where the source has one that JSON can carry. */
+  /** The default literal, if JSON can represent it. */
   readonly default?: JsonLiteral;
 }
 
@@ -40,7 +40,7 @@ export type JsonLiteral =
   | readonly JsonLiteral[]
   | { readonly [name: string]: JsonLiteral };
 
-/** Kinds that have neither parts nor parameters. `untyped` is a name without a type: text in a URL, anything in JSON. */
+/** Kinds without parts and parameters. `untyped` is a name without a type: text in a URL, anything in JSON. */
 export type ScalarKind =
   | "string"
   | "number"
@@ -64,7 +64,7 @@ export interface ScalarNode {
 
 export interface LiteralNode {
   readonly kind: "literal";
-  /** A bigint literal is carried as `{ bigint: digits }`, so that a signature stays JSON. */
+  /** A bigint literal is `{ bigint: digits }`, so that a signature remains JSON. */
   readonly value: string | number | boolean | { readonly bigint: string };
 }
 
@@ -87,10 +87,10 @@ export interface TupleNode {
 
 export interface ObjectNode {
   readonly kind: "object";
-  /** The name that the source gives it, for documents. */
+  /** Its name in the source, for documents. */
   readonly name?: string;
   readonly properties: readonly PropertyNode[];
-  /** The type of the values under any other name: an index signature, `Record<string, T>`, a rest element. */
+  /** The type of undeclared names: an index signature, `Record<string, T>`, a rest element. */
   readonly index?: TypeNode;
   readonly description?: string;
 }
@@ -106,10 +106,10 @@ export interface ReferenceNode {
   readonly name: string;
 }
 
-/** A type that could not be read. Allowed where a schema stands in for it, or as "raw" with a warning. */
+/** A type that could not be read. Allowed if a schema replaces it, or as "raw" with a warning. */
 export interface UnreadableNode {
   readonly kind: "unreadable";
-  /** The type as written. */
+  /** The source text of the type. */
   readonly text: string;
 }
 
@@ -135,18 +135,18 @@ export type TypeNode =
   | ResponseNode;
 
 /**
- * - `positional`: filled by the next path segment, or by its name
+ * - `positional`: the next path segment fills it, or its name does
  * - `keywords`: the one object that takes the keyword arguments
- * - `rest`: takes the remaining path segments; `type` is that of one segment
+ * - `rest`: takes the remaining path segments. `type` is the type of one segment
  */
 export type ParameterRole = "positional" | "keywords" | "rest";
 
-/** What a destructuring pattern is called, which has no name of its own. */
+/** The name of a destructuring pattern, which has no name in the source. */
 export const PATTERN_NAME = "keywords";
 
 export interface Parameter {
   readonly role: ParameterRole;
-  /** The parameter's own name; {@link PATTERN_NAME} for a destructuring pattern. */
+  /** The parameter's own name. {@link PATTERN_NAME} for a destructuring pattern. */
   readonly name: string;
   readonly type: TypeNode;
   readonly optional: boolean;
@@ -155,14 +155,17 @@ export interface Parameter {
   readonly location: SourceLocation;
 }
 
-/** What a method says of itself. Plain JSON: a manifest carries it as it is. */
+/** A method's signature. Plain JSON, so that a manifest can contain it. */
 export interface MethodSignature {
   readonly verb: string;
-  /** In the order of the arguments. At most one of role `keywords`, last or before the one of role `rest`. */
+  /**
+   * In the order of the arguments. At most one has the role `keywords`. It is the last one, or precedes the `rest`
+   * parameter.
+   */
   readonly parameters: readonly Parameter[];
-  /** As written, without its `Promise`; absent where nothing is written. */
+  /** The declared return type without its `Promise`. Absent if none is declared. */
   readonly returns?: TypeNode;
-  /** Success statuses, if the method sets one to a literal. "default" is 200, or 204 without a body. */
+  /** Success statuses, if the method sets a literal status. "default" is 200, or 204 without a body. */
   readonly statuses?: readonly (number | "default")[];
   readonly description?: string;
   readonly deprecated?: boolean;

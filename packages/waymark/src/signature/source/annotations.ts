@@ -13,8 +13,8 @@ export interface ParameterContext {
   /** The method's own JSDoc, for its `@param` tags. */
   readonly doc: DocComment;
   /**
-   * What becomes of a type that cannot be read: answers what stands in for it, or throws on. It is
-   * covered where schemas have all names of one of the lists.
+   * Handles a type that cannot be read: returns its replacement, or throws. Schemas cover the type if they have all
+   * names of one of the lists.
    */
   readonly onUnreadable: (
     error: SignatureError,
@@ -23,7 +23,7 @@ export interface ParameterContext {
   ) => TypeNode;
 }
 
-/** The parts of a parameter: its pattern, its type as written, its default. */
+/** The parts of a parameter: its pattern, its declared type, its default. */
 export interface Formal {
   readonly pattern: BindingPattern;
   readonly annotation: TSType | undefined;
@@ -33,13 +33,13 @@ export interface Formal {
   readonly isRest: boolean;
 }
 
-/** The names under which schemas may judge an argument: as one, or, for a pattern, by its parts. */
+/** The names under which schemas may cover an argument: its own name, or the names of a pattern's parts. */
 export interface ArgumentNames {
   readonly own: string;
   readonly parts?: readonly string[];
 }
 
-/** Reads an annotation; what cannot be read in it has a stand-in where a schema judges it. */
+/** Reads an annotation. Replaces the parts that cannot be read, if a schema covers them. */
 export function readAnnotation(
   annotation: TSType,
   names: ArgumentNames,
@@ -57,7 +57,7 @@ export function readAnnotation(
   );
 }
 
-/** One property that cannot be read says nothing against the others: each is asked for by its own name. */
+/** An unreadable property does not affect the others, so each is read separately. */
 function readEach(
   annotation: TSType,
   names: ArgumentNames,
@@ -84,10 +84,10 @@ function reading<Result>(read: () => Result, onUnreadable: (error: SignatureErro
   }
 }
 
-/** The type that a default has. */
+/** The type of a default value. */
 export function defaultType(fallback: Expression, name: string, context: ParameterContext): TypeNode {
   const { types, scope, onUnreadable } = context;
-  // an empty object says nothing of its names
+  // an empty object declares no names
   if (fallback.type === "ObjectExpression" && fallback.properties.length === 0) {
     return { kind: "object", properties: [], index: { kind: "untyped" } };
   }

@@ -26,7 +26,7 @@ const NO_DATA: ReadonlyMap<string, string> = new Map([
   ["Object", "write object or Record<string, unknown>"],
 ]);
 
-/** What TypeScript's own library has under a name, where a request can carry it. */
+/** A type of TypeScript's own library, if a request can carry it. */
 export function builtinType(reader: TypeReader, node: TypeReference, scope: Scope): TypeNode {
   if (node.type === "TSImportType") return reader.fail(node, scope, "its module exports no such type");
   const name = namePath(node.typeName).join(".");
@@ -59,7 +59,7 @@ export function builtinType(reader: TypeReader, node: TypeReference, scope: Scop
   return reader.fail(node, scope, known ?? "no such type is declared here, imported, or built in");
 }
 
-/** What operators see of it. */
+/** The shape of such a type, for operators. */
 export function builtinShape(
   reader: TypeReader,
   node: TypeReference,

@@ -3,7 +3,7 @@ import type { LiteralNode, ObjectNode, PropertyNode, ScalarNode, TypeNode } from
 export const NEVER: ScalarNode = { kind: "never" };
 export const UNKNOWN: ScalarNode = { kind: "unknown" };
 
-/** A union with its members flattened and each once; a single member is itself. */
+/** A union with flattened, distinct members. A single member replaces the union. */
 export function unionOf(types: readonly TypeNode[]): TypeNode {
   const flat = types.flatMap((type) => (type.kind === "union" ? type.members : [type]));
   if (flat.some((type) => type.kind === "unknown")) return UNKNOWN;
@@ -14,7 +14,7 @@ export function unionOf(types: readonly TypeNode[]): TypeNode {
   return unique.length === 1 ? unique[0]! : { kind: "union", members: unique };
 }
 
-/** What both types allow: objects are merged, a brand (`string & { __brand: ... }`) is left off. */
+/** The intersection of the types. Merges objects and drops a brand (`string & { __brand: ... }`). */
 export const intersectionOf = (types: readonly TypeNode[]): TypeNode => types.reduce(intersect, UNKNOWN);
 
 function intersect(one: TypeNode, other: TypeNode): TypeNode {
@@ -59,7 +59,7 @@ function mergeObjects(one: ObjectNode, other: ObjectNode): TypeNode {
           type: intersect(known.type, property.type),
         }
       : property;
-    // members that tell each other apart by a literal have nothing in common
+    // members that a literal distinguishes have no common value
     if (merged.type.kind === "never" && !merged.optional) return NEVER;
     properties.set(property.name, merged);
   }
@@ -67,7 +67,7 @@ function mergeObjects(one: ObjectNode, other: ObjectNode): TypeNode {
   return { kind: "object", properties: [...properties.values()], ...(index && { index }) };
 }
 
-/** Takes `undefined` out of a type; `optional` says whether it was there. */
+/** Removes `undefined` from a type. `optional` says whether it was present. */
 export function splitUndefined(type: TypeNode): { readonly type: TypeNode; readonly optional: boolean } {
   if (type.kind === "undefined") return { type: NEVER, optional: true };
   if (type.kind !== "union") return { type, optional: false };
@@ -82,7 +82,7 @@ export function literal(value: string | number | boolean | bigint): LiteralNode 
   };
 }
 
-/** The type that a literal widens to where it is not constant. */
+/** The widened type of a literal that is not constant. */
 export function widen(type: TypeNode): TypeNode {
   if (type.kind !== "literal") return type;
   return {
@@ -90,7 +90,7 @@ export function widen(type: TypeNode): TypeNode {
   };
 }
 
-/** The names that a type of literals stands for; nothing when it has other members. */
+/** The names of a type of literals. Undefined if it has other members. */
 export function literalNames(type: TypeNode): string[] | undefined {
   if (type.kind === "never") return [];
   if (type.kind === "literal") {

@@ -7,7 +7,8 @@ const MAP_COMMENT = /^[#@]\s*sourceMappingURL=\S/;
 const BESIDE = [".ts", ".mts", ".cts", ".tsx", ".d.ts", ".d.mts", ".d.cts"];
 
 /**
- * The sign that a JavaScript file was compiled from TypeScript, which erased its types. Undefined if there is none.
+ * The evidence that a JavaScript file was compiled from TypeScript, which erased its types. Undefined if there is
+ * none.
  */
 export function compilationSign({ typed, comments, source }: SourceModule): string | undefined {
   if (typed) return undefined;

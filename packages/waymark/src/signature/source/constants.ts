@@ -3,7 +3,7 @@ import type { Scope } from "./scope.ts";
 import type { TypeReader } from "./type-reader.ts";
 import { primitiveValue, type ValueContext, valueType } from "./values.ts";
 
-/** The type of a constant, `a.b` too; nothing for a value that is not written out. */
+/** The type of a constant, also of `a.b`. Undefined if its value is not a literal. */
 export function constantType(
   reader: TypeReader,
   path: readonly string[],
@@ -32,7 +32,7 @@ export function constantType(
   return undefined;
 }
 
-/** How the values in a scope find their constants and types. */
+/** The constants and types that are visible in a scope. */
 export function valueContext(reader: TypeReader, scope: Scope): ValueContext {
   return {
     constant: (path) => constantType(reader, path, scope),

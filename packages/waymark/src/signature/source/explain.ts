@@ -8,16 +8,16 @@ import { resolveModule } from "./resolve-module.ts";
 import type { SourceModule } from "./scope.ts";
 import { SourceText } from "./text.ts";
 
-/** Syntax that Node cannot run from a TypeScript file, and what to write instead. */
+/** Syntax that Node cannot run from a TypeScript file, with its replacement. */
 export interface ModuleFault {
   readonly location: SourceLocation;
   readonly message: string;
 }
 
 /**
- * What in a module's text keeps Node from loading it: enums, parameter properties, decorators,
- * `accessor`, namespaces, imports that lack `type`, plain syntax errors; in the order of the text.
- * For the message of a start that failed, where Node names neither line nor remedy.
+ * The parts of a module's text that prevent Node from loading it, in order: enums, parameter properties, decorators,
+ * `accessor`, namespaces, imports without `type`, syntax errors. For the message of a failed start, where Node names
+ * neither line nor remedy.
  */
 export function explainModuleError(path: string, text: string): ModuleFault[] {
   let module: SourceModule;
@@ -46,7 +46,7 @@ type Report = (node: Node, message: string) => void;
 function visit(node: Node, report: Report): void {
   const message = explain(node);
   if (message) report(node, message);
-  // what is only declared is erased whole
+  // a declaration without a value is erased as a whole
   if ("declare" in node && node.declare) return;
   for (const key of visitorKeys[node.type] ?? []) {
     const child = (node as unknown as Record<string, Node | null | (Node | null)[]>)[key];
@@ -81,7 +81,7 @@ function explain(node: Node): string | undefined {
 
 const ERASED = new Set(["TSInterfaceDeclaration", "TSTypeAliasDeclaration", "TSModuleDeclaration"]);
 
-/** A namespace of nothing but types is erased. */
+/** False for a namespace that contains only types, which is erased. */
 function hasValues(node: Extract<Node, { type: "TSModuleDeclaration" }>): boolean {
   if (!node.body) return false;
   return node.body.body.some((statement) => {
@@ -91,7 +91,7 @@ function hasValues(node: Extract<Node, { type: "TSModuleDeclaration" }>): boolea
   });
 }
 
-/** Imports and re-exports of what the other module has only as a type: nothing of it is left when Node links them. */
+/** Finds imports and re-exports of types without `type`. Node fails to link them. */
 function findTypeImports(module: SourceModule, report: Report): void {
   const modules = new SourceModules();
   const isOnlyType = (specifier: string, name: string): boolean => {
@@ -99,7 +99,7 @@ function findTypeImports(module: SourceModule, report: Report): void {
       const file = resolveModule(specifier, module.source.file);
       return file !== undefined && modules.exportsOnlyType(modules.read(file), name);
     } catch {
-      // the other module's own faults are explained with the other module
+      // the other module's faults are reported with that module
       return false;
     }
   };

@@ -2,7 +2,7 @@ import type { Comment } from "oxc-parser";
 import type { Refinements } from "../model/signature.ts";
 import type { SourceModule } from "./scope.ts";
 
-/** A refinement as written, with where it stands, for the message when it does not fit. */
+/** A refinement as written, with its offset for error messages. */
 export interface RefinementTag {
   readonly key: keyof Refinements;
   readonly text: string;
@@ -17,9 +17,9 @@ export interface ParameterTag {
 export interface DocComment {
   readonly description: string;
   readonly deprecated: boolean;
-  /** The refinements that stand outside `@param`. */
+  /** The refinements outside of `@param`. */
   readonly refinements: readonly RefinementTag[];
-  /** By the name behind `@param`, which may be dotted: `book.title`. */
+  /** By the name after `@param`, which may be dotted: `book.title`. */
   readonly parameters: ReadonlyMap<string, ParameterTag>;
 }
 
@@ -29,7 +29,7 @@ const REFINEMENT = /(?<=^|\s)@(minimum|maximum|integer|minLength|maxLength|patte
 const BLOCK_TAG = /(?<=^|\n)[ \t]*@([a-zA-Z]+)\b/g;
 const PARAMETER = /^[ \t]*(?:\{[^}\n]*\}[ \t]*)?\[?([\w$.]+)(?:[ \t]*=[^\]\n]*)?\]?[ \t]*(?:-[ \t]+)?/;
 
-/** The JSDoc comment right before an offset, with nothing but modifiers in between. */
+/** The JSDoc comment directly before an offset. Only modifiers may be in between. */
 export function readDocComment(module: SourceModule, offset: number): DocComment {
   const comment = commentBefore(module.comments, offset);
   if (!comment?.value.startsWith("*") || comment.type !== "Block") return NOTHING;
@@ -50,9 +50,9 @@ function commentBefore(comments: readonly Comment[], offset: number): Comment | 
   return comments[low - 1];
 }
 
-/** `text` is what stands between the comment's marks; `start` is where it begins in the file. */
+/** `text` is the text between the comment's delimiters. `start` is its offset in the file. */
 function parseDocComment(text: string, start: number): DocComment {
-  // stars at the beginning of lines become spaces, so that offsets stay true
+  // stars at the beginning of lines become spaces, so that offsets remain valid
   const plain = text.replace(/(^|\n)([ \t]*)\*/g, "$1$2 ");
   const tags = [...plain.matchAll(BLOCK_TAG)];
   const parts = tags.map((tag, index) => ({
@@ -84,11 +84,11 @@ function parseDocComment(text: string, start: number): DocComment {
   };
 }
 
-/** A tag's text ends at the next tag or with its line. */
+/** A tag's text ends at the next tag or at the end of its line. */
 function readRefinements(text: string, start: number): RefinementTag[] {
   return [...text.matchAll(REFINEMENT)].map((match) => {
     const rest = text.slice(match.index + match[0].length);
-    // a pattern may start with `@`; a tag without a value ends at once
+    // a pattern may start with `@`, and a tag without a value ends at once
     const next = match[1] === "integer" ? /\n|(?:^|\s)@[a-zA-Z]+\b/ : /\n|\s@[a-zA-Z]+\b/;
     const end = next.exec(rest)?.index ?? rest.length;
     return {
@@ -99,7 +99,7 @@ function readRefinements(text: string, start: number): RefinementTag[] {
   });
 }
 
-/** The text for people: up to the first refinement, its lines joined, its paragraphs kept. */
+/** The description: the text up to the first refinement, with joined lines and separate paragraphs. */
 function prose(text: string): string {
   const [first] = text.matchAll(REFINEMENT);
   return text

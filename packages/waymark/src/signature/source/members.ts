@@ -7,7 +7,7 @@ import * as shapes from "./shapes.ts";
 import type { TypeReader } from "./type-reader.ts";
 import { propertyName } from "./values.ts";
 
-/** A part of a shape, read when it is asked for. */
+/** A part of a shape that is read on demand. */
 export function readLater(
   reader: TypeReader,
   node: TSType,
@@ -19,7 +19,7 @@ export function readLater(
   };
 }
 
-/** What is written between the braces of a type literal or an interface. */
+/** The shape of the members of a type literal or an interface. */
 export function membersShape(
   reader: TypeReader,
   members: readonly TSSignature[],
@@ -50,13 +50,13 @@ export function membersShape(
   return { properties, ...(index && { index }) };
 }
 
-/** `{ [K in Keys]: T }`: one property for each name, or an index where the names are open. */
+/** `{ [K in Keys]: T }`: one property for each name, or an index signature for an open set of names. */
 export function mappedShape(reader: TypeReader, node: TSMappedType, scope: Scope): shapes.Shape {
   const value = node.typeAnnotation;
   if (!value || node.nameType) return reader.fail(node, scope);
   const keys = reader.read(node.constraint, scope);
   const names = literalNames(keys);
-  // `[K in keyof T]` keeps what is optional in T
+  // `[K in keyof T]` keeps the optional properties of T optional
   const origin =
     node.constraint.type === "TSTypeOperator" && node.constraint.operator === "keyof"
       ? commonShape(reader, node.constraint.typeAnnotation, scope)

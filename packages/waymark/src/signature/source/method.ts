@@ -11,9 +11,9 @@ import { readStatuses } from "./statuses.ts";
 import type { WrittenPattern } from "./type-reader.ts";
 
 export interface MethodOptions {
-  /** What to do with a type that cannot be read. */
+  /** How to treat a type that cannot be read. */
   readonly unreadableTypes: "error" | "raw";
-  /** The arguments that a schema judges: their types need not be readable. */
+  /** The arguments that a schema covers. Their types may be unreadable. */
   readonly schemaNames: ReadonlySet<string>;
   readonly warn: (message: string) => void;
 }
@@ -21,7 +21,7 @@ export interface MethodOptions {
 /**
  * The signature of a method, from its syntax tree.
  *
- * @throws SignatureError at what cannot be read
+ * @throws SignatureError at the part that cannot be read
  */
 export function readMethod(
   verb: string,
@@ -32,7 +32,7 @@ export function readMethod(
   try {
     return read(verb, source, modules, options);
   } catch (error) {
-    // TypeScript refuses what goes round in circles (`type A<T = T>`, `const a = b, b = a`), but Node runs it
+    // TypeScript rejects circular declarations (`type A<T = T>`, `const a = b, b = a`), but Node runs them
     if (!(error instanceof RangeError)) throw error;
     const location = source.scope.module.source.location((source.member ?? source.node).start);
     throw new SignatureError("UNREADABLE_TYPE", "the types of this method go round in circles", location);

@@ -24,7 +24,7 @@ import {
 } from "./scope.ts";
 import type { SourceText } from "./text.ts";
 
-/** A module's text, parsed once: its functions by V8's position, its names, its comments. */
+/** Parses a module's text once: its functions by V8's position, its names, its comments. */
 export class ParsedModule implements SourceModule {
   readonly source: SourceText;
   readonly program: Program;
@@ -35,7 +35,7 @@ export class ParsedModule implements SourceModule {
   readonly exports = new Map<string, ExportedName>();
   /** The specifiers of `export * from`. */
   readonly exportStars: string[] = [];
-  /** Whether types can be written in it at all. */
+  /** Whether the file's syntax allows types. */
   readonly typed: boolean;
 
   constructor(source: SourceText) {
@@ -78,7 +78,7 @@ export class ParsedModule implements SourceModule {
       }
       case "TSInterfaceDeclaration":
       case "TSTypeAliasDeclaration":
-        // types hold no functions; they are read when a signature names them
+        // types contain no functions. They are read when a signature names them
         break;
       default:
         this.#visitChildren(node, scope);
@@ -123,7 +123,7 @@ export class ParsedModule implements SourceModule {
     if (node.body) this.#visit(node.body, scope);
   }
 
-  /** Where V8 says that a function is: its opening parenthesis, or an arrow function's first character. */
+  /** V8's position of a function: its opening parenthesis, or an arrow function's first character. */
   #parenthesis(node: FunctionNode | ArrowFunctionExpression): number {
     const isArrow = node.type === "ArrowFunctionExpression";
     if (isArrow && (node.async || !node.typeParameters)) return node.start;
@@ -232,7 +232,7 @@ function importOf(specifier: string, name: string, start: number): ImportedName 
   };
 }
 
-/** A name between modules may be a string. */
+/** An imported or exported name may be a string. */
 function moduleName(node: {
   readonly type: string;
   readonly name?: string;

@@ -5,12 +5,12 @@ import { resolveModule } from "./resolve-module.ts";
 import type { ImportedName, Scope, SourceModule, TypeDeclaration, ValueDeclaration } from "./scope.ts";
 import { SourceText } from "./text.ts";
 
-/** Where a name leads: a declaration, or a whole module (`import * as models`). */
+/** The target of a name: a declaration, or a whole module (`import * as models`). */
 export type Found<Declaration> =
   | { readonly kind: "declaration"; readonly declaration: Exclude<Declaration, ImportedName> }
   | { readonly kind: "module"; readonly module: SourceModule };
 
-/** The modules read during one start, each parsed once, and the ways between them. */
+/** The modules that one start reads. Parses each module once and resolves names across modules. */
 export class SourceModules {
   readonly #modules = new Map<string, SourceModule>();
 
@@ -23,7 +23,7 @@ export class SourceModules {
     return module;
   }
 
-  /** The type behind a name, dotted where it goes through namespaces; nothing for a name that nobody declares. */
+  /** The type behind a name, which may be dotted for namespaces. Undefined for an undeclared name. */
   findType(path: readonly string[], scope: Scope): Found<TypeDeclaration> | undefined {
     return this.#find(path, scope, (within, name) => within.findType(name));
   }
@@ -32,7 +32,7 @@ export class SourceModules {
     return this.#find(path, scope, (within, name) => within.findValue(name));
   }
 
-  /** What the module of an import type (`import("./book.ts").Book`) declares under a path of names. */
+  /** The declaration for a path of names in the module of an import type (`import("./book.ts").Book`). */
   findImportedType(
     specifier: string,
     path: readonly string[],
@@ -45,7 +45,7 @@ export class SourceModules {
     return this.#descend(found, rest, lookup);
   }
 
-  /** Whether what a module exports under a name is there for types alone. */
+  /** Whether an exported name is only a type. */
   exportsOnlyType(module: SourceModule, name: string): boolean {
     const type = this.#findExported<TypeDeclaration>(module, name, (scope, own) => scope.findType(own));
     if (type?.kind !== "declaration") return false;
@@ -55,7 +55,7 @@ export class SourceModules {
     );
   }
 
-  /** Whether a name of the module's own stands for a type alone. */
+  /** Whether a name that the module declares is only a type. */
   declaresOnlyType(
     module: SourceModule,
     name: string,

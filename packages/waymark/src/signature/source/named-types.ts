@@ -9,7 +9,7 @@ import type { Scope } from "./scope.ts";
 import * as shapes from "./shapes.ts";
 import type { TypeReader } from "./type-reader.ts";
 
-/** A type by its name: declared, imported or built in. */
+/** A named type: declared, imported or built in. */
 export function referenceType(reader: TypeReader, node: TypeReference, scope: Scope): TypeNode {
   const declaration = findDeclaration(reader, node, scope);
   if (!declaration) return builtinType(reader, node, scope);
@@ -53,7 +53,7 @@ export function referenceType(reader: TypeReader, node: TypeReference, scope: Sc
   }
 }
 
-/** What operators see of it. */
+/** The shape of a named type, for operators. */
 export function referenceShape(
   reader: TypeReader,
   node: TypeReference,
@@ -100,7 +100,7 @@ function interfaceShapes(
   return [...bases, membersShape(reader, node.body.body, inner)];
 }
 
-/** The grammar has expressions behind `extends`, of which only dotted names can be types. */
+/** The grammar allows expressions after `extends`. Only dotted names can be types. */
 function typeNameOf(node: Expression): TSTypeName | undefined {
   if (node.type === "Identifier") return node;
   if (node.type !== "MemberExpression" || node.computed || node.property.type !== "Identifier")

@@ -9,12 +9,12 @@ import type {
 import { Scope, type TypeDeclaration } from "./scope.ts";
 import type { TypeReader } from "./type-reader.ts";
 
-/** A type by its name, which may be another module's. */
+/** A reference to a type by its name, possibly of another module. */
 export type TypeReference = TSTypeReference | TSImportType;
 
 export type Declared = Exclude<TypeDeclaration, { kind: "import" }>;
 
-/** What a name stands for; nothing for one that nobody declares. */
+/** The declaration of a name. Undefined for an undeclared name. */
 export function findDeclaration(
   reader: TypeReader,
   node: TSTypeReference | TSImportType,
@@ -34,8 +34,8 @@ export function findDeclaration(
 }
 
 /**
- * The constraint of one of the method's own type parameters, if it has one. Any other type parameter belongs to a class
- * or function around the method: each derived class gives it another argument.
+ * The constraint of one of the method's own type parameters, if it has one. Any other type parameter belongs to a
+ * class or function around the method, and each derived class gives it another argument.
  *
  * @throws SignatureError for a type parameter that is not the method's own
  */
@@ -55,7 +55,7 @@ export function constraintOf(
   return declaration.node.constraint ?? undefined;
 }
 
-/** A scope in which the type parameters of a generic type have the types that a reference gives them. */
+/** A scope that binds the type parameters of a generic type to the arguments of a reference. */
 export function instantiate(
   reader: TypeReader,
   parameters: TSTypeParameterDeclaration | null | undefined,
@@ -77,7 +77,7 @@ export function instantiate(
   return inner;
 }
 
-/** What tells one named type with its arguments from another. */
+/** Identifies a named type with its arguments. */
 export function keyOf(reader: TypeReader, node: TSType, scope: Scope): string {
   if (node.type !== "TSTypeReference" && node.type !== "TSImportType") {
     return node.type.endsWith("Keyword") ? node.type : `${place(node, scope)}${scope.instance}`;
@@ -97,7 +97,7 @@ export function keyOf(reader: TypeReader, node: TSType, scope: Scope): string {
   return `${own}<${given}>`;
 }
 
-/** What tells one node of all files from another. */
+/** Identifies a node across all files. */
 export const place = (node: Node, scope: Scope): string => `${scope.module.source.file}:${node.start}`;
 
 /** The names of `a.b.c`. */

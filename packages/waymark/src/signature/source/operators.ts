@@ -45,7 +45,7 @@ export function indexedType(
   );
 }
 
-/** The shape of an object type, or what the members of a union have in common. */
+/** The shape of an object type, or the common shape of a union's members. */
 export function commonShape(reader: TypeReader, node: TSType, scope: Scope): shapes.Shape | undefined {
   const own = reader.shape(node, scope);
   if (own) return own;
@@ -54,7 +54,7 @@ export function commonShape(reader: TypeReader, node: TSType, scope: Scope): sha
   return members?.every((member) => member !== undefined) ? shapes.common(members) : undefined;
 }
 
-/** The members of a union, through the names that stand for it. */
+/** The members of a union, also through type aliases. */
 function unionMembers(
   reader: TypeReader,
   node: TSType,

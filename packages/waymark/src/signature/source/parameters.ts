@@ -18,7 +18,7 @@ import { readPattern, withTags } from "./patterns.ts";
 /**
  * Reads a method's parameters.
  *
- * @throws SignatureError at what cannot be read
+ * @throws SignatureError at the part that cannot be read
  */
 export function readParameters(nodes: readonly ParamPattern[], context: ParameterContext): Parameter[] {
   const formals = nodes.map(takeApart).filter(({ pattern }) => !isThis(pattern));
@@ -32,7 +32,7 @@ function takeApart(node: ParamPattern): Formal {
     const annotation = node.typeAnnotation?.typeAnnotation ?? annotationOf(node.argument);
     return { pattern: node.argument, annotation, default: undefined, optional: true, start, isRest: true };
   }
-  // Node refuses parameter properties, so a module that has one was never loaded
+  // Node rejects parameter properties, so a module with one was never loaded
   const own = (node.type === "TSParameterProperty" ? node.parameter : node) as BindingPattern;
   const pattern = own.type === "AssignmentPattern" ? own.left : own;
   const fallback = own.type === "AssignmentPattern" ? own.right : undefined;
@@ -75,7 +75,7 @@ function readParameter(formal: Formal, isLast: boolean, context: ParameterContex
   };
 }
 
-/** The type of a parameter by its annotation, else by its default. */
+/** The type of a parameter from its annotation, else from its default. */
 function writtenType(formal: Formal, name: string, context: ParameterContext): TypeNode {
   const { annotation, default: fallback } = formal;
   if (annotation) return readAnnotation(annotation, { own: name }, context);

@@ -22,7 +22,7 @@ import { splitUndefined } from "./combine.ts";
 import type { DocComment, ParameterTag } from "./jsdoc.ts";
 import { propertyName } from "./values.ts";
 
-/** A destructuring pattern: its names, with the types that its annotation gives them. */
+/** A destructuring pattern: its names with the types of its annotation. */
 export function readPattern(pattern: ObjectPattern, formal: Formal, context: ParameterContext): Parameter {
   const parts = pattern.properties.map((property) =>
     property.type === "Property" ? (propertyName(property) ?? "") : "...",
@@ -41,8 +41,8 @@ export function readPattern(pattern: ObjectPattern, formal: Formal, context: Par
 }
 
 /**
- * The annotation's type, with the defaults of the pattern. A rest element holds the remaining names of the type; it does
- * not open a closed type.
+ * The annotation's type with the defaults of the pattern. A rest element holds the remaining names of the type. It
+ * does not open a closed type.
  */
 function mergeTypes(type: TypeNode, pattern: ObjectPattern, context: ParameterContext): TypeNode {
   if (type.kind === "unreadable" || type.kind === "unknown") {
@@ -83,7 +83,7 @@ function defaultIn(pattern: ObjectPattern, name: string): Expression | undefined
   return undefined;
 }
 
-/** A pattern without a type: a name without a default is required, and a rest element takes any other name. */
+/** A pattern without a type. A name without a default is required, and a rest element accepts any other name. */
 function untypedObject(pattern: ObjectPattern, context: ParameterContext): ObjectNode {
   const properties: PropertyNode[] = [];
   for (const property of pattern.properties) {
@@ -104,8 +104,8 @@ function untypedObject(pattern: ObjectPattern, context: ParameterContext): Objec
 }
 
 /**
- * Puts `@param lang ...` and `@param options.lang ...` on the keyword arguments that they name; the
- * former where the object has no name of its own.
+ * Adds `@param lang ...` and `@param options.lang ...` to the keyword arguments that they name. The former applies if
+ * the object has no name of its own.
  */
 export function withTags(type: TypeNode, name: string | undefined, context: ParameterContext): TypeNode {
   if (type.kind === "union") {

@@ -12,7 +12,7 @@ import { checkVerbMembers } from "./verb-members.ts";
 
 export type ControllerClass = abstract new (...args: never[]) => unknown;
 
-/** A method to read: `verb` is looked up along the prototype chain of `controller`. */
+/** A method to read. `verb` is looked up along the prototype chain of `controller`. */
 export interface SignatureRequest {
   /** A loaded controller class. */
   readonly controller: ControllerClass;
@@ -20,20 +20,23 @@ export interface SignatureRequest {
 }
 
 export interface ReadOptions {
-  /** What to do with a type that cannot be read. Default "error". */
+  /** How to treat a type that cannot be read. Default "error". */
   readonly unreadableTypes?: "error" | "raw";
-  /** Takes each warning once, in one line with file, line and column: a type passed on raw, a pattern that may backtrack without bound. */
+  /**
+   * Receives each warning once, in one line with file, line and column: about a type that is passed on raw, or a
+   * pattern whose backtracking may be unbounded.
+   */
   readonly warn?: (message: string) => void;
-  /** Classes whose members are checked although no verb of theirs is asked for. */
+  /** Classes whose members are also checked, even if none of their verbs is requested. */
   readonly controllers?: readonly ControllerClass[];
 }
 
 /**
- * The signatures of methods, in the order of the requests, read from their source files: V8 says
- * where each function stands, so re-exports, base classes and mixins are exact. Opens one inspector
- * session and closes it; parses each module once.
+ * The signatures of methods in the order of the requests, read from their source files. V8 provides the position of
+ * each function, so re-exports, base classes and mixins are exact. Opens one inspector session and closes it. Parses
+ * each module once.
  *
- * @throws SignatureError for the first fault, with file, line, column and what to write instead
+ * @throws SignatureError for the first fault, with file, line, column and remedy
  */
 export function readSignatures(
   requests: readonly SignatureRequest[],
@@ -67,7 +70,7 @@ function methodOptions({ controller, verb }: SignatureRequest, options: ReadOpti
   };
 }
 
-/** The function that answers a verb, looked up without running any getter. */
+/** The function of a verb. Runs no getter. */
 function findMethod({ controller, verb }: SignatureRequest): object {
   let target: object | null = controller.prototype as object;
   while (target) {
@@ -81,7 +84,7 @@ function findMethod({ controller, verb }: SignatureRequest): object {
   throw new SignatureError("UNREADABLE_SOURCE", `${controller.name} has no method ${verb}`);
 }
 
-/** The classes and all that they derive from, each once. */
+/** The classes and all their base classes, each once. */
 function withBases(classes: readonly ControllerClass[]): object[] {
   const found = new Set<object>();
   for (const one of classes) {

@@ -1,10 +1,10 @@
 import { FORMATS } from "../convert/formats.ts";
 import type { Refinements, ScalarNode, TypeNode } from "../model/signature.ts";
 
-/** Why a refinement cannot be, to follow its name; or the refined type. */
+/** The refined type, or the problem as text that follows the refinement's name. */
 export type RefineResult = { readonly type: TypeNode } | { readonly problem: string };
 
-/** Adds one refinement, as written in JSDoc, to a type: to the parts of a union that it fits. */
+/** Adds one JSDoc refinement to a type, or to the members of a union that it fits. */
 export function refineType(type: TypeNode, key: keyof Refinements, text: string): RefineResult {
   const value = parseValue(key, text);
   if (typeof value === "object") return value;

@@ -3,23 +3,23 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { exports as packageExports, imports as packageImports } from "resolve.exports";
 
-/** What TypeScript writes a module as, by the extension that an import of it may have. */
+/** Source extensions that TypeScript uses, by the extension of an import. */
 const SOURCE_EXTENSIONS: readonly (readonly [written: string, source: readonly string[]])[] = [
   [".js", [".ts", ".d.ts"]],
   [".mjs", [".mts", ".d.mts"]],
   [".cjs", [".cts", ".d.cts"]],
 ];
 const EXTENSIONS = ["", ".ts", ".mts", ".d.ts", ".js", ".mjs"];
-/** First where a package keeps its types, then what Node itself would load. */
+/** The conditions of a package's types first, then those of Node. */
 const CONDITIONS = {
   conditions: ["types", "node", "import", "module-sync", "default"],
   unsafe: true,
 } as const;
 
 /**
- * The file whose text has the types of an imported module: relative and absolute paths, `#` imports,
- * packages and workspace links through their `exports`. Nothing when no file is there, or for a
- * module of Node itself. A type import may leave the extension out, as Node never loads it.
+ * The file with the types of an imported module. Supports relative and absolute paths, `#` imports, packages and
+ * workspace links through their `exports`. Undefined if no file exists, and for Node's own modules. A type import may
+ * omit the extension, because Node never loads it.
  */
 export function resolveModule(specifier: string, importer: string): string | undefined {
   if (specifier.startsWith("node:")) return undefined;
@@ -83,7 +83,7 @@ function readPackage(folder: string): PackageManifest {
   return JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
 }
 
-/** `resolve.exports` throws where a map has no entry. */
+/** `resolve.exports` throws if a map has no entry. */
 function firstTarget(find: () => unknown): string | undefined {
   try {
     return (find() as readonly string[] | undefined)?.[0];
@@ -92,7 +92,7 @@ function firstTarget(find: () => unknown): string | undefined {
   }
 }
 
-/** The folder itself or the nearest above it that fits. */
+/** The nearest folder that fits: the folder itself or one above it. */
 function ascend(folder: string, fits: (folder: string) => boolean): string | undefined {
   if (fits(folder)) return folder;
   const parent = dirname(folder);

@@ -20,8 +20,8 @@ const STREAMS = new Set([
 ]);
 
 /**
- * The type of what a method returns, as written. It only documents, so what cannot be read is
- * no error: it is kept as text.
+ * The declared return type of a method. It is only documented, so an unreadable part is not an error and remains as
+ * text.
  */
 export function readReturnType(reader: TypeReader, node: TSType, scope: Scope): TypeNode {
   if (node.type === "TSUnionType") {
@@ -43,7 +43,7 @@ export function readReturnType(reader: TypeReader, node: TSType, scope: Scope): 
   }
 }
 
-/** An alias may stand for what only a method returns: `type Result = Promise<Book | Response>`. */
+/** An alias may contain types that only a method returns: `type Result = Promise<Book | Response>`. */
 function readAlias(reader: TypeReader, node: TSType, scope: Scope): TypeNode | undefined {
   if (node.type !== "TSTypeReference") return undefined;
   try {
@@ -57,7 +57,7 @@ function readAlias(reader: TypeReader, node: TSType, scope: Scope): TypeNode | u
   }
 }
 
-/** A name that the module does not declare itself. */
+/** A name that the module does not declare. */
 function builtinName(node: TSType, scope: Scope): string | undefined {
   const name = (node as Partial<TSTypeReference>).typeName;
   return name?.type === "Identifier" && !scope.findType(name.name) ? name.name : undefined;

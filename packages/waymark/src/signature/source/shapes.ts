@@ -1,16 +1,16 @@
 import type { TypeNode } from "../model/signature.ts";
 import { intersectionOf, NEVER, splitUndefined, unionOf } from "./combine.ts";
 
-/** A property whose type is read when it is asked for, so that operators can work on types that contain themselves. */
+/** A property whose type is read on demand, so that operators support types that contain themselves. */
 export interface ShapeProperty {
   readonly optional: boolean;
   readonly description: string;
   readonly read: () => TypeNode;
-  /** The shape of its type, for operators that go deeper. */
+  /** The shape of its type, for nested operators. */
   readonly shape: () => Shape | undefined;
 }
 
-/** What an object type looks like from outside: what `keyof`, `Pick` and `T["x"]` need. */
+/** The outline of an object type, as `keyof`, `Pick` and `T["x"]` need it. */
 export interface Shape {
   readonly name?: string;
   readonly description?: string;
@@ -63,13 +63,13 @@ export function omit(shape: Shape, names: readonly string[]): Shape {
 
 const unnamed = ({ name: _name, ...shape }: Shape): Shape => shape;
 
-/** Later shapes stand over earlier ones, as in `interface B extends A`. */
+/** Later shapes override earlier ones, as in `interface B extends A`. */
 export function extend(shapes: readonly Shape[]): Shape {
   const index = shapes.findLast((shape) => shape.index)?.index;
   return { properties: new Map(shapes.flatMap((shape) => [...shape.properties])), ...(index && { index }) };
 }
 
-/** What is common to the members of a union: all that `keyof` and `T["x"]` see of it. */
+/** The common properties of a union's members, which `keyof` and `T["x"]` see. */
 export function common(shapes: readonly Shape[]): Shape {
   const [first, ...others] = shapes;
   if (!first) return { properties: new Map() };
@@ -94,7 +94,7 @@ export function common(shapes: readonly Shape[]): Shape {
   };
 }
 
-/** A shape around a type that is read already. */
+/** The shape of a type that has been read. */
 export function shapeOfType(type: TypeNode): Shape | undefined {
   if (type.kind !== "object") return undefined;
   const known = (property: TypeNode | undefined): Pick<ShapeProperty, "read" | "shape"> => ({
@@ -112,7 +112,7 @@ export function shapeOfType(type: TypeNode): Shape | undefined {
   };
 }
 
-/** What an intersection has: every property of every part, one of several parts as all of them say. */
+/** The properties of an intersection. A property of several parts has the intersection of its types. */
 export function intersect(shapes: readonly Shape[]): Shape {
   const properties = new Map<string, ShapeProperty>();
   for (const [name, property] of shapes.flatMap((shape) => [...shape.properties])) {

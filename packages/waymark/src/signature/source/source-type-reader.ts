@@ -12,20 +12,18 @@ import { readNode, shapeNode } from "./syntax.ts";
 import type { NamedType, TypeReader, WrittenPattern } from "./type-reader.ts";
 import { valueType } from "./values.ts";
 
-/** More than any honest type has; types that grow without end are stopped here. */
+/** Real types have fewer steps. Types that grow endlessly stop here. */
 const MAXIMUM_STEPS = 20_000;
 const MAXIMUM_DEPTH = 300;
 
-/** Reads the types of one signature. Types that contain themselves gather in `definitions`. */
+/** Reads the types of one signature. Collects types that contain themselves in `definitions`. */
 export class SourceTypeReader implements TypeReader {
   readonly definitions: Record<string, TypeNode> = {};
   readonly modules: SourceModules;
-  /** The scope of the method: it declares the type parameters that are the method's own. */
   readonly methodScope: Scope;
-  /** The named types being read, so that one met again within itself becomes a reference. */
+  /** The named types that are being read. A type that occurs within itself becomes a reference. */
   readonly #open = new Map<string, { name: string | undefined }>();
   readonly #recursive = new Map<string, string>();
-  /** Every `@pattern` that was read, and where it is. */
   readonly patterns: WrittenPattern[] = [];
   #steps = 0;
   #depth = 0;
@@ -35,17 +33,14 @@ export class SourceTypeReader implements TypeReader {
     this.methodScope = methodScope;
   }
 
-  /** @throws SignatureError at the part that cannot be read */
   read(node: TSType, scope: Scope): TypeNode {
     return this.bounded(node, scope, () => readNode(this, node, scope));
   }
 
-  /** What operators see of an object type; nothing for any other type. */
   shape(node: TSType, scope: Scope): Shape | undefined {
     return this.bounded(node, scope, () => shapeNode(this, node, scope));
   }
 
-  /** Every step on the way goes through here, so that a type without end comes to one. */
   bounded<Result>(node: Node, scope: Scope, read: () => Result): Result {
     this.#steps++;
     this.#depth++;
@@ -57,17 +52,14 @@ export class SourceTypeReader implements TypeReader {
     }
   }
 
-  /** The type that a default or a constant has. */
   valueType(node: Expression, scope: Scope): TypeNode | undefined {
     return valueType(node, false, valueContext(this, scope));
   }
 
-  /** What is written behind a method's parameters; what cannot be read is kept as text. */
   returnType(node: TSType, scope: Scope): TypeNode {
     return readReturnType(this, node, scope);
   }
 
-  /** Adds JSDoc refinements to a type. */
   refine(type: TypeNode, tags: readonly RefinementTag[], module: SourceModule): TypeNode {
     return tags.reduce((refined, { key, text, offset }) => {
       const result = refineType(refined, key, text);
@@ -94,11 +86,6 @@ export class SourceTypeReader implements TypeReader {
     );
   }
 
-  /**
-   * Reads a named type. One that contains itself becomes a definition.
-   *
-   * @throws SignatureError for a type that refers only to itself: `type A = B; type B = A`
-   */
   named({ key, name, node, scope }: NamedType, read: () => TypeNode): TypeNode {
     const known = this.#recursive.get(key);
     if (known !== undefined) return { kind: "reference", name: known };
@@ -116,7 +103,7 @@ export class SourceTypeReader implements TypeReader {
       this.#open.delete(key);
     }
     if (entry.name === undefined) return type;
-    // TypeScript refuses it, Node runs it, and its converter would call itself without end
+    // TypeScript rejects it, but Node runs it, and its converter would recurse endlessly
     if (leadsTo(entry.name, type, this.definitions)) {
       return this.fail(node, scope, "it refers only to itself");
     }
@@ -136,12 +123,12 @@ export class SourceTypeReader implements TypeReader {
   }
 }
 
-/** Whether a type is the type of that name, or has it as a member of a union, without any structure in between. */
+/** Whether a type is the type of that name, or a union with it as a member, without any structure in between. */
 function leadsTo(name: string, type: TypeNode, definitions: { readonly [name: string]: TypeNode }): boolean {
   if (type.kind === "union") return type.members.some((member) => leadsTo(name, member, definitions));
   if (type.kind !== "reference") return false;
   if (type.name === name) return true;
-  // a type that is still being read has no definition; it makes this check itself when it is complete
+  // a type that is still being read has no definition. It makes this check itself when it is complete
   const target = definitions[type.name];
   return target !== undefined && leadsTo(name, target, definitions);
 }

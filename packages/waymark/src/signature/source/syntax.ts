@@ -12,7 +12,7 @@ import { templateType, tupleType } from "./tuples.ts";
 import type { TypeReader } from "./type-reader.ts";
 import { primitiveValue } from "./values.ts";
 
-/** What a type's syntax stands for. */
+/** The type of a type's syntax. */
 export function readNode(reader: TypeReader, node: TSType, scope: Scope): TypeNode {
   switch (node.type) {
     case "TSStringKeyword":
@@ -81,7 +81,7 @@ export function readNode(reader: TypeReader, node: TSType, scope: Scope): TypeNo
   }
 }
 
-/** What operators see of it, where it is an object type. */
+/** The shape of a type's syntax, if it is an object type. */
 export function shapeNode(reader: TypeReader, node: TSType, scope: Scope): shapes.Shape | undefined {
   switch (node.type) {
     case "TSTypeLiteral":

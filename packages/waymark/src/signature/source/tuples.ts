@@ -4,10 +4,10 @@ import { literal, literalNames, unionOf } from "./combine.ts";
 import type { Scope } from "./scope.ts";
 import type { TypeReader } from "./type-reader.ts";
 
-/** More texts than any honest template stands for. */
+/** Real template types have fewer texts. */
 const MAXIMUM_TEXTS = 1_000;
 
-/** A template literal type, as all the texts that it stands for. */
+/** A template literal type, as the union of all its texts. */
 export function templateType(
   reader: TypeReader,
   node: Extract<TSType, { type: "TSTemplateLiteralType" }>,
@@ -25,7 +25,7 @@ export function templateType(
   return unionOf(texts.map((text) => literal(text)));
 }
 
-/** A tuple, with its names left off. */
+/** A tuple without the names of its items. */
 export function tupleType(reader: TypeReader, elements: readonly TSTupleElement[], scope: Scope): TypeNode {
   const items: TupleItem[] = [];
   let rest: TypeNode | undefined;

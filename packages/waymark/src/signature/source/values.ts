@@ -2,17 +2,17 @@ import type { Expression, ObjectExpression } from "oxc-parser";
 import type { JsonLiteral, PropertyNode, TypeNode } from "../model/signature.ts";
 import { literal, unionOf, widen } from "./combine.ts";
 
-/** What {@link valueType} asks of the reader of types. */
+/** The part of the type reader that {@link valueType} uses. */
 export interface ValueContext {
-  /** The type of a constant by its name; nothing when it is not known. */
+  /** The type of a constant by its name. Undefined if it is unknown. */
   constant(path: readonly string[]): TypeNode | undefined;
   /** The type in `x as T`. */
   annotation(node: Extract<Expression, { type: "TSAsExpression" }>["typeAnnotation"]): TypeNode;
 }
 
 /**
- * The type of a value, from its text alone: literals, lists, objects, `as const`, `satisfies`, other
- * constants. Nothing for what would have to be run.
+ * The type of a value from its text alone: literals, lists, objects, `as const`, `satisfies`, other constants.
+ * Undefined for an expression that would have to run.
  */
 export function valueType(node: Expression, constant: boolean, context: ValueContext): TypeNode | undefined {
   switch (node.type) {
@@ -56,7 +56,7 @@ function isConst(type: { readonly type: string }): boolean {
   return reference.type === "TSTypeReference" && reference.typeName?.name === "const";
 }
 
-/** A string, number, boolean, bigint or null written out; undefined for anything else. */
+/** A literal string, number, boolean, bigint or null. Undefined for any other expression. */
 export function primitiveValue(node: Expression): string | number | boolean | bigint | null | undefined {
   if (node.type === "Literal") {
     if ("bigint" in node) return BigInt(node.bigint);
@@ -111,7 +111,7 @@ function objectType(node: ObjectExpression, constant: boolean, context: ValueCon
   return { kind: "object", properties };
 }
 
-/** A property's name where the text has it. */
+/** A property's name, if it is a literal. */
 export function propertyName(property: {
   readonly key: unknown;
   readonly computed: boolean;
@@ -122,7 +122,7 @@ export function propertyName(property: {
   return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
 }
 
-/** A default that JSON can carry, for documents. */
+/** A default that JSON can represent, for documents. */
 export function jsonLiteral(node: Expression): JsonLiteral | undefined {
   if (node.type === "ArrayExpression") {
     const items = node.elements.map((item) =>

@@ -7,8 +7,8 @@ import { propertyName } from "./values.ts";
 const VERB = /^[A-Z][A-Z0-9]*(?:[-_][A-Z0-9]+)*$/;
 
 /**
- * A class says which verbs it answers with methods and nothing else: a field, an accessor or an
- * overload under a verb's name would not be routed, or not as it reads.
+ * A class declares its verbs as methods. A field, an accessor or an overload under a verb's name would not be routed
+ * as it reads.
  *
  * @throws SignatureError with the member's line
  */
@@ -23,7 +23,7 @@ export function checkVerbMembers({ node, scope }: ClassSource): void {
 
 function memberName(member: ClassElement): string | undefined {
   if (member.type === "StaticBlock" || member.type === "TSIndexSignature") return undefined;
-  // constants of a class are often in capitals
+  // constants of a class often have upper-case names
   if ("static" in member && member.static) return undefined;
   return member.computed ? undefined : propertyName(member);
 }
@@ -37,7 +37,7 @@ function faultOf(member: ClassElement, name: string): string | undefined {
     return undefined;
   }
   if (member.type === "PropertyDefinition") {
-    // `declare GET: ...` leaves nothing behind
+    // `declare GET: ...` is erased
     return member.declare ? undefined : `${name} is a field. ${aMethod(name)}`;
   }
   return member.type === "AccessorProperty" ? `${name} is an accessor. ${aMethod(name)}` : undefined;

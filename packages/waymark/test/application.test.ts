@@ -314,7 +314,7 @@ test("after() may read, clone, wrap or replace a body", async () => {
       '200 "text"',
     ],
     [() => new Response(null, { status: 304 }), "304 ", "304 "],
-    // A known body is sent even when it has been read; one that streamed is gone.
+    // A body in memory is sent even after a hook has read it. A streamed body cannot be sent again.
     [async (response) => void (await response.text()), "500 ", '200 "text"'],
     [(response) => void response.body?.getReader(), "500 ", '200 "text"'],
     [() => new HttpError(418), "418", "418"],
@@ -322,7 +322,7 @@ test("after() may read, clone, wrap or replace a body", async () => {
   for (const [made, streamed, known] of rows) {
     hook = made;
     assert.ok((await get()).startsWith(streamed), `${made}: ${streamed}`);
-    // A generator that never ran has nothing to end.
+    // A generator that never ran has no cleanup.
     assert.deepEqual(ended, ["one"], String(made));
     assert.ok((await post()).startsWith(known), `${made}: ${known}`);
   }
@@ -384,7 +384,7 @@ test("an asynchronous schema validates once, with and without a body", async () 
   }
   const application = new Application({ controllers: { Schemed } });
   await application.ready();
-  // The start asks each schema once whether it accepts absence.
+  // The start calls each schema once to find out whether it accepts absence.
   runs = 0;
   assert.equal(await (await ask(application, "/schemed?n=4")).json(), 4);
   assert.equal(runs, 1);

@@ -16,7 +16,7 @@ class Default extends Controller {
     for await (const piece of this.request.body!) size += piece.length;
     return size;
   }
-  /** Begins to answer and waits for its client to leave. */
+  /** Starts to answer, then waits for its client to leave. */
   async *PUT() {
     yield "begun";
     await new Promise<void>((resolve) => this.signal.addEventListener("abort", () => resolve()));
@@ -68,15 +68,15 @@ test("the target comes from raw_path, path and root_path, whichever way a server
     [{ path: "/a/b", raw_path: null }, ["a", "b"]],
     [{ path: "/a b/ä%", raw_path: null }, ["a b", "ä%"]],
     [{ path: "/a/b", raw_path: bytes("/a/b?x=1") }, ["a", "b"]],
-    // As the specification has it: the path includes the root.
+    // By the specification, the path includes the root.
     [{ path: "/api/a/b", raw_path: bytes("/api/a%2Fb"), root_path: "/api" }, ["a/b"]],
     [{ path: "/api/a", raw_path: bytes("/%61pi/a"), root_path: "/api/" }, ["a"]],
     [{ path: "/api", raw_path: bytes("/api"), root_path: "/api" }, []],
     [{ path: "/apiary/a", raw_path: bytes("/apiary/a"), root_path: "/api" }, ["apiary", "a"]],
-    // Servers of before that left it out.
+    // Older servers left it out.
     [{ path: "/a/b", raw_path: bytes("/a%2Fb"), root_path: "/api" }, ["a/b"]],
     [{ path: "/a/b", raw_path: bytes("/api/a%2Fb"), root_path: "/api" }, ["a/b"]],
-    // Middleware that rewrote the path and not the raw one.
+    // Middleware that changed the path but not the raw path.
     [{ path: "/rewritten", raw_path: bytes("/as/it/was") }, ["rewritten"]],
     [{ path: "/\ufffd", raw_path: bytes("/%ff") }, []],
   ];
@@ -212,7 +212,7 @@ test("a source that fails half way is reported, and the answer is not completed"
   assert.deepEqual(reported, [outcome.thrown]);
 });
 
-/** Runs a lifespan with these events; returns what was sent. */
+/** Runs a lifespan with these events. Returns the messages that were sent. */
 async function lifespan(app: Application, types: readonly string[]): Promise<AsgiSent[]> {
   const events = types.map((type) => ({ type }) as AsgiReceived);
   const sent: AsgiSent[] = [];

@@ -11,7 +11,7 @@ class Default extends Controller {
   GET() {
     return new Uint8Array(SIZE);
   }
-  /** Fewer bytes than a write waits for, in many pieces. */
+  /** Fewer bytes than the socket's write buffer holds, in many pieces. */
   async *PUT() {
     for (let at = 0; at < 100; at++) yield new Uint8Array(1000);
   }
@@ -67,7 +67,7 @@ test("a client that takes nothing is cut off, also behind another answer of its 
 });
 
 test("a client that takes the first answer and then nothing is cut off", async () => {
-  // Long enough for a busy machine to take the first.
+  // Long enough for a busy machine to read the first answer.
   await serving({ sendTimeout: 2_000, keepAliveTimeout: 60_000 }, async ({ port, server }) => {
     const accepted = once(server, "connection");
     const client = await open(port);

@@ -1,4 +1,6 @@
-/** A duplicate member is refused in every JSON that fills arguments: the body, and JSON within a query, form or path. */
+/**
+ * Duplicate members are rejected in every JSON that fills arguments: the body, and JSON within a query, form or path.
+ */
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { Application, Controller } from "@tollway/waymark";

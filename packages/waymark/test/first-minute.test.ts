@@ -15,7 +15,7 @@ test("the first minute works from the packed package, in an empty folder after n
   assert.deepEqual(installed.engines, { node: ">=24" });
   assert.deepEqual(installed.exports, { ".": { types: "./dist/index.d.ts", default: "./dist/index.js" } });
   writeFileSync(join(folder, "controllers.ts"), CONTROLLERS);
-  // A group of its own: npx starts the server as a child, and a terminal would signal both.
+  // A process group of its own: npx starts the server as a child, and a terminal would signal both.
   const child = spawn("npx", ["waymark", "--prefix=controllers", "--host=localhost:0"], {
     cwd: folder,
     env: userEnvironment(),
@@ -26,7 +26,7 @@ test("the first minute works from the packed package, in an empty folder after n
     try {
       process.kill(-child.pid!, "SIGTERM");
     } catch {
-      // It has ended already.
+      // It has already ended.
     }
   };
   after(stop);

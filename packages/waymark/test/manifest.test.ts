@@ -26,7 +26,7 @@ export const application = new Application({
   log: () => undefined,
 });
 `,
-  // tsc compiles to ES modules, as a project that is built says itself.
+  // tsc compiles to ES modules, so a built project declares that type.
   "package.json": '{ "name": "x", "type": "module" }',
   "tsconfig.json": JSON.stringify({
     compilerOptions: {
@@ -38,14 +38,14 @@ export const application = new Application({
       skipLibCheck: true,
       types: ["node"],
       typeRoots: [join(rootModules(), "@types")],
-      // The package's own sources are no part of this program.
+      // The package's own sources are not part of this program.
       noCheck: true,
     },
     files: ["app.ts"],
   }),
 });
 
-/** The folder that the repository's development tools are installed in. */
+/** The folder of the repository's development dependencies. */
 function rootModules(): string {
   return dirname(dirname(createRequire(import.meta.url).resolve("fast-check/package.json")));
 }

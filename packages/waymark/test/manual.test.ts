@@ -1,4 +1,4 @@
-/** Every code block of docs/waymark is run: files make a project, commands are typed, what they print is compared. */
+/** Runs every code block of docs/waymark: creates the files, runs the commands and compares their output. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { globSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
@@ -12,10 +12,10 @@ import { Project, type Serving } from "./support/project.ts";
 const MANUAL = fileURLToPath(new URL("../../../docs/waymark", import.meta.url));
 const ROOT_MODULES = fileURLToPath(new URL("../../../node_modules", import.meta.url));
 const LAUNCHER = fileURLToPath(new URL("../bin/waymark.mjs", import.meta.url));
-/** Blocks that show and are not run: nothing of them could fail. */
+/** Languages of blocks that are only shown, because nothing in them could fail. */
 const SHOWN = new Set(["text", "json", "http", "nginx", "dockerfile"]);
 
-/** Runs one page from top to bottom, as a reader would. */
+/** Runs one page from top to bottom, like a reader. */
 class Reader {
   readonly #project = new Project({});
   #args: string[] = [];
@@ -42,7 +42,7 @@ class Reader {
       this.#project.write(block.info, block.text);
       await this.#stop();
     } else if (block.language === "sh") {
-      // The commands of Python's servers, which `python-docs.test.ts` runs.
+      // The commands of Python servers run in `python-docs.test.ts`.
     } else assert.fail("a block of code needs a file name, or `run`, so that it is run");
   }
 
@@ -73,7 +73,7 @@ class Reader {
     this.#serving ??= await this.#project.start([...this.#args, "--host=127.0.0.1:0"]);
   }
 
-  /** The page says port 8000; the test has one of its own. */
+  /** The page says port 8000. The test uses a free port. */
   #local(text: string): string {
     const { host } = new URL(this.#serving?.url ?? "http://localhost:8000");
     return text.replaceAll("localhost:8000", host);

@@ -20,7 +20,7 @@ const setup = shell.find((line) => line.startsWith("export PYTHONPATH="))!;
 const folder = await installPacked();
 writeFileSync(join(folder, "controllers.ts"), CONTROLLERS);
 
-/** The user's own environment: nothing but the programs on the PATH. */
+/** The environment of a user: only the programs on the PATH. */
 function environment(): Record<string, string> {
   return {
     PATH: `${join(folder, "node_modules", ".bin")}:${dirname(process.execPath)}:/usr/bin:/bin`,
@@ -28,7 +28,7 @@ function environment(): Record<string, string> {
   };
 }
 
-/** Where each server is told which port to use, since the tests share a machine. */
+/** Sets the port of a server's command line, because the tests share a machine. */
 function onPort(line: string, port: number): string {
   if (line.includes("uvicorn")) return `${line} --port=${port}`;
   if (line.includes("daphne")) return `${line} --port=${port}`;
@@ -56,7 +56,8 @@ test("as a wheel, built as printed, beside an npm package that is found upward",
   const run = promisify(execFile);
   const build = shell.find((line) => line.startsWith("pip wheel"))!;
   const wheels = join(folder, "wheels");
-  // Debian's pip, because the servers are Debian's; building leaves files beside the sources, so it gets a copy.
+  // Debian's pip, because the servers are from Debian. It gets a copy, because building writes files beside
+  // the sources.
   await command(folder, "cp", "-r", "node_modules/@tollway/waymark/python", "python");
   const line = build
     .replace("pip ", "/usr/bin/python3 -m pip -q --disable-pip-version-check ")

@@ -14,7 +14,7 @@ const UVICORN = COMMANDS.uvicorn;
 const GUNICORN = COMMANDS.gunicorn;
 const TERMINAL = join(ROBUST, "..", "terminal.py");
 
-/** How long after its Python process a Node process may still be there. */
+/** How long a Node process may outlive its Python process. */
 const AFTERLIFE = scaled(5_000);
 
 function nodesOf(server: PythonServer, count: number): number[] {
@@ -44,7 +44,7 @@ for (const [name, command] of [
     const begun = await sent(server, "GET /endless?file=/dev/null HTTP/1.1\nhost: x\n\n");
     await once(begun, "readable");
     const waiting = Array.from({ length: 4 }, () => fetch(`${server.url}/slow?ms=60000`));
-    // All of them are under way once one that was sent after them is answered.
+    // All of them are in progress once a later request is answered.
     await json(server, "/slow?ms=200");
     process.kill(pid!, "SIGKILL");
     for (const answer of await Promise.all(waiting)) {
@@ -56,7 +56,7 @@ for (const [name, command] of [
     await once(begun, "close");
     assert.notEqual(await back(server), pid);
     await server.printed(/waymark: Node has ended \(signal 9\); starting it again/);
-    // A handler that takes its process with it is the same.
+    // A handler that ends its process has the same effect.
     assert.equal((await fetch(`${server.url}/crash`)).status, 502);
     await back(server);
     const nodes = nodesOf(server, 1);
@@ -87,7 +87,7 @@ for (const [name, command] of [
     const [terminal, master] = server.processes();
     server.child.stdin!.end();
     await gone(nodes, AFTERLIFE);
-    // gunicorn outlives its terminal: to it, a hangup is the word to reload.
+    // gunicorn outlives its terminal, because a hangup makes it reload.
     if (name !== "uvicorn") {
       while (nodesUnder(master!).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
       nodes.push(...nodesUnder(master!));
@@ -97,7 +97,7 @@ for (const [name, command] of [
   });
 }
 
-/** The process that serves after another has died. What is sent while that still dies shares its fate. */
+/** Waits for the replacement of a process that died. Requests to the dying process may still fail. */
 async function back(server: PythonServer): Promise<unknown> {
   const deadline = Date.now() + scaled(10_000);
   for (;;) {
@@ -159,7 +159,7 @@ test("a reload leaves the old Node only as long as its answers take", async () =
     `--reload-dir=${folder}`,
   ]);
   const [before] = nodesOf(uvicorn, 1);
-  // Its first look at the files, with which it compares, may be still to come.
+  // The watcher may not have taken its first snapshot of the files yet.
   let edits = 0;
   const editing = setInterval(() => writeFileSync(join(folder, "settings.py"), `edits = ${++edits}\n`), 300);
   await gone([before!], 10_000).finally(() => clearInterval(editing));
@@ -180,7 +180,7 @@ test("answers under way are given when the server is told to stop", async () => 
     const begun = `stop-${command.join("-")}-${signal}`.replaceAll(/[^\w-]/g, "-");
     const slow = json(server, `/slow?ms=600&begun=${join(folder, begun)}`);
     await written(join(folder, begun), /begun/);
-    // As a terminal or a supervisor does it: to everybody.
+    // A terminal or a supervisor signals the whole process group.
     process.kill(-server.child.pid!, signal);
     assert.equal(((await slow) as { ms: number }).ms, 600, command.join(" "));
     await server.ended;
@@ -207,7 +207,7 @@ test("what is wrong at the start is one line, and exit status 3", async () => {
   const commands = [UVICORN, GUNICORN, ["/usr/bin/python3", "-c", "import waymark.asgi"]];
   for (const [environment, line] of rows) {
     for (const command of commands) {
-      // Outside the repository, whose node_modules has a Node.
+      // Outside the repository, whose node_modules contains a Node.
       const server = new PythonServer(command, folder, environment);
       const { status, log } = await server.ended;
       assert.equal(status, 3, log);
@@ -263,7 +263,7 @@ thread.join()
 });
 
 test("under a loop that is not asyncio's the lifespan fails with the reason", async () => {
-  // As trio's servers drive it: a coroutine whose steps nothing of asyncio takes.
+  // Like trio's servers: runs a coroutine without asyncio.
   const script = `
 import waymark.asgi
 said = []

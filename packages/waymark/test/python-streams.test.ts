@@ -32,7 +32,7 @@ for (const name of names) {
     assert.deepEqual(Buffer.compare(mirrored, pattern), 0);
   });
 
-  // Daphne gathers a whole answer's pieces without waiting for the client.
+  // Daphne collects all pieces of an answer without waiting for the client.
   if (name !== "daphne")
     test(`${name}: a client that takes nothing holds the answer up, and its leaving ends it`, async () => {
       const server = await serverOf(name);
@@ -58,7 +58,7 @@ for (const name of names) {
         assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} `));
       }
     assert.equal(await json(server, "/descriptors"), 0);
-    // Daphne gathers a whole answer's pieces without waiting for the client.
+    // Daphne collects all pieces of an answer without waiting for the client.
     if (name === "daphne") return;
     for (let at = 0; at < 5; at++) {
       const socket = await sent(server, head("GET"));
@@ -89,14 +89,14 @@ for (const name of names) {
     const file = join(folder, `aborted-${name}`);
     const socket = await sent(server, `GET /aborted?file=${file} HTTP/1.1\nhost: x\n\n`);
     await written(file, /began/);
-    // Debian's hypercorn does not tell of a client that leaves in an orderly way.
+    // Debian's hypercorn does not report a client that closes its connection cleanly.
     if (name === "hypercorn") socket.resetAndDestroy();
     else socket.destroy();
     await written(file, /aborted/);
     assert.equal(await json(server, "/"), "Default handler");
   });
 
-  // daphne tries to send an error of its own into the answer, fails at that, and leaves the client waiting.
+  // Daphne fails to add its own error to the answer and leaves the client waiting.
   if (name !== "daphne")
     test(`${name}: an answer whose source fails is cut off, not passed off as complete`, async () => {
       const server = await serverOf(name);

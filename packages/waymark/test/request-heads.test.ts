@@ -22,7 +22,7 @@ class Default extends Controller {
 
 const CLOSE = "connection: close\r\n\r\n";
 
-/** Heads of requests, each with the status line, and what else is in the answer. */
+/** Heads of requests, each with the status line and further parts of the answer. */
 const HEADS: readonly [string, string, RegExp, RegExp?][] = [
   ["no Host", `GET / HTTP/1.1\r\n${CLOSE}`, /^HTTP\/1\.1 400 Bad Request\r\n/, /no Host header/],
   ["no Host in HTTP/1.0", `GET / HTTP/1.0\r\n${CLOSE}`, /^HTTP\/1\.1 200 /],

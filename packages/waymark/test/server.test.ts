@@ -14,7 +14,7 @@ function note(event: string): void {
   events.push(event);
   arrived(event);
 }
-/** Resolves when the application notes an event, now or later. */
+/** Resolves when the application records an event, now or later. */
 function noted(event: string): Promise<void> {
   return new Promise((resolve) => {
     if (events.includes(event)) return resolve();
@@ -204,7 +204,7 @@ test("a stream is no further ahead than its reader, and ends when the reader lea
   socket.write("GET /streams/endless HTTP/1.1\r\nhost: x\r\n\r\n");
   await noted("endless 0");
   let before = -1;
-  // The source stops once the buffers between it and the reader are full.
+  // The source pauses once the buffers between it and the reader are full.
   for (let quiet = 0; quiet < 5; ) {
     const count = events.filter((event) => event.startsWith("endless ")).length;
     quiet = count === before ? quiet + 1 : 0;

@@ -16,7 +16,7 @@ class Default extends Controller {
   }
 }
 
-/** Event streams without an end, which hear of a stop in different ways, or not at all. */
+/** Endless event streams that react to a stop in different ways, or not at all. */
 class Streams extends Controller {
   async *GET(kind: string) {
     try {
@@ -29,7 +29,7 @@ class Streams extends Controller {
       events.push("ended");
     }
   }
-  /** Has not had an event yet. */
+  /** Has not sent an event yet. */
   async *POST() {
     await new Promise(() => undefined);
     yield "";
@@ -37,7 +37,7 @@ class Streams extends Controller {
 }
 
 const REQUEST = "HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\n\r\n";
-/** Far above what a stop may take here, far below what the test waits for at most. */
+/** Far longer than a stop takes here, and far longer than the test waits. */
 const DRAIN = 60_000;
 
 for (const [name, listener] of [
@@ -106,7 +106,7 @@ test("a request after stop() gets 503 and starts nothing; ready() starts again",
   await Promise.all([again, restarted]);
   assert.deepEqual(calls, ["start", "stop", "start", "stop", "start"]);
   assert.equal(await status(), 200);
-  // A stop that comes while a start waits for the stop before it.
+  // A stop during a start that waits for an earlier stop.
   const last = [application.stop(), application.ready(), application.stop()];
   await Promise.allSettled(last);
   assert.equal(await status(), 503);

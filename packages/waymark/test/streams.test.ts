@@ -18,7 +18,7 @@ function file(path = FILE): ReadStream {
   return stream;
 }
 
-/** Resolves once every stream that was opened holds no descriptor any more. */
+/** Resolves once no opened stream holds a descriptor. */
 async function allClosed(): Promise<void> {
   for (const stream of opened)
     if (!stream.closed) await new Promise((resolve) => stream.once("close", resolve));
@@ -42,7 +42,7 @@ class Files extends Controller {
   POST() {
     return new Response(ReadableStream.from(file()));
   }
-  /** Opens a file when its client has left. */
+  /** Opens a file after its client has left. */
   async DELETE() {
     const left = once(this.signal, "abort");
     arrived.resolve();
@@ -157,7 +157,7 @@ for (const [name, listener] of [
       await allClosed();
     });
 
-    // WSGI hears of a client's leaving only when it sends.
+    // WSGI detects that a client has left only when it sends.
     if (name !== "wsgi")
       test("a client that leaves before the stream is there", async () => {
         arrived = Promise.withResolvers();

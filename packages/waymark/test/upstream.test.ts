@@ -38,14 +38,14 @@ class Default extends Controller {
   GET(kind: string) {
     return fetch(from + kind);
   }
-  /** What a proxy does that adds a header. */
+  /** Like a proxy that adds a header. */
   async PUT(kind: string) {
     const response = await fetch(from + kind);
     const headers = new Headers(response.headers);
     headers.set("x-added", "3");
     return new Response(response.body, { status: response.status, headers });
   }
-  /** Asks for less than its own client did. */
+  /** Requests less than its own client did. */
   PATCH(kind: string) {
     return fetch(from + kind, { method: "HEAD" });
   }

@@ -61,13 +61,13 @@ test("the target comes from SCRIPT_NAME, PATH_INFO and the raw target, where the
     [{ PATH_INFO: "/a/b", REQUEST_URI: undefined, RAW_URI: "/a%2Fb?x=1" }, ["a/b"]],
     [{ PATH_INFO: "/a/b", REQUEST_URI: undefined }, ["a", "b"]],
     [{ PATH_INFO: "/a b/%", REQUEST_URI: undefined }, ["a b", "%"]],
-    // The bytes of UTF-8, a character for each.
+    // The bytes of UTF-8, one character for each byte.
     [{ PATH_INFO: "/\xc3\xa4", REQUEST_URI: undefined }, ["ä"]],
     [{ SCRIPT_NAME: "/api", PATH_INFO: "/a/b", REQUEST_URI: "/api/a%2Fb" }, ["a/b"]],
     [{ SCRIPT_NAME: "/api", PATH_INFO: "/api/x", REQUEST_URI: "/api/api/x" }, ["api", "x"]],
     [{ SCRIPT_NAME: "/api", PATH_INFO: "", REQUEST_URI: "/api" }, []],
     [{ PATH_INFO: "/a/b", REQUEST_URI: "http://localhost/a%2Fb" }, ["a/b"]],
-    // A server or middleware that rewrote the path.
+    // A server or middleware that changed the path.
     [{ PATH_INFO: "/rewritten", REQUEST_URI: "/as/it/was" }, ["rewritten"]],
   ];
   for (const [environ, rest] of rows) {

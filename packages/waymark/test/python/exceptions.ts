@@ -27,7 +27,7 @@ const AUTHORITY = "the path below the application has no authority; only the Hos
 
 const UNTYPED = "wsgiref.validate asks for a Content-Type where there is no content";
 
-/** Rows of the table that a server does not carry as they stand, each with the reason. */
+/** Rows of the table that a server changes or rejects, each with the reason. */
 export const EXCEPTIONS: Readonly<Record<ServerName, Exceptions>> = {
   uvicorn: {},
   hypercorn: {},

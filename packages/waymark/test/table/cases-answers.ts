@@ -7,7 +7,7 @@ function answer(kind: string, rest: Omit<Case, "name" | "target">): Case {
   return { name: `returned: ${kind}`, target: `/answers/${kind}`, ...rest };
 }
 
-/** What a method may return or throw. */
+/** Values that a method returns or throws. */
 export const answerCases: readonly Case[] = [
   answer("string", { status: 200, text: '"text"', answers: { "content-type": JSON_TYPE } }),
   answer("number", {

@@ -4,7 +4,7 @@ const AUTHORIZED = { authorization: "Bearer x" };
 const JSON_TYPE = { "content-type": "application/json" };
 const ORIGIN = { origin: "https://app.example" };
 
-/** What a controller sees of the request, its hooks, and CORS. */
+/** The controller's view of the request, its hooks, and CORS. */
 export const controllerCases: readonly Case[] = [
   {
     name: "headers and cookies",

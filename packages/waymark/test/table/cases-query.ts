@@ -8,7 +8,7 @@ function refused(name: string, query: string, fault: string): Case {
   return { name, target: `/types?${query}`, status: 400, faults: [fault] };
 }
 
-/** What text in a query becomes. */
+/** Conversions of text in a query. */
 export const queryCases: readonly Case[] = [
   types("no query", "", {}),
   types("an integer", "number=12", { number: 12 }),

@@ -3,7 +3,7 @@ import type { Case } from "./case.ts";
 const URL_REASON = "a WHATWG Request normalises or refuses this target";
 const TYPE = "application/json; charset=utf-8";
 
-/** Which class and method a path and verb lead to. */
+/** The class and method of a path and verb. */
 export const routingCases: readonly Case[] = [
   {
     name: "the root",

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { Application } from "@tollway/waymark";
 
-/** The application that the table is about. Its errors are part of the table, so that nobody needs to read them. */
+/** The application of the table. Its errors are part of the table, so it does not log them. */
 export function tableApplication(): Application {
   return new Application({
     controllerPrefix: "controllers",

@@ -38,7 +38,7 @@ test("controllers are given as a table; objects are submodules", async () => {
 test("options are checked when the application is made", () => {
   const rows: [ApplicationOptions, RegExp][] = [
     [{ controlerPrefix: "x" } as ApplicationOptions, /no option "controlerPrefix"/],
-    [{ bodyLimit: -1 }, /bodyLimit is a number of bytes/],
+    [{ bodyLimit: -1 }, /bodyLimit must be a number of bytes/],
     [{ controllers: {}, controllerPrefix: "x" }, /exclude each other/],
     [{ cors: { origins: ["*"], credentials: true } }, /exclude each other/],
     [{ cors: { origins: ["example.com"] } }, /not an origin/],
@@ -274,7 +274,7 @@ test("a 405 says what the class answers to", async () => {
   assert.equal(response.status, 405);
   assert.equal(response.headers.get("allow"), "OPTIONS, POST");
   const { detail } = (await response.json()) as { detail: string };
-  assert.equal(detail, "/explain does not serve GET: it answers to POST");
+  assert.equal(detail, "/explain does not serve GET: it serves POST");
 });
 
 test("after() may read, clone, wrap or replace a body", async () => {

@@ -53,5 +53,5 @@ test("the launcher says where the Python package is; its other half is not for p
   assert.ok(existsSync(join(stdout.trim(), "waymark", "asgi.py")), stdout);
   const refused = await project.run(["bridge"]);
   assert.equal(refused.status, 2);
-  assert.match(refused.stderr, /^waymark: "waymark bridge" is started by the Python package/);
+  assert.match(refused.stderr, /^waymark: only the Python package can start "waymark bridge"/);
 });

@@ -86,7 +86,10 @@ test("what is wrong at start is one clear line with the place, and exit status 1
       },
       /controllers\.ts:3:10: /,
     ],
-    [{ "controllers.ts": "", "controllers/index.ts": "" }, /claimed by .*controllers\.ts and .*index\.ts/],
+    [
+      { "controllers.ts": "", "controllers/index.ts": "" },
+      /controllers\.ts and .*index\.ts provide the same module/,
+    ],
   ];
   for (const [files, message] of rows) {
     const { status, stdout, stderr } = await new Project(files).run([ANY]);
@@ -264,7 +267,7 @@ export abstract class NoVerbs extends Controller {}`,
   assert.doesNotMatch(stdout, /shared|base|hidden/);
   assert.match(stderr, /class Shared is not routed: it is abstract/);
   assert.match(stderr, /class BaseController is not routed: its name ends in "Controller"/);
-  assert.match(stderr, /class Hidden is not routed: it says static private = true/);
+  assert.match(stderr, /class Hidden is not routed: it has static private = true/);
   assert.match(stderr, /\/users: the module controllers\.users hides the class Users of controllers/);
   assert.doesNotMatch(stderr, /NoVerbs/);
 });

@@ -126,7 +126,7 @@ test("two builds of the same sources are the same", async () => {
   assert.equal(texts[0], texts[1]);
 });
 
-test("a method with a parameter that the manifest lacks ends the start", async () => {
+test("a method with a parameter that is not in the manifest ends the start", async () => {
   class Default extends Controller {
     GET(one: string, two: string) {
       return one + two;
@@ -149,6 +149,6 @@ test("a method with a parameter that the manifest lacks ends the start", async (
     classes: { Default: { GET: signature } },
   };
   await assert.rejects(new Application({ manifest: { version: 1, modules: [module] } }).ready(), {
-    message: /the manifest is stale: app: Default\.GET has a parameter that the manifest lacks/,
+    message: /the manifest is stale: app: Default\.GET has a parameter that is not in the manifest/,
   });
 });

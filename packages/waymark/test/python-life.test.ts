@@ -55,7 +55,7 @@ for (const [name, command] of [
     begun.resume();
     await once(begun, "close");
     assert.notEqual(await back(server), pid);
-    await server.printed(/waymark: Node has ended \(signal 9\); starting it again/);
+    await server.printed(/waymark: Node has ended \(signal 9\); restarting it/);
     // A handler that ends its process has the same effect.
     assert.equal((await fetch(`${server.url}/crash`)).status, 502);
     await back(server);
@@ -201,7 +201,7 @@ test("what is wrong at the start is one line, and exit status 3", async () => {
   const rows = [
     [{ FRAMEWORK_PREFIX: "nowhere" }, /^waymark: .*nowhere.*$/],
     [{ WAYMARK_NODE: "/nowhere/node" }, /^waymark: WAYMARK_NODE=\/nowhere\/node is not a program/],
-    [{ PATH: "/nowhere" }, /^waymark: there is no Node: /],
+    [{ PATH: "/nowhere" }, /^waymark: cannot find Node: /],
     [{ WAYMARK_APP: "nowhere.ts" }, /^waymark: --app=nowhere\.ts: there is no such file/],
   ] as const;
   const commands = [UVICORN, GUNICORN, ["/usr/bin/python3", "-c", "import waymark.asgi"]];

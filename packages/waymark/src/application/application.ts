@@ -168,5 +168,5 @@ export class Application {
 function anyAnswer(routes: Routes, { method }: Incoming): Answer {
   const allow = [...routes.verbs].join(", ");
   if (method === "OPTIONS") return emptyAnswer(204, ["allow", allow]);
-  throw new HttpError(400, 'the request target "*" is for OPTIONS alone');
+  throw new HttpError(400, 'the request target "*" is only valid for OPTIONS');
 }

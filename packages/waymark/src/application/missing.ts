@@ -11,7 +11,7 @@ import type { ApplicationOptions } from "./options.ts";
 
 /** The error for a path that leads to no class. */
 export function noController(routes: Routes, path: string): HttpError {
-  return new HttpError(404, `no controller answers to ${path.slice(0, 200)}${hint(routes, path)}`);
+  return new HttpError(404, `no controller serves ${path.slice(0, 200)}${hint(routes, path)}`);
 }
 
 /** The error for more path segments than the method takes. The extra segment is usually a misspelt route. */
@@ -30,7 +30,7 @@ export function tooManySegments(
     maximum === 0 ? "no path segment" : `at most ${maximum} path segment${maximum === 1 ? "" : "s"}`;
   const { path } = cutTarget(call.incoming.target);
   const others = ownMethods(route, allowedMethods(route, call.positionals.length));
-  const other = others.length === 0 ? "" : `; ${others.join(", ")} would take as many`;
+  const other = others.length === 0 ? "" : `; ${others.join(", ")} would accept this many`;
   const detail = `no route matches ${path.slice(0, 200)}: ${entry.verb} ${route.path} takes ${takes}, got ${call.positionals.length}`;
   return new HttpError(404, `${detail}${other}${hint(routes, path)}`, { errors });
 }
@@ -53,7 +53,7 @@ export function withoutVerb(
   const allow = allowed.join(", ");
   if (method === "OPTIONS") return emptyAnswer(204, ["allow", allow]);
   const named = ownMethods(route, allowed);
-  throw new HttpError(405, `${route.path} does not serve ${method}: it answers to ${named.join(", ")}`, {
+  throw new HttpError(405, `${route.path} does not serve ${method}: it serves ${named.join(", ")}`, {
     headers: { allow },
   });
 }

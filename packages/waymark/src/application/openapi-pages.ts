@@ -73,7 +73,10 @@ function packageOf(directory: string): { name?: string; version?: string } {
 
 function segmentOf(option: string, path: string): string {
   if (!/^\/[A-Za-z0-9._~-]+$/.test(path))
-    throw new StartError("INVALID_OPTION", `openapi.${option} is one segment such as "/docs", not "${path}"`);
+    throw new StartError(
+      "INVALID_OPTION",
+      `openapi.${option} must be one segment such as "/docs", not "${path}"`,
+    );
   return path.slice(1);
 }
 
@@ -101,7 +104,7 @@ export function withPages(roots: readonly ModuleEntry[], pages: Pages): ModuleEn
     if (taken !== undefined)
       throw new StartError(
         "AMBIGUOUS_ROUTE",
-        `${taken.name} and ${name} both answer to "/${segment}": say another`,
+        `${taken.name} and ${name} both have the path "/${segment}": choose another`,
       );
   }
   return [{ ...first!, classes: [...first!.classes, ...pages.classes] }, ...rest];
@@ -119,7 +122,7 @@ function viewerFolder({ page }: OpenApiOptions, notes: string[]): string | undef
     return join(dirname(fileURLToPath(import.meta.resolve("@fastify/swagger-ui"))), "static");
   } catch {
     const message =
-      'the page that shows the OpenAPI document needs a viewer: run "npm install @fastify/swagger-ui"';
+      'the page of the OpenAPI document requires a viewer: run "npm install @fastify/swagger-ui"';
     if (page !== undefined) throw new StartError("INVALID_OPTION", message);
     notes.push(message);
     return undefined;
@@ -160,7 +163,7 @@ function pageClass(folder: string, documentSegment: string, pageSegment: string)
         headers.set("content-type", "text/javascript; charset=utf-8");
         return script;
       }
-      if (!Object.hasOwn(ASSETS, asset)) throw new HttpError(404, "the page has no such part");
+      if (!Object.hasOwn(ASSETS, asset)) throw new HttpError(404, "the page has no such file");
       headers.set("content-type", ASSETS[asset]!);
       headers.set("cache-control", "max-age=3600");
       return readFileSync(join(folder, asset));

@@ -110,13 +110,13 @@ export function checkOptions(options: ApplicationOptions): void {
   for (const name of ["bodyLimit", "multipartLimit"] as const) {
     const value = options[name];
     if (value !== undefined && !(typeof value === "number" && value >= 0))
-      throw new StartError("INVALID_OPTION", `${name} is a number of bytes, not ${String(value)}`);
+      throw new StartError("INVALID_OPTION", `${name} must be a number of bytes, not ${String(value)}`);
   }
   const given = (["controllers", "manifest"] as const).filter((name) => options[name] !== undefined);
   if (options.controllerPrefix !== undefined || options.controller_prefix !== undefined)
     given.push("controllerPrefix" as never);
   if (given.length > 1)
-    throw new StartError("INVALID_OPTION", `${given.join(" and ")} exclude each other: say one of them`);
+    throw new StartError("INVALID_OPTION", `${given.join(" and ")} exclude each other: give only one`);
   if (options.cors !== undefined) checkCors(options.cors);
 }
 

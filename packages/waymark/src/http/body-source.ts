@@ -178,6 +178,6 @@ function bytesOnly(value: unknown): Piece {
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
   const found = value === null ? "null" : typeof value;
   throw new TypeError(
-    `a stream carries text and bytes, but a piece of this one is ${found}: return a generator to send JSON`,
+    `a stream must consist of text and bytes, but a piece of this one is ${found}: return a generator to send JSON`,
   );
 }

@@ -36,7 +36,7 @@ export class HttpError extends Error {
 
   constructor(status: number, detail?: string, options: HttpErrorOptions = {}) {
     if (!Number.isInteger(status) || status < 400 || status > 599) {
-      throw new RangeError(`an HttpError has a status from 400 to 599, not ${status}`);
+      throw new RangeError(`an HttpError must have a status from 400 to 599, not ${status}`);
     }
     super(detail ?? REASONS[status] ?? `status ${status}`);
     if (options.cause !== undefined) this.cause = options.cause;

@@ -12,7 +12,7 @@ export function responseAnswer(response: Response, context: AnswerContext): Answ
   if (status < 200) throw new TypeError(`a Response of status ${status} cannot be sent`);
   if (response.bodyUsed) throw new TypeError("the body of the returned Response has already been read");
   if (response.body?.locked === true)
-    throw new TypeError("the body of the returned Response is locked: something else reads it");
+    throw new TypeError("the body of the returned Response is locked by another reader");
   const headers = headersOf(response);
   const touched = context.response?.touched;
   if (touched !== undefined) {

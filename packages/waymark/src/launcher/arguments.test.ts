@@ -37,14 +37,14 @@ test("reads the command line", () => {
 test("refuses a command line that makes no sense, with status 2 and what is wrong", () => {
   const rows: [string[], RegExp][] = [
     [["--nope"], /nope/],
-    [["fly"], /no command "fly"/],
-    [["serve", "now"], /one word too many/],
+    [["fly"], /unknown command "fly"/],
+    [["serve", "now"], /"now" is an unexpected argument/],
     [["--workers=0"], /--workers=0/],
     [["--workers=many"], /--workers=many/],
     [["routes", "--host=:1"], /--host is an option of "waymark serve"/],
     [["--check=x"], /--check is an option of "waymark routes"/],
     [["routes", "--interface=wsgi"], /--interface is an option of "waymark serve"/],
-    [["--interface=cgi"], /no such interface/],
+    [["--interface=cgi"], /unknown interface/],
     [["--app=a.ts", "--prefix=b"], /exclude each other/],
   ];
   for (const [args, message] of rows) {

@@ -7,7 +7,7 @@ import { applicationOf } from "./load-application.ts";
 export async function bridge(args: Arguments): Promise<number> {
   if (!isBridge(args.lifeline))
     throw new LauncherError(
-      '"waymark bridge" is started by the Python package: see "waymark python-path"',
+      'only the Python package can start "waymark bridge": see "waymark python-path"',
       2,
     );
   const start = async () => {

@@ -9,13 +9,13 @@ import { LauncherError } from "./launcher-error.ts";
 /** The application for a command line: the one from `--app`, or a new one for a prefix. */
 export async function applicationOf(args: Arguments): Promise<Application> {
   const directory = resolve(args.dir);
-  if (!existsSync(directory)) throw new LauncherError(`--dir=${args.dir}: there is no such folder`, 2);
+  if (!existsSync(directory)) throw new LauncherError(`--dir=${args.dir}: the folder does not exist`, 2);
   if (args.app !== undefined) return exported(args.app, directory);
   const debug = args.debug ? { debug: true } : {};
   if (args.manifest !== undefined) {
     const { manifest } = await loadFile(existing(args.manifest, directory, "--manifest"));
     if (typeof manifest !== "object" || manifest === null)
-      throw new LauncherError(`${args.manifest} does not export "manifest": write it with "waymark build"`);
+      throw new LauncherError(`${args.manifest} does not export "manifest": create it with "waymark build"`);
     return new Application({ manifest: manifest as Manifest, ...debug });
   }
   const prefix = args.prefix.length > 0 ? { controllerPrefix: args.prefix } : {};
@@ -35,7 +35,7 @@ async function exported(file: string, directory: string): Promise<Application> {
 function existing(file: string, directory: string, option: string): string {
   const path = resolve(directory, file);
   if (!existsSync(path))
-    throw new LauncherError(`${option}=${file}: there is no such file in ${directory}`, 2);
+    throw new LauncherError(`${option}=${file}: the file does not exist in ${directory}`, 2);
   return path;
 }
 

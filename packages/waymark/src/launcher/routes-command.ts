@@ -17,7 +17,7 @@ export async function routes(args: Arguments): Promise<number> {
   }
   if (!existsSync(args.check))
     throw new LauncherError(
-      `--check=${args.check}: there is no such file: write it with "waymark routes > ${args.check}"`,
+      `--check=${args.check}: the file does not exist: create it with "waymark routes > ${args.check}"`,
       2,
     );
   const reviewed = reviewable(readFileSync(args.check, "utf8"));

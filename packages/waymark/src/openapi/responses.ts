@@ -14,12 +14,12 @@ export const PROBLEM_DETAILS: JsonSchema = {
     instance: { type: "string", format: "uri-reference" },
     errors: {
       type: "array",
-      description: "Everything that is wrong with the request's arguments",
+      description: "All faults of the request's arguments",
       items: {
         type: "object",
         properties: {
           in: { type: "string", enum: ["path", "query", "body"] },
-          name: { type: "string", description: "The argument, with the way into it: `point.x`" },
+          name: { type: "string", description: "The argument with the path into it: `point.x`" },
           message: { type: "string" },
         },
         required: ["in", "name", "message"],

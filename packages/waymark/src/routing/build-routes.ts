@@ -101,7 +101,7 @@ function claim(own: Map<string, RouteClass>, segment: string, route: RouteClass,
   if (twin !== undefined)
     throw new StartError(
       "AMBIGUOUS_ROUTE",
-      `${module}: ${twin.name} and ${route.name} both answer to ${route.path}`,
+      `${module}: ${twin.name} and ${route.name} both have the path ${route.path}`,
     );
   own.set(segment, route);
 }
@@ -126,7 +126,7 @@ function checkSchema({ controller, name, verbs }: FoundClass, module: string): v
     if (!verbs.has(verb))
       throw new StartError(
         "INVALID_OPTION",
-        `${module}: class ${name}: static schema names ${verb}, a method it lacks`,
+        `${module}: class ${name}: static schema names ${verb}, but the class has no such method`,
       );
   }
 }

@@ -52,7 +52,7 @@ test("says why a class with verbs is not routed", () => {
   );
   assert.deepEqual(each.notes, [
     '/app/c.ts: class BaseController is not routed: its name ends in "Controller"',
-    "/app/c.ts: class Hidden is not routed: it says static private = true",
+    "/app/c.ts: class Hidden is not routed: it has static private = true",
     '/app/c.ts: class _Foo is not routed: its name starts with "_"',
   ]);
 });

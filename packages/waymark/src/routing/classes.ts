@@ -84,7 +84,7 @@ function skipReason(name: string, full: string, controller: ControllerClass, sca
   if (name.startsWith("_")) return 'its name starts with "_"';
   if (name.endsWith("Controller")) return 'its name ends in "Controller"';
   if (Object.hasOwn(controller, "private") && controller.private === true)
-    return "it says static private = true";
+    return "it has static private = true";
   if (scan.isAbstract(controller, scan.file, full)) return "it is abstract";
   return undefined;
 }
@@ -97,7 +97,7 @@ function refuseTwins(classes: readonly FoundClass[], where: string): void {
     if (twin !== undefined)
       throw new StartError(
         "AMBIGUOUS_ROUTE",
-        `${where}: ${twin.name} and ${each.name} both answer to "/${each.segment}": rename one`,
+        `${where}: ${twin.name} and ${each.name} both have the path "/${each.segment}": rename one`,
       );
     seen.set(each.segment, each);
   }

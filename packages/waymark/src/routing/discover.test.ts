@@ -64,7 +64,7 @@ test("refuses what is ambiguous, missing or no prefix, and names it", () => {
     ["c", ["c.ts", "c/index.ts"], "AMBIGUOUS_MODULE", /c\.ts and .*index\.ts/],
     ["c", ["c/a.ts", "c/a.mjs"], "AMBIGUOUS_MODULE", /a\.mjs and .*a\.ts/],
     ["c", ["c/a.ts", "c/a/index.ts"], "AMBIGUOUS_MODULE", /keep one/],
-    ["c", ["c/a-b.ts", "c/a_b.ts"], "AMBIGUOUS_MODULE", /one path, "a-b"/],
+    ["c", ["c/a-b.ts", "c/a_b.ts"], "AMBIGUOUS_MODULE", /the same path, "a-b"/],
     [
       "c",
       ["c/a.tsx"],
@@ -83,7 +83,7 @@ test("refuses what is ambiguous, missing or no prefix, and names it", () => {
     ["c", ["c/b/c/index.cts"], "UNSUPPORTED_MODULE", /index\.cts/],
     ["c", ["c.tsx"], "UNSUPPORTED_MODULE", /c\.tsx: .*rename it to c\.ts,/],
     ["c", ["c.cts", "c/a.ts"], "UNSUPPORTED_MODULE", /c\.cts/],
-    ["c", ["d.ts"], "PREFIX_NOT_FOUND", /there is no module "c"/],
+    ["c", ["d.ts"], "PREFIX_NOT_FOUND", /the module "c" does not exist/],
     ["./c", ["c.ts"], "INVALID_PREFIX", /not a dotted module path/],
     ["..c", ["c.ts"], "INVALID_PREFIX", /not a dotted module path/],
     ["c.ts/x", ["c.ts"], "INVALID_PREFIX", /not a dotted module path/],

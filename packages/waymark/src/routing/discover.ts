@@ -31,7 +31,7 @@ export function discover(prefix: string, directory: string): FoundModule {
   if (!PREFIX.test(prefix)) {
     throw new StartError(
       "INVALID_PREFIX",
-      `"${prefix}" is not a dotted module path such as "app.controllers" (a path of files is not one)`,
+      `"${prefix}" is not a dotted module path such as "app.controllers" (file paths are not supported)`,
     );
   }
   const path = join(directory, ...prefix.split("."));
@@ -45,7 +45,7 @@ export function discover(prefix: string, directory: string): FoundModule {
     const shown = relative(process.cwd(), path) || path;
     throw new StartError(
       "PREFIX_NOT_FOUND",
-      `there is no module "${prefix}": looked for ${shown}.{ts,mts,js,mjs} and ${shown}/ in ${directory}`,
+      `the module "${prefix}" does not exist: looked for ${shown}.{ts,mts,js,mjs} and ${shown}/ in ${directory}`,
     );
   }
   return moduleOf(
@@ -58,7 +58,7 @@ export function discover(prefix: string, directory: string): FoundModule {
 
 function moduleOf(name: string, files: string[], folder: string | undefined, depth: number): FoundModule {
   if (depth > MAX_DEPTH)
-    throw new StartError("AMBIGUOUS_MODULE", `${folder}: folders lead back into themselves`);
+    throw new StartError("AMBIGUOUS_MODULE", `${folder}: a link leads back into the folder`);
   const entries = folder === undefined ? [] : readdirSync(folder).sort();
   const claims = [...files];
   for (const entry of entries) {
@@ -69,7 +69,7 @@ function moduleOf(name: string, files: string[], folder: string | undefined, dep
   if (claims.length > 1) {
     throw new StartError(
       "AMBIGUOUS_MODULE",
-      `the module "${name}" is claimed by ${claims.join(" and ")}: keep one`,
+      `${claims.join(" and ")} provide the same module "${name}": keep one`,
     );
   }
   return {
@@ -107,7 +107,7 @@ function childrenOf(
   for (const [segment, { stems, files, folder: inner }] of claims) {
     if (stems.size > 1) {
       const names = [...stems].map((stem) => join(folder, stem)).join(" and ");
-      throw new StartError("AMBIGUOUS_MODULE", `${names} answer to one path, "${segment}": keep one`);
+      throw new StartError("AMBIGUOUS_MODULE", `${names} have the same path, "${segment}": keep one`);
     }
     children.set(segment, moduleOf(`${name}.${[...stems][0]}`, files, inner, depth + 1));
   }

@@ -50,7 +50,7 @@ async function describe(file: string, error: unknown): Promise<string> {
   // The first stack line in the program's own files. Frames of Node and of packages do not help.
   const own = new Set(ownedFiles());
   const place = places.find(([, path]) => own.has(decodeURI(path!)))?.[0].replace("file://", "") ?? file;
-  const [first = "the module threw nothing that could be shown"] = message
+  const [first = "the module threw a value without a message"] = message
     .split("\n")
     .filter((line) => line.trim());
   return `${place}: ${first}${place.startsWith(file) ? "" : ` (loaded for ${file})`}`;

@@ -42,10 +42,7 @@ export function manifestEntries(
   notes: string[],
 ): { roots: ModuleEntry[]; signatureOf: SignatureOf } {
   if (manifest.version !== 1 || !Array.isArray(manifest.modules))
-    throw new StartError(
-      "INVALID_OPTION",
-      "the manifest is not one that this version of waymark build wrote",
-    );
+    throw new StartError("INVALID_OPTION", "the manifest comes from another version of waymark build");
   const signatures = new Map<FoundClass, ManifestModule["classes"][string]>();
   type Building = { name: string; segment: string; classes: FoundClass[]; children: Building[] };
   const byPath = new Map<string, Building>();
@@ -64,7 +61,7 @@ export function manifestEntries(
     signatureOf: (found, verb) => {
       const signature = signatures.get(found)?.[verb];
       if (signature === undefined)
-        throw stale(`class ${found.name} has a method ${verb} that the manifest lacks`);
+        throw stale(`class ${found.name} has a method ${verb} that is not in the manifest`);
       return signature;
     },
   };
@@ -79,14 +76,15 @@ function classesFrom(
   const listed = new Set(Object.keys(module.classes));
   const remember = (found: FoundClass) => {
     const verbs = module.classes[found.name];
-    if (verbs === undefined) throw stale(`${module.name} has a class ${found.name} that the manifest lacks`);
+    if (verbs === undefined)
+      throw stale(`${module.name} has a class ${found.name} that is not in the manifest`);
     for (const [verb, { parameters }] of Object.entries(verbs)) {
       const method = found.verbs.get(verb);
       if (method === undefined)
-        throw stale(`${module.name}: class ${found.name} has no method ${verb} any more`);
+        throw stale(`${module.name}: class ${found.name} no longer has the method ${verb}`);
       // A smaller `length` is normal: a default value, or a wrapper function, hides parameters.
       if (method.length > parameters.length)
-        throw stale(`${module.name}: ${found.name}.${verb} has a parameter that the manifest lacks`);
+        throw stale(`${module.name}: ${found.name}.${verb} has a parameter that is not in the manifest`);
     }
     listed.delete(found.name);
     signatures.set(found, verbs);
@@ -102,7 +100,7 @@ function classesFrom(
     misfits: [],
   });
   for (const each of found) remember(each);
-  for (const name of listed) throw stale(`${module.name} has no class ${name} any more`);
+  for (const name of listed) throw stale(`${module.name} no longer has the class ${name}`);
   return found;
 }
 

@@ -21,7 +21,7 @@ const CASES: readonly (readonly [text: string, place: string, message: RegExp])[
   ],
   ["@((a: unknown) => {})\nclass A {}", "1:1", /decorator/],
   ["class A {\n  accessor x = 1;\n}", "2:3", /`accessor`\. Write a getter and a setter/],
-  ["namespace N { export const x = 1; }", "1:1", /namespace\. Write a module of its own/],
+  ["namespace N { export const x = 1; }", "1:1", /namespace\. Write a separate module/],
   ['import fs = require("fs");', "1:1", /Write `import x from "x"`/],
   ["export = 5;", "1:1", /Write `export \{ \.\.\. \}`/],
   [

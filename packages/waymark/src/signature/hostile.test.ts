@@ -190,7 +190,7 @@ suite("depth is bounded", () => {
     assert.ok(Array.isArray(bind(nested(199, 1))));
     const result = bind(nested(100_000, 1));
     assert.ok(result instanceof BindFaults);
-    assert.match(result.faults[0]!.message, /nested more than 200 deep/);
+    assert.match(result.faults[0]!.message, /nested more than 200 levels deep/);
     assert.ok(Array.isArray(bind(nested(199, 1))), "and the next request starts anew");
   });
   test("of JSON in a text", () => {

@@ -219,7 +219,7 @@ suite("a schema of no argument ends the start", () => {
   const rows: readonly (readonly [method: string, message: RegExp])[] = [
     [
       "GET(id: number)",
-      /static schema has a schema for "nope", which is no argument of GET; its arguments are id/,
+      /static schema has a schema for "nope", which is not an argument of GET; its arguments are id/,
     ],
     ["GET(id: number, { a }: { a: string })", /its arguments are id, a/],
     ["GET()", /its arguments are none/],

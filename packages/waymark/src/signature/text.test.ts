@@ -183,7 +183,7 @@ const QUERIES: readonly (readonly [type: string, query: string, expected: unknow
   ["it: string", "it=%ff", ["400 query.it has a malformed percent-escape"]],
   ["it: string", "it=%", ["400 query.it has a malformed percent-escape"]],
   ["it: string", "%=1", ["400 query.% has a malformed percent-escape"]],
-  ["it: string", "it=1&it=2", ["400 query.it must come once, came 2 times"]],
+  ["it: string", "it=1&it=2", ["400 query.it must be given once, was given 2 times"]],
   ["it: string", "", ["400 query.it is required"]],
   [
     "it: string",
@@ -217,7 +217,7 @@ const QUERIES: readonly (readonly [type: string, query: string, expected: unknow
   ["it: string | string[]", "it=a", { it: "a" }],
   ["it: string | string[]", "it=a&it=b", { it: ["a", "b"] }],
   ["it: number | string[]", "it=a", { it: ["a"] }],
-  ["it: number | string", "it=1&it=2", ["400 query.it must come once, came 2 times"]],
+  ["it: number | string", "it=1&it=2", ["400 query.it must be given once, was given 2 times"]],
   ["it: [number, number]", "it=1&it=2", { it: [1, 2] }],
   ["it: [number, string?]", "it=1", { it: [1] }],
   ["it: [x: number, ...rest: string[]]", "it=1&it=b&it=c", { it: [1, "b", "c"] }],

@@ -240,29 +240,39 @@ suite("readable types", () => {
 /** declarations, type of a parameter, the part at fault, the message */
 const UNREADABLE: readonly (readonly [declarations: string, type: string, part: string, message: RegExp])[] =
   [
-    ["", "Map<string, string>", "Map<string, string>", /Record<string, T> may do/],
-    ["", "Set<string>", "Set<string>", /T\[\] may do/],
-    ["", "Nowhere", "Nowhere", /no such type is declared here, imported, or built in/],
-    ["", "{ a: { b: Nowhere } }", "Nowhere", /no such type/],
-    ["", "() => void", "() => void", /reads no such type/],
-    ["", "{ run(): void }", "run(): void", /a function cannot come/],
-    ["", "symbol", "symbol", /reads no such type/],
+    ["", "Map<string, string>", "Map<string, string>", /cannot carry a Map; use Record<string, T>/],
+    ["", "Set<string>", "Set<string>", /use T\[\]/],
+    ["", "Nowhere", "Nowhere", /the type is neither declared, imported nor built in/],
+    ["", "{ a: { b: Nowhere } }", "Nowhere", /neither declared, imported nor built in/],
+    ["", "() => void", "() => void", /does not support this type/],
+    ["", "{ run(): void }", "run(): void", /cannot carry a function/],
+    ["", "symbol", "symbol", /does not support this type/],
     ["class Thing { x = 1 }", "Thing", "Thing", /it is a class/],
-    ["type A<T> = T extends string ? 1 : 2;", "A<string>", "T extends string ? 1 : 2", /reads no such type/],
+    [
+      "type A<T> = T extends string ? 1 : 2;",
+      "A<string>",
+      "T extends string ? 1 : 2",
+      /does not support this type/,
+    ],
     ["type A<T> = { x: T };", "A", "A", /lacks a type for T/],
-    ["type A<T> = { x: A<T[]> };", "A<string>", "", /grows without end/],
+    ["type A<T> = { x: A<T[]> };", "A<string>", "", /grows endlessly/],
     ["type B = { x: 1 };", "B['y']", "'y'", /there is no property "y"/],
     ["type B = [1];", "B[4]", "4", /no such item/],
-    ["const f = () => ['a'] as const; const C = f();", "(typeof C)[number]", "typeof C", /not written out/],
-    ["let C = 'a';", "typeof C", "typeof C", /not written out/],
+    ["const f = () => ['a'] as const; const C = f();", "(typeof C)[number]", "typeof C", /is not a literal/],
+    ["let C = 'a';", "typeof C", "typeof C", /is not a literal/],
     ["", "`$" + "{string}-id`", "`$" + "{string}-id`", /@pattern/],
     ["", "keyof string", "string", /keys of an object type/],
     ["", "[...string[], number]", "number", /nothing may follow/],
     ['import type { Thing } from "./more.ts";', "Thing", "Thing", /it is a class/],
     ['import * as more from "./more.ts";', "more", "more", /it is a module/],
-    ['import type { Nothing } from "./more.ts";', "Nothing", "Nothing", /no such type/],
+    [
+      'import type { Nothing } from "./more.ts";',
+      "Nothing",
+      "Nothing",
+      /neither declared, imported nor built in/,
+    ],
     ["", 'import("./more.ts").Nothing', 'import("./more.ts").Nothing', /exports no such type/],
-    ["interface A extends A { x: 1 }", "A", "A", /grows without end|no object type/],
+    ["interface A extends A { x: 1 }", "A", "A", /grows endlessly|not an object type/],
   ];
 
 suite("a type that cannot be read ends the start", () => {
@@ -277,7 +287,7 @@ suite("a type that cannot be read ends the start", () => {
           assert.match(error.message, message);
           assert.match(
             error.message,
-            /Write the type plainly, give the argument a schema \(`static schema`\), or declare it `unknown`/,
+            /Write a plain type, give the argument a schema \(`static schema`\), or declare it `unknown`/,
           );
           const { file, line, column } = error.location!;
           assert.equal(file, VIRTUAL_FILE);
@@ -370,7 +380,7 @@ suite("a type that cannot be read ends the start", () => {
     assert.equal(warnings.length, 2);
     assert.match(
       warnings[0]!,
-      /virtual\.ts:2:\d+: cannot read the type `Map<string, string>`.* It is passed on as it comes/,
+      /virtual\.ts:2:\d+: cannot read the type `Map<string, string>`.* Its values are passed on unconverted/,
     );
   });
 });
@@ -426,7 +436,7 @@ suite("parameters that cannot be", () => {
     ["GET(...[a, b]: [string, string])", /needs a name/],
     ["GET(...a: [string, string])", /must be a list/],
     ["GET({ a }: string)", /must be an object type/],
-    ["GET({ ['a' + 'b']: x })", /must be written out/],
+    ["GET({ ['a' + 'b']: x })", /must be a literal/],
   ];
   for (const [method, message] of rows) {
     test(method, () => {
@@ -437,7 +447,7 @@ suite("parameters that cannot be", () => {
     const text = "const f = () => 1; class A { GET(page = f()) {} }";
     assert.throws(() => signatureOf(text), {
       code: "UNREADABLE_TYPE",
-      message: /cannot tell the type from the default `f\(\)`/,
+      message: /cannot derive the type from the default `f\(\)`/,
     });
     // a JavaScript file has no types, so the value is text
     const signature = signatureOf(text, { file: VIRTUAL_FILE.replace(/ts$/, "js") });

@@ -219,7 +219,7 @@ export const routingCases: readonly Case[] = [
     method: "POST",
     target: "/tail/1/2",
     status: 405,
-    text: /"detail":"\/tail does not serve POST: it answers to GET"/,
+    text: /"detail":"\/tail does not serve POST: it serves GET"/,
     answers: { allow: "GET, HEAD, OPTIONS" },
   },
   {
@@ -234,14 +234,14 @@ export const routingCases: readonly Case[] = [
     method: "DELETE",
     target: "/tail/1/2",
     status: 404,
-    text: /DELETE \/tail takes at most 1 path segment, got 2; GET would take as many"/,
+    text: /DELETE \/tail takes at most 1 path segment, got 2; GET would accept this many"/,
   },
   { name: "OPTIONS of a path that no method serves", method: "OPTIONS", target: "/typo", status: 404 },
   {
     name: "GET of a class that has only other methods",
     target: "/upload",
     status: 405,
-    text: /"detail":"\/upload does not serve GET: it answers to POST"/,
+    text: /"detail":"\/upload does not serve GET: it serves POST"/,
     answers: { allow: "OPTIONS, POST" },
   },
   {
@@ -260,7 +260,7 @@ export const routingCases: readonly Case[] = [
     name: "a typo below a module without a fallback",
     target: "/users/no-default/onyl",
     status: 404,
-    text: /"detail":"no controller answers to \/users\/no-default\/onyl; did you mean \/users\/no-default\/only\?"/,
+    text: /"detail":"no controller serves \/users\/no-default\/onyl; did you mean \/users\/no-default\/only\?"/,
   },
   {
     name: "the name of a class as it is written in the code",

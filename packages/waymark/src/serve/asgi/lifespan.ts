@@ -23,7 +23,7 @@ export async function serveLifespan(
         return send({ type: "lifespan.shutdown.failed", message: messageOf(error) });
       }
       return send({ type: "lifespan.shutdown.complete" });
-    } else throw new TypeError(`${type} is no event of the ASGI lifespan protocol`);
+    } else throw new TypeError(`${type} is not an event of the ASGI lifespan protocol`);
   }
 }
 

@@ -45,7 +45,7 @@ export class BridgeConnection {
         at = end;
       }
     } catch (error) {
-      console.error("waymark: the Python side sent what no frame is:", error);
+      console.error("waymark: the Python side sent an invalid frame:", error);
       this.#socket.destroy();
     }
     this.#reading = false;

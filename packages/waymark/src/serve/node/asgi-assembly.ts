@@ -49,7 +49,7 @@ export class AnswerAssembly {
   }
 
   async #body({ body, more_body }: Extract<AsgiSent, { type: "http.response.body" }>): Promise<void> {
-    if (this.#head === undefined) throw new Error("http.response.body was sent ahead of http.response.start");
+    if (this.#head === undefined) throw new Error("http.response.body was sent before http.response.start");
     if (this.#ended) throw new Error("http.response.body was sent after the answer was complete");
     if (!more_body) {
       this.#ended = true;

@@ -48,10 +48,11 @@ async function answerOf(
   let headers: string[] = [];
   let sent = false;
   const startResponse: StartResponse = (line, pairs, excInfo) => {
-    if (sent) throw excInfo ?? new Error("start_response was called after the headers had gone out");
+    if (sent) throw excInfo ?? new Error("start_response was called after the headers were sent");
     status = Number(line.slice(0, 3));
     headers = pairs.flat();
-    return () => Promise.reject(new Error("write() is for applications of before PEP 333"));
+    return () =>
+      Promise.reject(new Error("write() is not supported: only applications older than PEP 333 need it"));
   };
   const result = await application.wsgi(environ, startResponse);
   const iterator = result[Symbol.asyncIterator]();

@@ -199,7 +199,7 @@ class CompiledBinder implements Binder {
           faults.push({
             in: originPlace(given.origins[slot]!),
             name,
-            message: "is given by the path already",
+            message: "is already given in the path",
           });
         }
       } else if (given.total > 0 && isGiven(given, slot)) {

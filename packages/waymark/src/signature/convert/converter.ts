@@ -143,7 +143,7 @@ export function scalarConverter(parts: ScalarParts): Converter {
     fromText,
     fromFile,
     fromItem: (value, notes) => (typeof value === "string" ? fromText(value, notes) : fromFile(value, notes)),
-    fromList: (values, notes) => reject(notes, `must come once, came ${values.length} times`),
+    fromList: (values, notes) => reject(notes, `must be given once, was given ${values.length} times`),
     fromJson: (value, notes) => {
       const result = json(value);
       if (result !== INVALID) return result;

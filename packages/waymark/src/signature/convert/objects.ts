@@ -105,7 +105,7 @@ export function objectConverter(type: ObjectNode, context: CompileContext): Conv
     fromText,
     fromFile,
     fromItem: (value, notes) => (typeof value === "string" ? fromText(value, notes) : fromFile(value, notes)),
-    fromList: (values, notes) => reject(notes, `must come once, came ${values.length} times`),
+    fromList: (values, notes) => reject(notes, `must be given once, was given ${values.length} times`),
     fromJson,
   };
 }

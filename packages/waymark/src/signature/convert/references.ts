@@ -24,7 +24,8 @@ export function referenceConverter(
     fromItem: (value, notes) => target!.fromItem(value, notes),
     fromList: (values, notes) => target!.fromList(values, notes),
     fromJson: context.outcomes.remembering((value, notes) => {
-      if (depth === MAXIMUM_DEPTH) return reject(notes, `is nested more than ${MAXIMUM_DEPTH} deep`, true);
+      if (depth === MAXIMUM_DEPTH)
+        return reject(notes, `is nested more than ${MAXIMUM_DEPTH} levels deep`, true);
       depth++;
       try {
         return target!.fromJson(value, notes);

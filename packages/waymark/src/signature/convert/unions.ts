@@ -57,7 +57,7 @@ export function unionConverter(type: UnionNode, context: CompileContext): Conver
     fromList: (values, notes) =>
       takesList
         ? firstOf(byRank, notes, "", (member) => member.fromList(values, notes))
-        : reject(notes, `must come once, came ${values.length} times`),
+        : reject(notes, `must be given once, was given ${values.length} times`),
     fromJson: (value, notes) => {
       if (discriminated && typeof value === "object" && value !== null && !Array.isArray(value)) {
         return discriminated(value as Record<string, unknown>, notes);

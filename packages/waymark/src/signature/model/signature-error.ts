@@ -24,4 +24,4 @@ export class SignatureError extends Error {
 
 /** The remedies for a type that cannot be read. */
 export const WAYS_OUT =
-  "Write the type plainly, give the argument a schema (`static schema`), or declare it `unknown`.";
+  "Write a plain type, give the argument a schema (`static schema`), or declare it `unknown`.";

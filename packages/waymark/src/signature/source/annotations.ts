@@ -98,7 +98,7 @@ export function defaultType(fallback: Expression, name: string, context: Paramet
   const text = scope.module.source.slice(fallback);
   const error = new SignatureError(
     "UNREADABLE_TYPE",
-    `cannot tell the type from the default \`${text}\`. Write the type: \`${name}: number = ...\``,
+    `cannot derive the type from the default \`${text}\`. Write the type: \`${name}: number = ...\``,
     scope.module.source.location(fallback.start),
   );
   return onUnreadable(error, [[name]], text);

@@ -16,8 +16,8 @@ const BUILTIN_SCALARS: ReadonlyMap<string, "date" | "url" | "file" | "blob" | "b
 ]);
 const BUILTIN_SHAPES = new Set(["Record", "Partial", "Required", "Readonly", "Pick", "Omit"]);
 const NO_DATA: ReadonlyMap<string, string> = new Map([
-  ["Map", "no request carries a Map; Record<string, T> may do"],
-  ["Set", "no request carries a Set; T[] may do"],
+  ["Map", "a request cannot carry a Map; use Record<string, T>"],
+  ["Set", "a request cannot carry a Set; use T[]"],
   ["Buffer", "write Uint8Array"],
   ["String", "write string"],
   ["Number", "write number"],
@@ -56,7 +56,7 @@ export function builtinType(reader: TypeReader, node: TypeReference, scope: Scop
     });
   }
   const known = NO_DATA.get(name);
-  return reader.fail(node, scope, known ?? "no such type is declared here, imported, or built in");
+  return reader.fail(node, scope, known ?? "the type is neither declared, imported nor built in");
 }
 
 /** The shape of such a type, for operators. */
@@ -75,7 +75,8 @@ export function builtinShape(
     const value = readLater(reader, second, scope);
     const names = keys.map((key) => literalNames(key)).filter((own) => own !== undefined);
     const open = keys.some(({ kind }) => kind === "string" || kind === "number");
-    if (names.length < keys.length && !open) return reader.fail(first, scope, "a record's keys are texts");
+    if (names.length < keys.length && !open)
+      return reader.fail(first, scope, "a record's keys must be strings");
     const properties = names
       .flat()
       .map((own) => [own, { optional: false, description: "", ...value }] as const);

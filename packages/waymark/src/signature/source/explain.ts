@@ -68,7 +68,7 @@ function explain(node: Node): string | undefined {
       return "Node cannot run `accessor`. Write a getter and a setter";
     case "TSModuleDeclaration":
       if (node.declare || !hasValues(node)) return undefined;
-      return "Node cannot run a namespace. Write a module of its own, and `export` from it";
+      return "Node cannot run a namespace. Write a separate module, and `export` from it";
     case "TSImportEqualsDeclaration":
       if (node.importKind === "type") return undefined;
       return 'Node cannot run `import x = require("x")`. Write `import x from "x"`';
@@ -110,7 +110,7 @@ function findTypeImports(module: SourceModule, report: Report): void {
         if (name === undefined || !isOnlyType(statement.source.value, name)) continue;
         report(
           one,
-          `\`${name}\` is a type, and types are gone when Node links modules. Write \`import ${one.type === "ImportDefaultSpecifier" ? `type ${one.local.name}` : `{ type ${name} }`} from "${statement.source.value}"\``,
+          `\`${name}\` is a type, which Node erases before it links modules. Write \`import ${one.type === "ImportDefaultSpecifier" ? `type ${one.local.name}` : `{ type ${name} }`} from "${statement.source.value}"\``,
         );
       }
     } else if (statement.type === "ExportNamedDeclaration" && statement.exportKind !== "type") {
@@ -123,7 +123,7 @@ function findTypeImports(module: SourceModule, report: Report): void {
         if (onlyType)
           report(
             one,
-            `\`${name}\` is a type, and types are gone when Node links modules. Write \`export { type ${name} }\``,
+            `\`${name}\` is a type, which Node erases before it links modules. Write \`export { type ${name} }\``,
           );
       }
     }

@@ -71,7 +71,7 @@ export class Inspector {
       // under `node --permission` without `--allow-inspector`
       throw new SignatureError(
         "UNREADABLE_SOURCE",
-        `Node's inspector, which says where methods stand, is not available: ${(error as Error).message} Or build a manifest with \`waymark build\`.`,
+        `Node's inspector, which locates methods, is not available: ${(error as Error).message} Or build a manifest with \`waymark build\`.`,
       );
     }
   }

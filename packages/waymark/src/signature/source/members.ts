@@ -33,10 +33,10 @@ export function membersShape(
       continue;
     }
     if (member.type !== "TSPropertySignature") {
-      return reader.fail(member, scope, "a function cannot come in a request");
+      return reader.fail(member, scope, "a request cannot carry a function");
     }
     const name = propertyName(member);
-    if (name === undefined) return reader.fail(member, scope, "its name is not written out");
+    if (name === undefined) return reader.fail(member, scope, "its name is not a literal");
     const doc = readDocComment(scope.module, member.start);
     const own = member.typeAnnotation?.typeAnnotation;
     const lazy = own ? readLater(reader, own, scope) : { read: () => UNKNOWN, shape: () => undefined };

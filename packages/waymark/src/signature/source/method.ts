@@ -35,7 +35,7 @@ export function readMethod(
     // TypeScript rejects circular declarations (`type A<T = T>`, `const a = b, b = a`), but Node runs them
     if (!(error instanceof RangeError)) throw error;
     const location = source.scope.module.source.location((source.member ?? source.node).start);
-    throw new SignatureError("UNREADABLE_TYPE", "the types of this method go round in circles", location);
+    throw new SignatureError("UNREADABLE_TYPE", "the types of this method are circular", location);
   }
 }
 
@@ -54,7 +54,7 @@ function read(
     );
     if (!isCovered) {
       if (unreadableTypes === "error") throw error;
-      warn(`${error.message} It is passed on as it comes.`);
+      warn(`${error.message} Its values are passed on unconverted.`);
     }
     return { kind: "unreadable", text };
   };

@@ -106,7 +106,7 @@ export class SourceModules {
     if (file === undefined) {
       throw new SignatureError(
         "UNREADABLE_TYPE",
-        `cannot find the source of "${imported.specifier}", which a type is imported from. ${WAYS_OUT}`,
+        `cannot find the source of "${imported.specifier}", from which a type is imported. ${WAYS_OUT}`,
         importer.source.location(imported.start),
       );
     }

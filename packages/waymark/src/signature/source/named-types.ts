@@ -93,9 +93,9 @@ function interfaceShapes(
   const inner = instantiate(reader, node.typeParameters, outer, reference, scope);
   const bases = node.extends.map(({ expression, typeArguments, start, end }) => {
     const typeName = typeNameOf(expression);
-    if (!typeName) return reader.fail(expression, inner, "it is no name");
+    if (!typeName) return reader.fail(expression, inner, "it is not a name");
     const type: TSTypeReference = { type: "TSTypeReference", typeName, typeArguments, start, end };
-    return reader.shape(type, inner) ?? reader.fail(type, inner, "it is no object type");
+    return reader.shape(type, inner) ?? reader.fail(type, inner, "it is not an object type");
   });
   return [...bases, membersShape(reader, node.body.body, inner)];
 }

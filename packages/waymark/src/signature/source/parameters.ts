@@ -54,7 +54,7 @@ function readParameter(formal: Formal, isLast: boolean, context: ParameterContex
   if (pattern.type !== "Identifier") {
     throw new SignatureError(
       "UNREADABLE_PARAMETER",
-      "a destructuring pattern takes the keyword arguments, so it must be an object pattern and the last parameter, or the last before a rest parameter. Give this parameter a name and take it apart in the body.",
+      "a destructuring pattern takes the keyword arguments, so it must be an object pattern and the last parameter, or the last before a rest parameter. Give this parameter a name and destructure it in the body.",
       location,
     );
   }

@@ -59,7 +59,7 @@ function mergeTypes(type: TypeNode, pattern: ObjectPattern, context: ParameterCo
   if (shapes.length === 0) {
     throw new SignatureError(
       "UNREADABLE_PARAMETER",
-      "the keyword arguments come as one object, so the type of the pattern must be an object type",
+      "the keyword arguments are one object, so the type of the pattern must be an object type",
       context.scope.module.source.location(pattern.start),
     );
   }
@@ -92,7 +92,7 @@ function untypedObject(pattern: ObjectPattern, context: ParameterContext): Objec
     if (name === undefined) {
       throw new SignatureError(
         "UNREADABLE_PARAMETER",
-        "the name of a keyword argument must be written out",
+        "the name of a keyword argument must be a literal",
         context.scope.module.source.location(property.start),
       );
     }

@@ -125,7 +125,7 @@ function findSource(
   if (!method || isOther) {
     throw new SignatureError(
       "UNREADABLE_SOURCE",
-      `${name} is not where Node says: the code that runs is not the text of the file (a loader or a compiler has changed it). ${MANIFEST}`,
+      `${name} is not at the position that Node reports: the running code differs from the file (a loader or a compiler has changed it). ${MANIFEST}`,
       { file, line: position.line + 1, column: position.column + 1 },
     );
   }
@@ -133,11 +133,11 @@ function findSource(
   if (sign) {
     throw new SignatureError(
       "COMPILED_SOURCE",
-      `${name} cannot be read: ${basename(file)} was compiled (${sign}), and its types are gone. ${MANIFEST}`,
+      `${name} cannot be read: ${basename(file)} was compiled (${sign}), which erased its types. ${MANIFEST}`,
       module.source.location((method.member ?? method.node).start),
     );
   }
   return method;
 }
 
-const MANIFEST = "Run the sources as they are, or build a manifest with `waymark build`.";
+const MANIFEST = "Run the unchanged sources, or build a manifest with `waymark build`.";

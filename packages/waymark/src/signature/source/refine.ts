@@ -9,7 +9,7 @@ export function refineType(type: TypeNode, key: keyof Refinements, text: string)
   const value = parseValue(key, text);
   if (typeof value === "object") return value;
   const refined = apply(type, key, value);
-  return refined ? { type: refined } : { problem: `does not go with this type${hint(key, value)}` };
+  return refined ? { type: refined } : { problem: `does not apply to this type${hint(key, value)}` };
 }
 
 type RefinementValue = string | number | true;
@@ -20,13 +20,13 @@ function parseValue(key: keyof Refinements, text: string): RefinementValue | { r
     try {
       new RegExp(text, "u");
     } catch (error) {
-      return { problem: `is no regular expression: ${(error as Error).message}` };
+      return { problem: `is not a regular expression: ${(error as Error).message}` };
     }
     return text === "" ? { problem: "needs a regular expression" } : text;
   }
   if (key === "format") {
     if (FORMATS.has(text)) return text;
-    return { problem: `knows no "${text}"; it knows ${[...FORMATS.keys()].join(", ")}` };
+    return { problem: `does not support "${text}"; the formats are ${[...FORMATS.keys()].join(", ")}` };
   }
   const value = Number(text);
   if (text === "" || !Number.isFinite(value)) return { problem: `needs a number, not "${text}"` };

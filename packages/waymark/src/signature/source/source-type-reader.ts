@@ -46,7 +46,7 @@ export class SourceTypeReader implements TypeReader {
     this.#depth++;
     try {
       const isEndless = this.#steps > MAXIMUM_STEPS || this.#depth > MAXIMUM_DEPTH;
-      return isEndless ? this.fail(node, scope, "it grows without end") : read();
+      return isEndless ? this.fail(node, scope, "it grows endlessly") : read();
     } finally {
       this.#depth--;
     }
@@ -75,7 +75,7 @@ export class SourceTypeReader implements TypeReader {
     }, type);
   }
 
-  fail(node: Node, scope: Scope, reason = "Waymark reads no such type"): never {
+  fail(node: Node, scope: Scope, reason = "Waymark does not support this type"): never {
     const { source } = scope.module;
     const text = source.slice(node).replace(/\s+/g, " ");
     const shown = text.length > 60 ? `${text.slice(0, 57)}...` : text;

@@ -38,7 +38,7 @@ export function readNode(reader: TypeReader, node: TSType, scope: Scope): TypeNo
     case "TSLiteralType": {
       const value = primitiveValue(node.literal);
       return value === undefined || value === null
-        ? reader.fail(node, scope, "it is no literal")
+        ? reader.fail(node, scope, "it is not a literal")
         : literal(value);
     }
     case "TSTemplateLiteralType":
@@ -71,7 +71,7 @@ export function readNode(reader: TypeReader, node: TSType, scope: Scope): TypeNo
       if (node.exprName.type === "TSImportType") return reader.fail(node, scope);
       return (
         constantType(reader, namePath(node.exprName), scope) ??
-        reader.fail(node, scope, "its value is not written out")
+        reader.fail(node, scope, "its value is not a literal")
       );
     case "TSImportType":
     case "TSTypeReference":

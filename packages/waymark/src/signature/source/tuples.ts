@@ -17,10 +17,10 @@ export function templateType(
   for (const [index, part] of node.types.entries()) {
     const names = literalNames(reader.read(part, scope));
     if (!names)
-      return reader.fail(node, scope, "its parts are not literals (a JSDoc `@pattern` on string may do)");
+      return reader.fail(node, scope, "its parts are not literals (use a JSDoc `@pattern` on string)");
     const tail = node.quasis[index + 1]!.value.cooked ?? "";
     texts = texts.flatMap((text) => names.map((name) => text + name + tail));
-    if (texts.length > MAXIMUM_TEXTS) return reader.fail(node, scope, "it stands for too many texts");
+    if (texts.length > MAXIMUM_TEXTS) return reader.fail(node, scope, "it has too many texts");
   }
   return unionOf(texts.map((text) => literal(text)));
 }

@@ -32,7 +32,7 @@ function faultOf(member: ClassElement, name: string): string | undefined {
   if (member.type === "MethodDefinition") {
     if (member.kind === "get" || member.kind === "set") return `${name} is an accessor. ${aMethod(name)}`;
     if (member.value.body === null) {
-      return `${name} is overloaded, and a request does not say which one it means. Write one signature; its types may be unions`;
+      return `${name} is overloaded, and a request cannot select an overload. Write one signature; its types may be unions`;
     }
     return undefined;
   }

@@ -62,7 +62,7 @@ function request(method: string, target: string, more: Partial<CaseRequest> = {}
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));
 
-test("the target comes from raw_path, path and root_path, whichever way a server fills them", async () => {
+test("the target is derived from raw_path, path and root_path in every variant of servers", async () => {
   const rows: [Record<string, unknown>, string[]][] = [
     [{ path: "/a/b", raw_path: bytes("/a%2Fb") }, ["a/b"]],
     [{ path: "/a/b", raw_path: null }, ["a", "b"]],
@@ -88,7 +88,7 @@ test("the target comes from raw_path, path and root_path, whichever way a server
   }
 });
 
-test("only what is required need be in the scope", async () => {
+test("the scope's optional members may be absent", async () => {
   const scope = {
     type: "http",
     asgi: ASGI,
@@ -106,7 +106,7 @@ test("only what is required need be in the scope", async () => {
   assert.equal(events.length, 2);
 });
 
-test("header bytes are Latin-1 both ways, cookies of HTTP/2 are joined, connection headers stay out", async () => {
+test("header bytes are Latin-1 in both directions, HTTP/2 cookies are joined, hop-by-hop headers are dropped", async () => {
   const headers = [
     [bytes("host"), bytes("x")],
     [bytes("x-agent"), bytes("\xe9")],
@@ -192,7 +192,7 @@ test("a client that leaves aborts the handler; nothing is sent after it", async 
   assert.equal(outcome.thrown, undefined);
 });
 
-test("a server that refuses to send ends the source", async () => {
+test("an error of send() ends the source", async () => {
   seen = [];
   let pieces = 0;
   const outcome = await serveAsgi(application().asgi, request("PATCH", "/"), {
@@ -204,7 +204,7 @@ test("a server that refuses to send ends the source", async () => {
   assert.equal(outcome.thrown, undefined, "a client that leaves is no fault of the application");
 });
 
-test("a source that fails half way is reported, and the answer is not completed", async () => {
+test("an error in the middle of the source is reported, and the answer stays incomplete", async () => {
   reported.length = 0;
   const outcome = await serveAsgi(application().asgi, request("DELETE", "/"));
   assert.equal(outcome.complete, false);
@@ -234,7 +234,7 @@ test("lifespan: startup and shutdown run onStart and onStop, once", async () => 
   assert.deepEqual(calls, ["start", "stop"]);
 });
 
-test("lifespan: failures of either are told, and end it", async () => {
+test("lifespan: a failed startup or shutdown is reported and ends it", async () => {
   const fails = (name: string) => ({
     [name]: () => {
       throw new Error(`${name} fails`);
@@ -252,7 +252,7 @@ test("lifespan: failures of either are told, and end it", async () => {
   assert.ok(event?.type === "lifespan.startup.failed" && /nowhere/.test(event.message));
 });
 
-test("a websocket is refused; what is unknown is thrown", async () => {
+test("a websocket is rejected, and an unknown scope type is an error", async () => {
   const sent: AsgiSent[] = [];
   const send = async (event: AsgiSent) => void sent.push(event);
   await application().asgi(

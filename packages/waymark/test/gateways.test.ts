@@ -46,7 +46,7 @@ test("the launcher serves the first minute through each callable", async () => {
   }
 });
 
-test("the launcher says where the Python package is; its other half is not for people", async () => {
+test("the launcher prints the folder of the Python package, and rejects a direct start of the bridge", async () => {
   const project = new Project({});
   const { status, stdout } = await project.run(["python-path"]);
   assert.equal(status, 0);

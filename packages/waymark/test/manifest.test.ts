@@ -84,7 +84,7 @@ test("compiled by tsc", async () => {
   await runAll(fetchDriver((await applicationOf(join(project.folder, "out", "app.js"))).fetch));
 });
 
-test("bundled and minified by esbuild, with the framework inside and no parser", async () => {
+test("bundled and minified by esbuild, with the framework and without the parser", async () => {
   const outfile = join(project.folder, "bundle", "app.mjs");
   await build({
     entryPoints: [join(project.folder, "app.ts")],
@@ -100,7 +100,7 @@ test("bundled and minified by esbuild, with the framework inside and no parser",
   await runAll(fetchDriver((await applicationOf(outfile)).fetch));
 });
 
-test("a manifest starts from the command line, and a stale one ends the start", async () => {
+test("the command line starts a manifest, and a stale one prevents the start", async () => {
   const own = new Project({ "controllers.ts": CONTROLLERS });
   assert.equal((await own.run(["build", "--out=manifest.ts"])).status, 0);
   const serving = await own.start(["--manifest=manifest.ts", "--host=127.0.0.1:0"]);

@@ -128,7 +128,7 @@ for (const page of pages) {
   });
 }
 
-test("links between the pages lead somewhere", () => {
+test("links between the pages have targets", () => {
   for (const page of pages) {
     const text = readFileSync(join(MANUAL, page), "utf8");
     for (const [, target] of text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)) {

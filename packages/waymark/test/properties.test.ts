@@ -155,7 +155,7 @@ function prototypes(): string {
 /** These rows of the fixture fail intentionally. */
 const MEANT = /^\/(\/)*(answers|http-status|http_status)/;
 
-test("no request through fetch gives a 5xx but 501, or leaves a trace", async () => {
+test("no request through fetch has a 5xx other than 501, or leaves a trace", async () => {
   const before = prototypes();
   const reference = tableApplication();
   await fc.assert(
@@ -171,7 +171,7 @@ test("no request through fetch gives a 5xx but 501, or leaves a trace", async ()
   );
 });
 
-test("the answer to one request does not depend on those before it", async () => {
+test("an answer does not depend on earlier requests", async () => {
   await fc.assert(
     fc.asyncProperty(request, fc.array(request, { maxLength: 4 }), async (each, others) => {
       const first = comparable(await viaFetch(each));
@@ -182,7 +182,7 @@ test("the answer to one request does not depend on those before it", async () =>
   );
 });
 
-test("a real socket answers as fetch does, whatever comes", async () => {
+test("any request has the same answer through a socket as through fetch", async () => {
   const running = await startServer(application, { host: "127.0.0.1", port: 0 });
   const viaSocket = socketDriver(running.port);
   try {

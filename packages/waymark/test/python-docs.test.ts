@@ -52,7 +52,7 @@ for (const line of servers) {
   });
 }
 
-test("as a wheel, built as printed, beside an npm package that is found upward", async () => {
+test("as a wheel, built as printed, with the npm package in a folder above", async () => {
   const run = promisify(execFile);
   const build = shell.find((line) => line.startsWith("pip wheel"))!;
   const wheels = join(folder, "wheels");

@@ -38,7 +38,7 @@ for (const [name, command] of [
     await gone([pid!], AFTERLIFE);
   });
 
-  test(`${name}: Node dies: 502 for what was in flight, and the next is served`, async () => {
+  test(`${name}: Node dies: 502 for requests in progress, and the next one is served`, async () => {
     const server = await start(command);
     const [pid] = nodesOf(server, 1);
     const begun = await sent(server, "GET /endless?file=/dev/null HTTP/1.1\nhost: x\n\n");
@@ -64,7 +64,7 @@ for (const [name, command] of [
     await gone(nodes, AFTERLIFE);
   });
 
-  test(`${name}: killed, it leaves no Node behind, not even one that spins`, async () => {
+  test(`${name}: killed, it leaves no Node, not even with a handler in an endless loop`, async () => {
     const server = await start(command);
     const nodes = nodesOf(server, 1);
     const spinning = fetch(`${server.url}/spin`).catch(() => undefined);
@@ -78,7 +78,7 @@ for (const [name, command] of [
     await server.ended;
   });
 
-  test(`${name}: a closed terminal leaves nothing behind`, async () => {
+  test(`${name}: a closed terminal leaves no process`, async () => {
     const server = new PythonServer(["/usr/bin/python3", TERMINAL, ...command], ROBUST, {
       FRAMEWORK_PREFIX: "controllers",
     });
@@ -111,7 +111,7 @@ function pythonsUnder(server: PythonServer): number[] {
   return server.processes().filter((pid) => !nodesUnder(server.child.pid!).includes(pid));
 }
 
-test("gunicorn replaces a worker whose handler spins, and its Node with it", async () => {
+test("gunicorn replaces a worker with a handler in an endless loop, and its Node", async () => {
   const server = await start([...GUNICORN, "--timeout=2"]);
   const [pid] = nodesOf(server, 1);
   const spinning = fetch(`${server.url}/spin`).catch(() => undefined);
@@ -125,7 +125,7 @@ test("gunicorn replaces a worker whose handler spins, and its Node with it", asy
   await gone(nodes, AFTERLIFE);
 });
 
-test("gunicorn --preload: every worker has a Node of its own", async () => {
+test("gunicorn --preload: every worker has its own Node", async () => {
   const server = await start([...GUNICORN, "--preload", "--workers=2"]);
   const pids = new Set<unknown>();
   while (pids.size < 2) {
@@ -139,7 +139,7 @@ test("gunicorn --preload: every worker has a Node of its own", async () => {
   await gone(nodes, AFTERLIFE);
 });
 
-test("a reload leaves the old Node only as long as its answers take", async () => {
+test("after a reload, the old Node lives only until its answers are complete", async () => {
   const gunicorn = await start(GUNICORN);
   const [old] = nodesOf(gunicorn, 1);
   const begun = join(folder, "reload-begun");
@@ -169,7 +169,7 @@ test("a reload leaves the old Node only as long as its answers take", async () =
   await gone(nodes, AFTERLIFE);
 });
 
-test("answers under way are given when the server is told to stop", async () => {
+test("answers in progress are completed when the server stops", async () => {
   for (const [command, signal] of [
     [UVICORN, "SIGTERM"],
     [UVICORN, "SIGINT"],
@@ -197,7 +197,7 @@ test("onStart runs before the first request, onStop after the last", async () =>
   }
 });
 
-test("what is wrong at the start is one line, and exit status 3", async () => {
+test("an error at the start is one line, and exit status 3", async () => {
   const rows = [
     [{ FRAMEWORK_PREFIX: "nowhere" }, /^waymark: .*nowhere.*$/],
     [{ WAYMARK_NODE: "/nowhere/node" }, /^waymark: WAYMARK_NODE=\/nowhere\/node is not a program/],
@@ -218,7 +218,7 @@ test("what is wrong at the start is one line, and exit status 3", async () => {
   }
 });
 
-test("the main thread looks before it sleeps, less and less where that is in vain; others only sleep", async () => {
+test("the main thread polls before it sleeps, less often if that is in vain; other threads only sleep", async () => {
   const script = `
 import socket, threading
 from waymark import _wsgi_connection as module
@@ -262,7 +262,7 @@ thread.join()
   ]);
 });
 
-test("under a loop that is not asyncio's the lifespan fails with the reason", async () => {
+test("under an event loop other than asyncio's, the lifespan fails with the reason", async () => {
   // Like trio's servers: runs a coroutine without asyncio.
   const script = `
 import waymark.asgi
@@ -280,7 +280,7 @@ except StopIteration:
   assert.match(log, /^\[\{'type': 'lifespan.startup.failed', 'message': .waymark\.asgi runs on asyncio: /m);
 });
 
-test("a start that fails again and again answers 503 meanwhile, and recovers", async () => {
+test("a start that fails repeatedly answers 503 until it recovers", async () => {
   const own = temporaryFolder("python-broken");
   const controllers = join(own, "app.ts");
   const good = `import { Application } from ${JSON.stringify(import.meta.resolve("@tollway/waymark"))};
@@ -302,7 +302,7 @@ export const application = new Application({ controllers: { Default } });\n`;
   await server.stop();
 });
 
-test("a client's own NUL or a request that is none reaches no handler", async () => {
+test("a header with a NUL, or an invalid request, reaches no handler", async () => {
   const server = await start("uvicorn");
   const socket = await sent(server, "GET / HTTP/1.1\nhost: x\nx-nul: a\0b\n\n");
   assert.match(await readAll(socket), /^HTTP\/1\.1 400 /);

@@ -45,7 +45,7 @@ for (const [name, listener] of [
   ["asgi", asgiListener],
   ["wsgi", wsgiListener],
 ] as const) {
-  test(`${name}: a stop ends the event streams, which are whole, and does not wait for its time-out`, async () => {
+  test(`${name}: a stop ends the event streams cleanly and does not wait for its timeout`, async () => {
     const application = new Application({ controllers: { Default, Streams } });
     const options = { host: "127.0.0.1", port: 0, drainTimeout: DRAIN, listener };
     const running = await startServer(application, options);
@@ -113,7 +113,7 @@ test("a request after stop() gets 503 and starts nothing; ready() starts again",
   assert.deepEqual(calls.slice(-3), ["stop", "start", "stop"]);
 });
 
-test("an application that was stopped before it started does not start by a request", async () => {
+test("a request does not start an application that was stopped before its start", async () => {
   const application = new Application({
     controllers: { Default },
     onStart() {

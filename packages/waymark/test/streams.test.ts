@@ -138,7 +138,7 @@ for (const [name, listener] of [
         await allClosed();
       });
 
-    test("a client that leaves while the answer is sent", async () => {
+    test("a client that leaves during the answer", async () => {
       for (const path of ["GET /files", "POST /files"]) {
         const [method, target] = path.split(" ") as [string, string];
         const socket = await sent(running.port, method, target);
@@ -148,7 +148,7 @@ for (const [name, listener] of [
       }
     });
 
-    test("a client that leaves with answers in the queue of its connection", async () => {
+    test("a client that leaves with pipelined answers", async () => {
       const socket = await open(running.port);
       socket.write("GET /files HTTP/1.1\r\nhost: x\r\n\r\n".repeat(3));
       await once(socket, "readable");
@@ -159,7 +159,7 @@ for (const [name, listener] of [
 
     // WSGI detects that a client has left only when it sends.
     if (name !== "wsgi")
-      test("a client that leaves before the stream is there", async () => {
+      test("a client that leaves before the stream exists", async () => {
         arrived = Promise.withResolvers();
         const socket = await sent(running.port, "DELETE", "/files");
         await arrived.promise;
@@ -196,7 +196,7 @@ describe("fetch: no stream is left open", () => {
     await allClosed();
   });
 
-  test("a request that is aborted before the stream is there", async () => {
+  test("a request that is aborted before the stream exists", async () => {
     arrived = Promise.withResolvers();
     const abort = new AbortController();
     const request = new Request("http://localhost/files", { method: "DELETE", signal: abort.signal });

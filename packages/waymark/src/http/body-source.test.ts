@@ -92,7 +92,7 @@ test("return() releases an origin once, before its first piece, after a peek, an
   }
 });
 
-test("return() ends a next() that waits", async () => {
+test("return() ends a pending next()", async () => {
   const never = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) };
   for (const value of [never, new PassThrough(), new ReadableStream()]) {
     const source = sourceOf(value)!;
@@ -102,7 +102,7 @@ test("return() ends a next() that waits", async () => {
   }
 });
 
-test("an unhandled fault of the origin does not end the process", async () => {
+test("an error of the origin that nothing handles does not end the process", async () => {
   const unhandled: unknown[] = [];
   const note = (error: unknown) => unhandled.push(error);
   process.on("unhandledRejection", note);
@@ -122,7 +122,7 @@ test("an unhandled fault of the origin does not end the process", async () => {
   assert.deepEqual(unhandled, []);
 });
 
-test("the pieces of a stream are text or bytes; anything else is a fault, and releases it", async () => {
+test("a piece that is neither text nor bytes is an error and releases the stream", async () => {
   const stream = Readable.from([
     new Uint8Array([1]),
     new Uint16Array([2]),
@@ -134,11 +134,11 @@ test("the pieces of a stream are text or bytes; anything else is a fault, and re
   const lengths = [];
   for (let at = 0; at < 4; at++) lengths.push((await source.next()).value?.length);
   assert.deepEqual(lengths, [1, 2, 3, 1]);
-  await assert.rejects(source.next(), /carries text and bytes, but a piece of this one is object/);
+  await assert.rejects(source.next(), /must consist of text and bytes, but a piece of this one is object/);
   assert.equal(stream.destroyed, true);
 });
 
-test("data is no stream", () => {
+test("data is not a stream", () => {
   for (const value of [[], {}, new Map(), new Uint8Array(), { pipe: () => undefined }])
     assert.equal(sourceOf(value), undefined);
 });

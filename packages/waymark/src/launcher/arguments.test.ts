@@ -34,7 +34,7 @@ test("reads the command line", () => {
   assert.equal(readArguments(["--prefix=a"], { WAYMARK_APP: "app.ts" }).app, undefined);
 });
 
-test("refuses a command line that makes no sense, with status 2 and what is wrong", () => {
+test("an invalid command line fails with status 2 and the reason", () => {
   const rows: [string[], RegExp][] = [
     [["--nope"], /nope/],
     [["fly"], /unknown command "fly"/],

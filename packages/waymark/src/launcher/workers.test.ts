@@ -12,7 +12,7 @@ class FakeWorker extends EventEmitter {
   }
 }
 
-test("a stop forgets every worker that waits to be started again", async (t) => {
+test("a stop cancels every pending restart of a worker", async (t) => {
   const added = new Map(
     (["SIGTERM", "SIGINT"] as const).map((signal) => [signal, new Set(process.listeners(signal))] as const),
   );

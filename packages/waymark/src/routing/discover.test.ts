@@ -58,7 +58,7 @@ test("finds the modules of a prefix", () => {
   }
 });
 
-test("refuses what is ambiguous, missing or no prefix, and names it", () => {
+test("rejects ambiguous, missing and invalid prefixes by name", () => {
   const rows: [string, string[], string, RegExp][] = [
     ["c", ["c.ts", "c.js"], "AMBIGUOUS_MODULE", /c\.ts and .*c\.js/],
     ["c", ["c.ts", "c/index.ts"], "AMBIGUOUS_MODULE", /c\.ts and .*index\.ts/],
@@ -102,7 +102,7 @@ test("refuses what is ambiguous, missing or no prefix, and names it", () => {
   }
 });
 
-test("a link that leads back into its own folder ends the start", () => {
+test("a link into its own folder prevents the start", () => {
   const root = tree("c/a.ts");
   symlinkSync(join(root, "c"), join(root, "c", "loop"));
   assert.throws(() => discover("c", root), { code: "AMBIGUOUS_MODULE" });

@@ -20,7 +20,7 @@ test("the edit distance counts a swap of neighbours as one", () => {
   }
 });
 
-test("a limit ends the count, and changes no distance within it", () => {
+test("a limit ends the count and does not change smaller distances", () => {
   const word = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 8 });
   fc.assert(
     fc.property(word, word, fc.integer({ min: 0, max: 4 }), (one, other, limit) => {

@@ -18,11 +18,11 @@ test("a class name becomes its path segment", () => {
   for (const [name, segment] of rows) assert.equal(segmentOfClass(name), segment, name);
 });
 
-test("a module keeps its name, but for the underscore", () => {
+test("a module keeps its name except for underscores", () => {
   assert.equal(segmentOfModule("User_list"), "User-list");
 });
 
-test("a segment is looked up with either hyphen or underscore", () => {
+test("a segment matches with hyphens and with underscores", () => {
   const table = new Map([["foo-bar-baz", 1]]);
   for (const segment of ["foo-bar-baz", "foo_bar_baz", "foo_bar-baz"])
     assert.equal(lookUp(table, segment), 1, segment);

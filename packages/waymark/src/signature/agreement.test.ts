@@ -88,7 +88,7 @@ const body = fc.dictionary(fc.constantFrom("a", "b", "k", "name", "children"), v
   noNullPrototype: true,
 });
 
-suite("the binder accepts what the document says", () => {
+suite("the binder accepts the same values as the document's schema", () => {
   for (const type of TYPES) {
     test(type, () => {
       const signature = signatureOf(`${DECLARATIONS} class Example { POST(it: ${type}) {} }`);

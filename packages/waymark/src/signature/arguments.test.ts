@@ -219,7 +219,7 @@ suite("arguments come from path, query and body", () => {
   }
 });
 
-test("a property called body is a name like any other", () => {
+test("a property called body is an ordinary name", () => {
   const binder = binderOf("POST({ a }: { a?: number })");
   assert.deepEqual(bound(binder, input("", json({ body: 1 }))), [
     "400 body.body is not an argument of this method",
@@ -228,13 +228,13 @@ test("a property called body is a name like any other", () => {
 
 suite("unknown keywords may be ignored", () => {
   const options = { unknownKeywords: "ignore" } as const;
-  test("at the top and within objects, where they vanish", () => {
+  test("at the top level and within objects, which lose them", () => {
     const binder = binderOf("POST(book: { a: number; at: { x: number } })", "", options);
     assert.deepEqual(bound(binder, input("?z=1", json({ a: 1, b: 2, at: { x: 1, y: 2 } }))), [
       { a: 1, at: { x: 1 } },
     ]);
   });
-  test("but not a body that is no object", () => {
+  test("but a body that is not an object is a fault", () => {
     const binder = binderOf("POST({ a }: { a?: number })", "", options);
     assert.deepEqual(bound(binder, input("?z=1", json([1]))), [
       "400 body. must be a JSON object, got a list",
@@ -297,15 +297,15 @@ suite("forms", () => {
     const [{ it: made }] = bind("unknown", ["it", file]) as [{ it: unknown }];
     assert.ok(made instanceof File);
   });
-  test("a file where text belongs is a fault", () => {
+  test("a file instead of text is a fault", () => {
     assert.deepEqual(faultsOf(bind("string", ["it", file])), ["400 body.it must be text, got a file"]);
   });
-  test("text where a file belongs is a fault", () => {
+  test("text instead of a file is a fault", () => {
     assert.deepEqual(faultsOf(bind("File", ["it", "x"])), [
       "400 body.it must be a file (multipart/form-data)",
     ]);
   });
-  test("JSON where a file belongs is a fault", () => {
+  test("JSON instead of a file is a fault", () => {
     const result = binderOf("POST({ it }: { it: Uint8Array })").bind(input("", json({ it: "x" })));
     assert.deepEqual(faultsOf(result), ["400 body.it must be a file (multipart/form-data), got a string"]);
   });
@@ -343,7 +343,7 @@ suite("unions of objects", () => {
       );
     });
   }
-  test("a discriminator that is no text", () => {
+  test("a discriminator that is not text", () => {
     const binder = binderOf("GET(it: { on: true; level: 1 | 2 } | { on: false })");
     assert.deepEqual(bound(binder, input("?on&level=2")), [{ on: true, level: 2 }]);
     assert.deepEqual(bound(binder, input("?on=no")), [{ on: false }]);
@@ -351,14 +351,14 @@ suite("unions of objects", () => {
     assert.deepEqual(bound(binder, input("", json({ on: false }))), [{ on: false }]);
     assert.deepEqual(bound(binder, input("", json({ on: "no" }))), ["400 body.on must be true or false"]);
   });
-  test("without a discriminator the first member that fits", () => {
+  test("without a discriminator, the first fitting member", () => {
     const binder = binderOf("GET(by: { id: number } | { name: string })");
     assert.deepEqual(bound(binder, input("?id=1")), [{ id: 1 }]);
     assert.deepEqual(bound(binder, input("?name=x")), [{ name: "x" }]);
     assert.deepEqual(bound(binder, input("?id=x")), ["400 query.id must be a number"]);
     assert.deepEqual(bound(binder, input("?id=1&name=x")), ["400 query.name does not belong here"]);
   });
-  test("nested without a discriminator, the nearest member's faults", () => {
+  test("nested without a discriminator, the faults of the member that fits best", () => {
     const binder = binderOf("POST({ by }: { by: { id: number } | { name: string; age: number } })");
     assert.deepEqual(bound(binder, input("", json({ by: { name: "x", age: 1 } }))), [
       { by: { name: "x", age: 1 } },
@@ -369,7 +369,7 @@ suite("unions of objects", () => {
   });
 });
 
-suite("what an application asks before it binds", () => {
+suite("the questions of an application before it binds", () => {
   const rows: readonly (readonly [method: string, minimum: number, maximum: number, readsBody: boolean])[] = [
     ["GET()", 0, 0, false],
     ["GET(id: number)", 1, 1, true],
@@ -394,7 +394,7 @@ suite("what an application asks before it binds", () => {
     );
     assert.equal(binderOf("GET()").parameterName(0), undefined);
   });
-  test("the first parameter that nothing can fill", () => {
+  test("the first parameter without a possible argument", () => {
     const binder = binderOf("GET(id: number, name: string, note?: string)");
     assert.equal(binder.missing(2, "", false), undefined);
     assert.equal(binder.missing(1, "", false), "name");
@@ -408,12 +408,12 @@ suite("what an application asks before it binds", () => {
 
 suite("bounds", () => {
   const many = (count: number) => Array.from({ length: count }, (_, index) => `n${index}=`).join("&");
-  test("a thousand names, no more", () => {
+  test("at most a thousand names", () => {
     const binder = binderOf("GET({ ...keywords })");
     assert.equal(Object.keys((bound(binder, input(`?${many(1000)}`)) as object[])[0]!).length, 1000);
     assert.deepEqual(bound(binder, input(`?${many(1001)}`)), ["400 query. more than 1000 names"]);
   });
-  test("counted over query and body", () => {
+  test("counted in query and body together", () => {
     const binder = binderOf("POST({ ...keywords })");
     const fields = Array.from({ length: 501 }, (_, index) => [`b${index}`, ""] as const);
     assert.deepEqual(bound(binder, input(`?${many(500)}`, form(...fields))), [
@@ -423,7 +423,7 @@ suite("bounds", () => {
       "400 body. more than 1000 names",
     ]);
   });
-  test("one request leaves nothing for the next", () => {
+  test("one request leaves no data for the next", () => {
     const binder = binderOf("POST({ a, b, ...rest })");
     bound(binder, input("?a=1&b=2&c=3"));
     assert.deepEqual(bound(binder, input("")), ["400 body.a is required", "400 body.b is required"]);

@@ -37,7 +37,7 @@ const CASES: readonly (readonly [text: string, place: string, message: RegExp])[
   ["const x = ;", "1:11", /[Uu]nexpected/],
 ];
 
-suite("what Node cannot run is named with its line and remedy", () => {
+suite("syntax that Node cannot run is reported with its line and remedy", () => {
   for (const [text, place, message] of CASES) {
     test(JSON.stringify(text), () => {
       const [first, ...others] = explain(text);
@@ -56,7 +56,7 @@ suite("what Node cannot run is named with its line and remedy", () => {
   });
 });
 
-suite("what Node can run is left alone", () => {
+suite("syntax that Node can run is not reported", () => {
   const fine = [
     "declare enum Level { Low }",
     "declare namespace N { const x: number; }",

@@ -93,8 +93,8 @@ function read(text: string): MethodSignature | undefined {
   }
 }
 
-suite("any type is read or refused with its place", () => {
-  test("and what is read binds and is documented", () => {
+suite("any type is read or rejected with its place", () => {
+  test("and a readable type is bound and documented", () => {
     let readable = 0;
     fc.assert(
       fc.property(type, type, fc.jsonValue({ maxDepth: 3 }), (one, other, value) => {
@@ -125,7 +125,7 @@ suite("any type is read or refused with its place", () => {
     assert.ok(readable > 10, `only ${readable} were readable`);
   });
 
-  test("and so is any text at all", () => {
+  test("and so is arbitrary text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme-ascii", maxLength: 20 }), (text) => {
         try {

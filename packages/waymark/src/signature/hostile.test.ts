@@ -148,7 +148,7 @@ function withoutTimes(value: unknown): unknown {
   return Object.entries(value).map(([key, own]) => [key, withoutTimes(own)]);
 }
 
-suite("whatever comes, arguments or faults come out", () => {
+suite("any request results in arguments or faults", () => {
   for (const [method, binder] of BINDERS) {
     test(method, () => {
       fc.assert(
@@ -201,7 +201,7 @@ suite("depth is bounded", () => {
     });
     assert.ok(result instanceof BindFaults);
   });
-  test("lists of lists of texts come to an end", () => {
+  test("lists of lists of texts end", () => {
     const lists = binderOf("GET({ it }: { it: List })", "type List = number | List[];");
     for (const query of ["it=x", "it=x&it=y", "it=[[x]]", "it=[[1]]"]) {
       assert.ok(lists.bind({ segments: [], query }) instanceof BindFaults === (query !== "it=[[1]]"), query);
@@ -318,8 +318,8 @@ suite("a text of many megabytes has a result and throws nothing", () => {
   }
 });
 
-suite("what was bound is what the type says", () => {
-  test("numbers are finite and exact, whatever the text", () => {
+suite("bound values have their types", () => {
+  test("numbers from any text are finite and exact", () => {
     const binder = binderOf("GET(it: number)");
     fc.assert(
       fc.property(fc.oneof(text, fc.double().map(String), fc.bigInt().map(String)), (segment) => {
@@ -332,7 +332,7 @@ suite("what was bound is what the type says", () => {
       RUNS,
     );
   });
-  test("every finite number that JSON writes is read as it was", () => {
+  test("every finite number survives JSON", () => {
     const binder = binderOf("GET(it: number)");
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
@@ -345,7 +345,7 @@ suite("what was bound is what the type says", () => {
       RUNS,
     );
   });
-  test("every date that has an ISO text is read as it was", () => {
+  test("every date survives its ISO text", () => {
     const binder = binderOf("GET(it: Date)");
     const date = fc.date({
       noInvalidDate: true,
@@ -359,7 +359,7 @@ suite("what was bound is what the type says", () => {
       RUNS,
     );
   });
-  test("bigints and texts come through unchanged", () => {
+  test("bigints and texts stay unchanged", () => {
     const binder = binderOf("GET(it: bigint, text: string)");
     fc.assert(
       fc.property(fc.bigInt(), fc.string({ unit: "binary" }), (number, own) => {
@@ -370,8 +370,8 @@ suite("what was bound is what the type says", () => {
   });
 });
 
-suite("queries are read as the URL standard reads them", () => {
-  test("as URLSearchParams does, but for malformed escapes", () => {
+suite("queries are parsed by the URL standard", () => {
+  test("like URLSearchParams, except for malformed escapes", () => {
     fc.assert(
       fc.property(query, (it) => {
         const own = parseFields(it, "query");

@@ -75,14 +75,14 @@ const REFUSED = [
   "9".repeat(400),
 ];
 
-suite("a number is an IEEE 754 double; an integer written out must be exact", () => {
+suite("a number is an IEEE 754 double; an integer in full notation must be exact", () => {
   for (const text of [...TAKEN, ...TAKEN_TOO]) {
-    test(`${text} is taken`, () => {
+    test(`${text} is accepted`, () => {
       assert.deepEqual(everywhere(text), new Array(7).fill(Number(text)));
     });
   }
   for (const text of REFUSED) {
-    test(`${text.slice(0, 30)} is refused`, () => {
+    test(`${text.slice(0, 30)} is rejected`, () => {
       assert.deepEqual(everywhere(text), new Array(7).fill("refused"));
     });
   }

@@ -5,7 +5,7 @@ import vm from "node:vm";
 import { build } from "esbuild";
 import { signatureOf } from "./support.fixture.ts";
 
-test("a binder runs where there is no Node and no code from strings", async () => {
+test("a binder runs without Node and without code from strings", async () => {
   const entry = fileURLToPath(new URL("./bind/binder.ts", import.meta.url));
   // for a browser, where an import of a Node module fails
   const options = {

@@ -26,7 +26,7 @@ function placeOf({ location: { file, line, column } }: MethodSignature): string 
   return `${file.split("/").at(-1)}:${line}:${column}`;
 }
 
-suite("methods are found where V8 says", () => {
+suite("methods are found at V8's positions", () => {
   const rows: readonly (readonly [
     file: string,
     name: string,
@@ -65,7 +65,7 @@ suite("methods are found where V8 says", () => {
     });
   }
 
-  test("many at once, in the order asked for", async () => {
+  test("many at once, in the order of the requests", async () => {
     const { Plain, Derived } = await load("controllers.ts");
     const found = readSignatures([
       { controller: Derived!, verb: "GET" },
@@ -79,11 +79,11 @@ suite("methods are found where V8 says", () => {
     ]);
   });
 
-  test("none at all", () => {
+  test("no request at all", () => {
     assert.deepEqual(readSignatures([]), []);
   });
 
-  test("nothing is left behind", async () => {
+  test("no inspector session stays open", async () => {
     const before = Reflect.ownKeys(globalThis).length;
     read((await load("controllers.ts")).Plain!, "GET");
     assert.equal(Reflect.ownKeys(globalThis).length, before);
@@ -95,7 +95,7 @@ suite("methods are found where V8 says", () => {
   });
 });
 
-suite("which file a method stands in is asked the quick way", () => {
+suite("the file of a method is found by the fast way", () => {
   /** Records the inspector's calls from now on. The call named `lost` returns nothing. */
   const asked = (context: TestContext, lost = ""): string[] => {
     const methods: string[] = [];
@@ -127,26 +127,26 @@ suite("which file a method stands in is asked the quick way", () => {
     ];
   };
 
-  test("without a list of all scripts", async (context) => {
+  test("without the list of all scripts", async (context) => {
     const all = await requests();
     const methods = asked(context);
     assert.equal(readSignatures(all).length, all.length);
     assert.ok(methods.includes("Profiler.getBestEffortCoverage"));
     assert.ok(!methods.includes("Debugger.enable"));
   });
-  test("and of that list where V8 does not know that a script ran", async (context) => {
+  test("and with that list if V8 does not know that a script ran", async (context) => {
     const all = await requests();
     const expected = readSignatures(all);
     const methods = asked(context, "Profiler.getBestEffortCoverage");
     assert.deepEqual(readSignatures(all), expected);
     assert.ok(methods.includes("Debugger.enable"));
   });
-  test("misplaced verbs are found, also of a class without methods", async () => {
+  test("misplaced verbs are found, also in a class without methods", async () => {
     const { Field, Child } = await load("misplaced.ts");
     assert.throws(() => readSignatures([], { controllers: [Field!] }), { code: "MISPLACED_VERB" });
     assert.throws(() => readSignatures([], { controllers: [Child!] }), { code: "MISPLACED_VERB" });
   });
-  test("two files of one text but for their types are told apart", async (context) => {
+  test("two files that differ only in their types are distinguished", async (context) => {
     const folder = await realpath(await mkdtemp(join(tmpdir(), "waymark-reader-")));
     context.after(() => rm(folder, { recursive: true }));
     const signatures: string[] = [];
@@ -160,7 +160,7 @@ suite("which file a method stands in is asked the quick way", () => {
   });
 });
 
-suite("what has no source says so", () => {
+suite("a method without a source is an error", () => {
   const rows: readonly (readonly [verb: string, message: RegExp])[] = [
     ["BOUND", /Wrapped\.BOUND has no source file: it is a bound or native function.*waymark build/],
     ["TEXT", /Wrapped\.TEXT has no source file: it was loaded from text/],
@@ -173,7 +173,7 @@ suite("what has no source says so", () => {
     });
   }
 
-  test("a file that is not what runs", async (context) => {
+  test("a file that differs from the running code", async (context) => {
     const folder = await mkdtemp(join(tmpdir(), "waymark-reader-"));
     context.after(() => rm(folder, { recursive: true }));
     const file = join(folder, "changed.mjs");
@@ -186,7 +186,7 @@ suite("what has no source says so", () => {
     });
   });
 
-  test("an inspector that may not be used", async (context) => {
+  test("an inspector without permission", async (context) => {
     const { Plain } = await load("plain.js");
     context.mock.method(Session.prototype, "connect", () => {
       throw new Error("Use --allow-inspector to manage permissions.");
@@ -199,7 +199,7 @@ suite("what has no source says so", () => {
   });
 });
 
-suite("compiled JavaScript without a manifest ends the start", () => {
+suite("compiled JavaScript without a manifest prevents the start", () => {
   const load2 = async (context: TestContext, files: Readonly<Record<string, string>>) => {
     const folder = await realpath(await mkdtemp(join(tmpdir(), "waymark-compiled-")));
     context.after(() => rm(folder, { recursive: true }));
@@ -261,14 +261,14 @@ suite("compiled JavaScript without a manifest ends the start", () => {
       );
     });
   }
-  test("JavaScript as someone wrote it is read", async (context) => {
+  test("handwritten JavaScript is read", async (context) => {
     const text = `const note = "//# sourceMappingURL=a.map";\n${CLASS}// see sourceMappingURL= in the manual\n`;
     const { A } = await load2(context, { "a.mjs": text, "b.d.mts": "" });
     assert.equal(shortly(read(A!, "GET")), "positional id: untyped");
   });
 });
 
-test("a warning comes once, whichever methods share its type", async (context) => {
+test("a warning appears once, even if several methods share its type", async (context) => {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "waymark-warned-")));
   context.after(() => rm(folder, { recursive: true }));
   const file = join(folder, "warned.mts");
@@ -284,7 +284,7 @@ test("a warning comes once, whichever methods share its type", async (context) =
   assert.match(warnings[0]!, /warned\.mts:1:5: @pattern \^\(a\+\)\+\$ may backtrack without bound/);
 });
 
-suite("verbs that are no methods end the start with their line", () => {
+suite("verbs that are not methods prevent the start with their line", () => {
   const rows: readonly (readonly [name: string, message: RegExp])[] = [
     ["Field", /misplaced\.ts:2:3: GET is a field\. A verb must be a method: `GET\(\) \{ \.\.\. \}`/],
     ["Getter", /misplaced\.ts:7:3: GET is an accessor/],
@@ -297,11 +297,11 @@ suite("verbs that are no methods end the start with their line", () => {
       assert.throws(() => readSignatures([], { controllers }), { code: "MISPLACED_VERB", message });
     });
   }
-  test("of the class that a request names, too", async () => {
+  test("also in the class of a request", async () => {
     const { Child } = await load("misplaced.ts");
     assert.throws(() => read(Child!, "POST"), { code: "MISPLACED_VERB" });
   });
-  test("constants, declared fields and other names are none", async () => {
+  test("constants, declared fields and other names are not verbs", async () => {
     const { Fine } = await load("misplaced.ts");
     assert.equal(shortly(read(Fine!, "POST")), "");
   });
@@ -317,7 +317,7 @@ suite("workspace links and packages", () => {
     const { A } = (await import(pathToFileURL(file).href)) as Record<string, ControllerClass>;
     return read(A!, "POST");
   };
-  test("types are followed through them", async (context) => {
+  test("types are resolved through them", async (context) => {
     const folder = await realpath(await mkdtemp(join(tmpdir(), "waymark-reader-")));
     context.after(() => rm(folder, { recursive: true }));
     const write = async (path: string, text: string) => {

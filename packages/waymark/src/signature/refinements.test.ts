@@ -104,8 +104,8 @@ suite("refinements before a parameter", () => {
   }
 });
 
-suite("where refinements may stand", () => {
-  test("behind @param, with a description, several on a line", () => {
+suite("places of refinements", () => {
+  test("after @param, with a description, several on a line", () => {
     const text = `
       class Example {
         /**
@@ -158,14 +158,14 @@ suite("where refinements may stand", () => {
       "400 body.stars must be at most 5",
     ]);
   });
-  test("on an alias, and more where it is used", () => {
+  test("on an alias, and further ones at its use", () => {
     const declarations =
       "/** @minimum 1 */\nexport type Id = number;\n/** A text. @minLength 1 */ type Text = string;";
     const binder = binderOf("GET(/** @maximum 5 */ id: Id, text: Text)", declarations);
     assert.deepEqual(bound(binder, input("0/a")), ["400 path.id must be at least 1"]);
     assert.deepEqual(bound(binder, input("6/a")), ["400 path.id must be at most 5"]);
   });
-  test("behind @param of a named object, by its path", () => {
+  test("after @param of a named object, by its path", () => {
     const doc = "/** @param id The number. @minimum 1\n * @param book.id Another. @minimum 5 */";
     const binder = binderOf(`${doc} PUT(id: number, book: { id: number })`);
     assert.deepEqual(bound(binder, input("1?id=4")), ["400 query.id must be at least 5"]);
@@ -176,7 +176,7 @@ suite("where refinements may stand", () => {
     assert.deepEqual(bound(binder, input("5/1")), [5, 1]);
     assert.deepEqual(bound(binderOf("GET(/* @minimum 5 */ a: number)"), input("1")), [1]);
   });
-  test("@param with a type, brackets and a default, as plain JavaScript writes it", () => {
+  test("@param with a type, brackets and a default, as in plain JavaScript", () => {
     const text = "class A { /** @param {string} [name=x] The name @minLength 2 */ GET(name = 'ab') {} }";
     const [name] = signatureOf(text).parameters;
     assert.deepEqual(
@@ -184,7 +184,7 @@ suite("where refinements may stand", () => {
       ["The name", { kind: "string", refinements: { minLength: 2 } }],
     );
   });
-  test("defaults are kept where JSON can carry them", () => {
+  test("defaults are kept if JSON can represent them", () => {
     const [a, b, c, d] = signatureOf(
       "class A { GET(a = [1, -2], b = { x: 'y' } as { x: string }, c = 5n, d = new Date()) {} }",
     ).parameters;
@@ -195,7 +195,7 @@ suite("where refinements may stand", () => {
   });
 });
 
-suite("a pattern that may backtrack without bound is warned of, with its place", () => {
+suite("a pattern that may backtrack without bound causes a warning with its place", () => {
   const warningsOf = (text: string): string[] => {
     const warnings: string[] = [];
     signatureOf(text, { warn: (message) => warnings.push(message) });
@@ -218,13 +218,13 @@ suite("a pattern that may backtrack without bound is warned of, with its place",
       assert.match(warning, /Write it so that no text matches in two ways/);
     });
   }
-  test("not of a pattern without that, nor of one that only documents", () => {
+  test("but not a safe pattern, nor one that only documents", () => {
     assert.deepEqual(warningsOf("class A { GET(/** @pattern ^a+$ */ it: string) {} }"), []);
     assert.deepEqual(warningsOf("/** @pattern ^(a+)+$ */ type T = string; class A { GET(): T {} }"), []);
   });
 });
 
-suite("a refinement that cannot be ends the start", () => {
+suite("an invalid refinement prevents the start", () => {
   const rows: readonly (readonly [parameter: string, message: RegExp])[] = [
     ["/** @minimum x */ it: number", /virtual\.ts:2:\d+: @minimum needs a number, not "x"/],
     ["/** @minimum */ it: number", /@minimum needs a number/],

@@ -24,7 +24,7 @@ function later(schema: StandardSchema): StandardSchema {
   };
 }
 
-suite("a schema takes the place of a type", () => {
+suite("a schema replaces a type", () => {
   const id = z.coerce.number().int();
   test("of a positional", () => {
     assert.deepEqual(bind("GET(id: number)", { id }, input("12")), [12]);
@@ -69,10 +69,10 @@ suite("a schema takes the place of a type", () => {
       /^400 query\.a must be/,
     );
   });
-  test("of one that repeats: it gets the list", () => {
+  test("of a repeated name: it gets the list", () => {
     assert.deepEqual(bind("GET({ a })", { a: v.array(v.string()) }, input("?a=1&a=2")), [{ a: ["1", "2"] }]);
   });
-  test("of a JSON value: it gets what JSON has", () => {
+  test("of a JSON value: it gets the unconverted value", () => {
     const schemas = { at: z.object({ x: z.number() }) };
     assert.deepEqual(bind("POST({ at })", schemas, input("", json({ at: { x: 1 } }))), [{ at: { x: 1 } }]);
     const faults = bind("POST({ at })", schemas, input("", json({ at: { x: "1" } }))) as string[];
@@ -104,7 +104,7 @@ suite("a schema takes the place of a type", () => {
   });
 });
 
-suite("a schema judges the keyword object whole", () => {
+suite("a schema validates the keyword object as a whole", () => {
   const book = z.object({ title: z.string(), pages: z.coerce.number().int().optional() });
   const declarations = "const Book = z.object({}); ";
   const methods = [
@@ -126,7 +126,7 @@ suite("a schema judges the keyword object whole", () => {
       ]);
     });
   }
-  test("with a type inferred from the schema, of the real library", () => {
+  test("with a type that is inferred from a schema of the real library", () => {
     const imports =
       'import { z } from "zod"; import * as v from "valibot"; const Book = z.object({ title: z.string() });';
     for (const type of ["z.infer<typeof Book>", "z.output<typeof Book>", "v.InferOutput<typeof Book>"]) {
@@ -134,7 +134,7 @@ suite("a schema judges the keyword object whole", () => {
       assert.throws(() => binderOf(`POST(book: ${type})`, imports), { code: "UNREADABLE_TYPE" });
     }
   });
-  test("beside a positional that the body repeats", () => {
+  test("with a positional that the body repeats", () => {
     const schemas = { book: v.object({ id: v.number(), title: v.string() }) };
     assert.deepEqual(
       bind(
@@ -145,7 +145,7 @@ suite("a schema judges the keyword object whole", () => {
       [1, { id: 2, title: "x" }],
     );
   });
-  test("an optional one that did not come", () => {
+  test("an absent optional one", () => {
     assert.deepEqual(bind("POST(book?: { title: string })", { book }), [undefined]);
   });
   test("a schema of text leaves an untyped parameter positional", () => {
@@ -162,7 +162,7 @@ suite("a schema judges the keyword object whole", () => {
 });
 
 suite("a schema may be asynchronous", () => {
-  test("the arguments come later", async () => {
+  test("the arguments are a promise", async () => {
     const binder = binderOf("GET(id: number, { page }: { page?: number })", "", {
       schemas: { id: later(z.coerce.number()), page: later(z.coerce.number().min(1)) },
     });
@@ -180,7 +180,7 @@ suite("a schema may be asynchronous", () => {
       "400 query.page Too small: expected number to be >=1",
     ]);
   });
-  test("one request's answer does not reach the next", async () => {
+  test("one request's result does not reach the next", async () => {
     const binder = binderOf("POST(book)", "", { schemas: { book: later(z.object({ a: z.string() })) } });
     const [first, second] = await Promise.all([
       binder.bind(input("?a=1")),
@@ -196,7 +196,7 @@ suite("a schema may be asynchronous", () => {
     const binder = binderOf("GET(id: string)", "", { schemas: { id: failing } });
     await assert.rejects(Promise.resolve(binder.bind(input("x"))), /down/);
   });
-  test("and leaves nothing behind when it throws at once", () => {
+  test("and leaves no data when it throws synchronously", () => {
     let broken = true;
     const schema: StandardSchema = {
       "~standard": {
@@ -215,7 +215,7 @@ suite("a schema may be asynchronous", () => {
   });
 });
 
-suite("a schema of no argument ends the start", () => {
+suite("a schema without an argument prevents the start", () => {
   const rows: readonly (readonly [method: string, message: RegExp])[] = [
     [
       "GET(id: number)",
@@ -235,12 +235,12 @@ suite("a schema of no argument ends the start", () => {
 });
 
 suite("a schema covers only its own argument", () => {
-  test("one property that cannot be read, the other types hold", () => {
+  test("with one unreadable property, the other types apply", () => {
     const method = "POST({ a, b }: { a: Map<string, string>; b: number })";
     assert.deepEqual(bind(method, { a: z.string() }, input("?a=x&b=y")), ["400 query.b must be a number"]);
     assert.throws(() => binderOf(method, "", { schemas: { b: z.number() } }), { code: "UNREADABLE_TYPE" });
   });
-  test("a pattern whose type cannot be read at all, all of its names or the pattern as one", () => {
+  test("a pattern with an unreadable type, by all of its names or as a whole", () => {
     const method = "POST({ a, b }: Nowhere)";
     const [a, b] = [z.string(), z.coerce.number()];
     assert.deepEqual(bind(method, { a, b }, input("?a=x&b=1")), [{ a: "x", b: 1 }]);
@@ -250,7 +250,7 @@ suite("a schema covers only its own argument", () => {
       code: "UNREADABLE_TYPE",
     });
   });
-  test("a property that cannot be read, where the object is judged whole", () => {
+  test("an unreadable property of an object that is validated as a whole", () => {
     const book = z.object({ a: z.string(), b: z.coerce.number() });
     const method = "PUT(b: number, book: { a: Map<string, string>; b: number })";
     assert.deepEqual(bind(method, { book }, input("1?a=x&b=2")), [1, { a: "x", b: 2 }]);

@@ -155,7 +155,7 @@ const CASES: readonly (readonly [type: string, text: string, expected: Expected]
   ["{ x: number }", "[1]", MUST("an object, got a list")],
 ];
 
-suite("a path segment becomes what the type says", () => {
+suite("a path segment is converted to the type", () => {
   for (const [type, text, expected] of CASES) {
     test(`${type} <- ${text.length > 40 ? `${text.slice(0, 40)}...` : text}`, () => {
       if (expected === UNREADABLE) {
@@ -243,7 +243,7 @@ const QUERIES: readonly (readonly [type: string, query: string, expected: unknow
   ["constructor?: string", "constructor=x", { constructor: "x" }],
 ];
 
-suite("the query becomes what the keyword object says", () => {
+suite("the query is converted to the keyword object", () => {
   for (const [type, query, expected] of QUERIES) {
     test(`{ ${type} } <- ?${query}`, () => {
       const actual = bound(binderOf(`GET(arguments_: { ${type} })`), input(`?${query}`));

@@ -198,7 +198,7 @@ suite("readable types", () => {
       assert.deepEqual(actual, faults ? faults.map((fault) => `400 body.${fault}`) : [body]);
     });
   }
-  test("a type parameter of the method stands for its constraint", () => {
+  test("a type parameter of the method has the type of its constraint", () => {
     const binder = binderOf("GET<T extends 'a' | 'b', U>(it: T, other: U)");
     assert.deepEqual(bound(binder, input("a/x")), ["a", "x"]);
     assert.deepEqual(bound(binder, input("c/x")), ['400 path.it must be "a" or "b"']);
@@ -208,17 +208,17 @@ suite("readable types", () => {
     assert.equal(signature.parameters[0]!.role, "keywords");
     assert.equal(Object.keys(signature.definitions).length, 1);
   });
-  test("types declared within a function are seen there", () => {
+  test("types declared within a function are visible there", () => {
     const signature = signatureOf(
       "type T = string; const mixin = () => { type T = number; return class { GET(it: T) {} }; };",
     );
     assert.deepEqual(signature.parameters[0]!.type, { kind: "number" });
   });
-  test("a declaration stands over a built-in name", () => {
+  test("a declaration overrides a built-in name", () => {
     const signature = signatureOf("type Date = 'never'; class A { GET(it: Date) {} }");
     assert.deepEqual(signature.parameters[0]!.type, { kind: "literal", value: "never" });
   });
-  test("a type that contains itself is carried by its name", () => {
+  test("a type that contains itself is a reference by name", () => {
     const signature = signatureOf(`${IMPORTS} class A { POST(tree: Tree) {} }`);
     assert.deepEqual(signature.parameters[0]!.type, { kind: "reference", name: "Tree" });
     assert.deepEqual(Object.keys(signature.definitions), ["Tree"]);
@@ -275,7 +275,7 @@ const UNREADABLE: readonly (readonly [declarations: string, type: string, part: 
     ["interface A extends A { x: 1 }", "A", "A", /grows endlessly|not an object type/],
   ];
 
-suite("a type that cannot be read ends the start", () => {
+suite("an unreadable type prevents the start", () => {
   for (const [declarations, type, part, message] of UNREADABLE) {
     test(`${declarations} ${type}`, () => {
       const text = `${declarations}\nclass Example {\n  GET(it: ${type}) {}\n}`;
@@ -321,7 +321,7 @@ suite("a type that cannot be read ends the start", () => {
     "type B<T> = C<T>; type C<T> = B<T>;",
     "type B = { it: C }; type C = D; type D = C;",
   ]) {
-    test(`going round in circles: ${declarations}`, () => {
+    test(`circular: ${declarations}`, () => {
       const type = declarations.startsWith("type B<T>") ? "B<string>" : "B";
       assert.throws(() => signatureOf(`${declarations} class Example { GET(it: ${type}) {} }`), {
         code: "UNREADABLE_TYPE",
@@ -329,7 +329,7 @@ suite("a type that cannot be read ends the start", () => {
       });
     });
   }
-  test("an alias of itself is named, with its line", () => {
+  test("a circular alias is named with its line", () => {
     const text = "type A = B;\ntype B = A;\nclass Example {\n  GET(it: A) {}\n}";
     assert.throws(() => signatureOf(text), {
       message: /virtual\.ts:4:11: cannot read the type `A`: it refers only to itself.*static schema/,
@@ -345,7 +345,7 @@ suite("a type that cannot be read ends the start", () => {
     "type B = [B?];",
     "type B = Record<string, C>; type C = B | string;",
   ]) {
-    test(`a type that contains itself is no such circle: ${declarations}`, () => {
+    test(`a type that contains itself is not circular: ${declarations}`, () => {
       assert.ok(signatureOf(`${declarations} class Example { POST(it: B) {} }`));
     });
   }
@@ -358,20 +358,20 @@ suite("a type that cannot be read ends the start", () => {
         error.location!.line === 3,
     );
   });
-  test("a module that is not there", () => {
+  test("a missing module", () => {
     assert.throws(() => signatureOf('import type { A } from "./gone.ts"; class B { GET(it: A) {} }'), {
       code: "UNREADABLE_TYPE",
       message: /virtual\.ts:1:15: cannot find the source of "\.\/gone\.ts".*static schema/,
     });
   });
-  test("a module of Node itself", () => {
+  test("a module of Node", () => {
     const text = 'import type { IncomingMessage } from "node:http"; class B { GET(it: IncomingMessage) {} }';
     assert.throws(() => signatureOf(text), {
       code: "UNREADABLE_TYPE",
       message: /cannot find the source of "node:http"/,
     });
   });
-  test("raw passes the value on, with a warning", () => {
+  test("raw passes the value on unconverted, with a warning", () => {
     const warnings: string[] = [];
     const options = { unreadableTypes: "raw", warn: (message: string) => warnings.push(message) } as const;
     const binder = binderOf("GET(it: Map<string, string>, { a, b }: { a: Set<1>; b: number })", "", options);
@@ -385,7 +385,7 @@ suite("a type that cannot be read ends the start", () => {
   });
 });
 
-suite("a type parameter of a class ends the start, because nothing gives it its argument yet", () => {
+suite("a type parameter of a class prevents the start, because its argument is unknown", () => {
   const rows: readonly (readonly [text: string, place: string])[] = [
     ["class Crud<T> {\n  PUT(it: T) {}\n}", "2:11"],
     ["class Crud<T> {\n  PUT({ it }: { it: T }) {}\n}", "2:21"],
@@ -415,7 +415,7 @@ suite("a type parameter of a class ends the start, because nothing gives it its 
       );
     });
   }
-  test("a schema stands in for it", () => {
+  test("a schema replaces it", () => {
     const signature = signatureOf("class Crud<T> { PUT(it: T) {} }", { schemaNames: ["it"] });
     assert.deepEqual(signature.parameters[0]!.type, { kind: "unreadable", text: "T" });
   });
@@ -423,13 +423,13 @@ suite("a type parameter of a class ends the start, because nothing gives it its 
     const signature = signatureOf("class Crud<T> { PUT<T extends string>(it: T) {} }");
     assert.deepEqual(signature.parameters[0]!.type, { kind: "string" });
   });
-  test("a return type may name it, because it only documents", () => {
+  test("a return type may name it, because return types are only documented", () => {
     const signature = signatureOf("class Crud<T> { GET(): T {} }");
     assert.deepEqual(signature.returns, { kind: "unreadable", text: "T" });
   });
 });
 
-suite("parameters that cannot be", () => {
+suite("invalid parameters", () => {
   const rows: readonly (readonly [method: string, message: RegExp])[] = [
     ["GET({ a }: { a: 1 }, id: number)", /last parameter/],
     ["GET([a]: [string])", /last parameter/],
@@ -443,7 +443,7 @@ suite("parameters that cannot be", () => {
       assert.throws(() => signatureOf(`class A { ${method} {} }`), { code: "UNREADABLE_PARAMETER", message });
     });
   }
-  test("a default that tells no type", () => {
+  test("a default without a type", () => {
     const text = "const f = () => 1; class A { GET(page = f()) {} }";
     assert.throws(() => signatureOf(text), {
       code: "UNREADABLE_TYPE",

@@ -164,7 +164,7 @@ suite("the number of conversions grows with the size of the body", () => {
   const binders = SHAPES.map(([, declarations, type]) =>
     binderOf(`POST({ it }: { it: ${type} })`, declarations),
   );
-  test("whatever the document", () => {
+  test("for any document", () => {
     fc.assert(
       fc.property(document, fc.nat(binders.length - 1), (it, which) => {
         const counted = new Counted();
@@ -177,7 +177,7 @@ suite("the number of conversions grows with the size of the body", () => {
 });
 
 suite("repeated conversions have the same result", () => {
-  test("a long chain is taken, and its values are made", () => {
+  test("a long chain is accepted and converted", () => {
     const declarations =
       "type Twin = { next?: Twin; at: Date; a: 1 } | { next?: Twin; at: Date; b: 1 } | { next?: Twin; at: Date; c: 1 };";
     const binder = binderOf("POST({ it }: { it: Twin })", declarations);

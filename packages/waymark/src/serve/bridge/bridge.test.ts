@@ -99,7 +99,7 @@ function size(bytes: number) {
   return payload;
 }
 
-test("frames may be cut anywhere, and each exchange has its own answer", async () => {
+test("frames may arrive in any pieces, and each exchange gets its own answer", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.record({ id: fc.nat(9999), size: fc.option(fc.nat(300)) }), {
@@ -138,7 +138,7 @@ test("frames may be cut anywhere, and each exchange has its own answer", async (
   );
 });
 
-test("no more of an answer is made than the window lets out, and leaving ends it", async () => {
+test("an answer is produced no further than its window, and LEFT ends it", async () => {
   sent = 0;
   ended = 0;
   const peer = new Peer();
@@ -159,7 +159,7 @@ test("no more of an answer is made than the window lets out, and leaving ends it
   peer.socket.destroy();
 });
 
-test("a peer that closes ends everything that it had asked for", async () => {
+test("a closed connection ends all its exchanges", async () => {
   ended = 0;
   const peer = new Peer();
   for (let exchange = 1; exchange <= 5; exchange++) peer.socket.write(request(exchange, "PUT", "/"));
@@ -172,7 +172,7 @@ test("a peer that closes ends everything that it had asked for", async () => {
   }
 });
 
-test("what is no frame closes the connection, and harms no other", async (t) => {
+test("an invalid frame closes only its own connection", async (t) => {
   const logged = t.mock.method(console, "error", () => undefined);
   const short = request(1, "GET", "/1");
   short.writeUInt32BE(5_000, 18);

@@ -15,19 +15,19 @@ function incoming(length: number, pieces: readonly string[], complete: boolean) 
   return { request, incoming: new NodeIncoming(request, new ServerResponse(request), false) };
 }
 
-test("a body that is complete is read at once, whatever its pieces", () => {
+test("a complete body is read synchronously, whatever its pieces", () => {
   for (const pieces of [["whole"], ["who", "le"], ["w", "h", "o", "l", "e"]]) {
     assert.equal(String(incoming(5, pieces, true).incoming.read(5)), "whole");
   }
   assert.deepEqual(incoming(0, [], true).incoming.read(5), new Uint8Array());
 });
 
-test("a body that is complete and too large is refused", () => {
+test("a complete body that is too large is rejected", () => {
   assert.throws(() => incoming(0, ["who", "le"], true).incoming.read(4), { status: 413 });
   assert.throws(() => incoming(5, [], false).incoming.read(4), { status: 413 });
 });
 
-test("a body that still comes is waited for", async () => {
+test("a body that is still arriving is awaited", async () => {
   const { request, incoming: own } = incoming(5, ["who"], false);
   const read = own.read(5);
   assert.ok(read instanceof Promise);
@@ -36,7 +36,7 @@ test("a body that still comes is waited for", async () => {
   assert.equal(String(await read), "whole");
 });
 
-test("the client may be gone before or while its body is read", async () => {
+test("the client may leave before or while its body is read", async () => {
   const gone = incoming(5, ["who"], false);
   gone.request.destroy();
   assert.throws(() => gone.incoming.read(5), { status: 400 });

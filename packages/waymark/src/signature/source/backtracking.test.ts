@@ -63,7 +63,7 @@ suite("patterns that may backtrack without bound", () => {
   for (const pattern of UNBOUNDED) test(pattern, () => assert.equal(mayBacktrackWithoutBound(pattern), true));
 });
 
-suite("patterns that do not", () => {
+suite("patterns that may not", () => {
   for (const pattern of BOUNDED) test(pattern, () => assert.equal(mayBacktrackWithoutBound(pattern), false));
 });
 

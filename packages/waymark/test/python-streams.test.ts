@@ -159,7 +159,7 @@ test("the body is requested when a handler reads it", async () => {
   const server = await serverOf("uvicorn");
   const refused = await sent(server, "POST / HTTP/1.1\nhost: x\nexpect: 100-continue\ncontent-length: 4\n\n");
   const [first] = (await once(refused, "data")) as [Buffer];
-  assert.match(first.toString("latin1"), /^HTTP\/1\.1 405 /, "no 100 Continue for a body that nobody wants");
+  assert.match(first.toString("latin1"), /^HTTP\/1\.1 405 /, "no 100 Continue for an unused body");
   refused.destroy();
   const wanted = await sent(
     server,

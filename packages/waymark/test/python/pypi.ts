@@ -29,7 +29,7 @@ const ASGI = "waymark.asgi:application";
 const WSGI = "waymark.wsgi:application";
 
 type Exceptions = Readonly<Record<string, string>>;
-const DECODED = "tells the decoded path only, in which an escape no longer differs from what it stands for";
+const DECODED = "provides only the decoded path, which does not distinguish an escape from its character";
 const LENGTH = "sends a body of no bytes with HEAD where there is no Content-Length";
 
 /** Rows that a server changes or rejects, each with the reason. */

@@ -46,7 +46,7 @@ export const answerCases: readonly Case[] = [
     answers: { "content-type": "text/event-stream" },
   },
   {
-    name: "a wildcard does not ask for events",
+    name: "a wildcard does not request events",
     target: "/answers/lines",
     headers: { accept: "*/*" },
     status: 200,
@@ -104,7 +104,7 @@ export const answerCases: readonly Case[] = [
     answers: { "x-late": null, "content-type": "text/event-stream" },
   },
   {
-    name: "events that come at once wait for their head",
+    name: "the head precedes events that are available at once",
     target: "/answers/early",
     headers: { accept: "text/event-stream" },
     status: 201,

@@ -183,7 +183,7 @@ export const bodyCases: readonly Case[] = [
     { status: 200, json: "{not json" },
   ),
   {
-    name: "a read body is there as well",
+    name: "a body that was read is also available",
     method: "PUT",
     target: "/raw",
     headers: JSON_TYPE,

@@ -30,11 +30,11 @@ const WSGI = "waymark.wsgi:application";
 
 type Exceptions = Readonly<Record<string, string>>;
 const DECODED = "provides only the decoded path, which does not distinguish an escape from its character";
-const LENGTH = "sends a body of no bytes with HEAD where there is no Content-Length";
+const LENGTH = "sends an empty body with HEAD if there is no Content-Length";
 
 /** Rows that a server changes or rejects, each with the reason. */
 const EXCEPTIONS: Readonly<Record<string, Exceptions>> = {
-  uvicorn: { "absolute-form without a path": "httptools finds no path in it" },
+  uvicorn: { "absolute-form without a path": "httptools does not find a path in it" },
   "granian, WSGI": {
     "an encoded slash stays inside its segment": DECODED,
     "a malformed escape in the path": DECODED,

@@ -5,9 +5,8 @@ import { HttpError, problemAnswer } from "../../http/http-error.ts";
 import type { AsgiApplication, AsgiHttpScope, AsgiReceive } from "../asgi/asgi-types.ts";
 import type { RequestHandler } from "../handler.ts";
 import { AnswerAssembly } from "./asgi-assembly.ts";
-import { type NodeAdapterOptions, type NodeListener, sendAnswer } from "./node-adapter.ts";
+import { type NodeAdapterOptions, type NodeListener, refuseVersion, sendAnswer } from "./node-adapter.ts";
 import { NodeBody } from "./node-body.ts";
-import { refuseVersion } from "./node-head.ts";
 import { NodeIncoming } from "./node-incoming.ts";
 
 type AsgiServed = Pick<RequestHandler, "report"> & { readonly asgi: AsgiApplication };

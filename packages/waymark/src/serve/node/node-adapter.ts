@@ -3,7 +3,6 @@ import { type Answer, discard, isStream } from "../../http/answer.ts";
 import { HttpError, problemAnswer } from "../../http/http-error.ts";
 import type { RequestHandler } from "../handler.ts";
 import { sendThenDrain } from "./linger.ts";
-import { refuseVersion } from "./node-head.ts";
 import { NodeIncoming } from "./node-incoming.ts";
 import { sendStream } from "./node-stream.ts";
 import { cutIfStalled } from "./send-timeout.ts";
@@ -86,4 +85,18 @@ export function sendAnswer(
 
 function isAscii(text: string): boolean {
   return /^[\0-\x7f]*$/.test(text);
+}
+
+/** Rejects a request whose version is not HTTP/1. True if it has sent the answer. */
+export function refuseVersion(request: IncomingMessage, response: ServerResponse): boolean {
+  const { httpVersionMajor } = request;
+  if (httpVersionMajor === 1) return false;
+  const error =
+    httpVersionMajor === 0
+      ? new HttpError(400, "the request line has no HTTP version: it must end in HTTP/1.1")
+      : new HttpError(505, `this server speaks HTTP/1.1, not HTTP/${request.httpVersion}`);
+  const { status, headers, body } = problemAnswer(error);
+  response.writeHead(status, [...headers, "connection", "close"]);
+  response.end(body);
+  return true;
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { ServerOptions as TlsOptions } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { HttpError, problemAnswer } from "../../http/http-error.ts";
 import { REASONS } from "../../http/status.ts";
@@ -27,6 +28,12 @@ export interface ServerOptions extends ServerLimits {
   host: string | undefined;
   /** 0: any free port. */
   port: number;
+  /** Length of the queue of connections that wait to be accepted. Default: 511. */
+  backlog?: number;
+  /** Certificates and other TLS options. Default: no TLS. */
+  tls?: TlsOptions;
+  /** Logs errors of a listening server. Default: standard error. */
+  log?: (message: string) => void;
   /** Creates the request listener. Default: the adapter for `node:http`. */
   listener?: (application: ServedApplication, options: NodeAdapterOptions) => NodeListener;
 }
@@ -36,11 +43,13 @@ export interface RunningServer {
   readonly server: Server;
   readonly host: string;
   readonly port: number;
+  /** Closes each connection after its next answer. The server still accepts connections. */
+  drain(): void;
   /** Stops accepting connections, waits for answers in progress, then runs the application's `onStop`. */
   stop(): Promise<void>;
 }
 
-/** Serves an application on `node:http`. Resolves once it listens. */
+/** Serves an application on `node:http`, or on `node:https` with the option `tls`. Resolves once it listens. */
 export async function startServer(
   application: ServedApplication,
   options: ServerOptions,
@@ -48,7 +57,40 @@ export async function startServer(
   await application.ready();
   const limits: ServerLimits = { ...application.options.server, ...options };
   const { sendTimeout = 60_000, drainTimeout = 10_000 } = limits;
-  const server = createServer({
+  const server = createListener(limits, options.tls);
+  if (limits.maxConnections !== undefined) server.maxConnections = limits.maxConnections;
+  let draining = false;
+  const serving =
+    (listener: (request: IncomingMessage, response: ServerResponse) => void) =>
+    (request: IncomingMessage, response: ServerResponse) => {
+      if (draining) response.shouldKeepAlive = false;
+      listener(request, response);
+    };
+  const { listener = nodeListener } = options;
+  server.on("request", serving(listener(application, { sendTimeout })));
+  server.on("checkContinue", serving(listener(application, { sendTimeout, expectsContinue: true })));
+  server.on("clientError", refuseBroken);
+  const sockets = options.tls === undefined ? new Set<Socket>() : trackSockets(server);
+  await listen(server, options);
+  const address = server.address() as AddressInfo;
+  return {
+    server,
+    host: options.host ?? "localhost",
+    port: address.port,
+    drain() {
+      draining = true;
+    },
+    async stop() {
+      draining = true;
+      application.closeEventStreams();
+      await close(server, sockets, drainTimeout);
+      await application.stop();
+    },
+  };
+}
+
+function createListener(limits: ServerLimits, tls: TlsOptions | undefined): Server {
+  const options = {
     headersTimeout: limits.headersTimeout ?? 20_000,
     requestTimeout: limits.requestTimeout ?? 120_000,
     keepAliveTimeout: limits.keepAliveTimeout ?? 65_000,
@@ -56,67 +98,64 @@ export async function startServer(
     connectionsCheckingInterval: limits.checkInterval ?? 5_000,
     // Node's own rejection has no body. The application's has problem details.
     requireHostHeader: false,
-  });
-  if (limits.maxConnections !== undefined) server.maxConnections = limits.maxConnections;
-  let stopping = false;
-  const serving =
-    (listener: (request: IncomingMessage, response: ServerResponse) => void) =>
-    (request: IncomingMessage, response: ServerResponse) => {
-      if (stopping) response.shouldKeepAlive = false;
-      listener(request, response);
-    };
-  const { listener = nodeListener } = options;
-  server.on("request", serving(listener(application, { sendTimeout })));
-  server.on("checkContinue", serving(listener(application, { sendTimeout, expectsContinue: true })));
-  server.on("clientError", refuseBroken);
-  await listen(server, options);
-  const address = server.address() as AddressInfo;
-  return {
-    server,
-    host: options.host ?? "localhost",
-    port: address.port,
-    async stop() {
-      stopping = true;
-      application.closeEventStreams();
-      await drain(server, drainTimeout);
-      await application.stop();
-    },
   };
+  if (tls === undefined) return createServer(options);
+  return process
+    .getBuiltinModule("node:https")
+    .createServer({ handshakeTimeout: 10_000, ...options, ...tls });
+}
+
+/** The TCP sockets of a TLS server. The server itself does not know them before their handshake is complete. */
+function trackSockets(server: Server): Set<Socket> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  return sockets;
 }
 
 /**
  * A listening server may fail later, when it accepts a connection. Without an error listener that would end the
  * process.
  */
-function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
+function listen(server: Server, { host, port, backlog, log }: ServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
-      server.off("error", reject);
-      server.on("error", acceptFaultLog());
-      resolve();
-    });
+    server.listen(
+      { port, ...(host !== undefined && { host }), ...(backlog !== undefined && { backlog }) },
+      () => {
+        server.off("error", reject);
+        server.on("error", acceptFaultLog(log));
+        resolve();
+      },
+    );
   });
 }
 
 /** Shortest time between two log lines of such an error. Without free descriptors every connection causes one. */
 const FAULT_LOG_MS = 10_000;
 
-function acceptFaultLog(): (error: Error) => void {
+function acceptFaultLog(log: ServerOptions["log"]): (error: Error) => void {
   let quietUntil = 0;
   return (error) => {
     const now = performance.now();
     if (now < quietUntil) return;
     quietUntil = now + FAULT_LOG_MS;
-    console.error(`waymark: cannot accept a connection: ${error.message}`);
+    const message = `cannot accept a connection: ${error.message}`;
+    if (log === undefined) console.error(`waymark: ${message}`);
+    else log(message);
   };
 }
 
-async function drain(server: Server, drainTimeout: number): Promise<void> {
+async function close(server: Server, sockets: ReadonlySet<Socket>, timeout: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   // `close` closes idle connections only once. Others become idle as their answers end.
   const sweep = setInterval(() => server.closeIdleConnections(), 20);
-  const cut = setTimeout(() => server.closeAllConnections(), drainTimeout);
+  const cut = setTimeout(() => {
+    server.closeAllConnections();
+    for (const socket of sockets) socket.destroy();
+  }, timeout);
   await closed;
   clearInterval(sweep);
   clearTimeout(cut);

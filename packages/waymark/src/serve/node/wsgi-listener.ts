@@ -10,9 +10,8 @@ import type {
   WsgiInput,
   WsgiResult,
 } from "../wsgi/wsgi-types.ts";
-import { type NodeAdapterOptions, type NodeListener, sendAnswer } from "./node-adapter.ts";
+import { type NodeAdapterOptions, type NodeListener, refuseVersion, sendAnswer } from "./node-adapter.ts";
 import { NodeBody } from "./node-body.ts";
-import { refuseVersion } from "./node-head.ts";
 import { NodeIncoming } from "./node-incoming.ts";
 
 type WsgiServed = Pick<RequestHandler, "report"> & { readonly wsgi: WsgiApplication };

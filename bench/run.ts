@@ -5,12 +5,15 @@
  */
 import { globSync } from "node:fs";
 import { basename, dirname } from "node:path";
+import { installPeers } from "./support/installed-peers.ts";
 
 interface Benchmark {
   main(args: string[]): Promise<void>;
 }
 
 const folder = import.meta.dirname;
+/** Benchmarks that load packages of `bench/package.json`. */
+const withPeers: readonly string[] = ["kvstore", "peers", "report", "waymark"];
 const names = globSync("*/main.ts", { cwd: folder })
   .map((file) => basename(dirname(`/${file}`)))
   .sort();
@@ -20,5 +23,6 @@ if (name === undefined || !names.includes(name)) {
   console.error(`usage: npm run bench -- NAME [arguments]\nbenchmarks: ${names.join(", ")}`);
   process.exit(name === undefined ? 0 : 2);
 }
+if (withPeers.includes(name)) installPeers();
 const benchmark: Benchmark = await import(`./${name}/main.ts`);
 await benchmark.main(args);

@@ -6,27 +6,11 @@
  *   npm run actionlint -- --if-available   says so and succeeds there
  */
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { buildGoTool } from "./go-tools.ts";
 
-const VERSION = "v1.7.12";
-const folder = join(import.meta.dirname, "..", ".suites", `actionlint-${VERSION}`);
-const command = join(folder, "actionlint");
-
-function build(): string | undefined {
-  if (existsSync(command)) return undefined;
-  const { error, status, stderr } = spawnSync(
-    "go",
-    ["install", `github.com/rhysd/actionlint/cmd/actionlint@${VERSION}`],
-    { encoding: "utf8", env: { ...process.env, GOBIN: folder } },
-  );
-  if (error !== undefined) return `go cannot be run: ${error.message}`;
-  return status === 0 ? undefined : stderr.trim().split("\n").at(-1);
-}
-
-const reason = build();
-if (reason !== undefined) {
-  console.error(`the workflows were not checked: ${reason}`);
+const built = buildGoTool("github.com/rhysd/actionlint/cmd/actionlint", "v1.7.12");
+if ("reason" in built) {
+  console.error(`the workflows were not checked: ${built.reason}`);
   process.exit(process.argv.includes("--if-available") ? 0 : 1);
 }
-process.exit(spawnSync(command, [], { stdio: "inherit" }).status ?? 1);
+process.exit(spawnSync(built.command, [], { stdio: "inherit" }).status ?? 1);

@@ -4,6 +4,7 @@
  *   npm run test:slow                        the test files that use timers or clocks
  *   npm run test:slow -- packages/waymark    the files under a path
  *   npm run test:slow -- --times 5 PATH...   several runs, stops at the first failure
+ *   npm run test:slow -- --verbose           prints the tests that pass, too
  *
  * A test that passes here does not depend on the speed of the machine. Needs `taskset` (Linux, util-linux).
  */
@@ -48,7 +49,7 @@ function startBusyLoop(core: string): ChildProcess {
 }
 
 function runTests(core: string, files: string[]): Promise<number> {
-  const child = spawn("taskset", ["-c", core, process.execPath, "tools/test.ts", ...files], {
+  const child = spawn("taskset", ["-c", core, process.execPath, "tools/test.ts", ...options, ...files], {
     stdio: "inherit",
     env: { ...process.env, TEST_TIMEOUT_MS: String(TEST_TIMEOUT_MS) },
   });
@@ -56,7 +57,11 @@ function runTests(core: string, files: string[]): Promise<number> {
 }
 
 const { values, positionals } = parseArgs({
-  options: { times: { type: "string", default: "1" }, list: { type: "boolean", default: false } },
+  options: {
+    times: { type: "string", default: "1" },
+    list: { type: "boolean", default: false },
+    verbose: { type: "boolean", default: false },
+  },
   allowPositionals: true,
 });
 const files = positionals.length > 0 ? positionals : timingProneFiles();
@@ -64,6 +69,7 @@ if (values.list) {
   console.log(files.join("\n"));
   process.exit(0);
 }
+const options = values.verbose ? ["--verbose"] : [];
 const core = oneCore();
 const loops = Array.from({ length: BUSY_LOOPS }, () => startBusyLoop(core));
 let status = 0;

@@ -2,14 +2,18 @@
  * `npm test`: installs what the tests need beyond npm, then runs every test with node's own runner.
  *
  *   npm test                          everything
- *   npm test -- packages/waymark      only what lies under a path (a folder or files)
+ *   npm test -- packages/waymark      the tests under a path (a folder or files)
+ *   npm test -- --verbose             prints the tests that pass, too
+ *   npm run coverage                  says how much of each package the tests reach, too
  *
  * Debian packages are installed where this runs as root on a machine with apt; elsewhere what is missing
  * is named in one line. Nothing is skipped: a test whose server is missing fails and says so.
  */
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, globSync, statSync } from "node:fs";
-import { delimiter, resolve } from "node:path";
+import { delimiter, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
 
 /** Command on the PATH, or in one place where another Python's would not do -> the Debian package that brings it. */
 const needs: Record<string, string> = {
@@ -71,15 +75,34 @@ function testFiles(paths: string[]): string[] {
 }
 
 const skip = { exclude: ["**/node_modules/**", "**/fixtures/**"] };
-const files = testFiles(process.argv.slice(2));
+const { values, positionals } = parseArgs({
+  options: { verbose: { type: "boolean", default: false }, coverage: { type: "boolean", default: false } },
+  allowPositionals: true,
+});
+const files = testFiles(positionals);
 if (files.length === 0) {
-  console.error(`no test files under ${process.argv.slice(2).join(", ")}`);
+  console.error(`no test files under ${positionals.join(", ")}`);
   process.exit(1);
 }
+const reporter = values.verbose ? "spec" : pathToFileURL(join(import.meta.dirname, "test-reporter.ts")).href;
 installMissing();
+const coverage = [
+  "--experimental-test-coverage",
+  "--test-coverage-include=packages/*/src/**/*.ts",
+  "--test-coverage-exclude=**/*.{test,fixture,arbitrary}.ts",
+  "--test-coverage-exclude=**/gen/**",
+];
 const result = spawnSync(
   process.execPath,
-  ["--test", "--test-concurrency=2", `--test-timeout=${process.env.TEST_TIMEOUT_MS ?? 240_000}`, ...files],
+  [
+    "--test",
+    "--test-concurrency=2",
+    `--test-timeout=${process.env.TEST_TIMEOUT_MS ?? 240_000}`,
+    `--test-reporter=${reporter}`,
+    "--test-reporter-destination=stdout",
+    ...(values.coverage ? coverage : []),
+    ...files,
+  ],
   { stdio: "inherit", env: { ...process.env, PATH: `${process.env.PATH}${delimiter}/usr/sbin` } },
 );
 process.exit(result.status ?? 1);

@@ -3,8 +3,36 @@ import { countOf, NOW, requestOf, stemOf } from "./workload.ts";
 
 const COUNTERS = 1_000_000;
 
-/** Bytes of process memory for each of 1,000,000 live counters. */
+/** Bytes of process memory for each of 1,000,000 live counters, and how many counters a store holds. */
 export function runMemory(): void {
+  runProcess();
+  runCapacity();
+}
+
+/** Counters that the default store holds before it evicts the first one, for stems of some lengths. */
+function runCapacity(): void {
+  const rows: Record<string, Record<string, string>> = {};
+  for (const length of [24, 45, 80, 160, 500]) {
+    const store = EmbeddedStore.create({ reclaimInterval: 0 });
+    const count = countOf("");
+    const request = requestOf([count]);
+    let counters = 0;
+    // A look at the statistics costs more than a count.
+    while (counters % 1000 !== 0 || store.statistics().evicted === 0) {
+      Object.assign(count, { stem: `${counters}|`.padStart(length, "edge|remote_address=") });
+      store.count(request);
+      counters += 1;
+    }
+    rows[`${length} characters`] = {
+      counters: String(store.statistics().liveCounters),
+      "bytes each": (store.statistics().sizeInBytes / store.statistics().liveCounters).toFixed(0),
+    };
+    void store.close();
+  }
+  console.table(rows);
+}
+
+function runProcess(): void {
   const rows: Record<string, Record<string, string>> = {};
   const settle = () => {
     globalThis.gc?.();

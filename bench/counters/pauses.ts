@@ -4,10 +4,17 @@ import { countOf, NOW, requestOf, stemOf } from "./workload.ts";
 const COUNTERS = 1_000_000;
 const MINUTE = 60_000;
 
-/** How long calls take at most: while filling, while a window of 1,000,000 counters is over, and while full. */
+/** Both clocks of the store. */
+const time = { now: NOW };
+
+/** The longest time of a call: while filling, when a window of 1,000,000 counters has ended, and while full. */
 export function runPauses(): void {
   const rows: Record<string, Record<string, string>> = {};
-  const store = EmbeddedStore.create({ reclaimInterval: 0 });
+  const store = EmbeddedStore.create({
+    reclaimInterval: 0,
+    clock: () => time.now,
+    monotonic: () => time.now,
+  });
   rows[`filling with ${COUNTERS}`] = measure(store, 0, COUNTERS);
   rows["the next window, the last one to reclaim"] = measure(store, 1, COUNTERS);
   rows["and the one after it"] = measure(store, 2, COUNTERS);
@@ -16,6 +23,10 @@ export function runPauses(): void {
   const small = EmbeddedStore.create({ sizeInBytes: 32 * 1024 ** 2, reclaimInterval: 0 });
   rows["a store of 32 MiB, full from a third of them on"] = measure(small, 0, COUNTERS);
   console.log(`evicted ${small.statistics().evicted}`);
+  const used = EmbeddedStore.create({ sizeInBytes: 32 * 1024 ** 2, reclaimInterval: 0 });
+  rows["a store of 32 MiB, full, 9 of 10 counters used up"] = measure(used, 0, COUNTERS, true);
+  const { evictedProtected } = used.statistics();
+  console.log(`evicted ${used.statistics().evicted}, ${evictedProtected} of them used up`);
   rows["baseline: a Map growing to as many"] = measureMap();
   rows["baseline: making the strings alone"] = longest(
     COUNTERS,
@@ -24,14 +35,21 @@ export function runPauses(): void {
   console.table(rows);
   void store.close();
   void small.close();
+  void used.close();
 }
 
-function measure(store: EmbeddedStore, windows: number, counters: number): Record<string, string> {
+function measure(
+  store: EmbeddedStore,
+  windows: number,
+  counters: number,
+  usedUp = false,
+): Record<string, string> {
   const now = NOW + windows * (MINUTE + 2000);
+  time.now = now;
   const count = countOf("", NOW / 1000 + windows * 60);
   const request = { ...requestOf([count]), now };
   return longest(counters, (index) => {
-    Object.assign(count, { stem: stemOf(index) });
+    Object.assign(count, { stem: stemOf(index), limit: usedUp && index % 10 !== 0 ? 1 : 1e9 });
     store.count(request);
   });
 }

@@ -80,7 +80,7 @@ async function manyKeys(): Promise<void> {
     room: async () => {},
     close: async () => {},
   };
-  const flusher = new Flusher(registry, new PushSink(transport, []), { interval: 60_000 });
+  const flusher = new Flusher(registry, new PushSink(transport, []), { interval: 60_000, log });
   await measured("pushed, all changed", () => flusher.flush());
   await measured("pushed, none changed", () => flusher.flush());
   const families = new Families(registry, { mapping: defaultMapping(), log, dropped: { value: 0 } });

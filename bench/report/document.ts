@@ -19,9 +19,13 @@ export interface Measurements {
 
 /** The machine and the versions of what takes part. */
 export function environment(): string {
-  const modules = join(import.meta.dirname, "..", "..", "node_modules");
-  const version = (name: string) =>
-    (JSON.parse(readFileSync(join(modules, name, "package.json"), "utf8")) as { version: string }).version;
+  const root = join(import.meta.dirname, "..", "..");
+  const version = (name: string, folder = join(root, "bench")) =>
+    (
+      JSON.parse(readFileSync(join(folder, "node_modules", name, "package.json"), "utf8")) as {
+        version: string;
+      }
+    ).version;
   const says = (command: string, ...args: string[]) => firstLine(command, args);
   return table(
     ["what", "version"],
@@ -29,7 +33,7 @@ export function environment(): string {
       ["machine", `${machine()}, ${Math.round(totalmem() / 1024 ** 3)} GiB`],
       ["Redis", /v=([\d.]+)/.exec(says("redis-server", "--version"))?.[1] ?? "unknown"],
       ["load", `${says("h2load", "--version")}; wrk for HTTP/1.1; bench/support/raw-load where calls differ`],
-      ["@grpc/grpc-js", version("@grpc/grpc-js")],
+      ["@grpc/grpc-js", version("@grpc/grpc-js", root)],
       ["rate-limiter-flexible", version("rate-limiter-flexible")],
       ["@redis/client", version("@redis/client")],
       ["Go service", goBinary === undefined ? "not measured" : goBuild(goBinary)],
@@ -73,7 +77,7 @@ ${where}
 npm ci
 npm run bench -- report              # this page; --quick for a look
 npm run bench -- budgets [name ...]  # one table of it; likewise peers, stages
-npm run bench -- guard               # what CI checks: bytes that a decision allocates
+npm run bench -- allocations               # what CI checks: bytes that a decision allocates
 \`\`\`
 
 \`PEER_GO_SERVICE=path\` names the Go service's binary and lets it take part.

@@ -6,8 +6,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { measureAllocations } from "../allocations/main.ts";
 import { budgetTable, measureBudgets } from "../budgets/main.ts";
-import { measureAllocations } from "../guard/main.ts";
 import { measurePeers } from "../peers/main.ts";
 import { measureStages } from "../stages/main.ts";
 import { table } from "../support/figures.ts";

@@ -4,13 +4,13 @@
  * microseconds of the server's CPU under h2load (8 connections x 50 streams), in the same run.
  */
 
-import { HeaderBlocks } from "../../packages/grpc-wire/src/connection/header-blocks.ts";
 import { FrameReader } from "../../packages/grpc-wire/src/frames/reader.ts";
+import { HeaderBlocks } from "../../packages/grpc-wire/src/http2/header-blocks.ts";
 import { HoldBack, Outcome, Refuses } from "../../packages/tollgate/src/counters/store.ts";
 import { cacheKeyStem } from "../../packages/tollgate/src/decision/cache-key.ts";
 import { PreparedCache } from "../../packages/tollgate/src/decision/prepared-cache.ts";
+import { newStatus } from "../../packages/tollgate/src/decision/scratch.ts";
 import { tally } from "../../packages/tollgate/src/decision/tally.ts";
-import { newStatus } from "../../packages/tollgate/src/decision/work.ts";
 import { decodeRequest } from "../../packages/tollgate/src/protocol/decode-request.ts";
 import { responseSize, writeResponse } from "../../packages/tollgate/src/protocol/encode-response.ts";
 import type { RateLimitResponse } from "../../packages/tollgate/src/protocol/messages.ts";
@@ -70,7 +70,7 @@ export async function main(): Promise<void> {
 
 /** A Markdown table, and what is left of the whole. */
 export async function measureStages(): Promise<string> {
-  const { ruleSet, store, decider, answering } = decisions();
+  const { ruleSet, store, decider, handler } = decisions();
   const bytes = message("path=/api/a,remote_address=192.0.2.1");
   const request = decodeRequest(bytes, 0, bytes.length);
   const { entries } = request.descriptors[0]!;
@@ -91,7 +91,7 @@ export async function measureStages(): Promise<string> {
   });
   const counted = count();
   const countRequest = { counts: [counted], holdBack: HoldBack.NEVER, now, deadline: 0 };
-  const response = answering.decideMessage(bytes, 0, bytes.length, now, 0) as RateLimitResponse;
+  const response = handler.decideMessage(bytes, 0, bytes.length, now, 0) as RateLimitResponse;
   const status = newStatus(part.currentLimit, 0);
   const out = Buffer.alloc(1024);
   const cache = new PreparedCache();
@@ -110,8 +110,8 @@ export async function measureStages(): Promise<string> {
     onBadPreface() {},
   });
   reader.read(Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
-  const known = new HeaderBlocks(["proto"], 16_384, 8);
-  const unknown = new HeaderBlocks(["proto"], 16_384, 0);
+  const known = new HeaderBlocks(16_384, 8);
+  const unknown = new HeaderBlocks(16_384, 0);
   known.readRequest(block, 0, block.length);
   // Nothing is remembered of blocks that differ from the start.
   const others = Array.from({ length: 16 }, (_, number) =>
@@ -148,7 +148,7 @@ export async function measureStages(): Promise<string> {
         writeResponse(response, out, 0);
       }),
     ],
-    ["decision whole, asked before", time(() => answering.decideMessage(bytes, 0, bytes.length, now, 0))],
+    ["decision whole, asked before", time(() => handler.decideMessage(bytes, 0, bytes.length, now, 0))],
   ];
   const shown = table(
     ["stage", "ns (median, spread)"],

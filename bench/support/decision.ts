@@ -1,7 +1,7 @@
 import { EmbeddedStore } from "../../packages/tollgate/src/counters/embedded/embedded-store.ts";
 import { LONGEST_KEYS } from "../../packages/tollgate/src/decision/cache-key.ts";
 import { Decider, type DecisionOptions } from "../../packages/tollgate/src/decision/decide.ts";
-import { Answering } from "../../packages/tollgate/src/doors/answering.ts";
+import { RateLimitHandler } from "../../packages/tollgate/src/listeners/rate-limit-handler.ts";
 import { createLogger } from "../../packages/tollgate/src/observe/log.ts";
 import { createStatistics } from "../../packages/tollgate/src/observe/registry.ts";
 import { encodeRequest } from "../../packages/tollgate/src/protocol/encode-request.ts";
@@ -59,12 +59,12 @@ export function decisions() {
   const store = EmbeddedStore.create();
   const statistics = createStatistics();
   const decider = new Decider(decisionOptions, statistics, store);
-  const answering = new Answering({
+  const handler = new RateLimitHandler({
     decider,
     store,
     ruleSet: () => ruleSet,
     statistics,
     log: createLogger(),
   });
-  return { ruleSet, store, statistics, decider, answering };
+  return { ruleSet, store, statistics, decider, handler };
 }

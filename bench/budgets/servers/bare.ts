@@ -2,7 +2,7 @@
 import { GrpcServer } from "@tollway/grpc-wire";
 import { EmbeddedStore } from "../../../packages/tollgate/src/counters/embedded/embedded-store.ts";
 import { Decider } from "../../../packages/tollgate/src/decision/decide.ts";
-import { Answering } from "../../../packages/tollgate/src/doors/answering.ts";
+import { RateLimitHandler } from "../../../packages/tollgate/src/listeners/rate-limit-handler.ts";
 import { createLogger } from "../../../packages/tollgate/src/observe/log.ts";
 import type { RuleStatistics, Statistics } from "../../../packages/tollgate/src/observe/statistics.ts";
 import { responseSize, writeResponse } from "../../../packages/tollgate/src/protocol/encode-response.ts";
@@ -30,7 +30,7 @@ const statistics: Statistics = {
 };
 const { ruleSet } = loadRules([{ name: "bench.yaml", text: rules }], { mergeDomains: false });
 const store = EmbeddedStore.create();
-const answering = new Answering({
+const handler = new RateLimitHandler({
   decider: new Decider(decisionOptions, statistics, store),
   store,
   ruleSet: () => ruleSet,
@@ -39,7 +39,7 @@ const answering = new Answering({
 });
 const server = new GrpcServer().unaryInPlace(METHOD, (call) => {
   const { buffer, start, end, readAt, deadline } = call;
-  const response = answering.decideMessage(buffer, start, end, readAt, deadline) as RateLimitResponse;
+  const response = handler.decideMessage(buffer, start, end, readAt, deadline) as RateLimitResponse;
   const size = responseSize(response);
   writeResponse(response, call.reserve(size), call.offset);
   call.commit(size);

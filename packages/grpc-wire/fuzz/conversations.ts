@@ -1,7 +1,7 @@
 /** Arbitrary legal conversations: calls of every shape, their frames interleaved, control frames in between. */
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
-import HPACK from "hpack";
+import { HpackPeer } from "../test/support/hpack.ts";
 import {
   callFields,
   type Fields,
@@ -76,7 +76,7 @@ function padded(kind: number, flags: number, id: number, payload: Buffer, paddin
 }
 
 /** HEADERS and its CONTINUATION: they may not be parted, and come in the order of the encoder's table. */
-function headerFrames(shape: CallShape, id: number, encoder: HPACK, bodyLength: number): Buffer {
+function headerFrames(shape: CallShape, id: number, encoder: HpackPeer, bodyLength: number): Buffer {
   const fields: Fields = [...shape.more];
   if (shape.gzip) fields.push(["grpc-encoding", "gzip"]);
   if (shape.contentLength) fields.push(["content-length", String(bodyLength)]);
@@ -103,7 +103,7 @@ function headerFrames(shape: CallShape, id: number, encoder: HPACK, bodyLength: 
 function bodyFrames(
   shape: CallShape,
   id: number,
-  encoder: HPACK,
+  encoder: HpackPeer,
 ): { length: number; frames: (() => Buffer)[] } {
   const content = Buffer.alloc(shape.size, shape.fill);
   const bytes = shape.gzip ? message(gzipSync(content), 1) : message(content);
@@ -130,7 +130,7 @@ const conversationsOf = (paths: readonly string[]): fc.Arbitrary<Buffer> =>
       controls: fc.array(controls, { maxLength: 6 }),
     })
     .map(({ shapes: calls, order, controls: between }) => {
-      const encoder = new HPACK();
+      const encoder = new HpackPeer();
       const parts: Buffer[] = [
         preface,
         settings([4, 0x7fffffff]),

@@ -1,5 +1,5 @@
-import HPACK from "hpack";
 import { GrpcServer } from "../src/index.ts";
+import { HpackPeer } from "../test/support/hpack.ts";
 import { frame, parseFrames, preface, type, uint32 } from "../test/support/raw-client.ts";
 import { fakeSocket } from "./fake-socket.ts";
 
@@ -152,7 +152,7 @@ function summarize(output: Buffer, faults: unknown[]): Outcome {
   const { frames, rest } = parseFrames(output);
   if (rest.length > 0 && !rest.toString("latin1").startsWith("HTTP/1.1"))
     throw new Error("half a frame was written");
-  const decoder = new HPACK();
+  const decoder = new HpackPeer();
   const streams: Record<string, string> = {};
   const goaways: number[] = [];
   let acks = 0;

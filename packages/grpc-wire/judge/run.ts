@@ -1,10 +1,9 @@
 /**
- * `npm run judge`: the gRPC clients of others and HTTP/2's conformance tool against grpc-wire; prints a table, and
- * exits with 1 where one of them found a fault.
+ * The gRPC clients of others and HTTP/2's conformance tool against grpc-wire: prints a table, and exits with 1 where one
+ * of them found a fault. `npm run conformance` builds what can be built, then runs this file.
  *
- *   npm run judge                                   every tool that is found
- *   npm run judge -- --client ghz --client curl     these only; h2spec is one of them
- *   npm run judge -- --markdown docs/grpc-wire.md   writes the tables into a Markdown file, between its marks
+ *   --client ghz --client curl     these only; h2spec is one of them
+ *   --markdown docs/grpc-wire.md   writes the tables into a Markdown file, between its marks
  *
  * The clients from npm are always there. curl, nghttp, h2load, ghz, grpcurl, h2spec and a python3 with grpcio are
  * looked for on the PATH; CURL, NGHTTP, H2LOAD, GHZ, GRPCURL, H2SPEC and PYTHON name them elsewhere.

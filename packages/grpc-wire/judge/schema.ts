@@ -1,9 +1,4 @@
-/** The protocol files of this folder, read by buf: messages for the clients, a descriptor set for the server. */
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+/** The protocol files of `proto`: messages for the clients, a descriptor set for the server. */
 import {
   create,
   createFileRegistry,
@@ -14,6 +9,7 @@ import {
 } from "@bufbuild/protobuf";
 import type { GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { descriptorSet } from "./gen/descriptor-set.ts";
 
 type Note = Message<"judge.Note"> & { text: string; payload: Uint8Array; count: number };
 type NoteSchema = GenMessage<Note>;
@@ -40,20 +36,7 @@ interface NoteMethod<Kind extends "unary" | "server_streaming" | "client_streami
   output: NoteSchema;
 }
 
-function readProtocolFiles(): Uint8Array {
-  const command = createRequire(import.meta.url).resolve("@bufbuild/buf/bin/buf");
-  const cache = mkdtempSync(join(tmpdir(), "grpc-wire-judge-"));
-  try {
-    return execFileSync(process.execPath, [command, "build", "--as-file-descriptor-set", "-o", "-"], {
-      cwd: join(import.meta.dirname, "proto"),
-      env: { ...process.env, BUF_CACHE_DIR: cache },
-    });
-  } finally {
-    rmSync(cache, { recursive: true });
-  }
-}
-
-const files = fromBinary(FileDescriptorSetSchema, readProtocolFiles());
+const files = fromBinary(FileDescriptorSetSchema, Buffer.from(descriptorSet, "base64"));
 const registry = createFileRegistry(files);
 
 /** A serialized FileDescriptorSet with the judges' own file only: health and reflection are the server's to know. */

@@ -1,10 +1,11 @@
 /** A unary-first gRPC server that speaks HTTP/2 straight over sockets. */
-export { GrpcError, Status, type StatusCode } from "./grpc/status.ts";
+
 export { TLS_CIPHER_SUITES } from "./listen/secure-context.ts";
 export { OptionError } from "./options.ts";
 export { GrpcServer } from "./server.ts";
 export { HealthService, type HealthStatus } from "./services/health.ts";
 export { ReflectionService } from "./services/reflection.ts";
+export { GrpcError, Status, type StatusCode } from "./status.ts";
 export type {
   BidiStreamingHandler,
   BoundAddress,

@@ -1,10 +1,15 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { createSecureContext, type Server as TlsServer } from "node:tls";
-import { Connection } from "./connection/connection.ts";
-import { DeadlineWheel } from "./connection/deadlines.ts";
-import type { Host, Route } from "./connection/host.ts";
-import { inPlace } from "./connection/invoke.ts";
-import { responseHeadersTemplate } from "./connection/templates.ts";
+import { errorName } from "./frames/constants.ts";
+import { ConnectionCalls } from "./grpc/connection-calls.ts";
+import type { GrpcDependencies } from "./grpc/context.ts";
+import { inPlace } from "./grpc/handler-results.ts";
+import { PendingCalls } from "./grpc/pending-calls.ts";
+import type { Route } from "./grpc/route.ts";
+import { responseHeadersTemplate } from "./grpc/templates.ts";
+import { ByteCount } from "./http2/byte-count.ts";
+import { Connection } from "./http2/connection.ts";
+import type { Http2Dependencies } from "./http2/options.ts";
 import { bind } from "./listen/bind.ts";
 import { contextOptions } from "./listen/secure-context.ts";
 import { createTlsListener } from "./listen/tls-listener.ts";
@@ -32,7 +37,10 @@ const pathPattern = /^\/[^/\s]+\/[^/\s]+$/;
 export class GrpcServer {
   readonly #tls: TlsOptions | undefined;
   readonly #routes = new Map<string, Route>();
-  readonly #host: Host;
+  readonly #http2: Http2Dependencies;
+  readonly #grpc: GrpcDependencies;
+  readonly #maxConnections: number;
+  readonly #onHandlerError: ((error: unknown, path: string) => void) | undefined;
   readonly #listeners = new Set<Server>();
   readonly #connections = new Set<Connection>();
   /** The sockets below TLS, those in their handshake included. */
@@ -42,6 +50,7 @@ export class GrpcServer {
   #isDraining = false;
   #accepted = 0;
   #refused = 0;
+  #connectionErrors = 0;
   readonly #drainListeners: (() => void)[] = [];
   #whenEmpty: (() => void)[] = [];
 
@@ -49,10 +58,28 @@ export class GrpcServer {
     this.#tls = options.tls;
     const subtypes = options.contentSubtypes ?? ["proto"];
     const contentTypes = ["application/grpc", ...subtypes.map((subtype) => `application/grpc+${subtype}`)];
+    const { onHandlerError, onConnectionError } = options;
+    this.#onHandlerError = safely(onHandlerError);
+    const limits = resolveLimits(options.limits);
+    this.#maxConnections = limits.maxConnections;
+    const times = resolveTimes(options.connection);
     const clock = () => performance.now();
-    this.#host = {
-      limits: resolveLimits(options.limits),
-      times: resolveTimes(options.connection),
+    const reportConnection = safely(onConnectionError);
+    this.#http2 = {
+      limits,
+      times,
+      clock,
+      queued: new ByteCount(),
+      onFault: (error) => this.#onHandlerError?.(error, ""),
+      onConnectionError: (peer, code, message) => {
+        this.#connectionErrors += 1;
+        reportConnection?.({ peer, code: errorName(code), message });
+      },
+    };
+    this.#grpc = {
+      ...limits,
+      requestTimeoutMs: times.requestTimeoutMs,
+      clock,
       routes: this.#routes,
       subtypes,
       contentTypes,
@@ -60,15 +87,10 @@ export class GrpcServer {
       responseCompression: options.responseCompression ?? "mirror",
       compressionThresholdBytes: options.compressionThresholdBytes ?? 1024,
       observer: options.observer,
-      onHandlerError: safely(options.onHandlerError),
-      onConnectionError: safely(options.onConnectionError),
-      clock,
-      deadlines: new DeadlineWheel(clock),
-      bufferedBytes: 0,
-      queuedBytes: 0,
-      activeCalls: 0,
-      connectionErrors: 0,
-      onConnectionClosed: (connection) => this.#onConnectionClosed(connection),
+      onHandlerError: this.#onHandlerError,
+      onOversizedMessage: options.onOversizedMessage,
+      pending: new PendingCalls(clock),
+      buffered: new ByteCount(),
     };
   }
 
@@ -145,7 +167,7 @@ export class GrpcServer {
   async drain(options: DrainOptions = {}): Promise<void> {
     this.#isDraining = true;
     this.#stopListening();
-    for (const connection of this.#connections) connection.lifecycle.startDrain();
+    for (const connection of this.#connections) connection.startDrain();
     for (const listener of this.#drainListeners) this.#tell(listener);
     const cut = setTimeout(() => this.#cut(), Math.min(options.timeoutMs ?? 30_000, LONGEST_TIMER_MS));
     await this.#untilEmpty();
@@ -172,12 +194,12 @@ export class GrpcServer {
   counts(): ServerCounts {
     return {
       connections: this.#connections.size,
-      activeCalls: this.#host.activeCalls,
+      activeCalls: this.#grpc.pending.count,
       connectionsAccepted: this.#accepted,
       connectionsRefused: this.#refused,
-      connectionErrors: this.#host.connectionErrors,
-      bufferedBytes: this.#host.bufferedBytes,
-      queuedBytes: this.#host.queuedBytes,
+      connectionErrors: this.#connectionErrors,
+      bufferedBytes: this.#grpc.buffered.bytes,
+      queuedBytes: this.#http2.queued.bytes,
     };
   }
 
@@ -185,7 +207,7 @@ export class GrpcServer {
     try {
       listener();
     } catch (error) {
-      this.#host.onHandlerError?.(error, "");
+      this.#onHandlerError?.(error, "");
     }
   }
 
@@ -202,10 +224,13 @@ export class GrpcServer {
     return createTlsListener({
       tls: this.#tls,
       replaced: this.#secureContext,
-      handshakeTimeoutMs: Math.min(this.#host.times.handshakeTimeoutMs || LONGEST_TIMER_MS, LONGEST_TIMER_MS),
+      handshakeTimeoutMs: Math.min(
+        this.#http2.times.handshakeTimeoutMs || LONGEST_TIMER_MS,
+        LONGEST_TIMER_MS,
+      ),
       onSocket: (socket) => this.#watchTlsSocket(socket),
       onSecureSocket: (socket) => this.#accept(socket, true),
-      onFault: (error) => this.#host.onHandlerError?.(error, ""),
+      onFault: (error) => this.#onHandlerError?.(error, ""),
     });
   }
 
@@ -220,7 +245,7 @@ export class GrpcServer {
   }
 
   #isFull(): boolean {
-    return Math.max(this.#connections.size, this.#tlsSockets.size) >= this.#host.limits.maxConnections;
+    return Math.max(this.#connections.size, this.#tlsSockets.size) >= this.#maxConnections;
   }
 
   #accept(socket: Socket, isTls: boolean): void {
@@ -231,7 +256,13 @@ export class GrpcServer {
     }
     this.#accepted += 1;
     this.#startSweeping();
-    this.#connections.add(new Connection(this.#host, socket, isTls));
+    const connection = new Connection(this.#http2, {
+      socket,
+      isTls,
+      events: new ConnectionCalls(this.#grpc),
+      onClosed: (closed) => this.#onConnectionClosed(closed),
+    });
+    this.#connections.add(connection);
   }
 
   #onConnectionClosed(connection: Connection): void {
@@ -257,12 +288,11 @@ export class GrpcServer {
   /** One timer looks after all connections, four times within the shortest of their times. */
   #startSweeping(): void {
     if (this.#sweeper !== undefined) return;
-    const { maxPingStrikes, minPingIntervalMs, ...times } = this.#host.times;
+    const { maxPingStrikes, minPingIntervalMs, ...times } = this.#http2.times;
     const shortest = Math.min(...Object.values(times).filter((time) => time > 10));
     this.#sweeper = setInterval(
       () => {
-        const now = this.#host.clock();
-        for (const connection of this.#connections) connection.lifecycle.sweep(now);
+        for (const connection of this.#connections) connection.sweep();
       },
       Math.min(Math.max(shortest / 4, 10), 1000),
     );
@@ -272,7 +302,7 @@ export class GrpcServer {
   #stopSweeping(): void {
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;
-    this.#host.deadlines.stop();
+    this.#grpc.pending.stop();
   }
 }
 

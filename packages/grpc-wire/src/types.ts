@@ -1,6 +1,6 @@
 /** The public shapes: what a handler is given, and what a server can be told. */
 import type { PeerCertificate, SecureContextOptions } from "node:tls";
-import type { GrpcError, StatusCode } from "./grpc/status.ts";
+import type { GrpcError, StatusCode } from "./status.ts";
 
 /** What every call knows, whatever its kind. Valid until the call is finished; do not keep it longer. */
 export interface Call {
@@ -200,6 +200,11 @@ export interface ServerOptions {
   observer?: CallObserver;
   /** Told of what a handler threw that is no `GrpcError`; the caller sees only UNKNOWN. Default: nobody is told. */
   onHandlerError?: (error: unknown, path: string) => void;
+  /**
+   * Answers a unary call whose request message is above `maxRequestBytes`. Without an answer the call ends with
+   * RESOURCE_EXHAUSTED. Default: none.
+   */
+  onOversizedMessage?: (path: string) => Uint8Array | undefined;
   /** Told why a connection was ended for breaking the protocol or a limit. Default: nobody is told. */
   onConnectionError?: (reason: ConnectionErrorReason) => void;
 }

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import HPACK from "hpack";
 import { fakeSocket } from "../fuzz/fake-socket.ts";
 import { GrpcServer, type ServerOptions, Status } from "../src/index.ts";
+import { HpackPeer } from "./support/hpack.ts";
 import {
   callFields,
   type Fields,
@@ -23,7 +23,7 @@ const MiB = 1024 * KiB;
 
 /** A connection without a network: what is said is heard at once. */
 class Peer {
-  readonly #encoder = new HPACK();
+  readonly #encoder = new HpackPeer();
   readonly #wire = fakeSocket();
 
   constructor(server: GrpcServer, first = settings()) {
@@ -57,7 +57,7 @@ class Peer {
 
   /** Statuses of the streams that have ended, and the codes of those that were reset, by stream. */
   ends(): Map<number, string> {
-    const decoder = new HPACK();
+    const decoder = new HpackPeer();
     const result = new Map<number, string>();
     for (const { type: kind, id, payload } of this.frames) {
       if (kind === type.reset && !result.has(id)) result.set(id, `reset ${payload.readUInt32BE()}`);

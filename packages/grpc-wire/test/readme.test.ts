@@ -11,10 +11,10 @@ const bytes = (value: Buffer) => value;
 
 test("the README's server runs, greets, counts, echoes and drains", async () => {
   const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
-  const [first, second] = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code!);
+  const [first, second] = [...readme.matchAll(/```ts(?: server.mts)?\n(.*?)```/gs)].map(([, code]) => code!);
   // Inside the package, so that its own name resolves.
   const folder = await mkdtemp(join(import.meta.dirname, "readme-"));
-  const file = join(folder, "server.ts");
+  const file = join(folder, "server.mts");
   await writeFile(file, `${first}\n${second}`);
   const child = spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "inherit"] });
   try {
@@ -33,7 +33,7 @@ test("the README's server runs, greets, counts, echoes and drains", async () => 
     assert.equal(await unary("Echo", "in place"), "in place");
     await assert.rejects(unary("Greet", ""), {
       code: grpc.status.INVALID_ARGUMENT,
-      details: "say who you are",
+      details: "the name is empty",
     });
     const counted: number[] = [];
     const stream = client.makeServerStreamRequest("/demo.Greeter/Count", bytes, bytes, Buffer.from("abc"));

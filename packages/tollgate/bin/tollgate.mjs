@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Old syntax on purpose: an old Node must get as far as saying that it is too old.
+// Uses old syntax, so that old versions of Node can run the check and print the message.
 var major = Number(process.versions.node.split(".")[0]);
 if (major < 24) {
   console.error(
@@ -7,10 +7,10 @@ if (major < 24) {
   );
   process.exit(1);
 }
-// What was compiled once is kept: the second start takes a third of the first one's time.
+// Caches compiled code. The second start takes a third of the time of the first.
 var module = await import("node:module");
 module.enableCompileCache();
-// Published packages hold JavaScript; in the repository Node runs the TypeScript sources as they are.
+// Published packages contain JavaScript. In the repository, Node runs the TypeScript sources.
 var fs = await import("node:fs");
 var built = new URL("../dist/commands/main.js", import.meta.url);
 var source = new URL("../src/commands/main.ts", import.meta.url);

@@ -2,7 +2,7 @@
  * `npm run chaos`: real stores under load are stopped, killed, slowed down, cut, filled up and failed over; prints
  * what became of the calls, and exits with 1 where a store's promise was not kept.
  *
- *   npm run chaos -- [--sick-for 3000] [--deadline 300] [--only <part of a name>]
+ *   npm run chaos -- [--outage 3000] [--deadline 300] [--only <part of a name>]
  */
 import { parseArgs } from "node:util";
 import { scaled } from "../../../tools/time-scale.ts";
@@ -11,7 +11,7 @@ import { scenarios } from "./scenarios.ts";
 
 const { values } = parseArgs({
   options: {
-    "sick-for": { type: "string", default: "3000" },
+    outage: { type: "string", default: "3000" },
     deadline: { type: "string", default: String(scaled(300)) },
     only: { type: "string", default: "" },
   },
@@ -21,7 +21,7 @@ for (const scenario of scenarios) {
   const name = `${scenario.store}: ${scenario.fault}`;
   if (!name.includes(values.only)) continue;
   const result = await run(scenario, {
-    sickFor: Number(values["sick-for"]),
+    outageMs: Number(values.outage),
     deadline: Number(values.deadline),
   });
   const found = faults(result);

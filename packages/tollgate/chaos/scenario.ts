@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { scaled } from "../../../tools/time-scale.ts";
 import type { CounterStore } from "../src/counters/store.ts";
-import { type KeyTally, Load, memory } from "./load.ts";
+import { type KeyTally, Load, memory } from "./load-generator.ts";
 
 /** A store that is about to fall sick. */
-export interface Patient {
+export interface System {
   /** Two of them stand for two processes of a fleet. */
   readonly stores: readonly CounterStore[];
   /** Makes it sick; the load goes on meanwhile. */
-  hurt(): Promise<void> | void;
+  injectFault(): Promise<void> | void;
   /** Makes it well again. */
-  heal(): Promise<void> | void;
+  recover(): Promise<void> | void;
   /** Ends its servers. */
   stop(): Promise<void>;
 }
@@ -18,12 +18,12 @@ export interface Patient {
 export interface Scenario {
   readonly store: string;
   readonly fault: string;
-  open(): Promise<Patient>;
+  open(): Promise<System>;
   /**
-   * Hits that the store itself may forget: all that were admitted until it was hurt, or until it was healed, or
-   * those admitted while it was being hurt. Default: none.
+   * Hits that the store itself may forget: all that were admitted until it was injectFault, or until it was recovered, or
+   * those admitted while it was being injectFault. Default: none.
    */
-  readonly forgets?: "until hurt" | "until healed" | "while hurt";
+  readonly forgets?: "before the fault" | "before the recovery" | "during the fault";
   /** Hits by which processes that do not wait for their increments may pass a limit. Default 0. */
   readonly overlap?: number;
   /** Whether no call may fail. */
@@ -55,67 +55,67 @@ export interface Result {
 
 export interface RunOptions {
   /** Milliseconds for which the store is sick. */
-  readonly sickFor: number;
+  readonly outageMs: number;
   readonly deadline: number;
 }
 
-const wellForMs = scaled(150);
-const keys = 16;
-const callers = 24;
-const recoveryMs = scaled(20_000);
+const STEADY_MS = scaled(150);
+const KEYS = 16;
+const CALLERS = 24;
+const RECOVERY_LIMIT_MS = scaled(20_000);
 /** Well below the stores' time-out, of which a proxy with a delay takes its part. */
-const mostStallMs = scaled(150);
+const MAX_STALL_MS = scaled(150);
 
-export async function run(scenario: Scenario, { sickFor, deadline }: RunOptions): Promise<Result> {
-  const patient = await scenario.open();
+export async function run(scenario: Scenario, { outageMs, deadline }: RunOptions): Promise<Result> {
+  const system = await scenario.open();
   // Enough that no key is used up before the end: the load makes some 600 calls a second for each.
-  const limit = 1000 + Math.ceil(sickFor * 1.5);
-  const { stores } = patient;
+  const limit = 1000 + Math.ceil(outageMs * 1.5);
+  const { stores } = system;
   const load = new Load({
     stores,
-    keys,
+    keys: KEYS,
     limit,
-    callers,
+    callers: CALLERS,
     deadline,
     name: `run-${process.pid}-${performance.now()}`,
   });
   try {
     load.start();
-    await Promise.all([load.allAnswered(), sleep(wellForMs)]);
+    await Promise.all([load.allAnswered(), sleep(STEADY_MS)]);
     const before = memory();
     const atStart = load.tally.map(({ admitted }) => admitted);
-    let atHurt = atStart;
-    const hurting = Promise.resolve(patient.hurt()).then(() => {
-      atHurt = load.tally.map(({ admitted }) => admitted);
+    let atFault = atStart;
+    const injecting = Promise.resolve(system.injectFault()).then(() => {
+      atFault = load.tally.map(({ admitted }) => admitted);
     });
     const begunBefore = load.calls;
-    await sleep(sickFor / 2);
+    await sleep(outageMs / 2);
     const during = memory();
-    await Promise.all([sleep(sickFor / 2), load.until(() => load.calls >= begunBefore + callers)]);
-    await hurting;
-    await patient.heal();
-    const healed = performance.now();
+    await Promise.all([sleep(outageMs / 2), load.until(() => load.calls >= begunBefore + CALLERS)]);
+    await injecting;
+    await system.recover();
+    const recovered = performance.now();
     const answered = load.allAnswered();
-    const atHeal = load.tally.map(({ admitted }) => admitted);
+    const atRecovery = load.tally.map(({ admitted }) => admitted);
     await Promise.race([
       answered,
-      sleep(recoveryMs, undefined, { ref: false }).then(() => {
-        throw new Error(`${scenario.store}, ${scenario.fault}: not back within ${recoveryMs} ms`);
+      sleep(RECOVERY_LIMIT_MS, undefined, { ref: false }).then(() => {
+        throw new Error(`${scenario.store}, ${scenario.fault}: not back within ${RECOVERY_LIMIT_MS} ms`);
       }),
     ]);
-    const recovery = performance.now() - healed;
-    await sleep(wellForMs);
+    const recovery = performance.now() - recovered;
+    await sleep(STEADY_MS);
     await load.stop();
     await load.exhaust();
     const over = (tally: KeyTally) => Math.max(0, tally.admitted - limit);
     const forgotten = (key: number) => {
       switch (scenario.forgets) {
-        case "until hurt":
-          return atHurt[key]!;
-        case "until healed":
-          return atHeal[key]!;
-        case "while hurt":
-          return atHurt[key]! - atStart[key]!;
+        case "before the fault":
+          return atFault[key]!;
+        case "before the recovery":
+          return atRecovery[key]!;
+        case "during the fault":
+          return atFault[key]! - atStart[key]!;
         default:
           return 0;
       }
@@ -136,8 +136,8 @@ export async function run(scenario: Scenario, { sickFor, deadline }: RunOptions)
       // Calls whose answer was on its way at the moment of the books are not in them.
       mostOver:
         sum((_, key) => forgotten(key)) +
-        (scenario.forgets === undefined ? 0 : callers) +
-        keys * (scenario.overlap ?? 0),
+        (scenario.forgets === undefined ? 0 : CALLERS) +
+        KEYS * (scenario.overlap ?? 0),
       mostUnder: load.unknown,
       before,
       during,
@@ -147,7 +147,7 @@ export async function run(scenario: Scenario, { sickFor, deadline }: RunOptions)
   } finally {
     await load.stop();
     await Promise.allSettled(stores.map((store) => store.close()));
-    await patient.stop();
+    await system.stop();
   }
 }
 
@@ -162,7 +162,7 @@ export function faults(result: Result): string[] {
   if (under > mostUnder)
     found.push(`${under} calls were refused under the limit; ${mostUnder} are promised at most`);
   // A process that stands still for as long as the store's time-out cannot have its answers in time.
-  if (scenario.unnoticed && failed > 0 && result.stall < mostStallMs)
+  if (scenario.unnoticed && failed > 0 && result.stall < MAX_STALL_MS)
     found.push(`${failed} calls failed (${result.errors})`);
   const most = before + 32 * 1024 * 1024;
   if (during > most || after > most) found.push(`memory grew from ${before} to ${during} and ${after} bytes`);
@@ -185,7 +185,7 @@ export function printTable(results: readonly Result[]): string {
     ].join(" | ");
   });
   return [
-    "| store: fault | calls | ended within their deadline | of them without an answer | admitted over the limit (promised at most) | refused under it (at most) | MiB before / during / after | back after |",
+    "| store: fault | calls | ended within their deadline | of them without an answer | admitted over the limit (bound) | refused under it (bound) | MiB before / during / after | recovery |",
     "|---|---|---|---|---|---|---|---|",
     ...rows.map((row) => `| ${row} |`),
   ].join("\n");

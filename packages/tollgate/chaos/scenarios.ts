@@ -9,7 +9,7 @@ import { MemcachedServer } from "../test/servers/memcached.ts";
 import { FaultyProxy } from "../test/servers/proxy.ts";
 import { RedisServer } from "../test/servers/redis.ts";
 import { SentinelGroup } from "../test/servers/sentinel.ts";
-import type { Patient, Scenario } from "./scenario.ts";
+import type { Scenario, System } from "./scenario.ts";
 
 /** Below the callers' deadline, so that the store notices a hung server before its callers leave. */
 const timeout = scaled(250);
@@ -24,22 +24,27 @@ function cacheStores(nodes: readonly string[]): readonly CounterStore[] {
   return [1, 2].map(() => new FailurePolicy(makeObjcache({ nodes, timeout })));
 }
 
-type Hurt<S> = (server: S, proxy: FaultyProxy) => Promise<void> | void;
+type Action<S> = (server: S, proxy: FaultyProxy) => Promise<void> | void;
 
-/** A Redis behind a proxy, so that both can be hurt. */
+/** A Redis behind a proxy, so that both can be injectFault. */
 function redis(
   fault: string,
-  hurt: Hurt<RedisServer>,
-  heal: Hurt<RedisServer>,
+  injectFault: Action<RedisServer>,
+  recover: Action<RedisServer>,
   more: Partial<Scenario> = {},
 ): Scenario {
-  return { store: "kvstore single", fault, ...more, open: () => behindProxy(RedisServer, hurt, heal) };
+  return {
+    store: "kvstore single",
+    fault,
+    ...more,
+    open: () => behindProxy(RedisServer, injectFault, recover),
+  };
 }
 
 function memcached(
   fault: string,
-  hurt: Hurt<MemcachedServer>,
-  heal: Hurt<MemcachedServer>,
+  injectFault: Action<MemcachedServer>,
+  recover: Action<MemcachedServer>,
   more: Partial<Scenario> = {},
 ): Scenario {
   return {
@@ -48,22 +53,22 @@ function memcached(
     // The other process may have some calls on their way for a key between a read and an increment.
     overlap: 24,
     ...more,
-    open: () => behindProxy(MemcachedServer, hurt, heal),
+    open: () => behindProxy(MemcachedServer, injectFault, recover),
   };
 }
 
 async function behindProxy<S extends RedisServer | MemcachedServer>(
   kind: { start(): Promise<S> },
-  hurt: Hurt<S>,
-  heal: Hurt<S>,
-): Promise<Patient> {
+  injectFault: Action<S>,
+  recover: Action<S>,
+): Promise<System> {
   const server = await kind.start();
   const proxy = await FaultyProxy.start(server.port);
   const stores = server instanceof RedisServer ? redisStores({ url: proxy.url }) : cacheStores([proxy.url]);
   return {
     stores,
-    hurt: () => hurt(server, proxy),
-    heal: () => heal(server, proxy),
+    injectFault: () => injectFault(server, proxy),
+    recover: () => recover(server, proxy),
     async stop() {
       await server.stop();
       await proxy.stop();
@@ -92,9 +97,9 @@ const single: readonly Scenario[] = [
     "killed, comes back empty",
     (server) => server.stop(),
     (server) => server.restart(),
-    { forgets: "until healed" },
+    { forgets: "before the recovery" },
   ),
-  redis("restarted empty at once", (server) => server.restart(), nothing, { forgets: "until hurt" }),
+  redis("restarted empty at once", (server) => server.restart(), nothing, { forgets: "before the fault" }),
   redis(
     "slow, 30 ms",
     (_, proxy) => {
@@ -133,31 +138,31 @@ const cache: readonly Scenario[] = [
     "stopped (SIGSTOP)",
     (server) => server.pause(),
     (server) => server.resume(),
-    { forgets: "while hurt" },
+    { forgets: "during the fault" },
   ),
   memcached(
     "killed, comes back empty",
     (server) => server.stop(),
     (server) => server.restart(),
-    { forgets: "until healed" },
+    { forgets: "before the recovery" },
   ),
   memcached("cut in the middle of replies", (_, proxy) => cutReplies(proxy), nothing, {
-    forgets: "while hurt",
+    forgets: "during the fault",
   }),
 ];
 
-function sentinel(fault: string, hurt: (group: SentinelGroup) => Promise<void>): Scenario {
+function sentinel(fault: string, injectFault: (group: SentinelGroup) => Promise<void>): Scenario {
   return {
     store: "kvstore sentinel",
     fault,
     // Replication is asynchronous: what the new master had not got yet is gone.
-    forgets: "while hurt",
+    forgets: "during the fault",
     async open() {
       const group = await SentinelGroup.start();
       return {
         stores: redisStores({ type: "sentinel", url: group.url }),
-        hurt: () => hurt(group),
-        heal: nothing,
+        injectFault: () => injectFault(group),
+        recover: nothing,
         stop: () => group.stop(),
       };
     },
@@ -167,7 +172,7 @@ function sentinel(fault: string, hurt: (group: SentinelGroup) => Promise<void>):
 function cluster(
   fault: string,
   replicas: number,
-  hurt: (group: RedisCluster) => Promise<void>,
+  injectFault: (group: RedisCluster) => Promise<void>,
   more: Partial<Scenario>,
 ): Scenario {
   return {
@@ -178,8 +183,8 @@ function cluster(
       const group = await RedisCluster.start(3, replicas, { config: ["cluster-replica-validity-factor 0"] });
       return {
         stores: redisStores({ type: "cluster", url: group.url }),
-        hurt: () => hurt(group),
-        heal: nothing,
+        injectFault: () => injectFault(group),
+        recover: nothing,
         stop: () => group.stop(),
       };
     },
@@ -203,7 +208,7 @@ const fleets: readonly Scenario[] = [
   }),
   cluster("slots move", 0, moveSlots, { unnoticed: true }),
   cluster("a master killed, its replica takes over", 1, (group) => group.nodes[0]!.stop(), {
-    forgets: "while hurt",
+    forgets: "during the fault",
   }),
 ];
 

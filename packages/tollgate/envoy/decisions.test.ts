@@ -1,10 +1,12 @@
 /** What a real Envoy lets pass and what it refuses, with Tollgate as its rate limit service. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
+import { load } from "js-yaml";
 import { MemcachedServer } from "../test/servers/memcached.ts";
 import { RedisServer } from "../test/servers/redis.ts";
 import { startTollgate } from "../test/tollgate.ts";
-import { Gateway } from "./gateway.ts";
+import { Gateway, type Recipe } from "./gateway.ts";
 
 const config = {
   "gateway.yaml":
@@ -58,6 +60,33 @@ for (const [store, open] of Object.entries(stores))
         assert.deepEqual(statuses, LIMITED);
       });
   });
+
+describe("docs/getting-started.md", () => {
+  const page = readFileSync(new URL("../../../docs/getting-started.md", import.meta.url), "utf8");
+  const blocks = [...page.matchAll(/^```yaml(?: file=(\S+))?\n([\s\S]*?)^```$/gm)];
+  const rules = blocks.find(([, file]) => file !== undefined)![2]!;
+  const recipe = (grpc: string) => {
+    const parts = blocks.filter(([, file]) => file === undefined).map(([, , text]) => load(text!) as object);
+    const [host, port] = grpc.split(":");
+    const text = JSON.stringify(Object.assign({}, ...parts))
+      .replace('"address":"localhost","port_value":8081', `"address":"${host}","port_value":${port}`)
+      // A busy machine must not turn a decision into an error.
+      .replace('"timeout":"0.25s"', '"timeout":"60s"');
+    return JSON.parse(text) as Recipe;
+  };
+
+  test("its recipe limits requests, and refuses them when Tollgate is stopped", async () => {
+    const tollgate = await startTollgate({ config: { "shop.yaml": rules } });
+    const rateLimitService = tollgate.grpc;
+    await using gateway = await Gateway.start({ rateLimitService, recipe: recipe(rateLimitService) });
+    const statuses: number[] = [];
+    for (let call = 0; call < 4; call++) statuses.push(await gateway.ask("alice", "/login"));
+    assert.deepEqual(statuses, LIMITED);
+    assert.equal(await gateway.ask("alice", "/"), 200);
+    await tollgate.stop();
+    assert.equal(await gateway.ask("alice", "/"), 500);
+  });
+});
 
 describe("without a rate limit service", () => {
   const cases: readonly [name: string, failureModeDeny: boolean | undefined, status: number][] = [

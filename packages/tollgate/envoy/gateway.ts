@@ -12,6 +12,14 @@ export interface GatewayOptions {
   readonly rateLimitService: string;
   /** Envoy's `failure_mode_deny`; left out where undefined, as most configurations do. */
   readonly failureModeDeny?: boolean;
+  /** Parts of a configuration from the manual, in the place of this gateway's own. */
+  readonly recipe?: Recipe;
+}
+
+export interface Recipe {
+  readonly clusters: readonly object[];
+  readonly http_filters: readonly object[];
+  readonly rate_limits: readonly object[];
 }
 
 /** A real Envoy in front of an upstream that answers 200, with the HTTP rate limit filter on the header `x-user`. */
@@ -52,10 +60,10 @@ export class Gateway implements AsyncDisposable {
     return gateway;
   }
 
-  /** Sends `GET /` with the given bytes as the header `x-user`. @returns the status code */
-  async ask(user: Uint8Array | string): Promise<number> {
+  /** Sends `GET` with the given bytes as the header `x-user`. @returns the status code */
+  async ask(user: Uint8Array | string, path = "/"): Promise<number> {
     const socket = connect(this.#port, "127.0.0.1");
-    socket.write("GET / HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\nx-user: ");
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\nx-user: `);
     socket.write(user);
     socket.write("\r\n\r\n");
     let text = "";
@@ -105,17 +113,19 @@ export class Gateway implements AsyncDisposable {
 }
 
 /** Envoy's bootstrap, `envoy.config.bootstrap.v3.Bootstrap` as JSON. */
-function bootstrap(upstream: string, { rateLimitService, failureModeDeny }: GatewayOptions) {
+function bootstrap(upstream: string, { rateLimitService, failureModeDeny, recipe }: GatewayOptions) {
   const routes = [
     {
       match: { prefix: "/" },
       route: {
         cluster: "upstream",
-        rate_limits: [{ actions: [{ request_headers: { header_name: "x-user", descriptor_key: "user" } }] }],
+        rate_limits: recipe?.rate_limits ?? [
+          { actions: [{ request_headers: { header_name: "x-user", descriptor_key: "user" } }] },
+        ],
       },
     },
   ];
-  const filters = [
+  const own = [
     {
       name: "envoy.filters.http.ratelimit",
       typed_config: {
@@ -130,6 +140,9 @@ function bootstrap(upstream: string, { rateLimitService, failureModeDeny }: Gate
         },
       },
     },
+  ];
+  const filters = [
+    ...(recipe?.http_filters ?? own),
     {
       name: "envoy.filters.http.router",
       typed_config: { "@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router" },
@@ -173,7 +186,10 @@ function bootstrap(upstream: string, { rateLimitService, failureModeDeny }: Gate
           ],
         },
       ],
-      clusters: [cluster("upstream", upstream), cluster("ratelimit", rateLimitService, http2)],
+      clusters: [
+        cluster("upstream", upstream),
+        ...(recipe?.clusters ?? [cluster("ratelimit", rateLimitService, http2)]),
+      ],
     },
   };
 }

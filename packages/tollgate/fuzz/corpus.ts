@@ -1,5 +1,5 @@
 /** Sessions kept as files: what once broke the service is played at the start of every run. */
-import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Session } from "./session.ts";
 
@@ -21,6 +21,7 @@ export function readCorpus(): Kept[] {
 
 /** @returns the file's path */
 export function keep(name: string, sessions: readonly Session[]): string {
+  mkdirSync(folder, { recursive: true });
   const file = join(folder, `${name}.json`);
   writeFileSync(file, `${JSON.stringify(sessions, replace, 2)}\n`);
   return file;

@@ -15,8 +15,8 @@ const MiB = 1024 * 1024;
 export const bounds = {
   /** A neighbour's call, on a machine as fast as the reference machine. */
   neighbourMs: scaled(250),
-  /** Heap and buffers beyond those of the idle service, after a garbage collection: its bounded tables. */
-  heldBytes: 96 * MiB,
+  /** Heap and buffers beyond those of the idle service, after a garbage collection: the bounds of its tables together. */
+  heldBytes: 256 * MiB,
   /** The most that was ever resident, beyond the idle service. */
   residentBytes: 320 * MiB,
 } as const;

@@ -1,5 +1,11 @@
 /**
- * `@tollway/tollgate/limits`: puts a method of a Waymark controller, or anything else, behind a Tollgate's limits.
+ * `@tollway/tollgate/limits`: limits calls of a Waymark controller's methods, or of other code, with Tollgate's rules.
  */
-export type { Caller, Descriptors, DescriptorValues, Limits, LimitsOptions } from "./limits/limits.ts";
-export { createLimits } from "./limits/limits.ts";
+export type {
+  Caller,
+  Descriptors,
+  DescriptorValues,
+  Limits,
+  LimitsOptions,
+} from "./limits/service-limits.ts";
+export { createLimits } from "./limits/service-limits.ts";

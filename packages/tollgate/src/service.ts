@@ -1,53 +1,54 @@
 import type { EmbeddedStore } from "./counters/embedded/embedded-store.ts";
 import type { Invalidations } from "./counters/invalidations.ts";
 import type { CounterStore } from "./counters/store.ts";
-import { explainDecision } from "./decision/explain.ts";
-import type { Answering } from "./doors/answering.ts";
-import { debugPages } from "./doors/debug-pages.ts";
-import { type HttpDoor, openHttpDoor } from "./doors/http-listener.ts";
+import { explainDecision } from "./decision/explain-decision.ts";
+import { debugAccess } from "./listeners/debug-access.ts";
+import { debugPages } from "./listeners/debug-pages.ts";
+import { type HttpListener, openHttpListener } from "./listeners/http-listener.ts";
+import type { RateLimitHandler } from "./listeners/rate-limit-handler.ts";
 import { COMPONENTS, createHealth, type Health } from "./observe/health.ts";
 import { createLogger, type Level, type Logger } from "./observe/log.ts";
 import { createStatistics, type Registry } from "./observe/registry.ts";
 import type { RunningSinks } from "./observe/sinks/start.ts";
 import type { Tracing } from "./observe/tracing/tracing.ts";
 import { ActiveRules } from "./service/active-rules.ts";
-import { createAnswering } from "./service/answering.ts";
 import { Components } from "./service/components.ts";
+import { createRateLimitHandler } from "./service/create-handler.ts";
 import { divideSettings } from "./service/divide.ts";
 import { type GrpcService, openGrpc, threadsFor } from "./service/grpc.ts";
 import { openHttp } from "./service/http.ts";
 import { decisionOptions } from "./service/mapping.ts";
+import { openTracing, withInstanceId } from "./service/open-tracing.ts";
 import { openSinks } from "./service/sinks.ts";
 import { openSource } from "./service/sources.ts";
 import { countsHere, openEmbedded, openInvalidations, openStore } from "./service/stores.ts";
 import { MergedStatistics } from "./service/threads/merged-statistics.ts";
-import { openTracing, withInstanceId } from "./service/tracing.ts";
 import type { LoadedSettings } from "./settings/load.ts";
 import type { Environment } from "./settings/reading.ts";
 import type { Settings } from "./settings/settings.ts";
 import type { RuleSource } from "./sources/source.ts";
 
-/** What was bound: `0.0.0.0:8080`, or a socket's path. Empty until that port is open, and for one that is off. */
+/** The bound addresses: `0.0.0.0:8080`, or a socket's path. Empty until the port is open, and if it is off. */
 export interface Addresses {
   readonly http: string;
   readonly grpc: string;
   readonly debug: string;
 }
 
-/** The service was stopped before its doors were open. */
+/** The service was stopped before its listeners were open. */
 export class StoppedError extends Error {
   override readonly name = "StoppedError";
   readonly code = "STOPPED";
 }
 
-/** For what receives statistics and spans and may be away, in milliseconds. */
+/** Milliseconds for the last flush of statistics and spans, whose receivers may be down. */
 const FLUSH_TIMEOUT = 2000;
 
-/** What the service is built from before anything listens. */
+/** The parts that are built before any port opens. */
 interface Parts {
   readonly settings: Settings;
   readonly environment: Environment;
-  /** That serve gRPC; 1 is this one. */
+  /** Threads that serve gRPC; 1 for this one only. */
   readonly threads: number;
   readonly log: Logger;
   readonly registry: Registry;
@@ -63,20 +64,20 @@ interface Parts {
 }
 
 /**
- * The whole service, built out of its settings. Start order: statistics and health, the store, the debug port, the
- * source of rules; then, once the first rules are loaded (or at once with `FORCE_START_WITHOUT_INITIAL_CONFIG`),
- * gRPC, and HTTP last: when `/healthcheck` answers, every port is open. Without HTTP, gRPC is the last port.
+ * The whole service, built from its settings. Start order: statistics and health, the store, the debug port, the source
+ * of rules. After the first rules are loaded (or at once with `FORCE_START_WITHOUT_INITIAL_CONFIG`) gRPC opens, and HTTP
+ * last, so that every port is open when `/healthcheck` answers. Without HTTP, gRPC is the last port.
  */
 export class Service {
   readonly #parts: Parts;
   readonly #rules: ActiveRules;
   readonly #source: RuleSource;
-  readonly #answering: Answering;
+  readonly #handler: RateLimitHandler;
   readonly #opened = Promise.withResolvers<void>();
   readonly #addresses = { http: "", grpc: "", debug: "" };
   #sinks: RunningSinks | undefined;
-  #debug: HttpDoor | undefined;
-  #http: Omit<HttpDoor, "replaceCertificates"> | undefined;
+  #debug: HttpListener | undefined;
+  #http: Omit<HttpListener, "replaceCertificates"> | undefined;
   #grpc: GrpcService | undefined;
   #opening: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
@@ -96,12 +97,12 @@ export class Service {
       },
     );
     this.#source = openSource(settings, this.#rules, log);
-    this.#answering = createAnswering(settings, store, () => this.#rules.current, statistics, log);
+    this.#handler = createRateLimitHandler(settings, store, () => this.#rules.current, statistics, log);
   }
 
   /**
-   * Builds and starts the service. Rejects where the debug port or the store cannot be had; the other doors open later.
-   * @param environment what the settings were loaded from: threads load theirs from it
+   * Builds and starts the service. Rejects if the debug port or the store cannot be opened; the other listeners open later.
+   * @param environment that the settings were loaded from: the threads load theirs from it
    */
   static async start(loaded: LoadedSettings, environment: Environment): Promise<Service> {
     const service = new Service(await openParts(loaded, environment));
@@ -127,25 +128,25 @@ export class Service {
     return this.#addresses;
   }
 
-  /** Resolves when every door is open; rejects where one cannot be, and when the service is stopped before. */
+  /** Resolves when every listener is open. Rejects if one cannot open, or if the service is stopped before. */
   get opened(): Promise<void> {
     return this.#opened.promise;
   }
 
-  /** The longest that {@link stop} may take, in milliseconds. */
+  /** The limit on the duration of {@link stop}, in milliseconds. */
   get shutdownTimeout(): number {
     return this.#parts.settings.lifecycle.shutdownTimeout;
   }
 
-  /** Loads the rules anew, now. */
+  /** Reloads the rules now. */
   reload(): void {
     this.log.info("reloading the configuration");
     this.#source.reload();
   }
 
   /**
-   * Ends the service: health turns bad at once, `DRAIN_DELAY` passes where it is asked for, doors close and finish
-   * what they have begun, statistics and counters go out. Never longer than `SHUTDOWN_TIMEOUT`.
+   * Stops the service within `SHUTDOWN_TIMEOUT`: reports unhealthy, waits for `DRAIN_DELAY` if `delay` is set, closes
+   * the listeners after their running calls, and flushes statistics and counters.
    */
   stop(options: { readonly delay?: boolean } = {}): Promise<void> {
     this.#stopping ??= this.#stop(options.delay ?? false);
@@ -154,7 +155,7 @@ export class Service {
 
   async #start(): Promise<void> {
     const { settings, registry, statistics, backend, log } = this.#parts;
-    // Nobody may be waiting for the doors when they fail to open.
+    // Prevents an unhandled rejection if the listeners fail before a caller reads `opened`.
     this.#opened.promise.catch(() => undefined);
     registry.beforeRead(async () => {
       statistics.refresh();
@@ -163,17 +164,20 @@ export class Service {
     this.#sinks = await openSinks(settings, registry, log);
     if (this.#sinks?.pullAddress !== undefined)
       log.warn(`Listening for metrics on '${this.#sinks.pullAddress}'`);
-    this.#debug = await openHttpDoor({
+    this.#debug = await openHttpListener({
       name: "debug",
       host: settings.debug.host,
       port: settings.debug.port,
       log,
+      access: debugAccess(settings.debug),
       controllers: debugPages({
+        profiles: settings.debug.profiles,
+        writes: settings.debug.writes,
         ruleSet: () => this.#rules.current,
         registry,
         log,
         setLogLevel: (level) => this.setLogLevel(level),
-        answering: this.#answering,
+        handler: this.#handler,
         otherThreads: async (kind, seconds) => (await this.#grpc?.sample(kind, seconds)) ?? [],
         explain: (request) =>
           explainDecision(request, this.#rules.current, backend, decisionOptions(settings), Date.now()),
@@ -183,7 +187,7 @@ export class Service {
     log.warn(`Listening for debug on '${this.#debug.address}'`);
     this.#source.start();
     const open = (): void => {
-      this.#opening = this.#openDoors();
+      this.#opening = this.#openListeners();
     };
     if (settings.config.forceStart) open();
     else {
@@ -192,18 +196,18 @@ export class Service {
     }
   }
 
-  /** Never rejects: `opened` does. A service that is stopped meanwhile closes what is open by then. */
-  async #openDoors(): Promise<void> {
+  /** Never rejects; `opened` does. If the service is stopped meanwhile, `stop` closes the ports that are open by then. */
+  async #openListeners(): Promise<void> {
     if (this.#stopping !== undefined) return;
     const { settings, log } = this.#parts;
     try {
-      this.#grpc = await openGrpc({ ...this.#parts, answering: this.#answering, rules: this.#rules });
+      this.#grpc = await openGrpc({ ...this.#parts, handler: this.#handler, rules: this.#rules });
       this.#addresses.grpc = this.#grpc.address;
       log.warn(`Listening for gRPC on '${this.#grpc.address}'`);
       if (this.#stopping !== undefined) return;
       if (settings.http === undefined) log.warn("the HTTP port is off (HTTP_ENABLED=false)");
       else {
-        this.#http = await openHttp({ ...this.#parts, settings: settings.http, answering: this.#answering });
+        this.#http = await openHttp({ ...this.#parts, settings: settings.http, handler: this.#handler });
         this.#addresses.http = this.#http.address;
         log.warn(`Listening for HTTP on '${this.#http.address}'`);
       }
@@ -222,9 +226,9 @@ export class Service {
     this.#http?.drain();
     if (delay && drainDelay > 0) await pause(Math.min(drainDelay, left()));
     await settledWithin(this.#source.stop(), left());
-    // A door that opens at this moment is closed with the others.
+    // A listener that is about to open is closed with the others.
     await settledWithin(this.#opening ?? Promise.resolve(), left());
-    this.#opened.reject(new StoppedError("the service was stopped before its doors were open"));
+    this.#opened.reject(new StoppedError("the service was stopped before its listeners were open"));
     await Promise.allSettled([this.#http?.close(left()), this.#grpc?.close(left())]);
     await settledWithin(store.close(), left());
     await settledWithin(embedded?.close() ?? Promise.resolve(), left());
@@ -235,7 +239,7 @@ export class Service {
   }
 }
 
-/** Statistics and health first, so that whatever comes after can speak of itself; then the store. */
+/** Opens statistics and health first, because the later parts report to them, and then the store. */
 async function openParts(
   { settings, warnings, infos }: LoadedSettings,
   environment: Environment,
@@ -255,7 +259,7 @@ async function openParts(
   const threads = threadsFor(settings, log);
   const parts = threads === 1 ? 1 : threads + 1;
   const embedded = countsHere(settings) ? await openEmbedded(settings, registry, log) : undefined;
-  const component = (name: string) => components.voice(name);
+  const createReporter = (name: string) => components.createReporter(name);
   const tracing = await openTracing(settings, log);
   const invalidations = openInvalidations(settings);
   const { store, backend } = await openStore(divideSettings(settings, parts), {
@@ -265,7 +269,7 @@ async function openParts(
     parts,
     embedded,
     invalidations,
-    component,
+    createReporter,
   });
   return {
     settings,

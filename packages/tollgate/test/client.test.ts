@@ -60,13 +60,13 @@ const cases: readonly Case[] = [
   {
     name: "TLS without being asked to",
     at: "tls",
-    fails: /status 14: .*asked without TLS: is the service listening on/,
+    fails: /status 14: .*connected without TLS; check that the service listens on/,
   },
   {
     name: "TLS whose authority is unknown",
     at: "tls",
     flags: ["-grpc-use-tls"],
-    fails: /status 14: .*asked over TLS/,
+    fails: /status 14: .*connected over TLS/,
   },
   {
     name: "TLS of another authority",
@@ -99,12 +99,12 @@ const cases: readonly Case[] = [
     flags: ["-grpc-server-ca-file", "/nowhere/ca.pem"],
     fails: /\/nowhere\/ca\.pem/,
   },
-  { name: "TLS, of a server without", at: "plain", flags: ca, fails: /status 14: .*asked over TLS/ },
+  { name: "TLS, of a server without", at: "plain", flags: ca, fails: /status 14: .*connected over TLS/ },
   { name: "an HTTP port", at: "http", fails: /status 14/ },
   {
     name: "a dead server",
     at: "nowhere",
-    fails: /status 14: .*ECONNREFUSED.*is the service listening on 127\.0\.0\.1:1\?/,
+    fails: /status 14: .*ECONNREFUSED.*check that the service listens on 127\.0\.0\.1:1\)/,
   },
   {
     name: "one that accepts and says nothing",

@@ -102,9 +102,9 @@ describe("a running service", { concurrency: 4 }, () => {
           [tollgate.debug, "/stats", undefined],
           [tollgate.debug, "/", undefined],
         ] as const;
-        for (const [door, path, sent] of pages) {
+        for (const [listener, path, sent] of pages) {
           const init = sent === undefined ? {} : { method: "POST", body: sent };
-          seen.push(await (await fetch(`http://${door}${path}`, init)).text());
+          seen.push(await (await fetch(`http://${listener}${path}`, init)).text());
         }
         assert.equal((await tollgate.stop()).code, 0);
         seen.push(...tollgate.log, ...tollgate.output);

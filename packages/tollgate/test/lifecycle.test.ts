@@ -49,7 +49,7 @@ const isTextLine = (line: string) =>
 
 describe("the contract's log lines", () => {
   for (const workers of ["1", "2"]) {
-    test(`LOG_FORMAT text and json: the doors at warning, loading at debug, WORKERS=${workers}`, async () => {
+    test(`LOG_FORMAT text and json: the listeners at warning, loading at debug, WORKERS=${workers}`, async () => {
       for (const [format, fits] of [
         ["", isTextLine],
         ["json", isJsonLine],
@@ -72,11 +72,11 @@ describe("the contract's log lines", () => {
         assert.equal((await tollgate.stop()).code, 0);
         for (const line of tollgate.log) assert.ok(fits(line), line);
         assert.deepEqual(tollgate.output, []);
-        const doors = tollgate.log.filter((line) =>
+        const listeners = tollgate.log.filter((line) =>
           /Listening for (debug|gRPC|HTTP) on '127\.0\.0\.1:\d+'/.test(line),
         );
         assert.deepEqual(
-          doors.map((line) => [/Listening for (\w+)/.exec(line)?.[1], /level\W+(\w+)/.exec(line)?.[1]]),
+          listeners.map((line) => [/Listening for (\w+)/.exec(line)?.[1], /level\W+(\w+)/.exec(line)?.[1]]),
           [
             ["debug", "warning"],
             ["gRPC", "warning"],
@@ -106,7 +106,7 @@ describe("the contract's log lines", () => {
     assert.equal((await tollgate.stop()).code, 0);
   });
 
-  test("the default level is warn, and the first line of a quiet start is a door's", async () => {
+  test("the default level is warn, and the first line of a quiet start is a listener's", async () => {
     const tollgate = await startTollgate({ config });
     assert.equal((await tollgate.stop()).code, 0);
     assert.match(tollgate.log[0]!, / level=warning msg="Listening for debug on '127\.0\.0\.1:\d+'"$/);
@@ -227,11 +227,11 @@ describe("signals at every moment", { concurrency: 4 }, () => {
   const none = { "a.yaml": "nonsense: [" };
   const moments: [string, Record<string, string>, Readonly<Record<string, string>>, RegExp][] = [
     ["before the first configuration", { WORKERS: "2" }, none, /Listening for debug/],
-    ["while the doors open, one thread", { WORKERS: "1" }, config, /Listening for debug/],
-    ["while the doors open, two threads", { WORKERS: "2" }, config, /Listening for debug/],
+    ["while the listeners open, one thread", { WORKERS: "1" }, config, /Listening for debug/],
+    ["while the listeners open, two threads", { WORKERS: "2" }, config, /Listening for debug/],
     ["between gRPC and HTTP", { WORKERS: "2" }, config, /Listening for gRPC/],
     [
-      "with the doors open without rules",
+      "with the listeners open without rules",
       { FORCE_START_WITHOUT_INITIAL_CONFIG: "true" },
       none,
       /Listening for HTTP/,
@@ -351,14 +351,14 @@ test("GRPC_MAX_CONNECTION_AGE: GOAWAY at that age, closed after GRPC_MAX_CONNECT
 });
 
 describe("RUNTIME_ROOT", () => {
-  test("missing at the start: the doors open when it appears", async () => {
+  test("missing at the start: the listeners open when it appears", async () => {
     const root = join(folder, "later");
     const tollgate = await startTollgate({
       env: { RUNTIME_ROOT: root, RUNTIME_WATCH_ROOT: "true", LOG_LEVEL: "info" },
       unopened: true,
     });
     await tollgate.logged(/level=error.*later/);
-    assert.throws(() => tollgate.http, /no door for HTTP yet/);
+    assert.throws(() => tollgate.http, /no listener for HTTP yet/);
     // At one moment, as a deployment does it: an empty directory would be a configuration, too.
     const made = join(folder, "made");
     mkdirSync(join(made, "config"), { recursive: true });

@@ -93,7 +93,7 @@ describe("a Waymark method behind a Tollgate's limits", () => {
       assert.match(third.headers.get("retry-after") ?? "", /^\d+$/);
       const problem = (await third.json()) as { title: string; status: number; detail: string };
       assert.equal(problem.status, 429);
-      assert.match(problem.detail, /^the limit of 2 per day is used up; try again in \d+ s$/);
+      assert.match(problem.detail, /^the limit of 2 requests per day is exceeded; try again in \d+ s$/);
       assert.equal((await ask("/orders?user=bob")).status, 200);
       assert.deepEqual(log, []);
     });
@@ -183,7 +183,7 @@ describe("a Tollgate that does not answer", () => {
       assert.equal(log.length, 1);
       assert.match(
         log[0]!,
-        /^the rate limits cannot be checked, requests pass without a limit: Tollgate at /,
+        /^the rate limits cannot be checked, requests are allowed without a limit: Tollgate at /,
       );
       const back = await startTollgate({ config, env: { GRPC_PORT: address.split(":").at(-1)! } });
       try {
@@ -199,7 +199,7 @@ describe("a Tollgate that does not answer", () => {
       assert.equal(answer.status, 503);
       assert.equal(answer.headers.get("retry-after"), "1");
       const text = await answer.text();
-      assert.match(text, /the rate limits cannot be checked now/);
+      assert.match(text, /the rate limits cannot be checked at the moment/);
       assert.doesNotMatch(text, /127\.0\.0\.1|ECONN/);
     });
   });

@@ -52,7 +52,7 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
     entries: pairs.map(([key, value]) => ({ key, value })),
   });
 
-  test("a limit counts down over both doors and then refuses", async () => {
+  test("a limit counts down over both listeners and then refuses", async () => {
     const left: (number | string)[] = [];
     for (let call = 0; call < 2; call++) {
       const { statuses } = await caller.ask(request("shop", descriptor("user=ann")));
@@ -123,7 +123,7 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
       "no message",
       () => caller.askWithBytes(Buffer.from("0aff", "hex")),
       3,
-      /^the request does not decode: /,
+      /^the request cannot be decoded: /,
     ],
   ];
   for (const [name, call, code, details] of badCalls) {
@@ -137,11 +137,22 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
   }
 
   const badBodies: [string, string, number, RegExp][] = [
-    ["nothing", "", 400, /the body is not JSON/],
-    ["no JSON", "{", 400, /the body is not JSON/],
-    ["no UTF-8", "\ud800", 400, /not JSON/],
+    ["nothing", "", 400, /the body is not valid JSON/],
+    ["no JSON", "{", 400, /the body is not valid JSON/],
+    [
+      "a duplicate member",
+      '{"domain":"shop","descriptors":[{"entries":[{"key":"a","key":"b"}]}]}',
+      400,
+      /^descriptors\[0\]\.entries\[0\]\.key: must be given only once; it is given again at line 1, column 56$/,
+    ],
+    [
+      "many digits",
+      `{"domain":"shop","hitsAddend":"${"7".repeat(200_000)}"}`,
+      400,
+      /hitsAddend: must be a whole number/,
+    ],
     ["a list", "[]", 400, /must be an object with a domain and descriptors, not a list/],
-    ["an unknown field", '{"domain":"shop","descriptor":[]}', 400, /descriptor: is not a field here/],
+    ["an unknown field", '{"domain":"shop","descriptor":[]}', 400, /descriptor: is an unknown field/],
     [
       "a wrong type",
       '{"domain":"shop","descriptors":[{"entries":[{"key":7}]}]}',
@@ -150,7 +161,7 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
     ],
     ["no domain", '{"descriptors":[]}', 400, /rate limit domain must not be empty/],
     ["no descriptors", '{"domain":"shop"}', 400, /descriptor list must not be empty/],
-    ["over 1 MiB", JSON.stringify({ domain: "x".repeat(1024 * 1024) }), 413, /./],
+    ["over 256 KiB", JSON.stringify({ domain: "x".repeat(256 * 1024) }), 413, /larger than 262144 bytes/],
   ];
   for (const [name, body, status, detail] of badBodies) {
     test(`/json answers a body with ${name} with ${status} and problem details`, async () => {
@@ -200,9 +211,9 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
     ["GET", "debug", "/stats?filter=(", 400, /./],
     ["POST", "debug", "/rlconfig", 405, /./],
   ];
-  for (const [method, door, path, status, body] of pages) {
-    test(`${method} ${path} on the ${door} port is ${status}`, async () => {
-      const base = door === "http" ? tollgate.http : tollgate.debug;
+  for (const [method, listener, path, status, body] of pages) {
+    test(`${method} ${path} on the ${listener} port is ${status}`, async () => {
+      const base = listener === "http" ? tollgate.http : tollgate.debug;
       const response = await fetch(`http://${base}${path}`, { method });
       const text = await response.text();
       assert.equal(response.status, status, text);
@@ -318,14 +329,14 @@ describe("start and end", () => {
     });
   }
 
-  test("with a bad first configuration the debug port is open, the doors are shut, and SIGTERM ends at once", async () => {
+  test("with a bad first configuration the debug port is open, the listeners are shut, and SIGTERM ends at once", async () => {
     const tollgate = await startTollgate({
       config: { "a.yaml": "domain: a\ndescriptors:\n  - kye: x\n" },
       unopened: true,
     });
     await tollgate.logged(/a\.yaml:3:5.*kye.*key/);
     assert.equal((await fetch(`http://${tollgate.debug}/rlconfig`)).status, 200);
-    assert.throws(() => tollgate.grpc, /no door for gRPC yet/);
+    assert.throws(() => tollgate.grpc, /no listener for gRPC yet/);
     assert.equal((await tollgate.stop()).code, 0);
   });
 

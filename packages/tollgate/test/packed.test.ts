@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFile, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createInterface } from "node:readline";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { type Packed, packAll, published } from "../../../tools/pack-all.ts";
 import { scaled } from "../../../tools/time-scale.ts";
-import { bareEnvironment, type RunningTollgate, watchTollgate } from "./tollgate.ts";
+import { PageReader, type ReaderOptions } from "./page-reader.ts";
+import { bareEnvironment, watchTollgate } from "./tollgate.ts";
 
 // What is published, as a user gets it: the three packages are packed from a copy of the tree, unpacked into an empty
 // folder outside the repository, and used there. The libraries are those that the repository has installed, and only
@@ -18,49 +18,12 @@ import { bareEnvironment, type RunningTollgate, watchTollgate } from "./tollgate
 
 const run = promisify(execFile);
 const repository = fileURLToPath(new URL("../../..", import.meta.url));
-const names = ["grpc-wire", "waymark", "tollgate"] as const;
-/** What the copy leaves out: nothing that is packed comes from there. */
-const LEFT_OUT = new Set(["node_modules", "test", "dist", "chaos", "fuzz", "judge"]);
-
-/** Runs `npm pack` on copies of the packages. Resolves with the tarballs. */
-async function packAll(folder: string): Promise<string[]> {
-  for (const file of ["package.json", "tsconfig.json", "LICENSE", "tools/pack.ts"])
-    await cp(join(repository, file), join(folder, file));
-  await mkdir(join(folder, "node_modules", "@tollway"), { recursive: true });
-  for (const name of await readdir(join(repository, "node_modules"))) {
-    if (name === "@tollway" || name === ".package-lock.json") continue;
-    await symlink(join(repository, "node_modules", name), join(folder, "node_modules", name));
-  }
-  const tarballs: string[] = [];
-  for (const name of names) {
-    const copy = join(folder, "packages", name);
-    await cp(join(repository, "packages", name), copy, {
-      recursive: true,
-      filter: (from) => !LEFT_OUT.has(from.slice(from.lastIndexOf("/") + 1)),
-    });
-    await symlink(copy, join(folder, "node_modules", "@tollway", name));
-    const before_ = await readFile(join(copy, "package.json"), "utf8");
-    const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", folder], {
-      cwd: copy,
-      maxBuffer: 16 * 1024 * 1024,
-    });
-    assert.equal(
-      await readFile(join(copy, "package.json"), "utf8"),
-      before_,
-      "postpack restores package.json",
-    );
-    const [, file] = /"filename": "([^"]+)"/.exec(stdout) ?? assert.fail(stdout);
-    tarballs.push(join(folder, file!));
-  }
-  return tarballs;
-}
-
 /** Puts packed packages, and links to the libraries that they name, where `npm install` would. */
-async function install(tarballs: readonly string[], folder: string): Promise<void> {
+async function install(packages: readonly Packed[], folder: string): Promise<void> {
   const modules = join(folder, "node_modules");
   await mkdir(join(modules, ".bin"), { recursive: true });
-  for (const [index, tarball] of tarballs.entries()) {
-    const target = join(modules, "@tollway", names[index]!);
+  for (const { name, tarball } of packages) {
+    const target = join(modules, "@tollway", name);
     await mkdir(target, { recursive: true });
     await run("tar", ["-xzf", tarball, "-C", target, "--strip-components=1"]);
     const { dependencies = {}, bin = {} } = JSON.parse(
@@ -73,7 +36,7 @@ async function install(tarballs: readonly string[], folder: string): Promise<voi
       const link = join(modules, library);
       if (library.startsWith("@tollway/") || existsSync(link)) continue;
       await mkdir(dirname(link), { recursive: true });
-      await symlink(await installed(library, names[index]!), link);
+      await symlink(await installed(library, name), link);
     }
     for (const [command, file] of Object.entries(bin))
       await symlink(join(target, file), join(modules, ".bin", command));
@@ -111,7 +74,7 @@ describe("the packed packages, in an empty folder", { timeout: scaled(200_000) }
     );
     assert.deepEqual(strays, []);
     for (const file of [
-      ...names.flatMap((name) => [`${name}/LICENSE`, `${name}/README.md`, `${name}/package.json`]),
+      ...published.flatMap((name) => [`${name}/LICENSE`, `${name}/README.md`, `${name}/package.json`]),
       "tollgate/examples/config/web.yaml",
       "tollgate/schema/rules.schema.json",
       "tollgate/proto/envoy/service/ratelimit/v3/rls.proto",
@@ -208,78 +171,35 @@ console.log(typeof GrpcServer, typeof Application, typeof schema);
     await sh(`${tsc} ${flags} tool.mts`).catch(({ stdout }: { stdout: string }) => assert.fail(stdout));
   });
 
-  test("docs/limits.md, block by block: a Waymark application behind a Tollgate", async () => {
-    const page = readFileSync(join(repository, "docs", "limits.md"), "utf8");
-    const tollgate = await startService(page);
-    try {
-      await readPage(page, tollgate);
-    } finally {
-      assert.equal((await tollgate.stop()).code, 0, tollgate.log.join("\n"));
-    }
-  });
-
-  async function startService(page: string): Promise<RunningTollgate> {
-    const [, text] = /```yaml file=limits\/config\/shop.yaml\n([\s\S]*?)```/.exec(page)!;
-    await mkdir(join(folder, "limits", "config"), { recursive: true });
-    // A day's window does not end in the middle of the test.
-    await writeFile(join(folder, "limits/config/shop.yaml"), text!.replace("minute", "day"));
-    const ports = { PORT: "0", GRPC_PORT: "0", DEBUG_PORT: "0", WORKERS: "1", GRPC_HOST: "127.0.0.1" };
-    const settings = { RUNTIME_ROOT: "limits", BACKEND_TYPE: "embedded", DISABLE_STATS: "true" };
-    const tollgate = watchTollgate(
-      spawn(command("tollgate"), [], {
-        cwd: folder,
-        env: { ...env, ...ports, ...settings },
-        stdio: ["ignore", "pipe", "pipe"],
-      }),
-    );
-    await tollgate.logged(/Listening for HTTP on/);
-    return tollgate;
-  }
-
-  async function readPage(page: string, tollgate: RunningTollgate): Promise<void> {
-    const [, controllers] = /```ts file=controllers\/index.ts\n([\s\S]*?)```/.exec(page)!;
-    await mkdir(join(folder, "controllers"));
-    await writeFile(
-      join(folder, "controllers/index.ts"),
-      controllers!.replace("localhost:8081", tollgate.grpc),
-    );
-    await writeFile(join(folder, "package.json"), '{ "type": "module" }\n');
-    const child = spawn(command("waymark"), ["--prefix=controllers", "--host=127.0.0.1:0"], {
-      cwd: folder,
-      env,
-      stdio: ["ignore", "pipe", "pipe"],
+  const pages = [
+    "docs/getting-started.md",
+    "docs/limits.md",
+    "docs/observability.md",
+    "packages/tollgate/README.md",
+    "docs/configuration-sources.md",
+  ];
+  for (const page of pages)
+    test(`${page}, block by block`, async () => {
+      const own = join(root, page.replaceAll("/", "-"));
+      await mkdir(own);
+      await symlink(join(folder, "node_modules"), join(own, "node_modules"));
+      // What `npm init -y` writes.
+      await writeFile(join(own, "package.json"), '{ "name": "user", "type": "commonjs" }\n');
+      // A day's window does not end in the middle of the test.
+      const adapt = (text: string) => (page === "docs/limits.md" ? text.replaceAll("minute", "day") : text);
+      await readPage(page, { folder: own, adapt });
     });
+
+  test("README.md, block by block, in the repository", () => readPage("README.md", { folder: repository }));
+
+  async function readPage(page: string, options: ReaderOptions): Promise<void> {
+    const reader = new PageReader(options);
     try {
-      const address = await listening(child);
-      for (const [, note, command, expected] of page.matchAll(
-        /```sh ?([^\n]*)\n([\s\S]*?)```\n\n```text\n([\s\S]*?)```/g,
-      )) {
-        let printed = "";
-        for (let left = Number(/repeat=(\d+)/.exec(note!)?.[1] ?? 1); left > 0; left--)
-          printed = (await sh(command!.replace("http://localhost:8000", address))).stdout;
-        for (const line of expected!.trim().replaceAll("minute", "day").split("\n")) {
-          const escaped = line.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("\\.\\.\\.", ".*");
-          assert.match(printed, new RegExp(`^${escaped}\r?$`, "m"));
-        }
-      }
+      // This page is about a service that is running already.
+      if (page === "docs/observability.md") await reader.start("npx tollgate serve --example");
+      await reader.read(readFileSync(join(repository, page), "utf8"));
     } finally {
-      child.kill();
-      await once(child, "close");
+      await reader.close();
     }
   }
 });
-
-/** The address in the first line that names one, on either output. */
-function listening(child: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const said: string[] = [];
-    for (const stream of [child.stdout!, child.stderr!]) {
-      createInterface(stream).on("line", (line) => {
-        said.push(line);
-        const address = /http:\/\/[\d.]+:\d+/.exec(line)?.[0];
-        if (address !== undefined) resolve(address);
-      });
-    }
-    child.once("close", () => reject(new Error(`waymark ended:\n${said.join("\n")}`)));
-  });
-}

@@ -92,7 +92,7 @@ const policies: [string, string][] = [
   ["local", "OK 4"],
 ];
 for (const [mode, answer] of policies) {
-  test(`KVSTORE_FAILURE_MODE=${mode}: the doors open without a store, and calls are answered`, async () => {
+  test(`KVSTORE_FAILURE_MODE=${mode}: the listeners open without a store, and calls are answered`, async () => {
     const env = {
       KVSTORE_URL: "127.0.0.1:1",
       KVSTORE_TIMEOUT: `${scaled(300)}ms`,

@@ -127,13 +127,15 @@ describe("TLS on the gRPC port", () => {
         );
         await caller.ask(request("d", descriptor("k=v")));
         use(ours.issue(`renewed-${workers}`, "DNS:localhost"));
-        await tollgate.logged(/TLS: loaded .*tls\.crt and .*tls\.key anew/);
+        await tollgate.logged(/TLS: reloaded .*tls\.crt and .*tls\.key/);
         const renewed = await shown(tollgate);
         assert.notEqual(renewed, first);
         await caller.ask(request("d", descriptor("k=v")));
         caller.close();
         writeFileSync(cert, "nonsense");
-        await tollgate.logged(/TLS: the old certificates stay: .*tls\.crt holds no certificate/);
+        await tollgate.logged(
+          /TLS: the old certificates stay in use: .*tls\.crt does not contain a PEM certificate/,
+        );
         assert.equal(await shown(tollgate), renewed);
       } finally {
         assert.equal((await tollgate.stop()).code, 0);
@@ -227,9 +229,7 @@ describe("TLS on the HTTP port", () => {
       assert.equal((await as(good)).body, "OK");
       await assert.rejects(healthcheck(tollgate), Error, "no certificate");
       for (const [name, pair] of Object.entries(clients)) await assert.rejects(as(pair), Error, name);
-      await tollgate.logged(
-        /refused a caller whose certificate does not carry the DNS name gateway\.example/,
-      );
+      await tollgate.logged(/refused a caller: its certificate does not have the DNS name gateway\.example/);
       assert.equal((await as(good)).body, "OK");
     } finally {
       assert.equal((await tollgate.stop()).code, 0);
@@ -251,7 +251,7 @@ describe("TLS on the HTTP port", () => {
     try {
       const { serialNumber: first } = await healthcheck(tollgate);
       use(ours.issue("renewed-http", "DNS:localhost"));
-      await tollgate.logged(/TLS: loaded .*tls\.crt and .*tls\.key anew/);
+      await tollgate.logged(/TLS: reloaded .*tls\.crt and .*tls\.key/);
       const renewed = await healthcheck(tollgate);
       assert.notEqual(renewed.serialNumber, first);
       await assert.rejects(

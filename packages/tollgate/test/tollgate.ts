@@ -31,7 +31,7 @@ export interface TollgateOptions {
   readonly configFrom?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
-  /** Resolve once the process runs, without waiting for its doors. */
+  /** Resolve once the process runs, without waiting for its listeners. */
   readonly unopened?: boolean;
 }
 
@@ -152,10 +152,10 @@ class Watched implements RunningTollgate {
     return new Error(`tollgate ended without logging ${pattern}:\n${this.log.join("\n")}`);
   }
 
-  #address(door: string): string {
-    const line = this.log.find((text) => text.includes(`Listening for ${door} on`));
+  #address(listener: string): string {
+    const line = this.log.find((text) => text.includes(`Listening for ${listener} on`));
     const address = /on '([^']+)'/.exec(line ?? "")?.[1];
-    if (address === undefined) throw new Error(`no door for ${door} yet:\n${this.log.join("\n")}`);
+    if (address === undefined) throw new Error(`no listener for ${listener} yet:\n${this.log.join("\n")}`);
     return address;
   }
 }

@@ -1,4 +1,4 @@
-/** `npm run manual -w packages/tollgate`: writes the parts of the manual that come from tables in the code. */
+/** `npm run manual -w packages/tollgate`: writes the generated parts of the manual. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { withCatalogue } from "../src/observe/manual.ts";

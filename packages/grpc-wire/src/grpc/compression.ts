@@ -1,5 +1,6 @@
 import { constants, gunzip, gunzipSync, gzip, gzipSync } from "node:zlib";
-import { GrpcError, Status } from "./status.ts";
+import { GrpcError, Status } from "../status.ts";
+import { OversizedMessage } from "./oversized.ts";
 
 /** Up to here a message is inflated or deflated at once: some 0.1 ms at worst. Above, the thread pool does it. */
 const INLINE_BYTES = 64 * 1024;
@@ -15,7 +16,7 @@ function isTooLarge(error: unknown): boolean {
 
 function refusal(error: unknown, limit: number): GrpcError {
   return isTooLarge(error)
-    ? new GrpcError(Status.RESOURCE_EXHAUSTED, `the inflated message is larger than ${limit} bytes`)
+    ? new OversizedMessage(`the inflated message is larger than ${limit} bytes`)
     : new GrpcError(Status.INTERNAL, "the compressed message is no gzip data");
 }
 

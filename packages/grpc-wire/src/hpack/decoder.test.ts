@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import HPACK from "hpack";
+import { HpackPeer } from "../../test/support/hpack.ts";
 import { HpackDecoder } from "./decoder.ts";
 import { encodeHeaders } from "./encoder.ts";
 import { isValidValue } from "./field.ts";
@@ -143,13 +143,12 @@ test("decoding is the inverse of encoding for all header lists", () => {
   );
 });
 
-// ASCII: the other implementation takes text above that for UTF-8.
 test("an independent implementation reads what we encode, and we what it encodes, block after block", () => {
   fc.assert(
-    fc.property(fc.array(lists(127), { minLength: 1, maxLength: 12 }), (conversation) => {
+    fc.property(fc.array(lists(255), { minLength: 1, maxLength: 12 }), (conversation) => {
       const ours = new HpackDecoder();
-      const theirs = new HPACK();
-      const theirDecoder = new HPACK();
+      const theirs = new HpackPeer();
+      const theirDecoder = new HpackPeer();
       for (const list of conversation) {
         assert.deepEqual(decode(ours, theirs.encode(list)), list);
         assert.deepEqual(theirDecoder.decode(Buffer.from(encodeHeaders(list))), list);

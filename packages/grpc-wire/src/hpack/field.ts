@@ -3,15 +3,15 @@ export interface HeaderField {
   readonly name: string;
   /** Octets as latin1 characters. */
   readonly value: string;
-  /** Which of the names that the server itself reads; `FieldKind.OTHER` for all others. */
+  /** A `FieldKind`, or what `registerFieldName` returned for the name. */
   readonly kind: number;
-  /** False where the name or value may not stand in HTTP/2 (RFC 9113 section 8.2.1). */
+  /** False when HTTP/2 forbids the name or the value (RFC 9113 section 8.2.1). */
   readonly valid: boolean;
   /** Octets of name and value plus 32 (RFC 7541 section 4.1). */
   readonly size: number;
 }
 
-/** The names that the server reads, as small integers for a switch. */
+/** The names that HTTP/2 gives a meaning, as small integers for a switch. */
 export const FieldKind = {
   OTHER: 0,
   METHOD: 1,
@@ -22,11 +22,8 @@ export const FieldKind = {
   CONTENT_TYPE: 6,
   TE: 7,
   CONTENT_LENGTH: 8,
-  GRPC_TIMEOUT: 9,
-  GRPC_ENCODING: 10,
-  GRPC_ACCEPT_ENCODING: 11,
-  /** Fields that belong to HTTP/1.1 connections: forbidden (RFC 9113 section 8.2.2). */
-  CONNECTION_SPECIFIC: 12,
+  /** Fields of HTTP/1.1 connections: forbidden (RFC 9113 section 8.2.2). */
+  CONNECTION_SPECIFIC: 9,
 } as const;
 
 const kinds = new Map<string, number>([
@@ -37,15 +34,21 @@ const kinds = new Map<string, number>([
   ["content-type", FieldKind.CONTENT_TYPE],
   ["te", FieldKind.TE],
   ["content-length", FieldKind.CONTENT_LENGTH],
-  ["grpc-timeout", FieldKind.GRPC_TIMEOUT],
-  ["grpc-encoding", FieldKind.GRPC_ENCODING],
-  ["grpc-accept-encoding", FieldKind.GRPC_ACCEPT_ENCODING],
   ["connection", FieldKind.CONNECTION_SPECIFIC],
   ["keep-alive", FieldKind.CONNECTION_SPECIFIC],
   ["proxy-connection", FieldKind.CONNECTION_SPECIFIC],
   ["transfer-encoding", FieldKind.CONNECTION_SPECIFIC],
   ["upgrade", FieldKind.CONNECTION_SPECIFIC],
 ]);
+
+let nextKind = 16;
+
+/** Gives a name that the layer above HTTP/2 reads a kind of its own. Not for names in HPACK's static table. */
+export function registerFieldName(name: string): number {
+  const kind = kinds.get(name) ?? nextKind++;
+  kinds.set(name, kind);
+  return kind;
+}
 
 export function fieldKind(name: string): number {
   return kinds.get(name) ?? (name.charCodeAt(0) === 0x3a ? FieldKind.OTHER_PSEUDO : FieldKind.OTHER);

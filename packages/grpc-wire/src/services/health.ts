@@ -1,5 +1,5 @@
-import { GrpcError, Status } from "../grpc/status.ts";
 import type { GrpcServer } from "../server.ts";
+import { GrpcError, Status } from "../status.ts";
 import type { StreamingCall } from "../types.ts";
 import { DecodeError, lengthField, numberField, readFields, stringField } from "./protobuf.ts";
 

@@ -1,6 +1,7 @@
-import { GrpcError, Status } from "../grpc/status.ts";
 import type { GrpcServer } from "../server.ts";
+import { GrpcError, Status } from "../status.ts";
 import { DescriptorIndex } from "./descriptors.ts";
+import { descriptorSet } from "./gen/descriptor-set.ts";
 import {
   DecodeError,
   type Field,
@@ -10,7 +11,6 @@ import {
   stringField,
   textOf,
 } from "./protobuf.ts";
-import { wellKnownFiles } from "./well-known.ts";
 
 /**
  * Server reflection (`grpc.reflection.v1` and `v1alpha`): lists the server's services and hands out their
@@ -21,8 +21,8 @@ export class ReflectionService {
 
   /** `fileDescriptorSet`: a serialized `google.protobuf.FileDescriptorSet`. Throws where it does not decode. */
   constructor(fileDescriptorSet: Uint8Array) {
-    for (const { number, bytes } of readFields(fileDescriptorSet)) if (number === 1) this.#index.add(bytes);
-    for (const file of wellKnownFiles()) this.#index.add(file);
+    for (const set of [fileDescriptorSet, Buffer.from(descriptorSet, "base64")])
+      for (const { number, bytes } of readFields(set)) if (number === 1) this.#index.add(bytes);
   }
 
   /** Registers both versions' methods. */

@@ -1,7 +1,7 @@
 /** An HTTP/2 client that does exactly what it is told, right or wrong, and keeps every frame that it gets. */
 import { once } from "node:events";
 import { connect, type NetConnectOpts, type Socket } from "node:net";
-import HPACK from "hpack";
+import { HpackPeer } from "./hpack.ts";
 
 export interface Frame {
   readonly type: number;
@@ -101,8 +101,8 @@ export interface Answer {
 export class RawClient {
   readonly socket: Socket;
   readonly frames: Frame[] = [];
-  readonly #encoder = new HPACK();
-  readonly #decoder = new HPACK();
+  readonly #encoder = new HpackPeer();
+  readonly #decoder = new HpackPeer();
   readonly #fields = new Map<number, Map<string, string>>();
   #rest: Buffer = Buffer.alloc(0);
   #closed = false;

@@ -1,20 +1,20 @@
 import { readFileSync, statSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import type { Diagnostic } from "../rules/diagnostic.ts";
 import type { RuleFile } from "../rules/load.ts";
-import { readRuleFiles } from "../sources/read-files.ts";
-import { UsageError } from "./client-options.ts";
+import { readRuleFiles, staysInside } from "../sources/read-files.ts";
+import { UsageError } from "./flags.ts";
 
-/** Files that are loaded together, as the service loads a directory. */
+/** Files that are loaded together, like a directory of the service. */
 export interface ConfigurationSet {
   readonly files: readonly RuleFile[];
-  /** About what is not in any file. */
+  /** Diagnostics that do not concern the content of a file. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * The configurations that paths stand for: each directory is one, and all files are one together.
- * @throws {UsageError} when a path cannot be read
+ * Reads the configurations of the given paths. Each directory is one configuration; all files form one more.
+ * @throws {UsageError} if a path cannot be read
  */
 export async function readConfigurations(
   paths: readonly string[],
@@ -24,40 +24,46 @@ export async function readConfigurations(
   const single: RuleFile[] = [];
   for (const path of paths) {
     if (isDirectory(path, cwd)) sets.push(await readDirectory(path, cwd));
-    else single.push(readFile(path, cwd));
+    else single.push(await readFile(path, cwd));
   }
   if (single.length > 0) sets.push({ files: single, diagnostics: [] });
   return sets;
 }
 
-/** As the service reads it, under the names that the user knows. */
+/** Reads a directory like the service, with file names relative to the path that the user gave. */
 async function readDirectory(path: string, cwd: string): Promise<ConfigurationSet> {
   const directory = resolve(cwd, path);
   const nameOf = (file: string) => join(path, relative(directory, file));
-  const { files, diagnostics } = await readRuleFiles(directory, false);
+  const { files, diagnostics } = await readRuleFiles(directory, false, homeOf(directory, cwd));
   return {
-    files: files.map(({ name, text }) => ({ name: nameOf(name), text })),
+    files: files.map((file) => ({ ...file, name: nameOf(file.name) })),
     diagnostics: diagnostics.map((one) => {
       return { ...one, location: { ...one.location, file: nameOf(one.location.file) } };
     }),
   };
 }
 
-function readFile(path: string, cwd: string): RuleFile {
-  return { name: path, text: orUsageError(path, () => readFileSync(resolve(cwd, path), "utf8")) };
+async function readFile(path: string, cwd: string): Promise<RuleFile> {
+  const full = resolve(cwd, path);
+  const text = readOrThrow(path, () => readFileSync(full, "utf8"));
+  return { name: path, text, quotable: await staysInside(full, homeOf(dirname(full), cwd)) };
+}
+
+/** Links within the working directory are allowed: it usually is a checkout. */
+function homeOf(directory: string, cwd: string): string {
+  return `${directory}${sep}`.startsWith(`${cwd}${sep}`) ? cwd : directory;
 }
 
 function isDirectory(path: string, cwd: string): boolean {
-  return orUsageError(path, () => statSync(resolve(cwd, path))).isDirectory();
+  return readOrThrow(path, () => statSync(resolve(cwd, path))).isDirectory();
 }
 
-function orUsageError<Result>(path: string, read: () => Result): Result {
+function readOrThrow<Result>(path: string, read: () => Result): Result {
   try {
     return read();
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    const why =
-      code === "ENOENT" ? "there is no such file or directory" : `it cannot be read (${code ?? error})`;
+    const why = code === "ENOENT" ? "no such file or directory" : `cannot be read (${code ?? error})`;
     throw new UsageError(`${path}: ${why}`);
   }
 }

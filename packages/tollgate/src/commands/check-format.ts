@@ -4,7 +4,7 @@ import { type Diagnostic, formatDiagnostic, formatLocation } from "../rules/diag
 import { diagnosticCodes } from "../rules/diagnostic-codes.ts";
 import type { CheckFormat } from "./check-options.ts";
 
-/** What a check found, in all configurations together. */
+/** The result of a check of all configurations. */
 export interface CheckResult {
   readonly diagnostics: readonly Diagnostic[];
   readonly files: number;
@@ -12,13 +12,13 @@ export interface CheckResult {
   readonly rules: number;
 }
 
-/** The whole output of a check, with its last line end. */
-export function formatCheck(result: CheckResult, format: CheckFormat, colour: boolean): string {
+/** Formats the whole output of a check, including the last line end. */
+export function formatCheck(result: CheckResult, format: CheckFormat, color: boolean): string {
   if (format === "json") return `${JSON.stringify(asJson(result), undefined, 2)}\n`;
   if (format === "sarif") return `${JSON.stringify(asSarif(result.diagnostics), undefined, 2)}\n`;
   if (format === "github") return result.diagnostics.map((one) => `${asAnnotation(one)}\n`).join("");
-  const lines = result.diagnostics.map((one) => `${diagnosticText(one, colour)}\n`);
-  return `${lines.join("")}${summary(result, colour)}\n`;
+  const lines = result.diagnostics.map((one) => `${diagnosticText(one, color)}\n`);
+  return `${lines.join("")}${summary(result, color)}\n`;
 }
 
 function count(diagnostics: readonly Diagnostic[], severity: Diagnostic["severity"]): number {
@@ -27,32 +27,32 @@ function count(diagnostics: readonly Diagnostic[], severity: Diagnostic["severit
 
 type Style = Parameters<typeof styleText>[0];
 
-function paint(style: Style, text: string, colour: boolean): string {
-  return colour ? styleText(style, text, { validateStream: false }) : text;
+function paint(style: Style, text: string, color: boolean): string {
+  return color ? styleText(style, text, { validateStream: false }) : text;
 }
 
-/** A diagnostic with its line and a caret under its column. */
-export function diagnosticText(diagnostic: Diagnostic, colour: boolean): string {
+/** Formats a diagnostic with its source line and a caret under its column. */
+export function diagnosticText(diagnostic: Diagnostic, color: boolean): string {
   const { severity, code, location, sourceLine } = diagnostic;
   const place = formatLocation(location);
   const message = formatDiagnostic(diagnostic).slice(place.length);
   const style: Style = severity === "error" ? "red" : "yellow";
-  const first = `${paint("bold", place, colour)}${paint(style, message, colour)} ${paint("dim", `[${code}]`, colour)}`;
+  const first = `${paint("bold", place, color)}${paint(style, message, color)} ${paint("dim", `[${code}]`, color)}`;
   if (sourceLine === undefined) return first;
   const { shown, caretAt } = cut(sourceLine, location.column - 1);
   const number = String(location.line);
   const margin = `${" ".repeat(number.length + 3)}| `;
-  // Tabs stay tabs, so that the caret stands where the terminal puts the character.
+  // The padding keeps tabs, so that the terminal aligns the caret with the character.
   const padding = shown.slice(0, caretAt).replace(/[^\t]/g, " ");
-  return `${first}\n  ${number} | ${shown}\n${margin}${padding}${paint(style, "^", colour)}`;
+  return `${first}\n  ${number} | ${shown}\n${margin}${padding}${paint(style, "^", color)}`;
 }
 
-/** Characters of a line that are shown. */
+/** Maximum number of shown characters of a line. */
 const WIDTH = 160;
 
-/** A line without what could steer a terminal; of a long one, the part around the column. */
+/** Replaces control characters of a line. Shortens a long line to the part around the column. */
 function cut(line: string, column: number): { shown: string; caretAt: number } {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the function removes them
   const plain = line.replace(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029]/g, "?");
   if (plain.length <= WIDTH) return { shown: plain, caretAt: column };
   const start = Math.max(0, Math.min(column - WIDTH / 2, plain.length - WIDTH));
@@ -62,16 +62,16 @@ function cut(line: string, column: number): { shown: string; caretAt: number } {
   return { shown, caretAt: column - start + before.length };
 }
 
-function summary(result: CheckResult, colour: boolean): string {
+function summary(result: CheckResult, color: boolean): string {
   const errors = count(result.diagnostics, "error");
   const warnings = count(result.diagnostics, "warning");
   const found = [errors > 0 ? number(errors, "error") : "", warnings > 0 ? number(warnings, "warning") : ""];
   const faults = found.filter((part) => part !== "").join(", ");
   const read = number(result.files, "file");
-  if (errors > 0) return paint("red", `${faults} in ${read}`, colour);
+  if (errors > 0) return paint("red", `${faults} in ${read}`, color);
   const loaded = `${number(result.domains, "domain")}, ${number(result.rules, "limit")} in ${read}`;
-  if (warnings > 0) return paint("yellow", `${loaded}: ${faults}`, colour);
-  return paint("green", `${loaded}: no errors`, colour);
+  if (warnings > 0) return paint("yellow", `${loaded}: ${faults}`, color);
+  return paint("green", `${loaded}: no errors`, color);
 }
 
 function number(amount: number, what: string): string {
@@ -91,7 +91,7 @@ function asJson(result: CheckResult): object {
   };
 }
 
-/** SARIF 2.1.0 (OASIS), as code scanning services read it. */
+/** Converts diagnostics to SARIF 2.1.0 (OASIS) for code scanning services. */
 function asSarif(diagnostics: readonly Diagnostic[]): object {
   const rules = [...new Set(diagnostics.map(({ code }) => code))].sort();
   const results = diagnostics.map(({ severity, code, message, location }) => ({
@@ -117,7 +117,7 @@ function asSarif(diagnostics: readonly Diagnostic[]): object {
   };
 }
 
-/** A workflow command of GitHub Actions. */
+/** Formats a diagnostic as a workflow command of GitHub Actions. */
 function asAnnotation({ severity, code, message, location }: Diagnostic): string {
   const data = (text: string) => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
   const property = (text: string) => data(text).replaceAll(":", "%3A").replaceAll(",", "%2C");

@@ -1,31 +1,31 @@
 import { parseArgs } from "node:util";
-import { UsageError } from "./client-options.ts";
+import { normaliseFlags, orUsageError, UsageError } from "./flags.ts";
 
-export const checkFormats = ["text", "json", "sarif", "github"] as const;
+const checkFormats = ["text", "json", "sarif", "github"] as const;
 export type CheckFormat = (typeof checkFormats)[number];
 
-/** What `tollgate check` was asked to do. */
+/** The options of `tollgate check`. */
 export interface CheckOptions {
   readonly help: boolean;
-  /** Directories, each a configuration of its own, and files, which make one together. As the user wrote them. */
+  /** Directories and files as the user wrote them. Each directory is one configuration; all files form one more. */
   readonly paths: readonly string[];
   readonly mergeDomains: boolean;
   readonly strict: boolean;
   readonly format: CheckFormat;
 }
 
-export const checkUsage = `usage: tollgate check [flags] DIR...
+export const checkUsage = `usage: tollgate check [flags] DIR|FILE...
 
-Reads rate limit configurations as the service would, and prints every error and warning in them.
-Each DIR is a configuration of its own: its *.yaml files. FILEs may be named instead; all of them make one.
-One or two dashes; - and _ are alike.
+Checks rate limit configurations and prints all errors and warnings.
+Each DIR is one configuration and contains *.yaml files. FILE arguments form one configuration together.
+Flags take one or two dashes; - and _ are equivalent.
 
-  -config_dir DIR          the same as DIR
-  -merge_domain_configs    several files may define one domain (MERGE_DOMAIN_CONFIG=true)
-  -strict                  warnings are errors
+  -config_dir DIR          same as DIR
+  -merge_domain_configs    allow several files to define one domain (MERGE_DOMAIN_CONFIG=true)
+  -strict                  treat warnings as errors
   -format FORMAT           text (default), json, sarif (code scanning), github (annotations of a workflow)
 
-Exit status: 0 without errors, 1 with errors, 2 when the flags are wrong or a path cannot be read.
+Exit status: 0 without errors, 1 with errors, 2 for invalid flags or unreadable paths.
 `;
 
 const flags = {
@@ -37,30 +37,13 @@ const flags = {
   help: { type: "boolean" },
 } as const;
 
-/** Go's flags: one dash or two, `_` where we say `-`, `=true` after a switch. Values are left alone. */
-export function normaliseFlags(
-  argv: readonly string[],
-  known: Readonly<Record<string, { type: string }>>,
-): string[] {
-  return argv.map((word) => {
-    const [, written, value = ""] = /^--?([a-z][a-z_-]*)(=.*)?$/s.exec(word) ?? [];
-    if (written === undefined) return word;
-    const name = written === "h" ? "help" : written.replaceAll("_", "-");
-    const flag = Object.hasOwn(known, name) ? known[name] : undefined;
-    if (flag === undefined) return word;
-    if (flag.type === "boolean" && value === "=true") return `--${name}`;
-    if (flag.type === "boolean" && value === "=false") return `--no-${name}`;
-    return `--${name}${value}`;
-  });
-}
-
 /** @throws {UsageError} */
 export function parseCheckOptions(argv: readonly string[]): CheckOptions {
   const { values, positionals } = parse(argv);
   const paths = [...(values["config-dir"] ?? []), ...positionals];
   const format = values.format ?? "text";
   if (!values.help && paths.length === 0) {
-    throw new UsageError("which configuration? Name its directory, as in tollgate check config/");
+    throw new UsageError("no configuration given; pass its directory, for example tollgate check config/");
   }
   if (!isFormat(format)) {
     throw new UsageError(`-format ${format}: must be one of ${checkFormats.join(", ")}`);
@@ -79,10 +62,8 @@ function isFormat(text: string): text is CheckFormat {
 }
 
 function parse(argv: readonly string[]) {
-  try {
-    const args = normaliseFlags(argv, flags);
-    return parseArgs({ args, options: flags, strict: true, allowPositionals: true, allowNegative: true });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
+  const args = normaliseFlags(argv, flags);
+  return orUsageError(() =>
+    parseArgs({ args, options: flags, strict: true, allowPositionals: true, allowNegative: true }),
+  );
 }

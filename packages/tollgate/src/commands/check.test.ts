@@ -53,7 +53,7 @@ async function check(
   return { status, out, err };
 }
 
-/** arguments | exit status | standard output, or what it holds | standard error holds */
+/** arguments | exit status | standard output, or its pattern | pattern of standard error */
 const runs: readonly (readonly [string, number, string | RegExp, RegExp?])[] = [
   ["good", 0, "2 domains, 3 limits in 2 files: no errors\n"],
   ["-config_dir good", 0, "2 domains, 3 limits in 2 files: no errors\n"],
@@ -83,14 +83,14 @@ const runs: readonly (readonly [string, number, string | RegExp, RegExp?])[] = [
   ["--merge-domain-configs twice", 0, "1 domain, 2 limits in 2 files: no errors\n"],
   ["-merge_domain_configs=true twice", 0, "1 domain, 2 limits in 2 files: no errors\n"],
   ["-merge_domain_configs=false twice", 1, /defined in/],
-  ["empty", 0, /^empty: warning: holds no \*\.yaml file: no domain is configured/],
-  ["--strict empty", 1, /^empty: holds no \*\.yaml file/],
-  ["yml", 0, /^yml\/a\.yml: warning: only \*\.yaml files are read: call it a\.yaml/],
-  ["--help", 0, /^usage: tollgate check \[flags\] DIR\.\.\.\n/],
+  ["empty", 0, /^empty: warning: contains no \*\.yaml file: no domain is configured/],
+  ["--strict empty", 1, /^empty: contains no \*\.yaml file/],
+  ["yml", 0, /^yml\/a\.yml: warning: only \*\.yaml files are read: rename it to a\.yaml/],
+  ["--help", 0, /^usage: tollgate check \[flags\] DIR\|FILE\.\.\.\n/],
   ["-h", 0, /^usage:/],
-  ["", 2, "", /which configuration\?/],
-  ["absent", 2, "", /absent: there is no such file or directory/],
-  ["good absent", 2, "", /absent: there is no such file or directory/],
+  ["", 2, "", /no configuration given/],
+  ["absent", 2, "", /absent: no such file or directory/],
+  ["good absent", 2, "", /absent: no such file or directory/],
   ["--format xml good", 2, "", /-format xml: must be one of text, json, sarif, github/],
   ["--bogus good", 2, "", /--bogus/],
 ];
@@ -106,16 +106,16 @@ for (const [words, status, out, err] of runs) {
   });
 }
 
-test("a line with a tab keeps its caret in place", async () => {
+test("the caret is aligned in a line with a tab", async () => {
   const { out } = await check(["bad/a.yaml"]);
   assert.match(out, /\n {2}4 \| \trate_limt:\n {4}\| \t? *\^\n/);
 });
 
-test("in colour on a terminal, and never against the user's wish", async () => {
+test("the output has colors on a terminal, unless the user disables them", async () => {
   const plain = (await check(["bad"])).out;
-  const coloured = (await check(["bad"], { isTTY: true })).out;
-  assert.notEqual(coloured, plain);
-  assert.equal(stripVTControlCharacters(coloured), plain);
+  const colored = (await check(["bad"], { isTTY: true })).out;
+  assert.notEqual(colored, plain);
+  assert.equal(stripVTControlCharacters(colored), plain);
   assert.equal((await check(["bad"], { isTTY: true, env: { NO_COLOR: "1" } })).out, plain);
   assert.equal((await check(["bad"], { isTTY: true, env: { TERM: "dumb" } })).out, plain);
   assert.equal(
@@ -124,7 +124,7 @@ test("in colour on a terminal, and never against the user's wish", async () => {
   );
 });
 
-test("--format json", async () => {
+test("--format json prints counts and diagnostics", async () => {
   const { out, status } = await check(["--format", "json", "linked", "warn", "empty"]);
   assert.equal(status, 1);
   assert.deepEqual(JSON.parse(out), {
@@ -155,13 +155,13 @@ test("--format json", async () => {
         severity: "warning",
         code: "no-files",
         file: "empty",
-        message: "holds no *.yaml file: no domain is configured",
+        message: "contains no *.yaml file: no domain is configured",
       },
     ],
   });
 });
 
-test("--format sarif", async () => {
+test("--format sarif prints results and their rules", async () => {
   const { out, status } = await check(["--format", "sarif", "linked", "warn", "empty"]);
   assert.equal(status, 1);
   const sarif = JSON.parse(out);
@@ -185,7 +185,7 @@ test("--format sarif", async () => {
   assert.deepEqual(run.results[2].locations, [{ physicalLocation: { artifactLocation: { uri: "empty" } } }]);
 });
 
-test("--format github", async () => {
+test("--format github prints escaped annotations", async () => {
   const odd = "odd, 100%: name.yaml";
   write(odd, "domain: a\ndescriptors:\n  - key: k\n    rate_limt: {}\n");
   const { out, status } = await check(["--format", "github", "linked", "warn", odd]);
@@ -198,14 +198,15 @@ test("--format github", async () => {
   ]);
 });
 
-test("of a long line the part around the fault is shown, and nothing that steers a terminal", async () => {
+test("a long line is shortened around the fault, and control characters are replaced", async () => {
   write("long.yaml", `domain: a\ndescriptors: [{ key: k, x: "${"y".repeat(300)}", rate_limt: {} }]\n`);
   const { out } = await check(["long.yaml"]);
   for (const line of out.split("\n")) assert.ok(line.length < 260, `${line.length} characters`);
   const lines = out.split("\n");
   const at = lines.findIndex((line) => line.includes("unknown key `rate_limt`"));
-  assert.equal(lines[at + 1].slice(lines[at + 2].indexOf("^")).slice(0, 9), "rate_limt");
+  const [shown = "", caret = ""] = lines.slice(at + 1);
+  assert.equal(shown.slice(caret.indexOf("^")).slice(0, 9), "rate_limt");
   write("escape.yaml", 'domain: a\ndescriptors:\n  - key: "\u009b31m"\n    rate_limt: "\u009b31m"\n');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
   assert.doesNotMatch((await check(["escape.yaml"])).out, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
 });

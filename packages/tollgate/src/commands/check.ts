@@ -3,10 +3,10 @@ import { loadRules } from "../rules/load.ts";
 import { type ConfigurationSet, readConfigurations } from "./check-files.ts";
 import { type CheckResult, formatCheck } from "./check-format.ts";
 import { type CheckOptions, checkUsage, parseCheckOptions } from "./check-options.ts";
-import { UsageError } from "./client-options.ts";
+import { UsageError } from "./flags.ts";
 import type { CommandIo } from "./io.ts";
 
-/** `tollgate check`: prints what is wrong with configurations. Resolves with the exit status. */
+/** `tollgate check`: prints errors and warnings of configurations. Resolves with the exit status. */
 export async function runCheck(argv: readonly string[], io: CommandIo): Promise<number> {
   try {
     const options = parseCheckOptions(argv);
@@ -15,7 +15,7 @@ export async function runCheck(argv: readonly string[], io: CommandIo): Promise<
       return 0;
     }
     const result = checkAll(await readConfigurations(options.paths, io.cwd), options);
-    io.stdout.write(formatCheck(result, options.format, hasColour(io)));
+    io.stdout.write(formatCheck(result, options.format, hasColor(io)));
     return result.diagnostics.some(({ severity }) => severity === "error") ? 1 : 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -40,7 +40,7 @@ function checkAll(sets: readonly ConfigurationSet[], options: CheckOptions): Che
   return { diagnostics: options.strict ? strict : diagnostics, files, domains, rules };
 }
 
-/** Whether standard output is a terminal whose user has not asked for plain text (https://no-color.org). */
-export function hasColour({ stdout, env }: CommandIo): boolean {
+/** Whether standard output is a terminal and the user has not disabled color (https://no-color.org). */
+export function hasColor({ stdout, env }: CommandIo): boolean {
   return stdout.isTTY === true && !env.NO_COLOR && env.TERM !== "dumb";
 }

@@ -27,6 +27,7 @@ const understood: [string, string[], object][] = [
     { hits: 0, repeat: 3, timeout: 1500 },
   ],
   ["switches", [...base, "-json", "-check"], { json: true, check: true }],
+  ["switches with values", [...base, "-json=true", "-check=false"], { json: true, check: false }],
   [
     "a file implies TLS",
     [...base, "-grpc-server-ca-file", "ca.pem"],
@@ -77,14 +78,14 @@ for (const [text, entries] of descriptors) {
 const refused: [string[], RegExp][] = [
   [["-descriptors", "a=b"], /^-domain is missing/],
   [["-domain", "d"], /^-descriptors is missing/],
-  [[...base, "-descriptors", "ab"], /"ab" is no key=value pair/],
-  [[...base, "-descriptors", "=b"], /"=b" is no key=value pair/],
+  [[...base, "-descriptors", "ab"], /"ab" is not a key=value pair/],
+  [[...base, "-descriptors", "=b"], /"=b" is not a key=value pair/],
   [[...base, "-hits", "-1"], /-hits/],
   [[...base, "-hits", "1.5"], /-hits 1\.5: must be a whole number, 0 or more/],
   [[...base, "-repeat", "0"], /-repeat 0: must be a whole number, 1 or more/],
   [[...base, "-timeout", "5"], /-timeout 5: must be a duration/],
   [[...base, "-timeout", "0s"], /-timeout 0s: must be a duration/],
-  [[...base, "-grpc-cert-file", "c.pem"], /go together/],
+  [[...base, "-grpc-cert-file", "c.pem"], /must be given together/],
   [[...base, "-nonsense"], /nonsense|-n/],
   [[...base, "stray"], /stray/],
 ];

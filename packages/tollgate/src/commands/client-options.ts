@@ -1,13 +1,14 @@
 import { parseArgs } from "node:util";
-import type { Descriptor, Entry } from "../protocol/messages.ts";
+import type { Descriptor } from "../protocol/messages.ts";
+import { normaliseFlags, orUsageError, parseEntries, UsageError, wholeNumber } from "./flags.ts";
 
-/** What `tollgate client` was asked to do. */
+/** The options of `tollgate client`. */
 export interface ClientOptions {
   readonly help: boolean;
   readonly dialString: string;
   readonly domain: string;
   readonly descriptors: readonly Descriptor[];
-  /** Undefined: not sent, which counts as 1. */
+  /** Undefined: not sent; the service then counts 1. */
   readonly hits: number | undefined;
   readonly repeat: number;
   readonly json: boolean;
@@ -15,7 +16,7 @@ export interface ClientOptions {
   /** Milliseconds. */
   readonly timeout: number;
   readonly tls: ClientTlsOptions | undefined;
-  /** Undefined: calls are not traced. */
+  /** Undefined: no tracing. */
   readonly otlpProtocol: "http" | "grpc" | undefined;
 }
 
@@ -26,33 +27,27 @@ export interface ClientTlsOptions {
   readonly serverName: string | undefined;
 }
 
-/** A command line that cannot be understood. */
-export class UsageError extends Error {
-  override readonly name = "UsageError";
-  readonly code = "USAGE";
-}
-
 export const clientUsage = `usage: tollgate client [flags]
 
-Asks a rate limit service over gRPC. One or two dashes; - and _ are alike.
+Sends a request to a rate limit service over gRPC. Flags take one or two dashes; - and _ are equivalent.
 
   -dial_string ADDRESS     host:port or unix:PATH; default localhost:8081
   -domain DOMAIN           required
-  -descriptors k=v,k2=v2   one descriptor; repeat the flag for several. \\, is a comma inside a value
-  -hits N                  hits for every descriptor; 0 only looks (default: not sent, which counts as 1)
-  -negative                give the hits back instead
-  -repeat N                ask N times, one after the other; default 1
-  -json                    print each answer as a line of JSON
-  -check                   exit with status 2 when an answer is over limit
-  -timeout DURATION        per call, such as 500ms or 5s; default 5s
-  -otlp-protocol P         trace the calls, and export the spans over http or grpc (OTEL_EXPORTER_OTLP_*)
-  -grpc-use-tls            speak TLS; implied by the files below
+  -descriptors k=v,k2=v2   one descriptor; repeat the flag for several. Write \\, for a comma inside a value
+  -hits N                  hits for every descriptor; 0 reads without counting (default: not sent, counts as 1)
+  -negative                refund the hits
+  -repeat N                send the request N times in sequence; default 1
+  -json                    print each response as a line of JSON
+  -check                   exit with status 2 if a response is over limit
+  -timeout DURATION        timeout per call, such as 500ms or 5s; default 5s
+  -otlp-protocol P         trace the calls and export the spans over http or grpc (OTEL_EXPORTER_OTLP_*)
+  -grpc-use-tls            use TLS; implied by the files below
   -grpc-server-ca-file F   the server's certificate authority
-  -grpc-cert-file F        this client's certificate, and
-  -grpc-key-file F         its key
-  -grpc-server-name NAME   the name that the server's certificate must have; default: the address's host
+  -grpc-cert-file F        this client's certificate
+  -grpc-key-file F         this client's private key
+  -grpc-server-name NAME   name that the server's certificate must contain; default: the host of the address
 
-Exit status: 0 when every call was answered, 1 when one failed or the flags are wrong, 2 over limit with -check.
+Exit status: 0 if all calls succeeded, 1 if a call failed or the flags are invalid, 2 if over limit with -check.
 `;
 
 const flags = {
@@ -66,7 +61,7 @@ const flags = {
   check: { type: "boolean" },
   timeout: { type: "string" },
   "otlp-protocol": { type: "string" },
-  // As the Go service's client spells it.
+  // The Go service's client spells the flag this way.
   "oltp-protocol": { type: "string" },
   "grpc-use-tls": { type: "boolean" },
   "grpc-server-ca-file": { type: "string" },
@@ -76,16 +71,6 @@ const flags = {
   help: { type: "boolean" },
 } as const;
 
-/** Go's flags: one dash or two, `_` where we say `-`. Only what names a flag is touched, never a value. */
-function normalise(argv: readonly string[]): string[] {
-  return argv.map((word) => {
-    const match = /^--?([a-z][a-z_-]*)(=.*)?$/s.exec(word);
-    if (match === null) return word;
-    const name = match[1] === "h" ? "help" : match[1]!.replaceAll("_", "-");
-    return Object.hasOwn(flags, name) ? `--${name}${match[2] ?? ""}` : word;
-  });
-}
-
 /** @throws {UsageError} */
 export function parseClientOptions(argv: readonly string[]): ClientOptions {
   const values = parse(argv);
@@ -93,17 +78,17 @@ export function parseClientOptions(argv: readonly string[]): ClientOptions {
   const domain = values.domain ?? "";
   if (!values.help) {
     if (domain === "")
-      throw new UsageError("-domain is missing: the container of the rules to ask, as in -domain messaging");
+      throw new UsageError("-domain is missing: pass the domain of the rules, for example -domain messaging");
     if (descriptors.length === 0) {
       throw new UsageError(
-        "-descriptors is missing: what to ask about, as in -descriptors key=value,key2=value2",
+        "-descriptors is missing: pass a descriptor, for example -descriptors key=value,key2=value2",
       );
     }
   }
   const hits = values.hits === undefined ? undefined : wholeNumber("-hits", values.hits, 0);
   const negative = values.negative ?? false;
   const dialString = values["dial-string"] ?? "localhost:8081";
-  if (dialString === "") throw new UsageError("-dial_string is empty: it must be host:port or unix:PATH");
+  if (dialString === "") throw new UsageError("-dial_string is empty: must be host:port or unix:PATH");
   return {
     help: values.help ?? false,
     dialString,
@@ -111,7 +96,7 @@ export function parseClientOptions(argv: readonly string[]): ClientOptions {
     descriptors: descriptors.map((text) => ({
       entries: parseEntries(text),
       limit: undefined,
-      // A request's hits_addend of 0 means 1, so a number is sent with each descriptor, where 0 is 0.
+      // A request's hits_addend of 0 means 1, but a descriptor's 0 means 0. So each descriptor contains the number.
       hitsAddend: hits,
       isNegativeHits: negative,
     })),
@@ -126,11 +111,11 @@ export function parseClientOptions(argv: readonly string[]): ClientOptions {
 }
 
 function parse(argv: readonly string[]) {
-  try {
-    return parseArgs({ args: normalise(argv), options: flags, strict: true, allowPositionals: false }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
+  const args = normaliseFlags(argv, flags);
+  return orUsageError(
+    () =>
+      parseArgs({ args, options: flags, strict: true, allowPositionals: false, allowNegative: true }).values,
+  );
 }
 
 function tlsOptions(values: ReturnType<typeof parse>): ClientTlsOptions | undefined {
@@ -142,38 +127,16 @@ function tlsOptions(values: ReturnType<typeof parse>): ClientTlsOptions | undefi
   };
   if ((tls.certFile === undefined) !== (tls.keyFile === undefined)) {
     throw new UsageError(
-      "-grpc-cert-file and -grpc-key-file go together: a certificate is no use without its key",
+      "-grpc-cert-file and -grpc-key-file must be given together: a certificate needs its key",
     );
   }
-  const asked = values["grpc-use-tls"] ?? Object.values(tls).some((value) => value !== undefined);
-  return asked ? tls : undefined;
+  const usesTls = values["grpc-use-tls"] ?? Object.values(tls).some((value) => value !== undefined);
+  return usesTls ? tls : undefined;
 }
 
 function otlpProtocol(text: string | undefined): "http" | "grpc" | undefined {
   if (text === undefined || text === "http" || text === "grpc") return text;
   throw new UsageError(`-otlp-protocol ${text}: must be http or grpc`);
-}
-
-/** `k=v,k2=v2`: split at commas (`\,` is one that stays), then at the first `=`. */
-export function parseEntries(text: string): Entry[] {
-  return text.split(/(?<!\\),/).map((pair) => {
-    const plain = pair.replaceAll("\\,", ",");
-    const equals = plain.indexOf("=");
-    if (equals <= 0) {
-      throw new UsageError(
-        `-descriptors ${text}: "${plain}" is no key=value pair; several pairs are separated by commas`,
-      );
-    }
-    return { key: plain.slice(0, equals), value: plain.slice(equals + 1) };
-  });
-}
-
-function wholeNumber(flag: string, text: string, minimum: number): number {
-  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(number) || number < minimum) {
-    throw new UsageError(`${flag} ${text}: must be a whole number, ${minimum} or more`);
-  }
-  return number;
 }
 
 function duration(text: string): number {

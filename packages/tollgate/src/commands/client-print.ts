@@ -8,13 +8,13 @@ import {
 import type { Descriptor } from "../protocol/messages.ts";
 import { codeNames, unitNames } from "../protocol/units.ts";
 
-/** One answer as a line of proto3 JSON. */
+/** Formats a response as a line of proto3 JSON. */
 export function renderJson(response: RateLimitResponse): string {
   return `${toJsonString(RateLimitResponseSchema, create(RateLimitResponseSchema, response))}\n`;
 }
 
 /**
- * One answer for a person:
+ * Formats a response for people:
  *
  *     OVER_LIMIT  0.8 ms
  *       to_number=1,day=2  OK          9 of 10 per MINUTE left, resets in 55 s

@@ -11,23 +11,24 @@ import {
 import { Code } from "../protocol/messages.ts";
 import { SHOULD_RATE_LIMIT } from "../protocol/method.ts";
 import { tlsTarget } from "../protocol/tls-target.ts";
-import { type ClientOptions, clientUsage, parseClientOptions, UsageError } from "./client-options.ts";
+import { type ClientOptions, clientUsage, parseClientOptions } from "./client-options.ts";
 import { codeName, renderJson, renderText } from "./client-print.ts";
+import { UsageError } from "./flags.ts";
 import type { CommandIo } from "./io.ts";
 
 type Grpc = typeof import("@grpc/grpc-js");
 
-/** What calls are made with. */
-interface Means {
+/** The dependencies of a call. */
+interface Dependencies {
   readonly grpc: Grpc;
   readonly client: Client;
   readonly tracing: Tracing;
 }
 
-/** For spans that are not exported yet when the client is done, in milliseconds. */
-const FLUSH_TIMEOUT = 5000;
+/** Milliseconds to export the remaining spans at the end. */
+const FLUSH_TIMEOUT_MS = 5000;
 
-/** `tollgate client`: asks a service and prints what came back. Resolves with the exit status. */
+/** `tollgate client`: sends requests to a service and prints the responses. Resolves with the exit status. */
 export async function runClient(argv: readonly string[], io: CommandIo): Promise<number> {
   let options: ClientOptions;
   try {
@@ -51,21 +52,21 @@ export async function runClient(argv: readonly string[], io: CommandIo): Promise
   }
   const tracing = await clientTracing(options);
   try {
-    return await askRepeatedly({ grpc, client, tracing }, options, io);
+    return await sendRepeatedly({ grpc, client, tracing }, options, io);
   } finally {
     client.close();
-    await tracing.close(FLUSH_TIMEOUT);
+    await tracing.close(FLUSH_TIMEOUT_MS);
   }
 }
 
-async function askRepeatedly(means: Means, options: ClientOptions, io: CommandIo): Promise<number> {
+async function sendRepeatedly(deps: Dependencies, options: ClientOptions, io: CommandIo): Promise<number> {
   const tally = new Map<string, number>();
   let failed = 0;
   for (let call = 0; call < options.repeat; call++) {
     const start = performance.now();
     let outcome: string;
     try {
-      const response = await ask(means, options);
+      const response = await send(deps, options);
       outcome = codeName(response.overallCode);
       const took = performance.now() - start;
       io.stdout.write(options.json ? renderJson(response) : renderText(response, options.descriptors, took));
@@ -85,7 +86,10 @@ async function askRepeatedly(means: Means, options: ClientOptions, io: CommandIo
   return options.check && tally.has(codeName(Code.OVER_LIMIT)) ? 2 : 0;
 }
 
-async function ask({ grpc, client, tracing }: Means, options: ClientOptions): Promise<RateLimitResponse> {
+async function send(
+  { grpc, client, tracing }: Dependencies,
+  options: ClientOptions,
+): Promise<RateLimitResponse> {
   const { domain, descriptors, timeout } = options;
   const span = tracing.startClientCall(SHOULD_RATE_LIMIT.slice(1), { "rpc.system": "grpc", domain });
   const metadata = new grpc.Metadata();
@@ -124,12 +128,13 @@ async function clientTracing({ otlpProtocol }: ClientOptions): Promise<Tracing> 
 
 function describeFailure(error: ServiceError, { dialString, tls }: ClientOptions): string {
   const details = (error.details || error.message).replace(/\.? Resolution note: $/, "");
-  const asked = tls === undefined ? "without TLS" : "over TLS";
-  const hint = error.code === 14 ? ` (asked ${asked}: is the service listening on ${dialString}?)` : "";
+  const transport = tls === undefined ? "without TLS" : "over TLS";
+  const hint =
+    error.code === 14 ? ` (connected ${transport}; check that the service listens on ${dialString})` : "";
   return `${error.code === undefined ? "" : `status ${error.code}: `}${details}${hint}`;
 }
 
-/** @throws {Error} where a file cannot be read or used, or the address names nothing */
+/** @throws {Error} if a file cannot be read or used, or the address is invalid */
 function open(grpc: Grpc, { dialString, tls }: ClientOptions): Client {
   if (tls === undefined) return new grpc.Client(dialString, grpc.credentials.createInsecure());
   const { verify, channel } = tlsTarget(dialString, tls.serverName);

@@ -37,7 +37,7 @@ async function explain(argv: readonly string[]): Promise<{ status: number; out: 
   return { status, out, err };
 }
 
-test("the rule, the cache key, the window and the metric key of a descriptor", async () => {
+test("explain shows the rule, the cache key, the window and the metric key of a descriptor", async () => {
   const { status, out, err } = await explain(
     "--config rules.yaml --domain d --descriptors ip=1.2.3.4".split(" "),
   );
@@ -58,19 +58,19 @@ hits       1
   );
 });
 
-test("several descriptors: a replaced limit says so", async () => {
+test("explain marks a replaced limit", async () => {
   const { out } = await explain(
     "-config=. -domain d -descriptors ip=1 -descriptors plan=pro2 -hits 0".split(" "),
   );
-  // The directory holds a bad file, too.
+  // The directory also contains an invalid file.
   assert.equal(out, "");
   const single = await explain(
     "-config rules.yaml -domain d -descriptors ip=1 -descriptors plan=pro2 -hits 0".split(" "),
   );
   const [first, second] = single.out.split("\n\n");
-  assert.match(first, /replaced {3}another rule that this request matches replaces it: not counted$/);
-  assert.match(second, /cache key {2}d\|plan=pro\*\|minute:1767323040\n/);
-  assert.match(second, /hits {7}0 \(only looks\)\n$/);
+  assert.match(first!, /replaced {3}another matching rule of this request replaces it: not counted$/);
+  assert.match(second!, /cache key {2}d\|plan=pro\*\|minute:1767323040\n/);
+  assert.match(second!, /hits {7}0 \(reads without counting\)\n$/);
 });
 
 test("unlimited and missing rules have neither cache key nor window", async () => {
@@ -88,7 +88,7 @@ test("unlimited and missing rules have neither cache key nor window", async () =
   }
 });
 
-test("--json carries the same", async () => {
+test("--json shows the same explanation", async () => {
   const words = "--config rules.yaml --domain d --descriptors ip=1 --hits 3 --cache-key-prefix p: --json";
   const { out } = await explain(words.split(" "));
   const { domain, descriptors } = JSON.parse(out);
@@ -103,7 +103,7 @@ test("--json carries the same", async () => {
   assert.equal(one.levels[0].tried[0].result, "matched");
 });
 
-test("--backend-type shows the key as that store has it", async () => {
+test("--backend-type determines which cache keys are hashed", async () => {
   for (const [backend, longest] of [
     ["embedded", 100_000],
     ["kvstore", 512],
@@ -118,19 +118,19 @@ test("--backend-type shows the key as that store has it", async () => {
     }
 });
 
-test("a comma in a value is written \\,", async () => {
+test("\\, is a comma inside a value", async () => {
   const { out } = await explain(["--config", "rules.yaml", "--domain", "d", "--descriptors", "ip=a\\,b=c"]);
   assert.match(out, /level 1: ip=a,b=c\n/);
 });
 
-/** arguments | exit status | standard error holds */
+/** arguments | exit status | pattern of standard error */
 const faults: readonly (readonly [string, number, RegExp])[] = [
   ["--config bad.yaml --domain d --descriptors a=b", 1, /^bad\.yaml:3:5: unknown key `ky` in a descriptor/],
-  ["--config absent --domain d --descriptors a=b", 2, /absent: there is no such file or directory/],
+  ["--config absent --domain d --descriptors a=b", 2, /absent: no such file or directory/],
   ["--domain d --descriptors a=b", 2, /-config is missing/],
   ["--config rules.yaml --descriptors a=b", 2, /-domain is missing/],
   ["--config rules.yaml --domain d", 2, /-descriptors is missing/],
-  ["--config rules.yaml --domain d --descriptors a", 2, /"a" is no key=value pair/],
+  ["--config rules.yaml --domain d --descriptors a", 2, /"a" is not a key=value pair/],
   ["--config rules.yaml --domain d --descriptors a=b --hits -1", 2, /hits/],
   ["--config rules.yaml --domain d --descriptors a=b --hits 1.5", 2, /-hits 1\.5: must be a whole number/],
   ["--config rules.yaml --domain d --descriptors a=b extra", 2, /extra/],
@@ -149,7 +149,7 @@ for (const [words, status, message] of faults) {
   });
 }
 
-test("--help", async () => {
+test("--help prints the usage", async () => {
   const { status, out } = await explain(["--help"]);
   assert.equal(status, 0);
   assert.match(out, /^usage: tollgate explain /);

@@ -7,17 +7,17 @@ import { type Explanation, explainMatch } from "../rules/explain.ts";
 import { renderExplanation } from "../rules/explain-text.ts";
 import { loadRules } from "../rules/load.ts";
 import type { RuleSet } from "../rules/rule.ts";
-import { hasColour } from "./check.ts";
+import { hasColor } from "./check.ts";
 import { readConfigurations } from "./check-files.ts";
 import { diagnosticText } from "./check-format.ts";
-import { UsageError } from "./client-options.ts";
 import { type ExplainOptions, explainUsage, parseExplainOptions } from "./explain-options.ts";
+import { UsageError } from "./flags.ts";
 import type { CommandIo } from "./io.ts";
 
-/** What a request would meet, as far as it does not depend on counters. */
+/** The part of an explanation that does not depend on counters. */
 interface OfflineExplanation extends Explanation {
   readonly hits: number;
-  /** Whether another matching rule of the request replaces this one, so that it is not counted. */
+  /** Whether another matching rule of the request replaces this rule, so that it does not count hits. */
   readonly replaced: boolean;
   readonly cacheKey?: string;
   readonly window?: ExplainedWindow;
@@ -32,7 +32,7 @@ interface ExplainedWindow {
 }
 
 /**
- * `tollgate explain`: shows which rules a request would meet, and why. Resolves with the exit status.
+ * `tollgate explain`: shows which rules match a request and why. Resolves with the exit status.
  * @param now milliseconds since the epoch, for the window
  */
 export async function runExplain(argv: readonly string[], io: CommandIo, now = Date.now()): Promise<number> {
@@ -58,12 +58,13 @@ export async function runExplain(argv: readonly string[], io: CommandIo, now = D
 }
 
 async function load(options: ExplainOptions, io: CommandIo): Promise<RuleSet | undefined> {
-  const [{ files, diagnostics: around }] = await readConfigurations([options.config], io.cwd);
+  const [configuration] = await readConfigurations([options.config], io.cwd);
+  const { files, diagnostics: ofDirectory } = configuration ?? { files: [], diagnostics: [] };
   const { ruleSet, diagnostics } = loadRules(files, options);
-  const all = [...around, ...diagnostics];
-  // Warnings are what `tollgate check` is for, unless there is nothing to explain.
-  const shown = ruleSet === undefined ? all.filter(({ severity }) => severity === "error") : around;
-  for (const diagnostic of shown) io.stderr.write(`${diagnosticText(diagnostic, hasColour(io))}\n`);
+  const all = [...ofDirectory, ...diagnostics];
+  // Shows errors only if there are no rules. `tollgate check` shows the warnings.
+  const shown = ruleSet === undefined ? all.filter(({ severity }) => severity === "error") : ofDirectory;
+  for (const diagnostic of shown) io.stderr.write(`${diagnosticText(diagnostic, hasColor(io))}\n`);
   return ruleSet;
 }
 
@@ -80,7 +81,7 @@ function explainAll(
     return {
       ...explanation,
       hits,
-      replaced: dropped[index],
+      replaced: dropped[index] ?? false,
       ...counterOf(ruleSet, entries, options, nowSeconds),
     };
   });
@@ -102,7 +103,8 @@ function counterOf(
     window: {
       unit: unitNames[unit],
       start,
-      end: start + windowSeconds[unit],
+      // The table has an entry for every unit.
+      end: start + windowSeconds[unit]!,
       secondsUntilReset: secondsUntilReset(nowSeconds, unit),
     },
   };
@@ -112,13 +114,13 @@ function render(explanation: OfflineExplanation): string {
   const lines = [renderExplanation(explanation)];
   const { cacheKey, window } = explanation;
   if (explanation.replaced)
-    lines.push("replaced   another rule that this request matches replaces it: not counted");
+    lines.push("replaced   another matching rule of this request replaces it: not counted");
   else if (cacheKey !== undefined && window !== undefined) {
     lines.push(`cache key  ${cacheKey}`);
     const time = (seconds: number) => new Date(seconds * 1000).toISOString().replace(".000Z", "Z");
     const ends = `ends in ${window.secondsUntilReset} s`;
     lines.push(`window     ${window.unit} ${time(window.start)} to ${time(window.end)}, ${ends}`);
-    lines.push(`hits       ${explanation.hits}${explanation.hits === 0 ? " (only looks)" : ""}`);
+    lines.push(`hits       ${explanation.hits}${explanation.hits === 0 ? " (reads without counting)" : ""}`);
   }
   return lines.join("\n");
 }

@@ -1,4 +1,4 @@
-/** What a command touches of the world outside, handed over so that tests can watch it. */
+/** The streams and the environment of a command. Tests pass their own. */
 export interface CommandIo {
   readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean | undefined };
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean | undefined };
@@ -6,7 +6,7 @@ export interface CommandIo {
   readonly cwd: string;
 }
 
-/** The real world. A reader that has gone (`tollgate check rules | head -1`) is no reason for a stack trace. */
+/** The streams and the environment of this process. Ignores write errors, as in `tollgate check rules | head -1`. */
 export function processIo(): CommandIo {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   return { stdout: process.stdout, stderr: process.stderr, env: process.env, cwd: process.cwd() };

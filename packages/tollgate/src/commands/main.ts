@@ -3,22 +3,22 @@ import { type CommandIo, processIo } from "./io.ts";
 
 const usage = `usage: tollgate [command] [options]
 
-  serve     answers rate limit decisions; the default. Settings are environment variables: tollgate serve --help
-  client    asks a running service over gRPC
-  check     looks for faults in configuration files
-  explain   says which rule a request matches, and why
+  serve     runs the rate limit service; the default. Settings are environment variables: tollgate serve --help
+  client    sends requests to a running service over gRPC
+  check     checks configuration files
+  explain   shows which rule a request matches and why
 
   --help, --version
 
-Each command has a --help of its own.
+See tollgate COMMAND --help for each command.
 `;
 
 type Command = (argv: readonly string[], io: CommandIo) => Promise<number>;
 
-/** Loaded when asked for: a command starts without what the others need. */
+/** Commands are loaded on demand, so that each starts without the dependencies of the others. */
 const commands: Record<string, () => Promise<Command>> = {
   serve: async () => {
-    // Before the service's code is loaded: a signal that comes meanwhile is heard.
+    // Listens before the service's code is loaded, so that no signal is lost.
     const signals = new (await import("./signals.ts")).Signals();
     const { runServe } = await import("./serve.ts");
     return (argv, io) => runServe(argv, io, signals);
@@ -28,7 +28,7 @@ const commands: Record<string, () => Promise<Command>> = {
   explain: async () => (await import("./explain.ts")).runExplain,
 };
 
-/** The command line. Resolves with the exit status; 2 for a command that there is not. */
+/** Runs the command line. Resolves with the exit status; 2 for an unknown command. */
 export async function main(argv: readonly string[]): Promise<number> {
   const io = processIo();
   const [first = "serve", ...rest] = argv;
@@ -40,13 +40,14 @@ export async function main(argv: readonly string[]): Promise<number> {
     io.stdout.write(`tollgate ${version()}\n`);
     return 0;
   }
-  // `tollgate --example` is `tollgate serve --example`.
+  // `tollgate --example` means `tollgate serve --example`.
   const [name, args] = first.startsWith("-") ? ["serve", argv] : [first, rest];
-  if (!Object.hasOwn(commands, name)) {
-    io.stderr.write(`tollgate: there is no command "${name}"\n\n${usage}`);
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (load === undefined) {
+    io.stderr.write(`tollgate: unknown command "${name}"\n\n${usage}`);
     return 2;
   }
-  const command = await commands[name]!();
+  const command = await load();
   return command(args, io);
 }
 

@@ -6,23 +6,33 @@ import { type Addresses, Service, StoppedError } from "../service.ts";
 import { formatFault, SettingsError } from "../settings/errors.ts";
 import { loadSettings } from "../settings/load.ts";
 import { settingsHelp } from "../settings/manual.ts";
+import type { Environment } from "../settings/reading.ts";
 import type { CommandIo } from "./io.ts";
 import type { Signals } from "./signals.ts";
 
 const usage = `usage: tollgate serve [--example]
 
-Answers rate limit decisions over gRPC and HTTP until it is told to stop (SIGTERM, SIGINT). SIGHUP reloads the rules,
-SIGUSR2 turns debug logging on and off.
+Runs the rate limit service over gRPC and HTTP until SIGTERM or SIGINT. SIGHUP reloads the rules. SIGUSR2 turns debug
+logging on and off.
 
-  --example   serves the example configuration, counted in this process; variables that are set still count
+  --example   uses the example configuration, counts in this process and listens on 127.0.0.1 only.
+              Environment variables override these settings
 
 Settings are environment variables:
 
 `;
 
-/** What `--example` sets, unless the environment does. */
-function exampleEnvironment(): Record<string, string> {
+/**
+ * Defaults of `--example`. The environment overrides them. The service listens on this machine only, because it has no
+ * authentication.
+ */
+function exampleEnvironment({ GRPC_UDS = "", HTTP_ENABLED = "" }: Environment): Record<string, string> {
+  const hasHttp = HTTP_ENABLED === "" || /^(?:1|t|true)$/i.test(HTTP_ENABLED);
   return {
+    // A host setting for a closed port would cause a warning.
+    ...(hasHttp && { HOST: "127.0.0.1" }),
+    ...(GRPC_UDS === "" && { GRPC_HOST: "127.0.0.1" }),
+    DEBUG_HOST: "127.0.0.1",
     RUNTIME_ROOT: fileURLToPath(new URL("../../examples", import.meta.url)),
     RUNTIME_WATCH_ROOT: "false",
     BACKEND_TYPE: "embedded",
@@ -30,7 +40,13 @@ function exampleEnvironment(): Record<string, string> {
   };
 }
 
-/** `tollgate serve`. Resolves with the exit status when the service has ended. */
+/** Adds the defaults of `--example`. An empty value counts as unset. */
+function withExample(environment: Environment): Environment {
+  const given = Object.entries(environment).filter(([, value]) => value !== undefined && value !== "");
+  return { ...exampleEnvironment(environment), ...Object.fromEntries(given) };
+}
+
+/** `tollgate serve`: runs the service. Resolves with the exit status when the service has stopped. */
 export async function runServe(argv: readonly string[], io: CommandIo, signals: Signals): Promise<number> {
   let options: { help?: boolean; example?: boolean };
   try {
@@ -48,11 +64,11 @@ export async function runServe(argv: readonly string[], io: CommandIo, signals: 
     io.stdout.write(usage + settingsHelp());
     return 0;
   }
-  const env = options.example ? { ...exampleEnvironment(), ...io.env } : io.env;
+  const env = options.example ? withExample(io.env) : io.env;
   let service: Service | undefined;
   try {
     service = await Service.start(loadSettings(env), env);
-    const ended = signals.steer(service);
+    const ended = signals.control(service);
     logWarnings(service.log);
     try {
       await service.opened;
@@ -69,7 +85,7 @@ export async function runServe(argv: readonly string[], io: CommandIo, signals: 
   }
 }
 
-/** Says why there is no service, as a log line; faults of the settings to a person as a list. */
+/** Logs why the service cannot start. In text format, prints faults of the settings as a list. */
 function reportFailure(error: unknown, io: CommandIo): void {
   const json = io.env.LOG_FORMAT?.toLowerCase() === "json";
   if (error instanceof SettingsError && !json) {
@@ -81,7 +97,7 @@ function reportFailure(error: unknown, io: CommandIo): void {
   else log.fatal(`the service cannot start: ${error instanceof Error ? error.message : String(error)}`);
 }
 
-/** Two lines to paste into another terminal. */
+/** Prints the addresses and two example commands. */
 function exampleLines({ http, grpc, debug }: Addresses): string {
   const local = (address: string) => address.replace(/^(0\.0\.0\.0|\[::\])(?=:)/, "localhost");
   const body = JSON.stringify({
@@ -99,7 +115,7 @@ function exampleLines({ http, grpc, debug }: Addresses): string {
   if (http !== "") ports.unshift(`HTTP ${local(http)}`);
   const curl = http === "" ? "" : `  curl -d '${body}' http://${local(http)}/json\n`;
   return `
-Tollgate is up, on the example configuration: ${ports.join(", ")}
+Tollgate is running with the example configuration: ${ports.join(", ")}
 Paste into another terminal:
 
 ${curl}  npx tollgate client -dial_string ${local(grpc)} -domain messaging -descriptors message_type=marketing,to_number=5551234 -repeat 6

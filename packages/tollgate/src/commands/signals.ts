@@ -1,19 +1,19 @@
 import type { Level } from "../observe/log.ts";
 import type { Service } from "../service.ts";
 
-/** Milliseconds; a timer that is set to more rings at once. */
-const LONGEST = 2 ** 31 - 1;
+/** The longest delay of a Node timer in milliseconds. */
+const LONGEST_TIMER = 2 ** 31 - 1;
 
 /**
- * Listens to signals from now on; `steer` lets them steer a service: SIGTERM ends it after the drain delay, SIGINT at
- * once, SIGHUP reloads the rules, SIGUSR2 switches debug logging. A second SIGTERM or SIGINT ends the process on the
- * spot. Before there is a service, SIGTERM and SIGINT end the process, and the others wait for it: unheard they would
- * end it too.
+ * Handles signals from its creation on. After `control`, SIGTERM stops the service after the drain delay and SIGINT
+ * stops it at once, SIGHUP reloads the rules, SIGUSR2 toggles debug logging. A second SIGTERM or SIGINT exits the
+ * process. Before `control`, SIGTERM and SIGINT exit the process, SIGHUP is applied later and SIGUSR2 is ignored.
+ * Without handlers, SIGHUP and SIGUSR2 would also end the process.
  */
 export class Signals {
   #service: Service | undefined;
   #ending = false;
-  #reloadAsked = false;
+  #reloadRequested = false;
   #configured: Level = "warn";
   readonly #ended = Promise.withResolvers<number>();
 
@@ -24,11 +24,11 @@ export class Signals {
     process.on("SIGUSR2", () => this.#switchDebug());
   }
 
-  /** @returns resolves with the exit status when a signal has ended the service */
-  steer(service: Service): Promise<number> {
+  /** @returns resolves with the exit status when a signal has stopped the service */
+  control(service: Service): Promise<number> {
     this.#service = service;
     this.#configured = service.log.level;
-    if (this.#reloadAsked) service.reload();
+    if (this.#reloadRequested) service.reload();
     return this.#ended.promise;
   }
 
@@ -38,8 +38,8 @@ export class Signals {
     if (this.#ending) process.exit(1);
     this.#ending = true;
     service.log.warn(`received ${signal}, shutting down`);
-    // Whatever a socket or a store still does: the process ends.
-    setTimeout(() => process.exit(status()), Math.min(service.shutdownTimeout + 1000, LONGEST)).unref();
+    // Exits even if a socket or a store does not close.
+    setTimeout(() => process.exit(status()), Math.min(service.shutdownTimeout + 1000, LONGEST_TIMER)).unref();
     void service.stop({ delay: signal === "SIGTERM" }).then(
       () => this.#ended.resolve(status()),
       () => this.#ended.resolve(1),
@@ -47,7 +47,7 @@ export class Signals {
   }
 
   #reload(): void {
-    if (this.#service === undefined) this.#reloadAsked = true;
+    if (this.#service === undefined) this.#reloadRequested = true;
     else this.#service.reload();
   }
 
@@ -59,7 +59,7 @@ export class Signals {
   }
 }
 
-/** 0, unless the service has ended itself for a fault. */
+/** 0, unless the service has stopped because of an error. */
 function status(): number {
   return Number(process.exitCode ?? 0);
 }

@@ -294,12 +294,30 @@ describe("over-limit cache", () => {
   });
 
   test("what is over goes by itself as others come", () => {
-    const { cache } = setUp();
+    let monotonic = 0;
+    const options = { sizeInBytes: 100_000, monotonic: () => monotonic };
+    const cache = new OverLimitCache(new TestStore(), options);
     for (let index = 0; index < 100; index++) run(cache, [{ stem: `${index}:`, hits: 4, windowSize: 1 }]);
+    monotonic = 60_000;
     for (let index = 0; index < 200; index++)
       run(cache, [{ stem: `later${index}:`, hits: 4, windowStart: START + 60 }], { now: NOW + 60_000 });
     assert.equal(cache.gauges().expiredCount, 100);
     assert.equal(cache.gauges().entryCount, 200);
+  });
+
+  test("a wall clock that steps forward and back drops no entry", () => {
+    const options = { sizeInBytes: 100_000, monotonic: () => 0 };
+    const store = new TestStore();
+    const cache = new OverLimitCache(store, options);
+    for (let index = 0; index < 100; index++) run(cache, [{ stem: `${index}:`, hits: 4 }]);
+    for (let index = 0; index < 200; index++)
+      run(cache, [{ stem: `later${index}:`, hits: 4, windowStart: START + 86_400 }], {
+        now: NOW + 86_400_000,
+      });
+    const asked = store.asked.length;
+    for (let index = 0; index < 100; index++)
+      assert.deepEqual(run(cache, [{ stem: `${index}:` }]), [[KNOWN_OVER, 3]]);
+    assert.equal(store.asked.length, asked);
   });
 
   test("the next window of the same counter takes the place of the last one", () => {

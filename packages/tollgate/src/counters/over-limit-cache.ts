@@ -15,6 +15,8 @@ import { type Count, type CounterStore, type CountRequest, HoldBack, Outcome } f
 export interface OverLimitCacheOptions {
   /** Bytes for all entries together, about as V8 takes them: 192 and the stem for each. 0 keeps nothing. */
   readonly sizeInBytes: number;
+  /** Milliseconds of a monotonic clock. Default the system's. */
+  readonly monotonic?: () => number;
   /** Shared by the caches of all threads. Default: this cache has its own. */
   readonly invalidations?: Invalidations | undefined;
 }
@@ -31,7 +33,7 @@ export class OverLimitCache implements CounterStore {
     this.#store = store;
     this.#capacity = options.sizeInBytes;
     this.#invalidations = options.invalidations ?? new Invalidations();
-    this.#entries = new OverLimitEntries(options.sizeInBytes, this.#invalidations);
+    this.#entries = new OverLimitEntries(options.sizeInBytes, this.#invalidations, options.monotonic);
   }
 
   count(request: CountRequest): void | Promise<void> {

@@ -4,6 +4,7 @@
  */
 
 import { stringBytes } from "../observe/text-memory.ts";
+import { ExpiryClock } from "./expiry-clock.ts";
 import { type Invalidations, isNewer, slotOf } from "./invalidations.ts";
 import type { Count } from "./store.ts";
 
@@ -52,6 +53,8 @@ export class OverLimitEntries {
   #oldest: Iterator<Entry> = this.#entries.values();
   /** Goes round through the entries, looking for those whose window is over. */
   #sweeper: Iterator<Entry> = this.#entries.values();
+  /** Keeps entries when the wall clock steps forward for a while. */
+  readonly #clock: ExpiryClock;
   #bytes = 0;
   #lastUses = 0;
   #evacuated = 0;
@@ -61,9 +64,10 @@ export class OverLimitEntries {
   #overwritten = 0;
 
   /** @param capacity bytes */
-  constructor(capacity: number, invalidations: Invalidations) {
+  constructor(capacity: number, invalidations: Invalidations, monotonic?: () => number) {
     this.#capacity = capacity;
     this.#invalidations = invalidations;
+    this.#clock = new ExpiryClock(undefined, 0, monotonic);
   }
 
   /** Whether this counter is known to be above the limit that the count has. */
@@ -107,7 +111,9 @@ export class OverLimitEntries {
     }
     const bytes = ENTRY_BYTES + stringBytes(stem);
     if (bytes > this.#capacity) return;
-    this.#sweep(now);
+    if (this.#entries.size === 0) this.#clock.start(now);
+    else this.#clock.observe(now);
+    this.#sweep(this.#clock.limit(now));
     while (this.#bytes + bytes > this.#capacity) this.#evacuate(now);
     const lastUse = Math.floor(now / 1000);
     this.#entries.set(stem, { stem, windowStart, windowEnd, limit, bytes, slot, mark, lastUse });

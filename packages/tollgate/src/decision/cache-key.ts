@@ -2,30 +2,30 @@ import { hash } from "node:crypto";
 import type { Entry, Unit } from "../protocol/messages.ts";
 import { unitNames } from "../protocol/units.ts";
 import type { Match } from "../rules/rule.ts";
+import { percentEncode } from "./percent-encode.ts";
 
-// The key's own separators, the hash tag braces of a cluster, and what a store's text protocol cannot carry.
-const reserved = /[%|={}\s\p{Cc}]/u;
-const reservedAll = new RegExp(reserved.source, "gu");
+// The key's own separators, the hash tag braces of a cluster, what a store's text protocol cannot carry, and the lone
+// surrogates that represent bytes which are not UTF-8.
+const reserved = /[%|={}\s\p{Cc}\p{Cs}]/u;
 
-/** A domain, key or value as it stands in a cache key: two different texts never look the same there. */
+/**
+ * Encodes a domain, key or value for a cache key. Each byte of a reserved character, and each byte that is not UTF-8,
+ * becomes `%XX`. Different texts have different encodings, and the result is valid UTF-8.
+ */
 export function encodeKeyPart(text: string): string {
-  if (!reserved.test(text)) return text;
-  return text.replace(reservedAll, (character) => {
-    // encodeURIComponent gives the UTF-8 bytes, but leaves no reserved character of ours unescaped.
-    return encodeURIComponent(character);
-  });
+  return reserved.test(text) ? percentEncode(text) : text;
 }
 
 export interface KeyOptions {
   /** `CACHE_KEY_PREFIX` */
   readonly cacheKeyPrefix: string;
-  /** Bytes of the longest key that is stored as it is, its window start included. */
+  /** Bytes, window start included. Longer keys are hashed. */
   readonly longestKey: number;
 }
 
-/** Longest keys of the backends: memcached holds no more; a key-value store would, but keys are as long as callers make them. */
+/** The longest key of each backend. memcached takes no longer ones. A key-value store does, but callers choose the length. */
 export const LONGEST_KEYS = {
-  /** Hashes long keys itself. */
+  /** The embedded store hashes long keys itself. */
   embedded: Number.POSITIVE_INFINITY,
   kvstore: 512,
   objcache: 250,
@@ -33,13 +33,13 @@ export const LONGEST_KEYS = {
 
 /** Window starts are seconds since the epoch: 10 digits from 2001 to 2286. */
 const WINDOW_START_DIGITS = 10;
-/** Of 64: 128 bits tell any two stems apart. */
+/** The first 32 of 64 digits: 128 bits are enough to tell all stems apart. */
 const HASH_DIGITS = 32;
 
 /**
  * A counter's cache key without its window start: `<prefix><domain>|<key>=<value>|...|<unit>:`, or
- * `<prefix>#<hash>:<unit>:` where the key would be too long. No other key has a `#` there and no `|`.
- * At a level under `share_threshold` the pattern stands in for the value.
+ * `<prefix>#<hash>:<unit>:` if the key would be too long. No other key has a `#` there and no `|`.
+ * At a level under `share_threshold` the key has the pattern in the place of the value.
  */
 export function cacheKeyStem(
   { cacheKeyPrefix: prefix, longestKey }: KeyOptions,
@@ -57,7 +57,7 @@ export function cacheKeyStem(
   const window = `${unitNames[unit].toLowerCase()}:`;
   stem += window;
   const room = longestKey - WINDOW_START_DIGITS;
-  // A UTF-16 unit is at most 3 bytes of UTF-8: short keys need no closer look at their size.
+  // A UTF-16 unit is at most 3 bytes of UTF-8, so short keys need no exact byte count.
   const fits =
     (prefix.length + stem.length) * 3 <= room || Buffer.byteLength(prefix) + Buffer.byteLength(stem) <= room;
   if (fits) return prefix + stem;

@@ -5,11 +5,11 @@ import { type Descriptor, type Entry, type RateLimitRequest, Unit } from "../pro
 import type { Match, Rule, RuleSet } from "../rules/rule.ts";
 import type { DecisionOptions } from "./decide.ts";
 
-/** Counts in a plain map, as exactly as any store must. For the tests of the decision alone. */
+/** Counts exactly, in a plain map. For tests of the decision without a real store. */
 export class MapStore implements CounterStore {
   readonly kind = "map";
   readonly counters = new Map<string, number>();
-  /** Answers instead of counting, where set. */
+  /** If set, every count gets this outcome and nothing is counted. */
   outcome: Outcome | undefined;
   asked = 0;
 
@@ -86,7 +86,7 @@ export function rule(part: Partial<Rule> = {}): Rule {
   };
 }
 
-/** A rule set of one domain `d` that matches a descriptor by the key of its only entry. */
+/** A rule set with the domain `d`. Matches descriptors of one entry by its key. */
 export function ruleSet(rules: Record<string, Rule>, generation = 1): RuleSet {
   return {
     generation,

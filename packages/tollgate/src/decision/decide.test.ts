@@ -20,7 +20,7 @@ import {
   ruleSet,
 } from "./decide.fixture.ts";
 import { Decider, type DecisionOptions } from "./decide.ts";
-import { UNLIMITED_REMAINING } from "./work.ts";
+import { UNLIMITED_REMAINING } from "./scratch.ts";
 
 const now = 1_783_296_005_250;
 
@@ -71,7 +71,7 @@ for (const [name, of, code, message] of refusals) {
   });
 }
 
-test("without rules there is no decision", () => {
+test("a decision without rules is an error", () => {
   const { decider } = setUp({});
   assert.throws(() => decider.prepare(request(descriptor("k")), undefined), {
     code: "UNAVAILABLE",
@@ -79,7 +79,7 @@ test("without rules there is no decision", () => {
   });
 });
 
-test("a limit is counted per descriptor and answered with what is left", () => {
+test("each descriptor is counted and answered with its remaining hits", () => {
   const { ask, statistics, store } = setUp({ k: rule({ requestsPerUnit: 2, name: "n" }) });
   const first = ask(request(descriptor("k")));
   assert.deepEqual(first, {
@@ -106,7 +106,7 @@ test("a limit is counted per descriptor and answered with what is left", () => {
   );
 });
 
-test("a descriptor without a rule passes and is counted nowhere", () => {
+test("a descriptor without a rule passes and is not counted", () => {
   const { codes, store, statistics } = setUp({ k: rule() });
   assert.equal(codes(descriptor("other")), "OK OK");
   assert.equal(store.asked, 0);
@@ -121,7 +121,7 @@ test("an unknown domain passes and counts domain_not_found per descriptor, overr
   assert.equal(statistics.counters.get("ratelimit.service.rate_limit.x.domain_not_found")!.value, 2);
 });
 
-test("hits: the descriptor's, else the request's, else 1; a descriptor's 0 only looks", () => {
+test("hits: the descriptor's, or else the request's, or else 1; a descriptor's 0 reads without counting", () => {
   const { ask, store } = setUp({ k: rule({ requestsPerUnit: 100 }) });
   const count = () => [...store.counters.values()][0] ?? 0;
   const steps: [number | undefined, number, number][] = [
@@ -137,7 +137,7 @@ test("hits: the descriptor's, else the request's, else 1; a descriptor's 0 only 
   }
 });
 
-test("hits given back lower the counter, never below 0, and no rule statistic counts them", () => {
+test("refunds lower the counter, never below 0, and change no rule statistic", () => {
   const { ask, store, statistics } = setUp({ k: rule() });
   ask(request(descriptor("k", { hitsAddend: 3 })));
   const before = { ...statistics.rules.get("d.k")! };
@@ -148,7 +148,7 @@ test("hits given back lower the counter, never below 0, and no rule statistic co
   assert.deepEqual(statistics.rules.get("d.k"), before);
 });
 
-test("unlimited is answered locally with the greatest uint32, and counts hits as within", () => {
+test("an unlimited rule answers the greatest uint32 without the store, and counts hits as within", () => {
   const { ask, store, statistics } = setUp({ k: rule({ unlimited: true, unit: Unit.UNKNOWN }) });
   const { statuses } = ask(request(descriptor("k", { hitsAddend: 4 })));
   assert.deepEqual(statuses[0], {
@@ -162,7 +162,7 @@ test("unlimited is answered locally with the greatest uint32, and counts hits as
   assert.deepEqual([totalHits, withinLimit, overLimit], [4, 4, 0]);
 });
 
-test("a replaced rule is neither counted nor answered", () => {
+test("a replaced rule is neither counted nor reported", () => {
   const { ask, store, statistics } = setUp({
     a: rule({ requestsPerUnit: 0, name: "a" }),
     b: rule({ path: ["b"], replaces: ["a"] }),
@@ -174,7 +174,7 @@ test("a replaced rule is neither counted nor answered", () => {
   assert.equal(statistics.rules.get("d.a")!.totalHits, 0);
 });
 
-test("a request's override is used as it is and counts beside rules of the same entries", () => {
+test("a request's override is used unchanged, and its counter is separate from those of rules with the same entries", () => {
   const { ask, store, statistics } = setUp({ k: rule({ requestsPerUnit: 0 }) });
   const limit = { requestsPerUnit: 1, unit: Unit.MINUTE };
   const { statuses } = ask(request(descriptor("k", { limit })));
@@ -184,7 +184,7 @@ test("a request's override is used as it is and counts beside rules of the same 
   assert.equal(statistics.rules.get("d.k_v")!.totalHits, 1);
 });
 
-// R regular, Q quota; o over, k ok, n without a rule, u unlimited
+// R: a regular rule. Q: a quota rule.
 const ok = { requestsPerUnit: 10 };
 const over = { requestsPerUnit: 0 };
 const overallCases: [string, Record<string, Rule>, string[], Partial<DecisionOptions>, string][] = [
@@ -218,14 +218,14 @@ const overallCases: [string, Record<string, Rule>, string[], Partial<DecisionOpt
     "OK OVER OK",
   ],
   [
-    "global quota, no rule counts as passed",
+    "global quota, a descriptor without a rule passes",
     { a: rule(over) },
     ["a", "none"],
     { quotaMode: true },
     "OK OVER OK",
   ],
   [
-    "global quota, unlimited takes no part",
+    "global quota, unlimited is ignored",
     { a: rule(over), u: rule({ unlimited: true, unit: Unit.UNKNOWN }) },
     ["a", "u"],
     { quotaMode: true },
@@ -233,7 +233,13 @@ const overallCases: [string, Record<string, Rule>, string[], Partial<DecisionOpt
   ],
   ["any over is over", { a: rule(ok), b: rule(over) }, ["a", "b"], {}, "OVER OK OVER"],
   ["rule in shadow mode", { a: rule({ ...over, shadowMode: true }) }, ["a"], {}, "OK OK"],
-  ["global shadow mode keeps the statuses", { a: rule(over) }, ["a"], { shadowMode: true }, "OK OVER"],
+  [
+    "global shadow mode does not change the statuses",
+    { a: rule(over) },
+    ["a"],
+    { shadowMode: true },
+    "OK OVER",
+  ],
 ];
 for (const [name, rules, keys, options, expected] of overallCases) {
   test(`overall code: ${name}`, () => {
@@ -242,14 +248,14 @@ for (const [name, rules, keys, options, expected] of overallCases) {
   });
 }
 
-test("global shadow mode counts the calls that it overrode, not the others", () => {
+test("global shadow mode counts only the calls whose code it changed", () => {
   const { codes, statistics } = setUp({ a: rule(over), b: rule(ok) }, { shadowMode: true });
   codes(descriptor("a"), descriptor("a"));
   codes(descriptor("b"));
   assert.equal(statistics.counters.get("ratelimit.service.global_shadow_mode")!.value, 1);
 });
 
-test("with stop-incrementing a counter that exceeds grows, and no other one does", () => {
+test("with stop-incrementing only the counter above its limit grows", () => {
   const { ask, store, statistics } = setUp(
     { a: rule({ requestsPerUnit: 10 }), b: rule({ requestsPerUnit: 5 }) },
     { stopIncrementing: true },
@@ -267,22 +273,22 @@ test("with stop-incrementing a counter that exceeds grows, and no other one does
   const { a, b } = { a: statistics.rules.get("d.a")!, b: statistics.rules.get("d.b")! };
   assert.deepEqual([a.totalHits, a.withinLimit, b.totalHits, b.withinLimit, b.overLimit], [6, 5, 6, 5, 1]);
   const look = ask(request(descriptor("b", { hitsAddend: 0 })));
-  assert.equal(look.overallCode, Code.OVER_LIMIT, "a look above the limit is refused");
+  assert.equal(look.overallCode, Code.OVER_LIMIT, "a read of a counter above its limit is refused");
 });
 
 const limited = { requestsPerUnit: 0 };
 const holding: [string, Parameters<typeof setUp>[0], Partial<DecisionOptions>, rest: number][] = [
   ["a plain rule holds the others back", { over: rule(limited) }, {}, 0],
-  ["a rule in shadow mode holds nobody back", { over: rule({ ...limited, shadowMode: true }) }, {}, 1],
+  ["a rule in shadow mode holds no others back", { over: rule({ ...limited, shadowMode: true }) }, {}, 1],
   ["the only quota rule holds the others back", { over: rule({ ...limited, quotaMode: true }) }, {}, 0],
   [
-    "a quota rule beside one with quota left holds nobody back",
+    "a quota rule beside one with quota left holds no others back",
     { over: rule({ ...limited, quotaMode: true }), left: rule({ quotaMode: true }) },
     {},
     1,
   ],
   [
-    "a quota rule beside one in shadow mode holds nobody back",
+    "a quota rule beside one in shadow mode holds no others back",
     {
       over: rule({ ...limited, quotaMode: true }),
       shadow: rule({ ...limited, quotaMode: true, shadowMode: true }),
@@ -291,12 +297,12 @@ const holding: [string, Parameters<typeof setUp>[0], Partial<DecisionOptions>, r
     1,
   ],
   [
-    "QUOTA_MODE: a rule beside one with quota left holds nobody back",
+    "QUOTA_MODE: a rule beside one with quota left holds no others back",
     { over: rule(limited) },
     { quotaMode: true },
     1,
   ],
-  ["SHADOW_MODE counts as without it", { over: rule(limited) }, { shadowMode: true }, 0],
+  ["SHADOW_MODE does not change the counting", { over: rule(limited) }, { shadowMode: true }, 0],
 ];
 for (const [name, rules, options, rest] of holding)
   test(`with stop-incrementing: ${name}`, () => {
@@ -315,7 +321,7 @@ for (const [name, rules, options, rest] of holding)
     assert.equal(statistics.rules.get("d.over")!.overLimit, 1);
   });
 
-test("a failed store under `deny` answers with the limit and without a reset", () => {
+test("after a failure of the store, `deny` answers with the limit and without a reset", () => {
   const { ask, store, statistics } = setUp({ a: rule() });
   store.outcome = Outcome.DENIED;
   const { overallCode, statuses } = ask(request(descriptor("a")));
@@ -329,7 +335,7 @@ test("a failed store under `deny` answers with the limit and without a reset", (
   assert.equal(statistics.rules.get("d.a")!.totalHits, 1);
 });
 
-test("a new rule set is used at once, whatever was resolved before", () => {
+test("a new rule set is used at once, also for descriptors that were resolved before", () => {
   const { ask } = setUp({ k: rule({ requestsPerUnit: 10 }) });
   ask(request(descriptor("k")));
   const next = ruleSet({ k: rule({ requestsPerUnit: 3 }) }, 2);
@@ -338,7 +344,7 @@ test("a new rule set is used at once, whatever was resolved before", () => {
   assert.equal(statuses[0]!.limitRemaining, 1, "the counter goes on");
 });
 
-test("metadata of the rules that passed is merged, first value first, and the rules stay as they were", () => {
+test("metadata of the rules that passed is merged, the first value wins, and the rules do not change", () => {
   const first = { name: "one", deep: { a: 1 } };
   const rules = {
     a: rule({ metadata: first }),
@@ -361,7 +367,7 @@ test("metadata of the rules that passed is merged, first value first, and the ru
   assert.deepEqual(first, { name: "one", deep: { a: 1 } });
 });
 
-test("for any sequence of hits the admitted sum never exceeds the limit and the statistics add up", () => {
+test("for any sequence of hits the admitted sum stays within the limit and the statistics add up", () => {
   const step = fc.record({
     hits: fc.integer({ min: 0, max: 12 }),
     back: fc.boolean(),

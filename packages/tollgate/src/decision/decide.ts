@@ -6,9 +6,10 @@ import type { KeyOptions } from "./cache-key.ts";
 import { type HeaderOptions, limitHeaders } from "./headers.ts";
 import { dynamicMetadata } from "./metadata.ts";
 import { overallCode } from "./overall.ts";
-import { type Prepared, type PreparedPart, Preparer } from "./prepare.ts";
+import { Preparer } from "./prepare.ts";
+import type { DecisionScratch, Prepared, PreparedPart } from "./prepared.ts";
+import { newScratch, prepareScratch } from "./scratch.ts";
 import { tally } from "./tally.ts";
-import { beginAll, newWork, type Work } from "./work.ts";
 
 export interface DecisionOptions extends KeyOptions {
   /** `NEAR_LIMIT_RATIO`, 0 to 1 */
@@ -21,11 +22,11 @@ export interface DecisionOptions extends KeyOptions {
   readonly stopIncrementing: boolean;
   /** `RESPONSE_DYNAMIC_METADATA` */
   readonly dynamicMetadata: boolean;
-  /** `LIMIT_RESPONSE_HEADERS_ENABLED` and its names; undefined for none. */
+  /** `LIMIT_RESPONSE_HEADERS_ENABLED` and the names; undefined if the headers are off. */
   readonly headers: HeaderOptions | undefined;
 }
 
-/** Decides requests: one rule set and one clock reading a request, counters in the store that it is handed. */
+/** Decides requests. Each request uses one rule set and one reading of the clock. */
 export class Decider {
   readonly #options: DecisionOptions;
   readonly #store: CounterStore;
@@ -41,7 +42,7 @@ export class Decider {
 
   /**
    * Checks a request and finds the rules of its descriptors.
-   * @param ruleSet the rules in force, undefined while none is loaded
+   * @param ruleSet the current rules; undefined before the first load
    * @throws {DecisionError} for a bad request, or without rules
    */
   prepare(request: RateLimitRequest, ruleSet: RuleSet | undefined): Prepared {
@@ -49,34 +50,34 @@ export class Decider {
   }
 
   /**
-   * Decides a prepared request, at once where the store answers at once. What is returned at once for a request that
-   * is kept is used again when the same is decided again: it is to be written out before.
+   * Decides a prepared request. Returns the response itself if the store counts synchronously. The next decision of
+   * the same cached request reuses that object, so callers must write it out before they return to the event loop.
    * @param now milliseconds since the epoch
-   * @param deadline milliseconds since the epoch after which nobody waits; 0 for none
-   * @throws {StoreError} where the store could not count
+   * @param deadline of the caller, in milliseconds since the epoch; 0 for none
+   * @throws {StoreError} if the store could not count
    */
   decide(prepared: Prepared, now: number, deadline: number): RateLimitResponse | Promise<RateLimitResponse> {
     const nowSeconds = Math.floor(now / 1000);
-    const work = prepared.work ?? newWork(prepared.parts, this.#options);
-    beginAll(prepared.parts, work, nowSeconds);
-    if (work.counts.length > 0) {
-      const { request } = work;
+    const scratch = prepared.scratch ?? newScratch(prepared.parts, this.#options);
+    prepareScratch(prepared.parts, scratch, nowSeconds);
+    if (scratch.counts.length > 0) {
+      const { request } = scratch;
       request.now = now;
       request.deadline = deadline;
       const waiting = this.#store.count(request);
       if (waiting !== undefined) {
-        // The store and the caller keep it for a while: who asks the same meanwhile gets another.
-        prepared.work = undefined;
-        return waiting.then(() => this.#conclude(prepared, work, nowSeconds));
+        // The scratch is in use until the store answers. Calls with the same request get another one meanwhile.
+        prepared.scratch = undefined;
+        return waiting.then(() => this.#conclude(prepared, scratch, nowSeconds));
       }
     }
-    if (prepared.isKept) prepared.work = work;
-    return this.#conclude(prepared, work, nowSeconds);
+    if (prepared.isKept) prepared.scratch = scratch;
+    return this.#conclude(prepared, scratch, nowSeconds);
   }
 
-  #conclude({ request, parts }: Prepared, work: Work, nowSeconds: number): RateLimitResponse {
+  #conclude({ request, parts }: Prepared, scratch: DecisionScratch, nowSeconds: number): RateLimitResponse {
     const options = this.#options;
-    const { counts, statuses, response } = work;
+    const { counts, statuses, response } = scratch;
     let counted = 0;
     for (let index = 0; index < parts.length; index++) {
       const { rule, statistics } = parts[index]!;
@@ -96,7 +97,7 @@ export class Decider {
   }
 }
 
-/** What a limit is called towards a user: its name, else its path. */
+/** The name of a limit in response headers: the rule's name, or else its path. */
 function nameOf({ rule }: PreparedPart): string {
   return rule === undefined ? "" : rule.name || [rule.domain, ...rule.path].join(".");
 }

@@ -23,7 +23,7 @@ const status = (
 const { OVER_LIMIT } = Code;
 
 const cases: [string, DescriptorStatus[], string][] = [
-  ["nothing under a limit", [status(undefined, 0, 0)], ""],
+  ["no descriptor with a limit", [status(undefined, 0, 0)], ""],
   ["the only one", [status(10, 4)], "10 4 55"],
   ["the least remaining", [status(10, 9), status(5, 4, 3595)], "5 4 3595"],
   ["the first among equals", [status(10, 4), status(5, 4)], "10 4 55"],
@@ -47,7 +47,7 @@ for (const [name, statuses, expected] of cases) {
   });
 }
 
-test("draft-10 has every limit, and Retry-After when refused", () => {
+test("draft-10 shows every limit, and Retry-After if the request is refused", () => {
   const draft: HeaderOptions = { ...options, format: "draft-10" };
   const statuses = [status(10, 4), status(undefined, 0, 0), status(5, 0, 9, OVER_LIMIT)];
   assert.deepEqual(limitHeaders(draft, statuses, ["per user", "", 'qu"o\\te\n'], OVER_LIMIT), [

@@ -6,17 +6,17 @@ import {
 } from "../protocol/messages.ts";
 import { windowSeconds } from "../protocol/units.ts";
 
-/** The response headers that tell an end user about the limit. */
+/** Options of the response headers that show the limit to an end user. */
 export interface HeaderOptions {
-  /** `contract`: three headers of the tightest limit; `draft-10`: the IETF draft's two fields with every limit. */
+  /** `contract`: three headers for the tightest limit; `draft-10`: the IETF draft's two fields, with every limit. */
   readonly format: "contract" | "draft-10";
-  /** Names as configured; used by the `contract` format. */
+  /** The configured names; only the `contract` format uses them. */
   readonly limit: string;
   readonly remaining: string;
   readonly reset: string;
 }
 
-/** The tightest status under a limit: over limit before all others, then the least remaining, the first among equals. */
+/** The tightest limit: one that is exceeded, or else the one with the least remaining; the first of equals. */
 function tightest(statuses: readonly DescriptorStatus[]): DescriptorStatus | undefined {
   let best: DescriptorStatus | undefined;
   for (const status of statuses) {
@@ -33,7 +33,7 @@ function isOver(status: DescriptorStatus): boolean {
   return status.code === Code.OVER_LIMIT;
 }
 
-/** `RateLimit-Limit: 10`, `RateLimit-Remaining: 4`, `RateLimit-Reset: 55`, in that order; without a reset where there is none. */
+/** `RateLimit-Limit: 10`, `RateLimit-Remaining: 4` and, if the reset is known, `RateLimit-Reset: 55`, in this order. */
 function contractHeaders(statuses: readonly DescriptorStatus[], options: HeaderOptions): HeaderValue[] {
   const chosen = tightest(statuses);
   if (chosen?.currentLimit === undefined) return [];
@@ -47,15 +47,15 @@ function contractHeaders(statuses: readonly DescriptorStatus[], options: HeaderO
   return headers;
 }
 
-/** A structured field string (RFC 9651, section 3.3.3): visible ASCII; anything else is replaced. */
+/** A structured field string (RFC 9651, section 3.3.3): visible ASCII. Replaces all other characters. */
 function structuredString(text: string): string {
   return `"${text.replace(/[^\x20-\x7e]/g, "?").replace(/["\\]/g, "\\$&")}"`;
 }
 
 /**
- * `RateLimit-Policy: "name";q=10;w=60` and `RateLimit: "name";r=4;t=55`, one item a limit, and `Retry-After` when
- * refused. Source: draft-ietf-httpapi-ratelimit-headers-10.
- * @param names what each limit is called: its rule's name, else its path
+ * `RateLimit-Policy: "name";q=10;w=60` and `RateLimit: "name";r=4;t=55`, one item for each limit, and `Retry-After` if
+ * the request is refused. Source: draft-ietf-httpapi-ratelimit-headers-10.
+ * @param names one for each status: the rule's name, or else its path
  */
 function draftHeaders(
   statuses: readonly DescriptorStatus[],
@@ -83,7 +83,7 @@ function draftHeaders(
   return headers;
 }
 
-/** The headers for an answer; none where no descriptor is under a limit. */
+/** The headers of a response; empty if no descriptor has a limit. */
 export function limitHeaders(
   options: HeaderOptions,
   statuses: readonly DescriptorStatus[],

@@ -20,7 +20,7 @@ const KEYS = { cacheKeyPrefix: "", longestKey: LONGEST_KEYS.embedded };
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-/** Bytes in use after garbage collection, those outside of V8's heap included. */
+/** Bytes in use after a garbage collection, inside and outside of V8's heap. */
 function memory(): number {
   collectGarbage();
   collectGarbage();
@@ -36,11 +36,11 @@ interface Shape {
   readonly descriptors?: number;
   readonly entries?: number;
   readonly own?: true;
-  /** Each value is filled up to so many of these characters. */
+  /** Each value is padded to this many of these characters. */
   readonly fill?: readonly [length: number, character: string];
 }
 
-/** A request of a shape that differs from all others of it. */
+/** A request of a shape; a different one for each seed. */
 function requestOf(shape: Shape, number: number): RateLimitRequest {
   const { domain = "d", descriptors = 1, entries = 1, own, fill = [0, "x"] } = shape;
   return {
@@ -64,15 +64,15 @@ const shapes: Readonly<Record<string, Shape>> = {
   "a long value": { fill: [450, "x"] },
   "a value of two bytes a character": { fill: [150, "世"] },
   "white space, which a cache key encodes in nine characters": { fill: [150, "\u3000"] },
-  "limits of its own": { descriptors: 8, own: true, fill: [10, "x"] },
-  "a long value with a limit of its own": { own: true, fill: [400, "x"] },
+  "own limits": { descriptors: 8, own: true, fill: [10, "x"] },
+  "a long value with an own limit": { own: true, fill: [400, "x"] },
   "many entries": { entries: 30 },
-  "many empty descriptors": { domain: "unknown", descriptors: 200, entries: 0 },
+  "many empty descriptors": { domain: "unknown", descriptors: 100, entries: 0 },
 };
 
 const KEPT = 3000;
 
-/** What `fill` keeps takes at most the bytes that it returns, and not less than a quarter of them. */
+/** Fails unless the values that `fill` keeps take between a quarter and all of the bytes that it returns. */
 function assertAccounted(fill: () => { readonly bytes: number }): void {
   const before = memory();
   const cache = fill();
@@ -118,12 +118,12 @@ for (const [name, shape] of Object.entries(shapes)) {
     return cache;
   };
 
-  test(`prepared requests take the memory that is accounted for them: ${name}`, () => {
+  test(`the estimate for prepared requests bounds their memory: ${name}`, () => {
     fillPrepared();
     if (fillPrepared().size > 0) assertAccounted(fillPrepared);
   });
 
-  test(`resolutions take the memory that is accounted for them: ${name}`, () => {
+  test(`the estimate for resolutions bounds their memory: ${name}`, () => {
     fillResolutions();
     assertAccounted(fillResolutions);
   });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { LimitOverride } from "../protocol/messages.ts";
 import { dynamicMetadata } from "./metadata.ts";
 
-/** As protobuf's text format writes a message: fields of the value 0 are left out. */
+/** Protobuf's text format omits fields of value 0. */
 const cases: readonly (readonly [limit: LimitOverride, text: string])[] = [
   [{ requestsPerUnit: 42, unit: 3 }, "requests_per_unit:42 unit:HOUR"],
   [{ requestsPerUnit: 0, unit: 2 }, "unit:MINUTE"],

@@ -8,13 +8,14 @@ import {
   type RateLimitRequest,
 } from "../protocol/messages.ts";
 import { unitNames } from "../protocol/units.ts";
-import type { PreparedPart } from "./prepare.ts";
+import { printable } from "../text/printable.ts";
+import type { PreparedPart } from "./prepared.ts";
 
 function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Both together: the first value of a key stays, two objects merge recursively, lists do not. Changes neither. */
+/** Merges two objects into a new one. The first value of a key wins; objects merge recursively, lists do not. */
 function merge(first: JsonObject, second: JsonObject): JsonObject {
   const merged = new Map<string, JsonValue>(Object.entries(first));
   for (const [key, value] of Object.entries(second)) {
@@ -25,7 +26,7 @@ function merge(first: JsonObject, second: JsonObject): JsonObject {
   return Object.fromEntries(merged);
 }
 
-/** The message as protobuf's text format writes it on one line: without fields of the value 0. */
+/** The message in protobuf's text format, on one line, without fields of value 0. */
 function limitText({ requestsPerUnit, unit }: LimitOverride): string {
   const fields: string[] = [];
   if (requestsPerUnit !== 0) fields.push(`requests_per_unit:${requestsPerUnit}`);
@@ -36,15 +37,15 @@ function limitText({ requestsPerUnit, unit }: LimitOverride): string {
 function describe(descriptor: Descriptor): JsonObject {
   const { entries, limit, hitsAddend } = descriptor;
   return {
-    entries: entries.map(({ key, value }) => `${key}=${value}`),
+    entries: entries.map(({ key, value }) => printable(`${key}=${value}`)),
     ...(limit !== undefined && { limit: limitText(limit) }),
     ...(hitsAddend !== undefined && { hitsAddend }),
   };
 }
 
 /**
- * `dynamic_metadata` of the answer (`RESPONSE_DYNAMIC_METADATA`): the request as it was asked, and the metadata of
- * the rules whose descriptors passed, in order. Over-limit and unlimited descriptors add nothing.
+ * `dynamic_metadata` of the response (`RESPONSE_DYNAMIC_METADATA`): the request, and the merged metadata of the rules
+ * whose descriptors passed, in order. Over-limit and unlimited descriptors add nothing.
  */
 export function dynamicMetadata(
   request: RateLimitRequest,
@@ -57,7 +58,7 @@ export function dynamicMetadata(
     metadata = merge(metadata, rule.metadata);
   });
   return {
-    domain: request.domain,
+    domain: printable(request.domain),
     descriptors: request.descriptors.map(describe),
     ...(request.hitsAddend > 0 && { hitsAddend: request.hitsAddend }),
     ...(Object.keys(metadata).length > 0 && { metadata }),

@@ -1,11 +1,11 @@
 import { Refuses } from "../counters/store.ts";
 import { Code, type DescriptorStatus } from "../protocol/messages.ts";
-import type { PreparedPart } from "./prepare.ts";
+import type { PreparedPart } from "./prepared.ts";
 
 /**
- * The overall code: OVER_LIMIT when any ordinary descriptor is over, or when there are quota descriptors and every
- * one of them is over. Unlimited descriptors take no part.
- * @param quotaMode `QUOTA_MODE`: every descriptor is a quota descriptor, and one without a rule is one that passed
+ * The overall code: OVER_LIMIT if any ordinary descriptor is over, or if there are quota descriptors and all of them
+ * are over. Unlimited descriptors are ignored.
+ * @param quotaMode `QUOTA_MODE`: every descriptor is a quota descriptor; one without a rule passes
  */
 export function overallCode(
   statuses: readonly DescriptorStatus[],
@@ -27,8 +27,9 @@ export function overallCode(
 }
 
 /**
- * Whether each descriptor refuses the request when it exceeds its limit, as {@link overallCode} has it. Quota
- * descriptors refuse together only, and not at all beside one that always passes. `SHADOW_MODE` changes nothing here.
+ * Whether each descriptor refuses the request when it exceeds its limit, consistent with {@link overallCode}. Quota
+ * descriptors refuse only together, and never beside a quota descriptor that always passes. `SHADOW_MODE` has no effect
+ * here.
  */
 export function refusals(parts: readonly Pick<PreparedPart, "rule">[], quotaMode: boolean): Refuses[] {
   const limited = parts.filter(({ rule }) => !rule?.unlimited);

@@ -1,44 +1,14 @@
-import type { Counter, RuleStatistics, Statistics } from "../observe/statistics.ts";
+import { MAX_COUNT } from "../counters/store.ts";
+import type { Statistics } from "../observe/statistics.ts";
 import type { CurrentLimit, Descriptor, RateLimitRequest } from "../protocol/messages.ts";
-import type { Rule, RuleSet } from "../rules/rule.ts";
+import type { RuleSet } from "../rules/rule.ts";
 import type { KeyOptions } from "./cache-key.ts";
-import { DecisionError } from "./errors.ts";
-import { hitsOf } from "./hits.ts";
-import { nearLimit } from "./near-limit.ts";
+import { DecisionError } from "./decision-error.ts";
+import type { Prepared, PreparedPart } from "./prepared.ts";
 import { replaced } from "./replaces.ts";
 import { ResolutionCache } from "./resolution-cache.ts";
 import { type Resolution, resolve } from "./resolve.ts";
-import type { Work } from "./work.ts";
-
-/** What one descriptor of one request comes down to under one rule set: all that does not depend on the moment. */
-export interface PreparedPart {
-  /** Undefined: the descriptor passes. */
-  readonly rule: Rule | undefined;
-  /** Set where `rule` is. */
-  readonly statistics: RuleStatistics | undefined;
-  readonly domainNotFound: Counter | undefined;
-  /** Cache key up to the window start. */
-  readonly stem: string;
-  readonly windowSize: number;
-  /** Below 0: given back. */
-  readonly hits: number;
-  readonly givesBack: boolean;
-  readonly currentLimit: CurrentLimit;
-  /** Above it hits are near the limit. */
-  readonly near: number;
-}
-
-/** A valid request and what its descriptors come down to. It may be decided any number of times. */
-export interface Prepared {
-  readonly request: RateLimitRequest;
-  /** Of the rule set that it was prepared under. */
-  readonly generation: number;
-  readonly parts: readonly PreparedPart[];
-  /** It will be decided again: its {@link work} is worth keeping. */
-  isKept: boolean;
-  /** What the last decision worked with, where nobody has it any more. */
-  work: Work | undefined;
-}
+import { nearLimit } from "./tally.ts";
 
 export interface PrepareOptions extends KeyOptions {
   readonly nearLimitRatio: number;
@@ -78,13 +48,12 @@ export class Preparer {
       generation: ruleSet.generation,
       parts: resolutions.map((resolution, index) => this.#part(request, descriptors[index]!, resolution)),
       isKept: false,
-      work: undefined,
+      scratch: undefined,
     };
   }
 
   #part(request: RateLimitRequest, descriptor: Descriptor, resolution: Resolution): PreparedPart {
     const { rule } = resolution;
-    const hits = hitsOf(descriptor, request);
     const limit = rule?.requestsPerUnit ?? 0;
     return {
       rule,
@@ -92,8 +61,8 @@ export class Preparer {
       domainNotFound: resolution.domainNotFound,
       stem: resolution.stem,
       windowSize: resolution.windowSize,
-      hits: descriptor.isNegativeHits && hits > 0 ? -hits : hits,
-      givesBack: descriptor.isNegativeHits,
+      hits: signedHits(descriptor, request),
+      isRefund: descriptor.isNegativeHits,
       currentLimit:
         rule === undefined ? noLimit : { requestsPerUnit: limit, unit: rule.unit, name: rule.name },
       near: nearLimit(limit, this.#options.nearLimitRatio),
@@ -119,4 +88,15 @@ export class Preparer {
     this.#cache.offer(domain, descriptor, resolution);
     return resolution;
   }
+}
+
+/**
+ * The hits of a descriptor, negative for a refund: its own number, or else the request's if above 0, or else 1. 0 reads
+ * without counting.
+ */
+export function signedHits(descriptor: Descriptor, request: RateLimitRequest): number {
+  const own = descriptor.hitsAddend;
+  const common = request.hitsAddend > 0 ? request.hitsAddend : 1;
+  const hits = own === undefined ? common : Math.min(own, MAX_COUNT);
+  return descriptor.isNegativeHits && hits > 0 ? -hits : hits;
 }

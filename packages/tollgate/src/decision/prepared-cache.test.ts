@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Prepared } from "./prepare.ts";
+import type { Prepared } from "./prepared.ts";
 import { PreparedCache } from "./prepared-cache.ts";
 
 const prepared = (domain: string, generation = 1): Prepared => ({
@@ -9,7 +9,7 @@ const prepared = (domain: string, generation = 1): Prepared => ({
   generation,
   parts: [],
   isKept: false,
-  work: undefined,
+  scratch: undefined,
 });
 
 function ask(cache: PreparedCache, text: string, generation = 1): Prepared | undefined {
@@ -19,13 +19,13 @@ function ask(cache: PreparedCache, text: string, generation = 1): Prepared | und
   return found;
 }
 
-test("a message is kept when it comes for the second time", () => {
+test("a message is cached at its second offer", () => {
   const cache = new PreparedCache();
   assert.deepEqual([ask(cache, "a"), ask(cache, "a")], [undefined, undefined]);
   assert.equal(ask(cache, "a")?.request.domain, "a");
 });
 
-test("a new rule set finds nothing of the old one's, and what was prepared under the old one is not kept", () => {
+test("a new rule set empties the cache, and requests prepared under the old one are not cached", () => {
   const cache = new PreparedCache();
   for (let call = 0; call < 3; call++) ask(cache, "a");
   assert.equal(ask(cache, "a", 2), undefined);
@@ -37,7 +37,7 @@ test("a new rule set finds nothing of the old one's, and what was prepared under
   assert.equal(cache.find(2, bytes, 0, 1), undefined);
 });
 
-test("only ever the request of the very same bytes is found, and memory is bounded", () => {
+test("only equal bytes find a request, and memory is bounded", () => {
   const cache = new PreparedCache();
   const text = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 6 });
   fc.assert(
@@ -55,7 +55,7 @@ test("only ever the request of the very same bytes is found, and memory is bound
   for (let call = 0; call < 3; call++) assert.equal(ask(cache, long), undefined);
 });
 
-test("keeps a copy of a message, not the buffer that it was read into", () => {
+test("the cache copies a message and does not keep its read buffer", () => {
   const cache = new PreparedCache();
   const read = Buffer.from("first second");
   for (let call = 0; call < 2; call++) {
@@ -66,7 +66,7 @@ test("keeps a copy of a message, not the buffer that it was read into", () => {
   assert.equal(cache.find(1, Buffer.from("first"), 0, 5)?.request.domain, "first");
 });
 
-test("requests of many descriptors do not fill the memory", () => {
+test("requests with many descriptors stay within the bound in bytes", () => {
   const cache = new PreparedCache();
   const descriptor = { entries: [], limit: undefined, hitsAddend: undefined, isNegativeHits: false };
   const part = {
@@ -76,7 +76,7 @@ test("requests of many descriptors do not fill the memory", () => {
     stem: "",
     windowSize: 0,
     hits: 1,
-    givesBack: false,
+    isRefund: false,
     currentLimit: { requestsPerUnit: 0, unit: 0, name: "" },
     near: 0,
   } as const;

@@ -1,12 +1,12 @@
-import { Halves } from "./halves.ts";
 import { preparedBytes } from "./kept-bytes.ts";
-import type { Prepared } from "./prepare.ts";
+import type { Prepared } from "./prepared.ts";
+import { TwoGenerationCache } from "./two-generation-cache.ts";
 
-/** Requests that are kept, in each of two halves. */
+/** Requests in each generation. */
 const CAPACITY = 4096;
-/** Bytes of the requests in each half. A request with one descriptor of usual length takes 2 KiB. */
+/** Bytes of the requests in each generation. A request with one descriptor of usual length takes 2 KiB. */
 const MAX_BYTES = 8 * 1024 * 1024;
-/** Longer messages are not worth their bytes. */
+/** Longer messages are not cached. */
 const LONGEST = 512;
 
 interface Kept {
@@ -16,12 +16,12 @@ interface Kept {
 }
 
 /**
- * Prepared requests by the bytes of their messages, for one rule set at a time: gateways ask the same again and again,
- * and then nothing is decoded, matched or put together anew (0.4 of 0.75 us for a descriptor of two entries).
- * A message is kept when it comes for the second time.
+ * Caches prepared requests by the bytes of their messages, for one rule set. Gateways send the same messages again and
+ * again; a hit skips decoding, matching and building cache keys (0.4 of 0.75 us for a descriptor of two entries).
+ * "Caches" in docs/decisions/hot-path.md describes the caches of the decision path together.
  */
 export class PreparedCache {
-  readonly #kept = new Halves<Kept>(CAPACITY, MAX_BYTES);
+  readonly #kept = new TwoGenerationCache<Kept>(CAPACITY, MAX_BYTES);
   #generation = -1;
   #hash = 0;
 
@@ -29,12 +29,12 @@ export class PreparedCache {
     return this.#kept.size;
   }
 
-  /** About the memory of what is kept. */
+  /** Estimated memory of all entries. */
   get bytes(): number {
     return this.#kept.bytes;
   }
 
-  /** What is kept for the message in `buffer[start..end)` under the rule set of this generation. */
+  /** The entry for the message in `buffer[start..end)`. A new generation of the rules empties the cache. */
   find(generation: number, buffer: Uint8Array, start: number, end: number): Prepared | undefined {
     if (generation !== this.#generation) {
       this.#kept.clear();
@@ -46,20 +46,20 @@ export class PreparedCache {
     return kept !== undefined && holds(kept, buffer, start, end) ? kept.prepared : undefined;
   }
 
-  /** Keeps what was prepared of the message that `find` was last asked for, if it has been offered before. */
+  /** Stores the prepared request of the last message that `find` missed, from its second offer on. */
   offer(buffer: Uint8Array, start: number, end: number, prepared: Prepared): void {
     if (prepared.generation !== this.#generation || end - start > LONGEST) return;
     if (!this.#kept.admits(this.#hash)) return;
     prepared.isKept = true;
-    // A copy: the `slice` of a Buffer would be a view that keeps all that was read with this message.
+    // A copy: `slice` of a Buffer is a view that would keep the whole read buffer in memory.
     const message = new Uint8Array(buffer.subarray(start, end));
     this.#kept.put(this.#hash, { message, bytes: preparedBytes(end - start, prepared), prepared });
   }
 }
 
 /**
- * FNV-1a over four bytes at a time, 32 bits: 54 bytes take 22 ns instead of 33 a byte at a time, for a multiplication
- * waits for the last one. Whoever makes messages collide makes only their own slower.
+ * FNV-1a with 32 bits, over four bytes at a time: 54 bytes take 22 ns, and 33 ns byte by byte, because each
+ * multiplication waits for the one before. Messages that collide only evict each other.
  */
 function hashOf(buffer: Uint8Array, start: number, end: number): number {
   let hash = 0x811c9dc5 ^ (end - start);
@@ -68,7 +68,7 @@ function hashOf(buffer: Uint8Array, start: number, end: number): number {
     const word =
       buffer[index]! | (buffer[index + 1]! << 8) | (buffer[index + 2]! << 16) | (buffer[index + 3]! << 24);
     hash = Math.imul(hash ^ word, 0x01000193);
-    // Multiplying carries upwards only: without this a word's upper bytes would never reach the lower bits.
+    // A multiplication carries upwards only. The shift brings a word's upper bytes into the lower bits.
     hash ^= hash >>> 15;
   }
   for (; index < end; index++) hash = Math.imul(hash ^ buffer[index]!, 0x01000193);

@@ -1,10 +1,10 @@
 import type { Rule } from "../rules/rule.ts";
 
 /**
- * Which of the matched rules another matched rule replaces. The names to drop are those that rules list which are
- * not dropped themselves; the loader refuses cycles, so following the names ends.
- * @param rules the rule per descriptor, undefined where there is none
- * @returns per descriptor whether its rule is dropped
+ * Finds the matched rules that another matched rule replaces. A rule that is dropped itself replaces nothing. The
+ * recursion ends because the loader refuses cycles.
+ * @param rules one for each descriptor; undefined if none matches
+ * @returns for each descriptor whether its rule is dropped
  */
 export function replaced(rules: readonly (Rule | undefined)[]): boolean[] {
   const state = new Array<boolean | undefined>(rules.length);

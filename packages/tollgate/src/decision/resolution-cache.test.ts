@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { Unit } from "../protocol/messages.ts";
-import { ResolutionCache, type Resolved } from "./resolution-cache.ts";
-import type { Resolution } from "./resolve.ts";
+import { ResolutionCache } from "./resolution-cache.ts";
+import type { Resolution, Resolved } from "./resolve.ts";
 
 const resolution = (stem: string): Resolution => ({
   rule: undefined,
@@ -18,20 +18,20 @@ const descriptor = (...values: string[]): Resolved => ({
   limit: undefined,
 });
 
-/** What is found for a descriptor; what is not found is offered under `stem`. */
+/** The stem that the cache finds for a descriptor. Offers a resolution with `stem` after a miss. */
 function ask(cache: ResolutionCache, of: Resolved, stem: string, domain = "d"): string | undefined {
   const found = cache.find(1, domain, of);
   if (found === undefined) cache.offer(domain, of, resolution(stem));
   return found?.stem;
 }
 
-test("a descriptor is kept when it comes for the second time", () => {
+test("a descriptor is cached at its second offer", () => {
   const cache = new ResolutionCache(10);
   const asked = Array.from({ length: 3 }, () => ask(cache, descriptor("a"), "a"));
   assert.deepEqual(asked, [undefined, undefined, "a"]);
 });
 
-test("keeps what is used, stays bounded, and forgets with a new generation", () => {
+test("the cache keeps used entries, stays bounded, and is emptied by a new generation of the rules", () => {
   const cache = new ResolutionCache(10);
   for (let call = 0; call < 2; call++) ask(cache, descriptor("hot"), "hot");
   for (let index = 0; index < 1000; index++) {
@@ -45,7 +45,7 @@ test("keeps what is used, stays bounded, and forgets with a new generation", () 
   assert.equal(cache.size, 0);
 });
 
-test("only ever the resolution of the very same descriptor is found", () => {
+test("only an equal descriptor finds a resolution", () => {
   const cache = new ResolutionCache(50);
   const text = fc.string({ unit: fc.constantFrom("a", "b", "\u00e4", "\ud800"), maxLength: 3 });
   const limit = fc.option(
@@ -65,7 +65,7 @@ test("only ever the resolution of the very same descriptor is found", () => {
   );
 });
 
-test("descriptors that are not worth their memory are not kept", () => {
+test("descriptors that are too long or have too many entries are not cached", () => {
   const cache = new ResolutionCache(10);
   const cases: readonly (readonly [domain: string, of: Resolved])[] = [
     ["x".repeat(1025), descriptor()],
@@ -78,7 +78,7 @@ test("descriptors that are not worth their memory are not kept", () => {
   assert.deepEqual([cache.size, cache.bytes], [0, 0]);
 });
 
-test("the memory of what is kept is bounded, whatever the length of descriptors and cache keys", () => {
+test("memory is bounded for descriptors and cache keys of any length", () => {
   const cache = new ResolutionCache(8192);
   for (let index = 0; index < 20_000; index++) {
     const of = descriptor(String(index).padEnd(1000, "x"));

@@ -1,10 +1,6 @@
-import type { Descriptor } from "../protocol/messages.ts";
-import { Halves } from "./halves.ts";
 import { resolutionBytes } from "./kept-bytes.ts";
-import type { Resolution } from "./resolve.ts";
-
-/** What a resolution depends on besides the rules. */
-export type Resolved = Pick<Descriptor, "entries" | "limit">;
+import type { Resolution, Resolved } from "./resolve.ts";
+import { TwoGenerationCache } from "./two-generation-cache.ts";
 
 interface Kept {
   readonly domain: string;
@@ -13,38 +9,38 @@ interface Kept {
   readonly bytes: number;
 }
 
-/** Descriptors with more characters than this, their domain included, are not worth their memory. */
+/** Descriptors with more characters, domain included, are not cached. */
 const LONGEST = 1024;
-/** Descriptors with more entries than this are not worth theirs. */
+/** Descriptors with more entries are not cached. */
 const MOST_ENTRIES = 32;
-/** In each half. Descriptors of usual lengths take less than 1 KiB. */
+/** In each generation. Descriptors of usual lengths take less than 1 KiB. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /**
- * Resolutions by their descriptors, for one rule set at a time: for messages that differ in one descriptor and repeat
- * the others. A descriptor is kept when it comes for the second time. It is found by a hash of its characters (with
- * a text put together for a `Map`, each key that comes once only cost 0.9 of 3.7 us).
+ * Caches resolutions by descriptor, for one rule set: for messages that differ in one descriptor and repeat the others.
+ * Finds a descriptor by a hash of its characters. Joining them into a key for a `Map` cost 0.9 of 3.7 us for each
+ * descriptor that occurs once. "Caches" in docs/decisions/hot-path.md describes the caches of the decision path together.
  */
 export class ResolutionCache {
-  readonly #kept: Halves<Kept>;
+  readonly #kept: TwoGenerationCache<Kept>;
   #generation = -1;
   #hash: number | undefined;
 
-  /** @param capacity descriptors in each of two halves */
+  /** @param capacity descriptors in each generation */
   constructor(capacity: number) {
-    this.#kept = new Halves(capacity, MAX_BYTES);
+    this.#kept = new TwoGenerationCache(capacity, MAX_BYTES);
   }
 
   get size(): number {
     return this.#kept.size;
   }
 
-  /** About the memory of what is kept. */
+  /** Estimated memory of all entries. */
   get bytes(): number {
     return this.#kept.bytes;
   }
 
-  /** What is kept for a descriptor under the rule set of this generation. A newer rule set empties the cache. */
+  /** The entry for a descriptor. A new generation of the rules empties the cache. */
   find(generation: number, domain: string, descriptor: Resolved): Resolution | undefined {
     if (generation !== this.#generation) {
       this.#kept.clear();
@@ -56,7 +52,7 @@ export class ResolutionCache {
     return kept !== undefined && isSame(kept, domain, descriptor) ? kept.resolution : undefined;
   }
 
-  /** Keeps the resolution of the descriptor that `find` was last asked for, if it has been offered before. */
+  /** Stores the resolution of the last descriptor that `find` missed, from its second offer on. */
   offer(domain: string, descriptor: Resolved, resolution: Resolution): void {
     const hash = this.#hash;
     if (hash === undefined || !this.#kept.admits(hash)) return;
@@ -65,7 +61,7 @@ export class ResolutionCache {
   }
 }
 
-/** Undefined for what is too long. */
+/** Undefined if the descriptor is too long. */
 function hashOf(domain: string, { entries, limit }: Resolved): number | undefined {
   let { length } = domain;
   if (length > LONGEST || entries.length > MOST_ENTRIES) return undefined;
@@ -88,7 +84,7 @@ function hashText(start: number, text: string): number {
   for (; index + 1 < length; index += 2) {
     const pair = text.charCodeAt(index) | (text.charCodeAt(index + 1) << 16);
     hash = Math.imul(hash ^ pair, 0x01000193);
-    // Multiplying carries upwards only: without this the second character would never reach the lower bits.
+    // A multiplication carries upwards only. The shift brings the second character into the lower bits.
     hash ^= hash >>> 15;
   }
   return index < length ? Math.imul(hash ^ text.charCodeAt(index), 0x01000193) : hash;

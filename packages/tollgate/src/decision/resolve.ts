@@ -4,19 +4,22 @@ import { isUnit, unitNames, windowSeconds } from "../protocol/units.ts";
 import { overrideMatch } from "../rules/override.ts";
 import type { Rule, RuleSet } from "../rules/rule.ts";
 import { cacheKeyStem, type KeyOptions } from "./cache-key.ts";
-import { DecisionError } from "./errors.ts";
+import { DecisionError } from "./decision-error.ts";
 
-/** What one descriptor comes down to under one rule set: everything that does not depend on the moment or the hits. */
+/** The parts of a descriptor that its resolution depends on. */
+export type Resolved = Pick<Descriptor, "entries" | "limit">;
+
+/** The rule of a descriptor under one rule set, and all that follows from it: independent of the time and the hits. */
 export interface Resolution {
-  /** The rule in force; undefined where none is: the descriptor passes. */
+  /** Undefined if no rule matches: the descriptor passes. */
   readonly rule: Rule | undefined;
-  /** Where `rule` is set. */
+  /** Set if `rule` is set. */
   readonly statistics: RuleStatistics | undefined;
-  /** Cache key up to the window start; empty where nothing is counted (no rule, `unlimited`). */
+  /** Cache key up to the window start; empty if nothing is counted (no rule, `unlimited`). */
   readonly stem: string;
-  /** Seconds; 0 where nothing is counted. */
+  /** Seconds; 0 if nothing is counted. */
   readonly windowSize: number;
-  /** Set where the domain is not configured. */
+  /** Set if the domain is not configured. */
   readonly domainNotFound: Counter | undefined;
 }
 
@@ -29,13 +32,13 @@ export function checkUnit(limit: LimitOverride): void {
   );
 }
 
-/** Finds the rule for a descriptor, and its statistics and cache key. */
+/** Finds the rule, the statistics and the cache key of a descriptor. */
 export function resolve(
   ruleSet: RuleSet,
   statistics: Statistics,
   keys: KeyOptions,
   domain: string,
-  descriptor: Pick<Descriptor, "entries" | "limit">,
+  descriptor: Resolved,
 ): Resolution {
   if (descriptor.limit !== undefined) checkUnit(descriptor.limit);
   if (!ruleSet.hasDomain(domain)) {

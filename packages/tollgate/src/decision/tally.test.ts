@@ -4,8 +4,7 @@ import fc from "fast-check";
 import { Outcome, Refuses } from "../counters/store.ts";
 import { Code, Unit } from "../protocol/messages.ts";
 import { MapStatistics } from "./decide.fixture.ts";
-import { nearLimit } from "./near-limit.ts";
-import { tally } from "./tally.ts";
+import { nearLimit, tally } from "./tally.ts";
 
 const { COUNTED, KNOWN_OVER, HELD, ALLOWED, DENIED } = Outcome;
 
@@ -17,7 +16,7 @@ interface Expected {
   shadow?: number;
 }
 
-// outcome, limit, hits, after, shadow -> code, remaining, statistics. The first block is the decided table row by row.
+// outcome, limit, hits, after, shadow -> code, remaining, statistics. The first block is the table of `tally`, row by row.
 const cases: [string, Outcome, number, number, number, boolean, keyof typeof Code, number, Expected][] = [
   ["A > L, B >= L", COUNTED, 10, 3, 30, false, "OVER_LIMIT", 0, { over: 3 }],
   ["A > L, B = L", COUNTED, 10, 1, 11, false, "OVER_LIMIT", 0, { over: 1 }],
@@ -32,12 +31,12 @@ const cases: [string, Outcome, number, number, number, boolean, keyof typeof Cod
   ["known over", KNOWN_OVER, 10, 4, 0, false, "OVER_LIMIT", 0, { over: 4, local: 4 }],
   ["limit 0 blocks all", COUNTED, 0, 1, 1, false, "OVER_LIMIT", 0, { over: 1 }],
 
-  ["a look at an unused limit", COUNTED, 10, 0, 0, false, "OK", 10, {}],
-  ["a look at a used-up limit", COUNTED, 10, 0, 10, false, "OK", 0, {}],
-  ["a look above the limit", COUNTED, 10, 0, 11, false, "OVER_LIMIT", 0, {}],
-  ["a look at limit 0", COUNTED, 0, 0, 0, false, "OK", 0, {}],
+  ["a read of an unused limit", COUNTED, 10, 0, 0, false, "OK", 10, {}],
+  ["a read of a used-up limit", COUNTED, 10, 0, 10, false, "OK", 0, {}],
+  ["a read above the limit", COUNTED, 10, 0, 11, false, "OVER_LIMIT", 0, {}],
+  ["a read of limit 0", COUNTED, 0, 0, 0, false, "OK", 0, {}],
   ["given back", COUNTED, 10, -3, 4, false, "OK", 6, {}],
-  ["given back, still over", COUNTED, 10, -3, 12, false, "OVER_LIMIT", 0, {}],
+  ["a refund, still over", COUNTED, 10, -3, 12, false, "OVER_LIMIT", 0, {}],
 
   ["shadow, wholly over", COUNTED, 10, 3, 30, true, "OK", 0, { over: 3, shadow: 3 }],
   ["shadow, partly over", COUNTED, 20, 7, 22, true, "OK", 0, { over: 2, near: 4, shadow: 2 }],
@@ -68,7 +67,7 @@ for (const [name, outcome, limit, hits, after, shadowMode, code, remaining, expe
     };
     const currentLimit = { requestsPerUnit: limit, unit: Unit.MINUTE, name: "" };
     const context = { currentLimit, near: nearLimit(limit, 0.8) };
-    // What it was filled with before must not show.
+    // Old content, which `tally` must overwrite.
     const status = { code: Code.UNKNOWN, currentLimit, limitRemaining: 77, durationUntilReset: 77 };
     tally(count, statistics, context, { shadowMode, unit: Unit.MINUTE }, 60_018, status);
     assert.equal(status.code, Code[code]);
@@ -85,7 +84,7 @@ for (const [name, outcome, limit, hits, after, shadowMode, code, remaining, expe
   });
 }
 
-test("no statistic falls, whatever the limit, the ratio and the hits", () => {
+test("no statistic decreases for any limit, ratio and hits", () => {
   const large = fc.oneof(
     fc.integer({ min: 0, max: 40 }),
     fc.integer({ min: 2 ** 24 - 2, max: 2 ** 24 + 2 }),

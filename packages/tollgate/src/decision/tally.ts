@@ -2,19 +2,19 @@ import { type Count, Outcome } from "../counters/store.ts";
 import type { RuleStatistics } from "../observe/statistics.ts";
 import { Code, type CurrentLimit, type DescriptorStatus } from "../protocol/messages.ts";
 import type { Rule } from "../rules/rule.ts";
-import type { Mutable } from "./mutable.ts";
+import type { Mutable } from "./prepared.ts";
 import { secondsUntilReset } from "./window.ts";
 
-/** What the status needs of the rule and the request besides the store's result. */
+/** The limit of a status. */
 export interface TallyContext {
   readonly currentLimit: CurrentLimit;
-  /** Above it hits are near the limit. */
+  /** Hits above this count are near the limit. */
   readonly near: number;
 }
 
 /**
- * The status of one counted descriptor, and its statistics (`total_hits` excepted: that is counted before the
- * store is asked). With L the limit, A the counter after, B = A - hits and N the near limit:
+ * Fills in the status of one counted descriptor and adds to its statistics, except `total_hits`, which is counted
+ * before the call of the store. L is the limit, A the count afterwards, B = A - hits, N the near limit:
  *
  * | case              | code       | remaining | statistics                                       |
  * |-------------------|------------|-----------|--------------------------------------------------|
@@ -25,10 +25,10 @@ export interface TallyContext {
  * | A <= N            | OK         | L-A       | within += hits                                   |
  * | known over        | OVER_LIMIT | 0         | over += hits; over with local cache += hits      |
  *
- * A rule in shadow mode answers OK and counts the hits that were over under `shadow_mode`. Refunds count
- * in no statistic, and neither do hits that another descriptor of the request held back. Where the store failed and
- * the policy answers, there is no reset and no statistic.
- * @param status is filled in, its `currentLimit` excepted
+ * A rule in shadow mode answers OK and adds the hits above the limit to `shadow_mode`. Refunds, and hits that another
+ * descriptor of the request held back, change no statistic. If the store failed and the failure policy decided, the
+ * status has no reset and no statistic changes.
+ * @param status filled in, except for its `currentLimit`
  */
 export function tally(
   count: Count,
@@ -61,7 +61,7 @@ export function tally(
   status.durationUntilReset = secondsUntilReset(nowSeconds, unit);
 }
 
-/** Counts within, near and over; returns the hits that were over. */
+/** Adds to the statistics within, near and over. Returns the hits above the limit. */
 function countHits(
   statistics: RuleStatistics,
   hits: number,
@@ -83,4 +83,13 @@ function countHits(
   statistics.withinLimit += hits;
   if (after > near) statistics.nearLimit += before >= near ? hits : after - near;
   return 0;
+}
+
+/**
+ * The count above which hits are near the limit: floor(limit x ratio). Computed in 32-bit floats, as in the Go service,
+ * so that dashboards show the same numbers (0.8: 1 -> 0, 5 -> 4, 7 -> 5, 33 -> 26). Above 2^24 a 32-bit float may exceed
+ * the limit (4294967295 becomes 4294967296), so the result is capped at the limit.
+ */
+export function nearLimit(limit: number, ratio: number): number {
+  return Math.min(Math.floor(Math.fround(Math.fround(limit) * Math.fround(ratio))), limit);
 }

@@ -21,7 +21,7 @@ for (const [unit, start] of starts) {
   });
 }
 
-test("start, reset and size fit together at any moment", () => {
+test("start, reset and size are consistent at any time", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 4e9 }), fc.integer({ min: 1, max: 7 }), (seconds, number) => {
       const unit = number as Unit;

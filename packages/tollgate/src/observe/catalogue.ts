@@ -88,7 +88,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     metric: "ratelimit_service_should_rate_limit_error",
     labels: ["err_type"],
     meaning:
-      "Failed calls: service_error for a bad request or no configuration, kvstore_error and objcache_error for the store.",
+      "Failed calls: service_error for a bad request or no configuration, oversized_request for a request above a limit of its size, kvstore_error and objcache_error for the store.",
   },
   plain(
     "counter",
@@ -162,9 +162,18 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
   plain(
     "counter",
     "ratelimit.embedded.evicted",
-    "Counters that a full embedded store had to give up before their window ended.",
+    "Counters that a full embedded store evicted before their window ended. Their limits start afresh.",
   ),
-  plain("counter", "ratelimit.embedded.expired", "Counters of the embedded store whose window has ended."),
+  plain(
+    "counter",
+    "ratelimit.embedded.evictedProtected",
+    "Of those, counters that had used up their limit. The store is too small, or a caller floods it with keys.",
+  ),
+  plain(
+    "counter",
+    "ratelimit.embedded.expired",
+    "Counters that the embedded store dropped after their window had ended.",
+  ),
   plain("gauge", "ratelimit.localcache.lookupCount", "Keys looked up in the over-limit cache."),
   plain("gauge", "ratelimit.localcache.hitCount", "Of those, keys that were known to be over their limit."),
   plain("gauge", "ratelimit.localcache.missCount", "Of those, keys that were not."),

@@ -1,3 +1,4 @@
+import { printable } from "../text/printable.ts";
 import { type LineWriter, writerTo } from "./descriptor-writer.ts";
 import { maskCredentials } from "./mask.ts";
 
@@ -107,7 +108,8 @@ class LineLogger implements Logger {
 
   #line(level: Level, message: string): string {
     const name = level === "warn" ? "warning" : level;
-    const text = quote(maskCredentials(message.length > MAX_MESSAGE ? shorten(message) : message));
+    const short = message.length > MAX_MESSAGE ? shorten(message) : message;
+    const text = quote(printable(maskCredentials(short)));
     const time = new Date(this.#now()).toISOString();
     if (this.#json) return `{"@message":${text},"@timestamp":"${time}","level":"${name}"}\n`;
     return `time="${time.slice(0, 19)}Z" level=${name} msg=${text}\n`;

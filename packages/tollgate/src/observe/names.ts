@@ -1,4 +1,5 @@
 /** How statistics are named: what the statsd line protocol, its tag extensions and file systems can carry. */
+import { printable } from "../text/printable.ts";
 
 /** A tag on a statistic; `EXTRA_TAGS` and the `.__key=value` parts of a name. */
 export interface Tag {
@@ -8,6 +9,11 @@ export interface Tag {
 
 /** Names are cut here, in UTF-8 bytes. */
 export const MAX_NAME_BYTES = 512;
+/**
+ * What lies behind so many UTF-16 units never shows in a name: each takes at least one byte, and an IPv4 address that
+ * begins within the bytes of a name ends at most 14 units behind them.
+ */
+export const MAX_NAME_UNITS = MAX_NAME_BYTES + 16;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const unsafe = /[:|#@\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
@@ -15,9 +21,13 @@ const unsafe = /[:|#@\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 const everyUnsafe = /[:|#@\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 const ipv4 = /\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}/g;
 
-/** `:`, `|`, `#`, `@`, control characters and line ends become `_`, and so do the dots of an IPv4 address. */
+/**
+ * `:`, `|`, `#`, `@`, control characters and line ends become `_`, and so do the dots of an IPv4 address. A byte that is
+ * not UTF-8 becomes `\xFF`. Long texts are shortened, but never to fewer bytes than a name has.
+ */
 export function sanitise(text: string): string {
-  const safe = unsafe.test(text) ? text.replace(everyUnsafe, "_") : text;
+  const shown = printable(text.length > MAX_NAME_UNITS ? text.slice(0, MAX_NAME_UNITS) : text);
+  const safe = unsafe.test(shown) ? shown.replace(everyUnsafe, "_") : shown;
   return safe.includes(".") ? safe.replace(ipv4, (address) => address.replaceAll(".", "_")) : safe;
 }
 

@@ -6,7 +6,7 @@ import { descriptorSet } from "./gen/descriptor-set.ts";
 
 const set = fromBinary(FileDescriptorSetSchema, Buffer.from(descriptorSet, "base64"));
 
-test("each file stands after all that it imports, once", () => {
+test("each file occurs once, after all files that it imports", () => {
   const seen = new Set<string>();
   for (const { name, dependency } of set.file) {
     for (const imported of dependency) assert.ok(seen.has(imported), `${name} before ${imported}`);
@@ -37,7 +37,7 @@ test("a client can build every served service from the bytes alone", () => {
   );
 });
 
-/** The published numbers: a change here breaks every caller. */
+/** The published numbers. A change breaks all callers. */
 const numbers: Record<string, Record<string, number>> = {
   "envoy.service.ratelimit.v3.RateLimitRequest": { domain: 1, descriptors: 2, hits_addend: 3 },
   "envoy.extensions.common.ratelimit.v3.RateLimitDescriptor": {

@@ -5,7 +5,7 @@ import {
 } from "./gen/envoy/service/ratelimit/v3/rls_pb.ts";
 import type { RateLimitRequest } from "./messages.ts";
 
-/** A request as protobuf-es has it. Only callers of the service make requests: clarity before speed. */
+/** Converts a request to the form of protobuf-es. Only clients encode requests, so it is written for clarity, not speed. */
 export function generatedRequest(request: RateLimitRequest): Generated {
   const init = {
     domain: request.domain,
@@ -20,7 +20,7 @@ export function generatedRequest(request: RateLimitRequest): Generated {
   return create(RateLimitRequestSchema, init as MessageInitShape<typeof RateLimitRequestSchema>);
 }
 
-/** An `envoy.service.ratelimit.v3.RateLimitRequest` in protobuf's wire format. */
+/** Encodes an `envoy.service.ratelimit.v3.RateLimitRequest` in protobuf's wire format. */
 export function encodeRequest(request: RateLimitRequest): Uint8Array {
   return toBinary(RateLimitRequestSchema, generatedRequest(request));
 }

@@ -22,7 +22,7 @@ function withProtobufEs(response: RateLimitResponse) {
   });
 }
 
-test("writes byte for byte what protobuf-es writes, and as many bytes as it said", () => {
+test("writes the same bytes as protobuf-es, and responseSize of them", () => {
   fc.assert(
     fc.property(anyResponse, fc.nat(5), (response, offset) => {
       const expected = Buffer.from(toBinary(RateLimitResponseSchema, withProtobufEs(response)));
@@ -36,7 +36,7 @@ test("writes byte for byte what protobuf-es writes, and as many bytes as it said
   );
 });
 
-test("what is written is read again, metadata included", () => {
+test("a decoded response equals the encoded one, metadata included", () => {
   fc.assert(
     fc.property(anyResponse, (response) => {
       const read = fromBinary(RateLimitResponseSchema, encodeResponse(response));
@@ -49,7 +49,7 @@ test("what is written is read again, metadata included", () => {
   );
 });
 
-test("the JSON text says what protobuf-es says, and limitRemaining also where it is 0 under a limit", () => {
+test("the JSON equals that of protobuf-es, apart from a limitRemaining of 0 under a limit", () => {
   fc.assert(
     fc.property(anyResponse, (response) => {
       const theirs = toJson(RateLimitResponseSchema, withProtobufEs(response)) as Record<string, unknown>;

@@ -8,8 +8,8 @@ import type {
 } from "./messages.ts";
 
 /**
- * Encodes an `envoy.service.ratelimit.v3.RateLimitResponse`, sizes first, so that it is written straight to where
- * it goes out from. Zero values are left out, as proto3 does.
+ * Encodes an `envoy.service.ratelimit.v3.RateLimitResponse`. Computes the sizes first, so that it can write directly to
+ * the output buffer. Omits zero values, as proto3 specifies.
  */
 
 function varintSize(value: number): number {
@@ -50,7 +50,7 @@ function headerSize({ key, value }: HeaderValue): number {
   return stringSize(key) + stringSize(value);
 }
 
-/** How many bytes {@link writeResponse} writes. */
+/** The number of bytes that {@link writeResponse} writes. */
 export function responseSize(response: RateLimitResponse): number {
   let size = numberSize(response.overallCode);
   for (const status of response.statuses) size += fieldSize(statusSize(status));
@@ -59,7 +59,7 @@ export function responseSize(response: RateLimitResponse): number {
   return size;
 }
 
-/** Writes a response at `offset`; returns where it ends. `buffer` has room for {@link responseSize} bytes. */
+/** Writes a response at `offset`, where `buffer` must have room for {@link responseSize} bytes. Returns the end offset. */
 export function writeResponse(response: RateLimitResponse, buffer: Uint8Array, offset: number): number {
   let at = writeNumber(buffer, offset, 0x08, response.overallCode);
   for (const status of response.statuses) {
@@ -78,7 +78,7 @@ export function writeResponse(response: RateLimitResponse, buffer: Uint8Array, o
   return at;
 }
 
-/** A response as bytes of its own. */
+/** Encodes a response to a new array. */
 export function encodeResponse(response: RateLimitResponse): Uint8Array {
   const buffer = Buffer.allocUnsafe(responseSize(response));
   writeResponse(response, buffer, 0);
@@ -138,7 +138,7 @@ function writeUtf8(buffer: Uint8Array, offset: number, text: string): number {
 }
 
 // google.protobuf.Struct: fields = 1, a map entry being { key = 1, value = 2 }; Value: null_value 1, number_value 2,
-// string_value 3, bool_value 4, struct_value 5, list_value 6; ListValue: values = 1. A oneof's zero values are written.
+// string_value 3, bool_value 4, struct_value 5, list_value 6; ListValue: values = 1. Zero values in a oneof are written.
 
 function structSize(struct: JsonObject): number {
   let size = 0;

@@ -7,7 +7,7 @@ import { RateLimitRequestSchema } from "./gen/envoy/service/ratelimit/v3/rls_pb.
 import { JsonRequestError, requestFromJson } from "./json-request.ts";
 import { anyRequest } from "./messages.arbitrary.ts";
 
-test("reads what protobuf-es writes", () => {
+test("reads the JSON of protobuf-es", () => {
   fc.assert(
     fc.property(anyRequest, (request) => {
       const message = generatedRequest(request);
@@ -16,7 +16,7 @@ test("reads what protobuf-es writes", () => {
   );
 });
 
-test("any JSON value is a request or a JsonRequestError, and what protobuf-es refuses is refused", () => {
+test("any JSON value is a request or a JsonRequestError, and values that protobuf-es refuses are refused", () => {
   const names = [
     "domain",
     "descriptors",
@@ -67,24 +67,23 @@ const refused: [unknown, string][] = [
   [null, "must be an object with a domain and descriptors, not null"],
   [[], "must be an object with a domain and descriptors, not a list"],
   ["text", 'must be an object with a domain and descriptors, not "text"'],
-  [{ domian: "d" }, "domian: is not a field here; the fields are domain, descriptors, hitsAddend"],
+  [{ domian: "d" }, "domian: is an unknown field; the fields are domain, descriptors, hitsAddend"],
   [{ domain: 5 }, "domain: must be a string, not 5"],
-  [{ domain: "\ud800" }, "domain: must be Unicode text; it has half of a surrogate pair"],
   [{ descriptors: {} }, "descriptors: must be a list, not an object"],
   [{ hitsAddend: -1 }, "hitsAddend: must be a whole number from 0 to 2^32 - 1, not -1"],
   [{ hitsAddend: 1.5 }, "hitsAddend: must be a whole number from 0 to 2^32 - 1, not 1.5"],
   [{ hitsAddend: 4_294_967_296 }, "hitsAddend: must be a whole number from 0 to 2^32 - 1, not 4294967296"],
   [{ hitsAddend: "x" }, 'hitsAddend: must be a whole number from 0 to 2^32 - 1, not "x"'],
-  [{ hitsAddend: 1, hits_addend: 1 }, "hitsAddend: is given twice, as hitsAddend and as hits_addend"],
+  [{ hitsAddend: 1, hits_addend: 1 }, "hitsAddend: is present twice, as hitsAddend and as hits_addend"],
   [d(null), "descriptors[0]: must be an object, not null"],
   [
     d({ entry: [] }),
-    "descriptors[0].entry: is not a field here; the fields are entries, limit, hitsAddend, isNegativeHits",
+    "descriptors[0].entry: is an unknown field; the fields are entries, limit, hitsAddend, isNegativeHits",
   ],
   [d({ entries: [{ key: 1 }] }), "descriptors[0].entries[0].key: must be a string, not 1"],
   [
     d({ entries: [entry, { Key: "k" }] }),
-    "descriptors[0].entries[1].Key: is not a field here; the fields are key, value",
+    "descriptors[0].entries[1].Key: is an unknown field; the fields are key, value",
   ],
   [d({ limit: 5 }), "descriptors[0].limit: must be an object, not 5"],
   [
@@ -110,11 +109,20 @@ for (const [input, message] of refused) {
 
 const plain = { entries: [], limit: undefined, hitsAddend: undefined, isNegativeHits: false };
 const accepted: [string, unknown, unknown][] = [
-  ["nothing at all", {}, { domain: "", descriptors: [], hitsAddend: 0 }],
+  ["an empty object", {}, { domain: "", descriptors: [], hitsAddend: 0 }],
   [
-    "null is the default",
+    "null for the default",
     { domain: null, descriptors: null, hitsAddend: null },
     { domain: "", descriptors: [], hitsAddend: 0 },
+  ],
+  [
+    "half of a surrogate pair",
+    { domain: "\ud800a", descriptors: [{ entries: [{ key: "\udcff", value: "\u{1f600}" }] }] },
+    {
+      domain: "\udced\udca0\udc80a",
+      descriptors: [{ ...plain, entries: [{ key: "\udced\udcb3\udcbf", value: "\u{1f600}" }] }],
+      hitsAddend: 0,
+    },
   ],
   [
     "original names",
@@ -134,7 +142,7 @@ const accepted: [string, unknown, unknown][] = [
     },
   ],
   [
-    "numbers as text",
+    "numbers as strings",
     { hitsAddend: "7", descriptors: [{ hitsAddend: "18446744073709551615" }] },
     { domain: "", hitsAddend: 7, descriptors: [{ ...plain, hitsAddend: Number.MAX_SAFE_INTEGER }] },
   ],
@@ -144,7 +152,7 @@ const accepted: [string, unknown, unknown][] = [
     { ...d({ ...plain, limit: { requestsPerUnit: 0, unit: 7 } }), hitsAddend: 0 },
   ],
   [
-    "a unit that no window has is the decision's to refuse",
+    "an unknown unit, which the decision refuses",
     d({ limit: { unit: 9 } }),
     { ...d({ ...plain, limit: { requestsPerUnit: 0, unit: 9 } }), hitsAddend: 0 },
   ],

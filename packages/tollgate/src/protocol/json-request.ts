@@ -1,48 +1,68 @@
+import { HttpError, parseJson } from "@tollway/waymark";
+import { escapeLoneSurrogates } from "../text/lenient-utf8.ts";
 import type { Descriptor, Entry, LimitOverride, RateLimitRequest } from "./messages.ts";
+import {
+  DEFAULT_REQUEST_LIMITS,
+  jsonLimitsOf,
+  OversizedRequestError,
+  type RequestLimits,
+  tooManyDescriptors,
+  tooManyEntries,
+} from "./request-limits.ts";
 import { unitNames } from "./units.ts";
 
-/** A text that is not the proto3 JSON form of a request. The message names the field and what would be right. */
+/** A text that is not the proto3 JSON form of a request. The message names the field and what it must be. */
 export class JsonRequestError extends Error {
   override readonly name = "JsonRequestError";
   readonly code = "MALFORMED_JSON";
-  /** Where: `descriptors[0].entries[1].key`; empty for the body as a whole. */
+  /** Such as `descriptors[0].entries[1].key`; empty for the whole body. */
   readonly field: string;
+  /** The message without the field's name. */
+  readonly problem: string;
   constructor(field: string, problem: string) {
     super(field === "" ? problem : `${field}: ${problem}`);
     this.field = field;
+    this.problem = problem;
   }
 }
 
-const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
-
 /**
- * Reads a request from bytes that should be its JSON, whatever their content type says (`curl -d` sends a form's).
+ * Reads a request from bytes of JSON. Callers ignore the content type, because `curl -d` sends that of a form.
  * @throws {JsonRequestError}
+ * @throws {OversizedRequestError} above `limits`
  */
-export function requestFromJsonBytes(bytes: Uint8Array): RateLimitRequest {
-  let value: unknown;
+export function requestFromJsonBytes(bytes: Uint8Array, limits: RequestLimits): RateLimitRequest {
+  return requestFromJson(parse(bytes, limits), limits);
+}
+
+/** Refuses a text with more members than a request can have before it parses them. */
+function parse(bytes: Uint8Array, limits: RequestLimits): unknown {
   try {
-    value = JSON.parse(strictUtf8.decode(bytes));
+    return parseJson(bytes, jsonLimitsOf(limits));
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
-    throw new JsonRequestError("", `the body is not JSON: ${problem}`);
+    if (!HttpError.is(error)) throw error;
+    if (error.status === 413) throw new OversizedRequestError(error.message);
+    const [fault] = error.options.errors ?? [];
+    throw new JsonRequestError(fault?.name ?? "", fault?.message ?? error.message);
   }
-  return requestFromJson(value);
 }
 
 type Fields = Record<string, unknown>;
 
 /**
- * Reads a request from a parsed JSON value by the proto3 JSON mapping: lowerCamel and original names, numbers also
- * as text, enums by name or number, null for the default. Unknown fields are refused.
+ * Reads a request from a parsed JSON value by the proto3 JSON mapping: lowerCamel and original names, numbers also as
+ * strings, enums by name or number, null for the default. Refuses unknown fields.
  * @throws {JsonRequestError}
  */
-export function requestFromJson(value: unknown): RateLimitRequest {
+export function requestFromJson(
+  value: unknown,
+  limits: RequestLimits = DEFAULT_REQUEST_LIMITS,
+): RateLimitRequest {
   const fields = object(value, "");
   known(fields, "", requestFields);
   return {
     domain: text(fields.domain, "domain"),
-    descriptors: list(fields.descriptors, "descriptors", descriptor),
+    descriptors: descriptorsOf(fields.descriptors, limits),
     hitsAddend: uint(pick(fields, "hitsAddend", "hits_addend", ""), "hitsAddend", 0xffff_ffff) ?? 0,
   };
 }
@@ -59,13 +79,22 @@ const descriptorFields = [
 const entryFields = ["key", "value"];
 const limitFields = ["requestsPerUnit", "requests_per_unit", "unit"];
 
-function descriptor(value: unknown, at: string): Descriptor {
+function descriptorsOf(value: unknown, limits: RequestLimits): Descriptor[] {
+  const items = list(value, "descriptors");
+  if (items.length > limits.descriptors) throw tooManyDescriptors(limits);
+  return items.map((item, index) => descriptor(item, index, limits));
+}
+
+function descriptor(value: unknown, index: number, limits: RequestLimits): Descriptor {
+  const at = `descriptors[${index}]`;
   const fields = object(value, at);
   known(fields, at, descriptorFields);
   const hits = pick(fields, "hitsAddend", "hits_addend", at);
   const limit = fields.limit;
+  const entries = list(fields.entries, `${at}.entries`);
+  if (entries.length > limits.entries) throw tooManyEntries(limits, index);
   return {
-    entries: list(fields.entries, `${at}.entries`, entry),
+    entries: entries.map((item, place) => entry(item, `${at}.entries[${place}]`)),
     limit: limit === undefined || limit === null ? undefined : override(limit, `${at}.limit`),
     hitsAddend: uint(hits, `${at}.hitsAddend`, 2 ** 64),
     isNegativeHits: bool(pick(fields, "isNegativeHits", "is_negative_hits", at), `${at}.isNegativeHits`),
@@ -105,7 +134,7 @@ function known(fields: Fields, at: string, names: readonly string[]): void {
     const shown = name.length > 64 ? `${name.slice(0, 64)}...` : name;
     throw new JsonRequestError(
       at === "" ? shown : `${at}.${shown}`,
-      `is not a field here; the fields are ${readable}`,
+      `is an unknown field; the fields are ${readable}`,
     );
   }
 }
@@ -114,24 +143,22 @@ function pick(fields: Fields, camel: string, original: string, at: string): unkn
   if (Object.hasOwn(fields, camel) && Object.hasOwn(fields, original)) {
     throw new JsonRequestError(
       at === "" ? camel : `${at}.${camel}`,
-      `is given twice, as ${camel} and as ${original}`,
+      `is present twice, as ${camel} and as ${original}`,
     );
   }
   return Object.hasOwn(fields, camel) ? fields[camel] : fields[original];
 }
 
-function list<T>(value: unknown, at: string, read: (item: unknown, at: string) => T): T[] {
+function list(value: unknown, at: string): readonly unknown[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw new JsonRequestError(at, `must be a list, not ${kind(value)}`);
-  return value.map((item, index) => read(item, `${at}[${index}]`));
+  return value;
 }
 
 function text(value: unknown, at: string): string {
   if (value === undefined || value === null) return "";
   if (typeof value !== "string") throw new JsonRequestError(at, `must be a string, not ${kind(value)}`);
-  if (!value.isWellFormed())
-    throw new JsonRequestError(at, "must be Unicode text; it has half of a surrogate pair");
-  return value;
+  return escapeLoneSurrogates(value);
 }
 
 function bool(value: unknown, at: string): boolean {
@@ -140,10 +167,14 @@ function bool(value: unknown, at: string): boolean {
   return value;
 }
 
-/** An unsigned number below or equal to `maximum`, cut to 2^53 - 1; undefined where it is absent. */
+/** Characters of a number in a string. A string of a megabyte of digits blocks `BigInt` for 300 ms. */
+const LONGEST_NUMBER = 64;
+
+/** Reads an unsigned number up to `maximum`, capped at 2^53 - 1. Undefined if it is absent. */
 function uint(value: unknown, at: string, maximum: number): number | undefined {
   if (value === undefined || value === null) return undefined;
-  const isText = typeof value === "string" && /^\d+(\.\d+)?([eE][+-]?\d+)?$/.test(value);
+  const isText =
+    typeof value === "string" && value.length <= LONGEST_NUMBER && /^\d+(\.\d+)?([eE][+-]?\d+)?$/.test(value);
   const number = isText || typeof value === "number" ? Number(value) : Number.NaN;
   const bits = maximum > 0xffff_ffff ? 64 : 32;
   const tooLarge = bits === 64 ? number >= maximum && !isLastUint64(value) : number > maximum;
@@ -153,7 +184,7 @@ function uint(value: unknown, at: string, maximum: number): number | undefined {
   return Math.min(number, Number.MAX_SAFE_INTEGER);
 }
 
-/** 2^64 - 1 and its neighbours round up to 2^64 as a JavaScript number; as text they can be told apart. */
+/** 2^64 - 1 and its neighbours round up to 2^64 as JavaScript numbers. As strings they are distinct. */
 function isLastUint64(value: unknown): boolean {
   return typeof value === "string" && /^\d+$/.test(value) && BigInt(value) < 2n ** 64n;
 }
@@ -172,11 +203,14 @@ function unit(value: unknown, at: string): number {
   return number;
 }
 
+/** Characters of a value in an error message. */
+const LONGEST_SHOWN = 40;
+
 function kind(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "an object";
-  const shown = JSON.stringify(value);
-  return shown.length > 40 ? `${shown.slice(0, 40)}...` : shown;
+  const shown = JSON.stringify(typeof value === "string" ? value.slice(0, LONGEST_SHOWN + 1) : value);
+  return shown.length > LONGEST_SHOWN ? `${shown.slice(0, LONGEST_SHOWN)}...` : shown;
 }

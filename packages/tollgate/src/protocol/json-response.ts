@@ -9,9 +9,9 @@ import {
 import { codeNames, unitNames } from "./units.ts";
 
 /**
- * The proto3 JSON form of a response, ready for `JSON.stringify`: lowerCamel names in the protocol's order, enums by
- * name, zero values left out but for `limitRemaining` of a status that is OK under a limit, which the mapping
- * allows and callers look for.
+ * The proto3 JSON form of a response, for `JSON.stringify`: lowerCamel names in the protocol's order, enums by name,
+ * without zero values. `limitRemaining` is written even if it is 0 when a limited status is OK, because callers read it;
+ * the mapping allows it.
  */
 export function responseToJson(response: RateLimitResponse): JsonObject {
   return {

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import type { JsonObject, RateLimitRequest, RateLimitResponse } from "./messages.ts";
 
-/** Arbitrary messages of a decision, for the tests of everything that carries them. */
+/** Arbitrary requests and responses, for property tests of the codecs. */
 
-/** Plain objects, as the decoders make them. */
+/** Records have no null prototype, because the decoders create plain objects. */
 const record = <T>(shape: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>
   fc.record(shape, { noNullPrototype: true });
 

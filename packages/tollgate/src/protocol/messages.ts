@@ -1,6 +1,6 @@
 /**
- * The messages of one decision, as plain data. Field names follow the proto3 JSON mapping; the wire numbers
- * stand in `packages/tollgate/proto/`. Source: `envoy/service/ratelimit/v3/rls.proto`.
+ * The messages of one decision, as plain data. Field names follow the proto3 JSON mapping. `packages/tollgate/proto/`
+ * has the field numbers. Source: `envoy/service/ratelimit/v3/rls.proto`.
  */
 
 /** `RateLimitResponse.Code`. */
@@ -30,7 +30,7 @@ export interface Entry {
 export interface LimitOverride {
   /** uint32 */
   readonly requestsPerUnit: number;
-  /** The number as sent; 0 and numbers without a unit are refused by the decision. */
+  /** The number from the wire. The decision refuses 0 and unknown units. */
   readonly unit: number;
 }
 
@@ -38,7 +38,7 @@ export interface LimitOverride {
 export interface Descriptor {
   readonly entries: readonly Entry[];
   readonly limit: LimitOverride | undefined;
-  /** uint64, cut to 2^53 - 1; undefined where the field is absent, which is not 0: 0 only looks. */
+  /** uint64, capped at 2^53 - 1. Undefined if the field is absent; 0 reads without counting. */
   readonly hitsAddend: number | undefined;
   readonly isNegativeHits: boolean;
 }
@@ -46,7 +46,7 @@ export interface Descriptor {
 export interface RateLimitRequest {
   readonly domain: string;
   readonly descriptors: readonly Descriptor[];
-  /** uint32; 0 means that it was not given. */
+  /** uint32; 0 if absent. */
   readonly hitsAddend: number;
 }
 
@@ -54,7 +54,7 @@ export interface RateLimitRequest {
 export interface CurrentLimit {
   readonly requestsPerUnit: number;
   readonly unit: Unit;
-  /** Empty where the rule has none. */
+  /** Empty if the rule has no name. */
   readonly name: string;
 }
 
@@ -64,7 +64,7 @@ export interface DescriptorStatus {
   readonly currentLimit: CurrentLimit | undefined;
   /** uint32 */
   readonly limitRemaining: number;
-  /** Whole seconds, 1 up to the window's size; 0 where there is none. */
+  /** Whole seconds, from 1 to the window's size; 0 if there is no reset. */
   readonly durationUntilReset: number;
 }
 
@@ -73,7 +73,7 @@ export interface HeaderValue {
   readonly value: string;
 }
 
-/** What a `google.protobuf.Struct` can carry. */
+/** A value in a `google.protobuf.Struct`. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 export interface JsonObject {
   readonly [name: string]: JsonValue;

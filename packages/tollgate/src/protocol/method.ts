@@ -1,2 +1,2 @@
-/** The one method of `envoy.service.ratelimit.v3.RateLimitService`, as HTTP/2's `:path` carries it. */
+/** `:path` of the only method of `envoy.service.ratelimit.v3.RateLimitService`. */
 export const SHOULD_RATE_LIMIT = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit";

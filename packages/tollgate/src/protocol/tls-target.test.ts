@@ -14,7 +14,7 @@ const byIp: [string, string][] = [
   ["ipv4:10.0.0.1:1", "10.0.0.1"],
 ];
 for (const [address, ip] of byIp) {
-  test(`${address}: no name is sent, and the certificate must carry the IP address`, () => {
+  test(`${address}: no server name is sent, and the certificate must have the IP address`, () => {
     const { verify, channel } = tlsTarget(address, undefined);
     assert.doesNotMatch(channel["grpc.ssl_target_name_override"]!, /\d/);
     assert.equal(verify.checkServerIdentity!("", certificate(`IP Address:${ip}`)), undefined);
@@ -30,11 +30,11 @@ for (const address of [
   "unix:/run/10.0.0.1:1",
   "",
 ]) {
-  test(`${JSON.stringify(address)} is no IP address`, () => {
+  test(`${JSON.stringify(address)} is not an IP address`, () => {
     assert.deepEqual(tlsTarget(address, undefined), { verify: {}, channel: {} });
   });
 }
 
-test("a name that is asked for comes before the address", () => {
+test("a given server name overrides the address", () => {
   assert.equal(tlsTarget("127.0.0.1:1", "a.example").channel["grpc.ssl_target_name_override"], "a.example");
 });

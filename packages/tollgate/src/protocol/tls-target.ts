@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 
-/** What `createSsl` and the channel of grpc-js are to be given, so that the server's certificate is checked for a name. */
+/** Options for `createSsl` and the channel of grpc-js that set the name to check in the server's certificate. */
 export interface TlsTarget {
   readonly verify: {
     checkServerIdentity?: (host: string, certificate: PeerCertificate) => Error | undefined;
@@ -9,14 +9,14 @@ export interface TlsTarget {
   readonly channel: Record<string, string>;
 }
 
-/** Stands in where no name may be sent: a name that nobody has (RFC 6761, section 6.4). */
+/** Replaces the server name where none may be sent: no host has this name (RFC 6761, section 6.4). */
 const NOBODY = "ip-address.invalid";
 
 /**
- * grpc-js sends the address's host as the server's name, which RFC 6066 (section 3) forbids for an IP address, and Node
- * refuses: without this no server is reached over TLS by its IP address.
+ * grpc-js sends the address's host as the server name. RFC 6066 (section 3) forbids that for an IP address, and Node
+ * refuses it, so a server could not be reached over TLS by its IP address without these options.
  * @param address a gRPC target: `host:port`, `[::1]:port`, `dns:host:port`
- * @param serverName the name that the certificate must carry; undefined: the address's host
+ * @param serverName the name that the certificate must have. Default: the address's host
  */
 export function tlsTarget(address: string, serverName: string | undefined): TlsTarget {
   if (serverName !== undefined) {

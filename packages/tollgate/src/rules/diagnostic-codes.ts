@@ -11,6 +11,7 @@ export const diagnosticCodes = {
   },
   "yaml-syntax": { severity: "error", meaning: "The file is not YAML." },
   "invalid-utf8": { severity: "error", meaning: "The file is not UTF-8." },
+  "lone-surrogate": { severity: "error", meaning: "A text with half of a surrogate pair." },
   "too-large": { severity: "error", meaning: "The file is larger than any configuration." },
   "too-deep": { severity: "error", meaning: "Descriptors, metadata or YAML are nested too deeply." },
   "too-many-nodes": { severity: "error", meaning: "Aliases make the file stand for a huge one." },

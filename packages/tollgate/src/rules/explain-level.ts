@@ -1,4 +1,5 @@
 import type { Entry } from "../protocol/messages.ts";
+import { printable } from "../text/printable.ts";
 import { formatLocation } from "./diagnostic.ts";
 import { nearest } from "./nearest.ts";
 import { matches, type Pattern } from "./pattern.ts";
@@ -81,7 +82,9 @@ function tryExact({ exact }: KeyNodes, { key, value }: Entry, tried: Attempt[]):
   return node;
 }
 
-function tryWildcards({ wildcards }: KeyNodes, { key, value }: Entry, tried: Attempt[]): Node | undefined {
+function tryWildcards({ wildcards }: KeyNodes, entry: Entry, tried: Attempt[]): Node | undefined {
+  const { key } = entry;
+  const value = printable(entry.value);
   let unlisted = 0;
   for (const { pattern, target } of wildcards?.entries ?? []) {
     const what = `${key}=${pattern.text}`;

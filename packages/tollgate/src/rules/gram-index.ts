@@ -11,12 +11,26 @@ const GRAM = 3;
 /** Bits of the filter: at 1,000 patterns about one position in sixteen asks the map in vain. */
 const FILTER_BITS = 1 << 14;
 
+/** A pattern filed under one of its runs. */
+interface Filed<Target> {
+  readonly ranked: Ranked<Target>;
+  /** The only text between two `*`, and how far into it the run begins; undefined where there are several texts. */
+  readonly only: string | undefined;
+  readonly offset: number;
+  /** The search that compared this pattern last. */
+  search: number;
+}
+
 /**
  * Patterns that differ only between their `*`. Each is filed under the three-letter run of its literals that is
  * rarest among all, so that a value is compared with those few that share a run with it.
+ *
+ * A caller chooses how often a run occurs in a value. A pattern with one text is therefore compared at the run's place
+ * alone, and a pattern with several once in a search: 60 KB of `admadmadm...` took a second for one `*admin*`.
  */
 export class GramIndex<Target> {
-  readonly #byGram = new Map<number, Ranked<Target>[]>();
+  readonly #byGram = new Map<number, Filed<Target>[]>();
+  #search = 0;
   readonly #filter = new Uint8Array(FILTER_BITS >> 3);
   /** Patterns without a run of three letters: these are tried one by one. */
   readonly #others: Ranked<Target>[] = [];
@@ -37,6 +51,7 @@ export class GramIndex<Target> {
   find(value: string, best: Ranked<Target> | undefined): Ranked<Target> | undefined {
     let found = better(this.#others, value, best);
     if (value.length < GRAM) return found;
+    this.#search++;
     let previous = value.charCodeAt(0);
     let current = value.charCodeAt(1);
     for (let index = 2; index < value.length; index++) {
@@ -45,7 +60,7 @@ export class GramIndex<Target> {
       const bit = gram & (FILTER_BITS - 1);
       if ((this.#filter[bit >> 3] & (1 << (bit & 7))) !== 0) {
         const patterns = this.#byGram.get(gram);
-        if (patterns !== undefined) found = better(patterns, value, found);
+        if (patterns !== undefined) found = this.#compare(patterns, value, index - 2, found);
       }
       previous = current;
       current = next;
@@ -53,10 +68,33 @@ export class GramIndex<Target> {
     return found;
   }
 
+  /** The first of a list, most specific first, that holds for the value with its run at `place`, if it beats `best`. */
+  #compare(
+    patterns: readonly Filed<Target>[],
+    value: string,
+    place: number,
+    best: Ranked<Target> | undefined,
+  ): Ranked<Target> | undefined {
+    for (const filed of patterns) {
+      const { ranked, only } = filed;
+      if (best !== undefined && ranked.rank > best.rank) return best;
+      if (only !== undefined) {
+        if (holdsAt(ranked.pattern, only, value, place - filed.offset)) return ranked;
+      } else if (filed.search !== this.#search) {
+        filed.search = this.#search;
+        if (fits(ranked.pattern, value)) return ranked;
+      }
+    }
+    return best;
+  }
+
   #file(gram: number, ranked: Ranked<Target>): void {
+    const { middles } = ranked.pattern;
+    const only = middles.length === 1 ? middles[0] : undefined;
+    const entry = { ranked, only, offset: only === undefined ? 0 : grams(only).indexOf(gram), search: 0 };
     const filed = this.#byGram.get(gram);
-    if (filed === undefined) this.#byGram.set(gram, [ranked]);
-    else filed.push(ranked);
+    if (filed === undefined) this.#byGram.set(gram, [entry]);
+    else filed.push(entry);
     const bit = gram & (FILTER_BITS - 1);
     this.#filter[bit >> 3] |= 1 << (bit & 7);
   }
@@ -74,6 +112,15 @@ export function better<Target>(
     if (fits(ranked.pattern, value)) return ranked;
   }
   return best;
+}
+
+/** Whether a value holds the only text between two `*` of a pattern at `start`, between the pattern's prefix and suffix. */
+function holdsAt(pattern: Pattern, only: string, value: string, start: number): boolean {
+  return (
+    start >= pattern.prefix.length &&
+    start + only.length <= value.length - pattern.suffix.length &&
+    value.startsWith(only, start)
+  );
 }
 
 function grams(text: string): number[] {

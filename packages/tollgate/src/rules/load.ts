@@ -14,6 +14,8 @@ export interface RuleFile {
   /** As messages call it: the path as the user wrote it. Files are taken in the order of their names. */
   readonly name: string;
   readonly text: string;
+  /** False: messages must not quote the text. Default true. */
+  readonly quotable?: boolean;
 }
 
 export interface LoadResult {
@@ -59,7 +61,7 @@ function readFile(file: RuleFile, report: Report): DraftConfig | undefined {
     return undefined;
   }
   const source = new Source(file.name, file.text);
-  report.addSource(file.name, source.lines());
+  report.addSource(file.name, source.lines(), file.quotable ?? true);
   const broken = source.text.indexOf("\uFFFD");
   if (broken >= 0) {
     report.add("invalid-utf8", source.locate(broken), "the file is not valid UTF-8 here: save it as UTF-8");

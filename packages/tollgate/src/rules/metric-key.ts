@@ -1,3 +1,4 @@
+import { MAX_NAME_UNITS } from "../observe/names.ts";
 import type { Entry } from "../protocol/messages.ts";
 import type { DraftDescriptor } from "./draft.ts";
 import { isPattern, parsePattern } from "./pattern.ts";
@@ -24,4 +25,19 @@ export function metricLevel(descriptor: DraftDescriptor & { readonly key: string
 /** A segment made of what a request sent: an empty value adds no underscore. */
 export function requestSegment(entry: Entry): string {
   return entry.value === "" ? entry.key : `${entry.key}_${entry.value}`;
+}
+
+/**
+ * The segments of a metric key, as far as a name can show them: a statistic's name is cut, and 100 descriptors of 32
+ * entries would make 3,200 texts that nobody sees.
+ */
+export function shownLevels(count: number, segment: (index: number) => string): readonly string[] {
+  const levels: string[] = [];
+  let units = 0;
+  for (let index = 0; index < count && units <= MAX_NAME_UNITS; index++) {
+    const text = segment(index);
+    levels.push(text);
+    units += text.length + 1;
+  }
+  return levels;
 }

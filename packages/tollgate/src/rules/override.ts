@@ -1,5 +1,5 @@
 import type { Entry, LimitOverride, Unit } from "../protocol/messages.ts";
-import { requestSegment } from "./metric-key.ts";
+import { requestSegment, shownLevels } from "./metric-key.ts";
 import type { Match } from "./rule.ts";
 
 const none: readonly string[] = Object.freeze([]);
@@ -9,7 +9,7 @@ const none: readonly string[] = Object.freeze([]);
  * Configured rules play no part. The unit must be known already.
  */
 export function overrideMatch(domain: string, entries: readonly Entry[], limit: LimitOverride): Match {
-  const levels = entries.map(requestSegment);
+  const levels = shownLevels(entries.length, (index) => requestSegment(entries[index]!));
   return {
     rule: {
       domain,

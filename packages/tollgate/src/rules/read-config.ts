@@ -183,7 +183,12 @@ class MappingReader {
   text(name: string): string | undefined {
     const node = this.value(name);
     if (node === undefined) return "";
-    if (node.kind === "scalar") return node.text;
+    if (node.kind === "scalar") {
+      if (node.text.isWellFormed()) return node.text;
+      const message = `\`${name}\` must be Unicode text, and has half of a surrogate pair (\\uD800 to \\uDFFF): a wildcard or a rule without \`value\` matches bytes that are not UTF-8`;
+      this.#reading.add("lone-surrogate", node.offset, message);
+      return undefined;
+    }
     this.#reading.add("wrong-type", node.offset, `\`${name}\` must be text, not ${kindOf(node)}`);
     return undefined;
   }

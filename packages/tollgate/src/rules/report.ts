@@ -13,20 +13,27 @@ const MAX_MESSAGE = 1000;
 export class Report {
   readonly #found = new Map<string, Diagnostic>();
   readonly #lines = new Map<string, readonly string[]>();
+  readonly #unquotable = new Set<string>();
   readonly #counts = { error: 0, warning: 0 };
 
-  /** Makes the lines of a file known, so that its diagnostics can show them. */
-  addSource(file: string, lines: readonly string[]): void {
-    this.#lines.set(file, lines);
+  /**
+   * Makes the lines of a file known, so that its diagnostics can show them.
+   * @param quotable false: the diagnostics of the file say where and what is wrong without any of its text
+   */
+  addSource(file: string, lines: readonly string[], quotable = true): void {
+    if (quotable) this.#lines.set(file, lines);
+    else this.#unquotable.add(file);
   }
 
   add(code: DiagnosticCode, location: Location, text: string): void {
-    const { severity } = diagnosticCodes[code];
+    const { severity, meaning } = diagnosticCodes[code];
     if (this.#counts[severity] >= MAX_DIAGNOSTICS) {
       this.#counts[severity]++;
       return;
     }
-    const message = oneLine(text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}...` : text);
+    const message = this.#unquotable.has(location.file)
+      ? `${meaning} No details are shown, because the file is a link out of its directory: check the file itself.`
+      : oneLine(text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}...` : text);
     const id = `${formatLocation(location)} ${code} ${message}`;
     if (this.#found.has(id)) return;
     this.#counts[severity]++;

@@ -1,7 +1,7 @@
 import type { Entry } from "../protocol/messages.ts";
 import { buildDomain, type Domain } from "./build.ts";
 import type { DraftDomain } from "./check.ts";
-import { requestSegment } from "./metric-key.ts";
+import { requestSegment, shownLevels } from "./metric-key.ts";
 import type { Match, Rule, RuleSet } from "./rule.ts";
 import type { Node } from "./tree.ts";
 
@@ -65,7 +65,11 @@ export class IndexedRuleSet implements RuleSet {
 export function matchOf(node: Node, entries: readonly Entry[]): Match | undefined {
   const { rule, match } = node;
   if (match !== undefined || rule === undefined) return match;
-  const levels = node.metricLevels.map((level, index) => level.text ?? requestSegment(entries[index]));
+  const { metricLevels } = node;
+  const levels = shownLevels(
+    metricLevels.length,
+    (index) => metricLevels[index]!.text ?? requestSegment(entries[index]!),
+  );
   return {
     rule,
     metricKey: { domain: rule.domain, levels },

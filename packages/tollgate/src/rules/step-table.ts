@@ -23,6 +23,8 @@ const NO_VALUE = 0;
 export class StepTable {
   readonly #keys = new Map<string, number>();
   readonly #values = new Map<string, number>();
+  /** Longer values have no number. Looking one up would hash all of it, and callers choose its length. */
+  #longestValue = -1;
   readonly #fallbacks: Fallback[] = [];
   readonly #slots: Int32Array;
   readonly #mask: number;
@@ -42,7 +44,7 @@ export class StepTable {
   step(level: number, key: string, value: string): number {
     const keyId = this.#keys.get(key);
     if (keyId === undefined) return -1;
-    const valueId = this.#values.get(value);
+    const valueId = value.length <= this.#longestValue ? this.#values.get(value) : undefined;
     if (valueId !== undefined) {
       const exact = this.#target(level, keyId, valueId);
       if (exact !== 0) return exact;
@@ -56,7 +58,10 @@ export class StepTable {
   #addLevel(level: number, nodes: Level): void {
     for (const [key, { exact, wildcards, keyOnly }] of nodes) {
       const keyId = idOf(this.#keys, key);
-      for (const [value, node] of exact) this.#add(level, keyId, idOf(this.#values, value), node.number);
+      for (const [value, node] of exact) {
+        this.#add(level, keyId, idOf(this.#values, value), node.number);
+        this.#longestValue = Math.max(this.#longestValue, value.length);
+      }
       if (wildcards === undefined && keyOnly === undefined) continue;
       this.#fallbacks.push({ wildcards, keyOnly: keyOnly?.number ?? -1 });
       this.#add(level, keyId, NO_VALUE, this.#fallbacks.length);

@@ -1,3 +1,4 @@
+import { printable } from "../text/printable.ts";
 import { AffixTable } from "./affix-table.ts";
 import { better, GramIndex, type Ranked } from "./gram-index.ts";
 import { bySpecificity, matches, type Pattern } from "./pattern.ts";
@@ -18,6 +19,8 @@ const FEW = 4;
 export class WildcardIndex<Target> {
   /** Most specific first. */
   readonly entries: readonly WildcardEntry<Target>[];
+  /** Whether a pattern has a character of `\xFF`, so that it may match inside a byte that is not UTF-8. */
+  readonly #comparesEscapes: boolean;
   readonly #prefixes: AffixTable;
   /** Per prefix. */
   readonly #groups: readonly PrefixGroup<Target>[];
@@ -25,6 +28,7 @@ export class WildcardIndex<Target> {
   /** @param entries in the order of the configuration, which decides between equally specific ones */
   constructor(entries: readonly WildcardEntry<Target>[]) {
     this.entries = entries.toSorted((a, b) => bySpecificity(a.pattern, b.pattern));
+    this.#comparesEscapes = entries.some(({ pattern }) => /[\\x0-9A-F]/.test(pattern.text));
     const ranked = this.entries.map((entry, rank) => ({ ...entry, rank }));
     const groups = Map.groupBy(ranked, ({ pattern }) => pattern.prefix);
     this.#prefixes = AffixTable.ofPrefixes(groups.keys());
@@ -33,11 +37,13 @@ export class WildcardIndex<Target> {
 
   /** The targets of all patterns that match, most specific first; one by one, for explanations. */
   all(value: string): readonly Target[] {
-    return this.entries.filter(({ pattern }) => matches(pattern, value)).map(({ target }) => target);
+    const shown = printable(value);
+    return this.entries.filter(({ pattern }) => matches(pattern, shown)).map(({ target }) => target);
   }
 
-  /** The target of the most specific pattern that matches. */
-  find(value: string): Target | undefined {
+  /** The target of the most specific pattern that matches. Bytes that are not UTF-8 are compared as they are shown. */
+  find(raw: string): Target | undefined {
+    const value = this.#comparesEscapes ? printable(raw) : raw;
     const { entries } = this;
     if (entries.length <= FEW) {
       for (let index = 0; index < entries.length; index++) {

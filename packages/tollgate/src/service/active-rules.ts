@@ -5,7 +5,7 @@ import { type Diagnostic, formatDiagnostic } from "../rules/diagnostic.ts";
 import { describeRule } from "../rules/dump.ts";
 import type { IndexedRuleSet } from "../rules/rule-set.ts";
 
-/** The rules in force: what a source last loaded without a fault. Readers take the whole set at once. */
+/** The current rules: the last set that a source loaded without errors. Readers get the whole set at once. */
 export class ActiveRules {
   #current: IndexedRuleSet | undefined;
   readonly #log: Logger;
@@ -18,8 +18,8 @@ export class ActiveRules {
   readonly #onReplaced: (ruleSet: IndexedRuleSet) => void;
 
   /**
-   * @param health the configuration's component, where it is on: ill while no domain is loaded
-   * @param onReplaced hears of every set that comes into force
+   * @param health the configuration's component, if it is on; unhealthy while no domain is loaded
+   * @param onReplaced called with every new set
    */
   constructor(
     log: Logger,
@@ -39,13 +39,13 @@ export class ActiveRules {
     return this.#current;
   }
 
-  /** Resolves with the first set that loads. */
+  /** Resolves after the first set was loaded. */
   get first(): Promise<void> {
     return this.#first.promise;
   }
 
   replace(ruleSet: IndexedRuleSet, warnings: readonly Diagnostic[]): void {
-    // So that dashboards see a rule before it is first hit.
+    // Dashboards show a rule before its first hit.
     for (const { metricKey } of ruleSet.fixedMatches()) this.#statistics.rule(metricKey, false);
     this.#current = ruleSet;
     this.#onReplaced(ruleSet);
@@ -59,7 +59,7 @@ export class ActiveRules {
     this.#first.resolve();
   }
 
-  /** As the Go service says it. */
+  /** Logs the same lines as the Go service. */
   #logRules(ruleSet: IndexedRuleSet): void {
     for (const domain of ruleSet.domains) this.#log.debug(`loading domain: ${domain}`);
     for (const rule of ruleSet.rules()) {
@@ -70,9 +70,9 @@ export class ActiveRules {
     }
   }
 
-  /** Keeps what was in force. */
+  /** Reports a failed load and keeps the current rules. */
   refuse(diagnostics: readonly Diagnostic[]): void {
-    this.#errors.value++;
+    this.countRefusal();
     const kept = this.#current === undefined ? "no configuration is loaded" : "the old one stays in force";
     this.#log.error(`Error loading new configuration; ${kept}`);
     for (const diagnostic of diagnostics) {
@@ -80,5 +80,10 @@ export class ActiveRules {
       if (diagnostic.severity === "error") this.#log.error(line);
       else this.#log.warn(line);
     }
+  }
+
+  /** Counts a failed load without a line in the log. */
+  countRefusal(): void {
+    this.#errors.value++;
   }
 }

@@ -29,7 +29,7 @@ const figures = (parts: number) => {
   ];
 };
 
-test("what is meant for the process is divided among its threads, and none is left without", () => {
+test("limits of the process are divided among its threads, and no share is 0", () => {
   assert.deepEqual(figures(1), [12, 2, 900_000, 6, 5]);
   assert.deepEqual(figures(3), [4, 1, 300_000, 2, 2]);
   assert.deepEqual(figures(9), [1, 1, 100_000, 1, 2]);

@@ -1,17 +1,17 @@
 import type { KvStoreInstance, Settings } from "../settings/settings.ts";
 
-/** Failed calls in a row that open the circuit breaker of a store. */
+/** Consecutive failures that open the circuit breaker of a store. */
 const FAILURES_TO_OPEN = 5;
 
 /**
- * The same of one thread, so that a process notices as soon with several: its threads fail side by side. Never the
- * first failure alone, which after a quiet night says nothing.
+ * Consecutive failures that open the breaker of one thread. The threads of a process fail at the same time, so each
+ * needs fewer for the process to react as fast. At least two: a single failure after a long idle time is no outage.
  */
 export function failuresToOpen(parts: number): number {
   return Math.max(2, Math.round(FAILURES_TO_OPEN / parts));
 }
 
-/** The settings of one thread: figures that are meant for the process are divided among its threads. */
+/** The settings of one thread: limits of the process are divided among its threads. */
 export function divideSettings(settings: Settings, parts: number): Settings {
   if (parts === 1) return settings;
   const share = (figure: number) => Math.max(1, Math.round(figure / parts));

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { heldBytes } from "../doors/grpc-door.ts";
+import { heldBytes } from "../listeners/grpc-listener.ts";
 import { createLogger } from "../observe/log.ts";
 import { loadSettings } from "../settings/load.ts";
 import { threadsFor } from "./grpc.ts";
 
-test("where the system shares no listener, one thread serves and the log says why", (t) => {
+test("one thread serves gRPC if the system cannot share a listener, and the log has the reason", (t) => {
   const lines: string[] = [];
   const log = createLogger({
     level: "info",
@@ -21,11 +21,11 @@ test("where the system shares no listener, one thread serves and the log says wh
   assert.equal(threadsFor(settings, log), 1);
   assert.match(
     lines.join(),
-    /gRPC is served by one thread: darwin does not spread connections over listeners/,
+    /gRPC is served by one thread: darwin does not distribute connections over listeners/,
   );
 });
 
-test("threads share what the process may hold for its callers", () => {
+test("the threads divide the process's memory limits among them", () => {
   for (const threads of [1, 2, 3, 8, 256]) {
     const { maxBufferedBytes, maxQueuedBytes } = heldBytes(threads);
     for (const share of [maxBufferedBytes, maxQueuedBytes]) {

@@ -1,8 +1,9 @@
 import type { EmbeddedStore } from "../counters/embedded/embedded-store.ts";
 import type { Invalidations } from "../counters/invalidations.ts";
-import type { Answering } from "../doors/answering.ts";
-import { type Certificates, openGrpcDoor } from "../doors/grpc-door.ts";
-import { TlsFiles } from "../doors/tls-files.ts";
+import { openGrpcListener } from "../listeners/grpc-listener.ts";
+import type { RateLimitHandler } from "../listeners/rate-limit-handler.ts";
+import type { Certificates } from "../listeners/server-tls.ts";
+import { TlsFiles } from "../listeners/tls-files.ts";
 import type { Health } from "../observe/health.ts";
 import type { Level, Logger } from "../observe/log.ts";
 import type { StackSample } from "../observe/profiling/call-tree.ts";
@@ -13,7 +14,7 @@ import type { Environment } from "../settings/reading.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { ActiveRules } from "./active-rules.ts";
 import type { Components } from "./components.ts";
-import { grpcDoorOptions } from "./mapping.ts";
+import { grpcListenerOptions } from "./mapping.ts";
 import type { MergedStatistics } from "./threads/merged-statistics.ts";
 import { ThreadPool } from "./threads/pool.ts";
 
@@ -22,9 +23,9 @@ export interface GrpcService {
   readonly address: string;
   setRules(rules: RuleDrafts): void;
   setLevel(level: Level): void;
-  /** Brings the statistics up to date with every call that was answered before. */
+  /** Updates the statistics to include every call that was answered before. */
   collect(): Promise<void>;
-  /** What threads besides this one add to a profile. */
+  /** Profile samples of the other threads. */
   sample(profile: SampledKind, seconds: number): Promise<readonly StackSample[]>;
   close(timeout: number): Promise<void>;
 }
@@ -33,7 +34,7 @@ export interface GrpcServiceOptions {
   readonly settings: Settings;
   readonly environment: Environment;
   readonly threads: number;
-  readonly answering: Answering;
+  readonly handler: RateLimitHandler;
   readonly tracing: Tracing;
   readonly embedded: EmbeddedStore | undefined;
   readonly invalidations: Invalidations | undefined;
@@ -44,7 +45,7 @@ export interface GrpcServiceOptions {
   readonly log: Logger;
 }
 
-/** How many threads serve gRPC; 1 where one listener cannot be shared: a unix socket, a system without SO_REUSEPORT. */
+/** The number of threads that serve gRPC: 1 if they cannot share a listener (a unix socket, no SO_REUSEPORT). */
 export function threadsFor(settings: Settings, log: Logger): number {
   const { workers } = settings.lifecycle;
   if (workers === 1) return 1;
@@ -54,13 +55,13 @@ export function threadsFor(settings: Settings, log: Logger): number {
   return 1;
 }
 
-/** Node refuses the option on the others (node:net, `reusePort`). */
+/** Node supports the option on these systems only (node:net, `reusePort`). */
 function reusePortFault(): string | undefined {
   const able = ["linux", "freebsd", "sunos", "aix"].includes(process.platform);
-  return able ? undefined : `${process.platform} does not spread connections over listeners`;
+  return able ? undefined : `${process.platform} does not distribute connections over listeners`;
 }
 
-/** Opens the gRPC port. Rejects where it cannot be had, or its certificates cannot be used. */
+/** Opens the gRPC port. Rejects if the port cannot be bound or its certificates cannot be used. */
 export async function openGrpc(options: GrpcServiceOptions): Promise<GrpcService> {
   const files = watchCertificates(options, (certificates) => served.replaceCertificates(certificates));
   let served: ServedGrpc;
@@ -95,24 +96,24 @@ async function serve(
     const drafts = rules.current?.drafts;
     const pool = await ThreadPool.open({ ...options, host, port, certificates, rules: drafts });
     log.info(`gRPC is served by ${threads} threads`);
-    // Rules that came into force while the threads started.
+    // The rules may have changed while the threads started.
     if (rules.current !== undefined && rules.current.drafts !== drafts) pool.setRules(rules.current.drafts);
     return pool;
   }
-  const door = await openGrpcDoor({
-    ...grpcDoorOptions(settings, 1),
+  const listener = await openGrpcListener({
+    ...grpcListenerOptions(settings, 1),
     ...options,
     certificates,
     where: uds === undefined ? { host, port } : { path: uds },
   });
   return {
-    address: door.address,
+    address: listener.address,
     setRules() {},
     setLevel() {},
     collect: async () => {},
     sample: async () => [],
-    replaceCertificates: (replacement) => door.replaceCertificates(replacement),
-    close: (timeout) => door.close(timeout),
+    replaceCertificates: (replacement) => listener.replaceCertificates(replacement),
+    close: (timeout) => listener.close(timeout),
   };
 }
 

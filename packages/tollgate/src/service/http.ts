@@ -1,7 +1,7 @@
-import type { Answering } from "../doors/answering.ts";
-import { type HttpDoor, openHttpDoor } from "../doors/http-listener.ts";
-import { httpPages } from "../doors/http-pages.ts";
-import { TlsFiles } from "../doors/tls-files.ts";
+import { type HttpListener, openHttpListener } from "../listeners/http-listener.ts";
+import { httpPages } from "../listeners/http-pages.ts";
+import type { RateLimitHandler } from "../listeners/rate-limit-handler.ts";
+import { TlsFiles } from "../listeners/tls-files.ts";
 import type { Health } from "../observe/health.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Statistics } from "../observe/statistics.ts";
@@ -10,16 +10,16 @@ import type { Settings } from "../settings/settings.ts";
 
 interface HttpOptions {
   readonly settings: NonNullable<Settings["http"]>;
-  readonly answering: Answering;
+  readonly handler: RateLimitHandler;
   readonly health: Health;
   readonly tracing: Tracing;
   readonly statistics: Statistics;
   readonly log: Logger;
 }
 
-/** Opens the HTTP port. Rejects where it cannot be had, or its certificates cannot be used. */
-export async function openHttp(options: HttpOptions): Promise<Omit<HttpDoor, "replaceCertificates">> {
-  const { settings, answering, health, tracing, statistics, log } = options;
+/** Opens the HTTP port. Rejects if the port cannot be bound or its certificates cannot be used. */
+export async function openHttp(options: HttpOptions): Promise<Omit<HttpListener, "replaceCertificates">> {
+  const { settings, handler, health, tracing, statistics, log } = options;
   const { host, port, tls } = settings;
   const files =
     tls &&
@@ -27,17 +27,17 @@ export async function openHttp(options: HttpOptions): Promise<Omit<HttpDoor, "re
       paths: { cert: tls.cert, key: tls.key, clientCa: tls.clientCaCert },
       log,
       statistics,
-      onChange: (certificates) => door.replaceCertificates(certificates),
+      onChange: (certificates) => listener.replaceCertificates(certificates),
     });
-  let door: HttpDoor;
+  let listener: HttpListener;
   try {
-    door = await openHttpDoor({
+    listener = await openHttpListener({
       name: "HTTP",
       host,
       port,
       certificates: files?.current,
       clientSan: tls?.clientSan,
-      controllers: httpPages(answering, health, tracing),
+      controllers: httpPages(handler, health, tracing),
       log,
     });
   } catch (error) {
@@ -45,11 +45,11 @@ export async function openHttp(options: HttpOptions): Promise<Omit<HttpDoor, "re
     throw error;
   }
   return {
-    address: door.address,
-    drain: () => door.drain(),
+    address: listener.address,
+    drain: () => listener.drain(),
     close: (timeout) => {
       files?.close();
-      return door.close(timeout);
+      return listener.close(timeout);
     },
   };
 }

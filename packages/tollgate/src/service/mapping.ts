@@ -1,9 +1,9 @@
 import { LONGEST_KEYS } from "../decision/cache-key.ts";
 import type { DecisionOptions } from "../decision/decide.ts";
-import type { GrpcDoorOptions } from "../doors/grpc-door.ts";
+import type { GrpcListenerOptions } from "../listeners/grpc-listener.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** What the decision is told of the settings. */
+/** The settings of the decision. */
 export function decisionOptions({ decision, store, objcache }: Settings): DecisionOptions {
   return {
     cacheKeyPrefix: decision.cacheKeyPrefix,
@@ -17,13 +17,17 @@ export function decisionOptions({ decision, store, objcache }: Settings): Decisi
   };
 }
 
-/** What the gRPC door is told of the settings, apart from where it is. */
-export function grpcDoorOptions(
-  { grpc }: Settings,
+/** The settings of the gRPC listener, except for its address. */
+export function grpcListenerOptions(
+  { grpc, requests }: Settings,
   threads: number,
-): Pick<GrpcDoorOptions, "clientSan" | "maxConnectionAge" | "maxConnectionAgeGrace" | "threads"> {
+): Pick<
+  GrpcListenerOptions,
+  "maxRequestBytes" | "clientSan" | "maxConnectionAge" | "maxConnectionAgeGrace" | "threads"
+> {
   return {
     threads,
+    maxRequestBytes: requests.maxBytes,
     clientSan: grpc.tls?.clientSan,
     maxConnectionAge: grpc.maxConnectionAge,
     maxConnectionAgeGrace: grpc.maxConnectionAgeGrace,

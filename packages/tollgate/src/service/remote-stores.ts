@@ -1,7 +1,7 @@
 import { FailurePolicy } from "../counters/failure-policy.ts";
-import type { TakenBack } from "../counters/kvstore/across.ts";
+import type { RefundListener } from "../counters/kvstore/across.ts";
 import { KvstoreStore } from "../counters/kvstore/kvstore.ts";
-import type { KvstoreOptions } from "../counters/kvstore/options.ts";
+import type { KvstoreOptions } from "../counters/kvstore/kvstore-options.ts";
 import { PerSecondStore } from "../counters/kvstore/per-second.ts";
 import { ObjcacheStore } from "../counters/objcache/objcache.ts";
 import type { CounterStore } from "../counters/store.ts";
@@ -14,63 +14,59 @@ import type {
   Settings,
 } from "../settings/settings.ts";
 import { failuresToOpen } from "./divide.ts";
+import type { StoreDependencies } from "./store-dependencies.ts";
 import { kvstoreOptions, objcacheOptions } from "./store-options.ts";
-import type { StoreSurroundings } from "./stores.ts";
 
-/** The key-value store: one instance, or two, each with its health and its statistics, behind the failure policy. */
+/** Opens the key-value store: one or two instances, each with its own health, statistics and failure policy. */
 export async function openKvstore(
   settings: Settings,
   kvstore: KvStoreSettings,
-  around: StoreSurroundings,
+  deps: StoreDependencies,
 ): Promise<CounterStore> {
   const watched = kvstore.healthCheckActiveConnection;
   const open = (instance: KvStoreInstance, pool: string, component: string) =>
-    openInstance(kvstoreOptions(instance, settings.store), { pool, component, watched }, around);
-  const main = failurePolicy(
-    open(kvstore.main, "kvstore_pool", COMPONENTS.store),
-    kvstore.failureMode,
-    around,
-  );
+    openInstance(kvstoreOptions(instance, settings.store), { pool, component, watched }, deps);
+  const main = failurePolicy(open(kvstore.main, "kvstore_pool", COMPONENTS.store), kvstore.failureMode, deps);
   if (kvstore.perSecond === undefined) {
-    around.statistics.gauge("ratelimit.kvstore.degraded", () => main.degraded);
+    deps.statistics.gauge("ratelimit.kvstore.degraded", () => main.degraded);
     return main;
   }
-  // Each behind a policy of its own: while one is sick the other one counts.
+  // Each has its own policy, so that one counts while the other is down.
   const second = failurePolicy(
     open(kvstore.perSecond, "kvstore_per_second_pool", COMPONENTS.perSecondStore),
     kvstore.failureMode,
-    around,
+    deps,
     perSecondLines,
   );
-  around.statistics.gauge("ratelimit.kvstore.degraded", () => Math.max(main.degraded, second.degraded));
-  return new PerSecondStore(main, second, takenBack(around));
+  deps.statistics.gauge("ratelimit.kvstore.degraded", () => Math.max(main.degraded, second.degraded));
+  return new PerSecondStore(main, second, takenBack(deps));
 }
 
-/** Stands before what the log says of the per-second instance. */
+/** Prefix of log lines about the per-second instance. */
 const perSecondLines = "per-second instance: ";
 
-/** The object cache behind the failure policy. */
+/** Opens the object cache with its failure policy. */
 export async function openObjcache(
   settings: Settings,
   objcache: ObjCacheSettings,
-  around: StoreSurroundings,
+  deps: StoreDependencies,
 ): Promise<CounterStore> {
   const store = new ObjcacheStore({
     ...objcacheOptions(objcache, settings.store),
-    ...(around.tracing.enabled && { tracing: around.tracing }),
-    log: (level, line) => around.log[level](line),
+    ...(deps.tracing.enabled && { tracing: deps.tracing }),
+    log: (level, line) => deps.log[level](line),
   });
-  const { statistics } = around;
+  const { statistics } = deps;
   statistics.gauge("ratelimit.objcache.nodes", () => store.gauges.nodes);
   statistics.gauge("ratelimit.objcache.cx_active", () => store.gauges.cxActive);
   for (const [name, field] of objcacheCounters)
     statistics.counterFrom(`ratelimit.objcache.${name}`, () => store.gauges[field]);
-  const policy = failurePolicy(store, objcache.failureMode, around);
+  const policy = failurePolicy(store, objcache.failureMode, deps);
   statistics.gauge("ratelimit.objcache.degraded", () => policy.degraded);
   return policy;
 }
 
-/** All but the first two under the names that switching users have in their dashboards. */
+/** All names but the first two are those of the Go service, so that existing dashboards continue to work. */
 const objcacheCounters = [
   ["cx_total", "cxTotal"],
   ["increments_lost", "incrementsLost"],
@@ -96,13 +92,13 @@ interface InstanceContext {
 function openInstance(
   options: KvstoreOptions,
   { pool, component, watched }: InstanceContext,
-  { statistics, component: register, log, tracing, invalidations }: StoreSurroundings,
+  { statistics, createReporter, log, tracing, invalidations }: StoreDependencies,
 ): KvstoreStore {
-  const tell = watched ? register(component) : undefined;
+  const report = watched ? createReporter(component) : undefined;
   const store = new KvstoreStore({
     ...options,
-    onTakenBack: takenBack({ invalidations }),
-    onConnections: (active) => tell?.(active > 0 ? undefined : "no connection to the store"),
+    onRefund: takenBack({ invalidations }),
+    onConnections: (active) => report?.(active > 0 ? undefined : "no connection to the store"),
     ...(tracing.enabled && { tracing }),
     log: (level, line) => log[level](component === COMPONENTS.perSecondStore ? perSecondLines + line : line),
   });
@@ -112,8 +108,8 @@ function openInstance(
   return store;
 }
 
-/** Hits that were taken back may have made other calls see a counter above its limit. */
-function takenBack({ invalidations }: Pick<StoreSurroundings, "invalidations">): TakenBack {
+/** Before the refund, other calls may have seen the counter above its limit: their cached result is invalid. */
+function takenBack({ invalidations }: Pick<StoreDependencies, "invalidations">): RefundListener {
   return (counts) => {
     for (const { stem } of counts) invalidations?.invalidate(stem);
   };
@@ -122,7 +118,7 @@ function takenBack({ invalidations }: Pick<StoreSurroundings, "invalidations">):
 function failurePolicy(
   store: CounterStore,
   mode: FailureMode,
-  { statistics, log, embedded, parts }: StoreSurroundings,
+  { statistics, log, embedded, parts }: StoreDependencies,
   prefix = "",
 ): FailurePolicy {
   const errors = statistics.counter(`ratelimit.service.call.should_rate_limit.${store.kind}_error`);
@@ -130,7 +126,7 @@ function failurePolicy(
     mode,
     breaker: { failures: failuresToOpen(parts) },
     ...(mode === "local" && embedded !== undefined && { local: embedded }),
-    // A call that fails in spite of the policy is counted where its caller is answered.
+    // The handler counts calls that fail despite the policy.
     onFailure: (_error, answered) => {
       if (answered) errors.value++;
     },

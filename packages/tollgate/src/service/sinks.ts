@@ -1,9 +1,10 @@
+import { showAddress } from "../listeners/address.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Registry } from "../observe/registry.ts";
 import type { RunningSinks, SinksOptions } from "../observe/sinks/start.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** Opens the sinks that the settings ask for; undefined where there are none, and then none of their code is loaded. */
+/** Opens the configured sinks. Undefined, and without loading their code, if none is configured. */
 export async function openSinks(
   { stats }: Settings,
   registry: Registry,
@@ -28,7 +29,7 @@ export async function openSinks(
     }),
     ...(pull !== undefined && {
       pull: {
-        address: `${pull.address.host.includes(":") ? `[${pull.address.host}]` : pull.address.host}:${pull.address.port}`,
+        address: showAddress(pull.address.host, pull.address.port),
         path: pull.path,
         ...(pull.mapperFile !== undefined && { mapperFile: pull.mapperFile }),
         responseTimeAsMilliseconds: pull.responseTimeAsMilliseconds,

@@ -5,11 +5,12 @@ import type { RuleSource } from "../sources/source.ts";
 import { XdsSource } from "../sources/xds.ts";
 import type { ActiveRules } from "./active-rules.ts";
 
-/** Where the settings say that rules come from. */
+/** Creates the configured source of rules. */
 export function openSource(settings: Settings, rules: ActiveRules, log: Logger): RuleSource {
   const events = {
     onRules: rules.replace.bind(rules),
     onError: rules.refuse.bind(rules),
+    onRepeatedError: rules.countRefusal.bind(rules),
   };
   const { mergeDomains } = settings.config;
   if (settings.config.type === "xds") {

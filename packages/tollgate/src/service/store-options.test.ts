@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type KvstoreOptions, resolveOptions } from "../counters/kvstore/options.ts";
-import type { ObjcacheOptions } from "../counters/objcache/options.ts";
+import { type KvstoreOptions, resolveOptions } from "../counters/kvstore/kvstore-options.ts";
+import type { ObjcacheOptions } from "../counters/objcache/objcache-options.ts";
 import { loadSettings } from "../settings/load.ts";
 import { rowsOf } from "../settings/reading.ts";
 import { kvstore, objcache } from "../settings/table/stores.ts";
 import { decisionOptions } from "./mapping.ts";
 import { kvstoreOptions, objcacheOptions } from "./store-options.ts";
 
-// Which option each variable of the stores becomes; what each option does is tested against real servers.
+// Maps each variable of the stores to an option. Tests against real servers show the effects of the options.
 
 const kvstoreDefaults: KvstoreOptions = {
   target: { type: "single", address: { host: "h", port: 1 }, database: 0 },
@@ -27,7 +27,7 @@ const credentials = (user: string | undefined, password: string) => ({
 const tls = { skipHostnameVerification: false };
 const pair = { certFile: "/c", keyFile: "/k" };
 
-/** The variable, without its prefix; its value; what else must be set; and the options that differ from the defaults. */
+/** The variable without its prefix, its value, the other variables that it needs, and the options that differ from the defaults. */
 const instanceCases: [
   name: string,
   value: string,
@@ -98,7 +98,7 @@ const instanceCases: [
   ["TLS_SKIP_HOSTNAME_VERIFICATION", "true", { TLS: "true" }, { tls: { skipHostnameVerification: true } }],
 ];
 
-/** Secrets as what they hide, addresses without their kind: what a store makes of them is the same. */
+/** Reveals secrets and removes the kind of addresses, so that equal options compare equal. */
 function plain(options: KvstoreOptions | ObjcacheOptions): unknown {
   return JSON.parse(
     JSON.stringify(options, (key, value) => {
@@ -138,11 +138,11 @@ describe("KVSTORE_* and KVSTORE_PERSECOND_*", () => {
       assert.deepEqual(
         plain(kvstoreOptions(settings.kvstore!.main, settings.store)),
         plain(kvstoreDefaults),
-        "and the main one has nothing of it",
+        "the main instance is unchanged",
       );
     });
 
-  test("the per-second instance has its own defaults, and the main one's files", () => {
+  test("the per-second instance has its own defaults and the main instance's files", () => {
     const { settings } = loadSettings({
       ...prefixed("KVSTORE_", { URL: "h:1", POOL_SIZE: "3", TIMEOUT: "1s", AUTH: "p", TLS: "true" }),
       ...prefixed("KVSTORE_TLS_", { CLIENT_CERT: "/c", CLIENT_KEY: "/k", CACERT: "/a" }),
@@ -154,7 +154,7 @@ describe("KVSTORE_* and KVSTORE_PERSECOND_*", () => {
     );
   });
 
-  test("what both instances share", () => {
+  test("options that both instances share", () => {
     const { settings } = loadSettings({
       KVSTORE_URL: "h:1",
       KVSTORE_PERSECOND: "true",
@@ -169,7 +169,7 @@ describe("KVSTORE_* and KVSTORE_PERSECOND_*", () => {
     assert.deepEqual([healthCheckActiveConnection, failureMode], [true, "deny"]);
   });
 
-  test("whatever the settings let pass, the store takes", () => {
+  test("the store accepts every value that the settings accept", () => {
     const extremes: Record<string, readonly string[]> = {
       POOL_SIZE: ["1", "65535"],
       TIMEOUT: ["1ns", "596h"],
@@ -249,7 +249,7 @@ describe("OBJCACHE_*", () => {
   });
 });
 
-describe("the longest key that is stored as it is", () => {
+describe("the longest key that is not hashed", () => {
   const cases: [environment: Record<string, string>, longest: number][] = [
     [{ BACKEND_TYPE: "embedded" }, Number.POSITIVE_INFINITY],
     [{ BACKEND_TYPE: "kvstore", KVSTORE_URL: "h:1" }, 512],

@@ -1,9 +1,9 @@
-import type { KvstoreOptions } from "../counters/kvstore/options.ts";
-import type { ObjcacheOptions } from "../counters/objcache/options.ts";
+import type { KvstoreOptions } from "../counters/kvstore/kvstore-options.ts";
+import type { ObjcacheOptions } from "../counters/objcache/objcache-options.ts";
 import type { ClientTlsOptions } from "../counters/transport/tls.ts";
 import type { ClientTls, KvStoreInstance, ObjCacheSettings, Settings } from "../settings/settings.ts";
 
-/** What the settings of one instance are to its store. */
+/** Options of a key-value store instance. */
 export function kvstoreOptions(instance: KvStoreInstance, store: Settings["store"]): KvstoreOptions {
   const { target, auth, sentinelAuth, tls } = instance;
   return {
@@ -20,7 +20,7 @@ export function kvstoreOptions(instance: KvStoreInstance, store: Settings["store
   };
 }
 
-/** What the settings of the object cache are to its store. */
+/** Options of the object cache. */
 export function objcacheOptions(objcache: ObjCacheSettings, store: Settings["store"]): ObjcacheOptions {
   const { nodes, maxIdleConnections, tls } = objcache;
   return {

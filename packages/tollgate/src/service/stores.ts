@@ -4,62 +4,47 @@ import { OverLimitCache } from "../counters/over-limit-cache.ts";
 import type { CounterStore } from "../counters/store.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Statistics } from "../observe/statistics.ts";
-import type { Tracing } from "../observe/tracing/tracing.ts";
 import type { Settings } from "../settings/settings.ts";
-
-/** What a store is built among. */
-export interface StoreSurroundings {
-  readonly statistics: Statistics;
-  readonly log: Logger;
-  readonly tracing: Tracing;
-  /** Into how many parts the figures of the process are divided, this thread's among them. */
-  readonly parts: number;
-  /** The counters of this process, where they are counted in it. */
-  readonly embedded: EmbeddedStore | undefined;
-  /** Shared by the over-limit caches of this process; undefined where there are none. */
-  readonly invalidations: Invalidations | undefined;
-  /** Makes a health component known; what it returns is told of faults, and of their end by undefined. */
-  readonly component: (name: string) => (fault: string | undefined) => void;
-}
+import type { StoreDependencies } from "./store-dependencies.ts";
 
 export interface OpenedStore {
-  /** For decisions: behind the over-limit cache, where there is one. Closes the backend, too. */
+  /** For decisions: with the over-limit cache, if it is on. Also closes the backend. */
   readonly store: CounterStore;
-  /** Without the over-limit cache: shows what the store holds. */
+  /** Without the over-limit cache: reads the real counts. */
   readonly backend: CounterStore;
 }
 
-/** The store that the settings ask for, and its statistics. */
-export async function openStore(settings: Settings, around: StoreSurroundings): Promise<OpenedStore> {
-  const backend = await openBackend(settings, around);
-  const { invalidations } = around;
+/** Opens the configured store and its statistics. */
+export async function openStore(settings: Settings, deps: StoreDependencies): Promise<OpenedStore> {
+  const backend = await openBackend(settings, deps);
+  const { invalidations } = deps;
   if (invalidations === undefined) return { store: backend, backend };
   const sizeInBytes = settings.store.localCacheSizeInBytes;
   const cache = new OverLimitCache(backend, { sizeInBytes, invalidations });
   for (const name of Object.keys(cache.gauges()) as (keyof ReturnType<typeof cache.gauges>)[])
-    around.statistics.gauge(`ratelimit.localcache.${name}`, () => cache.gauges()[name]);
+    deps.statistics.gauge(`ratelimit.localcache.${name}`, () => cache.gauges()[name]);
   return { store: cache, backend };
 }
 
-/** What the over-limit caches of all threads share. */
+/** The memory that the over-limit caches of all threads share; undefined if the cache is off. */
 export function openInvalidations(settings: Settings): Invalidations | undefined {
   return settings.store.localCacheSizeInBytes > 0 ? new Invalidations() : undefined;
 }
 
-async function openBackend(settings: Settings, around: StoreSurroundings): Promise<CounterStore> {
+async function openBackend(settings: Settings, deps: StoreDependencies): Promise<CounterStore> {
   if (settings.kvstore !== undefined) {
     const { openKvstore } = await import("./remote-stores.ts");
-    return openKvstore(settings, settings.kvstore, around);
+    return openKvstore(settings, settings.kvstore, deps);
   }
   if (settings.objcache !== undefined) {
     const { openObjcache } = await import("./remote-stores.ts");
-    return openObjcache(settings, settings.objcache, around);
+    return openObjcache(settings, settings.objcache, deps);
   }
-  if (around.embedded === undefined) throw new Error("the embedded store has not been opened");
-  return around.embedded;
+  if (deps.embedded === undefined) throw new Error("the embedded store has not been opened");
+  return deps.embedded;
 }
 
-/** Whether hits are counted in the process: always, or while the store is away. */
+/** Whether this process counts hits itself: always, or while the store is unavailable. */
 export function countsHere(settings: Settings): boolean {
   const { backend } = settings.store;
   const mode = settings.kvstore?.failureMode ?? settings.objcache?.failureMode;
@@ -81,6 +66,7 @@ export async function openEmbedded(
   statistics.gauge("ratelimit.embedded.liveCounters", () => store.statistics().liveCounters);
   statistics.gauge("ratelimit.embedded.bytesUsed", () => store.statistics().bytesUsed);
   statistics.counterFrom("ratelimit.embedded.evicted", () => store.statistics().evicted);
+  statistics.counterFrom("ratelimit.embedded.evictedProtected", () => store.statistics().evictedProtected);
   statistics.counterFrom("ratelimit.embedded.expired", () => store.statistics().expired);
   return store;
 }

@@ -1,7 +1,7 @@
 import type { Findings } from "./reading.ts";
 import type { Values } from "./table.ts";
 
-/** Checks settings against each other, apart from the stores. */
+/** Checks settings against each other, except those of the stores. */
 export function check(values: Values, findings: Findings): void {
   checkPorts(values, findings);
   checkServerTls("GRPC", values.grpc.tls, findings);
@@ -14,9 +14,9 @@ export function check(values: Values, findings: Findings): void {
 
 const everyInterface = ["", "0.0.0.0", "::"];
 
-/** No two doors on one TCP port. */
+/** Reports two listeners on one TCP port. */
 function checkPorts(values: Values, findings: Findings): void {
-  const doors = [
+  const listeners = [
     { variable: "PORT", host: values.http.host, port: values.http.enabled ? values.http.port : 0 },
     {
       variable: "GRPC_PORT",
@@ -30,27 +30,30 @@ function checkPorts(values: Values, findings: Findings): void {
       port: values.stats.pull.enabled && !values.stats.disabled ? values.stats.pull.address.port : 0,
     },
   ];
-  for (const [index, door] of doors.entries())
-    for (const other of doors.slice(0, index)) {
+  for (const [index, listener] of listeners.entries())
+    for (const other of listeners.slice(0, index)) {
       const meet =
-        door.host === other.host || everyInterface.includes(door.host) || everyInterface.includes(other.host);
-      if (door.port === 0 || door.port !== other.port || !meet) continue;
-      // The one that was set is the one to blame.
-      const [blamed, rival] = findings.given.has(door.variable) ? [door, other] : [other, door];
+        listener.host === other.host ||
+        everyInterface.includes(listener.host) ||
+        everyInterface.includes(other.host);
+      if (listener.port === 0 || listener.port !== other.port || !meet) continue;
+      // The message names the setting that the user gave.
+      const [blamed, rival] = findings.given.has(listener.variable) ? [listener, other] : [other, listener];
       findings.fault(
         blamed.variable,
-        `must name another port: ${blamed.port} is also the one of ${findings.spelling(rival.variable)}`,
+        `must name another port: ${findings.spelling(rival.variable)} also uses ${blamed.port}`,
       );
     }
   if (values.grpc.uds !== undefined)
     for (const variable of ["GRPC_HOST", "GRPC_PORT"])
       if (findings.given.has(variable))
-        findings.warnings.push(`${variable} is without effect, because GRPC_UDS is set`);
+        findings.warnings.push(`${variable} has no effect, because GRPC_UDS is set`);
 }
 
 function warnOfHttp({ given, warnings }: Findings): void {
   const names = ["HOST", "PORT", ...serverTlsNames("HTTP")].filter((name) => given.has(name));
-  if (names.length > 0) warnings.push(`without effect, because HTTP_ENABLED is false: ${names.join(", ")}`);
+  if (names.length > 0)
+    warnings.push(`settings without effect, because HTTP_ENABLED is false: ${names.join(", ")}`);
 }
 
 function serverTlsNames(prefix: string): string[] {
@@ -76,41 +79,42 @@ function checkServerTls(prefix: "GRPC" | "HTTP", tls: Values["grpc"]["tls"], fin
     [key, tls.key],
   ] as const;
   if (!tls.enabled) {
-    // Without this fault, mutual TLS that is asked for would be absent and everyone could call.
+    // Without this fault, the service would start without the requested mutual TLS, and any caller could connect.
     if (tls.clientCaCert !== undefined)
-      findings.fault(clientCa, `needs ${useTls}=true: certificates are only checked over TLS`);
+      findings.fault(clientCa, `needs ${useTls}=true: client certificates are checked over TLS only`);
     for (const [variable, value] of pair)
       if (value !== undefined)
-        findings.warnings.push(`${variable} is without effect, because ${useTls} is not true`);
+        findings.warnings.push(`${variable} has no effect, because ${useTls} is not true`);
   } else {
     for (const [variable, value] of pair)
       if (value === undefined) findings.fault(variable, `must be set, because ${useTls} is true`);
   }
   if (tls.clientSan !== undefined && tls.clientCaCert === undefined)
-    findings.fault(clientSan, `needs ${clientCa}: without it no caller shows a certificate`);
+    findings.fault(clientSan, `needs ${clientCa}: without it, callers present no certificate`);
 }
 
 function checkLifecycle(values: Values, findings: Findings): void {
   if (values.lifecycle.drainDelay >= values.lifecycle.shutdownTimeout)
     findings.warnings.push(
-      "DRAIN_DELAY is not shorter than SHUTDOWN_TIMEOUT: nothing is left of it for the calls in flight",
+      "DRAIN_DELAY is not shorter than SHUTDOWN_TIMEOUT: no time is left for the calls in flight",
     );
 }
 
 function checkXds(values: Values, findings: Findings): void {
   const { tls, backoff, serverUrl, additionalHeaders } = values.xds;
-  const [cert, key] = ["CONFIG_GRPC_XDS_CLIENT_TLS_CERT", "CONFIG_GRPC_XDS_CLIENT_TLS_KEY"];
+  const cert = "CONFIG_GRPC_XDS_CLIENT_TLS_CERT";
+  const key = "CONFIG_GRPC_XDS_CLIENT_TLS_KEY";
   if (tls.enabled && (tls.cert === undefined) !== (tls.key === undefined))
     findings.fault(
-      tls.cert === undefined ? cert! : key!,
-      `must be set, because ${tls.cert === undefined ? key : cert} is`,
+      tls.cert === undefined ? cert : key,
+      `must be set, because ${tls.cert === undefined ? key : cert} is set`,
     );
   if (!tls.enabled) {
-    const names = [cert!, key!, "CONFIG_GRPC_XDS_SERVER_TLS_CACERT", "CONFIG_GRPC_XDS_SERVER_TLS_SAN"];
+    const names = [cert, key, "CONFIG_GRPC_XDS_SERVER_TLS_CACERT", "CONFIG_GRPC_XDS_SERVER_TLS_SAN"];
     const given = names.filter((name) => findings.given.has(name));
     if (given.length > 0)
       findings.warnings.push(
-        `without effect, because CONFIG_GRPC_XDS_SERVER_USE_TLS is not true: ${given.join(", ")}`,
+        `settings without effect, because CONFIG_GRPC_XDS_SERVER_USE_TLS is not true: ${given.join(", ")}`,
       );
   }
   if (backoff.maxInterval < backoff.initialInterval)
@@ -119,19 +123,20 @@ function checkXds(values: Values, findings: Findings): void {
       "must not be shorter than XDS_CLIENT_BACKOFF_INITIAL_INTERVAL",
     );
   if (/^https?:\/\//.test(serverUrl))
-    findings.fault("CONFIG_GRPC_XDS_SERVER_URL", "must be host:port, without http:// before it");
+    findings.fault("CONFIG_GRPC_XDS_SERVER_URL", "must be host:port, without http:// or https://");
   for (const [name, value] of additionalHeaders) {
     const message = faultOfHeader(name, value.reveal());
     if (message !== undefined) findings.fault("CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS", message);
   }
 }
 
-/** What gRPC metadata cannot carry. Source: the gRPC over HTTP/2 protocol, "Custom-Metadata". */
+/** Explains why gRPC metadata cannot contain a header. Source: the gRPC over HTTP/2 protocol, "Custom-Metadata". */
 function faultOfHeader(name: string, value: string): string | undefined {
   if (!/^[0-9a-z_.-]+$/i.test(name) || /^grpc-/i.test(name))
-    return `must name headers with letters, digits, "_", "." and "-" that do not begin with grpc-; ${JSON.stringify(name)} is none`;
-  if (/-bin$/i.test(name)) return `must not hold binary headers; ${JSON.stringify(name)} ends in -bin`;
-  if (!/^[\x20-\x7e]*$/.test(value)) return `must hold printable ASCII; the value of ${name} does not`;
+    return `must contain header names of letters, digits, "_", "." and "-" that do not begin with grpc-; invalid: ${JSON.stringify(name)}`;
+  if (/-bin$/i.test(name)) return `must not contain binary headers; ${JSON.stringify(name)} ends in -bin`;
+  if (!/^[\x20-\x7e]*$/.test(value))
+    return `must contain printable ASCII only; the value of ${name} does not`;
   return undefined;
 }
 
@@ -145,6 +150,6 @@ function checkNames(values: Values, findings: Findings): void {
     ["LIMIT_REMAINING_HEADER", remaining],
     ["LIMIT_RESET_HEADER", reset],
   ] as const)
-    if (!token.test(name)) findings.fault(variable, "must be the name of a header");
+    if (!token.test(name)) findings.fault(variable, "must be a valid header name");
   if (!values.stats.pull.path.startsWith("/")) findings.fault("PULLSTATS_PATH", "must begin with a /");
 }

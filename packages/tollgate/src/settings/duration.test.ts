@@ -37,7 +37,7 @@ for (const [text, milliseconds] of cases)
     assert.equal(parsed === undefined ? undefined : parsed + 0, milliseconds);
   });
 
-test("what is formatted is read back", () => {
+test("a formatted duration parses to the same value", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 10 ** 15 }), (nanoseconds) => {
       const milliseconds = nanoseconds / 1e6;
@@ -51,7 +51,7 @@ test("what is formatted is read back", () => {
   );
 });
 
-test("durations are written as people write them", () => {
+test("durations are formatted in the largest fitting units", () => {
   assert.deepEqual([0, 0.15, 0.0005, 250, 10_000, 86_400_000, 5_400_000, 1500].map(formatDuration), [
     "0s",
     "150us",

@@ -1,4 +1,4 @@
-/** Milliseconds in each unit of Go's duration syntax; both signs for micro (U+00B5, U+03BC) are read. */
+/** Milliseconds in each unit of Go's duration syntax. Both characters for micro (U+00B5, U+03BC) are valid. */
 const unitMilliseconds: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
@@ -14,20 +14,20 @@ const whole = /^[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
 const part = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g;
 
 /**
- * Reads a duration as Go's `time.ParseDuration` does: `1h30m`, `150us`, `-1.5s`, and `0` without a unit.
- * @returns milliseconds, a fraction below one; undefined where the text is no duration
+ * Parses a duration like Go's `time.ParseDuration`: `1h30m`, `150us`, `-1.5s`, and `0` without a unit.
+ * @returns milliseconds, possibly with a fraction; undefined if the text is not a duration
  */
 export function parseDuration(text: string): number | undefined {
   if (/^[-+]?0$/.test(text)) return 0;
   if (!whole.test(text)) return undefined;
   let sum = 0;
   for (const [, digits, unit] of text.matchAll(part)) sum += Number(digits) * unitMilliseconds[unit!]!;
-  // Nanoseconds are the grain of Go's durations; rounding to them keeps 0.1ms + 0.2ms from showing as 0.30000000000000004.
+  // Go's durations are whole nanoseconds. Without rounding to them, 0.1ms + 0.2ms would give 0.30000000000000004.
   const milliseconds = Math.round(sum * 1e6) / 1e6;
   return text.startsWith("-") ? -milliseconds : milliseconds;
 }
 
-/** A duration in the same syntax, the way that people write it: `24h`, `1h30m`, `150us`. */
+/** Formats a duration in Go's syntax: `24h`, `1h30m`, `150us`. */
 export function formatDuration(milliseconds: number): string {
   if (milliseconds === 0) return "0s";
   if (milliseconds < 0) return `-${formatDuration(-milliseconds)}`;

@@ -1,10 +1,10 @@
-/** One thing that is wrong with the environment. */
+/** One fault in the environment. */
 export interface Fault {
-  /** As it was spelled. */
+  /** The name as the user spelled it. */
   readonly variable: string;
-  /** What was given, credentials hidden; undefined where the fault is that nothing was. */
+  /** The given value with hidden credentials; undefined if the variable is missing. */
   readonly value: string | undefined;
-  /** What would be right. */
+  /** Describes a valid value. */
   readonly message: string;
 }
 
@@ -17,7 +17,7 @@ function quoted(value: string): string {
   return JSON.stringify(value.length > 200 ? `${value.slice(0, 200)}...` : value);
 }
 
-/** The environment does not make sense: carries every fault, not only the first. */
+/** Error for invalid settings. It contains every fault, not only the first. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
   readonly code = "INVALID_SETTINGS";

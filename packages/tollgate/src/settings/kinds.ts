@@ -1,24 +1,24 @@
 import { formatDuration, parseDuration } from "./duration.ts";
 import { Secret } from "./secret.ts";
 
-/** A value that is not of its kind. The message completes the sentence that begins with the variable: "must be ...". */
+/** Error for a value that is not of its kind. The message continues after the variable's name: "must be ...". */
 export class Refusal extends Error {
   override readonly name = "Refusal";
 }
 
-/** How a setting is written. */
+/** The syntax of a setting's value. */
 export interface Kind<T> {
-  /** What it is called in the manual. */
+  /** The name of the kind in the manual. */
   readonly label: string;
   /** @throws {Refusal} */
   read(text: string): T;
-  /** The way a user would write it. */
+  /** Formats a value as a user would write it. */
   show(value: T): string;
-  /** What a message may show of a text that was given. */
+  /** Hides the credentials of a given text for messages. */
   mask(text: string): string;
 }
 
-/** Nothing to hide. */
+/** The mask of a kind without credentials. */
 export const unmasked = (text: string): string => text;
 
 /** Any text. */
@@ -35,10 +35,10 @@ export const secret: Kind<Secret> = {
   mask: () => "[hidden]",
 };
 
-/** Addresses of a store, whose credentials no message shows. */
+/** Addresses of a store. Messages hide their credentials. */
 export const storeAddress: Kind<string> = { ...text, label: "address", mask: maskCredentials };
 
-/** `redis://user:password@host` without its user information, in each part of a list. */
+/** Hides the user information of `redis://user:password@host`, in each part of a list. */
 export function maskCredentials(value: string): string {
   return value.replace(/(:\/\/)[^,]*@/g, "$1[hidden]@");
 }
@@ -48,7 +48,7 @@ const go = {
   false: ["0", "f", "F", "false", "FALSE", "False"],
 };
 
-/** A boolean as Go reads it. */
+/** A boolean in Go's syntax. */
 export const bool: Kind<boolean> = {
   label: "boolean",
   read(value) {
@@ -60,7 +60,7 @@ export const bool: Kind<boolean> = {
   mask: unmasked,
 };
 
-/** A boolean of which only the two full words are taken. */
+/** A boolean that accepts only `true` and `false`. */
 export const strictBool: Kind<boolean> = {
   ...bool,
   read(value) {
@@ -69,7 +69,7 @@ export const strictBool: Kind<boolean> = {
   },
 };
 
-/** A whole number, in Go's syntax: `0x10`, `0b11`, `0o17`, `017` and `1_000` are understood. */
+/** A whole number in Go's syntax, which includes `0x10`, `0b11`, `0o17`, `017` and `1_000`. */
 export function int(
   minimum: number,
   maximum: number = Number.MAX_SAFE_INTEGER,
@@ -108,13 +108,13 @@ function parseInteger(value: string): number | undefined {
   return Number.isSafeInteger(number) ? (sign === "-" ? -number : number) : undefined;
 }
 
-/** A port; 0 picks a free one. */
+/** A port; 0 picks a free port. */
 export const port: Kind<number> = {
   ...int(0, 65535, "port"),
   read(value) {
     if (/^(tcp|udp):\/\//.test(value))
       throw new Refusal(
-        "must be a port from 0 to 65535; this looks like a variable that Kubernetes sets for a service of the same name: set enableServiceLinks to false in the pod",
+        "must be a port from 0 to 65535; the value looks like a variable that Kubernetes sets for a service of the same name: set enableServiceLinks to false in the pod",
       );
     const number = parseInteger(value);
     if (number === undefined || number < 0 || number > 65535)
@@ -138,17 +138,17 @@ export function decimal(minimum: number, maximum: number): Kind<number> {
   };
 }
 
-/** The longest delay that one timer of the run time holds, in milliseconds: 2^31 - 1, some 24 days. */
+/** The longest delay of a Node timer in milliseconds: 2^31 - 1, about 24 days. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
-/** A duration in Go's syntax, as milliseconds. */
+/** A duration in Go's syntax, converted to milliseconds. */
 export function duration(minimum: "any" | "above 0", maximum = LONGEST_TIMER): Kind<number> {
   return {
     label: "duration",
     read(value) {
       const milliseconds = parseDuration(value);
       if (milliseconds === undefined)
-        throw new Refusal("must be a duration with its unit, such as 10s, 1h30m or 150us");
+        throw new Refusal("must be a duration with a unit, such as 10s, 1h30m or 150us");
       if (milliseconds < 0 || (milliseconds === 0 && minimum === "above 0"))
         throw new Refusal(minimum === "any" ? "must not be negative" : "must be a duration above 0");
       if (milliseconds > maximum) throw new Refusal(`must be at most ${formatDuration(maximum)}`);
@@ -159,7 +159,7 @@ export function duration(minimum: "any" | "above 0", maximum = LONGEST_TIMER): K
   };
 }
 
-/** One of some words, in any case; each stands for a value. */
+/** One of several words, in any case. Each word maps to a value. */
 export function choice<const T extends string>(words: Readonly<Record<string, T>>): Kind<T> {
   const names = Object.keys(words);
   return {
@@ -178,9 +178,9 @@ function oneOf(names: readonly string[]): string {
   return names.length === 1 ? names[0]! : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
 }
 
-/** Where to listen: `:9090`, `127.0.0.1:9090`, `[::1]:9090`. */
+/** The address of a listener: `:9090`, `127.0.0.1:9090`, `[::1]:9090`. */
 export interface ListenAddress {
-  /** Empty for every interface. */
+  /** Empty for all interfaces. */
   readonly host: string;
   readonly port: number;
 }
@@ -198,7 +198,7 @@ export const listenAddress: Kind<ListenAddress> = {
   mask: unmasked,
 };
 
-/** Log levels, the gravest first. */
+/** Log levels, the most severe first. */
 export const logLevel = choice({
   panic: "panic",
   fatal: "fatal",

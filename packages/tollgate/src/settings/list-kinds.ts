@@ -1,7 +1,7 @@
 import { type Kind, Refusal, unmasked } from "./kinds.ts";
 import { Secret } from "./secret.ts";
 
-/** Items between commas; white space around them does not count. */
+/** Items separated by commas. White space around items is ignored. */
 export const list: Kind<readonly string[]> = {
   label: "list",
   read: readItems,
@@ -12,14 +12,14 @@ export const list: Kind<readonly string[]> = {
 function readItems(value: string): readonly string[] {
   const items = value.split(",").map((item) => item.trim());
   if (items.includes(""))
-    throw new Refusal("must be a list with commas between its items, and none of them empty");
+    throw new Refusal("must be a list of items separated by commas, without empty items");
   return items;
 }
 
-/** Names and values: frozen pairs in the order given. */
+/** Names and values in the given order. */
 export type Pairs<T> = readonly (readonly [name: string, value: T])[];
 
-/** `k1:v1,k2:v2`, or each pair in angle brackets as the manual of the original prints it. */
+/** `k1:v1,k2:v2`. Each pair may be in angle brackets, as in the manual of the Go service. */
 export const pairs: Kind<Pairs<string>> = {
   label: "k1:v1,k2:v2",
   read: (value) => readPairs(value, ":"),
@@ -35,7 +35,7 @@ export const assignments: Kind<Pairs<string>> = {
   mask: unmasked,
 };
 
-/** `k1:v1,k2:v2` whose values are credentials. */
+/** `k1:v1,k2:v2` with credentials as values. */
 export const secretPairs: Kind<Pairs<Secret>> = {
   label: "k1:v1,k2:v2",
   read: (value) => readPairs(value, ":").map(([name, item]) => [name, new Secret(item)] as const),
@@ -50,7 +50,7 @@ function readPairs(value: string, separator: ":" | "="): Pairs<string> {
     const at = bare.indexOf(separator);
     if (at <= 0) throw new Refusal(`must be a list like k1${separator}v1,k2${separator}v2`);
     const name = bare.slice(0, at).trim();
-    if (found.some(([known]) => known === name)) throw new Refusal(`must give ${name} once only`);
+    if (found.some(([known]) => known === name)) throw new Refusal(`must contain ${name} only once`);
     found.push([name, bare.slice(at + 1).trim()]);
   }
   return found;

@@ -17,23 +17,23 @@ function faultsOf(environment: Env): string[] {
   return [];
 }
 
-/** What must be refused, with the beginning of its message. */
+/** Environments that are refused, with the beginning of the message. */
 const refused: [environment: Env, message: RegExp][] = [
   [{ PORT: "80x" }, /^PORT="80x" must be a port/],
   [{ NEAR_LIMIT_RATIO: "1.5" }, /^NEAR_LIMIT_RATIO="1.5" must be a number from 0 to 1/],
   [{ TRACING_SAMPLING_RATE: "-1" }, /^TRACING_SAMPLING_RATE="-1" must be a number from 0 to 1/],
   [{ STATS_FLUSH_INTERVAL: "0s" }, /^STATS_FLUSH_INTERVAL="0s" must be a duration above 0/],
-  [{ KVSTORE_URL: "a:1", REDIS_URL: "b:1" }, /^REDIS_URL="b:1" says another thing than KVSTORE_URL="a:1"/],
-  [{ USE_STATSD: "true", USE_PUSHSTATS: "false" }, /^USE_STATSD="true" says another thing/],
+  [{ KVSTORE_URL: "a:1", REDIS_URL: "b:1" }, /^REDIS_URL="b:1" conflicts with KVSTORE_URL="a:1"/],
+  [{ USE_STATSD: "true", USE_PUSHSTATS: "false" }, /^USE_STATSD="true" conflicts with USE_PUSHSTATS="false"/],
   [
     { LocalCacheSizeInBytes: "1", LOCAL_CACHE_SIZE_IN_BYTES: "2" },
-    /^LocalCacheSizeInBytes="1" says another thing than LOCAL_CACHE_SIZE_IN_BYTES="2"/,
+    /^LocalCacheSizeInBytes="1" conflicts with LOCAL_CACHE_SIZE_IN_BYTES="2"/,
   ],
-  [{ GRPC_PORT: "8080" }, /^GRPC_PORT="8080" must name another port: 8080 is also the one of PORT/],
-  [{ PORT: "6070" }, /^PORT="6070" must name another port: 6070 is also the one of DEBUG_PORT/],
+  [{ GRPC_PORT: "8080" }, /^GRPC_PORT="8080" must name another port: PORT also uses 8080/],
+  [{ PORT: "6070" }, /^PORT="6070" must name another port: DEBUG_PORT also uses 6070/],
   [
     { USE_PROMETHEUS: "true", PROMETHEUS_ADDR: ":8081" },
-    /^PROMETHEUS_ADDR=":8081" must name another port: 8081 is also the one of GRPC_PORT/,
+    /^PROMETHEUS_ADDR=":8081" must name another port: GRPC_PORT also uses 8081/,
   ],
   [{ GRPC_SERVER_USE_TLS: "true", GRPC_SERVER_TLS_CERT: "c" }, /^GRPC_SERVER_TLS_KEY must be set/],
   [{ GRPC_SERVER_USE_TLS: "true", GRPC_SERVER_TLS_KEY: "c" }, /^GRPC_SERVER_TLS_CERT must be set/],
@@ -50,7 +50,7 @@ const refused: [environment: Env, message: RegExp][] = [
   [{ KVSTORE_URL: "h:1", CACHE_KEY_PREFIX: "x".repeat(151) }, /^CACHE_KEY_PREFIX="x+" must have at most 150/],
   ...["a b", "a\tb", "a\n", "\x7f", "\0"].map((prefix): [Env, RegExp] => [
     { BACKEND_TYPE: "objcache", OBJCACHE_HOST_PORT: "h:1", CACHE_KEY_PREFIX: prefix },
-    /^CACHE_KEY_PREFIX=".+" must have no white space or control characters: memcached has no such keys$/,
+    /^CACHE_KEY_PREFIX=".+" must not contain white space or control characters: memcached does not allow them in keys$/,
   ]),
   [
     { BACKEND_TYPE: "memcache", MEMCACHE_HOST_PORT: "h:1", MEMCACHE_LONG_KEYS: "cut" },
@@ -90,7 +90,7 @@ const refused: [environment: Env, message: RegExp][] = [
   ],
   [
     { BACKEND_TYPE: "objcache", OBJCACHE_HOST_PORT: "h:1,h" },
-    /^OBJCACHE_HOST_PORT="h:1,h" must be host:port items.*"h" is none/,
+    /^OBJCACHE_HOST_PORT="h:1,h" must be host:port items.*invalid: "h"/,
   ],
   [
     { BACKEND_TYPE: "objcache", OBJCACHE_SRV: "cache" },
@@ -114,9 +114,9 @@ const refused: [environment: Env, message: RegExp][] = [
   ],
   [
     { CONFIG_TYPE: "GRPC_XDS_SOTW", CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS: "grpc-x:1" },
-    /^CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS="\[hidden\]" must name headers/,
+    /^CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS="\[hidden\]" must contain header names/,
   ],
-  [{ LIMIT_RESET_HEADER: "Reset In" }, /^LIMIT_RESET_HEADER="Reset In" must be the name of a header/],
+  [{ LIMIT_RESET_HEADER: "Reset In" }, /^LIMIT_RESET_HEADER="Reset In" must be a valid header name/],
   [{ PULLSTATS_PATH: "metrics" }, /^PULLSTATS_PATH="metrics" must begin with a \//],
   [{ AGENTSTATS_MOGRIFIERS: "a" }, /^AGENTSTATS_MOGRIFIER_A_PATTERN must be set/],
   [
@@ -130,7 +130,7 @@ const refused: [environment: Env, message: RegExp][] = [
       AGENTSTATS_MOGRIFIER_A_NAME: "n",
       AGENTSTATS_MOGRIFIER_A_TAGS: "domain:",
     },
-    /^AGENTSTATS_MOGRIFIER_A_TAGS="domain:" must give the tag domain a value/,
+    /^AGENTSTATS_MOGRIFIER_A_TAGS="domain:" must contain a value for the tag domain/,
   ],
   [{ STATSD_PORT: "tcp://10.0.0.1:8125" }, /^STATSD_PORT="tcp:.* set enableServiceLinks to false/],
 ];
@@ -144,7 +144,7 @@ for (const [environment, message] of refused)
     );
   });
 
-test("prefixes that every store can hold", () => {
+test("key prefixes that the stores accept", () => {
   for (const CACHE_KEY_PREFIX of ["x".repeat(150), "é".repeat(75), "{rl}:"]) {
     assert.deepEqual(faultsOf({ BACKEND_TYPE: "embedded", CACHE_KEY_PREFIX }), []);
     assert.deepEqual(faultsOf({ BACKEND_TYPE: "objcache", OBJCACHE_HOST_PORT: "h:1", CACHE_KEY_PREFIX }), []);
@@ -152,7 +152,7 @@ test("prefixes that every store can hold", () => {
   assert.deepEqual(faultsOf({ KVSTORE_URL: "h:1", CACHE_KEY_PREFIX: "a b\t" }), []);
 });
 
-test("all faults are reported at once, each on its line", () => {
+test("all faults are reported together, one per line", () => {
   const environment = { PORT: "x", TRACING_ENABLED: "1", KVSTORE_URL: "nowhere", DEBUG_PORT: "-1", HOST: "" };
   const faults = faultsOf(environment);
   assert.deepEqual(
@@ -164,15 +164,15 @@ test("all faults are reported at once, each on its line", () => {
   });
 });
 
-/** What is accepted with a word about it. */
+/** Environments that are accepted with a warning. */
 const warned: [environment: Env, line: RegExp][] = [
   [
     { KVSTORE_URL: "h:1", KVSTORE_PIPELINE_LIMIT: "8" },
-    /^KVSTORE_PIPELINE_LIMIT is deprecated and without effect/,
+    /^KVSTORE_PIPELINE_LIMIT is deprecated and has no effect/,
   ],
   [
     { REDIS_URL: "h:1", REDIS_SENTINEL_AUTH: "x" },
-    /^REDIS_SENTINEL_AUTH is without effect, because KVSTORE_TYPE is single/,
+    /^REDIS_SENTINEL_AUTH has no effect, because KVSTORE_TYPE is single/,
   ],
   [
     { KVSTORE_URL: "h:1", KVSTORE_PERSECOND_POOL_SIZE: "3" },
@@ -186,14 +186,14 @@ const warned: [environment: Env, line: RegExp][] = [
   ],
   [
     { BACKEND_TYPE: "objcache", OBJCACHE_HOST_PORT: "h:1", OBJCACHE_SRV_REFRESH: "1m" },
-    /^OBJCACHE_SRV_REFRESH is without effect/,
+    /^OBJCACHE_SRV_REFRESH has no effect/,
   ],
-  [{ GRPC_UDS: "/tmp/s", GRPC_PORT: "1" }, /^GRPC_PORT is without effect, because GRPC_UDS is set/],
-  [{ GRPC_SERVER_TLS_CERT: "c" }, /^GRPC_SERVER_TLS_CERT is without effect/],
-  [{ HTTP_SERVER_TLS_KEY: "c" }, /^HTTP_SERVER_TLS_KEY is without effect/],
+  [{ GRPC_UDS: "/tmp/s", GRPC_PORT: "1" }, /^GRPC_PORT has no effect, because GRPC_UDS is set/],
+  [{ GRPC_SERVER_TLS_CERT: "c" }, /^GRPC_SERVER_TLS_CERT has no effect/],
+  [{ HTTP_SERVER_TLS_KEY: "c" }, /^HTTP_SERVER_TLS_KEY has no effect/],
   [
     { HTTP_ENABLED: "false", PORT: "8081", HTTP_CLIENT_TLS_CACERT: "ca" },
-    /^without effect, because HTTP_ENABLED is false: PORT, HTTP_CLIENT_TLS_CACERT$/,
+    /^settings without effect, because HTTP_ENABLED is false: PORT, HTTP_CLIENT_TLS_CACERT$/,
   ],
   [{ DRAIN_DELAY: "1m" }, /^DRAIN_DELAY is not shorter than SHUTDOWN_TIMEOUT/],
   [
@@ -202,7 +202,7 @@ const warned: [environment: Env, line: RegExp][] = [
   ],
   [
     { AGENTSTATS_MOGRIFIER_B_PATTERN: "x" },
-    /no list of mogrifiers names them: AGENTSTATS_MOGRIFIER_B_PATTERN/,
+    /the list of mogrifiers does not name their mogrifiers: AGENTSTATS_MOGRIFIER_B_PATTERN/,
   ],
   [
     { KVSTORE_POOL_SZE: "1" },
@@ -223,7 +223,7 @@ for (const [environment, line] of warned)
     );
   });
 
-test("other programs' variables are left alone", () => {
+test("variables of other programs cause no warning", () => {
   const environment = {
     PATH: "/bin",
     HOSTNAME: "pod-1",
@@ -241,7 +241,7 @@ test("other programs' variables are left alone", () => {
   assert.deepEqual(loadSettings(environment).warnings, []);
 });
 
-test("variables of the Go service without meaning here are named in one line", () => {
+test("one line lists the variables of the Go service that have no meaning here", () => {
   const { warnings, infos } = loadSettings({
     BACKEND_TYPE: "embedded",
     REDIS_STARTUP_MAX_INTERVAL: "30s",
@@ -250,11 +250,11 @@ test("variables of the Go service without meaning here are named in one line", (
   });
   assert.deepEqual(warnings, []);
   assert.deepEqual(infos, [
-    "without meaning here, ignored: GOSTATS_FLUSH_INTERVAL_SECONDS, REDIS_PERSECOND_CLUSTER_PIPELINE_PARALLELISM, REDIS_STARTUP_MAX_INTERVAL",
+    "ignored variables of the Go service, which have no meaning here: GOSTATS_FLUSH_INTERVAL_SECONDS, REDIS_PERSECOND_CLUSTER_PIPELINE_PARALLELISM, REDIS_STARTUP_MAX_INTERVAL",
   ]);
 });
 
-test("an empty value counts as none", () => {
+test("an empty value counts as unset", () => {
   const { settings, given } = loadSettings({
     PORT: "",
     KVSTORE_URL: "",
@@ -266,7 +266,7 @@ test("an empty value counts as none", () => {
   assert.equal(given.has("PORT"), false);
 });
 
-test("two spellings that say the same are one", () => {
+test("two names of one setting may have the same value", () => {
   const { settings, given } = loadSettings({ USE_STATSD: "1", USE_PUSHSTATS: "true" });
   assert.ok(settings.stats.push);
   assert.equal(given.get("USE_PUSHSTATS"), "USE_PUSHSTATS");
@@ -274,7 +274,7 @@ test("two spellings that say the same are one", () => {
   assert.equal(faultsOf({ KVSTORE_URL: "h:1", KVSTORE_AUTH: "a", REDIS_AUTH: "a" }).length, 0);
 });
 
-test("the names of statistics follow the spelling of the store", () => {
+test("the names of statistics follow the name that sets the store", () => {
   const kvstore = (environment: Env) => loadSettings(environment).settings.kvstore?.statisticsName;
   assert.equal(kvstore({ KVSTORE_URL: "h:1", REDIS_POOL_SIZE: "3" }), "kvstore");
   assert.equal(kvstore({ REDIS_URL: "h:1" }), "redis");
@@ -283,7 +283,7 @@ test("the names of statistics follow the spelling of the store", () => {
   assert.equal(objcache({ BACKEND_TYPE: "objcache", MEMCACHE_SRV: "_m._tcp.h" }), "memcache");
 });
 
-test("the per-second instance has defaults of its own, and the main one's TLS files", () => {
+test("the per-second instance has its own defaults and inherits the TLS files", () => {
   const { kvstore } = loadSettings({
     KVSTORE_URL: "h:1",
     KVSTORE_POOL_SIZE: "50",
@@ -305,7 +305,7 @@ test("the per-second instance has defaults of its own, and the main one's TLS fi
   assert.equal(kvstore?.main.tls?.skipHostnameVerification, false);
 });
 
-test("TLS files of the main instance serve the per-second one, a pair only as a whole", () => {
+test("the per-second instance inherits the main instance's certificate and key only as a pair", () => {
   const environment = {
     KVSTORE_URL: "h:1",
     KVSTORE_TLS_CACERT: "/ca",
@@ -325,7 +325,7 @@ test("TLS files of the main instance serve the per-second one, a pair only as a 
     skipHostnameVerification: false,
   });
   assert.deepEqual(faultsOf({ ...environment, KVSTORE_PERSECOND_TLS_CLIENT_CERT: "/own" }), [
-    "KVSTORE_PERSECOND_TLS_CLIENT_KEY must be set, because KVSTORE_PERSECOND_TLS_CLIENT_CERT is",
+    "KVSTORE_PERSECOND_TLS_CLIENT_KEY must be set, because KVSTORE_PERSECOND_TLS_CLIENT_CERT is set",
   ]);
 });
 
@@ -342,7 +342,7 @@ for (const [text, user, password] of auths)
     assert.deepEqual([auth?.user, auth?.password.reveal()], [user, password]);
   });
 
-test("which sinks are on", () => {
+test("the settings select the statistics sinks", () => {
   const sinks = (environment: Env): string => {
     const { push, agent, pull, standardOutput } = loadSettings(environment).settings.stats;
     return Object.entries({ push, agent, pull, standardOutput })
@@ -363,7 +363,7 @@ test("which sinks are on", () => {
     assert.equal(sinks(environment), on, JSON.stringify(environment));
 });
 
-test("mogrifiers are read in the order of the list, under either family of names", () => {
+test("mogrifiers keep the order of the list and are read under both name prefixes", () => {
   const { agent } = loadSettings({
     USE_AGENTSTATS: "true",
     USE_AGENTSTATS_MOGRIFIERS: "second,First",
@@ -387,7 +387,7 @@ test("mogrifiers are read in the order of the list, under either family of names
   ]);
 });
 
-test("no credential shows, however the settings or a fault are printed", () => {
+test("printed settings and faults show no credentials", () => {
   const environment = {
     KVSTORE_URL: "redis://user:hush-url@h:1",
     KVSTORE_AUTH: "user:hush-auth",
@@ -414,7 +414,7 @@ test("no credential shows, however the settings or a fault are printed", () => {
   assert.equal(loaded.settings.kvstore?.main.auth?.password.reveal(), "hush-auth");
 });
 
-/** Environments as deployments of the Go service have them: they must load without a fault or a warning. */
+/** Environments of deployments of the Go service. They must load without faults and warnings. */
 const manifests: Record<string, Env> = {
   "one store": {
     USE_STATSD: "false",
@@ -462,5 +462,5 @@ const manifests: Record<string, Env> = {
   },
 };
 for (const [name, environment] of Object.entries(manifests))
-  test(`a deployment of the Go service switches over as it is: ${name}`, () =>
+  test(`a deployment of the Go service switches over unchanged: ${name}`, () =>
     assert.deepEqual(loadSettings(environment).warnings, []));

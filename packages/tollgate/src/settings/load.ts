@@ -1,7 +1,6 @@
 import { withoutMeaning } from "./aliases.ts";
 import { check } from "./checks.ts";
 import { SettingsError } from "./errors.ts";
-import { deepFreeze } from "./freeze.ts";
 import { type Environment, Findings, readValues } from "./reading.ts";
 import { resolve } from "./resolve.ts";
 import type { Settings } from "./settings.ts";
@@ -10,16 +9,16 @@ import { warnOfUnknown } from "./unknown.ts";
 
 export interface LoadedSettings {
   readonly settings: Settings;
-  /** One line each, for the log; no credential stands in them. */
+  /** Log lines without credentials. */
   readonly warnings: readonly string[];
   readonly infos: readonly string[];
-  /** What was set: the manual's name of each variable and the name that was used for it. */
+  /** The given settings: the manual's name of each and the name that the environment uses. */
   readonly given: ReadonlyMap<string, string>;
 }
 
 /**
- * Reads every setting. An empty value counts as none.
- * @throws {SettingsError} with all faults at once
+ * Reads every setting. An empty value counts as unset.
+ * @throws {SettingsError} with all faults
  */
 export function loadSettings(environment: Environment): LoadedSettings {
   const findings = new Findings();
@@ -28,11 +27,22 @@ export function loadSettings(environment: Environment): LoadedSettings {
   const settings = deepFreeze(resolve(values, environment, findings));
   if (findings.faults.length > 0) throw new SettingsError(findings.faults);
   const ignored = Object.keys(environment).filter((name) => withoutMeaning.some((one) => one.test(name)));
-  if (ignored.length > 0) findings.infos.push(`without meaning here, ignored: ${ignored.sort().join(", ")}`);
+  if (ignored.length > 0)
+    findings.infos.push(
+      `ignored variables of the Go service, which have no meaning here: ${ignored.sort().join(", ")}`,
+    );
   return {
     settings,
     warnings: [...findings.warnings, ...warnOfUnknown(environment)],
     infos: findings.infos,
     given: new Map([...findings.given].map(([name, { spelling }]) => [name, spelling])),
   };
+}
+
+/** Freezes plain objects and arrays recursively. */
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const part of Object.values(value)) deepFreeze(part);
+  return value;
 }

@@ -8,11 +8,11 @@ import { table } from "./table.ts";
 
 const committed = join(import.meta.dirname, "..", "..", "..", "..", "docs", "settings.md");
 
-test("docs/settings.md is what the table says: if not, run npm run manual -w packages/tollgate", () => {
+test("docs/settings.md matches the table; run npm run manual -w packages/tollgate to update it", () => {
   assert.equal(readFileSync(committed, "utf8"), settingsManual());
 });
 
-test("help and manual name every setting, with its other names, default and meaning", () => {
+test("help and manual list every setting with its aliases, default and meaning", () => {
   const help = settingsHelp(80);
   const manual = settingsManual();
   for (const row of rowsOf(table)) {
@@ -28,7 +28,7 @@ test("help and manual name every setting, with its other names, default and mean
   }
 });
 
-test("the help keeps within the width that it is given, but for single long words", () => {
+test("the help wraps lines at the given width, except for single long words", () => {
   for (const line of settingsHelp(80).split("\n"))
     if (line.startsWith("      ")) assert.ok(line.length <= 80 || !line.trim().includes(" "), line);
 });

@@ -2,11 +2,11 @@ import { rowsOf } from "./reading.ts";
 import type { Setting } from "./setting.ts";
 import { table } from "./table.ts";
 
-/** One heading of the help and of the manual. */
+/** One section of the help and the manual. */
 interface Section {
   readonly title: string;
   readonly rows: readonly Setting<unknown>[];
-  /** For the manual alone: Markdown. */
+  /** Markdown for the manual only. */
   readonly notes?: string;
 }
 
@@ -14,48 +14,49 @@ const sections: readonly Section[] = [
   { title: "HTTP port", rows: rowsOf(table.http) },
   { title: "gRPC port", rows: rowsOf(table.grpc) },
   { title: "Debug port", rows: rowsOf(table.debug) },
-  { title: "Start and end", rows: rowsOf(table.lifecycle) },
+  { title: "Size of requests", rows: rowsOf(table.requests) },
+  { title: "Startup and shutdown", rows: rowsOf(table.lifecycle) },
   { title: "Configuration", rows: rowsOf(table.config) },
   {
     title: "Configuration from files",
     rows: rowsOf(table.files),
     notes:
-      "The files are `RUNTIME_ROOT/RUNTIME_SUBDIRECTORY/RUNTIME_APPDIRECTORY/*.yaml`. When they are read again is told in [Where the rules come from](configuration-sources.md).",
+      "The service reads `RUNTIME_ROOT/RUNTIME_SUBDIRECTORY/RUNTIME_APPDIRECTORY/*.yaml`. See [Where the rules come from](configuration-sources.md) for reloads.",
   },
   { title: "Configuration from a management server (xDS)", rows: rowsOf(table.xds) },
-  { title: "Decisions and answers", rows: rowsOf(table.decision) },
-  { title: "Where hits are counted", rows: rowsOf(table.store) },
-  { title: "Counting in this process", rows: rowsOf(table.embedded) },
+  { title: "Decisions and responses", rows: rowsOf(table.decision) },
+  { title: "Counter stores", rows: rowsOf(table.store) },
+  { title: "Embedded store", rows: rowsOf(table.embedded) },
   {
     title: "Key-value store",
     rows: rowsOf(table.kvstore),
     notes:
-      "Each `KVSTORE_PERSECOND_` setting has the default that stands beside it, not the value of the main instance, unless it says so. Credentials in a URL are used where `KVSTORE_AUTH` is not set.",
+      "A `KVSTORE_PERSECOND_` setting does not use the value of the main instance, unless its default says so. Credentials in a URL are used if `KVSTORE_AUTH` is not set.",
   },
   { title: "Object cache", rows: rowsOf(table.objcache) },
   {
     title: "Statistics",
     rows: rowsOf(table.stats),
-    notes: `Each name in \`AGENTSTATS_MOGRIFIERS\` has three settings of its own, with the name in capitals:
+    notes: `Each name in \`AGENTSTATS_MOGRIFIERS\` has three settings, with the name in capitals:
 
 | Setting | Also read as | Meaning |
 |---|---|---|
-| \`AGENTSTATS_MOGRIFIER_<NAME>_PATTERN\` | \`DOG_STATSD_MOGRIFIER_<NAME>_PATTERN\` | Regular expression (RE2) that the name of a statistic must match. Required. |
-| \`AGENTSTATS_MOGRIFIER_<NAME>_NAME\` | \`DOG_STATSD_MOGRIFIER_<NAME>_NAME\` | The name to send instead; \`$0\` to \`$N\` are the groups of the match. Required. |
-| \`AGENTSTATS_MOGRIFIER_<NAME>_TAGS\` | \`DOG_STATSD_MOGRIFIER_<NAME>_TAGS\` | Tags to add, \`k1:v1,k2:v2\`; values may hold groups. |`,
+| \`AGENTSTATS_MOGRIFIER_<NAME>_PATTERN\` | \`DOG_STATSD_MOGRIFIER_<NAME>_PATTERN\` | Regular expression (RE2) that matches names of statistics. Required. |
+| \`AGENTSTATS_MOGRIFIER_<NAME>_NAME\` | \`DOG_STATSD_MOGRIFIER_<NAME>_NAME\` | New name of the statistic. \`$0\` to \`$N\` are the groups of the match. Required. |
+| \`AGENTSTATS_MOGRIFIER_<NAME>_TAGS\` | \`DOG_STATSD_MOGRIFIER_<NAME>_TAGS\` | Tags to add, \`k1:v1,k2:v2\`. Values may contain groups. |`,
   },
   { title: "Logs", rows: rowsOf(table.logs) },
   {
     title: "Tracing",
     rows: rowsOf(table.tracing),
     notes:
-      "The exporter also reads OpenTelemetry's own variables, `OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_EXPORTER_OTLP_TIMEOUT`, `OTEL_EXPORTER_OTLP_COMPRESSION` and their `OTEL_EXPORTER_OTLP_TRACES_` forms among them.",
+      "The exporter also reads the variables of OpenTelemetry, for example `OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_EXPORTER_OTLP_TIMEOUT`, `OTEL_EXPORTER_OTLP_COMPRESSION` and their `OTEL_EXPORTER_OTLP_TRACES_` forms.",
   },
 ];
 
 /** The settings part of `tollgate serve --help`. */
 export function settingsHelp(width = 100): string {
-  const lines = ["An empty value counts as none. Every fault is reported at start, all of them at once."];
+  const lines = ["An empty value counts as unset. The service reports all faults at startup."];
   for (const { title, rows } of sections) {
     lines.push("", `${title}:`);
     for (const row of rows) {
@@ -85,26 +86,25 @@ const preamble = `# Settings
 
 <!-- Written by \`npm run manual -w packages/tollgate\` from the table in packages/tollgate/src/settings. -->
 
-Every setting is an environment variable. What is wrong is reported at start, all of it at once, and the service
-does not start. An empty value counts as none. A variable that looks like a setting and is none gets a warning
-with the nearest name.
+Every setting is an environment variable. An empty value counts as unset. If settings are invalid, the service reports
+all faults and does not start. An unknown variable that looks like a setting causes a warning with the most similar name.
 
-| Type | How it is written |
+| Type | Syntax |
 |---|---|
 | boolean | \`true\`, \`false\`, also \`1\`, \`0\`, \`t\`, \`f\`, \`T\`, \`F\`, \`TRUE\`, \`FALSE\`, \`True\`, \`False\`. \`TRACING_ENABLED\` takes only \`true\` and \`false\`. |
-| duration | A number and its unit, several in a row: \`10s\`, \`1h30m\`, \`150us\`. Units: \`ns\`, \`us\`, \`ms\`, \`s\`, \`m\`, \`h\`. |
+| duration | One or more numbers with units: \`10s\`, \`1h30m\`, \`150us\`. Units: \`ns\`, \`us\`, \`ms\`, \`s\`, \`m\`, \`h\`. |
 | whole number, port | \`10\`, also \`0x10\`, \`0b10\`, \`0o17\`, \`1_000\`; a leading \`0\` is octal. |
-| list | Items with commas between. |
-| k1:v1,k2:v2 | Names and values; a value may hold colons, but no comma. |
+| list | Items separated by commas. |
+| k1:v1,k2:v2 | Names and values. A value may contain colons, but no comma. |
 | one of several words | In any case. |
-| secret | Any text. It never shows in a log or a message. |
+| secret | Any text. Logs and messages never show it. |
 
-The second column holds the other names under which a setting is read: those of the widely used Go service, so that
-a deployment can switch over as it is. Setting two names of one setting to different values is an error. Where the
-store is given as \`REDIS_URL\`, \`MEMCACHE_HOST_PORT\` or \`MEMCACHE_SRV\`, statistics whose name would hold \`kvstore\` or
-\`objcache\` hold \`redis\` or \`memcache\` instead. \`REDIS_STARTUP_*\`, \`REDIS_CLUSTER_PIPELINE_PARALLELISM\`,
-\`REDIS_PERSECOND_CLUSTER_PIPELINE_PARALLELISM\` and \`GOSTATS_*\` have no meaning here and are ignored, which one line of
-the log says.
+The second column lists the other names of a setting. They are the names that the widely used Go service uses, so that
+its deployments can switch over unchanged. Setting two names of one setting to different values is an error. If
+\`REDIS_URL\`, \`MEMCACHE_HOST_PORT\` or \`MEMCACHE_SRV\` sets the store, names of statistics contain \`redis\` instead of
+\`kvstore\`, or \`memcache\` instead of \`objcache\`. \`REDIS_STARTUP_*\`, \`REDIS_CLUSTER_PIPELINE_PARALLELISM\`,
+\`REDIS_PERSECOND_CLUSTER_PIPELINE_PARALLELISM\` and \`GOSTATS_*\` have no meaning here. The service ignores them and lists
+them in one log line.
 `;
 
 /** `docs/settings.md`. */
@@ -129,7 +129,7 @@ function code(name: string): string {
   return `\`${name}\``;
 }
 
-/** A literal default as code, a described one as text. */
+/** Formats a literal default as code and a description as text. */
 function defaultCell(row: Setting<unknown>): string {
   if (row.defaultText === "" || row.defaultText.includes(" ")) return row.defaultText;
   return code(row.defaultText);

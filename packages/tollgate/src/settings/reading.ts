@@ -6,40 +6,40 @@ import type { ValuesOf } from "./table.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A variable that was set, and not to nothing. */
+/** A setting that the environment gives with a value that is not empty. */
 export interface Given {
-  /** The name that was used. */
+  /** The name in the environment. */
   readonly spelling: string;
-  /** Credentials hidden. */
+  /** The value with hidden credentials. */
   readonly shown: string;
 }
 
-/** What reading and checking come upon. */
+/** The faults, warnings and infos found while settings are read and checked. */
 export class Findings {
   readonly faults: Fault[] = [];
   readonly warnings: string[] = [];
   readonly infos: string[] = [];
-  /** By the name that the manual uses. */
+  /** The given settings by their names in the manual. */
   readonly given = new Map<string, Given>();
 
-  /** @param name as the manual spells it; the message names it as it was spelled */
+  /** @param name the manual's name; the message uses the name in the environment */
   fault(name: string, message: string): void {
     const given = this.given.get(name);
     this.faults.push({ variable: given?.spelling ?? name, value: given?.shown, message });
   }
 
-  /** The name that was used for a setting, else the manual's. */
+  /** The name of a setting in the environment; if it is not set, its name in the manual. */
   spelling(name: string): string {
     return this.given.get(name)?.spelling ?? name;
   }
 }
 
-/** All rows of a table, in their order. */
+/** Lists all rows of a table in order. */
 export function rowsOf(group: object): Setting<unknown>[] {
   return Object.values(group).flatMap((row) => (row instanceof Setting ? [row] : rowsOf(row)));
 }
 
-/** Reads every row; what cannot be read is a fault, and its default stands in so that the rest can be checked. */
+/** Reads every row. For an invalid value, adds a fault and returns the default, so that checks can continue. */
 export function readValues<T extends object>(
   group: T,
   environment: Environment,
@@ -52,6 +52,11 @@ export function readValues<T extends object>(
       : readValues(row as object, environment, findings),
   ]);
   return Object.fromEntries(values);
+}
+
+/** The message for a second name of a setting with another value. */
+export function conflict(name: string, shown: string): string {
+  return `conflicts with ${name}=${JSON.stringify(shown)}; both are names of one setting: set only one of them`;
 }
 
 function readRow<T>(row: Setting<T>, environment: Environment, findings: Findings): T {
@@ -68,7 +73,7 @@ function readRow<T>(row: Setting<T>, environment: Environment, findings: Finding
         findings.faults.push({
           variable: name,
           value: shown,
-          message: `says another thing than ${first.name}=${JSON.stringify(row.kind.mask(first.text))}; they are two names for one setting: set one of them`,
+          message: conflict(first.name, row.kind.mask(first.text)),
         });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;

@@ -1,10 +1,10 @@
 import { readMogrifiers, strayMogrifiers } from "./mogrifiers.ts";
 import type { Environment, Findings } from "./reading.ts";
+import { resolveStores } from "./resolve-stores.ts";
 import type { ServerTls, Settings, StatsSettings } from "./settings.ts";
-import { resolveStores } from "./stores.ts";
 import type { Values } from "./table.ts";
 
-/** Makes of the values what the service is built from: what is off is undefined, what belongs together is one thing. */
+/** Converts the values to the service's settings. Features that are off become undefined. */
 export function resolve(values: Values, environment: Environment, findings: Findings): Settings {
   const { host, port } = values.http;
   const { enabled: headersEnabled, ...headers } = values.decision.headers;
@@ -14,6 +14,7 @@ export function resolve(values: Values, environment: Environment, findings: Find
     http: values.http.enabled ? { host, port, tls: resolveServerTls(values.http.tls) } : undefined,
     grpc: { ...values.grpc, tls: resolveServerTls(values.grpc.tls) },
     debug: values.debug,
+    requests: values.requests,
     lifecycle: values.lifecycle,
     config: values.config,
     files: values.files,
@@ -32,7 +33,7 @@ function resolveServerTls(tls: Values["grpc"]["tls"]): ServerTls | undefined {
   return { cert: tls.cert, key: tls.key, clientCaCert: tls.clientCaCert, clientSan: tls.clientSan };
 }
 
-/** The push sink is on unless another one was turned on and nobody asked for it by name. */
+/** The push sink is on by default unless another sink is on. `USE_PUSHSTATS` overrides that. */
 function resolveStats(stats: Values["stats"], environment: Environment, findings: Findings): StatsSettings {
   const { enabled: pushEnabled, ...push } = stats.push;
   const { enabled: pullEnabled, ...pull } = stats.pull;
@@ -43,7 +44,9 @@ function resolveStats(stats: Values["stats"], environment: Environment, findings
   const mogrifiers = readMogrifiers(names, environment, findings);
   const stray = strayMogrifiers(names, environment);
   if (stray.length > 0)
-    findings.warnings.push(`without effect, because no list of mogrifiers names them: ${stray.join(", ")}`);
+    findings.warnings.push(
+      `settings without effect, because the list of mogrifiers does not name their mogrifiers: ${stray.join(", ")}`,
+    );
   return {
     flushInterval: stats.flushInterval,
     extraTags: stats.extraTags,

@@ -1,8 +1,8 @@
 import { inspect } from "node:util";
 
-const hidden = "[hidden]";
+const HIDDEN = "[hidden]";
 
-/** A credential: prints as `[hidden]` however it is logged or serialised. Only {@link reveal} gives it away. */
+/** A credential. Logs and serializers show it as `[hidden]`. Only {@link reveal} returns it. */
 export class Secret {
   readonly #text: string;
 
@@ -19,14 +19,14 @@ export class Secret {
   }
 
   toString(): string {
-    return hidden;
+    return HIDDEN;
   }
 
   toJSON(): string {
-    return hidden;
+    return HIDDEN;
   }
 
   [inspect.custom](): string {
-    return hidden;
+    return HIDDEN;
   }
 }

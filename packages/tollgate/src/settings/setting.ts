@@ -1,15 +1,15 @@
 import { aliasesOf } from "./aliases.ts";
 import type { Kind } from "./kinds.ts";
 
-/** One row of the table: an environment variable and what it means. */
+/** One row of the table: an environment variable and its meaning. */
 export class Setting<T> {
-  /** The name that the manual uses. */
+  /** The name in the manual. */
   readonly name: string;
-  /** Other names that are read, the names of the service that users switch over from among them. */
+  /** Other names of the setting, including those of the Go service. */
   readonly aliases: readonly string[];
   readonly kind: Kind<NonNullable<T>>;
   readonly meaning: string;
-  /** What stands in the manual as the default; empty for none. */
+  /** The default as the manual shows it; empty for none. */
   readonly defaultText: string;
   readonly #default: T | (() => T);
 
@@ -49,7 +49,7 @@ export function setting<T>(
   return new Setting<T>(name, kind as Kind<NonNullable<T>>, { default: fallback, meaning, aliases });
 }
 
-/** A setting that is undefined until it is given. */
+/** A setting without a default. Its value is undefined unless it is given. */
 export function optional<T>(
   name: string,
   kind: Kind<T>,
@@ -63,7 +63,7 @@ export function optional<T>(
   });
 }
 
-/** A setting whose default is worked out when it is needed. */
+/** A setting with a default that is computed on demand. */
 export function computed<T>(
   name: string,
   kind: Kind<T>,

@@ -3,11 +3,11 @@ import type { Secret } from "./secret.ts";
 import type { StoreTarget } from "./store-target.ts";
 import type { Values } from "./table.ts";
 
-/** Certificates for a connection that this service opens. Paths of PEM files. */
+/** Paths of PEM files for a connection that this service opens. */
 export interface ClientTls {
   readonly cert: string | undefined;
   readonly key: string | undefined;
-  /** Undefined: the run time's own. */
+  /** Undefined: the CAs of Node. */
   readonly caCert: string | undefined;
   readonly skipHostnameVerification: boolean;
 }
@@ -15,14 +15,14 @@ export interface ClientTls {
 export interface ServerTls {
   readonly cert: string;
   readonly key: string;
-  /** Set: callers must present a certificate from it. */
+  /** Verifies callers' certificates; undefined: callers need no certificate. */
   readonly clientCaCert: string | undefined;
-  /** Set: callers' certificates must carry this DNS name. */
+  /** DNS name that callers' certificates must contain; undefined: any name. */
   readonly clientSan: string | undefined;
 }
 
 export interface Credentials {
-  /** Undefined where only a password is given. */
+  /** Undefined if only a password is given. */
   readonly user: string | undefined;
   readonly password: Secret;
 }
@@ -36,7 +36,7 @@ export interface KvStoreInstance {
   readonly timeout: number;
   readonly poolOnEmpty: "create" | "error" | "wait";
   readonly poolOnEmptyWait: number;
-  /** May be below 1; 0 for none. */
+  /** Possibly below 1; 0 for none. */
   readonly pipelineWindow: number;
   readonly auth: Credentials | undefined;
   readonly sentinelAuth: Credentials | undefined;
@@ -45,22 +45,22 @@ export interface KvStoreInstance {
 
 export interface KvStoreSettings {
   readonly main: KvStoreInstance;
-  /** Undefined: the main one counts per-second limits too. */
+  /** Undefined: the main instance also counts per-second limits. */
   readonly perSecond: KvStoreInstance | undefined;
   readonly healthCheckActiveConnection: boolean;
   readonly failureMode: FailureMode;
-  /** What stands for `kvstore` in the names of statistics: `redis` where the store was given by that name. */
+  /** The name of the store in statistics: `redis` if a `REDIS_` variable sets it. */
   readonly statisticsName: "kvstore" | "redis";
 }
 
 export interface ObjCacheSettings {
-  /** `host:port` of the nodes, in their order; or the SRV record to find them by. */
+  /** `host:port` of the nodes in the given order, or the SRV record of the nodes. */
   readonly nodes: readonly HostPort[] | { readonly srv: string; readonly refresh: number };
   readonly maxIdleConnections: number;
   readonly tls: ClientTls | undefined;
   readonly longKeys: "hash" | "fail";
   readonly failureMode: FailureMode;
-  /** What stands for `objcache` in the names of statistics: `memcache` where the cache was given by that name. */
+  /** The name of the store in statistics: `memcache` if a `MEMCACHE_` variable sets it. */
   readonly statisticsName: "objcache" | "memcache";
 }
 
@@ -69,11 +69,11 @@ export interface HostPort {
   readonly port: number;
 }
 
-/** A rewrite rule for the names of agent statistics. `$0` to `$N` in the name and tag values are match groups. */
+/** A rewrite rule for names of agent statistics. `$0` to `$N` in the name and tag values are match groups. */
 export interface Mogrifier {
-  /** As the list spells it. */
+  /** The name as spelled in the list. */
   readonly name: string;
-  /** A regular expression in RE2's syntax; known to compile. */
+  /** A valid regular expression in RE2's syntax. */
   readonly pattern: string;
   readonly replacement: string;
   readonly tags: Pairs<string>;
@@ -83,7 +83,7 @@ export interface StatsSettings {
   readonly flushInterval: number;
   readonly extraTags: Pairs<string>;
   readonly maxDynamicKeys: number;
-  /** Sinks that are on; all undefined and false under `DISABLE_STATS`. */
+  /** Undefined: the push sink is off. `DISABLE_STATS` turns all sinks off. */
   readonly push: Omit<Values["stats"]["push"], "enabled"> | undefined;
   readonly agent:
     | { readonly host: string; readonly port: number; readonly mogrifiers: readonly Mogrifier[] }
@@ -92,7 +92,7 @@ export interface StatsSettings {
   readonly standardOutput: boolean;
 }
 
-/** Everything that the environment says, checked and deeply frozen. Durations in milliseconds, sizes in bytes. */
+/** The validated, deeply frozen settings. Durations are in milliseconds, sizes in bytes. */
 export interface Settings {
   /** Undefined: no HTTP port. */
   readonly http:
@@ -100,6 +100,7 @@ export interface Settings {
     | undefined;
   readonly grpc: Omit<Values["grpc"], "tls"> & { readonly tls: ServerTls | undefined };
   readonly debug: Values["debug"];
+  readonly requests: Values["requests"];
   readonly lifecycle: Values["lifecycle"];
   readonly config: Values["config"];
   readonly files: Values["files"];
@@ -111,9 +112,9 @@ export interface Settings {
     readonly backend: "embedded" | "kvstore" | "objcache";
   };
   readonly embedded: Values["embedded"];
-  /** Set where it is the back end. */
+  /** Undefined: another store is the back end. */
   readonly kvstore: KvStoreSettings | undefined;
-  /** Set where it is the back end. */
+  /** Undefined: another store is the back end. */
   readonly objcache: ObjCacheSettings | undefined;
   readonly stats: StatsSettings;
   readonly logs: Values["logs"];

@@ -1,6 +1,6 @@
 import { Refusal } from "./kinds.ts";
 
-/** Where one server of a store listens. */
+/** The address of one server of a store. */
 export type StoreAddress =
   | { readonly kind: "tcp"; readonly host: string; readonly port: number }
   | { readonly kind: "unix"; readonly path: string };
@@ -11,7 +11,7 @@ export type StoreTarget =
   | { readonly type: "sentinel"; readonly master: string; readonly sentinels: readonly StoreAddress[] }
   | { readonly type: "cluster"; readonly nodes: readonly StoreAddress[] };
 
-/** What an address says besides where the server is. */
+/** A store's servers with the TLS flag and credentials from the address. */
 interface ParsedTarget {
   readonly target: StoreTarget;
   /** From `rediss://`. */
@@ -30,14 +30,14 @@ interface ParsedAddress {
 }
 
 const example = {
-  single: "must be host:port, the path of a unix socket, or a URL such as redis://host:6379/0",
+  single: "must be host:port, the path of a Unix socket, or a URL such as redis://host:6379/0",
   sentinel:
-    "must be the master's name and at least one sentinel, with commas between: mymaster,host1:26379,host2:26379",
-  cluster: "must be the nodes with commas between: host1:6379,host2:6379",
+    "must be the master's name and at least one sentinel, separated by commas: mymaster,host1:26379,host2:26379",
+  cluster: "must be the nodes, separated by commas: host1:6379,host2:6379",
 };
 
 /**
- * Reads `KVSTORE_URL`.
+ * Parses `KVSTORE_URL`.
  * @throws {Refusal}
  */
 export function parseStoreTarget(
@@ -94,7 +94,7 @@ function parseUrl(text: string, expected: string): ParsedAddress {
   let user: string;
   let password: string;
   try {
-    // A scheme that the URL standard knows, so that the host is read as one.
+    // The URL standard parses the host of known schemes only.
     url = new URL(text.replace(/^redis(s?):/i, "http$1:"));
     user = decodeURIComponent(url.username);
     password = decodeURIComponent(url.password);
@@ -102,22 +102,21 @@ function parseUrl(text: string, expected: string): ParsedAddress {
     throw new Refusal(expected);
   }
   const tls = url.protocol === "https:";
-  // The URL standard drops the port that is usual for its scheme, so the text is asked which one it was.
+  // URL drops the default port of its scheme, so the port is read from the text.
   const port = url.port === "" ? Number(/:(80|443)(?:\/|$)/.exec(text)?.[1] ?? 6379) : Number(url.port);
   const database = /^\/?(\d*)$/.exec(url.pathname)?.[1];
-  if (database === undefined)
-    throw new Refusal(`${expected}; what follows the host must be the number of a database`);
+  if (database === undefined) throw new Refusal(`${expected}; the path must be a database number`);
   return {
     address: { kind: "tcp", host: url.hostname.replace(/^\[(.*)\]$/, "$1"), port },
     database: Number(database),
     tls,
-    // `redis://password@host` is understood as well as `redis://:password@host`.
+    // `redis://password@host` means the same as `redis://:password@host`.
     user: user === "" || password === "" ? undefined : user,
     password: password !== "" ? password : user !== "" ? user : undefined,
   };
 }
 
-/** `host:port` or `[::1]:port`; undefined where it is neither. */
+/** Parses `host:port` or `[::1]:port`; undefined for other text. */
 export function parseHostPort(text: string): { host: string; port: number } | undefined {
   const match = /^(?:\[([0-9a-fA-F:.%]+)\]|([^\s:/@[\]]+)):(\d{1,5})$/.exec(text);
   const port = Number(match?.[3]);

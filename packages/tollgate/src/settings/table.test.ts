@@ -4,7 +4,7 @@ import { loadSettings } from "./load.ts";
 import { rowsOf } from "./reading.ts";
 import { table } from "./table.ts";
 
-/** The published names with the defaults that the manual prints; empty for none. */
+/** The published names and the defaults as printed in the manual; empty for none. */
 const published: Record<string, string> = {
   CONFIG_TYPE: "FILE",
   FORCE_START_WITHOUT_INITIAL_CONFIG: "false",
@@ -17,6 +17,9 @@ const published: Record<string, string> = {
   GRPC_PORT: "8081",
   GRPC_UDS: "",
   DEBUG_HOST: "0.0.0.0",
+  DEBUG_ALLOWED_HOSTS: "",
+  DEBUG_PROFILES: "true",
+  DEBUG_WRITES: "true",
   DEBUG_PORT: "6070",
   GRPC_MAX_CONNECTION_AGE: "24h",
   GRPC_MAX_CONNECTION_AGE_GRACE: "1h",
@@ -24,7 +27,7 @@ const published: Record<string, string> = {
   LOCAL_CACHE_SIZE_IN_BYTES: "0",
   STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: "false",
   CACHE_KEY_PREFIX: "",
-  BACKEND_TYPE: "kvstore where `KVSTORE_URL` is set, else embedded",
+  BACKEND_TYPE: "kvstore if `KVSTORE_URL` is set, otherwise embedded",
   LIMIT_RESPONSE_HEADERS_ENABLED: "false",
   LIMIT_LIMIT_HEADER: "RateLimit-Limit",
   LIMIT_REMAINING_HEADER: "RateLimit-Remaining",
@@ -48,8 +51,8 @@ const published: Record<string, string> = {
   CONFIG_GRPC_XDS_SERVER_USE_TLS: "false",
   CONFIG_GRPC_XDS_CLIENT_TLS_CERT: "",
   CONFIG_GRPC_XDS_CLIENT_TLS_KEY: "",
-  CONFIG_GRPC_XDS_SERVER_TLS_CACERT: "the run time's own",
-  CONFIG_GRPC_XDS_SERVER_TLS_SAN: "the host of the address",
+  CONFIG_GRPC_XDS_SERVER_TLS_CACERT: "the CAs of Node",
+  CONFIG_GRPC_XDS_SERVER_TLS_SAN: "the host of `CONFIG_GRPC_XDS_SERVER_URL`",
   USE_PUSHSTATS: "true",
   DISABLE_STATS: "false",
   STATS_FLUSH_INTERVAL: "10s",
@@ -61,7 +64,7 @@ const published: Record<string, string> = {
   PULLSTATS_ADDR: ":9090",
   PULLSTATS_PATH: "/metrics",
   PULLSTATS_MAPPER_YAML: "",
-  KVSTORE_SOCKET_TYPE: "tcp; unix where the address is a path",
+  KVSTORE_SOCKET_TYPE: "unix if the address is a path, otherwise tcp",
   KVSTORE_URL: "",
   KVSTORE_TYPE: "single",
   KVSTORE_POOL_SIZE: "10",
@@ -74,12 +77,12 @@ const published: Record<string, string> = {
   KVSTORE_TLS: "false",
   KVSTORE_TLS_CLIENT_CERT: "",
   KVSTORE_TLS_CLIENT_KEY: "",
-  KVSTORE_TLS_CACERT: "the run time's own",
+  KVSTORE_TLS_CACERT: "the CAs of Node",
   KVSTORE_TLS_SKIP_HOSTNAME_VERIFICATION: "false",
   KVSTORE_AUTH: "",
   KVSTORE_SENTINEL_AUTH: "",
   KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION: "false",
-  KVSTORE_PERSECOND_SOCKET_TYPE: "tcp; unix where the address is a path",
+  KVSTORE_PERSECOND_SOCKET_TYPE: "unix if the address is a path, otherwise tcp",
   KVSTORE_PERSECOND_URL: "",
   KVSTORE_PERSECOND_TYPE: "single",
   KVSTORE_PERSECOND_POOL_SIZE: "10",
@@ -102,7 +105,7 @@ const published: Record<string, string> = {
   OBJCACHE_TLS: "false",
   OBJCACHE_TLS_CLIENT_CERT: "",
   OBJCACHE_TLS_CLIENT_KEY: "",
-  OBJCACHE_TLS_CACERT: "the run time's own",
+  OBJCACHE_TLS_CACERT: "the CAs of Node",
   OBJCACHE_TLS_SKIP_HOSTNAME_VERIFICATION: "false",
   TRACING_ENABLED: "false",
   TRACING_EXPORTER_PROTOCOL: "http",
@@ -128,6 +131,10 @@ const published: Record<string, string> = {
   OBJCACHE_FAILURE_MODE: "error",
   OBJCACHE_LONG_KEYS: "hash",
   STATS_MAX_DYNAMIC_KEYS: "100000",
+  MAX_REQUEST_SIZE_IN_BYTES: "262144",
+  MAX_DESCRIPTORS: "100",
+  MAX_ENTRIES_PER_DESCRIPTOR: "32",
+  OVERSIZED_REQUEST: "error",
   DRAIN_DELAY: "0s",
   SHUTDOWN_TIMEOUT: "30s",
   QUOTA_MODE: "false",
@@ -137,17 +144,17 @@ const published: Record<string, string> = {
   PUSHSTATS_PORT: "8125",
   PUSHSTATS_PROTOCOL: "tcp",
   PULLSTATS_RESPONSE_TIME_AS_MILLISECONDS: "false",
-  WORKERS: "the cores that the process may use, at most 8",
+  WORKERS: "the number of cores that the process may use, at most 8",
 };
 
-test("the table holds the published settings with their defaults, each once", () => {
+test("the table contains each published setting once, with its default", () => {
   const rows = rowsOf(table);
   assert.deepEqual(Object.fromEntries(rows.map((row) => [row.name, row.defaultText])), published);
   const names = rows.flatMap((row) => [row.name, ...row.aliases]);
-  assert.equal(new Set(names).size, names.length, "a name stands for two settings");
+  assert.equal(new Set(names).size, names.length, "two settings have the same name");
 });
 
-/** Names of the Go service, and ours. */
+/** Names of the Go service and the names of our manual. */
 const aliases: Record<string, string> = {
   REDIS_URL: "KVSTORE_URL",
   REDIS_SOCKET_TYPE: "KVSTORE_SOCKET_TYPE",
@@ -176,12 +183,12 @@ const aliases: Record<string, string> = {
   LocalCacheSizeInBytes: "LOCAL_CACHE_SIZE_IN_BYTES",
 };
 
-test("the names of the Go service are read", () => {
+test("every setting of the Go service is read under its name there", () => {
   const known = new Map(rowsOf(table).flatMap((row) => row.aliases.map((alias) => [alias, row.name])));
   for (const [alias, name] of Object.entries(aliases)) assert.equal(known.get(alias), name, alias);
 });
 
-test("with nothing set, the settings are the defaults, and one line says where hits are counted", () => {
+test("an empty environment gives the defaults and one warning about the store", () => {
   const { settings, warnings, infos, given } = loadSettings({});
   assert.equal(settings.store.backend, "embedded");
   assert.match(warnings.join("\n"), /^no store is configured: .*BACKEND_TYPE=embedded/);
@@ -192,7 +199,7 @@ test("with nothing set, the settings are the defaults, and one line says where h
   );
 });
 
-test("the settings are frozen all the way down", () => {
+test("the settings are deeply frozen", () => {
   const { settings } = loadSettings({ KVSTORE_URL: "h:1,h:2", KVSTORE_TYPE: "cluster", EXTRA_TAGS: "a:b" });
   const check = (value: unknown, path: string): void => {
     if (typeof value !== "object" || value === null) return;

@@ -1,15 +1,17 @@
 import type { Setting } from "./setting.ts";
 import { decision } from "./table/decision.ts";
-import { debug, grpc, http, lifecycle } from "./table/doors.ts";
+import { debug, grpc, http, lifecycle } from "./table/listeners.ts";
 import { logs, stats, tracing } from "./table/observe.ts";
+import { requests } from "./table/requests.ts";
 import { config, files, xds } from "./table/rules.ts";
 import { embedded, kvstore, objcache, store } from "./table/stores.ts";
 
-/** Every setting, in groups: what is read, what the help and the manual print, and the shape of the values. */
+/** Every setting, in groups. The table defines the names, the texts of help and manual, and the types of the values. */
 export const table = {
   http,
   grpc,
   debug,
+  requests,
   lifecycle,
   config,
   files,
@@ -24,10 +26,10 @@ export const table = {
   tracing,
 };
 
-/** The values that rows of a table stand for, in the same shape. */
+/** The values of a table's rows, in the same structure. */
 export type ValuesOf<T> = {
   readonly [Key in keyof T]: T[Key] extends Setting<infer Value> ? Value : ValuesOf<T[Key]>;
 };
 
-/** What was read, before anything is checked against anything else. */
+/** The values before the checks across settings. */
 export type Values = ValuesOf<typeof table>;

@@ -3,7 +3,7 @@ import { isMogrifierVariable } from "./mogrifiers.ts";
 import { type Environment, rowsOf } from "./reading.ts";
 import { table } from "./table.ts";
 
-/** Beginnings that nobody else uses: any variable with one of them is meant for us. */
+/** Prefixes that no other program uses. A variable with one of them is meant as a setting. */
 const ownPrefixes = [
   "KVSTORE_",
   "OBJCACHE_",
@@ -20,11 +20,11 @@ const ownPrefixes = [
   "TRACING_",
 ];
 
-/** What Kubernetes sets for every service in a namespace: `REDIS_SERVICE_HOST`, `REDIS_PORT_6379_TCP_ADDR`. */
+/** Variables that Kubernetes sets for every service: `REDIS_SERVICE_HOST`, `REDIS_PORT_6379_TCP_ADDR`. */
 const serviceLink = /_SERVICE_(HOST|PORT(_.+)?)$|_PORT(_\d+_(TCP|UDP)(_(PROTO|PORT|ADDR))?)?$/;
 
 /**
- * Variables that look as if they were meant for us and that nothing reads: a warning each, with the nearest name.
+ * Warns of unknown variables that look like settings, with the most similar name.
  * @param environment empty values count as unset
  */
 export function warnOfUnknown(environment: Environment): string[] {
@@ -42,7 +42,7 @@ export function warnOfUnknown(environment: Environment): string[] {
     });
 }
 
-/** The known name that a slip of a letter or two may have meant. Short names are too near to too much. */
+/** Finds the known name within one or two typos. Short names get no suggestion: too many names are similar. */
 function nearest(variable: string, known: readonly string[]): string | undefined {
   const tolerated = variable.length >= 12 ? 2 : variable.length >= 8 ? 1 : 0;
   let best: string | undefined;
@@ -55,7 +55,7 @@ function nearest(variable: string, known: readonly string[]): string | undefined
   return best;
 }
 
-/** Levenshtein's distance, one row at a time. */
+/** Levenshtein distance, computed row by row. */
 function editDistance(a: string, b: string): number {
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {

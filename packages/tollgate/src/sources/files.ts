@@ -4,11 +4,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../observe/log.ts";
 import type { Diagnostic } from "../rules/diagnostic.ts";
 import { loadRules } from "../rules/load.ts";
-import { diagnose } from "./diagnose.ts";
-import { DirectoryWatches } from "./directory-watches.ts";
+import { DirectoryWatches } from "../watching/directory-watches.ts";
 import { type PathEntry, resolvePath } from "./path-links.ts";
 import { fingerprintOf, isRuleFile, type ReadFiles, readRuleFiles } from "./read-files.ts";
-import type { RuleSource, SourceEvents } from "./source.ts";
+import { diagnose, type RuleSource, type SourceEvents } from "./source.ts";
 
 export interface FileSourceOptions {
   /** `RUNTIME_ROOT` */
@@ -19,42 +18,43 @@ export interface FileSourceOptions {
   readonly appDirectory: string;
   /** `RUNTIME_IGNOREDOTFILES` */
   readonly ignoreDotFiles: boolean;
-  /** `RUNTIME_WATCH_ROOT`: true reloads when a link is swapped; false also when a file in the directory changes. */
+  /** `RUNTIME_WATCH_ROOT`: true reloads when a link is replaced; false also when a file in the directory changes. */
   readonly watchRoot: boolean;
   /** `MERGE_DOMAIN_CONFIG` */
   readonly mergeDomains: boolean;
   readonly log: Logger;
-  /** Quiet time that ends a burst of changes, in milliseconds. Default 50. */
+  /** Milliseconds without changes that end a burst of changes. Default 50. */
   readonly settle?: number;
-  /** A burst that does not end is loaded after this many milliseconds. Default 1000. */
+  /** Longest duration of a burst in milliseconds. The source then loads although changes continue. Default 1000. */
   readonly settleAtMost?: number;
-  /** Where a directory cannot be watched, changes are looked for this often, in milliseconds. Default 5000. */
+  /** Polling interval in milliseconds for directories that cannot be watched. Default 5000. */
   readonly pollInterval?: number;
   /** Default `fs.watch`. */
   readonly watch?: typeof watch;
 }
 
-/** How often a set that changes while it is read is read again before it is taken as it is. */
+/** Maximum number of reads of a set that changes while it is read. The last read is used. */
 const MAX_ATTEMPTS = 5;
 
-/** Rules from the `*.yaml` files of one directory. */
+/** Loads rules from the `*.yaml` files of one directory. */
 export class FileSource implements RuleSource {
   readonly #options: FileSourceOptions;
   readonly #events: SourceEvents;
   readonly #directory: string;
   readonly #watches: DirectoryWatches;
   readonly #stopping = new AbortController();
-  /** Directory to the names in it whose change leads to other files. */
+  /** Names per directory. A change of one of them can change which files are read. */
   #links = new Map<string, Set<string>>();
   /** The directory without symbolic links; undefined while it does not exist. */
   #real: string | undefined;
-  #quiet: NodeJS.Timeout | undefined;
-  /** Milliseconds (monotonic) when the burst under way must be loaded at the latest; undefined between bursts. */
-  #latest: number | undefined;
+  #settleTimer: NodeJS.Timeout | undefined;
+  /** Monotonic milliseconds at which the current burst ends at the latest; undefined between bursts. */
+  #burstEnd: number | undefined;
   #poll: NodeJS.Timeout | undefined;
   #unwatched = "";
-  /** Every name on the way to the files; and the files as they were read last. */
+  /** Every name on the paths to the files. */
   #trail = "";
+  /** The fingerprint of the files at the last read. */
   #fingerprint = "";
   #wanted = false;
   #loading: Promise<void> | undefined;
@@ -63,10 +63,11 @@ export class FileSource implements RuleSource {
     this.#options = options;
     this.#events = events;
     this.#directory = join(options.root, options.subdirectory, options.appDirectory);
-    this.#watches = new DirectoryWatches(
-      (directory, name) => this.#changed(directory, name),
-      options.watch ?? watch,
-    );
+    this.#watches = new DirectoryWatches({
+      onEvent: (directory, name) => this.#changed(directory, name),
+      watch: options.watch ?? watch,
+      persistent: true,
+    });
   }
 
   start(): void {
@@ -75,8 +76,8 @@ export class FileSource implements RuleSource {
 
   reload(): void {
     if (this.#stopping.signal.aborted) return;
-    clearTimeout(this.#quiet);
-    this.#latest = undefined;
+    clearTimeout(this.#settleTimer);
+    this.#burstEnd = undefined;
     this.#wanted = true;
     this.#run();
   }
@@ -84,27 +85,27 @@ export class FileSource implements RuleSource {
   #run(): void {
     this.#loading ??= this.#loadWhileWanted().finally(() => {
       this.#loading = undefined;
-      // Wanted again after the last look at it.
+      // A reload was requested after the loop's last check.
       if (this.#wanted && !this.#stopping.signal.aborted) this.#run();
     });
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    clearTimeout(this.#quiet);
+    clearTimeout(this.#settleTimer);
     clearTimeout(this.#poll);
     this.#watches.close();
     await this.#loading;
   }
 
-  /** An event of a watch: starts or prolongs a burst if it matters. */
+  /** Handles a watch event. A relevant event starts or extends a burst. */
   #changed(directory: string, name: string | null): void {
     if (this.#stopping.signal.aborted || !this.#matters(directory, name)) return;
     const now = performance.now();
-    this.#latest ??= now + (this.#options.settleAtMost ?? 1000);
-    clearTimeout(this.#quiet);
-    const wait = Math.min(this.#options.settle ?? 50, Math.max(0, this.#latest - now));
-    this.#quiet = setTimeout(() => this.reload(), wait);
+    this.#burstEnd ??= now + (this.#options.settleAtMost ?? 1000);
+    clearTimeout(this.#settleTimer);
+    const wait = Math.min(this.#options.settle ?? 50, Math.max(0, this.#burstEnd - now));
+    this.#settleTimer = setTimeout(() => this.reload(), wait);
   }
 
   #matters(directory: string, name: string | null): boolean {
@@ -116,13 +117,18 @@ export class FileSource implements RuleSource {
   async #loadWhileWanted(): Promise<void> {
     while (this.#wanted && !this.#stopping.signal.aborted) {
       this.#wanted = false;
-      const missing = this.#watch();
-      if (missing === undefined) await this.#load();
-      else this.#events.onError([missing]);
+      try {
+        const missing = this.#watch();
+        if (missing === undefined) await this.#load();
+        else this.#events.onError([missing]);
+      } catch (error) {
+        // A rejection here would end the process.
+        this.#options.log.error(`the configuration could not be applied: ${String(error)}`);
+      }
     }
   }
 
-  /** Follows the path and watches every name on it; a path that changes meanwhile is followed again. */
+  /** Resolves the path and watches every name on it. Repeats that if the path changes meanwhile. */
   #watch(): Diagnostic | undefined {
     for (let attempt = 1; ; attempt++) {
       this.#follow();
@@ -136,12 +142,15 @@ export class FileSource implements RuleSource {
       return diagnose(
         "missing-directory",
         this.#directory,
-        `is not there: ${missing}; check RUNTIME_ROOT, RUNTIME_SUBDIRECTORY and RUNTIME_APPDIRECTORY`,
+        `does not exist: ${missing}; check RUNTIME_ROOT, RUNTIME_SUBDIRECTORY and RUNTIME_APPDIRECTORY`,
       );
     }
   }
 
-  /** Finds out where the path and the links in the directory lead; returns why the path leads nowhere. */
+  /**
+   * Resolves the path and the links in the directory.
+   * @returns why the path cannot be resolved; undefined if it can
+   */
   #follow(): string | undefined {
     const { ignoreDotFiles, watchRoot } = this.#options;
     const path = resolvePath(this.#directory);
@@ -170,11 +179,11 @@ export class FileSource implements RuleSource {
     return path.fault;
   }
 
-  /** Where the kernel has no watch left, or a directory may not be watched: looks from time to time. */
+  /** Polls for changes if a directory cannot be watched. */
   #pollInstead(faults: readonly string[]): void {
     const message = [...new Set(faults)].join("; ");
     if (message !== "" && message !== this.#unwatched)
-      this.#options.log.warn(`changes of the configuration are looked for by polling: ${message}`);
+      this.#options.log.warn(`the configuration cannot be watched and is polled for changes: ${message}`);
     this.#unwatched = message;
     clearTimeout(this.#poll);
     if (message !== "") this.#pollLater();
@@ -182,10 +191,10 @@ export class FileSource implements RuleSource {
 
   #pollLater(): void {
     clearTimeout(this.#poll);
-    this.#poll = setTimeout(() => void this.#lookForChanges(), this.#options.pollInterval ?? 5000);
+    this.#poll = setTimeout(() => void this.#checkForChanges(), this.#options.pollInterval ?? 5000);
   }
 
-  async #lookForChanges(): Promise<void> {
+  async #checkForChanges(): Promise<void> {
     const before = this.#trail;
     this.#follow();
     const files = this.#options.watchRoot
@@ -206,7 +215,7 @@ export class FileSource implements RuleSource {
     else this.#events.onRules(ruleSet, all);
   }
 
-  /** Reads the files of one set; undefined when the source was stopped meanwhile. */
+  /** Reads the files of one set. Returns undefined if the source was stopped meanwhile. */
   async #readWhole(): Promise<ReadFiles | undefined> {
     const { signal } = this.#stopping;
     for (let attempt = 1; ; attempt++) {
@@ -221,7 +230,7 @@ export class FileSource implements RuleSource {
   }
 }
 
-/** The names of configuration files in a directory that are symbolic links. */
+/** Lists the configuration files in a directory that are symbolic links. */
 function linkedFiles(directory: string, ignoreDotFiles: boolean): string[] {
   try {
     return readdirSync(directory, { withFileTypes: true })
@@ -229,7 +238,7 @@ function linkedFiles(directory: string, ignoreDotFiles: boolean): string[] {
       .map((entry) => entry.name)
       .sort();
   } catch {
-    return []; // reading the files will say why
+    return []; // Reading the files reports the error.
   }
 }
 
@@ -237,6 +246,6 @@ function isLink(path: string): boolean {
   try {
     return lstatSync(path).isSymbolicLink();
   } catch {
-    return false; // gone already: its link, if it was one, is among the names that matter
+    return false; // The name no longer exists. If it was a link, #links contains it.
   }
 }

@@ -20,7 +20,7 @@ const piece = fc.oneof(
   fc.record({ kind: fc.constant("link" as const), place, target }),
 );
 
-test("a path leads where the kernel says", () => {
+test("paths resolve like in the kernel", () => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "tollgate-links-")));
   try {
     let count = 0;
@@ -35,7 +35,7 @@ test("a path leads where the kernel says", () => {
             else if (one.kind === "file") writeFileSync(at, "");
             else symlinkSync(one.target.replace("ROOT", folder), at);
           } catch {
-            // Something else stands there, or nothing does that it could stand in.
+            // The name already exists, or its parent does not.
           }
         const path = join(folder, ...parts);
         let expected: string | undefined;

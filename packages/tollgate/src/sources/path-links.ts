@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
-/** A name in a directory. The directory's path holds no symbolic link. */
+/** A name in a directory. The directory's path contains no symbolic link. */
 export interface PathEntry {
   readonly directory: string;
   readonly name: string;
@@ -9,27 +9,27 @@ export interface PathEntry {
 }
 
 export interface ResolvedPath {
-  /** The path without symbolic links; undefined where it leads nowhere. */
+  /** The path without symbolic links; undefined if it cannot be resolved. */
   readonly real: string | undefined;
-  /** Why it leads nowhere, and where it ends: for a message. */
+  /** Why and where the path cannot be resolved; undefined if it can. */
   readonly fault: string | undefined;
-  /** Every name that was looked up on the way, links' targets included, up to the one that is missing. */
+  /** Every name that was looked up, including those in links' targets, up to a missing name. */
   readonly entries: readonly PathEntry[];
 }
 
-/** As many as Linux follows. */
+/** The limit of Linux. */
 const MAX_LINKS = 40;
 
 /**
- * Follows a path name by name, the way that the kernel does, and tells each name whose change would change the result.
- * @param from a directory without symbolic links on the way to it, which a relative path begins in
+ * Resolves a path name by name, like the kernel, and returns each name whose change could change the result.
+ * @param from the start of a relative path: a directory whose path contains no symbolic link
  */
 export function resolvePath(path: string, from?: string): ResolvedPath {
   const entries: PathEntry[] = [];
   const left = (from === undefined ? resolve(path) : path).split("/");
   let current = from ?? "/";
   let links = 0;
-  const nowhere = (fault: string): ResolvedPath => ({ real: undefined, fault, entries });
+  const fail = (fault: string): ResolvedPath => ({ real: undefined, fault, entries });
   for (let name = left.shift(); name !== undefined; name = left.shift()) {
     if (name === "" || name === ".") continue;
     if (name === "..") {
@@ -43,18 +43,18 @@ export function resolvePath(path: string, from?: string): ResolvedPath {
       entries.push({ directory, name, isLink: found.isSymbolicLink() });
       if (!found.isSymbolicLink()) {
         if (left.some((rest) => rest !== "") && !found.isDirectory())
-          return nowhere(`${full} is no directory`);
+          return fail(`${full} is not a directory`);
         current = full;
         continue;
       }
-      if (++links > MAX_LINKS) return nowhere(`${full} leads through too many symbolic links`);
+      if (++links > MAX_LINKS) return fail(`${full} exceeds the maximum number of symbolic links`);
       const target = readlinkSync(full);
       if (target.startsWith("/")) current = "/";
       left.unshift(...target.split("/"));
     } catch (error) {
       if (entries.at(-1)?.name !== name || entries.at(-1)?.directory !== directory)
         entries.push({ directory, name, isLink: false });
-      return nowhere(
+      return fail(
         (error as NodeJS.ErrnoException).code === "ENOENT"
           ? `${full} does not exist`
           : `${full} cannot be looked up: ${(error as Error).message}`,

@@ -1,40 +1,46 @@
-import { readdir, readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, readFile, realpath, stat } from "node:fs/promises";
+import { join, sep } from "node:path";
 import type { Diagnostic } from "../rules/diagnostic.ts";
 import type { RuleFile } from "../rules/load.ts";
-import { diagnose } from "./diagnose.ts";
+import { diagnose } from "./source.ts";
 
-/** Bytes of one file, and of all together: beyond them a file is refused before it is read. */
+/** Maximum bytes of one file and of all files together. A larger file is refused before it is read. */
 const MAX_FILE_SIZE = 32 * 1024 * 1024;
 const MAX_TOTAL_SIZE = 256 * 1024 * 1024;
 
 export interface ReadFiles {
   readonly files: readonly RuleFile[];
-  /** Errors: what could not be read. A warning where there was nothing to read. */
+  /** Errors for unreadable files; a warning if there are no files. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Whether a file changed, came or went while they were read, so that they may be of two different sets. */
+  /** Whether files changed, appeared or disappeared during the read, so that they may belong to different sets. */
   readonly torn: boolean;
-  /** Equal for two readings of the same files with the same contents. */
+  /** Equal for two reads of the same, unchanged files. */
   readonly fingerprint: string;
 }
 
-/** Whether a name is one of a configuration file. */
+/** Whether a name is the name of a configuration file. */
 export function isRuleFile(name: string, ignoreDotFiles: boolean): boolean {
   return name.endsWith(".yaml") && !(ignoreDotFiles && name.startsWith("."));
 }
 
 /**
- * Reads the `*.yaml` files that stand directly in a directory, the ones behind symbolic links included.
- * @param directory as messages shall call it
+ * Reads the `*.yaml` files directly in a directory, including symbolic links to files.
+ * @param directory the path of the directory, which also appears in messages
+ * @param home messages do not quote files outside this directory, which a link can lead to
  */
-export async function readRuleFiles(directory: string, ignoreDotFiles: boolean): Promise<ReadFiles> {
+export async function readRuleFiles(
+  directory: string,
+  ignoreDotFiles: boolean,
+  home: string = directory,
+): Promise<ReadFiles> {
   const before = await survey(directory, ignoreDotFiles);
   const files: RuleFile[] = [];
   const diagnostics = [...before.diagnostics];
   for (const name of before.readable) {
     const path = join(directory, name);
     try {
-      files.push({ name: path, text: await readFile(path, "utf8") });
+      const quotable = await staysInside(path, home);
+      files.push({ name: path, text: await readFile(path, "utf8"), quotable });
     } catch (error) {
       diagnostics.push(diagnose("unreadable-file", path, `cannot be read: ${reasonOf(error)}`));
     }
@@ -42,6 +48,15 @@ export async function readRuleFiles(directory: string, ignoreDotFiles: boolean):
   const after = await survey(directory, ignoreDotFiles);
   const torn = before.dangling || before.fingerprint !== after.fingerprint;
   return { files, diagnostics, torn, fingerprint: after.fingerprint };
+}
+
+/**
+ * Whether a file is in a directory after all links are resolved. A link can lead to a file that the author of the
+ * configuration cannot read but this process can. Messages must not quote such a file.
+ */
+export async function staysInside(path: string, home: string): Promise<boolean> {
+  const [file, directory] = await Promise.all([realpath(path), realpath(home)]);
+  return file.startsWith(directory.endsWith(sep) ? directory : directory + sep);
 }
 
 /** See {@link ReadFiles.fingerprint}. */
@@ -53,7 +68,7 @@ interface Survey {
   readonly readable: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
   readonly fingerprint: string;
-  /** Whether a name led nowhere: it may be on its way, or on its way out. */
+  /** Whether a name had no file behind it. The file may be about to appear or to disappear. */
   readonly dangling: boolean;
 }
 
@@ -77,8 +92,8 @@ async function survey(directory: string, ignoreDotFiles: boolean): Promise<Surve
       if (found.isDirectory()) continue;
       prints.push(`${name} ${found.dev}:${found.ino}:${found.size}:${found.mtimeNs}`);
       total += Number(found.size);
-      // A pipe or a device could keep the reader waiting for ever.
-      if (!found.isFile()) diagnostics.push(diagnose("unreadable-file", path, "is no regular file"));
+      // Reading a pipe or a device may never end.
+      if (!found.isFile()) diagnostics.push(diagnose("unreadable-file", path, "is not a regular file"));
       else if (found.size > MAX_FILE_SIZE || total > MAX_TOTAL_SIZE)
         diagnostics.push(diagnose("too-large", path, tooLarge(Number(found.size))));
       else readable.push(name);
@@ -91,24 +106,24 @@ async function survey(directory: string, ignoreDotFiles: boolean): Promise<Surve
   for (const name of names.filter((one) => one.endsWith(".yml"))) {
     const right = name.replace(/\.yml$/, ".yaml");
     diagnostics.push(
-      diagnose("ignored-file", join(directory, name), `only *.yaml files are read: call it ${right}`),
+      diagnose("ignored-file", join(directory, name), `only *.yaml files are read: rename it to ${right}`),
     );
   }
   if (prints.length === 0)
-    diagnostics.push(diagnose("no-files", directory, "holds no *.yaml file: no domain is configured"));
+    diagnostics.push(diagnose("no-files", directory, "contains no *.yaml file: no domain is configured"));
   return { readable, diagnostics, fingerprint: prints.join("\n"), dangling };
 }
 
 function tooLarge(size: number): string {
   return size > MAX_FILE_SIZE
     ? `is larger than ${MAX_FILE_SIZE} bytes`
-    : `is one too many: the files are larger than ${MAX_TOTAL_SIZE} bytes together`;
+    : `exceeds the total size of ${MAX_TOTAL_SIZE} bytes for all files together`;
 }
 
-/** `EACCES: permission denied`, without the call and the path that the message of the run time repeats. */
+/** Formats an error as `EACCES: permission denied`, without the system call and the path in Node's message. */
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return code === "ENOENT"
-    ? "it does not exist, or is a symbolic link to nothing"
+    ? "it does not exist or is a broken symbolic link"
     : message.replace(/, \w+( '.*')?$/, "");
 }

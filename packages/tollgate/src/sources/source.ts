@@ -1,26 +1,35 @@
 import type { Diagnostic } from "../rules/diagnostic.ts";
+import { type DiagnosticCode, diagnosticCodes } from "../rules/diagnostic-codes.ts";
 import type { IndexedRuleSet } from "../rules/rule-set.ts";
 
-/** What a source tells the service. Called one at a time; never again once `stop` was called. */
+/** The callbacks of a source. Calls do not overlap. After `stop`, there are no more calls. */
 export interface SourceEvents {
   /**
-   * A load went well: these rules are to be used from now on.
+   * A load succeeded. The service uses these rules from now on.
    * @param diagnostics warnings
    */
   onRules(ruleSet: IndexedRuleSet, diagnostics: readonly Diagnostic[]): void;
   /**
-   * A load failed: the rules of the last good one stay in force.
-   * @param diagnostics errors, and the warnings among them
+   * A load failed. The rules of the last successful load stay in effect.
+   * @param diagnostics errors and warnings
    */
   onError(diagnostics: readonly Diagnostic[]): void;
+  /** A load failed with the same errors as the load before it. The source logs such loads together. */
+  onRepeatedError(): void;
 }
 
-/** Where rules come from: watches it, loads, and says how each load went. */
+/** Loads rules, watches them for changes and reports the result of each load. */
 export interface RuleSource {
-  /** Loads, and from then on whenever something has changed. */
+  /** Loads now and after each change. */
   start(): void;
-  /** Loads now, whatever has changed. */
+  /** Loads now, even without changes. */
   reload(): void;
-  /** Lets go of watches, connections and timers. */
+  /** Closes watches, connections and timers. */
   stop(): Promise<void>;
+}
+
+/** Creates a diagnostic that concerns a whole file, directory or resource. */
+export function diagnose(code: DiagnosticCode, file: string, message: string): Diagnostic {
+  const { severity } = diagnosticCodes[code];
+  return { severity, code, message, location: { file, line: 0, column: 0 }, sourceLine: undefined };
 }

@@ -8,15 +8,15 @@ import {
 import { RateLimitConfigSchema } from "../protocol/gen/ratelimit/config/ratelimit/v3/rls_conf_pb.ts";
 import type { Diagnostic } from "../rules/diagnostic.ts";
 import type { RateLimitConfigResource } from "../rules/resource.ts";
-import { diagnose } from "./diagnose.ts";
+import { diagnose } from "./source.ts";
 
-/** The type of the resources that are asked for. */
+/** The type of the requested resources. */
 export const TYPE_URL = `type.googleapis.com/${RateLimitConfigSchema.typeName}`;
 
 /** `google.rpc.Code` */
 const INVALID_ARGUMENT = 3;
 
-/** A refusal's text is cut here, in characters, so that it stays well below what any server takes. */
+/** Maximum number of characters in a refusal, far below the message limits of servers. */
 const MAX_REFUSAL = 16_384;
 
 export interface RequestFields {
@@ -26,11 +26,11 @@ export interface RequestFields {
   readonly nonce: string;
   /** In the first request of a stream. */
   readonly node?: { readonly id: string; readonly metadata: readonly (readonly [string, string])[] };
-  /** Why the last response is refused. */
+  /** The reason for refusing the last response. */
   readonly refusal?: string;
 }
 
-/** A serialized `DiscoveryRequest`. */
+/** Serializes a `DiscoveryRequest`. */
 export function encodeRequest({ version, nonce, node, refusal }: RequestFields): Uint8Array {
   const fields: MessageInitShape<typeof DiscoveryRequestSchema> = {
     versionInfo: version,
@@ -47,14 +47,14 @@ export function encodeRequest({ version, nonce, node, refusal }: RequestFields):
 }
 
 /**
- * Reads a `DiscoveryResponse`.
- * @throws {Error} where the bytes are none
+ * Parses a `DiscoveryResponse`.
+ * @throws {Error} if the bytes are invalid
  */
 export function decodeResponse(bytes: Uint8Array): DiscoveryResponse {
   return fromBinary(DiscoveryResponseSchema, bytes);
 }
 
-/** Reads all resources of a response; each that cannot be read is an error. */
+/** Parses all resources of a response. Each invalid resource gives an error. */
 export function decodeResources(resources: readonly Any[]): {
   readonly resources: readonly RateLimitConfigResource[];
   readonly diagnostics: readonly Diagnostic[];
@@ -66,13 +66,13 @@ export function decodeResources(resources: readonly Any[]): {
       diagnostics.push(diagnose("undecodable-resource", `resources[${index}]`, message));
     };
     if (typeUrl !== TYPE_URL) {
-      refuse(`is of the type ${JSON.stringify(typeUrl)}: must be ${TYPE_URL}`);
+      refuse(`has the type ${JSON.stringify(typeUrl)}: must be ${TYPE_URL}`);
       continue;
     }
     try {
       read.push(fromBinary(RateLimitConfigSchema, value));
     } catch (error) {
-      refuse(`does not decode: ${(error as Error).message}`);
+      refuse(`cannot be decoded: ${(error as Error).message}`);
     }
   }
   return { resources: read, diagnostics };

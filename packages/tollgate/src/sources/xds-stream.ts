@@ -2,25 +2,24 @@ import { readFile } from "node:fs/promises";
 import type { ChannelCredentials, Client, ClientDuplexStream, ServiceError } from "@grpc/grpc-js";
 import { tlsTarget } from "../protocol/tls-target.ts";
 
-/** `/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources` */
 const METHOD = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
 
-/** gRPC's own default. */
+/** The default of gRPC. */
 const DEFAULT_MAX_MESSAGE_SIZE = 4 * 1024 * 1024;
 
 /**
- * How long an open stream may be silent before the server is asked for a sign of life, in milliseconds: a server that
- * vanished would not be missed otherwise. Servers on grpc-go refuse to be asked more often than every five minutes.
+ * Interval of keepalive pings in milliseconds. Without pings, the client would not detect a lost server on an idle
+ * stream. grpc-go servers close connections with more than one ping per five minutes.
  */
-const KEEPALIVE = 310_000;
+const KEEPALIVE_MS = 310_000;
 
 export interface XdsConnectionOptions {
-  /** `host:port`, or any target that gRPC understands. */
+  /** `host:port`, or another target in gRPC's syntax. */
   readonly serverUrl: string;
-  /** An attempt that is not connected after so many milliseconds has failed. */
+  /** Timeout of a connection attempt in milliseconds. */
   readonly connectTimeout: number;
   readonly additionalHeaders: readonly (readonly [name: string, value: { reveal(): string }])[];
-  /** Undefined: no TLS. Paths of PEM files, read anew for each attempt. */
+  /** Undefined: no TLS. The PEM files are read for each attempt. */
   readonly tls: XdsTlsFiles | undefined;
   /** Bytes; 0 for 4 MiB. */
   readonly maxMessageSize: number;
@@ -30,32 +29,32 @@ export interface XdsTlsFiles {
   readonly cert: string | undefined;
   readonly key: string | undefined;
   readonly caCert: string | undefined;
-  /** The name to look for in the server's certificate. Undefined: the host of the address. */
+  /** DNS name that the server's certificate must contain. Undefined: the host of the address. */
   readonly san: string | undefined;
 }
 
 export interface XdsStreamEvents {
   onMessage(bytes: Buffer): void;
-  /** Once, and last. */
+  /** Called once, as the last event. */
   onEnd(reason: string): void;
 }
 
-/** One ADS stream on a connection of its own. */
+/** One ADS stream with its own connection. */
 export interface XdsStream {
   send(bytes: Uint8Array): void;
-  /** Ends it without another word. */
+  /** Ends the stream without an event. */
   cancel(): void;
 }
 
 /**
- * Connects and opens the stream; whether that works is told by its events.
- * @throws {Error} where TLS files cannot be read or used
+ * Connects and opens the stream. Events report failures.
+ * @throws {Error} if TLS files cannot be read or used
  */
 export async function openXdsStream(
   options: XdsConnectionOptions,
   events: XdsStreamEvents,
 ): Promise<XdsStream> {
-  // Loaded only where a management server is configured: it would cost every other start its time and memory.
+  // Loaded on demand, to save startup time and memory without a management server.
   const grpc = await import("@grpc/grpc-js");
   const { verify, channel } = tlsTarget(options.serverUrl, options.tls?.san);
   const credentials =
@@ -66,10 +65,10 @@ export async function openXdsStream(
   for (const [name, value] of options.additionalHeaders) metadata.set(name, value.reveal());
   const client = new grpc.Client(options.serverUrl, credentials, {
     "grpc.max_receive_message_length": options.maxMessageSize || DEFAULT_MAX_MESSAGE_SIZE,
-    // When to try again is decided here, and each attempt is a new connection.
+    // XdsSource controls the retries, and each attempt uses a new connection.
     "grpc.enable_retries": 0,
     "grpc.use_local_subchannel_pool": 1,
-    "grpc.keepalive_time_ms": KEEPALIVE,
+    "grpc.keepalive_time_ms": KEEPALIVE_MS,
     "grpc.keepalive_timeout_ms": 20_000,
     ...(options.tls !== undefined && channel),
   });
@@ -105,7 +104,7 @@ class GrpcStream implements XdsStream {
     call.on("data", (bytes: Buffer) => {
       if (!this.#ended) events.onMessage(bytes);
     });
-    // Every call ends in "error" or "end"; the first one tells why.
+    // Every call emits "error" or "end". The first event gives the reason.
     call.on("error", (error: ServiceError) =>
       this.#end((error.details || error.message).replace(/\. Resolution note: $/, "")),
     );

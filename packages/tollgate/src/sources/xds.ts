@@ -1,10 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { Backoff, type BackoffOptions } from "../backoff.ts";
 import type { Logger } from "../observe/log.ts";
+import { Throttle, withCount } from "../observe/throttle.ts";
 import { type Diagnostic, formatDiagnostic } from "../rules/diagnostic.ts";
 import { loadResources } from "../rules/load.ts";
-import { Backoff, type BackoffOptions } from "./backoff.ts";
-import { diagnose } from "./diagnose.ts";
-import type { RuleSource, SourceEvents } from "./source.ts";
+
+import { PacedAnswers } from "./paced-answers.ts";
+import { diagnose, type RuleSource, type SourceEvents } from "./source.ts";
 import type { XdsConnectionOptions, XdsStream } from "./xds-stream.ts";
 
 export interface XdsSourceOptions extends XdsConnectionOptions {
@@ -14,13 +16,15 @@ export interface XdsSourceOptions extends XdsConnectionOptions {
   /** `MERGE_DOMAIN_CONFIG` */
   readonly mergeDomains: boolean;
   readonly log: Logger;
-  /** Waits so many milliseconds, or until the signal. Default: a timer. */
+  /** Waits for a number of milliseconds or until the signal aborts. Default: a timer. */
   readonly wait?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** Default `Math.random`. */
   readonly random?: () => number;
+  /** Monotonic milliseconds. Default `performance.now`. */
+  readonly now?: () => number;
 }
 
-/** What speaks to the server. Loaded when a source starts: it would cost every other start some 45 ms and its memory. */
+/** Loaded when a source starts. Loading takes about 45 ms and memory, which other deployments save. */
 type Messages = typeof import("./xds-messages.ts");
 type Response = ReturnType<Messages["decodeResponse"]>;
 
@@ -29,39 +33,46 @@ async function waitOnTimer(milliseconds: number, signal: AbortSignal): Promise<v
 }
 
 /**
- * Rules from a management server: the aggregated discovery service, state of the world. What the server sends is
- * loaded and acknowledged, or refused and kept out; a lost stream is opened again after a wait.
+ * Loads rules from a management server (aggregated discovery service, state of the world). Acknowledges valid sets and
+ * refuses invalid ones. Opens a new stream after a delay if the stream is lost.
  */
 export class XdsSource implements RuleSource {
   readonly #options: XdsSourceOptions;
   readonly #events: SourceEvents;
   readonly #backoff: Backoff;
   readonly #stopping = new AbortController();
-  /** The version last accepted; empty for none. */
+  /** The last accepted version; empty for none. */
   #version = "";
+  /** The errors of the last refused set, as logged; empty after an accepted set. */
+  #refusal = "";
+  readonly #repeats: Throttle;
+  readonly #otherTypes: Throttle;
   #running: Promise<void> = Promise.resolve();
-  /** Ends what the source is at, an attempt or the wait after one, so that the next attempt begins. */
-  #hurry = new AbortController();
+  /** Aborts the current attempt or the delay after it. The next attempt follows at once. */
+  #attemptAbort = new AbortController();
 
   constructor(options: XdsSourceOptions, events: SourceEvents) {
     this.#options = options;
     this.#events = events;
     this.#backoff = new Backoff(options.backoff, options.random ?? Math.random);
+    this.#repeats = new Throttle(undefined, options.now);
+    this.#otherTypes = new Throttle(undefined, options.now);
   }
 
   start(): void {
     this.#running = this.#run();
   }
 
-  /** Opens a new stream at once and asks for everything, whatever version is in force. */
+  /** Opens a new stream at once and requests all resources, even if the version is unchanged. */
   reload(): void {
     this.#version = "";
-    this.#hurry.abort();
+    this.#refusal = "";
+    this.#attemptAbort.abort();
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    this.#hurry.abort();
+    this.#attemptAbort.abort();
     await this.#running;
   }
 
@@ -70,36 +81,47 @@ export class XdsSource implements RuleSource {
     const messages = await import("./xds-messages.ts");
     const { signal: stopping } = this.#stopping;
     while (!stopping.aborted) {
-      this.#hurry = new AbortController();
-      const { signal } = this.#hurry;
+      this.#attemptAbort = new AbortController();
+      const { signal } = this.#attemptAbort;
       log.info(`connecting to the management server '${serverUrl}'`);
       const reason = await this.#attempt(messages, signal);
       if (signal.aborted) continue;
       const pause = this.#backoff.next();
       log.error(
-        `the management server '${serverUrl}' is away: ${reason}; trying again in ${Math.round(pause)} ms`,
+        `the management server '${serverUrl}' is unavailable: ${reason}; retrying in ${Math.round(pause)} ms`,
       );
       await wait(pause, signal);
     }
   }
 
-  /** Opens a stream and serves it until it ends. Resolves with the reason. */
+  /** Opens a stream and processes its messages until it ends. Resolves with the reason for the end. */
   async #attempt(messages: Messages, signal: AbortSignal): Promise<string> {
     const ended = Promise.withResolvers<string>();
+    const over = new AbortController();
+    const { wait = waitOnTimer, now = () => performance.now() } = this.#options;
+    const answers = new PacedAnswers({ now, wait, signal: over.signal });
     const { openXdsStream } = await import("./xds-stream.ts");
     let stream: XdsStream;
+    const end = (reason: string): void => {
+      over.abort();
+      stream.cancel();
+      ended.resolve(reason);
+    };
     try {
       stream = await openXdsStream(this.#options, {
-        onMessage: (bytes) => this.#respond(messages, bytes, stream, ended.resolve),
-        onEnd: ended.resolve,
+        onMessage: (bytes) => {
+          try {
+            this.#respond(messages, bytes, stream, answers);
+          } catch (error) {
+            end((error as Error).message);
+          }
+        },
+        onEnd: end,
       });
     } catch (error) {
       return (error as Error).message;
     }
-    const cancel = (): void => {
-      stream.cancel();
-      ended.resolve("cancelled");
-    };
+    const cancel = (): void => end("cancelled");
     if (signal.aborted) cancel();
     else signal.addEventListener("abort", cancel, { once: true });
     const node = { id: this.#options.nodeId, metadata: this.#options.nodeMetadata };
@@ -109,46 +131,75 @@ export class XdsSource implements RuleSource {
     return reason;
   }
 
-  /** Loads what a response holds, and accepts or refuses it. */
-  #respond(messages: Messages, bytes: Buffer, stream: XdsStream, end: (reason: string) => void): void {
+  /**
+   * Loads the set in a response and accepts or refuses it.
+   * @throws {Error} if a new stream is required
+   */
+  #respond(messages: Messages, bytes: Buffer, stream: XdsStream, answers: PacedAnswers): void {
     const { encodeRequest, TYPE_URL } = messages;
-    let response: Response;
-    try {
-      response = messages.decodeResponse(bytes);
-    } catch (error) {
-      // Without its nonce it cannot be refused: only a new stream gets the two sides together again.
-      const message = `a message is no DiscoveryResponse: ${(error as Error).message}`;
-      this.#events.onError([diagnose("undecodable-resource", this.#options.serverUrl, message)]);
-      stream.cancel();
-      end(message);
-      return;
-    }
+    const { typeUrl, versionInfo, nonce, resources } = this.#decode(messages, bytes);
     this.#backoff.reset();
-    if (response.typeUrl !== TYPE_URL) {
-      this.#options.log.warn(
-        `the management server sent ${JSON.stringify(response.typeUrl)}, unasked: ignored`,
-      );
+    if (typeUrl !== TYPE_URL) {
+      const count = this.#otherTypes.hit();
+      if (count !== undefined)
+        this.#options.log.warn(
+          withCount(
+            `the management server sent ${JSON.stringify(typeUrl)}, which was not requested: ignored`,
+            count,
+          ),
+        );
       return;
     }
-    const errors = this.#load(messages.decodeResources(response.resources));
-    const { nonce } = response;
-    if (errors.length === 0) {
-      this.#version = response.versionInfo;
-      stream.send(encodeRequest({ version: this.#version, nonce }));
-    } else
+    const errors = this.#load(messages.decodeResources(resources));
+    const isNews = errors.length === 0 && versionInfo !== this.#version;
+    if (errors.length === 0) this.#version = versionInfo;
+    const version = this.#version;
+    const answer = (): void =>
       stream.send(
-        encodeRequest({ version: this.#version, nonce, refusal: errors.map(formatDiagnostic).join("\n") }),
+        encodeRequest({ version, nonce, ...(errors.length > 0 && { refusal: errors.join("\n") }) }),
       );
+    if (isNews) answers.sendNow(answer);
+    else answers.send(answer);
   }
 
-  /** @returns the errors that keep the set out */
-  #load(decoded: ReturnType<Messages["decodeResources"]>): readonly Diagnostic[] {
+  /** @throws {Error} if the message is invalid: without its nonce, the set can be neither accepted nor refused */
+  #decode(messages: Messages, bytes: Buffer): Response {
+    try {
+      return messages.decodeResponse(bytes);
+    } catch (error) {
+      const message = `a message cannot be decoded as a DiscoveryResponse: ${(error as Error).message}`;
+      this.#events.onError([diagnose("undecodable-resource", this.#options.serverUrl, message)]);
+      throw new Error(message, { cause: error });
+    }
+  }
+
+  /** @returns the errors of a refused set, one per element */
+  #load(decoded: ReturnType<Messages["decodeResources"]>): readonly string[] {
     const { mergeDomains } = this.#options;
     const { ruleSet, diagnostics } = loadResources(decoded.resources, { mergeDomains });
     const all = [...decoded.diagnostics, ...diagnostics];
-    const errors = all.filter((diagnostic) => diagnostic.severity === "error");
-    if (ruleSet !== undefined && errors.length === 0) this.#events.onRules(ruleSet, all);
-    else this.#events.onError(all);
+    const errors = all.filter(({ severity }) => severity === "error").map(formatDiagnostic);
+    if (ruleSet !== undefined && errors.length === 0) {
+      this.#events.onRules(ruleSet, all);
+      this.#refusal = "";
+    } else this.#report(errors.join("\n"), all);
     return errors;
+  }
+
+  /** Logs a refused set. If its errors are unchanged, logs only a count, at most once a minute. */
+  #report(refusal: string, diagnostics: readonly Diagnostic[]): void {
+    if (refusal !== this.#refusal) {
+      this.#refusal = refusal;
+      this.#repeats.restart();
+      this.#events.onError(diagnostics);
+      return;
+    }
+    this.#events.onRepeatedError();
+    const count = this.#repeats.hit();
+    if (count === undefined) return;
+    const { log, serverUrl } = this.#options;
+    log.error(
+      `the management server '${serverUrl}' sent a set with the same errors ${count} more ${count === 1 ? "time" : "times"}`,
+    );
   }
 }

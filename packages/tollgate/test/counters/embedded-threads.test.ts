@@ -5,11 +5,11 @@ import { describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { scaled } from "../../../../tools/time-scale.ts";
+import { CounterTable } from "../../src/counters/embedded/counter-table.ts";
 import { EmbeddedStore, type EmbeddedStoreShare } from "../../src/counters/embedded/embedded-store.ts";
 import { keyBytes } from "../../src/counters/embedded/key.ts";
 import { attachBlock } from "../../src/counters/embedded/layout.ts";
 import { voidTicket } from "../../src/counters/embedded/lock.ts";
-import { Table } from "../../src/counters/embedded/table.ts";
 import { HoldBack } from "../../src/counters/store.ts";
 import { makeCount, makeRequest } from "./conformance.ts";
 import type { WorkerTask } from "./embedded-worker.ts";
@@ -26,6 +26,12 @@ function add(store: EmbeddedStore, stem: string, hits = 1): number {
   const count = makeCount({ stem, hits, windowStart: NOW / 1000, windowSize: 3600 });
   store.count(makeRequest([count], { now: NOW }));
   return count.after;
+}
+
+/** A counter that has reached its limit of 5. */
+function useUp(store: EmbeddedStore, stem: string): void {
+  const count = makeCount({ stem, hits: 5, limit: 5, windowStart: NOW / 1000, windowSize: 3600 });
+  store.count(makeRequest([count], { now: NOW }));
 }
 
 /** Threads that start together. */
@@ -50,15 +56,15 @@ function makeDone(keys: number): Int32Array {
 /** Every entry that stands in a segment is found by its key, and they are as many as the store says. */
 function assertWhole(store: EmbeddedStore): void {
   const share = store.share();
-  const table = new Table(attachBlock(share.buffer), share.ticket);
+  const table = new CounterTable(attachBlock(share.buffer), share.ticket);
   const memory = Buffer.from(share.buffer);
   const key = table.newKey();
   let entries = 0;
   for (const shard of table.shards)
     for (let segment = 0; segment < shard.segmentsTouched(); segment++)
-      shard.forEach(segment, ({ windowStart, lengthField, keyAt }) => {
+      shard.forEach(segment, ({ start, lengthField, keyAt }) => {
         key.load(lengthField, memory.subarray(keyAt, keyAt + keyBytes(lengthField)));
-        assert.equal(shard.find(key, windowStart) * 8 + 28, keyAt, "an entry that is not found");
+        assert.equal(shard.find(key, start) * 8 + 28, keyAt, "an entry that is not found");
         entries += 1;
       });
   assert.equal(store.statistics().liveCounters, entries);
@@ -175,9 +181,14 @@ describe("embedded store in several threads", () => {
       assert.equal(add(store, "after a death:", 0), 2 * rounds);
     });
 
-  test("threads terminated while a full table evicts all the time leave it whole", async (t) => {
+  test("threads terminated while a full table evicts all the time leave it whole, and its used-up counters", async (t) => {
     const store = makeStore(t, 256 * 1024);
-    for (let index = 0; index < 10_000; index++) add(store, `before|${index}:`);
+    const usedUp = 1000;
+    // Spread among others, so that each eviction has some to move.
+    for (let index = 0; index < 10_000; index++) {
+      if (index % 10 === 0) useUp(store, `used up|${index / 10}:`);
+      add(store, `before|${index}:`);
+    }
     assert.ok(store.statistics().evicted > 0);
     for (let round = 0; round < 12; round++) {
       const tasks = [0, 1].map((index) => ({
@@ -198,14 +209,35 @@ describe("embedded store in several threads", () => {
         store.workerExited(tasks[index]!.share);
       }
       assertWhole(store);
+      for (let index = 0; index < usedUp; index++) assert.equal(add(store, `used up|${index}:`, 0), 5);
     }
+    assert.equal(store.statistics().evictedProtected, 0);
+  });
+
+  test("threads that fill the table together evict no used-up counter", async (t) => {
+    const store = makeStore(t, 1024 ** 2);
+    for (let index = 0; index < 500; index++) useUp(store, `used up|${index}:`);
+    const tasks = [0, 1].map((index) => ({
+      share: store.share(),
+      done: makeDone(1),
+      keys: 1,
+      calls: 30_000,
+      kind: "fresh" as const,
+      limit: 0,
+      name: `flood${index}`,
+    }));
+    await ended(await startAll(tasks));
+    assert.ok(store.statistics().evicted > 30_000);
+    assert.equal(store.statistics().evictedProtected, 0);
+    for (let index = 0; index < 500; index++) assert.equal(add(store, `used up|${index}:`, 0), 5);
+    assertWhole(store);
   });
 
   describe("a lock whose holder is dead", () => {
     /** A thread that took all locks, left things half done, and is no more. */
-    function holdAll(store: EmbeddedStore): { share: EmbeddedStoreShare; table: Table } {
+    function holdAll(store: EmbeddedStore): { share: EmbeddedStoreShare; table: CounterTable } {
       const share = store.share();
-      const table = new Table(attachBlock(share.buffer), share.ticket);
+      const table = new CounterTable(attachBlock(share.buffer), share.ticket);
       for (const shard of table.shards) shard.acquire();
       return { share, table };
     }

@@ -8,7 +8,7 @@ import { scenarios } from "../../chaos/scenarios.ts";
 describe("chaos", () => {
   for (const scenario of scenarios)
     test(`${scenario.store}: ${scenario.fault}`, async () => {
-      const result = await run(scenario, { sickFor: scaled(400), deadline: scaled(300) });
+      const result = await run(scenario, { outageMs: scaled(400), deadline: scaled(300) });
       assert.deepEqual(faults(result), []);
     });
 });

@@ -49,7 +49,7 @@ describe("kvstore, cluster", () => {
 
   test("hits that a slot takes back are told", async (t) => {
     const takenBack: string[] = [];
-    const store = open(t, { onTakenBack: (counts) => takenBack.push(...counts.map(({ stem }) => stem)) });
+    const store = open(t, { onRefund: (counts) => takenBack.push(...counts.map(({ stem }) => stem)) });
     for (const stem of ["tight:", "{other}wide:"]) await countOne(store, { stem, hits: 0 });
     const requests = Array.from({ length: 12 }, () =>
       makeRequest([makeCount({ stem: "tight:", limit: 5 }), makeCount({ stem: "{other}wide:" })], {

@@ -15,7 +15,7 @@ function open(t: TestContext, options: TestKvstore): KvstoreStore {
   return store;
 }
 
-/** What is refused at the door is refused for each attempt; callers are told after the wait for a connection. */
+/** What is refused at the listener is refused for each attempt; callers are told after the wait for a connection. */
 const refusedSoon = { onEmptyWait: scaled(50), timeout: scaled(2000) } as const;
 
 describe("kvstore: where and as whom", () => {

@@ -7,9 +7,9 @@ import { scenarios } from "../../chaos/scenarios.ts";
 
 const root = join(import.meta.dirname, "../../../..");
 const manual = readFileSync(join(root, "docs/stores.md"), "utf8");
-const section = manual.slice(manual.indexOf("## When the store is sick"));
+const section = manual.slice(manual.indexOf("## When the store is unavailable"));
 
-describe("docs/stores.md: when the store is sick", () => {
+describe("docs/stores.md: when the store is unavailable", () => {
   const names = [...section.matchAll(/<!-- test: (.*?) -->/g)].map((match) => match[1]!);
   const files = globSync(
     ["packages/tollgate/{src,test}/counters/**/*.test.ts", "packages/tollgate/test/stores*.test.ts"],

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { resolveOptions } from "../../src/counters/kvstore/options.ts";
+import { resolveOptions } from "../../src/counters/kvstore/kvstore-options.ts";
 import { SentinelWatch } from "../../src/counters/kvstore/sentinel-watch.ts";
 import { until } from "./kvstore-support.ts";
 

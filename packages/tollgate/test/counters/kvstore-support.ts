@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { scaled } from "../../../../tools/time-scale.ts";
 import { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
-import type { KvstoreOptions } from "../../src/counters/kvstore/options.ts";
+import type { KvstoreOptions } from "../../src/counters/kvstore/kvstore-options.ts";
 import { ObjcacheStore } from "../../src/counters/objcache/objcache.ts";
-import type { ObjcacheOptions } from "../../src/counters/objcache/options.ts";
+import type { ObjcacheOptions } from "../../src/counters/objcache/objcache-options.ts";
 import {
   type CounterStore,
   type CountRequest,

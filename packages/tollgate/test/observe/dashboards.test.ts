@@ -214,7 +214,7 @@ describe("a running service", () => {
 describe("docs/observability.md", () => {
   it("shows a mapping file that loads", () => {
     const page = readFileSync(new URL("../../../../docs/observability.md", import.meta.url), "utf8");
-    const [, yaml] = /```yaml\n([\s\S]*?)```/.exec(page)!;
+    const [, yaml] = /```yaml\n(defaults:[\s\S]*?)```/.exec(page)!;
     assert.equal(parseMapperFile(yaml!, "docs").rules.length, 3);
   });
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { request } from "node:http";
+import { request, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -372,6 +373,27 @@ describe("the metrics port", () => {
       assert.deepEqual([posted.status, posted.headers.get("allow")], [405, "GET, HEAD"]);
       for (const path of ["/", "/metrics", "/debug/pprof/"])
         assert.equal((await fetch(new URL(path, url))).status, 404, path);
+    });
+  });
+
+  it("goes on when a connection cannot be accepted, and logs that once a minute", async () => {
+    let server: Server | undefined;
+    const seen = (message: unknown): void => {
+      server = (message as { server: Server }).server;
+    };
+    await scraping(createStatistics(), {}, async (scrape) => {
+      subscribe("http.server.request.start", seen);
+      try {
+        await scrape();
+      } finally {
+        unsubscribe("http.server.request.start", seen);
+      }
+      for (let i = 0; i < 100; i++) server!.emit("error", new Error("accept EMFILE"));
+      await scrape();
+      assert.deepEqual(
+        warnings.filter((line) => /EMFILE/.test(line)).map((line) => /msg="(.*)"/.exec(line)?.[1]),
+        ["metrics listener: accept EMFILE"],
+      );
     });
   });
 

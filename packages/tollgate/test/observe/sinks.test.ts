@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { type EventEmitter, once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -27,7 +28,7 @@ function pushTo(registry: Registry, options: Partial<PushOptions>): Flusher {
     reconnect: [5, 20],
     ...options,
   });
-  return new Flusher(registry, sink, { interval: 60_000 });
+  return new Flusher(registry, sink, { interval: 60_000, log: quiet });
 }
 
 const rule = { domain: "basic", levels: ["key1"] };
@@ -177,7 +178,7 @@ describe("the push sink", () => {
     sink.commit();
     assert.equal(sink.ready, false);
     assert.ok(registry.counter("ratelimit.statistics.push.dropped").value > 100_000);
-    const flusher = new Flusher(registry, sink, { interval: 10 });
+    const flusher = new Flusher(registry, sink, { interval: 10, log: quiet });
     registry.rule(rule, false).totalHits = 1;
     await flusher.flush();
     await flusher.stop(50);
@@ -224,6 +225,66 @@ describe("the push sink", () => {
     assert.match(lines[1]!, /statistics: tcp 127\.0\.0\.1:\d+ is back/);
   });
 
+  it("goes on after an error of its UDP socket, and logs that once a minute", async () => {
+    const lines: string[] = [];
+    const log = createLogger({
+      writer: { dropped: 0, write: (line) => void lines.push(line), flush: async () => {} },
+    });
+    const receiver = await Receiver.datagrams();
+    const registry = createStatistics();
+    let socket: EventEmitter | undefined;
+    const seen = (message: unknown): void => {
+      socket = (message as { socket: EventEmitter }).socket;
+    };
+    subscribe("udp.socket", seen);
+    const flusher = pushTo(registry, { protocol: "udp", port: receiver.port, log });
+    registry.rule(rule, false).totalHits = 3;
+    try {
+      while (socket === undefined) await new Promise(setImmediate);
+    } finally {
+      unsubscribe("udp.socket", seen);
+    }
+    for (let i = 0; i < 10; i++) socket.emit("error", new Error("bind EMFILE"));
+    await flusher.stop(5000);
+    await receiver.until(() => receiver.total(hits) === 3);
+    await receiver.close();
+    assert.equal(lines.length, 1, lines.join(""));
+    assert.match(lines[0]!, /statistics: UDP to 127\.0\.0\.1: bind EMFILE/);
+  });
+
+  it("goes on after a flush that failed, and logs that once a minute", async () => {
+    const lines: string[] = [];
+    const log = createLogger({
+      writer: { dropped: 0, write: (line) => void lines.push(line), flush: async () => {} },
+    });
+    const registry = createStatistics();
+    let [flushes, fails] = [0, true];
+    registry.beforeRead(async () => {
+      flushes++;
+      if (fails) throw new Error("a thread is gone");
+    });
+    const receiver = await Receiver.stream();
+    const sink = createPushSink(registry, {
+      protocol: "tcp",
+      host: "127.0.0.1",
+      port: receiver.port,
+      log: quiet,
+      dropped: { value: 0 },
+    });
+    const flusher = new Flusher(registry, sink, { interval: 1, log });
+    flusher.start();
+    const hold = setInterval(() => {}, 1000);
+    registry.rule(rule, false).totalHits = 3;
+    while (flushes < 5) await new Promise(setImmediate);
+    fails = false;
+    await receiver.until(() => receiver.total(hits) === 3);
+    clearInterval(hold);
+    await flusher.stop(1000);
+    await receiver.close();
+    assert.equal(lines.length, 1, lines.join(""));
+    assert.match(lines[0]!, /statistics: a flush to push failed: Error: a thread is gone/);
+  });
+
   it("flushes at its interval", async () => {
     const receiver = await Receiver.stream();
     const registry = createStatistics();
@@ -234,7 +295,7 @@ describe("the push sink", () => {
       log: quiet,
       dropped: { value: 0 },
     });
-    const flusher = new Flusher(registry, sink, { interval: 10 });
+    const flusher = new Flusher(registry, sink, { interval: 10, log: quiet });
     flusher.start();
     const counted = registry.rule(rule, false);
     counted.totalHits = 1;
@@ -268,7 +329,7 @@ describe("the agent sink", () => {
       log: quiet,
       dropped,
     });
-    const flusher = new Flusher(registry, sink, { interval: 60_000 });
+    const flusher = new Flusher(registry, sink, { interval: 60_000, log: quiet });
     fill(registry);
     registry.counter("last").value = 1;
     await flusher.stop(5000);
@@ -370,9 +431,7 @@ describe("the output sink (USE_PUSHSTATS=false)", () => {
     const flusher = new Flusher(
       registry,
       createOutputSink(registry, { writer, now, dropped: { value: 0 } }),
-      {
-        interval: 60_000,
-      },
+      { interval: 60_000, log: quiet },
     );
     registry.rule(rule, false).totalHits = 5;
     registry.gauge("ratelimit.kvstore_pool.cx_active", () => 7);

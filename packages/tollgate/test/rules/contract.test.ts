@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { MapStatistics, MapStore, plainOptions } from "../../src/decision/decide.fixture.ts";
 import { Decider, type DecisionOptions } from "../../src/decision/decide.ts";
-import { UNLIMITED_REMAINING } from "../../src/decision/work.ts";
+import { UNLIMITED_REMAINING } from "../../src/decision/scratch.ts";
 import { Code, type RateLimitResponse } from "../../src/protocol/messages.ts";
 import { entriesOf, faultsOf, metricKeyOf, rulesOf } from "./helpers.ts";
 

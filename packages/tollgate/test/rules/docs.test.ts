@@ -94,8 +94,8 @@ async function run(command: string): Promise<string> {
     env: {},
     cwd,
   };
-  const [program, name, ...argv] = command.split(" ");
-  assert.equal(program, "tollgate");
+  const [npx, program, name, ...argv] = command.split(" ");
+  assert.equal(`${npx} ${program}`, "npx tollgate");
   if (name === "check") await runCheck(argv, io);
   else await runExplain(argv, io, Date.UTC(2026, 0, 2, 3, 4, 5));
   return out;

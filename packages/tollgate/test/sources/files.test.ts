@@ -6,6 +6,7 @@ import {
   mkdirSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   unlinkSync,
@@ -25,7 +26,7 @@ interface Stage {
   start(options?: Partial<FileSourceOptions>): FileSource;
 }
 
-/** A test with a folder and a source of its own, both gone at its end. */
+/** Defines a test with its own folder and sources, which it removes at the end. */
 function test(name: string, body: (stage: Stage, context: TestContext) => Promise<void>): void {
   nodeTest(name, { timeout: scaled(20_000) }, async (context) => {
     using folder = new Folder();
@@ -61,7 +62,7 @@ function test(name: string, body: (stage: Stage, context: TestContext) => Promis
 
 const CONFIG = "current/sub/config";
 
-/** Waits until nothing that has begun is still reading files: many turns in a row without a request (closing one shows none). */
+/** Waits until no file operation is pending for many turns of the event loop. A pending close is not visible. */
 async function idle(): Promise<void> {
   for (let turns = 0; turns < 1000; turns++) {
     await new Promise(setImmediate);
@@ -87,7 +88,7 @@ test("only *.yaml files directly inside the directory are read", async ({ folder
   });
 });
 
-test("RUNTIME_IGNOREDOTFILES leaves files out whose name begins with a dot", async ({
+test("RUNTIME_IGNOREDOTFILES ignores files whose names begin with a dot", async ({
   folder,
   recorder,
   start,
@@ -97,7 +98,7 @@ test("RUNTIME_IGNOREDOTFILES leaves files out whose name begins with a dot", asy
   assert.deepEqual((await recorder.next()).domains, ["a"]);
 });
 
-test("an empty subdirectory is none: the configuration stands in RUNTIME_ROOT/RUNTIME_APPDIRECTORY", async ({
+test("without a subdirectory, the configuration is in RUNTIME_ROOT/RUNTIME_APPDIRECTORY", async ({
   folder,
   recorder,
   start,
@@ -110,14 +111,14 @@ test("an empty subdirectory is none: the configuration stands in RUNTIME_ROOT/RU
 for (const watchRoot of [true, false]) {
   const mode = `with RUNTIME_WATCH_ROOT=${watchRoot}`;
 
-  test(`${mode}, a swapped RUNTIME_ROOT reloads`, async ({ folder, recorder, start }) => {
+  test(`${mode}, replacing the RUNTIME_ROOT link reloads`, async ({ folder, recorder, start }) => {
     folder.write({ "v1/sub/config/a.yaml": domain("one"), "v2/sub/config/a.yaml": domain("two") });
     folder.link("current", "v1");
     start({ watchRoot, root: `${folder.at("current")}/` });
     assert.deepEqual((await recorder.next()).domains, ["one"]);
     folder.swap("current", "v2");
     assert.deepEqual((await recorder.next()).domains, ["two"]);
-    // Removed and made anew, which leaves a moment without it.
+    // Removes and creates the link, so that it does not exist for a moment.
     unlinkSync(folder.at("current"));
     symlinkSync(folder.at("v1"), folder.at("current"));
     await recorder.domains("one");
@@ -138,7 +139,7 @@ for (const watchRoot of [true, false]) {
     await recorder.domains("one");
   });
 
-  test(`${mode}, a link swapped anywhere on the path reloads`, async ({ folder, recorder, start }) => {
+  test(`${mode}, replacing any link on the path reloads`, async ({ folder, recorder, start }) => {
     folder.write({
       "x/release/sub/config/a.yaml": domain("x"),
       "y/release/sub/config/a.yaml": domain("y"),
@@ -182,11 +183,7 @@ for (const watchRoot of [true, false]) {
     await recorder.domains("four");
   });
 
-  test(`${mode}, a ConfigMap mounted above the directory reloads too`, async ({
-    folder,
-    recorder,
-    start,
-  }) => {
+  test(`${mode}, a ConfigMap mounted above the directory reloads`, async ({ folder, recorder, start }) => {
     publish(folder.at("current/sub"), { "config/a.yaml": domain("one") });
     start({ watchRoot });
     assert.deepEqual((await recorder.next()).domains, ["one"]);
@@ -194,7 +191,31 @@ for (const watchRoot of [true, false]) {
     await recorder.domains("two");
   });
 
-  test(`${mode}, a missing directory is an error, and is loaded when it appears`, async ({
+  test(`${mode}, a directory that is removed and created again is still watched`, async ({
+    folder,
+    recorder,
+    start,
+  }) => {
+    folder.write({ [`${CONFIG}/a.yaml`]: domain("v0") });
+    start({ watchRoot });
+    await recorder.domains("v0");
+    for (let version = 1; version <= 4; version++) {
+      const inode = statSync(folder.at(CONFIG)).ino;
+      // Many file systems reuse the inode of the old directory.
+      for (let tries = 0; tries < 20; tries++) {
+        rmSync(folder.at(CONFIG), { recursive: true });
+        mkdirSync(folder.at(CONFIG));
+        if (statSync(folder.at(CONFIG)).ino === inode) break;
+      }
+      await recorder.domains();
+      // Replacing a link reloads in both modes if the directory is watched.
+      folder.write({ [`files/v${version}.yaml`]: domain(`v${version}`) });
+      folder.link(`${CONFIG}/a.yaml`, folder.at(`files/v${version}.yaml`));
+      await recorder.domains(`v${version}`);
+    }
+  });
+
+  test(`${mode}, a missing directory is an error, and is loaded once it exists`, async ({
     folder,
     recorder,
     start,
@@ -203,7 +224,7 @@ for (const watchRoot of [true, false]) {
     const missing = await recorder.next();
     assert.equal(missing.domains, undefined);
     assert.deepEqual(missing.diagnostics, [
-      `${folder.at(CONFIG)}: is not there: ${folder.at("current")} does not exist; check RUNTIME_ROOT, RUNTIME_SUBDIRECTORY and RUNTIME_APPDIRECTORY`,
+      `${folder.at(CONFIG)}: does not exist: ${folder.at("current")} does not exist; check RUNTIME_ROOT, RUNTIME_SUBDIRECTORY and RUNTIME_APPDIRECTORY`,
     ]);
     folder.write({ "staged/sub/config/a.yaml": domain("a") });
     folder.link("current", "staged");
@@ -214,7 +235,11 @@ for (const watchRoot of [true, false]) {
     await recorder.domains("a");
   });
 
-  test(`${mode}, a directory made step by step is found`, async ({ folder, recorder, start }) => {
+  test(`${mode}, a directory is found when its parents are created one by one`, async ({
+    folder,
+    recorder,
+    start,
+  }) => {
     start({ watchRoot });
     await recorder.next();
     mkdirSync(folder.at("current"));
@@ -226,19 +251,17 @@ for (const watchRoot of [true, false]) {
   });
 }
 
-test("with RUNTIME_WATCH_ROOT=true a plain edit of a file does not reload", async ({
-  folder,
-  recorder,
-  start,
-}, { mock }) => {
+test("with RUNTIME_WATCH_ROOT=true, an edit of a file does not reload", async ({ folder, recorder, start }, {
+  mock,
+}) => {
   folder.write({ [`${CONFIG}/a.yaml`]: domain("a") });
   start();
   await recorder.next();
-  // Every change that matters starts the wait for the end of its burst.
+  // Every relevant change starts a timer for the end of its burst.
   const waits = mock.method(globalThis, "setTimeout");
-  await folder.toldOf(CONFIG, () => writeFileSync(folder.at(CONFIG, "a.yaml"), domain("edited")));
-  await folder.toldOf(CONFIG, () => writeFileSync(folder.at(CONFIG, "b.yaml"), domain("created")));
-  await folder.toldOf(CONFIG, () => unlinkSync(folder.at(CONFIG, "b.yaml")));
+  await folder.untilWatched(CONFIG, () => writeFileSync(folder.at(CONFIG, "a.yaml"), domain("edited")));
+  await folder.untilWatched(CONFIG, () => writeFileSync(folder.at(CONFIG, "b.yaml"), domain("created")));
+  await folder.untilWatched(CONFIG, () => unlinkSync(folder.at(CONFIG, "b.yaml")));
   assert.equal(waits.mock.callCount(), 0);
   assert.equal(recorder.left, 0);
 });
@@ -247,7 +270,7 @@ const edits: [what: string, edit: (folder: Folder) => void, domains: string[]][]
   ["a write", (folder) => writeFileSync(folder.at(CONFIG, "a.yaml"), domain("edited")), ["edited"]],
   ["a new file", (folder) => folder.write({ [`${CONFIG}/b.yaml`]: domain("b") }), ["a", "b"]],
   ["a change of mode", (folder) => chmodSync(folder.at(CONFIG, "a.yaml"), 0o640), ["a"]],
-  ["a removal", (folder) => unlinkSync(folder.at(CONFIG, "a.yaml")), []],
+  ["removing a file", (folder) => unlinkSync(folder.at(CONFIG, "a.yaml")), []],
   [
     "a rename within the directory",
     (folder) => renameSync(folder.at(CONFIG, "a.yaml"), folder.at(CONFIG, "z.yaml")),
@@ -276,7 +299,7 @@ for (const [what, edit, domains] of edits)
     await recorder.domains(...domains);
   });
 
-test("with RUNTIME_WATCH_ROOT=false, an edit of a file that a link leads to reloads", async ({
+test("with RUNTIME_WATCH_ROOT=false, an edit of a link's target reloads", async ({
   folder,
   recorder,
   start,
@@ -289,12 +312,12 @@ test("with RUNTIME_WATCH_ROOT=false, an edit of a file that a link leads to relo
   await recorder.domains("two");
 });
 
-test("a burst of changes is one reload", async ({ folder, recorder, start }, { mock }) => {
+test("a burst of changes causes one reload", async ({ folder, recorder, start }, { mock }) => {
   folder.write({ [`${CONFIG}/a.yaml`]: domain("a") });
   start({ watchRoot: false, settle: 50 });
   await recorder.domains("a");
   mock.timers.enable({ apis: ["setTimeout"] });
-  await folder.toldOf(CONFIG, () => {
+  await folder.untilWatched(CONFIG, () => {
     for (let count = 0; count < 100; count++) folder.write({ [`${CONFIG}/a.yaml`]: domain(`a${count}`) });
     for (let count = 0; count < 20; count++)
       folder.write({ [`${CONFIG}/f${count}.yaml`]: domain(`f${count}`) });
@@ -308,7 +331,7 @@ test("a burst of changes is one reload", async ({ folder, recorder, start }, { m
   assert.equal(recorder.left, 0);
 });
 
-test("a burst that does not end is loaded all the same", async ({ folder, recorder, start }) => {
+test("a burst that does not end is loaded after the maximum time", async ({ folder, recorder, start }) => {
   folder.write({ [`${CONFIG}/a.yaml`]: domain("a") });
   start({ watchRoot: false, settle: 1000, settleAtMost: 100 });
   await recorder.domains("a");
@@ -319,7 +342,7 @@ test("a burst that does not end is loaded all the same", async ({ folder, record
   assert.match(loaded.domains?.join() ?? "", /^a[01]$/);
 });
 
-test("a bad set is reported with all faults of all files, and the next good one loads", async ({
+test("an invalid set is reported with all faults of all files, and the next valid set loads", async ({
   folder,
   recorder,
   start,
@@ -352,27 +375,23 @@ test("two files may define one domain only with MERGE_DOMAIN_CONFIG", async ({ f
   assert.deepEqual((await recorder.next()).domains, ["same"]);
 });
 
-test("an empty directory is a good load of no domains, with a warning", async ({
-  folder,
-  recorder,
-  start,
-}) => {
+test("an empty directory loads no domains and gives a warning", async ({ folder, recorder, start }) => {
   folder.write({ [`${CONFIG}/rules.yml`]: domain("a") });
   start();
   const { domains, diagnostics } = await recorder.next();
   assert.deepEqual(domains, []);
   assert.deepEqual(diagnostics, [
-    `${folder.at(CONFIG, "rules.yml")}: warning: only *.yaml files are read: call it rules.yaml`,
-    `${folder.at(CONFIG)}: warning: holds no *.yaml file: no domain is configured`,
+    `${folder.at(CONFIG, "rules.yml")}: warning: only *.yaml files are read: rename it to rules.yaml`,
+    `${folder.at(CONFIG)}: warning: contains no *.yaml file: no domain is configured`,
   ]);
 });
 
 const unreadable: [what: string, make: (path: string) => void, message: RegExp][] = [
-  ["a link to nothing", (path) => symlinkSync("nowhere", path), /b\.yaml: cannot be read: it does not exist/],
+  ["a broken link", (path) => symlinkSync("nowhere", path), /b\.yaml: cannot be read: it does not exist/],
   ["a link to itself", (path) => symlinkSync("b.yaml", path), /b\.yaml: cannot be read: ELOOP/],
-  ["a pipe", (path) => execFileSync("mkfifo", [path]), /b\.yaml: is no regular file/],
+  ["a pipe", (path) => execFileSync("mkfifo", [path]), /b\.yaml: is not a regular file/],
   [
-    "a file that is far too large",
+    "a file above the size limit",
     (path) => {
       writeFileSync(path, "");
       truncateSync(path, 33 * 1024 * 1024);
@@ -381,17 +400,17 @@ const unreadable: [what: string, make: (path: string) => void, message: RegExp][
   ],
 ];
 for (const [what, make, message] of unreadable)
-  test(`${what} is an error, not skipped`, async ({ folder, recorder, start }) => {
+  test(`${what} is an error and is not skipped`, async ({ folder, recorder, start }) => {
     folder.write({ [`${CONFIG}/a.yaml`]: domain("a"), [`${CONFIG}/c.yaml`]: "domain: {" });
     make(folder.at(CONFIG, "b.yaml"));
     start();
     const { domains, diagnostics } = await recorder.next();
     assert.equal(domains, undefined);
     assert.match(diagnostics.join("\n"), message);
-    assert.match(diagnostics.join("\n"), /c\.yaml:1:/, "the faults of the other files are reported too");
+    assert.match(diagnostics.join("\n"), /c\.yaml:1:/, "the faults of the other files are also reported");
   });
 
-test("reload loads, whatever has changed", async ({ folder, recorder, start }) => {
+test("reload loads even without changes", async ({ folder, recorder, start }) => {
   folder.write({ [`${CONFIG}/a.yaml`]: domain("a") });
   const source = start();
   const first = await recorder.domains("a");
@@ -404,7 +423,7 @@ test("reload loads, whatever has changed", async ({ folder, recorder, start }) =
   assert.ok(second.ruleSet!.generation < third.ruleSet!.generation);
 });
 
-test("reloads that are asked for while one runs are made, as one", async ({ folder, recorder, start }) => {
+test("reloads requested during a load run as one", async ({ folder, recorder, start }) => {
   folder.write({ [`${CONFIG}/a.yaml`]: domain("a") });
   const source = start();
   for (let count = 0; count < 50; count++) source.reload();
@@ -414,7 +433,34 @@ test("reloads that are asked for while one runs are made, as one", async ({ fold
   assert.equal(recorder.left, 0);
 });
 
-test("after stop there is no word and no watch left", async ({ folder, recorder, start }) => {
+test("an error in applying rules is logged, and the next change is loaded", async ({
+  folder,
+  recorder,
+  lines,
+  start,
+}) => {
+  const { onRules } = recorder;
+  let [fails, failed] = [true, 0];
+  recorder.onRules = (...load) => {
+    if (fails) {
+      failed++;
+      throw new Error("cannot apply these rules");
+    }
+    onRules.apply(recorder, load);
+  };
+  folder.write({ [`${CONFIG}/a.yaml`]: domain("one") });
+  start({ watchRoot: false });
+  while (failed === 0) await new Promise(setImmediate);
+  fails = false;
+  folder.write({ [`${CONFIG}/a.yaml`]: domain("two") });
+  await recorder.domains("two");
+  assert.match(
+    lines.join(""),
+    /level=error msg="the configuration could not be applied: .*cannot apply these rules/,
+  );
+});
+
+test("after stop there are no events and no watches", async ({ folder, recorder, start }) => {
   let open = 0;
   const watch = ((...parameters: Parameters<typeof fsWatch>) => {
     const watcher = fsWatch(...parameters);
@@ -438,11 +484,7 @@ test("after stop there is no word and no watch left", async ({ folder, recorder,
   assert.equal(open, 0);
 });
 
-test("no load is a mixture of two sets, however fast they follow each other", async ({
-  folder,
-  recorder,
-  start,
-}) => {
+test("no load mixes two sets that follow each other quickly", async ({ folder, recorder, start }) => {
   const set = (name: string): Record<string, string> =>
     Object.fromEntries(
       Array.from({ length: 10 }, (_, index) => [`f${index}.yaml`, domain(`${name}${index}`)]),
@@ -463,12 +505,7 @@ test("no load is a mixture of two sets, however fast they follow each other", as
   }
 });
 
-test("where nothing can be watched, changes are found by polling", async ({
-  folder,
-  recorder,
-  lines,
-  start,
-}) => {
+test("without watches, polling finds changes", async ({ folder, recorder, lines, start }) => {
   folder.write({ "v1/sub/config/a.yaml": domain("a"), "v2/sub/config/a.yaml": domain("b") });
   folder.link("current", "v1");
   const watch = (() => {
@@ -482,8 +519,8 @@ test("where nothing can be watched, changes are found by polling", async ({
   await recorder.domains("edited");
   rmSync(folder.at("current"));
   assert.match((await recorder.next()).diagnostics.join(), /current does not exist/);
-  // Said once, not at each look: the next word is of the directory that is back.
+  // The error is reported once, not at each poll. The next event is the load of the restored directory.
   folder.link("current", "v1");
   assert.deepEqual((await recorder.next()).domains, ["a"]);
-  assert.equal(lines.join("").match(/looked for by polling: ENOSPC/g)?.length, 1);
+  assert.equal(lines.join("").match(/polled for changes: ENOSPC/g)?.length, 1);
 });

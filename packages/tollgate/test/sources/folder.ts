@@ -19,7 +19,7 @@ export function domain(name: string, requests = 1): string {
   return `domain: ${name}\ndescriptors:\n  - key: k\n    rate_limit: { unit: minute, requests_per_unit: ${requests} }\n`;
 }
 
-/** A folder of its own for one test; removed with all that is in it. */
+/** A temporary folder for one test. */
 export class Folder {
   readonly path = realpathSync(mkdtempSync(join(tmpdir(), "tollgate-sources-")));
 
@@ -31,7 +31,7 @@ export class Folder {
     return join(this.path, ...parts);
   }
 
-  /** Writes files, and the directories that they need. */
+  /** Writes files and creates their directories. */
   write(files: Readonly<Record<string, string>>): void {
     for (const [name, text] of Object.entries(files)) {
       mkdirSync(dirname(this.at(name)), { recursive: true });
@@ -44,21 +44,21 @@ export class Folder {
     symlinkSync(target, this.at(name));
   }
 
-  /** Makes a link lead elsewhere in one step, as `ln -sfn` and `mv -T` do. */
+  /** Replaces a link atomically, like `ln -sfn` and `mv -T`. */
   swap(name: string, target: string): void {
     symlinkSync(target, this.at(`${name}.new`));
     renameSync(this.at(`${name}.new`), this.at(name));
   }
 
-  /** Makes changes in a directory; resolves once this process has been told of all of them, so that others have been too. */
-  async toldOf(directory: string, change: () => void): Promise<void> {
+  /** Changes a directory. Resolves when a watch of this process has received the events of all changes. */
+  async untilWatched(directory: string, change: () => void): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const watcher = watch(this.at(directory), (_event, name) => {
-      if (name === "told") resolve();
+      if (name === "last") resolve();
     });
     change();
-    // Events come in the order of what they tell, so this one is the last.
-    writeFileSync(this.at(directory, "told"), "");
+    // Events arrive in the order of the changes, so this event is the last.
+    writeFileSync(this.at(directory, "last"), "");
     await promise;
     watcher.close();
   }
@@ -67,8 +67,8 @@ export class Folder {
 let generation = 0;
 
 /**
- * Publishes files into a volume as the kubelet's atomic writer does: a new directory with a time stamp, `..data`
- * swapped to it, then links for new names, then links of names that are gone removed, then the old directory.
+ * Publishes files into a volume like the kubelet's atomic writer: creates a directory with a time stamp, replaces the
+ * `..data` link, adds links for new names, removes links of removed names, then removes the old directory.
  */
 export function publish(volume: string, files: Readonly<Record<string, string>>): void {
   mkdirSync(volume, { recursive: true });

@@ -47,7 +47,7 @@ class Queue<T> {
 /** One client's stream. */
 export class AdsStream {
   readonly metadata: Metadata;
-  /** Resolves when the client is gone. */
+  /** Resolves when the client has closed the stream. */
   readonly closed: Promise<void>;
   readonly #call: ServerDuplexStream<Buffer, Buffer>;
   readonly #requests = new Queue<DiscoveryRequest>();
@@ -63,7 +63,7 @@ export class AdsStream {
     call.on("data", (bytes: Buffer) => this.#requests.push(fromBinary(DiscoveryRequestSchema, bytes)));
   }
 
-  /** The next request, its fields as far as they are set. */
+  /** The next request. */
   next(): Promise<DiscoveryRequest> {
     return this.#requests.next();
   }
@@ -100,11 +100,11 @@ export class AdsStream {
 export interface ServerTlsFiles {
   readonly cert: string;
   readonly key: string;
-  /** Set: clients must show a certificate from it. */
+  /** Undefined: clients need no certificate. */
   readonly clientCa?: string;
 }
 
-/** A management server that does what a test says. */
+/** A management server that a test controls. */
 export class ManagementServer {
   readonly #server = new Server();
   readonly #streams = new Queue<AdsStream>();
@@ -122,7 +122,7 @@ export class ManagementServer {
     return this.#streams.next();
   }
 
-  /** Cuts every connection off. */
+  /** Closes all connections. */
   stop(): void {
     this.#server.forceShutdown();
   }

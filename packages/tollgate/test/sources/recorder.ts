@@ -3,7 +3,7 @@ import { type Diagnostic, formatDiagnostic } from "../../src/rules/diagnostic.ts
 import type { RuleSet } from "../../src/rules/rule.ts";
 import type { SourceEvents } from "../../src/sources/source.ts";
 
-/** One call of a source, as plain text to compare. */
+/** One event of a source, in a form that tests can compare. */
 export interface Recorded {
   /** Sorted names of the domains; undefined for a failed load. */
   readonly domains: readonly string[] | undefined;
@@ -11,9 +11,11 @@ export interface Recorded {
   readonly diagnostics: readonly string[];
 }
 
-/** Keeps what a source says, and lets a test wait for it. */
+/** Records the events of a source. Tests can wait for them. */
 export class Recorder implements SourceEvents {
   readonly all: Recorded[] = [];
+  /** Number of failed loads, including repeated ones. */
+  failures = 0;
   #taken = 0;
   #waiting: PromiseWithResolvers<void> | undefined;
 
@@ -22,10 +24,15 @@ export class Recorder implements SourceEvents {
   }
 
   onError(diagnostics: readonly Diagnostic[]): void {
+    this.failures++;
     this.#add({ domains: undefined, ruleSet: undefined, diagnostics: diagnostics.map(formatDiagnostic) });
   }
 
-  /** The next call that nobody has waited for yet. */
+  onRepeatedError(): void {
+    this.failures++;
+  }
+
+  /** Returns the next event. */
   async next(): Promise<Recorded> {
     while (this.#taken === this.all.length) {
       this.#waiting ??= Promise.withResolvers();
@@ -34,7 +41,7 @@ export class Recorder implements SourceEvents {
     return this.all[this.#taken++]!;
   }
 
-  /** Waits, past other calls, for one that loaded exactly these domains. */
+  /** Waits for a load of exactly these domains. Skips other events. */
   async domains(...names: string[]): Promise<Recorded> {
     for (;;) {
       const recorded = await this.next();
@@ -42,7 +49,7 @@ export class Recorder implements SourceEvents {
     }
   }
 
-  /** How many calls nobody has waited for. */
+  /** Number of events that the test has not taken. */
   get left(): number {
     return this.all.length - this.#taken;
   }
@@ -54,7 +61,7 @@ export class Recorder implements SourceEvents {
   }
 }
 
-/** A logger whose lines a test can read. */
+/** Creates a logger with lines that a test can read. */
 export function memoryLog(): { readonly log: Logger; readonly lines: string[] } {
   const lines: string[] = [];
   const log = createLogger({

@@ -10,11 +10,11 @@ import { ManagementServer, resource } from "./management-server.ts";
 
 const command = join(import.meta.dirname, "..", "..", "bin", "tollgate.mjs");
 
-/** `tollgate serve` in a process of its own, on ports of its own. */
+/** Runs `tollgate serve` in a separate process on free ports. */
 class Tollgate {
   readonly #process: ChildProcess;
   readonly #exited: Promise<unknown>;
-  /** `host:port`, once the HTTP door is open. */
+  /** Resolves with `host:port` when the HTTP listener is open. */
   readonly http: Promise<string>;
   #isOpen = false;
   log = "";
@@ -53,8 +53,8 @@ class Tollgate {
     return this.#isOpen;
   }
 
-  /** Asks for the keys `k` and `l` of the domain `d`, on `/json`. */
-  async ask(): Promise<Answer> {
+  /** Sends the keys `k` and `l` of the domain `d` to `/json`. */
+  async decide(): Promise<Answer> {
     const body = JSON.stringify({
       domain: "d",
       descriptors: ["k", "l"].map((key) => ({ entries: [{ key, value: "v" }] })),
@@ -102,26 +102,26 @@ function test(
   });
 }
 
-/** Two limits a year, both of the same height, in two files of one domain. */
-function limits(height: number): Record<string, string> {
+/** Two equal limits per year, in two files of one domain. */
+function limits(requests: number): Record<string, string> {
   const file = (key: string) =>
-    domain("d", height).replace("key: k", `key: ${key}`).replace("unit: minute", "unit: year");
+    domain("d", requests).replace("key: k", `key: ${key}`).replace("unit: minute", "unit: year");
   return { "k.yaml": file("k"), "l.yaml": file("l") };
 }
 
-test("a reload under load loses no decision, mixes no two sets, and counters go on", async (start, folder) => {
+test("a reload under load loses no decision, mixes no sets and keeps the counters", async (start, folder) => {
   publish(folder.at("config"), limits(1_000_000));
   const tollgate = start({ MERGE_DOMAIN_CONFIG: "true" });
   await tollgate.http;
   const answers: Answer[] = [];
   let swapping = true;
   const callers = Array.from({ length: 8 }, async () => {
-    while (swapping) answers.push(await tollgate.ask());
+    while (swapping) answers.push(await tollgate.decide());
   });
   try {
     for (let swap = 1; swap <= 15; swap++) {
       publish(folder.at("config"), limits(1_000_000 + swap));
-      // Until an answer shows the new set.
+      // Waits until a response shows the new set.
       while (answers.at(-1)?.limits[0] !== 1_000_000 + swap)
         await Promise.race([...callers, new Promise(setImmediate)]);
     }
@@ -134,12 +134,12 @@ test("a reload under load loses no decision, mixes no two sets, and counters go 
     assert.equal(pair.length, 2);
     assert.equal(pair[0], pair[1]);
   }
-  const last = await tollgate.ask();
+  const last = await tollgate.decide();
   const used = answers.length + 1;
   assert.deepEqual(last.remaining, [1_000_015 - used, 1_000_015 - used]);
 });
 
-test("rules from a management server open the doors, and a refused set changes nothing", async (start) => {
+test("the listeners open after rules from a management server, and a refused set changes nothing", async (start) => {
   const server = await ManagementServer.start();
   try {
     const tollgate = start({
@@ -153,11 +153,11 @@ test("rules from a management server open the doors, and a refused set changes n
     await stream.next();
     assert.equal(tollgate.isOpen, false);
     stream.send("v1", "n1", [resource("one", "d", "k")]);
-    assert.deepEqual((await tollgate.ask()).limits, [5, -1]);
+    assert.deepEqual((await tollgate.decide()).limits, [5, -1]);
     assert.equal((await stream.next()).versionInfo, "v1");
     stream.send("v2", "n2", [resource("one", "", "k")]);
     assert.equal((await stream.next()).errorDetail?.code, 3);
-    assert.deepEqual((await tollgate.ask()).limits, [5, -1]);
+    assert.deepEqual((await tollgate.decide()).limits, [5, -1]);
     assert.doesNotMatch(tollgate.log, /hush/);
   } finally {
     server.stop();

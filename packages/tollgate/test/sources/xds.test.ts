@@ -9,7 +9,7 @@ import { certificates } from "../servers/certificates.ts";
 import { ManagementServer, resource, type ServerTlsFiles, TYPE_URL } from "./management-server.ts";
 import { memoryLog, Recorder } from "./recorder.ts";
 
-/** A wait between two attempts that ends when the test says so. */
+/** A delay between two attempts that the test ends. */
 interface Wait {
   readonly milliseconds: number;
   go(): void;
@@ -19,18 +19,18 @@ interface Stage {
   readonly recorder: Recorder;
   readonly lines: readonly string[];
   serve(options?: { port?: number; tls?: ServerTlsFiles }): Promise<ManagementServer>;
-  /** Starts a source; it waits between attempts until {@link waited} lets it go on. */
+  /** Starts a source. Its delays end when the test calls `go` on the result of {@link waited}. */
   start(address: string, options?: Partial<XdsSourceOptions>): XdsSource;
-  /** The next wait that the source begins. */
+  /** The next delay of the source. */
   waited(): Promise<Wait>;
-  /** Ends with the test. */
+  /** Closes a server at the end of the test. */
   also<T extends { close(): unknown }>(server: T): T;
 }
 
 const encoder = new TextEncoder();
 const secret = (text: string) => ({ reveal: () => text });
 
-/** A test whose servers and sources are gone at its end. */
+/** Defines a test that stops its servers and sources at the end. */
 function test(name: string, body: (stage: Stage) => Promise<void>): void {
   nodeTest(name, { timeout: scaled(20_000) }, async () => {
     const recorder = new Recorder();
@@ -94,12 +94,19 @@ function test(name: string, body: (stage: Stage) => Promise<void>): void {
   });
 }
 
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise(setImmediate);
+}
+
 async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return `localhost:${(server.address() as AddressInfo).port}`;
 }
 
-test("the first request names the node and the type, and asks for all", async ({ serve, start }) => {
+test("the first request contains the node and the type and requests all resources", async ({
+  serve,
+  start,
+}) => {
   const server = await serve();
   start(server.address, {
     nodeId: "node-7",
@@ -123,7 +130,7 @@ test("the first request names the node and the type, and asks for all", async ({
   assert.deepEqual(stream.metadata.get("x-team"), ["edge"]);
 });
 
-test("a good set is applied, then acknowledged", async ({ serve, start, recorder }) => {
+test("a valid set is applied, then acknowledged", async ({ serve, start, recorder }) => {
   const server = await serve();
   start(server.address);
   const stream = await server.stream();
@@ -137,7 +144,7 @@ test("a good set is applied, then acknowledged", async ({ serve, start, recorder
   assert.deepEqual(
     recorder.all.map((one) => one.domains),
     [["a", "b"]],
-    "applied before it was acknowledged",
+    "the set is applied before it is acknowledged",
   );
   const match = recorder.all[0]!.ruleSet!.match("a", [{ key: "k", value: "x" }]);
   assert.equal(match?.rule.requestsPerUnit, 5);
@@ -187,7 +194,7 @@ test("every field of a resource arrives", async ({ serve, start, recorder }) => 
   assert.deepEqual(rule?.metadata, { tier: "gold", list: [1, null] });
 });
 
-test("a bad set is kept out and refused with all messages, and a good one follows", async ({
+test("an invalid set is refused with all messages, and the next valid set is applied", async ({
   serve,
   start,
   recorder,
@@ -218,6 +225,121 @@ test("a bad set is kept out and refused with all messages, and a good one follow
   assert.deepEqual((await recorder.next()).domains, ["c"]);
 });
 
+test("identical refusals use backoff, and the log shows the errors once", async ({
+  serve,
+  start,
+  waited,
+  recorder,
+  lines,
+}) => {
+  const server = await serve();
+  const clock = { now: 0 };
+  start(server.address, { now: () => clock.now });
+  const stream = await server.stream();
+  await stream.next();
+  const bad = [resource("one", "")];
+  stream.send("v1", "n0", bad);
+  assert.equal((await stream.next()).responseNonce, "n0");
+  for (const [index, milliseconds] of [100, 200, 400, 800, 1600].entries()) {
+    // Some servers answer each refusal with the same set under a new version and a new nonce.
+    stream.send(`v${index + 2}`, `n${index + 1}`, bad);
+    const wait = await waited();
+    assert.equal(wait.milliseconds, milliseconds);
+    assert.equal(stream.pending, 0, "a refusal without a pause");
+    clock.now += wait.milliseconds;
+    wait.go();
+    const nack = await stream.next();
+    assert.deepEqual([nack.responseNonce, nack.errorDetail?.code], [`n${index + 1}`, 3]);
+  }
+  assert.equal(recorder.all.filter(({ diagnostics }) => diagnostics.length > 0).length, 1);
+  assert.equal(recorder.failures, 6, "each failed load is counted");
+  assert.equal(lines.filter((line) => /same errors/.test(line)).length, 0);
+  clock.now += 60_000;
+  stream.send("v9", "n9", bad);
+  await stream.next();
+  assert.match(
+    lines.filter((line) => /same errors/.test(line)).join(),
+    /localhost:\d+' sent a set with the same errors 6 more times/,
+  );
+});
+
+test("a valid set is applied at once and drops a pending refusal", async ({
+  serve,
+  start,
+  waited,
+  recorder,
+}) => {
+  const server = await serve();
+  start(server.address, { now: () => 0 });
+  const stream = await server.stream();
+  await stream.next();
+  const bad = [resource("one", "")];
+  stream.send("v1", "n1", bad);
+  await stream.next();
+  stream.send("v1", "n2", bad);
+  const wait = await waited();
+  stream.send("v2", "n3", [resource("one", "good")]);
+  const ack = await stream.next();
+  assert.deepEqual([ack.versionInfo, ack.responseNonce, ack.errorDetail], ["v2", "n3", undefined]);
+  await recorder.domains("good");
+  wait.go();
+  // The next invalid set is refused and reported at once.
+  stream.send("v3", "n4", bad);
+  const nack = await stream.next();
+  assert.deepEqual([nack.versionInfo, nack.responseNonce], ["v2", "n4"]);
+  assert.equal(recorder.all.filter(({ diagnostics }) => diagnostics.length > 0).length, 2);
+});
+
+test("the refusal of a later invalid set replaces a pending refusal", async ({
+  serve,
+  start,
+  waited,
+  recorder,
+}) => {
+  const server = await serve();
+  start(server.address, { now: () => 0 });
+  const stream = await server.stream();
+  await stream.next();
+  stream.send("v1", "n1", [resource("one", "")]);
+  await stream.next();
+  stream.send("v2", "n2", [resource("one", "")]);
+  const wait = await waited();
+  stream.send("v3", "n3", [resource("two", "")]);
+  stream.sendRaw({ versionInfo: "x", nonce: "nx", typeUrl: "type.googleapis.com/envoy.Other" });
+  stream.send("v4", "n4", [resource("three", "")]);
+  await until(() => recorder.all.some(({ diagnostics }) => /three: domain/.test(diagnostics.join())));
+  wait.go();
+  const nack = await stream.next();
+  assert.equal(nack.responseNonce, "n4");
+  assert.match(nack.errorDetail?.message ?? "", /^three: domain/);
+  assert.equal(stream.pending, 0);
+});
+
+test("repeated sets of the accepted version are acknowledged with backoff", async ({
+  serve,
+  start,
+  waited,
+}) => {
+  const server = await serve();
+  const clock = { now: 0 };
+  start(server.address, { now: () => clock.now });
+  const stream = await server.stream();
+  await stream.next();
+  for (const nonce of ["n1", "n2"]) {
+    stream.send("v1", nonce, [resource("one", "a")]);
+    assert.equal((await stream.next()).responseNonce, nonce);
+  }
+  for (const milliseconds of [100, 200]) {
+    stream.send("v1", "again", [resource("one", "a")]);
+    const wait = await waited();
+    assert.equal(wait.milliseconds, milliseconds);
+    clock.now += milliseconds;
+    wait.go();
+    const ack = await stream.next();
+    assert.deepEqual([ack.versionInfo, ack.errorDetail], ["v1", undefined]);
+  }
+});
+
 test("two resources may define one domain only when merging", async ({ serve, start, recorder }) => {
   const server = await serve();
   const both = [resource("one", "same", "k"), resource("two", "same", "l")];
@@ -237,7 +359,7 @@ test("two resources may define one domain only when merging", async ({ serve, st
   for (const key of ["k", "l"]) assert.ok(ruleSet?.match("same", [{ key, value: "1" }]), key);
 });
 
-test("no resources is a good set of no domains", async ({ serve, start, recorder }) => {
+test("a response without resources is a valid set of no domains", async ({ serve, start, recorder }) => {
   const server = await serve();
   start(server.address);
   const stream = await server.stream();
@@ -247,11 +369,7 @@ test("no resources is a good set of no domains", async ({ serve, start, recorder
   assert.deepEqual((await recorder.next()).domains, []);
 });
 
-test("a resource that does not decode is counted as a failed load and refused", async ({
-  serve,
-  start,
-  recorder,
-}) => {
+test("an invalid resource is refused and counts as a failed load", async ({ serve, start, recorder }) => {
   const server = await serve();
   start(server.address);
   const stream = await server.stream();
@@ -267,14 +385,14 @@ test("a resource that does not decode is counted as a failed load and refused", 
   });
   const nack = await stream.next();
   assert.equal(nack.errorDetail?.code, 3);
-  assert.match(nack.errorDetail.message, /^resources\[0\]: does not decode: /);
-  assert.match(nack.errorDetail.message, /resources\[1\]: is of the type "type.googleapis.com\/envoy.Other"/);
+  assert.match(nack.errorDetail.message, /^resources\[0\]: cannot be decoded: /);
+  assert.match(nack.errorDetail.message, /resources\[1\]: has the type "type.googleapis.com\/envoy.Other"/);
   const { domains, diagnostics } = await recorder.next();
   assert.equal(domains, undefined);
   assert.equal(diagnostics.length, 2);
 });
 
-test("a resource nested deeper than any message may be is refused", async ({ serve, start, recorder }) => {
+test("a resource above the maximum nesting depth is refused", async ({ serve, start, recorder }) => {
   let bytes = Uint8Array.of(0x0a, 1, 0x6b);
   for (let depth = 0; depth < 5000; depth++) {
     const length = bytes.length;
@@ -298,11 +416,11 @@ test("a resource nested deeper than any message may be is refused", async ({ ser
     typeUrl: TYPE_URL,
     resources: [{ typeUrl: TYPE_URL, value: bytes }],
   });
-  assert.match((await stream.next()).errorDetail?.message ?? "", /does not decode: .*depth/);
+  assert.match((await stream.next()).errorDetail?.message ?? "", /cannot be decoded: .*depth/);
   assert.equal((await recorder.next()).domains, undefined);
 });
 
-test("what is no response at all is counted, and a new stream begins", async ({
+test("an invalid message counts as a failed load and opens a new stream", async ({
   serve,
   start,
   recorder,
@@ -315,13 +433,56 @@ test("what is no response at all is counted, and a new stream begins", async ({
   stream.sendBytes(Uint8Array.of(0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f));
   const { domains, diagnostics } = await recorder.next();
   assert.equal(domains, undefined);
-  assert.match(diagnostics.join(), /is no DiscoveryResponse/);
+  assert.match(diagnostics.join(), /cannot be decoded as a DiscoveryResponse/);
   await stream.closed;
   (await waited()).go();
   await (await server.stream()).next();
 });
 
-test("a response of another type is left alone", async ({ serve, start, recorder, lines }) => {
+test("an error in applying a set ends the stream, not the process", async ({
+  serve,
+  start,
+  recorder,
+  waited,
+  lines,
+}) => {
+  const server = await serve();
+  recorder.onRules = () => {
+    throw new Error("cannot apply these rules");
+  };
+  start(server.address);
+  const stream = await server.stream();
+  stream.send("v1", "n1", [resource("one", "a")]);
+  await waited();
+  assert.match(lines.join(""), /is unavailable: cannot apply these rules; retrying/);
+});
+
+test("responses of other types are logged once a minute with their count", async ({
+  serve,
+  start,
+  recorder,
+  lines,
+}) => {
+  const server = await serve();
+  const clock = { now: 0 };
+  start(server.address, { now: () => clock.now });
+  const stream = await server.stream();
+  await stream.next();
+  const others = async (number: number, then: string): Promise<string[]> => {
+    for (let i = 0; i < number; i++)
+      stream.sendRaw({ nonce: "x", typeUrl: "type.googleapis.com/envoy.Other" });
+    stream.send(then, then, [resource("one", then)]);
+    await recorder.domains(then);
+    return lines.filter((line) => /envoy\.Other/.test(line));
+  };
+  assert.equal((await others(50, "a")).length, 1);
+  clock.now = 60_000;
+  const all = await others(1, "b");
+  assert.equal(all.length, 2);
+  assert.match(all[1]!, /50 times since the last such line/);
+});
+
+test("a response of another type is ignored", async ({ serve, start, recorder, lines }) => {
   const server = await serve();
   start(server.address);
   const stream = await server.stream();
@@ -333,7 +494,7 @@ test("a response of another type is left alone", async ({ serve, start, recorder
   assert.match(lines.join(""), /envoy\.Other.*ignored/);
 });
 
-test("a new stream starts with the version last accepted and without a nonce", async ({
+test("a new stream starts with the last accepted version and without a nonce", async ({
   serve,
   start,
   waited,
@@ -364,7 +525,7 @@ test("a new stream starts with the version last accepted and without a nonce", a
   await recorder.domains("b");
 });
 
-test("a server that is restarted is found again", async ({ serve, start, waited, recorder }) => {
+test("the source reconnects to a restarted server", async ({ serve, start, waited, recorder }) => {
   const server = await serve();
   start(server.address);
   const stream = await server.stream();
@@ -380,7 +541,7 @@ test("a server that is restarted is found again", async ({ serve, start, waited,
   await recorder.domains("b");
 });
 
-test("a server that dies in the middle of a message changes nothing", async ({
+test("a connection lost in the middle of a message changes nothing", async ({
   start,
   also,
   waited,
@@ -391,7 +552,7 @@ test("a server that dies in the middle of a message changes nothing", async ({
   dying.on("stream", (stream: ServerHttp2Stream) => {
     stream.on("error", () => {});
     stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
-    // The prefix promises 1000 bytes.
+    // The prefix announces 1000 bytes.
     stream.write(Buffer.from([0, 0, 0, 3, 232, 10, 2, 118, 49]), () => stream.session?.destroy());
   });
   const address = await listen(dying as unknown as Server);
@@ -408,26 +569,20 @@ test("a server that dies in the middle of a message changes nothing", async ({
   await recorder.domains("a");
 });
 
-test("a message above the limit ends the stream; with a greater limit it is taken", async ({
-  serve,
-  start,
-  waited,
-  recorder,
-  lines,
-}) => {
+test("a message above the size limit ends the stream", async ({ serve, start, waited, recorder, lines }) => {
   const large = [resource("one", "d".repeat(20_000))];
   const server = await serve();
   const source = start(server.address, { maxMessageSize: 10_000 });
   (await server.stream()).send("v1", "n1", large);
   await waited();
-  assert.match(lines.join(""), /is away: .*larger than max/i);
+  assert.match(lines.join(""), /is unavailable: .*larger than max/i);
   await source.stop();
   start(server.address, { maxMessageSize: 100_000 });
   (await server.stream()).send("v1", "n1", large);
   await recorder.domains("d".repeat(20_000));
 });
 
-test("waits grow by the factor up to the maximum and start over after a success", async ({
+test("delays grow by the factor up to the maximum and start over after a success", async ({
   serve,
   start,
   waited,
@@ -445,7 +600,7 @@ test("waits grow by the factor up to the maximum and start over after a success"
   }
   const wait = await waited();
   assert.equal(wait.milliseconds, 4000);
-  assert.match(lines.join(""), /is away: [^\n]*ECONNREFUSED 127\.0\.0\.1:\d+; trying again in 4000 ms/);
+  assert.match(lines.join(""), /is unavailable: [^\n]*ECONNREFUSED 127\.0\.0\.1:\d+; retrying in 4000 ms/);
   const server = await serve({ port: Number(closed.address.split(":")[1]) });
   wait.go();
   const stream = await server.stream();
@@ -456,7 +611,7 @@ test("waits grow by the factor up to the maximum and start over after a success"
   assert.equal((await waited()).milliseconds, 1000);
 });
 
-test("with jitter a wait is chosen between nothing and the interval", async ({ serve, start, waited }) => {
+test("with jitter, a delay is random between 0 and the interval", async ({ serve, start, waited }) => {
   const closed = await serve();
   closed.stop();
   const randoms = [0, 0.5, 0.99];
@@ -471,7 +626,7 @@ test("with jitter a wait is chosen between nothing and the interval", async ({ s
   }
 });
 
-test("an attempt that is not connected in time is given up", async ({ start, also, waited, lines }) => {
+test("an attempt ends at the connect timeout", async ({ start, also, waited, lines }) => {
   const sockets: Socket[] = [];
   const silent = also(createServer((socket) => sockets.push(socket)));
   start(await listen(silent), { connectTimeout: 50 });
@@ -480,7 +635,7 @@ test("an attempt that is not connected in time is given up", async ({ start, als
   for (const socket of sockets) socket.destroy();
 });
 
-test("a server that takes its time to answer is not given up once it is connected", async ({
+test("the connect timeout does not apply to a connected server that responds slowly", async ({
   serve,
   start,
   recorder,
@@ -494,7 +649,7 @@ test("a server that takes its time to answer is not given up once it is connecte
   await recorder.domains("a");
 });
 
-test("reload ends the wait, or asks for everything on a new stream", async ({
+test("reload ends the delay, or requests all resources on a new stream", async ({
   serve,
   start,
   waited,
@@ -519,7 +674,7 @@ test("reload ends the wait, or asks for everything on a new stream", async ({
   await recorder.domains("a");
 });
 
-test("after stop the stream is closed and nothing more is said", async ({ serve, start, recorder }) => {
+test("after stop the stream is closed and there are no events", async ({ serve, start, recorder }) => {
   const server = await serve();
   const source = start(server.address);
   const stream = await server.stream();
@@ -530,7 +685,7 @@ test("after stop the stream is closed and nothing more is said", async ({ serve,
   assert.deepEqual(recorder.all, []);
 });
 
-test("stop while nobody answers is at once", async ({ start, also }) => {
+test("stop returns at once while a connection attempt is pending", async ({ start, also }) => {
   const sockets: Socket[] = [];
   const silent = also(createServer((socket) => sockets.push(socket)));
   const source = start(await listen(silent), { connectTimeout: 600_000 });
@@ -546,7 +701,7 @@ const tls = (): { server: ServerTlsFiles; client: NonNullable<XdsSourceOptions["
   };
 };
 
-test("TLS with a client certificate", async ({ serve, start, recorder }) => {
+test("the source connects over TLS with a client certificate", async ({ serve, start, recorder }) => {
   const files = tls();
   const server = await serve({ tls: files.server });
   start(server.address, { tls: files.client });
@@ -570,7 +725,11 @@ const refusedTls: [
   client: () => XdsSourceOptions["tls"],
 ][] = [
   ["no client certificate", () => tls().server, () => ({ ...tls().client, cert: undefined, key: undefined })],
-  ["another authority", () => tls().server, () => ({ ...tls().client, caCert: certificates().otherCa })],
+  [
+    "an unknown certificate authority",
+    () => tls().server,
+    () => ({ ...tls().client, caCert: certificates().otherCa }),
+  ],
   ["another name", () => tls().server, () => ({ ...tls().client, san: "other.example" })],
   [
     "a certificate for another host",
@@ -579,16 +738,16 @@ const refusedTls: [
   ],
   ["a server without TLS", () => undefined, () => tls().client],
   ["a client without TLS", () => tls().server, () => undefined],
-  ["a file that is not there", () => tls().server, () => ({ ...tls().client, caCert: "/nowhere/ca.pem" })],
-  ["a file that is no certificate", () => tls().server, () => ({ ...tls().client, cert: tls().client.key })],
+  ["a missing file", () => tls().server, () => ({ ...tls().client, caCert: "/nowhere/ca.pem" })],
+  ["a file without a certificate", () => tls().server, () => ({ ...tls().client, cert: tls().client.key })],
 ];
 for (const [what, server, client] of refusedTls)
-  test(`TLS: ${what} is a failed attempt`, async ({ serve, start, waited, recorder, lines }) => {
+  test(`TLS: ${what} fails the attempt`, async ({ serve, start, waited, recorder, lines }) => {
     const files = server();
     const { address } = await serve(files === undefined ? {} : { tls: files });
     start(address, { tls: client(), connectTimeout: 2000 });
     await waited();
-    assert.match(lines.join(""), /the management server 'localhost:\d+' is away: /);
+    assert.match(lines.join(""), /the management server 'localhost:\d+' is unavailable: /);
     assert.deepEqual(recorder.all, []);
   });
 

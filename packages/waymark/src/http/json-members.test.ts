@@ -102,9 +102,10 @@ test("the outline counts members, containers and depth outside strings", () => {
   assert.deepEqual(outlineJson('{"a:{[":[{},{"b":"}]:\\""}],"c":[[]]}'), {
     members: 3,
     containers: 6,
+    largest: 2,
     depth: 3,
   });
-  assert.deepEqual(outlineJson("7"), { members: 0, containers: 0, depth: 0 });
+  assert.deepEqual(outlineJson("7"), { members: 0, containers: 0, largest: 0, depth: 0 });
 });
 
 test("malformed text ends the scan", () => {

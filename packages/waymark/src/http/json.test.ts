@@ -43,6 +43,10 @@ test("limits on members and containers apply before anything is parsed", () => {
     status: 413,
     message: "the JSON body has 3 members; the limit is 2",
   });
+  assert.throws(() => parseJson(bytes('{"a":{"b":{"d":1},"c":1}}'), { objectMembers: 1 }), {
+    status: 413,
+    message: "the JSON body has 2 members in one object; the limit is 1",
+  });
   assert.throws(() => parseJson(bytes("[[],[],{}"), limits), {
     status: 413,
     message: "the JSON body has 4 objects and lists; the limit is 3",

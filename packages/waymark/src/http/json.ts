@@ -6,6 +6,8 @@ import { countKeys, locateDuplicate, outlineJson } from "./json-members.ts";
 export interface JsonLimits {
   /** Number of members of all objects. Default: no limit besides the body's size. */
   readonly members?: number;
+  /** Number of members of one object. Default: no limit besides the body's size. */
+  readonly objectMembers?: number;
   /** Number of objects and lists. Default: no limit besides the body's size. */
   readonly containers?: number;
 }
@@ -23,10 +25,11 @@ const LONGEST_NAME = 100;
  */
 export function parseJson(bytes: Uint8Array, limits: JsonLimits = {}): unknown {
   const text = decodeUtf8(bytes);
-  const { members, containers, depth } = outlineJson(text);
+  const { members, containers, largest, depth } = outlineJson(text);
   if (depth > MAX_DEPTH) {
     throw new HttpError(400, `the JSON body is nested more than ${MAX_DEPTH} levels deep`);
   }
+  refuseAbove(limits.objectMembers, largest, "members in one object");
   refuseAbove(limits.members, members, "members");
   refuseAbove(limits.containers, containers, "objects and lists");
   let value: unknown;

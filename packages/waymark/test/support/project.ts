@@ -30,9 +30,14 @@ export class Project {
   readonly folder: string;
   readonly #launcher: string;
 
-  constructor(files: Readonly<Record<string, string>>, launcher = LAUNCHER) {
-    this.folder = realpathSync(mkdtempSync(join(tmpdir(), "waymark-project-")));
+  /** With `folder`, an existing folder is used as it is, and kept. */
+  constructor(files: Readonly<Record<string, string>>, launcher = LAUNCHER, folder?: string) {
+    this.folder = folder ?? realpathSync(mkdtempSync(join(tmpdir(), "waymark-project-")));
     this.#launcher = launcher;
+    if (folder === undefined) this.#create(files);
+  }
+
+  #create(files: Readonly<Record<string, string>>): void {
     const scope = join(this.folder, "node_modules", "@tollway");
     mkdirSync(scope, { recursive: true });
     symlinkSync(PACKAGE, join(scope, "waymark"));

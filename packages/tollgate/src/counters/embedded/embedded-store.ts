@@ -6,32 +6,37 @@
  */
 import { holdBackOf } from "../hold-back.ts";
 import { type Count, type CounterStore, type CountRequest, HoldBack, Outcome } from "../store.ts";
-import { AllOrNothing } from "./all-or-nothing.ts";
+import { CounterTable, type EmbeddedStoreStatistics } from "./counter-table.ts";
+import { COUNT_WORD } from "./entry.ts";
+import { EvictionAlarm } from "./eviction-alarm.ts";
 import { type Hint, HintCache } from "./hints.ts";
+import { HoldBackCounting } from "./hold-back-counting.ts";
 import type { KeyScratch } from "./key.ts";
 import { attachBlock, createBlock } from "./layout.ts";
 import { takeTicket, voidTicket } from "./lock.ts";
-import { COUNT_WORD, plus, type Shard } from "./shard.ts";
-import { type EmbeddedStoreStatistics, Table } from "./table.ts";
+import { plus, type Shard } from "./shard.ts";
 
-/** Milliseconds between two rounds of reclaiming, and the segments of a shard that one round frees at most. */
+/** Milliseconds between two rounds of reclaiming; the segments of a shard that one round examines, and frees, at most. */
 const RECLAIM_INTERVAL = 100;
+const RECLAIM_EXAMINE = 128;
 const RECLAIM_SEGMENTS = 4;
 
 export interface EmbeddedStoreOptions {
   /** Bytes of all counters together. Default 256 MiB; committed only as counters fill it. 64 KiB to 4 GiB. */
   readonly sizeInBytes?: number;
-  /** The clock of reclaiming in the background, in milliseconds since the epoch. Default `Date.now`. */
+  /** The wall clock of reclaiming in the background, in milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number;
+  /** A monotonic clock, in milliseconds, the same in all threads. Default the system's. */
+  readonly monotonic?: () => number;
   /** Milliseconds between two rounds of reclaiming in the background. Default 100; 0 reclaims only when counting needs room. */
   readonly reclaimInterval?: number;
+  /** Gets a line for the log when the store evicts counters before their end, or cannot use its snapshot. */
+  readonly report?: (problem: string) => void;
 }
 
 export interface SavedStoreOptions extends EmbeddedStoreOptions {
   /** The file that `open` reads and `close` writes. */
   readonly snapshotPath?: string;
-  /** Told what went wrong with the snapshot, in a line for the log. Nothing that goes wrong there stops anything. */
-  readonly report?: (problem: string) => void;
 }
 
 /** What `attach` needs: goes to a worker in its `workerData`. */
@@ -42,19 +47,19 @@ export interface EmbeddedStoreShare {
 
 export class EmbeddedStore implements CounterStore {
   readonly kind = "embedded";
-  readonly #table: Table;
+  readonly #table: CounterTable;
   readonly #hints = new HintCache();
   readonly #key: KeyScratch;
-  readonly #allOrNothing: AllOrNothing;
+  readonly #holdBackCounting: HoldBackCounting;
   #timer: NodeJS.Timeout | undefined;
-  /** What to do at the end, where something is to be saved. */
+  /** Writes the snapshot, where there is one. */
   #save: (() => Promise<void>) | undefined;
   #closed: Promise<void> | undefined;
 
-  private constructor(table: Table) {
+  private constructor(table: CounterTable) {
     this.#table = table;
     this.#key = table.newKey();
-    this.#allOrNothing = new AllOrNothing(table, this.#hints);
+    this.#holdBackCounting = new HoldBackCounting(table, this.#hints);
   }
 
   /** A new, empty store. @throws {RangeError} for a size outside 64 KiB to 4 GiB */
@@ -63,8 +68,8 @@ export class EmbeddedStore implements CounterStore {
   }
 
   /**
-   * A new store with the counters that the last one saved when it was closed. A missing snapshot is an empty one; a
-   * damaged one, or one of another format, is reported and ignored as a whole.
+   * A new store with the counters that the last one saved when it was closed. A missing snapshot means an empty store.
+   * A damaged snapshot, or one of another format, is reported and ignored as a whole.
    * @throws {RangeError} for a size outside 64 KiB to 4 GiB
    */
   static async open(options: SavedStoreOptions = {}): Promise<EmbeddedStore> {
@@ -72,7 +77,7 @@ export class EmbeddedStore implements CounterStore {
     let table = newTable(options);
     if (path === undefined) return EmbeddedStore.#over(table, options);
     // Imported only where it is used: it brings streams and compression with it.
-    const { checkSnapshotPath, readSnapshot, writeSnapshot } = await import("./snapshot.ts");
+    const { checkSnapshotPath, readSnapshot, writeSnapshot } = await import("./counter-snapshot.ts");
     try {
       await checkSnapshotPath(path);
     } catch (error) {
@@ -98,17 +103,23 @@ export class EmbeddedStore implements CounterStore {
     return store;
   }
 
-  static #over(table: Table, options: EmbeddedStoreOptions): EmbeddedStore {
-    const { clock = Date.now, reclaimInterval = RECLAIM_INTERVAL } = options;
+  static #over(table: CounterTable, options: EmbeddedStoreOptions): EmbeddedStore {
+    const { clock = Date.now, reclaimInterval = RECLAIM_INTERVAL, report = () => {} } = options;
     const store = new EmbeddedStore(table);
-    if (reclaimInterval > 0)
-      store.#timer = setInterval(() => table.reclaim(clock(), RECLAIM_SEGMENTS), reclaimInterval).unref();
+    const alarm = new EvictionAlarm(report, options.monotonic);
+    if (reclaimInterval <= 0) return store;
+    store.#timer = setInterval(() => {
+      const now = clock();
+      table.clock.observe(now);
+      table.reclaim(now, RECLAIM_EXAMINE, RECLAIM_SEGMENTS);
+      alarm.check(table.statistics());
+    }, reclaimInterval).unref();
     return store;
   }
 
-  /** The same counters in another thread. */
-  static attach(share: EmbeddedStoreShare): EmbeddedStore {
-    return new EmbeddedStore(new Table(attachBlock(share.buffer), share.ticket));
+  /** The same counters in another thread. @param monotonic the store's clock, where it has one of its own */
+  static attach(share: EmbeddedStoreShare, monotonic?: () => number): EmbeddedStore {
+    return new EmbeddedStore(new CounterTable(attachBlock(share.buffer), share.ticket, monotonic));
   }
 
   /** What one worker needs to attach. Each worker gets its own. @throws {RangeError} beyond 254 workers */
@@ -130,7 +141,7 @@ export class EmbeddedStore implements CounterStore {
   count(request: CountRequest): void {
     const { counts, now } = request;
     if (holdBackOf(request) !== HoldBack.NEVER) {
-      this.#allOrNothing.count(request);
+      this.#holdBackCounting.count(request);
       return;
     }
     for (let index = 0; index < counts.length; index++) this.#countOne(counts[index]!, now);
@@ -141,7 +152,7 @@ export class EmbeddedStore implements CounterStore {
     if (hint !== undefined && hint.windowStart === count.windowStart) {
       const { shard } = hint;
       shard.acquire();
-      const good = shard.generation(hint.segment) === hint.generation;
+      const good = shard.words[hint.generationAt] === hint.generation;
       if (good) apply(shard, hint.entry, count);
       shard.release();
       if (good) return;
@@ -161,26 +172,27 @@ export class EmbeddedStore implements CounterStore {
       const { hits } = count;
       count.outcome = Outcome.COUNTED;
       count.after = Math.max(hits, 0);
-      if (count.after > 0) entry = shard.insert(key, windowStart, windowStart + count.windowSize, hits, now);
+      if (count.after > 0)
+        entry = shard.insert(key, windowStart, count.windowSize, hits, hits >= count.limit, now);
     }
-    const segment = entry === 0 ? 0 : shard.segmentOf(entry);
-    const generation = entry === 0 ? 0 : shard.generation(segment);
+    const generationAt = entry === 0 ? 0 : shard.generationAt(entry);
+    const generation = shard.words[generationAt]!;
     shard.release();
     if (entry === 0) return;
     if (hint !== undefined) {
       hint.windowStart = windowStart;
       hint.entry = entry;
-      hint.segment = segment;
+      hint.generationAt = generationAt;
       hint.generation = generation;
     } else if (this.#hints.admits(key.hash, count.stem))
-      this.#hints.add(count.stem, { shard, windowStart, entry, segment, generation });
+      this.#hints.add(count.stem, { shard, windowStart, entry, generationAt, generation });
   }
 
   statistics(): EmbeddedStoreStatistics {
     return this.#table.statistics();
   }
 
-  /** Saves the counters where they are to be saved. A worker's place is given back by `workerExited`. */
+  /** Writes the snapshot, where there is one. `workerExited` gives back a worker's place. */
   close(): Promise<void> {
     this.#closed ??= this.#end();
     return this.#closed;
@@ -192,9 +204,12 @@ export class EmbeddedStore implements CounterStore {
   }
 }
 
-function newTable(options: EmbeddedStoreOptions): Table {
-  const block = createBlock(options.sizeInBytes ?? 256 * 1024 ** 2);
-  return new Table(block, takeTicket(block.ints));
+function newTable(options: EmbeddedStoreOptions): CounterTable {
+  const { sizeInBytes = 256 * 1024 ** 2, clock = Date.now, monotonic } = options;
+  const block = createBlock(sizeInBytes);
+  const table = new CounterTable(block, takeTicket(block.ints), monotonic);
+  table.clock.start(clock());
+  return table;
 }
 
 function hasCode(error: unknown, code: string): boolean {
@@ -204,8 +219,13 @@ function hasCode(error: unknown, code: string): boolean {
 /** Changes an entry by a count and fills in its result. */
 function apply(shard: Shard, entry: number, count: Count): void {
   const { words } = shard;
-  const after = plus(words[entry + COUNT_WORD]!, count.hits);
-  words[entry + COUNT_WORD] = after;
+  const { hits } = count;
+  const after = plus(words[entry + COUNT_WORD]!, hits);
+  // A look changes nothing.
+  if (hits !== 0) {
+    words[entry + COUNT_WORD] = after;
+    shard.mark(entry, after >= count.limit);
+  }
   count.outcome = Outcome.COUNTED;
   count.after = after;
 }

@@ -6,7 +6,8 @@ export interface Hint {
   shard: Shard;
   windowStart: number;
   entry: number;
-  segment: number;
+  /** Word position of the generation of the entry's segment, and the generation that makes the hint good. */
+  generationAt: number;
   generation: number;
 }
 
@@ -15,7 +16,7 @@ const CAPACITY = 8192;
 /** Longer stems are not worth their memory here. */
 const MAX_STEM = 256;
 /** A power of 2. */
-const DOOR_SIZE = 4096;
+const MISS_SLOTS = 4096;
 
 /**
  * A bounded map of the hot stems. When the young generation is full it becomes the old one, and what is asked for
@@ -28,9 +29,10 @@ const DOOR_SIZE = 4096;
 export class HintCache {
   #young = new Map<string, Hint>();
   #old = new Map<string, Hint>();
-  readonly #door = new Int32Array(DOOR_SIZE);
+  readonly #lastMisses = new Int32Array(MISS_SLOTS);
 
   get(stem: string): Hint | undefined {
+    if (stem.length > MAX_STEM) return undefined;
     const hint = this.#young.get(stem);
     if (hint !== undefined || this.#old.size === 0) return hint;
     const old = this.#old.get(stem);
@@ -40,9 +42,9 @@ export class HintCache {
 
   /** Whether to add a stem that missed: it is short enough, and its hash missed before. */
   admits(hash: number, stem: string): boolean {
-    const place = hash & (DOOR_SIZE - 1);
-    if (this.#door[place] === hash) return stem.length <= MAX_STEM;
-    this.#door[place] = hash;
+    const place = hash & (MISS_SLOTS - 1);
+    if (this.#lastMisses[place] === hash) return stem.length <= MAX_STEM;
+    this.#lastMisses[place] = hash;
     return false;
   }
 

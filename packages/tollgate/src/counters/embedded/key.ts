@@ -13,7 +13,8 @@ const MAX_KEY_BYTES = 512;
 /** How a key is written; the upper half of the length field, so that keys of different kinds never compare equal. */
 const LATIN1 = 0;
 const UTF16 = 1 << 16;
-const SHA256 = 2 << 16;
+const SHA256_UTF16 = 2 << 16;
+const SHA256 = 3 << 16;
 
 /** Bytes of the key in a length field. */
 export function keyBytes(lengthField: number): number {
@@ -23,7 +24,7 @@ export function keyBytes(lengthField: number): number {
 /** Whether a length field can be one that {@link KeyScratch} makes. */
 export function isKeyLength(lengthField: number): boolean {
   const kind = lengthField - keyBytes(lengthField);
-  return keyBytes(lengthField) <= MAX_KEY_BYTES && (kind === LATIN1 || kind === UTF16 || kind === SHA256);
+  return keyBytes(lengthField) <= MAX_KEY_BYTES && [LATIN1, UTF16, SHA256_UTF16, SHA256].includes(kind);
 }
 
 /**
@@ -100,8 +101,10 @@ export class KeyScratch {
   }
 
   #encodeDigest(stem: string): void {
-    const bytes = digest("sha256", Buffer.from(stem, "utf16le"), "buffer");
-    this.lengthField = bytes.length | SHA256;
+    // As UTF-8 where that is unambiguous: half the bytes to hash, and no copy.
+    const isUnambiguous = stem.isWellFormed();
+    const bytes = digest("sha256", isUnambiguous ? stem : Buffer.from(stem, "utf16le"), "buffer");
+    this.lengthField = bytes.length | (isUnambiguous ? SHA256 : SHA256_UTF16);
     this.#fill(bytes);
   }
 

@@ -1,27 +1,25 @@
 /**
- * How the embedded store's one block of shared memory is divided. Everything follows from its length, so a worker
- * needs nothing but the block to find its way.
+ * The layout of the embedded store's block of shared memory. The length of the block determines every position, so a
+ * worker needs nothing but the block.
  *
  * ```
- * header         magic, hash key, participants
- * shard 0 .. n   lock and figures | windows | segment headers | buckets | segments
+ * header         magic, hash key, participants, clock
+ * shard 0 .. n   lock and figures | lists | segment headers | buckets | segments
  * ```
- * A *shard* is a hash table of its own under a lock of its own. A *segment* holds entries whose windows end at the
- * same second, written one after the other: when that second has passed the segment is free again as a whole, and
- * a full shard gives up segments of the window that ends first. An *entry* is a counter: see `shard.ts`.
+ * A *shard* is a hash table with its own lock. A *segment* holds the entries of one list, one after the other; see
+ * `lists.ts`. An *entry* is a counter; see `entry.ts`.
  *
- * All positions are counted in 8-byte words from the start of the block: `p` in the Float64Array is `2p` in the
- * Int32Array.
+ * All positions count 8-byte words from the start of the block: `p` in the Float64Array is `2p` in the Int32Array.
  */
 import { randomBytes } from "node:crypto";
+import { EXPIRY_CLOCK_WORDS } from "../expiry-clock.ts";
+import { LIST_COUNT } from "./lists.ts";
 
 /** The smallest block that still holds a few hundred counters. */
 export const MIN_SIZE_IN_BYTES = 64 * 1024;
 /** Positions in the Int32Array stay in V8's small integers up to here. */
 export const MAX_SIZE_IN_BYTES = 4 * 1024 ** 3;
 
-/** Windows with different ends that a shard can hold at once. Seven units, each with its last and its present window, need 14. */
-export const MAX_WINDOWS = 64;
 /** Threads that may share a block, this one included. */
 export const MAX_PARTICIPANTS = 255;
 
@@ -29,9 +27,9 @@ const MAGIC = 0x746f_6c6c;
 const MAX_SHARDS = 16;
 /** Below this a shard would be so small that chance fills one while others have room. */
 const MIN_SHARD_BYTES = 8 * 1024 ** 2;
-const MAX_SEGMENT_BYTES = 16 * 1024;
+const MAX_SEGMENT_BYTES = 8 * 1024;
 /** Must hold the longest entry: 24 bytes, 4 of length and 512 of key. */
-const MIN_SEGMENT_BYTES = 2 * 1024;
+const MIN_SEGMENT_BYTES = 1024;
 /** Bytes of a shard for each of its buckets: with usual keys (60 bytes) a full shard has 1.4 entries a bucket. */
 const BYTES_PER_BUCKET = 128;
 
@@ -39,26 +37,37 @@ const BYTES_PER_BUCKET = 128;
 export const HEADER_MAGIC = 0;
 export const HEADER_HASH_KEY = 1;
 export const HEADER_PARTICIPANTS = 16;
-const HEADER_WORDS = (HEADER_PARTICIPANTS + MAX_PARTICIPANTS + 1) / 2;
+/** Word position of the expiry clock. */
+export const HEADER_CLOCK = (HEADER_PARTICIPANTS + MAX_PARTICIPANTS + 1) / 2;
+const HEADER_WORDS = HEADER_CLOCK + EXPIRY_CLOCK_WORDS;
 
 /** Word positions in a shard's first part. The lock has a cache line (64 bytes) of its own. */
 export const SHARD_LIVE = 8;
 export const SHARD_EVICTED = 9;
-export const SHARD_EXPIRED = 10;
-export const SHARD_TAKEOVERS = 11;
-/** Int32 pair: first free segment + 1, segments ever used. */
-export const SHARD_SEGMENTS = 12;
-/** Int32 pair: windows in use, segments in use. */
-export const SHARD_IN_USE = 13;
-const SHARD_FIXED_WORDS = 16;
-/** Words of a window: its end in seconds; Int32 pair: first segment + 1, unused. */
-export const WINDOW_WORDS = 2;
-/** Words of a segment header: generation; end in seconds; Int32 pair: words used (0: free), next segment + 1. */
-export const SEGMENT_HEADER_WORDS = 3;
+export const SHARD_EVICTED_PROTECTED = 10;
+export const SHARD_EXPIRED = 11;
+export const SHARD_TAKEOVERS = 12;
+/** The last generation that a segment of this shard got. */
+export const SHARD_GENERATION = 13;
+/** Int32 pair: first free segment + 1; segments ever used. */
+export const SHARD_SEGMENTS = 14;
+/** Int32 pair: segments in use; segment whose entries are moved at this moment + 1. */
+export const SHARD_IN_USE = 15;
+/** Int32 each: segments of each class. */
+export const SHARD_CLASSES = 16;
+/** Two words for each list: Int32 pairs of the first and the last segment + 1, ordinary ones and protected ones. */
+export const SHARD_LISTS = 18;
+export const LIST_WORDS = 2;
+const SHARD_FIXED_WORDS = SHARD_LISTS + LIST_COUNT * LIST_WORDS;
+/**
+ * Words of a segment header: generation; end of the last state in seconds; Int32 pairs: words used (0: free) and
+ * entries; protected entries and place (see `segments.ts`); previous and next segment + 1.
+ */
+export const SEGMENT_HEADER_WORDS = 5;
 
 export interface Layout {
   readonly shards: number;
-  /** What the first shard starts with, and how far it is to the next; in words. */
+  /** Start of the first shard, and the distance to the next one, in words. */
   readonly firstShard: number;
   readonly shardWords: number;
   readonly segments: number;
@@ -66,7 +75,6 @@ export interface Layout {
   /** A power of 2. */
   readonly buckets: number;
   /** From the start of a shard, in words. */
-  readonly windowsAt: number;
   readonly segmentHeadersAt: number;
   readonly bucketsAt: number;
   readonly segmentsAt: number;
@@ -87,8 +95,7 @@ export function layoutOf(bytes: number): Layout {
   );
   const segmentWords = segmentBytes / 8;
   const buckets = powerOfTwoUpTo(shardBytes / BYTES_PER_BUCKET);
-  const windowsAt = SHARD_FIXED_WORDS;
-  const segmentHeadersAt = windowsAt + MAX_WINDOWS * WINDOW_WORDS;
+  const segmentHeadersAt = SHARD_FIXED_WORDS;
   const remaining = shardWords - segmentHeadersAt - buckets / 2;
   const segments = Math.floor(remaining / (segmentWords + SEGMENT_HEADER_WORDS));
   const bucketsAt = segmentHeadersAt + segments * SEGMENT_HEADER_WORDS;
@@ -100,7 +107,6 @@ export function layoutOf(bytes: number): Layout {
     segments,
     segmentWords,
     buckets,
-    windowsAt,
     segmentHeadersAt,
     bucketsAt,
     segmentsAt,
@@ -116,9 +122,9 @@ export interface Block {
 }
 
 /**
- * A new, empty block. The operating system commits its memory page by page as it is written: 256 MiB take 0.02 ms
- * and no memory to make.
- * @throws {RangeError} for a size outside {@link MIN_SIZE_IN_BYTES} .. {@link MAX_SIZE_IN_BYTES}, or that cannot be had
+ * Creates an empty block. The operating system commits its memory page by page as it is written: creating 256 MiB takes
+ * 0.02 ms and no memory.
+ * @throws {RangeError} for a size outside {@link MIN_SIZE_IN_BYTES} .. {@link MAX_SIZE_IN_BYTES}, or without address space
  */
 export function createBlock(bytes: number): Block {
   if (!(bytes >= MIN_SIZE_IN_BYTES && bytes <= MAX_SIZE_IN_BYTES))
@@ -144,7 +150,7 @@ function allocate(bytes: number): SharedArrayBuffer {
   }
 }
 
-/** The block that another thread made. */
+/** Views the block that another thread created. */
 export function attachBlock(buffer: SharedArrayBuffer): Block {
   const block = viewBlock(buffer);
   if (block.ints[HEADER_MAGIC] !== MAGIC)

@@ -16,9 +16,9 @@ const PLACE_MASK = (1 << PLACE_BITS) - 1;
 /** A holder keeps a lock for at most some 20 µs of its own time; this many pauses are about as long. */
 const SPINS = 200;
 /** Milliseconds to sleep between two looks once the holder seems to have lost its core. */
-const NAP = 0.05;
+const WAIT_STEP = 0.05;
 /** Milliseconds after which a caller gets an error rather than wait on: nothing waits for ever. */
-const PATIENCE = 500;
+const WAIT_LIMIT = 500;
 
 /** Gives a thread its ticket. @throws {RangeError} when all places are taken */
 export function takeTicket(ints: Int32Array): number {
@@ -94,15 +94,15 @@ export class Lock {
         continue;
       }
       const now = performance.now();
-      if (until === 0) until = now + PATIENCE;
+      if (until === 0) until = now + WAIT_LIMIT;
       if (now > until || holder === this.#suspect) {
         this.#suspect = holder;
         throw new StoreError(
           "STORE_UNAVAILABLE",
-          `a shard of the embedded store is held by a thread that has not gone on for ${PATIENCE} ms`,
+          `a shard of the embedded store is held by a thread that has not gone on for ${WAIT_LIMIT} ms`,
         );
       }
-      Atomics.wait(this.#ints, this.#at, holder, NAP);
+      Atomics.wait(this.#ints, this.#at, holder, WAIT_STEP);
     }
   }
 }

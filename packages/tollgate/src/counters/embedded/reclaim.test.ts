@@ -1,22 +1,32 @@
-/** What the embedded store does when windows are over, and when it is full. */
+/** How the embedded store reclaims ended windows, and what a full store does. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { makeCount, makeRequest } from "../../../test/counters/conformance.ts";
 import { HoldBack } from "../store.ts";
 import { EmbeddedStore } from "./embedded-store.ts";
-import { layoutOf, MAX_SIZE_IN_BYTES, MAX_WINDOWS, MIN_SIZE_IN_BYTES } from "./layout.ts";
+import { layoutOf, MAX_SIZE_IN_BYTES, MIN_SIZE_IN_BYTES } from "./layout.ts";
 
 const NOW = 1_800_000_000_000;
 
+/** Both clocks: the wall clock goes as the monotonic one. */
+const time = { now: NOW };
+
 function add(store: EmbeddedStore, stem: string, windowSize: number, hits = 1, now = NOW): number {
+  time.now = now;
   const seconds = Math.floor(now / 1000);
   const count = makeCount({ stem, hits, windowSize, windowStart: seconds - (seconds % windowSize) });
   store.count(makeRequest([count], { now }));
   return count.after;
 }
 
-const small = () => EmbeddedStore.create({ sizeInBytes: 64 * 1024, reclaimInterval: 0 });
+function makeStore(sizeInBytes: number, reclaimInterval = 0): EmbeddedStore {
+  time.now = NOW;
+  const clock = () => time.now;
+  return EmbeddedStore.create({ sizeInBytes, reclaimInterval, clock, monotonic: clock });
+}
+
+const small = () => makeStore(64 * 1024);
 
 /** Adds counters until the store begins to evict. @returns how many it took */
 function fill(store: EmbeddedStore, prefix: string, windowSize: number): number {
@@ -27,7 +37,7 @@ function fill(store: EmbeddedStore, prefix: string, windowSize: number): number 
 }
 
 describe("reclaiming", () => {
-  test("a full store gives up the window that ends first, and keeps the others", () => {
+  test("a full store evicts from the class that takes most, and keeps the others", () => {
     const store = small();
     for (let index = 0; index < 100; index++) {
       add(store, `day${index}:`, 86_400);
@@ -46,8 +56,8 @@ describe("reclaiming", () => {
     assert.equal(add(store, "more4999:", 60, 0), 1, "what came last is there");
   });
 
-  test("so does one of many shards: each gives up its own first window, and they fill alike", () => {
-    const store = EmbeddedStore.create({ sizeInBytes: 16 * 1024 ** 2, reclaimInterval: 0 });
+  test("each of many shards does so, and they fill alike", () => {
+    const store = makeStore(16 * 1024 ** 2);
     for (let index = 0; index < 20_000; index++) add(store, `day${index}:`, 86_400);
     for (let index = 0; index < 350_000; index++) add(store, `minute${index}:`, 60);
     const { evicted, liveCounters } = store.statistics();
@@ -56,17 +66,17 @@ describe("reclaiming", () => {
     for (let index = 0; index < 20_000; index++) assert.equal(add(store, `day${index}:`, 86_400, 0), 1);
   });
 
-  test("of the window that ends first, the counters that were there first stay", () => {
+  test("counters that are counted again and again stay, however many new ones come", () => {
     const store = small();
-    for (let index = 0; index < 200; index++) add(store, `first${index}:`, 60);
-    for (let index = 0; index < 20_000; index++) add(store, `flood${index}:`, 60);
+    for (let index = 0; index < 20_000; index++) {
+      add(store, `flood${index}:`, 60);
+      if (index % 100 === 0) for (let own = 0; own < 20; own++) add(store, `regular${own}:`, 60);
+    }
     assert.ok(store.statistics().evicted > 10_000);
-    let kept = 0;
-    for (let index = 0; index < 200; index++) kept += add(store, `first${index}:`, 60, 0);
-    assert.ok(kept >= 150, `${kept} of 200: all but those in one segment`);
+    for (let own = 0; own < 20; own++) assert.equal(add(store, `regular${own}:`, 60, 0), 200);
   });
 
-  test("a counter that was given up begins anew, however it was found before", () => {
+  test("an evicted counter begins anew, however it was found before", () => {
     for (const holdBack of [HoldBack.NEVER, HoldBack.WHEN_REFUSED]) {
       const store = small();
       const both = () => {
@@ -89,16 +99,7 @@ describe("reclaiming", () => {
     }
   });
 
-  test("what ends first goes first, even for a counter that ends sooner still", () => {
-    const store = small();
-    fill(store, "day", 86_400);
-    assert.equal(add(store, "second:", 1), 1);
-    assert.equal(add(store, "second:", 1), 2);
-    for (let index = 0; index < 1000; index++) add(store, `more${index}:`, 86_400);
-    assert.equal(add(store, "second:", 1, 0), 0, "its window ended before all others");
-  });
-
-  test("a window that is over makes room before anything is evicted", () => {
+  test("an ended window makes room before anything is evicted", () => {
     const store = small();
     const room = fill(store, "a", 60) - 1;
     const { evicted } = store.statistics();
@@ -110,9 +111,9 @@ describe("reclaiming", () => {
     for (let index = 0; index < room - 100; index++) assert.equal(add(store, `b${index}:`, 60, 0, later), 1);
   });
 
-  test("no call frees more than one segment, however many counters are over or in the way", () => {
+  test("no call frees more than three segments, however many counters have ended or are in the way", () => {
     const sizeInBytes = 1024 ** 2;
-    const store = EmbeddedStore.create({ sizeInBytes, reclaimInterval: 0 });
+    const store = makeStore(sizeInBytes);
     const { segmentWords } = layoutOf(sizeInBytes);
     const smallestEntry = 4;
     let freed = 0;
@@ -121,7 +122,7 @@ describe("reclaiming", () => {
         add(store, `${stem}${index}:`, windowSize, 1, now);
         const { expired, evicted } = store.statistics();
         assert.ok(
-          expired + evicted - freed <= segmentWords / smallestEntry,
+          expired + evicted - freed <= (3 * segmentWords) / smallestEntry,
           `${expired + evicted - freed} at once`,
         );
         freed = expired + evicted;
@@ -131,12 +132,15 @@ describe("reclaiming", () => {
     addAll("later", 60, 5_000, NOW + 62_000);
     addAll("full", 3600, 30_000, NOW + 62_000);
     const { expired, evicted } = store.statistics();
-    assert.equal(expired, 10_000);
+    assert.ok(
+      expired >= 9_900,
+      `${expired} expired: all but those in the segment that took the next window's`,
+    );
     assert.ok(evicted >= 5_000, `${evicted} evicted`);
   });
 
   test("memory that was used before is used again before new memory", () => {
-    const store = EmbeddedStore.create({ sizeInBytes: 8 * 1024 ** 2, reclaimInterval: 0 });
+    const store = makeStore(8 * 1024 ** 2);
     let most = 0;
     for (let window = 0; window < 20; window++) {
       for (let index = 0; index < 2000; index++) add(store, `k${index}:`, 1, 1, NOW + window * 3000);
@@ -147,32 +151,40 @@ describe("reclaiming", () => {
   });
 
   test("reclaiming goes on by itself, in steps, without calls", async () => {
-    let now = NOW;
-    const store = EmbeddedStore.create({ sizeInBytes: 1024 ** 2, reclaimInterval: 1, clock: () => now });
+    const store = makeStore(1024 ** 2, 1);
     for (let index = 0; index < 3000; index++) add(store, `k${index}:`, 60);
     add(store, "day:", 86_400);
-    now += 61_000;
+    time.now += 61_000;
     while (store.statistics().liveCounters > 1) await sleep(1);
     assert.equal(store.statistics().expired, 3000);
     assert.equal(add(store, "day:", 86_400, 0), 1);
     await store.close();
   });
 
-  test("more windows at once than there are places: those that end first go", () => {
-    const store = EmbeddedStore.create({ sizeInBytes: 1024 ** 2, reclaimInterval: 0 });
-    const count = (index: number, hits: number) => {
-      const fields = makeCount({ stem: "k:", hits, windowStart: NOW / 1000 + index, windowSize: 1 });
-      store.count(makeRequest([fields], { now: NOW }));
-      return fields.after;
-    };
-    for (let index = 0; index < MAX_WINDOWS + 10; index++) assert.equal(count(index, 1), 1);
-    assert.equal(store.statistics().evicted, 10);
-    assert.equal(count(9, 0), 0);
-    assert.equal(count(10, 0), 1);
-    assert.equal(count(MAX_WINDOWS + 9, 0), 1);
+  test("any number of different window ends evicts nothing", () => {
+    const store = small();
+    for (let index = 0; index < 500; index++) {
+      const fields = { stem: "k:", windowStart: NOW / 1000 + index, windowSize: 1 + (index % 7) * 4000 };
+      const count = makeCount(fields);
+      store.count(makeRequest([count], { now: NOW }));
+      assert.equal(count.after, 1);
+    }
+    const { evicted, expired, liveCounters } = store.statistics();
+    assert.deepEqual([evicted, expired, liveCounters], [0, 0, 500]);
   });
 
-  test("looking and giving back take no room", () => {
+  test("a segment that ends late holds up none behind it", async () => {
+    const store = makeStore(1024 ** 2, 1);
+    // As a wall clock counts that is a week ahead for a moment.
+    for (let index = 0; index < 200; index++) add(store, `early${index}:`, 60, 1, NOW + 7 * 86_400_000);
+    for (let index = 0; index < 3000; index++) add(store, `k${index}:`, 60);
+    time.now = NOW + 61_000;
+    while (store.statistics().expired < 2900) await sleep(1);
+    assert.equal(store.statistics().evicted, 0);
+    await store.close();
+  });
+
+  test("looks and refunds take no room", () => {
     const store = small();
     for (let index = 0; index < 1000; index++) {
       assert.equal(add(store, `look${index}:`, 60, 0), 0);

@@ -1,262 +1,233 @@
 /**
- * The segments of one shard, and which windows they belong to. What stands in them is the shard's business.
+ * The segments of one shard: their headers, the free ones, and the lists of those in use.
  *
- * Everything here is called with the shard's lock held, neither throws nor allocates, and is written so that what the
- * segment headers say is right at every moment: the list of windows and the list of free segments can be made anew
- * from them, which `rebuild` does.
+ * Each list has two queues, oldest segment first. The *ordinary* queue takes new entries at its end. A full segment
+ * whose entries are all protected moves to the end of the *protected* queue, and back to the front of the ordinary one
+ * when an entry loses its protection. So eviction always finds an unprotected entry in the first ordinary segment.
+ *
+ * Everything here runs with the shard's lock held and never throws. A thread may die between any two writes: `rebuild`
+ * makes the queues anew from the headers of the segments in use.
  */
 import {
   type Block,
-  MAX_WINDOWS,
-  SEGMENT_HEADER_WORDS,
-  SHARD_EVICTED,
-  SHARD_EXPIRED,
+  LIST_WORDS,
+  SHARD_CLASSES,
+  SHARD_GENERATION,
   SHARD_IN_USE,
+  SHARD_LISTS,
   SHARD_SEGMENTS,
-  WINDOW_WORDS,
 } from "./layout.ts";
+import { CLASS_COUNT, classOf, LIST_COUNT } from "./lists.ts";
+import { NEXT, PLACE, PREVIOUS, PROTECTED_ENTRIES, SegmentHeaders, USED } from "./segment-headers.ts";
 
-/**
- * Milliseconds that a window is kept beyond its end. Threads read the clock before they count: without it one that
- * was held up across the end would begin a second count of a window that another has already reclaimed.
- */
-const KEEP_AFTER_END = 1000;
+/** A segment's place: its list, and its queue there. */
+const PROTECTED_QUEUE = 8;
+const LIST_MASK = 7;
 
-/** Why a segment is emptied: the figure of the shard that its entries are added to. */
-export type Reason = typeof SHARD_EXPIRED | typeof SHARD_EVICTED;
-
-export class Segments {
-  readonly #words: Float64Array;
-  readonly #ints: Int32Array;
-  readonly #windows: number;
-  readonly #headers: number;
-  readonly #first: number;
-  readonly #size: number;
-  readonly #count: number;
-  /** Int32 positions: first free segment + 1; segments ever used; windows in use; segments in use. */
+export class Segments extends SegmentHeaders {
+  readonly count: number;
+  /** Word position. */
+  readonly #generation: number;
+  /** Int32 positions. */
   readonly #free: number;
   readonly #touched: number;
-  readonly #windowsInUse: number;
   readonly #inUse: number;
-  readonly #empty: (segment: number, reason: Reason) => void;
+  readonly #moving: number;
+  readonly #classes: number;
+  readonly #queues: number;
 
-  /**
-   * @param at where the shard starts, in words
-   * @param empty called before a segment is freed: its entries must be reachable no more afterwards
-   */
-  constructor(block: Block, at: number, empty: (segment: number, reason: Reason) => void) {
-    const { layout } = block;
-    this.#words = block.words;
-    this.#ints = block.ints;
-    this.#windows = at + layout.windowsAt;
-    this.#headers = at + layout.segmentHeadersAt;
-    this.#first = at + layout.segmentsAt;
-    this.#size = layout.segmentWords;
-    this.#count = layout.segments;
+  /** @param at start of the shard, in words */
+  constructor(block: Block, at: number) {
+    super(block, at);
+    this.count = block.layout.segments;
+    this.#generation = at + SHARD_GENERATION;
     this.#free = (at + SHARD_SEGMENTS) * 2;
     this.#touched = this.#free + 1;
-    this.#windowsInUse = (at + SHARD_IN_USE) * 2;
-    this.#inUse = this.#windowsInUse + 1;
-    this.#empty = empty;
+    this.#inUse = (at + SHARD_IN_USE) * 2;
+    this.#moving = this.#inUse + 1;
+    this.#classes = (at + SHARD_CLASSES) * 2;
+    this.#queues = (at + SHARD_LISTS) * 2;
   }
 
-  // --- One segment
-
-  /** The segment that an entry stands in. */
-  of(entry: number): number {
-    return Math.floor((entry - this.#first) / this.#size);
+  /** The list of a segment. */
+  listOf(segment: number): number {
+    return this.ints[this.header(segment) + PLACE]! & LIST_MASK;
   }
 
-  /** Changes when the segment is freed. */
-  generation(segment: number): number {
-    return this.#words[this.#headers + segment * SEGMENT_HEADER_WORDS]!;
+  /** Counts an entry that became protected (1) or lost its protection (-1). */
+  protect(segment: number, change: 1 | -1): void {
+    this.ints[this.header(segment) + PROTECTED_ENTRIES]! += change;
+    this.#settle(segment);
   }
 
-  /** In seconds. */
-  windowEnd(segment: number): number {
-    return this.#words[this.#headers + segment * SEGMENT_HEADER_WORDS + 1]!;
-  }
-
-  /** Word position of the segment's first entry. */
-  start(segment: number): number {
-    return this.#first + segment * this.#size;
-  }
-
-  /** Word position behind its last entry: where the next one goes. */
-  end(segment: number): number {
-    return this.start(segment) + this.#ints[this.#usedAt(segment)]!;
-  }
-
-  /** Makes the entry that was written at `end` a part of the segment. */
-  grow(segment: number, words: number): void {
-    this.#ints[this.#usedAt(segment)]! += words;
-  }
+  // --- All segments
 
   /** Segments that were ever used: those from 0 to below this. */
   get touched(): number {
-    return this.#ints[this.#touched]!;
+    return this.ints[this.#touched]!;
   }
 
   get inUse(): number {
-    return this.#ints[this.#inUse]!;
+    return this.ints[this.#inUse]!;
   }
 
-  /** Int32 position of the words in use. */
-  #usedAt(segment: number): number {
-    return (this.#headers + segment * SEGMENT_HEADER_WORDS + 2) * 2;
+  get available(): number {
+    return this.count - this.inUse;
   }
 
-  /** Int32 position of the next segment of the window, or of the free list, + 1. */
-  #linkAt(segment: number): number {
-    return this.#usedAt(segment) + 1;
+  /** Segments of a class. */
+  ofClass(index: number): number {
+    return this.ints[this.#classes + index]!;
+  }
+
+  /** The oldest segment of a list's ordinary or protected queue, -1 for none. */
+  oldest(list: number, isProtected: boolean): number {
+    return this.ints[this.#queue(isProtected ? list | PROTECTED_QUEUE : list)]! - 1;
+  }
+
+  /** The segment that takes a list's new entries, -1 for none. */
+  newest(list: number): number {
+    return this.ints[this.#queue(list) + 1]! - 1;
   }
 
   // --- Taking and freeing
 
-  /**
-   * The segment that takes the next entry of a window. May free others.
-   * @param words the entry's size
-   */
-  roomFor(windowEnd: number, words: number, now: number): number {
-    let window = this.#find(windowEnd);
-    if (window >= 0) {
-      const segment = this.#headOf(window);
-      if (this.#ints[this.#usedAt(segment)]! + words <= this.#size) return segment;
-    }
-    this.#makeRoom(windowEnd, now);
-    const segment = this.#take();
-    window = this.#find(windowEnd);
-    if (window < 0) window = this.#addWindow(windowEnd);
-    this.#open(segment, window);
+  /** Takes a free segment as the newest one of a list. There must be one. */
+  open(list: number): number {
+    const ints = this.ints;
+    const free = ints[this.#free]! - 1;
+    const segment = free < 0 ? ints[this.#touched]!++ : free;
+    if (free >= 0) ints[this.#free] = ints[this.header(segment) + NEXT]!;
+    this.clear(segment);
+    ints[this.#inUse]! += 1;
+    const before = this.newest(list);
+    this.#link(segment, list);
+    if (before >= 0) this.#settle(before);
     return segment;
   }
 
-  /** Frees up to `most` segments of windows that are over. */
-  reclaim(now: number, most: number): void {
-    for (let freed = 0; freed < most; freed++) {
-      const window = this.#firstToEnd();
-      if (window < 0 || !this.#isOver(window, now)) break;
-      this.#freeOne(window, SHARD_EXPIRED);
-    }
-  }
-
-  /** Makes the lists anew. @param adopt called for each segment that is in use */
-  rebuild(adopt: (segment: number) => void): void {
-    const ints = this.#ints;
-    ints[this.#free] = 0;
-    ints[this.#windowsInUse] = 0;
-    ints[this.#inUse] = 0;
-    for (let segment = 0; segment < this.touched; segment++) {
-      if (ints[this.#usedAt(segment)] === 0) {
-        this.#release(segment);
-        continue;
-      }
-      const end = this.windowEnd(segment);
-      const window = this.#find(end);
-      this.#open(segment, window < 0 ? this.#addWindow(end) : window);
-      adopt(segment);
-    }
-  }
-
-  /** Sees to it that a segment is free and that a window of this end has a place. */
-  #makeRoom(windowEnd: number, now: number): void {
-    const ints = this.#ints;
-    // A segment whose window is over is used before memory that was never touched.
-    this.reclaim(now, 1);
-    if (ints[this.#free] === 0 && this.touched === this.#count) this.#evictOne(now);
-    while (ints[this.#windowsInUse] === MAX_WINDOWS && this.#find(windowEnd) < 0) this.#evictOne(now);
-  }
-
-  #evictOne(now: number): void {
-    const window = this.#firstToEnd();
-    this.#freeOne(window, this.#words[window]! * 1000 <= now ? SHARD_EXPIRED : SHARD_EVICTED);
-  }
-
   /**
-   * Frees the last full segment of a window, or its only one: a flood of new keys drives out itself, and counters that
-   * were there before it stay exact. At most 16 KiB of entries, some 250: 10 µs; a window of any size goes in such
-   * steps, which is why there is no pause.
+   * The segment for an entry that moves within its list. There is always one: `room.ts` keeps one free for what one
+   * segment yields.
    */
-  #freeOne(window: number, reason: Reason): void {
-    const ints = this.#ints;
-    const head = this.#headOf(window);
-    const second = ints[this.#linkAt(head)]! - 1;
-    const segment = second >= 0 ? second : head;
-    this.#empty(segment, reason);
-    ints[this.#usedAt(segment)] = 0; // From here on it is free in a rebuild.
-    if (second >= 0) ints[this.#linkAt(head)] = ints[this.#linkAt(segment)]!;
-    else this.#removeWindow(window);
+  forMoved(list: number, words: number): number {
+    const newest = this.newest(list);
+    return newest >= 0 && this.fits(newest, words) ? newest : this.open(list);
+  }
+
+  /** Takes a segment out of its queue, before its entries are moved or dropped. */
+  detach(segment: number): void {
+    this.ints[this.#moving] = segment + 1;
+    this.#unlink(segment);
+  }
+
+  /** Frees a detached segment. No bucket may lead to its entries any more. */
+  free(segment: number): void {
+    const ints = this.ints;
+    ints[this.header(segment) + USED] = 0; // From here on a rebuild takes it as free.
+    ints[this.#moving] = 0;
     this.#release(segment);
     ints[this.#inUse]! -= 1;
   }
 
-  /** Puts an empty segment on the free list; positions in it are no longer good. */
   #release(segment: number): void {
-    this.#words[this.#headers + segment * SEGMENT_HEADER_WORDS]! += 1;
-    this.#ints[this.#linkAt(segment)] = this.#ints[this.#free]!;
-    this.#ints[this.#free] = segment + 1;
+    this.#renew(segment);
+    this.ints[this.header(segment) + NEXT] = this.ints[this.#free]!;
+    this.ints[this.#free] = segment + 1;
   }
 
-  #take(): number {
-    const ints = this.#ints;
-    const free = ints[this.#free]! - 1;
-    if (free < 0) return ints[this.#touched]!++;
-    ints[this.#free] = ints[this.#linkAt(free)]!;
-    return free;
+  #renew(segment: number): void {
+    const next = this.words[this.#generation]! + 1;
+    this.words[this.#generation] = next;
+    this.setGeneration(segment, next);
   }
 
-  /** Puts a segment at the front of a window's list. */
-  #open(segment: number, window: number): void {
-    const ints = this.#ints;
-    this.#words[this.#headers + segment * SEGMENT_HEADER_WORDS + 1] = this.#words[window]!;
-    ints[this.#linkAt(segment)] = ints[(window + 1) * 2]!;
-    ints[(window + 1) * 2] = segment + 1;
-    ints[this.#inUse]! += 1;
-  }
-
-  // --- Windows: rows of their end and their first segment + 1, in no order; there are few
-
-  #headOf(window: number): number {
-    return this.#ints[(window + 1) * 2]! - 1;
-  }
-
-  #find(end: number): number {
-    const last = this.#windows + this.#ints[this.#windowsInUse]! * WINDOW_WORDS;
-    for (let window = this.#windows; window < last; window += WINDOW_WORDS)
-      if (this.#words[window] === end) return window;
-    return -1;
-  }
-
-  #addWindow(end: number): number {
-    const window = this.#windows + this.#ints[this.#windowsInUse]! * WINDOW_WORDS;
-    this.#words[window] = end;
-    this.#ints[(window + 1) * 2] = 0;
-    this.#ints[this.#windowsInUse]! += 1;
-    return window;
-  }
-
-  #removeWindow(window: number): void {
-    const last = this.#windows + (this.#ints[this.#windowsInUse]! - 1) * WINDOW_WORDS;
-    this.#words[window] = this.#words[last]!;
-    this.#ints[(window + 1) * 2] = this.#ints[(last + 1) * 2]!;
-    this.#ints[this.#windowsInUse]! -= 1;
-  }
-
-  /** The window that ends first, -1 where there is none. */
-  #firstToEnd(): number {
-    const last = this.#windows + this.#ints[this.#windowsInUse]! * WINDOW_WORDS;
-    let first = -1;
-    let end = Infinity;
-    for (let window = this.#windows; window < last; window += WINDOW_WORDS) {
-      const candidate = this.#words[window]!;
-      if (candidate >= end) continue;
-      end = candidate;
-      first = window;
+  /**
+   * Makes the free list and the queues anew, in the order of age.
+   * @param adopt counts and links the entries of a segment. The segment whose entries were being moved comes last:
+   *   some of them may have a copy elsewhere.
+   */
+  rebuild(adopt: (segment: number, mayHaveCopies: boolean) => void): void {
+    const ints = this.ints;
+    const moving = ints[this.#moving]! - 1;
+    ints[this.#free] = 0;
+    ints[this.#inUse] = 0;
+    ints.fill(0, this.#classes, this.#classes + CLASS_COUNT);
+    ints.fill(0, this.#queues, this.#queues + LIST_COUNT * LIST_WORDS * 2);
+    const used: number[] = [];
+    for (let segment = 0; segment < this.touched; segment++)
+      if (this.used(segment) === 0) this.#release(segment);
+      else used.push(segment);
+    used.sort((a, b) => this.generation(a) - this.generation(b));
+    ints[this.#inUse] = used.length;
+    for (const segment of used) {
+      this.#link(segment, this.listOf(segment));
+      if (segment !== moving) adopt(segment, false);
     }
-    return first;
+    if (used.includes(moving)) adopt(moving, true);
+    for (const segment of used) this.#settle(segment);
+    ints[this.#moving] = 0;
   }
 
-  #isOver(window: number, now: number): boolean {
-    return this.#words[window]! * 1000 + KEEP_AFTER_END <= now;
+  // --- Queues
+
+  /** Int32 position of a queue's first segment + 1; the last one follows. */
+  #queue(place: number): number {
+    return this.#queues + ((place & LIST_MASK) * LIST_WORDS + (place >> 3)) * 2;
+  }
+
+  /** Moves a segment to the queue where it belongs. */
+  #settle(segment: number): void {
+    const place = this.ints[this.header(segment) + PLACE]!;
+    const belongs = this.unprotectedEntries(segment) === 0;
+    if (belongs === place >= PROTECTED_QUEUE) return;
+    const list = place & LIST_MASK;
+    if (belongs && this.newest(list) === segment) return;
+    this.#unlink(segment);
+    if (belongs) this.#link(segment, list | PROTECTED_QUEUE);
+    else this.#linkFirst(segment, list);
+  }
+
+  #link(segment: number, place: number): void {
+    const ints = this.ints;
+    const queue = this.#queue(place);
+    const header = this.header(segment);
+    const last = ints[queue + 1]!;
+    ints[header + PLACE] = place;
+    ints[header + PREVIOUS] = last;
+    ints[header + NEXT] = 0;
+    if (last > 0) ints[this.header(last - 1) + NEXT] = segment + 1;
+    else ints[queue] = segment + 1;
+    ints[queue + 1] = segment + 1;
+    ints[this.#classes + classOf(place & LIST_MASK)]! += 1;
+    this.#renew(segment);
+  }
+
+  #linkFirst(segment: number, place: number): void {
+    const ints = this.ints;
+    const queue = this.#queue(place);
+    const header = this.header(segment);
+    const first = ints[queue]!;
+    ints[header + PLACE] = place;
+    ints[header + PREVIOUS] = 0;
+    ints[header + NEXT] = first;
+    if (first > 0) ints[this.header(first - 1) + PREVIOUS] = segment + 1;
+    else ints[queue + 1] = segment + 1;
+    ints[queue] = segment + 1;
+    ints[this.#classes + classOf(place & LIST_MASK)]! += 1;
+  }
+
+  #unlink(segment: number): void {
+    const ints = this.ints;
+    const header = this.header(segment);
+    const place = ints[header + PLACE]!;
+    const queue = this.#queue(place);
+    const previous = ints[header + PREVIOUS]!;
+    const next = ints[header + NEXT]!;
+    if (previous > 0) ints[this.header(previous - 1) + NEXT] = next;
+    else ints[queue] = next;
+    if (next > 0) ints[this.header(next - 1) + PREVIOUS] = previous;
+    else ints[queue + 1] = previous;
+    ints[this.#classes + classOf(place & LIST_MASK)]! -= 1;
   }
 }

@@ -1,39 +1,21 @@
 /**
  * One shard of the embedded store: a hash table with chained entries, under one lock.
  *
- * An entry, in 8-byte words:
- * ```
- * 0  next entry of the bucket (word position, 0: none) | hash      two Int32
- * 1  count                                                         Float64, 0 .. 2^53 - 1
- * 2  window start in seconds                                       Float64
- * 3  length field of the key | first 4 bytes of the key            Int32, bytes
- * 4  the rest of the key
- * ```
- * A counter with a key of 44 bytes takes 72 bytes and 8 of buckets.
- *
- * A thread may die between any two writes here. What counts is therefore only what stands in the segments; the
- * buckets are made anew from them by {@link Shard.rebuild}, as `segments.ts` makes its own lists anew.
+ * A thread may die between any two writes here. So only the segments count: {@link Shard.rebuild} makes the buckets and
+ * the figures anew from them, as `segments.ts` makes its queues anew.
  */
+import type { ExpiryClock } from "../expiry-clock.ts";
 import { MAX_COUNT } from "../store.ts";
-import { type KeyScratch, keyBytes } from "./key.ts";
+import { Buckets, writeKey } from "./buckets.ts";
+import { Entries, type ShownEntry } from "./entries.ts";
+import { COUNT_WORD, ENTRY_FIELD, entryWords, PROTECTED, USED_AGAIN } from "./entry.ts";
+import type { KeyScratch } from "./key.ts";
 import { type Block, SHARD_LIVE, SHARD_TAKEOVERS } from "./layout.ts";
 import { Lock } from "./lock.ts";
-import { type Reason, Segments } from "./segments.ts";
+import { Room } from "./room.ts";
+import { Segments } from "./segments.ts";
 
-/** Where the count stands in an entry. */
-export const COUNT_WORD = 1;
-const ENTRY_WINDOW_START = 2;
-const ENTRY_KEY = 3;
-
-/** An entry as `Shard.forEach` shows it. */
-export interface Entry {
-  windowStart: number;
-  windowEnd: number;
-  count: number;
-  lengthField: number;
-  /** Position of the key's first byte in the block. */
-  keyAt: number;
-}
+const MARKS = PROTECTED | USED_AGAIN;
 
 export class Shard {
   readonly index: number;
@@ -41,25 +23,26 @@ export class Shard {
   readonly #ints: Int32Array;
   readonly #lock: Lock;
   readonly #segments: Segments;
+  readonly #buckets: Buckets;
+  readonly #entries: Entries;
+  readonly #room: Room;
   /** Word position of the shard. */
   readonly #at: number;
-  /** Int32 position of the first bucket. */
-  readonly #buckets: number;
-  readonly #bucketMask: number;
 
-  constructor(block: Block, index: number, ticket: number) {
+  constructor(block: Block, index: number, ticket: number, clock: ExpiryClock) {
     const { layout } = block;
     this.index = index;
     this.words = block.words;
     this.#ints = block.ints;
     this.#at = layout.firstShard + index * layout.shardWords;
     this.#lock = new Lock(block.ints, this.#at * 2, ticket);
-    this.#segments = new Segments(block, this.#at, (segment, reason) => this.#empty(segment, reason));
-    this.#buckets = (this.#at + layout.bucketsAt) * 2;
-    this.#bucketMask = layout.buckets - 1;
+    this.#segments = new Segments(block, this.#at);
+    this.#buckets = new Buckets(block, this.#at);
+    this.#entries = new Entries(block, this.#at, this.#segments, this.#buckets);
+    this.#room = new Room(this.#segments, this.#entries, clock);
   }
 
-  // --- The lock. Everything below it is called with the lock held; nothing there throws or allocates.
+  // --- The lock. Everything below it is called with the lock held; nothing there throws.
 
   /** @throws {StoreError} STORE_UNAVAILABLE */
   acquire(): void {
@@ -83,123 +66,91 @@ export class Shard {
 
   // --- Counters
 
-  /** The entry of a key in a window (word position), 0 where there is none. */
-  find(key: KeyScratch, windowStart: number): number {
-    const ints = this.#ints;
-    const { hash, lengthField, size, words: keyWords } = key;
-    let entry = ints[this.#buckets + (hash & this.#bucketMask)]!;
-    search: while (entry !== 0) {
-      const at = entry * 2;
-      const current = entry;
-      entry = ints[at]!;
-      if (ints[at + 1] !== hash || this.words[current + ENTRY_WINDOW_START] !== windowStart) continue;
-      const keyAt = at + ENTRY_KEY * 2;
-      if (ints[keyAt] !== lengthField) continue;
-      for (let index = 0; index < size; index++)
-        if (ints[keyAt + 1 + index] !== keyWords[index]) continue search;
-      return current;
-    }
-    return 0;
+  /** The entry of a key's state with this start (word position), 0 for none. */
+  find(key: KeyScratch, start: number): number {
+    return this.#buckets.find(key, start);
   }
 
   /**
-   * Adds an entry that `find` did not find. May free segments, so positions found before it are no longer good.
-   * @param windowEnd seconds
-   * @param now milliseconds
+   * Adds an entry that `find` did not find. May move and drop entries, so positions found before are no longer good.
+   * @param start of the state, in seconds; its identity together with the key
+   * @param length of the state, in seconds
+   * @param isProtected see {@link Shard.mark}
+   * @param now milliseconds, by the wall clock
    */
-  insert(key: KeyScratch, windowStart: number, windowEnd: number, count: number, now: number): number {
-    const ints = this.#ints;
+  insert(
+    key: KeyScratch,
+    start: number,
+    length: number,
+    count: number,
+    isProtected: boolean,
+    now: number,
+  ): number {
     const size = entryWords(key.lengthField);
-    const segment = this.#segments.roomFor(windowEnd, size, now);
+    const end = start + length;
+    const segment = this.#room.for(length, size, now);
     const entry = this.#segments.end(segment);
-    const at = entry * 2;
-    const bucket = this.#bucketOf(key.hash);
-    ints[at] = ints[bucket]!;
-    ints[at + 1] = key.hash;
+    writeKey(this.#ints, entry, key, start, end);
     this.words[entry + COUNT_WORD] = count;
-    this.words[entry + ENTRY_WINDOW_START] = windowStart;
-    const keyAt = at + ENTRY_KEY * 2;
-    ints[keyAt] = key.lengthField;
-    for (let index = 0; index < key.size; index++) ints[keyAt + 1 + index] = key.words[index]!;
-    ints[bucket] = entry;
+    this.#buckets.add(entry);
     this.words[this.#at + SHARD_LIVE]! += 1;
-    this.#segments.grow(segment, size); // From here on it survives a rebuild.
+    this.#segments.append(segment, size, end); // From here on it survives a rebuild.
+    if (isProtected) this.#protect(entry, true);
     return entry;
   }
 
-  /** The segment that an entry stands in. */
-  segmentOf(entry: number): number {
-    return this.#segments.of(entry);
+  /**
+   * Marks an entry as counted again. To be called after each change of its count.
+   * @param isProtected whether losing the entry would admit hits that it refuses now: its limit is used up. Eviction
+   *   spares such an entry as long as there is anything else to evict.
+   */
+  mark(entry: number, isProtected: boolean): void {
+    const field = this.#ints[entry * 2 + ENTRY_FIELD]!;
+    // One comparison on the hot path: the marks of a counter change a few times in its life.
+    if ((field & MARKS) !== (isProtected ? MARKS : USED_AGAIN)) this.#remark(entry, field, isProtected);
   }
 
-  /** Changes when the segment's entries are gone: a position stays good as long as this stays the same. */
-  generation(segment: number): number {
-    return this.#segments.generation(segment);
+  /**
+   * Word position of the generation of an entry's segment. It changes when the segment's entries move or go: the
+   * entry's position stays good as long as this word stays the same.
+   */
+  generationAt(entry: number): number {
+    return this.#segments.generationAt(this.#segments.of(entry));
   }
 
-  /** Frees up to `most` segments of windows that are over. */
-  reclaim(now: number, most: number): void {
-    this.#segments.reclaim(now, most);
+  /** See {@link Room.reclaim}. */
+  reclaim(now: number, examine: number, most: number): void {
+    this.#room.reclaim(now, examine, most);
   }
 
-  /** Int32 position of a hash's bucket. */
-  #bucketOf(hash: number): number {
-    return this.#buckets + (hash & this.#bucketMask);
+  #remark(entry: number, field: number, isProtected: boolean): void {
+    this.#ints[entry * 2 + ENTRY_FIELD] = field | USED_AGAIN;
+    if (((field & PROTECTED) !== 0) !== isProtected) this.#protect(entry, isProtected);
   }
 
-  /** Takes a segment's entries out of their buckets. */
-  #empty(segment: number, reason: Reason): void {
-    const ints = this.#ints;
-    const end = this.#segments.end(segment);
-    let entries = 0;
-    for (let entry = this.#segments.start(segment); entry < end; entry += this.#wordsOf(entry)) {
-      let link = this.#bucketOf(ints[entry * 2 + 1]!);
-      while (ints[link] !== entry) link = ints[link]! * 2;
-      ints[link] = ints[entry * 2]!;
-      entries += 1;
-    }
-    this.words[this.#at + SHARD_LIVE]! -= entries;
-    this.words[this.#at + reason]! += entries;
+  #protect(entry: number, isProtected: boolean): void {
+    this.#ints[entry * 2 + ENTRY_FIELD]! ^= PROTECTED;
+    this.#segments.protect(this.#segments.of(entry), isProtected ? 1 : -1);
   }
+
+  // --- Repair
 
   /**
    * Makes everything anew from the segments, after a thread died with the lock held. 62,500 counters take 2.3 ms, once
    * for each such death.
    */
   rebuild(): void {
-    const ints = this.#ints;
-    ints.fill(0, this.#buckets, this.#buckets + this.#bucketMask + 1);
+    this.#buckets.clear();
     this.words[this.#at + SHARD_LIVE] = 0;
-    this.#segments.rebuild((segment) => {
-      const end = this.#segments.end(segment);
-      for (let entry = this.#segments.start(segment); entry < end; entry += this.#wordsOf(entry)) {
-        const bucket = this.#bucketOf(ints[entry * 2 + 1]!);
-        ints[entry * 2] = ints[bucket]!;
-        ints[bucket] = entry;
-        this.words[this.#at + SHARD_LIVE]! += 1;
-      }
-    });
+    this.#segments.rebuild((segment, mayHaveCopies) => this.#entries.adopt(segment, mayHaveCopies));
     this.words[this.#at + SHARD_TAKEOVERS]! += 1;
-  }
-
-  #wordsOf(entry: number): number {
-    return entryWords(this.#ints[(entry + ENTRY_KEY) * 2]!);
   }
 
   // --- Looking from outside
 
   /** Shows the entries of a segment; the object is reused. */
-  forEach(segment: number, visit: (entry: Entry) => void): void {
-    const windowEnd = this.#segments.windowEnd(segment);
-    const shown: Entry = { windowStart: 0, windowEnd, count: 0, lengthField: 0, keyAt: 0 };
-    const end = this.#segments.end(segment);
-    for (let entry = this.#segments.start(segment); entry < end; entry += this.#wordsOf(entry)) {
-      shown.windowStart = this.words[entry + ENTRY_WINDOW_START]!;
-      shown.count = this.words[entry + COUNT_WORD]!;
-      shown.lengthField = this.#ints[(entry + ENTRY_KEY) * 2]!;
-      shown.keyAt = (entry + ENTRY_KEY) * 8 + 4;
-      visit(shown);
-    }
+  forEach(segment: number, visit: (entry: ShownEntry) => void): void {
+    this.#entries.forEach(segment, visit);
   }
 
   /** Segments that were ever used: those from 0 to below this. Needs no lock. */
@@ -212,7 +163,7 @@ export class Shard {
     return this.#segments.inUse;
   }
 
-  /** A figure of the shard: one of `SHARD_LIVE`, `SHARD_EVICTED`, `SHARD_EXPIRED`, `SHARD_TAKEOVERS`. Needs no lock. */
+  /** A figure of the shard: one of `SHARD_LIVE`, `SHARD_EVICTED` and so on. Needs no lock. */
   figure(which: number): number {
     return this.words[this.#at + which]!;
   }
@@ -221,9 +172,4 @@ export class Shard {
 /** A counter after hits, within 0 .. 2^53 - 1. */
 export function plus(before: number, hits: number): number {
   return Math.min(Math.max(before + hits, 0), MAX_COUNT);
-}
-
-/** Words of an entry whose key has this length field: the key's first 4 bytes share a word with the field. */
-function entryWords(lengthField: number): number {
-  return ENTRY_KEY + ((keyBytes(lengthField) + 4 + 7) >>> 3);
 }

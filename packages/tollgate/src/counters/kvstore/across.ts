@@ -8,7 +8,7 @@ export interface Part {
   count(request: CountRequest): void | Promise<void>;
 }
 
-export type TakenBack = (counts: readonly Count[]) => void;
+export type RefundListener = (counts: readonly Count[]) => void;
 
 /**
  * Counts that may hold each other back over several slots, servers or instances, where no single step reaches all
@@ -19,13 +19,13 @@ export type TakenBack = (counts: readonly Count[]) => void;
  * The bound: between the steps other callers may see, and be refused by, hits of calls that are held in the end. A
  * call may pass uncounted where a refund brought the exceeding counter below its limit between the two steps. No hit
  * stays behind unless the store fails in between.
- * @param onTakenBack called when hits were taken back, also where the store may have failed to
+ * @param onRefund called when hits were taken back, also where the store may have failed to
  * @throws {StoreError} of the first part that failed, after all parts have ended
  */
 export async function countAcross(
   request: CountRequest,
   parts: readonly Part[],
-  onTakenBack: TakenBack = () => {},
+  onRefund: RefundListener = () => {},
 ): Promise<void> {
   const begun = performance.now();
   /** The time on the caller's clock: what is left of its patience is measured from it. */
@@ -52,7 +52,7 @@ export async function countAcross(
     for (const end of ends) if (end.status === "rejected") throw end.reason;
     return;
   }
-  await countAll({ ...request, now: clock() }, parts, clock, onTakenBack);
+  await countAll({ ...request, now: clock() }, parts, clock, onRefund);
 }
 
 /** Counts every part, and takes back what was counted where one part refuses or fails. */
@@ -60,7 +60,7 @@ async function countAll(
   request: CountRequest,
   parts: readonly Part[],
   clock: () => number,
-  onTakenBack: TakenBack,
+  onRefund: RefundListener,
 ): Promise<void> {
   // A part sees its own counts only, and so cannot tell whether quota rules refuse together.
   const seen = parts.map(({ counts }) => counts.map(forPart));
@@ -78,7 +78,7 @@ async function countAll(
   const all = parts.flatMap(({ counts }) => counts);
   if (failed === undefined && !isRefused(all, (index) => exceedsLimit(all[index]!))) return;
   const counted = parts.filter((_, i) => ends[i]!.status === "fulfilled");
-  const refunds = Promise.all(counted.map((part) => takeBack(request, part, onTakenBack)));
+  const refunds = Promise.all(counted.map((part) => takeBack(request, part, onRefund)));
   if (failed !== undefined) throw failed.reason;
   if (request.deadline === 0) await refunds;
   else await within(request.deadline - clock(), refunds);
@@ -107,7 +107,7 @@ async function within(milliseconds: number, work: Promise<unknown>): Promise<voi
  * counter as it was before. The refund is sent whatever the caller's deadline is, and never touches the counts, which are the
  * caller's again by then.
  */
-async function takeBack(request: CountRequest, part: Part, onTakenBack: TakenBack): Promise<void> {
+async function takeBack(request: CountRequest, part: Part, onRefund: RefundListener): Promise<void> {
   const exceeding = new Set(part.counts.filter(exceedsLimit).map(keyOf));
   const others = part.counts.filter(
     (count) => count.outcome === Outcome.COUNTED && count.hits >= 0 && !exceeding.has(keyOf(count)),
@@ -126,7 +126,7 @@ async function takeBack(request: CountRequest, part: Part, onTakenBack: TakenBac
   } catch {
     // The store failed in between: these hits stay. The caller has its answer all the same.
   }
-  onTakenBack(refunds);
+  onRefund(refunds);
 }
 
 function keyOf({ stem, windowStart }: Count): string {

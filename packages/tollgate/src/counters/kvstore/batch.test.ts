@@ -5,7 +5,7 @@ import { HoldBack, StoreError } from "../store.ts";
 import { Ticket } from "../transport/ticket.ts";
 import { Batch } from "./batch.ts";
 import { Expiries } from "./expiries.ts";
-import { Way } from "./items.ts";
+import { SendMode } from "./items.ts";
 import { ErrorReply } from "./resp/reader.ts";
 import { CommandWriter } from "./resp/writer.ts";
 
@@ -33,7 +33,7 @@ describe("a batch", () => {
           () => settled.push(`${index}: ${count.after}`),
           ({ code, message }) => settled.push(`${index}: ${code} ${message}`),
         );
-        batch.items.push(count, ticket, Way.PLAIN);
+        batch.items.push(count, ticket, SendMode.PLAIN);
       }
       batch.prepare(new CommandWriter(), [], () => {
         done += 1;

@@ -1,8 +1,8 @@
 import { type Count, MAX_COUNT, Outcome, StoreError } from "../store.ts";
 import type { Exchange } from "../transport/link.ts";
-import { leave, type Ticket, unusableAnswer } from "../transport/ticket.ts";
+import { expireTickets, type Ticket, unusableAnswer } from "../transport/ticket.ts";
 import type { Expiries } from "./expiries.ts";
-import { Items, Way } from "./items.ts";
+import { Items, SendMode } from "./items.ts";
 import { Kind, nextPosition, Op, startPositions } from "./op.ts";
 import { OpWriter } from "./op-writer.ts";
 import { ErrorReply, type Reply } from "./resp/reader.ts";
@@ -21,7 +21,7 @@ export interface BatchContext {
   /** Seconds that a key lives: its window and some jitter. */
   lifetime(windowSize: number): number;
   /** A count that failed with an error reply: sent elsewhere, or its ticket is failed. */
-  refused(error: ErrorReply, count: Count | null, ticket: Ticket, way: number): void;
+  refused(error: ErrorReply, count: Count | null, ticket: Ticket, mode: number): void;
   /** A key that turned out to be fresh although this process had given it its expiry, or whose expiry may be lost. */
   fresh(key: FreshKey): void;
 }
@@ -67,11 +67,11 @@ export class Batch implements Exchange<Reply> {
     this.#asked = false;
     this.#opOf.length = this.#hitsOf.length = 0;
     this.#byStem.clear();
-    const { counts, tickets, ways } = this.items;
+    const { counts, tickets, modes } = this.items;
     for (let i = 0; i < tickets.length; i++) {
       const count = counts[i]!;
       this.#hitsOf.push(count === null ? 0 : count.hits);
-      this.#opOf.push(tickets[i]!.done ? -1 : this.#assign(count, tickets[i]!, ways[i]!));
+      this.#opOf.push(tickets[i]!.done ? -1 : this.#assign(count, tickets[i]!, modes[i]!));
     }
     for (const key of fresh) {
       const op = this.#nextOp(Kind.EXPIRE, 0);
@@ -83,7 +83,7 @@ export class Batch implements Exchange<Reply> {
     return this.#used > 0;
   }
 
-  #nextOp(kind: number, way: number): Op {
+  #nextOp(kind: number, mode: number): Op {
     let op = this.#ops[this.#used];
     if (op === undefined) {
       op = new Op();
@@ -91,7 +91,7 @@ export class Batch implements Exchange<Reply> {
     }
     this.#used++;
     op.kind = kind;
-    op.way = way;
+    op.mode = mode;
     op.total = 0;
     op.expires = false;
     op.expiryAcknowledged = false;
@@ -100,23 +100,23 @@ export class Batch implements Exchange<Reply> {
     return op;
   }
 
-  #assign(count: Count | null, ticket: Ticket, way: number): number {
+  #assign(count: Count | null, ticket: Ticket, mode: number): number {
     if (count === null) {
-      this.#nextOp(Kind.ATOMIC, way).ticket = ticket;
+      this.#nextOp(Kind.ATOMIC, mode).ticket = ticket;
       return this.#used - 1;
     }
-    const kind = count.hits > 0 ? Kind.ADD : count.hits < 0 ? Kind.GIVE : Kind.LOOK;
+    const kind = count.hits > 0 ? Kind.ADD : count.hits < 0 ? Kind.REFUND : Kind.LOOK;
     const hits = Math.abs(count.hits);
     let op = this.#byStem.get(count.stem);
     if (
       op === undefined ||
       op.windowStart !== count.windowStart ||
-      op.way !== way ||
-      way === Way.ASKING ||
+      op.mode !== mode ||
+      mode === SendMode.ASKING ||
       (kind !== op.kind && kind !== Kind.LOOK && op.kind !== Kind.LOOK) ||
       op.total + hits > MAX_COUNT
     ) {
-      op = this.#nextOp(kind, way);
+      op = this.#nextOp(kind, mode);
       op.stem = count.stem;
       op.windowStart = count.windowStart;
       op.windowSize = count.windowSize;
@@ -131,7 +131,7 @@ export class Batch implements Exchange<Reply> {
   /** @returns true when it was the last reply */
   accept(reply: Reply): boolean {
     const op = this.#ops[this.#cursor]!;
-    if ((op.way & Way.ASKING) !== 0) {
+    if ((op.mode & SendMode.ASKING) !== 0) {
       this.#asked = !this.#asked;
       if (this.#asked) return false;
     }
@@ -153,9 +153,9 @@ export class Batch implements Exchange<Reply> {
     this.#settle(error);
   }
 
-  /** Callers that leave are told at once; their hits stay in the batch that is under way. */
-  leave(now: number): number {
-    return leave(this.items.tickets, now);
+  /** Callers that leave are told at once; their hits stay in the batch that is under mode. */
+  expireTickets(now: number): number {
+    return expireTickets(this.items.tickets, now);
   }
 
   #settle(error: StoreError | undefined): void {
@@ -172,7 +172,7 @@ export class Batch implements Exchange<Reply> {
         else context.expiries.delete(op.hash);
       }
       if (op.kind === Kind.ATOMIC) this.#settleAtomic(op);
-      if (op.kind <= Kind.GIVE && op.reply !== undefined && startPositions(op) && !op.expires)
+      if (op.kind <= Kind.REFUND && op.reply !== undefined && startPositions(op) && !op.expires)
         context.fresh(op);
     }
     const { tickets } = this.items;
@@ -198,14 +198,14 @@ export class Batch implements Exchange<Reply> {
   }
 
   #settleItem(i: number, error: StoreError | undefined): void {
-    const { counts, tickets, ways } = this.items;
+    const { counts, tickets, modes } = this.items;
     const ticket = tickets[i]!;
     const count = counts[i]!;
     const op = this.#ops[this.#opOf[i]!]!;
     const { reply } = op;
     if (reply === undefined) ticket.fail(error!);
     else if (reply instanceof ErrorReply) {
-      if (!ticket.done) this.#context.refused(reply, count, ticket, ways[i]!);
+      if (!ticket.done) this.#context.refused(reply, count, ticket, modes[i]!);
     } else if (count !== null) {
       // The hits of a caller that has left are counted all the same, and those behind it come after it.
       const after = nextPosition(op, this.#hitsOf[i]!);

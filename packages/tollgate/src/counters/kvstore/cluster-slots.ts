@@ -1,6 +1,6 @@
 import type { Endpoint } from "../transport/endpoint.ts";
 import { ErrorReply, type Reply } from "./resp/reader.ts";
-import { slotCount } from "./slots.ts";
+import { SLOT_COUNT } from "./slots.ts";
 
 export interface SlotRange {
   readonly from: number;
@@ -43,5 +43,5 @@ export function readRedirection(
 }
 
 function isSlot(value: unknown): value is number {
-  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value < slotCount;
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value < SLOT_COUNT;
 }

@@ -1,6 +1,6 @@
-const ways = 4;
-const firstSize = 1 << 14;
-const lastSize = 1 << 21;
+const PLACES = 4;
+const FIRST_SIZE = 1 << 14;
+const LAST_SIZE = 1 << 21;
 
 /**
  * Which keys this process has given their expiry: 32-bit hashes in a table of at most 8 MiB, four places for each.
@@ -8,39 +8,39 @@ const lastSize = 1 << 21;
  * for another: the key's first count still sets the expiry then, because its reply shows that the key is fresh.
  */
 export class Expiries {
-  #table = new Uint32Array(firstSize);
+  #table = new Uint32Array(FIRST_SIZE);
   #turn = 0;
 
   has(hash: number): boolean {
     const table = this.#table;
     const key = hash >>> 0 || 1;
-    const at = (key * ways) & (table.length - 1);
+    const at = (key * PLACES) & (table.length - 1);
     return table[at] === key || table[at + 1] === key || table[at + 2] === key || table[at + 3] === key;
   }
 
   add(hash: number): void {
     const key = hash >>> 0 || 1;
     if (this.#place(key)) return;
-    if (this.#table.length < lastSize) {
+    if (this.#table.length < LAST_SIZE) {
       const old = this.#table;
       this.#table = new Uint32Array(old.length * 2);
       for (let i = 0; i < old.length; i++) if (old[i] !== 0) this.#place(old[i]!);
       if (this.#place(key)) return;
     }
-    this.#turn = (this.#turn + 1) % ways;
-    this.#table[((key * ways) & (this.#table.length - 1)) + this.#turn] = key;
+    this.#turn = (this.#turn + 1) % PLACES;
+    this.#table[((key * PLACES) & (this.#table.length - 1)) + this.#turn] = key;
   }
 
   delete(hash: number): void {
     const key = hash >>> 0 || 1;
-    const at = (key * ways) & (this.#table.length - 1);
-    for (let i = at; i < at + ways; i++) if (this.#table[i] === key) this.#table[i] = 0;
+    const at = (key * PLACES) & (this.#table.length - 1);
+    for (let i = at; i < at + PLACES; i++) if (this.#table[i] === key) this.#table[i] = 0;
   }
 
   #place(key: number): boolean {
     const table = this.#table;
-    const at = (key * ways) & (table.length - 1);
-    for (let i = at; i < at + ways; i++) {
+    const at = (key * PLACES) & (table.length - 1);
+    for (let i = at; i < at + PLACES; i++) {
       if (table[i] !== 0 && table[i] !== key) continue;
       table[i] = key;
       return true;

@@ -2,7 +2,7 @@ import type { Count } from "../store.ts";
 import type { Ticket } from "../transport/ticket.ts";
 
 /** How a count is sent; added up. */
-export const Way = {
+export const SendMode = {
   PLAIN: 0,
   /** Behind ASKING: its slot is on the move. */
   ASKING: 1,
@@ -14,7 +14,7 @@ export const Way = {
 export class Items {
   counts: (Count | null)[] = [];
   tickets: Ticket[] = [];
-  ways: number[] = [];
+  modes: number[] = [];
   /** About the bytes of their keys. */
   bytes = 0;
 
@@ -22,24 +22,24 @@ export class Items {
     return this.tickets.length;
   }
 
-  push(count: Count | null, ticket: Ticket, way: number): void {
+  push(count: Count | null, ticket: Ticket, mode: number): void {
     this.counts.push(count);
     this.tickets.push(ticket);
-    this.ways.push(way);
+    this.modes.push(mode);
     this.bytes += sizeOf(count, ticket);
   }
 
   /** Takes up to `most` from the front of another list, and no more than `mostBytes` but for one; this one must be empty. */
   takeFrom(other: Items, most: number, mostBytes: number): void {
     if (other.length <= most && other.bytes <= mostBytes) {
-      const { counts, tickets, ways } = this;
+      const { counts, tickets, modes } = this;
       Object.assign(this, {
         counts: other.counts,
         tickets: other.tickets,
-        ways: other.ways,
+        modes: other.modes,
         bytes: other.bytes,
       });
-      Object.assign(other, { counts, tickets, ways, bytes: 0 });
+      Object.assign(other, { counts, tickets, modes, bytes: 0 });
       return;
     }
     let many = 0;
@@ -49,13 +49,13 @@ export class Items {
     } while (many < Math.min(most, other.length) && this.bytes < mostBytes);
     this.counts = other.counts.splice(0, many);
     this.tickets = other.tickets.splice(0, many);
-    this.ways = other.ways.splice(0, many);
+    this.modes = other.modes.splice(0, many);
     other.bytes -= this.bytes;
   }
 
   /** Keeps those whose ticket is still open after `visit`. */
   keepOpen(visit: (ticket: Ticket) => void): void {
-    const { counts, tickets, ways } = this;
+    const { counts, tickets, modes } = this;
     let kept = 0;
     this.bytes = 0;
     for (let i = 0; i < tickets.length; i++) {
@@ -65,15 +65,15 @@ export class Items {
       this.bytes += sizeOf(counts[i]!, ticket);
       counts[kept] = counts[i]!;
       tickets[kept] = ticket;
-      ways[kept++] = ways[i]!;
+      modes[kept++] = modes[i]!;
     }
-    counts.length = tickets.length = ways.length = kept;
+    counts.length = tickets.length = modes.length = kept;
   }
 
   clear(): void {
     this.counts.length = 0;
     this.tickets.length = 0;
-    this.ways.length = 0;
+    this.modes.length = 0;
     this.bytes = 0;
   }
 }

@@ -4,14 +4,14 @@ import { holdBackOf } from "../hold-back.ts";
 import { type Count, type CounterStore, type CountRequest, HoldBack, StoreError } from "../store.ts";
 import { Ticket } from "../transport/ticket.ts";
 import { tlsConnectionOptions } from "../transport/tls.ts";
-import { countAcross, type TakenBack } from "./across.ts";
-import { ClusterTopology } from "./cluster.ts";
+import { countAcross, type RefundListener } from "./across.ts";
+import { ClusterTopology } from "./cluster-topology.ts";
+import type { PoolGauges } from "./connection-pool.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { Expiries } from "./expiries.ts";
-import { type KvstoreOptions, type ResolvedOptions, resolveOptions } from "./options.ts";
-import type { PoolGauges } from "./pool.ts";
-import { sentinelTopology } from "./sentinel.ts";
-import { singleTopology } from "./single.ts";
-import type { Surroundings } from "./surroundings.ts";
+import { type KvstoreOptions, type ResolvedOptions, resolveOptions } from "./kvstore-options.ts";
+import { sentinelTopology } from "./sentinel-topology.ts";
+import { singleTopology } from "./single-topology.ts";
 import type { KvstoreTarget } from "./target.ts";
 import type { Topology } from "./topology.ts";
 
@@ -29,18 +29,18 @@ export class KvstoreStore implements CounterStore {
   readonly #options: ResolvedOptions;
   readonly #topology: Topology;
   #closing = false;
-  readonly #onTakenBack: TakenBack | undefined;
+  readonly #onRefund: RefundListener | undefined;
   #closed: Promise<void> | undefined;
 
   /** @throws {TypeError | RangeError} when an option cannot be: a number out of its range, an unreadable certificate */
   constructor(options: KvstoreOptions) {
     this.#options = resolveOptions(options);
-    this.#onTakenBack = options.onTakenBack;
+    this.#onRefund = options.onRefund;
     if (options.tls !== undefined) tlsConnectionOptions(options.tls);
     const log = options.log ?? (() => {});
     let connected: boolean | undefined;
     let lastError = "";
-    const around: Surroundings = {
+    const deps: Dependencies = {
       options: this.#options,
       expiries: new Expiries(),
       gauges: this.gauges,
@@ -58,7 +58,7 @@ export class KvstoreStore implements CounterStore {
         options.onConnections?.(active);
       },
     };
-    this.#topology = topologyOf(options.target, around);
+    this.#topology = topologyOf(options.target, deps);
   }
 
   count(request: CountRequest): void | Promise<void> {
@@ -74,7 +74,7 @@ export class KvstoreStore implements CounterStore {
         counts: group,
         count: (part: CountRequest) => this.#submit(part, trace),
       })),
-      this.#onTakenBack,
+      this.#onRefund,
     );
   }
 
@@ -107,13 +107,13 @@ export class KvstoreStore implements CounterStore {
   }
 }
 
-function topologyOf(target: KvstoreTarget, around: Surroundings): Topology {
+function topologyOf(target: KvstoreTarget, deps: Dependencies): Topology {
   switch (target.type) {
     case "single":
-      return singleTopology(target, around);
+      return singleTopology(target, deps);
     case "sentinel":
-      return sentinelTopology(target, around);
+      return sentinelTopology(target, deps);
     case "cluster":
-      return new ClusterTopology(target, around);
+      return new ClusterTopology(target, deps);
   }
 }

@@ -1,30 +1,30 @@
 import type { TraceSpan } from "../../observe/tracing/tracing.ts";
 import { type Count, StoreError } from "../store.ts";
-import { Alarm } from "../transport/alarm.ts";
-import { leave, startTrip, type Ticket, unavailable } from "../transport/ticket.ts";
+import { DeadlineTimer } from "../transport/deadline-timer.ts";
+import { expireTickets, startTrip, type Ticket, unavailable } from "../transport/ticket.ts";
 import { Batch, type BatchContext, type FreshKey } from "./batch.ts";
 import type { Connection } from "./connection.ts";
-import { Items, Way } from "./items.ts";
-import type { ResolvedOptions } from "./options.ts";
-import { Pool } from "./pool.ts";
+import { ConnectionPool } from "./connection-pool.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { Items, SendMode } from "./items.ts";
+import type { ResolvedOptions } from "./kvstore-options.ts";
 import type { ErrorReply } from "./resp/reader.ts";
-import type { Surroundings } from "./surroundings.ts";
 
 /** More counts than this go out in two batches, so that no batch keeps the server from others for long. */
-const mostInBatch = 1024;
+const MAX_BATCH = 1024;
 /** Nor more than this many bytes of keys, but for a single count. */
-const mostBytesInBatch = 1024 * 1024;
+const MAX_BATCH_BYTES = 1024 * 1024;
 /** Keys are as long as callers make them. */
-const mostBytesWaiting = 64 * 1024 * 1024;
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 /** Beyond this, keys that want their expiry are forgotten, and get it with their next count. */
-const mostBytesFresh = 8 * 1024 * 1024;
+const MAX_FRESH_BYTES = 8 * 1024 * 1024;
 /** With more than this waiting, those whose time is over are looked for every so many milliseconds only. */
-const manyWaiting = 4096;
-const manyWaitingMs = 10;
+const MANY_WAITING = 4096;
+const MANY_WAITING_MS = 10;
 /** How often a count may be sent elsewhere, on average over its request, before its caller is told that it failed. */
-const mostDetours = 8;
+const MAX_REDIRECTIONS = 8;
 
-export interface NodeSurroundings extends Surroundings {
+export interface NodeDependencies extends Dependencies {
   /** Makes one connection to this server. */
   connect(): Promise<Connection>;
   /** An error reply that the node does not deal with itself (MOVED, READONLY). @returns whether the count is taken care of */
@@ -34,15 +34,15 @@ export interface NodeSurroundings extends Surroundings {
 }
 
 /** Codes that say that this server cannot serve now: its connection is given up, so that the next is made anew. */
-const unfit = new Set(["READONLY", "LOADING", "MASTERDOWN", "NOAUTH"]);
+const unusableCodes = new Set(["READONLY", "LOADING", "MASTERDOWN", "NOAUTH"]);
 
 /**
  * One Redis server: counts wait here for a connection, and all that wait go out in one batch (group commit). A
  * count that finds a free connection waits for the end of this turn of the event loop only.
  */
 export class StoreNode {
-  readonly pool: Pool;
-  readonly #surroundings: NodeSurroundings;
+  readonly pool: ConnectionPool;
+  readonly #deps: NodeDependencies;
   readonly #options: ResolvedOptions;
   readonly #waiting = new Items();
   readonly #fresh: FreshKey[] = [];
@@ -50,30 +50,30 @@ export class StoreNode {
   readonly #batches = new Map<Connection, Batch>();
   readonly #context: BatchContext;
   #scheduled = false;
-  #unfit = false;
+  #unusableCodes = false;
   /** Rings when somebody has to be told that time is over. */
-  readonly #alarm = new Alarm((now) => this.#onAlarm(now));
+  readonly #deadlineTimer = new DeadlineTimer((now) => this.#onDeadline(now));
   #overflowAt = 0;
   #closed = false;
 
-  constructor(surroundings: NodeSurroundings) {
-    this.#surroundings = surroundings;
-    const { options } = surroundings;
+  constructor(deps: NodeDependencies) {
+    this.#deps = deps;
+    const { options } = deps;
     this.#options = options;
-    this.pool = new Pool(options.poolSize, () => surroundings.connect(), surroundings.gauges, {
+    this.pool = new ConnectionPool(options.poolSize, () => deps.connect(), deps.gauges, {
       free: () => this.#schedule(),
       overflowFailed: (error) => this.#failLongWaiting(unavailable(error)),
-      changed: () => surroundings.changed(),
+      changed: () => deps.changed(),
       lost: (error) => {
-        surroundings.failed(error);
-        surroundings.lost(this);
+        deps.failed(error);
+        deps.lost(this);
       },
     });
     this.#context = {
-      expiries: surroundings.expiries,
+      expiries: deps.expiries,
       lifetime: (windowSize) =>
         windowSize + Math.floor(Math.random() * (options.expirationJitterMaxSeconds + 1)),
-      refused: (error, count, ticket, way) => this.#refused(error, count, ticket, way),
+      refused: (error, count, ticket, mode) => this.#refused(error, count, ticket, mode),
       fresh: (key) => this.#setExpiryLater(key),
     };
     this.pool.fill();
@@ -83,25 +83,25 @@ export class StoreNode {
   submit(ticket: Ticket): void {
     const { counts } = ticket;
     this.ensureRoom(counts.length);
-    if (ticket.atomic) this.push(null, ticket, Way.PLAIN);
-    else for (let i = 0; i < counts.length; i++) this.push(counts[i]!, ticket, Way.PLAIN);
+    if (ticket.atomic) this.push(null, ticket, SendMode.PLAIN);
+    else for (let i = 0; i < counts.length; i++) this.push(counts[i]!, ticket, SendMode.PLAIN);
   }
 
   /** @throws {StoreError} STORE_FULL when too many wait already */
   ensureRoom(counts: number): void {
     if (this.#waiting.length + counts > this.#options.maxWaiting)
       throw new StoreError("STORE_FULL", `${this.#waiting.length} counts wait for the store already`);
-    if (this.#waiting.bytes > mostBytesWaiting)
+    if (this.#waiting.bytes > MAX_WAITING_BYTES)
       throw new StoreError("STORE_FULL", `counts with ${this.#waiting.bytes} bytes of keys wait already`);
   }
 
-  push(count: Count | null, ticket: Ticket, way: number): void {
+  push(count: Count | null, ticket: Ticket, mode: number): void {
     if (this.#closed) {
       ticket.fail(new StoreError("STORE_UNAVAILABLE", "the store is closed"));
       return;
     }
-    this.#waiting.push(count, ticket, way);
-    this.#alarm.at(ticket.deadline);
+    this.#waiting.push(count, ticket, mode);
+    this.#deadlineTimer.at(ticket.deadline);
     if (!this.#scheduled) {
       if (this.pool.hasFree) this.#schedule();
       else this.#wakeForWaiting();
@@ -109,21 +109,21 @@ export class StoreNode {
   }
 
   /** Hands all that wait to somebody else: the node is about to go, or no longer serves them. */
-  drain(to: (count: Count | null, ticket: Ticket, way: number) => void): void {
+  drain(to: (count: Count | null, ticket: Ticket, mode: number) => void): void {
     const items = new Items();
     items.takeFrom(this.#waiting, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
     for (let i = 0; i < items.length; i++) {
       const ticket = items.tickets[i]!;
       if (ticket.done) continue;
       try {
-        to(items.counts[i]!, ticket, items.ways[i]!);
+        to(items.counts[i]!, ticket, items.modes[i]!);
       } catch (error) {
         ticket.fail(unavailable(error));
       }
     }
   }
 
-  /** Whether nothing waits and nothing is under way. */
+  /** Whether nothing waits and nothing is under mode. */
   get idle(): boolean {
     return (
       this.#waiting.length === 0 &&
@@ -134,7 +134,7 @@ export class StoreNode {
 
   close(): void {
     this.#closed = true;
-    this.#alarm.clear();
+    this.#deadlineTimer.clear();
     this.pool.close();
     const error = new StoreError("STORE_UNAVAILABLE", "the store is closed");
     for (const ticket of this.#waiting.tickets) ticket.fail(error);
@@ -169,8 +169,8 @@ export class StoreNode {
       batch = new Batch(this.#context);
       this.#batches.set(connection, batch);
     }
-    batch.items.takeFrom(this.#waiting, mostInBatch, mostBytesInBatch);
-    const fresh = this.#fresh.splice(0, mostInBatch);
+    batch.items.takeFrom(this.#waiting, MAX_BATCH, MAX_BATCH_BYTES);
+    const fresh = this.#fresh.splice(0, MAX_BATCH);
     for (const { stem } of fresh) this.#freshBytes -= stem.length;
     connection.writer.reset();
     try {
@@ -201,10 +201,10 @@ export class StoreNode {
   }
 
   #finished(connection: Connection, error: StoreError | undefined): void {
-    const unfitNow = this.#unfit;
-    this.#unfit = false;
+    const unusable = this.#unusableCodes;
+    this.#unusableCodes = false;
     if (error === undefined) {
-      if (unfitNow) this.pool.discard(connection);
+      if (unusable) this.pool.discard(connection);
       else this.pool.release(connection, true, this.#waiting.length > 0);
     }
     if (this.#waiting.length === 0 && this.#fresh.length === 0) return;
@@ -212,24 +212,24 @@ export class StoreNode {
     else this.#flush();
   }
 
-  #refused(error: ErrorReply, count: Count | null, ticket: Ticket, way: number): void {
+  #refused(error: ErrorReply, count: Count | null, ticket: Ticket, mode: number): void {
     const { code } = error;
-    if (unfit.has(code)) this.#unfit = true;
+    if (unusableCodes.has(code)) this.#unusableCodes = true;
     const inTime = performance.now() - ticket.since < this.#options.timeout;
-    if (inTime && ticket.detours < mostDetours * ticket.counts.length) {
-      ticket.detours++;
+    if (inTime && ticket.redirections < MAX_REDIRECTIONS * ticket.counts.length) {
+      ticket.redirections++;
       if (code === "NOSCRIPT") {
-        this.push(count, ticket, way | Way.WITH_TEXT);
+        this.push(count, ticket, mode | SendMode.WITH_TEXT);
         return;
       }
-      if (this.#surroundings.refused(this, error, count, ticket)) return;
+      if (this.#deps.refused(this, error, count, ticket)) return;
     }
     ticket.fail(new StoreError("STORE_UNAVAILABLE", `the store refused: ${error.message}`));
   }
 
   /** A key came back fresh (it was evicted, or the server lost its data), or its expiry got lost with a connection. */
   #setExpiryLater({ stem, windowStart, windowSize }: FreshKey): void {
-    if (this.#fresh.length >= this.#options.maxWaiting || this.#freshBytes > mostBytesFresh) return;
+    if (this.#fresh.length >= this.#options.maxWaiting || this.#freshBytes > MAX_FRESH_BYTES) return;
     this.#freshBytes += stem.length;
     this.#fresh.push({ stem, windowStart, windowSize });
     this.#schedule();
@@ -240,15 +240,15 @@ export class StoreNode {
     if (first === undefined) return;
     const { onEmpty, onEmptyWait, timeout } = this.#options;
     const wait = onEmpty === "WAIT" ? timeout : Math.min(onEmptyWait, timeout);
-    this.#alarm.at(Math.max(first.since + wait, this.#overflowAt));
+    this.#deadlineTimer.at(Math.max(first.since + wait, this.#overflowAt));
   }
 
   /** Tells everybody whose time is over, and sets the alarm for the next. */
-  #onAlarm(now: number): void {
-    let next = leave(this.#waiting.tickets, now);
+  #onDeadline(now: number): void {
+    let next = expireTickets(this.#waiting.tickets, now);
     for (const [connection, batch] of this.#batches)
-      if (!connection.closed) next = Math.min(next, batch.leave(now));
-    this.#alarm.at(next, this.#waiting.length > manyWaiting ? manyWaitingMs : 1);
+      if (!connection.closed) next = Math.min(next, batch.expireTickets(now));
+    this.#deadlineTimer.at(next, this.#waiting.length > MANY_WAITING ? MANY_WAITING_MS : 1);
     if (this.#waiting.length > 0 && !this.#scheduled) this.#onEmpty(now);
   }
 
@@ -265,7 +265,7 @@ export class StoreNode {
       this.pool.overflow();
     }
     this.#wakeForWaiting();
-    this.#alarm.at(first.since + timeout);
+    this.#deadlineTimer.at(first.since + timeout);
   }
 
   #failLongWaiting(error: StoreError): void {

@@ -1,15 +1,15 @@
 import type { Expiries } from "./expiries.ts";
-import { Way } from "./items.ts";
+import { SendMode } from "./items.ts";
 import { Kind, type Op } from "./op.ts";
 import { type CommandWriter, commandHead } from "./resp/writer.ts";
-import { countTogether, giveBack, type Script, scriptHead, TOGETHER_ARGS } from "./scripts.ts";
+import { countTogether, refund, type Script, scriptHead, TOGETHER_ARGS } from "./scripts.ts";
 
 const incrby = commandHead(3, "INCRBY");
 const expire = commandHead(3, "EXPIRE");
 const get = commandHead(2, "GET");
 const asking = commandHead(1, "ASKING");
-const give = scriptHead(giveBack, 1, 1, false);
-const giveWithText = scriptHead(giveBack, 1, 1, true);
+const refundHead = scriptHead(refund, 1, 1, false);
+const refundHeadWithText = scriptHead(refund, 1, 1, true);
 
 /** Writes the commands of one connection. */
 export class OpWriter {
@@ -26,7 +26,7 @@ export class OpWriter {
 
   /** @returns how many commands it took */
   write(writer: CommandWriter, op: Op): number {
-    if ((op.way & Way.ASKING) !== 0) writer.raw(asking);
+    if ((op.mode & SendMode.ASKING) !== 0) writer.raw(asking);
     switch (op.kind) {
       case Kind.ADD: {
         writer.raw(incrby);
@@ -35,10 +35,10 @@ export class OpWriter {
         writer.integer(op.total);
         const expiries = this.#expiries;
         if (expiries.has(op.hash)) return 1;
-        // Marked now, so that batches under way at the same time do not send it too; unmarked if it gets lost.
+        // Marked now, so that batches under mode at the same time do not send it too; unmarked if it gets lost.
         expiries.add(op.hash);
         op.expires = true;
-        if (op.way === Way.ASKING) writer.raw(asking);
+        if (op.mode === SendMode.ASKING) writer.raw(asking);
         writer.raw(expire);
         writer.sameKey();
         writer.integer(this.#lifetime(op.windowSize));
@@ -48,8 +48,8 @@ export class OpWriter {
         writer.raw(get);
         writer.key(op.stem, op.windowStart);
         return 1;
-      case Kind.GIVE:
-        writer.raw(this.#withText(giveBack, op) ? giveWithText : give);
+      case Kind.REFUND:
+        writer.raw(this.#withText(refund, op) ? refundHeadWithText : refundHead);
         writer.key(op.stem, op.windowStart);
         writer.integer(op.total);
         return 1;
@@ -70,7 +70,7 @@ export class OpWriter {
    * a call that has to be sent again would lose its place behind later counts of the same key.
    */
   #withText(script: Script, op: Op): boolean {
-    if (this.#known.has(script) && (op.way & Way.WITH_TEXT) === 0) return false;
+    if (this.#known.has(script) && (op.mode & SendMode.WITH_TEXT) === 0) return false;
     this.#known.add(script);
     return true;
   }

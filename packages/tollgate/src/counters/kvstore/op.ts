@@ -3,7 +3,7 @@ import type { Ticket } from "../transport/ticket.ts";
 import { ErrorReply, type Reply, toInteger } from "./resp/reader.ts";
 
 /** What a command does. */
-export const Kind = { LOOK: 0, ADD: 1, GIVE: 2, ATOMIC: 3, EXPIRE: 4 } as const;
+export const Kind = { LOOK: 0, ADD: 1, REFUND: 2, ATOMIC: 3, EXPIRE: 4 } as const;
 
 /** One command of a batch and its reply; used again. */
 export class Op {
@@ -14,7 +14,7 @@ export class Op {
   /** The sum of its members' hits, without sign. */
   total = 0;
   ticket: Ticket | null = null;
-  way = 0;
+  mode = 0;
   expires = false;
   hash = 0;
   /** Atomic: for each count the hash of its key where the script sets its expiry. */
@@ -25,7 +25,7 @@ export class Op {
   running = 0;
 }
 
-const overflow = "ERR increment or decrement would overflow";
+const OVERFLOW_MESSAGE = "ERR increment or decrement would overflow";
 
 /**
  * Sets `running` to the counter before the op's first member.
@@ -35,7 +35,7 @@ export function startPositions(op: Op): boolean {
   let { reply } = op;
   if (typeof reply === "string") reply = toIntegerReply(reply);
   if (reply === null) reply = 0;
-  if (reply instanceof ErrorReply && reply.message === overflow) {
+  if (reply instanceof ErrorReply && reply.message === OVERFLOW_MESSAGE) {
     op.reply = MAX_COUNT;
     op.running = MAX_COUNT;
     return false;

@@ -1,18 +1,18 @@
 import { type Count, type CounterStore, type CountRequest, HoldBack } from "../store.ts";
-import { countAcross, type TakenBack } from "./across.ts";
+import { countAcross, type RefundListener } from "./across.ts";
 
 /** Two instances: the second one counts the windows of one second, the first one all others; both are asked at once. */
 export class PerSecondStore implements CounterStore {
   readonly kind = "kvstore";
   readonly #main: CounterStore;
   readonly #perSecond: CounterStore;
-  readonly #onTakenBack: TakenBack | undefined;
+  readonly #onRefund: RefundListener | undefined;
 
-  /** @param onTakenBack called when hits of a call that the other instance refuses were taken back */
-  constructor(main: CounterStore, perSecond: CounterStore, onTakenBack?: TakenBack) {
+  /** @param onRefund called when hits of a call that the other instance refuses were taken back */
+  constructor(main: CounterStore, perSecond: CounterStore, onRefund?: RefundListener) {
     this.#main = main;
     this.#perSecond = perSecond;
-    this.#onTakenBack = onTakenBack;
+    this.#onRefund = onRefund;
   }
 
   count(request: CountRequest): void | Promise<void> {
@@ -30,7 +30,7 @@ export class PerSecondStore implements CounterStore {
           { counts: main, count: (part) => this.#main.count(part) },
           { counts: perSecond, count: (part) => this.#perSecond.count(part) },
         ],
-        this.#onTakenBack,
+        this.#onRefund,
       );
     return this.#both({ ...request, counts: main }, { ...request, counts: perSecond });
   }

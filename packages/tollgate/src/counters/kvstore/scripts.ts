@@ -17,7 +17,7 @@ function script(text: string): Script {
  * counter before, from which each caller's position follows even where several were added up. SET with KEEPTTL
  * needs Redis 6.
  */
-export const giveBack = script(`
+export const refund = script(`
 local v = tonumber(redis.call('GET', KEYS[1]) or '0')
 if v <= 0 then return 0 end
 if v > ${MAX_COUNT} then

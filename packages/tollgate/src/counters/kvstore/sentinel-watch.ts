@@ -1,29 +1,29 @@
 import { type Endpoint, formatEndpoint } from "../transport/endpoint.ts";
 import { Connection } from "./connection.ts";
-import type { ResolvedOptions } from "./options.ts";
+import type { ResolvedOptions } from "./kvstore-options.ts";
 import { ErrorReply, type Reply } from "./resp/reader.ts";
 import type { SentinelTarget } from "./target.ts";
 
 /** How often the sentinels are asked while they say nothing of themselves. */
-const pollMs = 1000;
+const POLL_MS = 1000;
 /** A sentinel that takes longer has no say. */
-const answerMs = 500;
+const ANSWER_TIMEOUT_MS = 500;
 /**
  * Sentinels tell each other of a failover every 2 s. When none of them has heard of it after this long, they have
  * been set up anew, and count from 0 again.
  */
-const forgottenMs = 10_000;
+const EPOCH_RESET_MS = 10_000;
 /** How long the others are waited for when more than half have answered. */
-const graceMs = 50;
+const GRACE_MS = 50;
 
-interface Opinion {
+interface MasterReport {
   readonly endpoint: Endpoint;
-  /** Raised with each failover: the highest one is the newest opinion. */
+  /** Raised with each failover: the highest one is the newest report. */
   readonly epoch: number;
 }
 
 /**
- * Knows where the master is. All sentinels are asked at once, and the opinion of the highest epoch is believed: in
+ * Knows where the master is. All sentinels are asked at once, and the report of the highest epoch is believed: in
  * a failover the sentinel that leads it knows seconds before the others, and each moment longer with the former
  * master is hits that get lost. They are asked again every second, and whenever one of them speaks of a failover.
  */
@@ -36,7 +36,7 @@ export class SentinelWatch {
   readonly #subscriptions = new Map<Endpoint, Connection | "opening">();
   #known: string | undefined;
   #epoch = -1;
-  /** Since when all opinions have been older than what is known, on the monotonic clock. */
+  /** Since when all reports have been older than what is known, on the monotonic clock. */
   #behindSince: number | undefined;
   #asking: Promise<Endpoint> | undefined;
   #poll: NodeJS.Timeout | undefined;
@@ -45,7 +45,7 @@ export class SentinelWatch {
   constructor(target: SentinelTarget, options: ResolvedOptions, onMoved: (from: string, to: string) => void) {
     this.#target = target;
     this.#options = options;
-    this.#timeout = Math.min(options.timeout, answerMs);
+    this.#timeout = Math.min(options.timeout, ANSWER_TIMEOUT_MS);
     this.#onMoved = onMoved;
     this.#pollNow();
   }
@@ -68,7 +68,7 @@ export class SentinelWatch {
   #pollNow(): void {
     if (this.#closed) return;
     clearTimeout(this.#poll);
-    this.#poll = setTimeout(() => this.#pollNow(), pollMs);
+    this.#poll = setTimeout(() => this.#pollNow(), POLL_MS);
     this.#poll.unref();
     for (const sentinel of this.#target.sentinels) void this.#subscribe(sentinel);
     this.master().catch(() => {});
@@ -77,34 +77,34 @@ export class SentinelWatch {
   async #askAll(): Promise<Endpoint> {
     const { sentinels, master } = this.#target;
     const faults: string[] = [];
-    const opinions: Opinion[] = [];
+    const reports: MasterReport[] = [];
     await new Promise<void>((resolve) => {
       let open = sentinels.length;
       const answered = () => {
         open--;
         if (open === 0) resolve();
-        else if (opinions.length > sentinels.length / 2) setTimeout(resolve, graceMs);
+        else if (reports.length > sentinels.length / 2) setTimeout(resolve, GRACE_MS);
       };
       for (const sentinel of sentinels)
         this.#ask(sentinel)
           .then(
-            (opinion) => opinions.push(opinion),
+            (report) => reports.push(report),
             (error: Error) => faults.push(error.message),
           )
           .finally(answered);
     });
-    const newest = opinions.sort((a, b) => b.epoch - a.epoch)[0];
+    const newest = reports.sort((a, b) => b.epoch - a.epoch)[0];
     if (newest === undefined)
       throw new Error(`no sentinel knows where the master "${master}" is: ${faults.join("; ")}`);
-    return this.#believe(newest);
+    return this.#accept(newest);
   }
 
   /** A former epoch is not gone back to: those who knew better may just not have answered this time. */
-  #believe({ endpoint, epoch }: Opinion): Endpoint {
+  #accept({ endpoint, epoch }: MasterReport): Endpoint {
     const now = formatEndpoint(endpoint);
     if (epoch < this.#epoch && this.#known !== undefined) {
       this.#behindSince ??= performance.now();
-      if (performance.now() - this.#behindSince < forgottenMs)
+      if (performance.now() - this.#behindSince < EPOCH_RESET_MS)
         throw new Error(`the sentinels that answer have not heard of the failover to ${this.#known}`);
     }
     this.#behindSince = undefined;
@@ -115,7 +115,7 @@ export class SentinelWatch {
     return endpoint;
   }
 
-  async #ask(sentinel: Endpoint): Promise<Opinion> {
+  async #ask(sentinel: Endpoint): Promise<MasterReport> {
     const { master } = this.#target;
     let connection = this.#connections.get(sentinel);
     if (connection === undefined || connection.closed) {

@@ -1,5 +1,5 @@
 /** Which of a cluster's 16,384 hash slots a key belongs to (Redis cluster specification, "Key distribution model"). */
-export const slotCount = 16384;
+export const SLOT_COUNT = 16384;
 
 /** CRC16-CCITT (XMODEM), polynomial 0x1021. */
 const table = new Uint16Array(256);
@@ -17,15 +17,15 @@ export function slotOf(key: string): number {
   const open = key.indexOf("{");
   if (open >= 0) {
     const close = key.indexOf("}", open + 1);
-    if (close > open + 1) return crc16(key.slice(open + 1, close)) % slotCount;
+    if (close > open + 1) return crc16(key.slice(open + 1, close)) % SLOT_COUNT;
   }
-  return crc16(key) % slotCount;
+  return crc16(key) % SLOT_COUNT;
 }
 
 /** The slot of `stem + windowStart`, without making that string: a third of the cost. */
 export function slotOfWindow(stem: string, windowStart: number): number {
   if (stem.includes("{")) return slotOf(stem + windowStart);
-  return crc16(String(windowStart), crc16(stem)) % slotCount;
+  return crc16(String(windowStart), crc16(stem)) % SLOT_COUNT;
 }
 
 function crc16(text: string, before = 0): number {

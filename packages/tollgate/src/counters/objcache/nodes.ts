@@ -1,24 +1,24 @@
 import type { SrvRecord } from "node:dns";
 import { Resolver } from "node:dns/promises";
 import { crc32 } from "node:zlib";
-import { backoffDelay } from "../transport/backoff.ts";
+import { reconnectDelay } from "../transport/connect.ts";
 import { formatEndpoint } from "../transport/endpoint.ts";
-import { Lane, type LaneSurroundings } from "./lane.ts";
-import type { NodeAddress, ObjcacheOptions } from "./options.ts";
+import { NodeConnection, type NodeConnectionDependencies } from "./node-connection.ts";
+import type { NodeAddress, ObjcacheOptions } from "./objcache-options.ts";
 
 /**
  * The nodes, and which of them holds a key: number `crc32(key) % n` of the list, the same in every process that has
  * the identical list (and in the Go service, whose counters are found again).
  */
 export class Nodes {
-  readonly #around: LaneSurroundings;
-  readonly #lanesPerNode: number;
+  readonly #deps: NodeConnectionDependencies;
+  readonly #connectionsPerNode: number;
   readonly #log: (level: "info" | "warn", message: string) => void;
   #names: readonly string[] = [];
-  #nodes: readonly (readonly Lane[])[] = [];
-  #known = new Map<string, readonly Lane[]>();
+  #nodes: readonly (readonly NodeConnection[])[] = [];
+  #known = new Map<string, readonly NodeConnection[]>();
   /** Nodes that left the list and still have increments to send. */
-  readonly #leaving = new Set<readonly Lane[]>();
+  readonly #leaving = new Set<readonly NodeConnection[]>();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
   #failures = 0;
@@ -27,11 +27,11 @@ export class Nodes {
   readonly first: Promise<void>;
 
   /** @throws {TypeError} when both or neither of `nodes` and `srv` are given */
-  constructor(options: ObjcacheOptions, around: LaneSurroundings) {
-    this.#around = around;
+  constructor(options: ObjcacheOptions, deps: NodeConnectionDependencies) {
+    this.#deps = deps;
     this.#log = options.log ?? (() => {});
     const idle = options.maxIdleConnections ?? 2;
-    this.#lanesPerNode = idle < 1 ? 2 : Math.ceil(idle);
+    this.#connectionsPerNode = idle < 1 ? 2 : Math.ceil(idle);
     const { nodes = [], srv = "" } = options;
     if (nodes.length > 0 === (srv !== ""))
       throw new TypeError("the object cache needs either its nodes or the name of their SRV records");
@@ -51,22 +51,22 @@ export class Nodes {
     return this.#nodes.length;
   }
 
-  /** The lane of a key; there must be a node. */
-  laneOf(key: string): Lane {
+  /** The connection of a key; there must be a node. */
+  connectionOf(key: string): NodeConnection {
     const hash = crc32(key);
-    const lanes = this.#nodes[hash % this.#nodes.length]!;
-    return lanes[Math.floor(hash / this.#nodes.length) % lanes.length]!;
+    const connections = this.#nodes[hash % this.#nodes.length]!;
+    return connections[Math.floor(hash / this.#nodes.length) % connections.length]!;
   }
 
-  *lanes(): Iterable<Lane> {
-    for (const lanes of [...this.#known.values(), ...this.#leaving]) yield* lanes;
+  *connections(): Iterable<NodeConnection> {
+    for (const connections of [...this.#known.values(), ...this.#leaving]) yield* connections;
   }
 
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#resolver?.cancel();
-    for (const lane of this.lanes()) lane.close();
+    for (const connection of this.connections()) connection.close();
   }
 
   async #lookUp(name: string, refresh: number): Promise<void> {
@@ -83,7 +83,7 @@ export class Nodes {
         `the nodes of ${name} could not be looked up, the list stays as it is: ${(error as Error).message}`,
       );
       // Without any node there is nothing to fall back on.
-      if (this.#nodes.length === 0) again = backoffDelay(++this.#failures + 2);
+      if (this.#nodes.length === 0) again = reconnectDelay(++this.#failures + 2);
     }
     if (again <= 0) return;
     this.#timer = setTimeout(() => void this.#lookUp(name, refresh), again);
@@ -95,31 +95,31 @@ export class Nodes {
     if (names.join() === this.#names.join()) return;
     if (this.#names.length > 0) this.#log("info", `the nodes are now ${names.join(", ")}`);
     this.#names = names;
-    const known = new Map<string, readonly Lane[]>();
+    const known = new Map<string, readonly NodeConnection[]>();
     names.forEach((name, i) => {
       known.set(name, this.#known.get(name) ?? known.get(name) ?? this.#make(nodes[i]!));
     });
-    for (const [name, lanes] of this.#known) if (!known.has(name)) this.#letGo(lanes);
+    for (const [name, connections] of this.#known) if (!known.has(name)) this.#retire(connections);
     this.#known = known;
     this.#nodes = names.map((name) => known.get(name)!);
-    this.#around.gauges.nodes = names.length;
+    this.#deps.gauges.nodes = names.length;
   }
 
-  #make(endpoint: NodeAddress): readonly Lane[] {
-    return Array.from({ length: this.#lanesPerNode }, () => new Lane(endpoint, this.#around));
+  #make(endpoint: NodeAddress): readonly NodeConnection[] {
+    return Array.from({ length: this.#connectionsPerNode }, () => new NodeConnection(endpoint, this.#deps));
   }
 
   /** A node that left the list answers those who wait and takes their increments, then it is closed. */
-  #letGo(lanes: readonly Lane[]): void {
-    this.#leaving.add(lanes);
-    const latest = performance.now() + this.#around.timeout * 4;
+  #retire(connections: readonly NodeConnection[]): void {
+    this.#leaving.add(connections);
+    const latest = performance.now() + this.#deps.timeout * 4;
     const check = () => {
-      if (performance.now() < latest && lanes.some((lane) => !lane.idle)) {
+      if (performance.now() < latest && connections.some((connection) => !connection.idle)) {
         setTimeout(check, 20).unref();
         return;
       }
-      this.#leaving.delete(lanes);
-      for (const lane of lanes) lane.close();
+      this.#leaving.delete(connections);
+      for (const connection of connections) connection.close();
     };
     check();
   }

@@ -4,9 +4,9 @@ import { countTogether, holdBackOf } from "../hold-back.ts";
 import { type CounterStore, type CountRequest, Outcome, StoreError } from "../store.ts";
 import { Ticket } from "../transport/ticket.ts";
 import { tlsConnectionOptions } from "../transport/tls.ts";
-import { expiryOf, keyOf } from "./key.ts";
+import { expiryOf, keyOf } from "./memcached-key.ts";
 import { Nodes } from "./nodes.ts";
-import { newGauges, type ObjcacheOptions } from "./options.ts";
+import { newGauges, type ObjcacheOptions } from "./objcache-options.ts";
 
 /**
  * Counters in memcached nodes: a counter is read, the decision taken, and the increment sent without anybody waiting
@@ -35,7 +35,7 @@ export class ObjcacheStore implements CounterStore {
       maxWaiting: options.maxWaiting ?? 65_536,
       gauges: this.gauges,
       tracing: options.tracing,
-      expiry: (windowSize) => expiryOf(windowSize + Math.floor(Math.random() * (jitter + 1))),
+      expiry: (windowSize) => expiryOf(windowSize, Math.floor(Math.random() * (jitter + 1))),
       looked: (ticket) => this.#countLooked(ticket),
     });
   }
@@ -50,7 +50,7 @@ export class ObjcacheStore implements CounterStore {
 
   /** Resolves when every increment that was answered for has been sent and acknowledged, or was lost. */
   async flushed(): Promise<void> {
-    while ([...this.#nodes.lanes()].some((lane) => !lane.idle)) await sleep(1);
+    while ([...this.#nodes.connections()].some((connection) => !connection.idle)) await sleep(1);
   }
 
   close(): Promise<void> {
@@ -90,8 +90,8 @@ export class ObjcacheStore implements CounterStore {
     if (patience <= 0)
       throw new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the store was asked");
     const until = since + patience;
-    const lanes = keys.map((key) => this.#nodes.laneOf(key));
-    for (const lane of lanes) lane.ensureRoom();
+    const connections = keys.map((key) => this.#nodes.connectionOf(key));
+    for (const connection of connections) connection.ensureRoom();
     return new Promise((resolve, reject) => {
       const ticket = new Ticket(
         counts,
@@ -103,7 +103,8 @@ export class ObjcacheStore implements CounterStore {
         reject,
       );
       ticket.left = counts.length;
-      for (let i = 0; i < counts.length; i++) lanes[i]!.push({ key: keys[i]!, count: counts[i]!, ticket });
+      for (let i = 0; i < counts.length; i++)
+        connections[i]!.push({ key: keys[i]!, count: counts[i]!, ticket });
     });
   }
 
@@ -116,7 +117,7 @@ export class ObjcacheStore implements CounterStore {
       if (count.outcome !== Outcome.COUNTED) continue;
       const key = keyOf(count);
       const before = positions.get(key) ?? looks[i]!.after;
-      this.#nodes.laneOf(key).add(key, count.after - before, count.windowSize);
+      this.#nodes.connectionOf(key).add(key, count.after - before, count.windowSize);
       positions.set(key, count.after);
     }
   }

@@ -8,9 +8,9 @@ export interface Value {
 /** A line without its end, or one VALUE of a `get`. */
 export type TextReply = string | Value;
 
-const maxLine = 2048;
+const MAX_LINE = 2048;
 /** What we ask for are numbers; memcached's own limit for a value is 1 MiB. */
-const maxValue = 1024 * 1024;
+const MAX_VALUE = 1024 * 1024;
 const empty: Buffer = Buffer.alloc(0);
 
 export class TextReader {
@@ -28,7 +28,7 @@ export class TextReader {
     for (;;) {
       const end = buffer.indexOf("\r\n", at, "latin1");
       if (end < 0) {
-        if (buffer.length - at > maxLine) throw new Error("a reply line is too long for memcached");
+        if (buffer.length - at > MAX_LINE) throw new Error("a reply line is too long for memcached");
         break;
       }
       if (buffer[at] !== 86 /* V */) {
@@ -38,7 +38,7 @@ export class TextReader {
       }
       const [, key, , size] = buffer.toString("utf8", at, end).split(" ");
       const bytes = Number(size);
-      if (key === undefined || !(bytes >= 0 && bytes <= maxValue))
+      if (key === undefined || !(bytes >= 0 && bytes <= MAX_VALUE))
         throw new Error("a VALUE line without key or size");
       const dataEnd = end + 2 + bytes;
       if (dataEnd + 2 > buffer.length) break;

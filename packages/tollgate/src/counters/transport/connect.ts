@@ -1,9 +1,21 @@
 import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { type BackoffOptions, backoffDelay } from "../../backoff.ts";
 import { type Endpoint, formatEndpoint } from "./endpoint.ts";
 import { type ClientTlsOptions, tlsConnectionOptions } from "./tls.ts";
 
-const keepAliveMs = 10_000;
+const KEEP_ALIVE_MS = 10_000;
+
+const reconnectBackoff: BackoffOptions = { initialInterval: 25, maxInterval: 1000, factor: 1, jitter: 0.5 };
+
+/**
+ * Milliseconds to wait before the next attempt to connect. The delay doubles from 25 ms to 1 s with each failure in a
+ * row. A random part of up to half of it keeps a fleet from reconnecting all at once.
+ * @param failures in a row, at least 1
+ */
+export function reconnectDelay(failures: number): number {
+  return backoffDelay(failures, reconnectBackoff);
+}
 
 /**
  * Opens a socket; with `tls` it is ready when the handshake is done and the peer verified.
@@ -41,7 +53,7 @@ export function openSocket(
       socket.off("error", onError);
       socket.off("close", onClose);
       socket.setNoDelay(true);
-      socket.setKeepAlive(true, keepAliveMs);
+      socket.setKeepAlive(true, KEEP_ALIVE_MS);
       resolve(socket);
     });
   });

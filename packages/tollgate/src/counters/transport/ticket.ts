@@ -17,7 +17,7 @@ export class Ticket {
   left: number;
   done = false;
   /** How often one of its counts was sent elsewhere (MOVED, ASK, TRYAGAIN, NOSCRIPT). */
-  detours = 0;
+  redirections = 0;
   readonly #resolve: () => void;
   readonly #reject: (error: StoreError) => void;
 
@@ -74,7 +74,7 @@ export function unusableAnswer(cause: unknown): StoreError {
 }
 
 /** Fails the tickets whose deadline is over. @returns the earliest deadline among the others */
-export function leave(tickets: readonly Ticket[], now: number): number {
+export function expireTickets(tickets: readonly Ticket[], now: number): number {
   let next = Number.POSITIVE_INFINITY;
   for (const ticket of tickets) {
     if (ticket.done) continue;

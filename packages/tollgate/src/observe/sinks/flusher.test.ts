@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createLogger } from "../log.ts";
 import { createStatistics } from "../registry.ts";
 import { Flusher } from "./flusher.ts";
 import type { Sink } from "./sink.ts";
+
+const log = createLogger({ writer: { write: () => {}, flush: async () => {}, dropped: 0 } });
 
 test("a wait keeps to its time when the wall clock steps back", async (t) => {
   const real = Date.now;
@@ -20,7 +23,7 @@ test("a wait keeps to its time when the wall clock steps back", async (t) => {
     },
     close: async () => {},
   };
-  await new Flusher(createStatistics(), sink, { interval: 1000 }).whenReady(20);
+  await new Flusher(createStatistics(), sink, { interval: 1000, log }).whenReady(20);
   assert.ok(waits.length > 1);
   assert.ok(Math.max(...waits) <= 20, `a wait of ${Math.max(...waits)} ms`);
 });

@@ -1,5 +1,7 @@
+import type { Logger } from "../log.ts";
 import { Reservoir } from "../reservoir.ts";
 import type { StatisticsView } from "../series.ts";
+import { Throttle, withCount } from "../throttle.ts";
 import { ITEMS_PER_TURN, nextTurn } from "../yielding.ts";
 import type { Sink } from "./sink.ts";
 
@@ -12,6 +14,7 @@ const CONNECT_AT_END = 2000;
 export interface FlusherOptions {
   /** `STATS_FLUSH_INTERVAL`, in milliseconds. */
   readonly interval: number;
+  readonly log: Logger;
 }
 
 /**
@@ -22,6 +25,8 @@ export class Flusher {
   readonly #view: StatisticsView;
   readonly #sink: Sink;
   readonly #interval: number;
+  readonly #log: Logger;
+  readonly #failures = new Throttle();
   readonly #reservoirs: Map<object, Reservoir> = new Map();
   #sent: Float64Array = new Float64Array(1024);
   #timer: NodeJS.Timeout | undefined;
@@ -31,6 +36,7 @@ export class Flusher {
     this.#view = view;
     this.#sink = sink;
     this.#interval = options.interval;
+    this.#log = options.log;
     view.onTimer((entry) => {
       const reservoir = new Reservoir(MAX_TIMER_SAMPLES);
       this.#reservoirs.set(entry, reservoir);
@@ -56,11 +62,19 @@ export class Flusher {
     this.#timer ??= setInterval(() => void this.flush(), this.#interval).unref();
   }
 
-  /** One flush; a second one while the first is under way is the first. */
+  /** One flush; a call during a flush waits for that one. Never rejects: a failed flush is logged, once a minute. */
   flush(): Promise<void> {
-    this.#running ??= this.#flush().finally(() => {
-      this.#running = undefined;
-    });
+    this.#running ??= this.#flush()
+      .catch((error: unknown) => {
+        const count = this.#failures.hit();
+        if (count !== undefined)
+          this.#log.error(
+            withCount(`statistics: a flush to ${this.#sink.name} failed: ${String(error)}`, count),
+          );
+      })
+      .finally(() => {
+        this.#running = undefined;
+      });
     return this.#running;
   }
 

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
+import { createLogger } from "../log.ts";
 import { pageOf } from "../page.fixture.ts";
 import { createStatistics, type Registry } from "../registry.ts";
 import { AgentSink } from "./agent.ts";
@@ -13,6 +14,7 @@ import { PushSink } from "./push.ts";
 import type { Sink } from "./sink.ts";
 import type { Transport } from "./transport.ts";
 
+const quiet = createLogger({ writer: { write: () => {}, flush: async () => {}, dropped: 0 } });
 const PREFIX = "ratelimit.service.rate_limit.";
 const STAT = ".total_hits";
 
@@ -22,7 +24,7 @@ async function sentBy(make: (registry: Registry, send: (text: string) => void) =
   const sink = make(registry, (text) => {
     sent += text;
   });
-  await new Flusher(registry, sink, { interval: 60_000 }).flush();
+  await new Flusher(registry, sink, { interval: 60_000, log: quiet }).flush();
   return sent;
 }
 

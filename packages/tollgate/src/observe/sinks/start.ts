@@ -71,7 +71,7 @@ export async function startSinks(
     );
   const watched = sinks.length > 0 || options.pull !== undefined;
   const unwatch = watched ? watchRuntime(registry) : () => {};
-  const flushers = sinks.map((sink) => new Flusher(registry, sink, { interval: options.flushInterval }));
+  const flushers = sinks.map((sink) => new Flusher(registry, sink, { interval: options.flushInterval, log }));
   let pull: PullServer | undefined;
   try {
     if (options.pull !== undefined && mapping !== undefined)

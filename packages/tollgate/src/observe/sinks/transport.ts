@@ -3,6 +3,7 @@ import { lookup } from "node:dns/promises";
 import { connect, type NetConnectOpts, type Socket } from "node:net";
 import type { Logger } from "../log.ts";
 import type { Counter } from "../statistics.ts";
+import { Throttle, withCount } from "../throttle.ts";
 
 /** Whole lines to another process. Never waits, never fails; what is lost is counted. */
 export interface Transport {
@@ -166,6 +167,7 @@ export class DatagramTransport implements Transport {
   /** Characters that were sent and not yet reported to be out. */
   #inFlight = 0;
   #resolving: Promise<void> | undefined;
+  readonly #failures = new Throttle();
   #away = false;
   #closed = false;
 
@@ -229,7 +231,11 @@ export class DatagramTransport implements Transport {
       if (this.#socket === undefined || found.family !== this.#address?.family) {
         this.#socket?.close();
         this.#socket = createSocket(found.family === 6 ? "udp6" : "udp4").unref();
-        this.#socket.on("error", () => {});
+        this.#socket.on("error", (error) => {
+          const count = this.#failures.hit();
+          if (count === undefined) return;
+          this.#options.log.warn(withCount(`statistics: UDP to ${this.#host}: ${error.message}`, count));
+        });
       }
       this.#address = found;
       if (this.#away) this.#options.log.warn(`statistics: ${this.#host} is known again`);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { DurationBins } from "./duration-bins.ts";
 
-test("each duration is taken over within 0.8 %, and none is lost", () => {
+test("each duration is exact to 0.8 %, and none is lost", () => {
   fc.assert(
     fc.property(
       fc.double({ min: 0.0001, max: 1_000_000, noNaN: true }),
@@ -22,7 +22,7 @@ test("each duration is taken over within 0.8 %, and none is lost", () => {
   );
 });
 
-test("different durations come in their order, with their numbers", () => {
+test("different durations are returned in ascending order with their counts", () => {
   const bins = new DurationBins();
   for (const duration of [5, 0.02, 5, 0.3, 5]) bins.add(duration);
   const { milliseconds, times } = bins.take();
@@ -33,7 +33,7 @@ test("different durations come in their order, with their numbers", () => {
   );
 });
 
-test("what is out of bounds or no duration counts at the ends", () => {
+test("values out of bounds and invalid ones count in the first or last bin", () => {
   const bins = new DurationBins();
   for (const duration of [0, -1, Number.NaN, 1e-9, -0]) bins.add(duration);
   for (const duration of [1e9, Number.POSITIVE_INFINITY]) bins.add(duration);

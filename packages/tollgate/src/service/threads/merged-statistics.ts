@@ -10,8 +10,8 @@ import type { BinnedDurations } from "./duration-bins.ts";
 import { ruleFields, type ThreadFigures } from "./messages.ts";
 
 /**
- * The statistics of all threads in one registry. Counters and durations of the others are added to the main thread's
- * own; a gauge shows the sum over the threads, or the greatest where a sum would mean nothing.
+ * The statistics of all threads in one registry. Adds counters and durations of the other threads to those of the main
+ * thread. A gauge shows the sum over the threads, or the maximum if a sum has no meaning.
  */
 export class MergedStatistics implements Statistics {
   readonly #registry: Statistics;
@@ -36,7 +36,7 @@ export class MergedStatistics implements Statistics {
     return this.#registry.timer(name);
   }
 
-  /** Counted here as increases, so that other threads' can be added. */
+  /** Adds increases to a counter, so that other threads' increases can be added to it as well. */
   counterFrom(name: string, read: () => number): void {
     const counter = this.#registry.counter(name);
     let sent = 0;
@@ -51,12 +51,12 @@ export class MergedStatistics implements Statistics {
     this.#setGauge(name, 0, read);
   }
 
-  /** Brings the main thread's own sources up to date. */
+  /** Updates the counters of the main thread's sources. */
   refresh(): void {
     for (const source of this.#sources) source();
   }
 
-  /** Adds what a thread has counted. */
+  /** Adds the figures of a thread. */
   add(thread: number, figures: ThreadFigures): void {
     for (const { key, fromRequest, increases } of figures.rules) {
       const rule = this.#registry.rule(key, fromRequest);
@@ -77,7 +77,7 @@ export class MergedStatistics implements Statistics {
       timer.record(milliseconds[index]!, times[index]!);
   }
 
-  /** A thread that has ended has no gauges any more. */
+  /** Removes the gauges of a thread that has ended. */
   forget(thread: number): void {
     for (const values of this.#gauges.values()) values.delete(thread);
   }

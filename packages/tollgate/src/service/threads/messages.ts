@@ -1,5 +1,5 @@
 import type { EmbeddedStoreShare } from "../../counters/embedded/embedded-store.ts";
-import type { Certificates } from "../../doors/grpc-door.ts";
+import type { Certificates } from "../../listeners/server-tls.ts";
 import type { Level } from "../../observe/log.ts";
 import type { StackSample } from "../../observe/profiling/call-tree.ts";
 import type { SampledKind } from "../../observe/profiling/profiler.ts";
@@ -8,17 +8,17 @@ import type { RuleDrafts } from "../../rules/rule-set.ts";
 import type { Environment } from "../../settings/reading.ts";
 import type { BinnedDurations } from "./duration-bins.ts";
 
-/** What a thread that serves gRPC is started with. */
+/** The start data of a thread that serves gRPC. */
 export interface ThreadStart {
-  /** The thread reads its settings from it anew: what they hold cannot all be passed between threads. */
+  /** The thread loads its own settings from it, because settings cannot be passed between threads. */
   readonly environment: Environment;
-  /** The counters of this process, where they are counted in it. */
+  /** The counters of this process, if it counts any. */
   readonly embedded: EmbeddedStoreShare | undefined;
-  /** What the over-limit caches of this process share, where there are some. */
+  /** The memory that the over-limit caches of this process share, if they are on. */
   readonly invalidations: SharedArrayBuffer | undefined;
-  /** Into how many parts the figures of the process are divided: pool size, local cache, circuit breaker. */
+  /** Number of parts into which the limits of the process are divided: pool size, local cache, circuit breaker. */
   readonly parts: number;
-  /** As bound by the first thread; 0 for the first itself where any will do. */
+  /** The port that the first thread bound; 0 for the first thread itself if any port will do. */
   readonly port: number;
   readonly level: Level;
   readonly healthy: boolean;
@@ -32,16 +32,16 @@ export type ToThread =
   | { readonly kind: "health"; readonly healthy: boolean }
   | { readonly kind: "level"; readonly level: Level }
   | { readonly kind: "certificates"; readonly certificates: Certificates }
-  /** Answered by `statistics` with the same number. */
+  /** The thread answers with `statistics` and the same number. */
   | { readonly kind: "collect"; readonly number: number }
-  /** Answered by `samples` with the same number. */
+  /** The thread answers with `samples` and the same number. */
   | {
       readonly kind: "profile";
       readonly number: number;
       readonly profile: SampledKind;
       readonly seconds: number;
     }
-  /** Answered by `drained`, and then by the thread's end. */
+  /** The thread answers with `drained` and then exits. */
   | { readonly kind: "drain"; readonly timeout: number };
 
 /** To the main thread. */
@@ -54,12 +54,12 @@ export type FromThread =
   | { readonly kind: "component"; readonly name: string; readonly fault: string | undefined }
   | { readonly kind: "drained"; readonly figures: ThreadFigures };
 
-/** What a thread has counted since it was last asked; what did not change is left out. */
+/** The figures of a thread since the last message; without those that did not change. */
 export interface ThreadFigures {
   readonly rules: readonly RuleFigures[];
   readonly notFound: readonly (readonly [domain: string, increase: number])[];
   readonly counters: readonly (readonly [name: string, increase: number])[];
-  /** Present values, not increases. */
+  /** Current values, not increases. */
   readonly gauges: readonly (readonly [name: string, value: number])[];
   readonly durations: readonly (readonly [timer: string, durations: BinnedDurations])[];
 }

@@ -31,7 +31,7 @@ const message = encodeRequest({
   hitsAddend: 0,
 });
 
-/** Asks on a connection of its own; resolves with what is left, read from the bytes of the answer. */
+/** Sends a request on a new connection. Resolves with the remaining hits, read from the bytes of the response. */
 async function ask(address: string): Promise<void> {
   const client = new Client(address, credentials.createInsecure(), { "grpc.use_local_subchannel_pool": 1 });
   try {
@@ -51,11 +51,11 @@ async function ask(address: string): Promise<void> {
   }
 }
 
-test("a thread that dies is replaced, and what it had counted stays counted", {
+test("a thread that dies is replaced, and its counts are kept", {
   timeout: scaled(60_000),
 }, async (t) => {
   assert.equal(decodeRequest(message, 0, message.length).domain, "d");
-  // The pool keeps its threads to itself; each of them is told something as it starts or ends.
+  // The pool's threads are private. The test finds each by its event listeners.
   const workers = new Set<Worker>();
   t.mock.method(Worker.prototype, "on", function (this: Worker, ...args: Parameters<Worker["on"]>) {
     workers.add(this);
@@ -97,7 +97,7 @@ test("a thread that dies is replaced, and what it had counted stays counted", {
         await exit;
       }),
     );
-    // Both are gone; calls get through again once their successors listen.
+    // Both threads have ended. Calls succeed again when their replacements listen.
     let answered = 0;
     for (let attempt = 0; attempt < 400 && answered < 10; attempt++) {
       try {
@@ -124,6 +124,41 @@ test("a thread that dies is replaced, and what it had counted stays counted", {
     await pool.collect();
     assert.equal(registry.rule({ domain: "d", levels: ["k"] }, false).totalHits, 30);
     assert.ok(lines.some((line) => line.includes("ended unexpectedly")));
+  } finally {
+    await pool.close(1000);
+    await embedded.close();
+  }
+});
+
+test("an error in a message handler does not end the thread", { timeout: 60_000 }, async () => {
+  const lines: string[] = [];
+  const log = createLogger({
+    writer: { dropped: 0, write: (line) => void lines.push(line), flush: async () => {} },
+  });
+  const embedded = EmbeddedStore.create({ sizeInBytes: 1024 * 1024 });
+  const statistics = new MergedStatistics(createStatistics());
+  const health = createHealth(log);
+  const { ruleSet } = loadRules([{ name: "d.yaml", text: rules }], { mergeDomains: false });
+  const pool = await ThreadPool.open({
+    threads: 2,
+    host: "127.0.0.1",
+    port: 0,
+    environment: { BACKEND_TYPE: "embedded", DISABLE_STATS: "true" },
+    embedded,
+    rules: ruleSet!.drafts,
+    certificates: undefined,
+    health,
+    components: new Components(health),
+    statistics,
+    log,
+    invalidations: undefined,
+  });
+  try {
+    // The listeners have no TLS, so replaceCertificates throws in every thread.
+    pool.replaceCertificates({ cert: "", key: "", ca: undefined });
+    await pool.collect();
+    for (let call = 0; call < 4; call++) await ask(pool.address);
+    assert.deepEqual(lines, []);
   } finally {
     await pool.close(1000);
     await embedded.close();

@@ -2,7 +2,8 @@ import { createServer } from "node:net";
 import { Worker } from "node:worker_threads";
 import type { EmbeddedStore, EmbeddedStoreShare } from "../../counters/embedded/embedded-store.ts";
 import type { Invalidations } from "../../counters/invalidations.ts";
-import type { Certificates } from "../../doors/grpc-door.ts";
+import { showAddress } from "../../listeners/address.ts";
+import type { Certificates } from "../../listeners/server-tls.ts";
 import type { Health } from "../../observe/health.ts";
 import type { Level, Logger } from "../../observe/log.ts";
 import type { StackSample } from "../../observe/profiling/call-tree.ts";
@@ -29,9 +30,9 @@ export interface ThreadPoolOptions {
   readonly log: Logger;
 }
 
-/** A thread that answers no request for its figures within this time is read without them, in milliseconds. */
+/** Milliseconds that a read of the statistics waits for the figures of a thread. */
 const COLLECT_TIMEOUT = 2000;
-/** Threads are replaced, but not for ever: so many ends within a minute mean that something is wrong for good. */
+/** Threads that may end within a minute and be replaced. The process exits after more. */
 const MOST_ENDS = 10;
 const MINUTE = 60_000;
 
@@ -39,16 +40,16 @@ interface Running {
   readonly number: number;
   readonly worker: Worker;
   readonly share: EmbeddedStoreShare | undefined;
-  /** Questions that wait for their answer; told undefined where none will come. */
+  /** Requests that wait for an answer. They get undefined if the thread ends. */
   readonly waiting: Map<number, (answer: FromThread | undefined) => void>;
-  /** Its voice for each component that it has spoken of. */
-  readonly voices: Map<string, (fault: string | undefined) => void>;
+  /** The thread's reporter for each health component. */
+  readonly reporters: Map<string, (fault: string | undefined) => void>;
   drained: boolean;
 }
 
 /**
- * Threads that serve gRPC on one port, each with a listener of its own (SO_REUSEPORT: the kernel spreads connections).
- * One that dies is replaced. What they count comes together in the main thread.
+ * Threads that serve gRPC on one port, each with its own listener: the kernel distributes connections (SO_REUSEPORT).
+ * Replaces threads that die, and merges the statistics of all threads in the main thread.
  */
 export class ThreadPool {
   readonly #options: ThreadPoolOptions;
@@ -73,14 +74,14 @@ export class ThreadPool {
     this.#forget = options.health.subscribe((healthy) => this.#tell({ kind: "health", healthy }));
   }
 
-  /** Starts all threads. Rejects where the port cannot be had, another process's included. */
+  /** Starts all threads. Rejects if the port cannot be bound, also if another process uses it with SO_REUSEPORT. */
   static async open(options: ThreadPoolOptions): Promise<ThreadPool> {
-    // With SO_REUSEPORT another process that has the port would share it, silently, and every embedded limit would
-    // be counted twice: a plain bind finds out.
+    // With SO_REUSEPORT two processes would silently share the port, and each would count embedded limits on its own. A
+    // bind without the option fails in this case.
     if (options.port !== 0) await probe(options.host, options.port);
     const pool = new ThreadPool(options);
     try {
-      // The first thread finds a port where any will do; the others take the same.
+      // The first thread may choose any port; the others use the same one.
       await pool.#start();
       await Promise.all(Array.from({ length: options.threads - 1 }, () => pool.#start()));
     } catch (error) {
@@ -109,12 +110,12 @@ export class ThreadPool {
     this.#tell({ kind: "certificates", certificates });
   }
 
-  /** Brings the statistics up to date with every call that was answered before. */
+  /** Updates the statistics to include every call that was answered before. */
   async collect(): Promise<void> {
     await this.#askAll((number) => ({ kind: "collect", number }), COLLECT_TIMEOUT);
   }
 
-  /** What the threads add to a profile. */
+  /** Profile samples of all threads. */
   async sample(profile: SampledKind, seconds: number): Promise<readonly StackSample[]> {
     const answers = await this.#askAll(
       (number) => ({ kind: "profile", number, profile, seconds }),
@@ -128,7 +129,7 @@ export class ThreadPool {
     return Promise.all([...this.#running].map((thread) => ask(thread, number, question(number), timeout)));
   }
 
-  /** Drains every thread; what is not done within `timeout` milliseconds is cut. */
+  /** Drains every thread, and terminates those that are not done after `timeout` milliseconds. */
   async close(timeout: number): Promise<void> {
     this.#closing = true;
     this.#forget();
@@ -136,16 +137,16 @@ export class ThreadPool {
       ({ worker }) => new Promise((resolve) => worker.once("exit", resolve)),
     );
     this.#tell({ kind: "drain", timeout });
-    // A timer that is set to more rings at once.
+    // A timer with a longer delay fires at once.
     const longest = 2 ** 31 - 1;
-    const cut = setTimeout(
+    const timer = setTimeout(
       () => {
         for (const { worker } of this.#running) void worker.terminate();
       },
       Math.min(timeout + 1000, longest),
     );
     await Promise.all(ends);
-    clearTimeout(cut);
+    clearTimeout(timer);
   }
 
   #tell(message: ToThread): void {
@@ -178,7 +179,7 @@ export class ThreadPool {
       worker,
       share,
       waiting: new Map(),
-      voices: new Map(),
+      reporters: new Map(),
       drained: false,
     };
     this.#running.add(thread);
@@ -198,7 +199,7 @@ export class ThreadPool {
         reject(error);
       });
       worker.on("exit", () => {
-        reject(new Error("a thread ended while it started"));
+        reject(new Error("a thread ended during its start"));
         this.#ended(thread);
       });
     });
@@ -218,16 +219,16 @@ export class ThreadPool {
     }
   }
 
-  #hearComponent({ voices }: Running, name: string, fault: string | undefined): void {
-    const voice = voices.get(name) ?? this.#options.components.voice(name);
-    voices.set(name, voice);
-    voice(fault);
+  #hearComponent({ reporters }: Running, name: string, fault: string | undefined): void {
+    const report = reporters.get(name) ?? this.#options.components.createReporter(name);
+    reporters.set(name, report);
+    report(fault);
   }
 
   #ended(thread: Running): void {
     this.#running.delete(thread);
     for (const answer of thread.waiting.values()) answer(undefined);
-    for (const voice of thread.voices.values()) voice(undefined);
+    for (const report of thread.reporters.values()) report(undefined);
     this.#options.statistics.forget(thread.number);
     if (thread.share !== undefined) this.#options.embedded?.workerExited(thread.share);
     if (this.#closing || thread.drained || this.#address === "") return;
@@ -235,13 +236,13 @@ export class ThreadPool {
     this.#ends = [...this.#ends.filter((at) => at > now - MINUTE), now];
     const { log } = this.#options;
     if (this.#ends.length > MOST_ENDS) {
-      log.fatal(`${MOST_ENDS} threads ended within a minute: giving up`);
+      log.fatal(`${MOST_ENDS} threads ended within a minute: shutting down`);
       process.exitCode = 1;
       process.kill(process.pid, "SIGTERM");
       return;
     }
-    log.error(`thread ${thread.number} ended unexpectedly: another one takes its place`);
-    this.#start().catch((error: unknown) => log.error(`no thread could take its place: ${String(error)}`));
+    log.error(`thread ${thread.number} ended unexpectedly: starting another one`);
+    this.#start().catch((error: unknown) => log.error(`cannot start a thread: ${String(error)}`));
   }
 }
 
@@ -266,9 +267,10 @@ function ask(
 function probe(host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const server = createServer();
-    server.once("error", (error) => {
-      const place = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-      reject(new Error(`cannot listen for gRPC on ${place}: ${error.message}`, { cause: error }));
+    server.on("error", (error) => {
+      reject(
+        new Error(`cannot listen for gRPC on ${showAddress(host, port)}: ${error.message}`, { cause: error }),
+      );
     });
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve()));
   });

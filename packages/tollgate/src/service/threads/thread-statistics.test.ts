@@ -22,7 +22,7 @@ function valuesOf(view: StatisticsView): Record<string, number> {
   );
 }
 
-test("a thread's statistics become the same as if they had been counted in the main thread", () => {
+test("statistics of a thread equal those counted in the main thread", () => {
   fc.assert(
     fc.property(fc.array(hit, { maxLength: 20 }), (hits) => {
       const direct = createStatistics();
@@ -39,7 +39,7 @@ test("a thread's statistics become the same as if they had been counted in the m
   );
 });
 
-test("a thread keeps and sends names of bounded length and bytes, and loses no hit of the others", () => {
+test("a thread bounds the length and the bytes of names, and loses no hits", () => {
   const thread = new ThreadStatistics(100, () => {});
   for (let index = 0; index < 200; index++) {
     const long = `${index}`.padEnd(100_000, "x");

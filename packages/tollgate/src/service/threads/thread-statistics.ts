@@ -11,13 +11,13 @@ import type {
 import { type BinnedDurations, DurationBins } from "./duration-bins.ts";
 import { type RuleFigures, ruleFields, type ThreadFigures } from "./messages.ts";
 
-/** So many durations are handed over together; a thread holds back no more. */
+/** Durations that a thread collects before it sends them. */
 const DURATIONS = 16_384;
 const OTHER = "_other";
 
 /**
- * Statistics of a thread that serves: counted here in plain fields, as everywhere, and handed to the main thread as
- * increases when it asks. Names, bounds across threads and sinks are the main thread's affair.
+ * Statistics of a serving thread: plain fields, whose increases are sent to the main thread on request. The main thread
+ * handles names, bounds across threads, and sinks.
  */
 export class ThreadStatistics implements Statistics {
   readonly #dynamic: KeyBudget;
@@ -82,7 +82,7 @@ export class ThreadStatistics implements Statistics {
     return timer;
   }
 
-  /** What has been counted since the last call. */
+  /** The figures since the last call. */
   take(): ThreadFigures {
     const sources = [...this.#sources].map(([name, source]): [string, number] => {
       const increase = source.read() - source.sent;

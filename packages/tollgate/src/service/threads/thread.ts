@@ -1,18 +1,18 @@
-/** A thread that serves gRPC. Started by the pool with a {@link ThreadStart}; ends when it has drained. */
+/** A thread that serves gRPC. The pool starts it with a {@link ThreadStart}; it exits after a drain. */
 import { parentPort, workerData } from "node:worker_threads";
 import { EmbeddedStore } from "../../counters/embedded/embedded-store.ts";
 import { Invalidations } from "../../counters/invalidations.ts";
-import { openGrpcDoor } from "../../doors/grpc-door.ts";
+import { openGrpcListener } from "../../listeners/grpc-listener.ts";
 import { createHealth } from "../../observe/health.ts";
 import { createLogger } from "../../observe/log.ts";
 import { logWarnings } from "../../observe/warnings.ts";
 import { IndexedRuleSet } from "../../rules/rule-set.ts";
 import { loadSettings } from "../../settings/load.ts";
-import { createAnswering } from "../answering.ts";
+import { createRateLimitHandler } from "../create-handler.ts";
 import { divideSettings } from "../divide.ts";
-import { grpcDoorOptions } from "../mapping.ts";
+import { grpcListenerOptions } from "../mapping.ts";
+import { openTracing } from "../open-tracing.ts";
 import { openStore } from "../stores.ts";
-import { openTracing } from "../tracing.ts";
 import type { FromThread, ThreadStart, ToThread } from "./messages.ts";
 import { ThreadStatistics } from "./thread-statistics.ts";
 
@@ -30,12 +30,13 @@ async function serve(): Promise<void> {
   const statistics = new ThreadStatistics(settings.stats.maxDynamicKeys, (timer, durations) =>
     send({ kind: "durations", timer, durations }),
   );
-  // The main thread says what becomes of the health; here it is only passed on.
+  // The main thread decides the health. This one only serves it.
   const tracing = await openTracing(settings, log);
   const health = createHealth(createLogger({ level: "panic" }));
   const overall = health.component("service", start.healthy ? undefined : "the service is not healthy");
   const embedded = start.embedded && EmbeddedStore.attach(start.embedded);
-  const component = (name: string) => (fault: string | undefined) => send({ kind: "component", name, fault });
+  const createReporter = (name: string) => (fault: string | undefined) =>
+    send({ kind: "component", name, fault });
   const { store } = await openStore(settings, {
     statistics,
     log,
@@ -43,15 +44,15 @@ async function serve(): Promise<void> {
     parts: start.parts,
     embedded,
     invalidations: start.invalidations && new Invalidations(start.invalidations),
-    component,
+    createReporter,
   });
   let rules = start.rules && new IndexedRuleSet(start.rules);
-  const answering = createAnswering(settings, store, () => rules, statistics, log);
-  const door = await openGrpcDoor({
-    ...grpcDoorOptions(settings, start.parts - 1),
+  const handler = createRateLimitHandler(settings, store, () => rules, statistics, log);
+  const listener = await openGrpcListener({
+    ...grpcListenerOptions(settings, start.parts - 1),
     certificates: start.certificates,
     where: { host: settings.grpc.host, port: start.port, reusePort: true },
-    answering,
+    handler,
     tracing,
     health,
     statistics,
@@ -63,25 +64,32 @@ async function serve(): Promise<void> {
     },
     health: ({ healthy }) => (healthy ? overall.heal() : overall.fail("the service is not healthy")),
     level: ({ level }) => log.setLevel(level),
-    certificates: ({ certificates }) => door.replaceCertificates(certificates),
+    certificates: ({ certificates }) => listener.replaceCertificates(certificates),
     collect: ({ number }) => send({ kind: "statistics", number, figures: statistics.take() }),
     profile: (message) => void profile(message),
     drain: ({ timeout }) => void drain(timeout),
   };
-  main.on("message", (message: ToThread) => (hear[message.kind] as (message: ToThread) => void)(message));
-  send({ kind: "listening", address: door.address, port: door.port });
+  main.on("message", (message: ToThread) => {
+    try {
+      (hear[message.kind] as (message: ToThread) => void)(message);
+    } catch (error) {
+      // An error here would end the thread with all calls in flight.
+      log.error(`a thread could not handle the message "${message.kind}": ${String(error)}`);
+    }
+  });
+  send({ kind: "listening", address: listener.address, port: listener.port });
 
   async function profile(asked: Extract<ToThread, { kind: "profile" }>): Promise<void> {
     const { sampleThread } = await import("../../observe/profiling/profiler.ts");
     const samples = await sampleThread(asked.profile, asked.seconds).catch((error: unknown) => {
-      log.error(`a thread could not be profiled: ${String(error)}`);
+      log.error(`cannot profile a thread: ${String(error)}`);
       return [];
     });
     send({ kind: "samples", number: asked.number, samples });
   }
 
   async function drain(timeout: number): Promise<void> {
-    await door.close(timeout);
+    await listener.close(timeout);
     await store.close();
     await tracing.close(timeout);
     await log.flush(500);

@@ -20,18 +20,18 @@ export const logs = {
     "LOG_LEVEL",
     logLevel,
     "warn",
-    "The least grave level that is logged: panic, fatal, error, warn, info, debug or trace.",
+    "Lowest level that is logged: panic, fatal, error, warn, info, debug or trace.",
   ),
   format: setting(
     "LOG_FORMAT",
     choice({ text: "text", json: "json" }),
     "text",
-    "Lines of `time`, `level` and `msg`, or a JSON object a line.",
+    "`text`: lines of `time`, `level` and `msg`. `json`: one JSON object per line.",
   ),
 };
 
 export const stats = {
-  disabled: setting("DISABLE_STATS", bool, false, "Turns every sink off."),
+  disabled: setting("DISABLE_STATS", bool, false, "Turns all statistics sinks off."),
   flushInterval: setting(
     "STATS_FLUSH_INTERVAL",
     duration("above 0"),
@@ -43,27 +43,27 @@ export const stats = {
     "STATS_MAX_DYNAMIC_KEYS",
     int(0, 16_777_216),
     100_000,
-    "How many statistics keys may come from values in requests, with 256 bytes each on average. Further keys count as `_other`. Each thread holds as many.",
+    "Maximum number of statistics keys from values in requests, with 256 bytes each on average. Further keys count as `_other`. The limit applies to each thread.",
   ),
   push: {
     enabled: setting(
       "USE_PUSHSTATS",
       bool,
       true,
-      "Pushes statistics (statsd protocol). `false` with no other sink writes them to standard output. Unless it is given, turning another sink on turns this one off.",
+      "Pushes statistics (statsd protocol). `false` with no other sink writes them to standard output. If it is not set, turning another sink on turns this one off.",
     ),
     host: setting(
       "PUSHSTATS_HOST",
       text,
       "localhost",
-      "Host of the push and agent sinks; for `unix`, the path of the socket.",
+      "Host of the push and agent sinks. For `PUSHSTATS_PROTOCOL=unix`, the path of the socket.",
     ),
     port: setting("PUSHSTATS_PORT", port, 8125, "Port of the push and agent sinks."),
     protocol: setting(
       "PUSHSTATS_PROTOCOL",
       choice({ tcp: "tcp", udp: "udp", unix: "unix" }),
       "tcp",
-      "How the push sink connects. The agent sink always uses UDP.",
+      "Protocol of the push sink. The agent sink always uses UDP.",
     ),
   },
   agent: {
@@ -77,7 +77,7 @@ export const stats = {
       "AGENTSTATS_MOGRIFIERS",
       list,
       [],
-      "Names of the rewrite rules for statistics, in their order; the first that matches counts. See below.",
+      "Names of the rewrite rules for statistics, in order. The first rule that matches applies. See below.",
       ["USE_AGENTSTATS_MOGRIFIERS"],
     ),
   },
@@ -98,13 +98,13 @@ export const stats = {
     mapperFile: optional(
       "PULLSTATS_MAPPER_YAML",
       path,
-      "File with a mapping from statistics to metrics in statsd_exporter's format, instead of the built-in one.",
+      "File with a mapping from statistics to metrics in the format of statsd_exporter. Replaces the built-in mapping.",
     ),
     responseTimeAsMilliseconds: setting(
       "PULLSTATS_RESPONSE_TIME_AS_MILLISECONDS",
       bool,
       false,
-      "Whether the response time is given in milliseconds instead of seconds. Without effect where a mapping file is given.",
+      "Reports the response time in milliseconds instead of seconds. Has no effect with a mapping file.",
     ),
   },
 };
@@ -115,7 +115,7 @@ export const tracing = {
     "TRACING_EXPORTER_PROTOCOL",
     choice({ http: "http", grpc: "grpc" }),
     "http",
-    "How spans are exported.",
+    "Protocol of the span exporter.",
   ),
   serviceName: setting("TRACING_SERVICE_NAME", text, "RateLimit", "`service.name` in spans."),
   serviceNamespace: setting("TRACING_SERVICE_NAMESPACE", text, "", "`service.namespace` in spans."),
@@ -130,6 +130,6 @@ export const tracing = {
     "TRACING_SAMPLING_RATE",
     decimal(0, 1),
     1,
-    "Share of traces that are recorded where the caller has not decided.",
+    "Share of traces that are recorded if the caller has made no sampling decision.",
   ),
 };

@@ -14,21 +14,21 @@ export const store = {
       objcache: "objcache",
       memcache: "objcache",
     }),
-    "Where hits are counted: in this process, in a key-value store, or in an object cache.",
-    "kvstore where `KVSTORE_URL` is set, else embedded",
+    "Store of the counters: this process (`embedded`), a key-value store (`kvstore`) or an object cache (`objcache`).",
+    "kvstore if `KVSTORE_URL` is set, otherwise embedded",
   ),
   localCacheSizeInBytes: setting(
     "LOCAL_CACHE_SIZE_IN_BYTES",
     int(0),
     0,
-    "Size of the cache of keys that are known to be above their limit; 0 turns the cache off.",
+    "Size of the cache of keys that are over their limit; 0 turns the cache off.",
     ["LocalCacheSizeInBytes"],
   ),
   expirationJitterMaxSeconds: setting(
     "EXPIRATION_JITTER_MAX_SECONDS",
     int(0, 2_147_483_647),
     300,
-    "Keys live up to this many seconds longer in the store, by chance, so that they do not all expire at once.",
+    "Maximum random time in seconds that is added to the lifetime of keys in the store, so that they do not all expire at once.",
   ),
 };
 
@@ -37,72 +37,76 @@ export const embedded = {
     "EMBEDDED_STORE_SIZE_IN_BYTES",
     int(1024 * 1024, 4 * 1024 ** 3),
     256 * 1024 * 1024,
-    "Memory for counters. A full store gives up the window that is closest to its end, and counts that.",
+    "Memory for counters. A full store evicts counters; counters over their limit are evicted last. Evictions are logged and counted in the statistics.",
   ),
   snapshot: optional(
     "EMBEDDED_STORE_SNAPSHOT",
     path,
-    "File that keeps the counters over a graceful restart.",
+    "File that saves the counters across a graceful restart.",
   ),
 };
 
-/** The settings that the main and the per-second instance each have of their own. */
+/** The settings of one instance. The main and the per-second instance each have a set of them. */
 function instance(prefix: "KVSTORE_" | "KVSTORE_PERSECOND_") {
   const second = prefix === "KVSTORE_PERSECOND_";
   return {
     socketType: optional(
       `${prefix}SOCKET_TYPE`,
       choice({ tcp: "tcp", unix: "unix" }),
-      "Kind of socket.",
-      "tcp; unix where the address is a path",
+      "Type of the socket.",
+      "unix if the address is a path, otherwise tcp",
     ),
     type: setting(
       `${prefix}TYPE`,
       choice({ single: "single", sentinel: "sentinel", cluster: "cluster" }),
       "single",
-      "Kind of deployment.",
+      "Type of the deployment.",
     ),
     url: optional(
       `${prefix}URL`,
       storeAddress,
       second
-        ? "Address of the instance for per-second limits, as `KVSTORE_URL`."
-        : "`single`: `host:port`, the path of a unix socket, or a `redis://` or `rediss://` URL. `sentinel`: the master's name and the sentinels, with commas between. `cluster`: the nodes, with commas between.",
+        ? "Address of the instance for per-second limits, in the format of `KVSTORE_URL`."
+        : "Address of the store. `single`: `host:port`, the path of a Unix socket, or a `redis://` or `rediss://` URL. `sentinel`: the master's name and the sentinels, separated by commas. `cluster`: the nodes, separated by commas.",
     ),
-    poolSize: setting(`${prefix}POOL_SIZE`, int(1, 65_535), 10, "Connections to keep."),
+    poolSize: setting(`${prefix}POOL_SIZE`, int(1, 65_535), 10, "Number of connections kept open."),
     timeout: setting(
       `${prefix}TIMEOUT`,
       duration("above 0"),
       10e3,
-      "Bounds connecting, writing and reading, each.",
+      "Timeout of each connect, write and read.",
     ),
     poolOnEmpty: setting(
       `${prefix}POOL_ON_EMPTY_BEHAVIOR`,
       choice({ CREATE: "create", ERROR: "error", WAIT: "wait" }),
       "create",
-      "When no connection is free: `CREATE` opens one more after the wait, `ERROR` fails after the wait, `WAIT` waits for a free one.",
+      "Behavior when no connection is free. `CREATE`: opens another connection after the delay. `ERROR`: fails the call after the delay. `WAIT`: waits for a free connection.",
     ),
     poolOnEmptyWait: setting(
       `${prefix}POOL_ON_EMPTY_WAIT_DURATION`,
       duration("any"),
       1e3,
-      "Wait before `CREATE` or `ERROR`.",
+      "Delay before `CREATE` or `ERROR`.",
     ),
     pipelineWindow: setting(
       `${prefix}PIPELINE_WINDOW`,
       duration("any", 60e3),
       0,
-      "Time that a batch waits for more calls to join it, 150us for example; 0 sends at once whatever is there.",
+      "Time that a batch waits for further calls, for example 150us; 0 sends pending calls at once.",
     ),
-    pipelineLimit: optional(`${prefix}PIPELINE_LIMIT`, int(0), "Deprecated, without effect."),
+    pipelineLimit: optional(`${prefix}PIPELINE_LIMIT`, int(0), "Deprecated. Has no effect."),
     auth: optional(
       `${prefix}AUTH`,
       secret,
-      "`password` or `user:password`; a password that contains a colon is written `:password`.",
+      "AUTH credentials: `password` or `user:password`. Write a password that contains a colon as `:password`.",
     ),
-    sentinelAuth: optional(`${prefix}SENTINEL_AUTH`, secret, "The same for the sentinels."),
+    sentinelAuth: optional(
+      `${prefix}SENTINEL_AUTH`,
+      secret,
+      "AUTH credentials of the sentinels, in the same format.",
+    ),
     tls: {
-      enabled: setting(`${prefix}TLS`, bool, false, "Whether to connect over TLS."),
+      enabled: setting(`${prefix}TLS`, bool, false, "Connects over TLS."),
       cert: optional(
         `${prefix}TLS_CLIENT_CERT`,
         path,
@@ -118,13 +122,13 @@ function instance(prefix: "KVSTORE_" | "KVSTORE_PERSECOND_") {
       caCert: optional(
         `${prefix}TLS_CACERT`,
         path,
-        "File with the CA certificates (PEM) that the server's certificate must come from.",
-        second ? "the main instance's" : "the run time's own",
+        "File with the CA certificates (PEM) that verify the server's certificate.",
+        second ? "the main instance's" : "the CAs of Node",
       ),
       skipHostnameVerification: optional(
         `${prefix}TLS_SKIP_HOSTNAME_VERIFICATION`,
         bool,
-        "Whether a certificate for another host name is taken; its chain is checked all the same.",
+        "Accepts a certificate for another host name. The certificate chain is still verified.",
         second ? "the main instance's" : "false",
       ),
     },
@@ -137,20 +141,20 @@ export const kvstore = {
     "KVSTORE_PERSECOND",
     bool,
     false,
-    "Whether per-second limits are counted in an instance of their own.",
+    "Counts per-second limits in a separate instance.",
   ),
   perSecond: instance("KVSTORE_PERSECOND_"),
   healthCheckActiveConnection: setting(
     "KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION",
     bool,
     false,
-    "Whether the service is unhealthy while an instance has no connection.",
+    "Reports the service as unhealthy while an instance has no connection.",
   ),
   failureMode: setting(
     "KVSTORE_FAILURE_MODE",
     failureMode,
     "error",
-    "When the store fails: `error` fails the call, `allow` lets it pass, `deny` refuses it, `local` counts in this process until the store is back.",
+    "Behavior when the store fails. `error`: fails the call (Envoy then allows the request unless `failure_mode_deny` is true). `allow`: answers OK. `deny`: answers OVER_LIMIT. `local`: counts in this process until the store recovers.",
   ),
 };
 
@@ -159,47 +163,52 @@ export const objcache = {
     "OBJCACHE_HOST_PORT",
     list,
     [],
-    "The nodes, `host:port`, with commas between; the same list in the same order for every process.",
+    "Nodes as `host:port`, separated by commas. Every process needs the same list in the same order.",
   ),
   srv: optional(
     "OBJCACHE_SRV",
     text,
-    "SRV record to look the nodes up by, `_service._proto.name`; instead of `OBJCACHE_HOST_PORT`.",
+    "SRV record of the nodes, `_service._proto.name`. Replaces `OBJCACHE_HOST_PORT`.",
   ),
   srvRefresh: setting(
     "OBJCACHE_SRV_REFRESH",
     duration("any"),
     0,
-    "Time between look-ups; 0 means once, at start.",
+    "Time between two lookups of the SRV record; 0 means one lookup, at startup.",
   ),
   maxIdleConnections: setting(
     "OBJCACHE_MAX_IDLE_CONNS",
     int(1, 65_535),
     2,
-    "Idle connections to keep to each node.",
+    "Maximum number of idle connections per node.",
   ),
   tls: {
-    enabled: setting("OBJCACHE_TLS", bool, false, "Whether to connect over TLS."),
+    enabled: setting("OBJCACHE_TLS", bool, false, "Connects over TLS."),
     cert: optional("OBJCACHE_TLS_CLIENT_CERT", path, "File with the client certificate (PEM)."),
     key: optional("OBJCACHE_TLS_CLIENT_KEY", path, "File with the client's private key (PEM)."),
     caCert: optional(
       "OBJCACHE_TLS_CACERT",
       path,
-      "File with the CA certificates (PEM) that the nodes' certificates must come from.",
-      "the run time's own",
+      "File with the CA certificates (PEM) that verify the nodes' certificates.",
+      "the CAs of Node",
     ),
     skipHostnameVerification: setting(
       "OBJCACHE_TLS_SKIP_HOSTNAME_VERIFICATION",
       bool,
       false,
-      "Whether a certificate for another host name is taken; its chain is checked all the same.",
+      "Accepts a certificate for another host name. The certificate chain is still verified.",
     ),
   },
   longKeys: setting(
     "OBJCACHE_LONG_KEYS",
     choice({ hash: "hash", fail: "fail" }),
     "hash",
-    "Keys above 250 bytes, which memcached cannot hold: `hash` stores them under a hash, `fail` fails their calls.",
+    "Behavior for keys above 250 bytes, the maximum of memcached. `hash`: stores the counter under a hash of the key. `fail`: fails the call.",
   ),
-  failureMode: setting("OBJCACHE_FAILURE_MODE", failureMode, "error", "As `KVSTORE_FAILURE_MODE`."),
+  failureMode: setting(
+    "OBJCACHE_FAILURE_MODE",
+    failureMode,
+    "error",
+    "Behavior when the object cache fails. See `KVSTORE_FAILURE_MODE`.",
+  ),
 };

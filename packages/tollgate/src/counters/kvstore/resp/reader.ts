@@ -24,8 +24,8 @@ export interface ReplySink {
 }
 
 /** Replies are counters, errors and topologies; more than this is not a Redis. */
-const maxReplyBytes = 16 * 1024 * 1024;
-const maxDepth = 8;
+const MAX_REPLY_BYTES = 16 * 1024 * 1024;
+const MAX_DEPTH = 8;
 
 const CR = 13;
 const MINUS = 45;
@@ -81,8 +81,8 @@ export class ReplyReader {
       this.#sink.reply(reply);
     }
     if (at === buffer.length) this.#kept = empty;
-    else if (buffer.length - at > maxReplyBytes)
-      throw new Error(`a reply is larger than ${maxReplyBytes} bytes`);
+    else if (buffer.length - at > MAX_REPLY_BYTES)
+      throw new Error(`a reply is larger than ${MAX_REPLY_BYTES} bytes`);
     else this.#kept = Buffer.from(buffer.subarray(at));
     this.#buffer = empty;
   }
@@ -126,7 +126,7 @@ export class ReplyReader {
 
   #array(size: number, depth: number): Reply | typeof incomplete {
     if (size < 0) return null;
-    if (depth >= maxDepth) throw new Error("a reply is nested too deeply");
+    if (depth >= MAX_DEPTH) throw new Error("a reply is nested too deeply");
     const items: Reply[] = [];
     for (let i = 0; i < size; i++) {
       if (this.#at >= this.#buffer.length) return incomplete;
@@ -146,6 +146,6 @@ export function toInteger(text: string): number | bigint {
 
 function toSize(text: string): number {
   const size = Number(toInteger(text));
-  if (size > maxReplyBytes) throw new Error(`a reply is larger than ${maxReplyBytes} bytes`);
+  if (size > MAX_REPLY_BYTES) throw new Error(`a reply is larger than ${MAX_REPLY_BYTES} bytes`);
   return size;
 }

@@ -66,15 +66,20 @@ export class FieldReader {
       this.fault(where, "must be a map");
       return {};
     }
-    for (const key of Object.keys(value))
+    for (const [index, key] of Object.keys(value).entries())
       if (!known.includes(key))
-        this.fault(where, `has the unknown key "${key}"; known are ${known.join(", ")}`);
+        this.fault(where, `has ${unknownKey(key, index)}; known are ${known.join(", ")}`);
     return value;
   }
 
   fault(where: string, what: string): void {
     if (this.faults.length < 100) this.faults.push(`${where} ${what}`);
   }
+}
+
+/** The path may lead to another file by mistake. Only what looks like a key of the format is shown of it. */
+function unknownKey(key: string, index: number): string {
+  return /^[a-z_]{1,40}$/.test(key) ? `the unknown key "${key}"` : `an unknown key, number ${index + 1}`;
 }
 
 /** A value in a message: a map or a list need not have a text of its own. */

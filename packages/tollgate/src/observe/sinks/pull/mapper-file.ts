@@ -82,7 +82,9 @@ function readYaml(text: string, path: string): unknown {
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
     const where = error.mark == null ? "" : `:${error.mark.line + 1}:${error.mark.column + 1}`;
-    throw new SinkConfigError(`PULLSTATS_MAPPER_YAML: ${path}${where}: ${error.reason}`);
+    // The reason may quote the file, which may be another one by mistake.
+    const reason = error.reason.replace(/\s*(?:"[^"]*"|'[^']*'|!<[^>]*>|\([^)]*\))/g, "");
+    throw new SinkConfigError(`PULLSTATS_MAPPER_YAML: ${path}${where}: ${reason}`);
   }
 }
 

@@ -3,7 +3,9 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
+import { logListenerErrors } from "../../listener-errors.ts";
 import type { Logger } from "../../log.ts";
+import { faultOfHead } from "../../request-head.ts";
 import type { StatisticsView } from "../../series.ts";
 import type { Counter } from "../../statistics.ts";
 import { SinkConfigError } from "../sink.ts";
@@ -32,6 +34,7 @@ export interface PullServer {
 /** A scrape may hold much; more than these at a time are told to come back. */
 const MAX_SCRAPES = 4;
 const SCRAPE_TIMEOUT = 60_000;
+const NOSNIFF = { "X-Content-Type-Options": "nosniff" };
 
 /** Host and port of `PULLSTATS_ADDR`. @throws {SinkConfigError} */
 export function parseAddress(address: string): { readonly host: string | undefined; readonly port: number } {
@@ -79,6 +82,7 @@ export async function startPull(view: StatisticsView, options: PullOptions): Pro
     const problem = error instanceof Error ? error.message : String(error);
     throw new Error(`cannot listen for metrics on ${options.address}: ${problem}`, { cause: error });
   }
+  logListenerErrors(server, "metrics", options.log);
   const bound = server.address() as AddressInfo;
   return {
     address: bound.family === "IPv6" ? `[${bound.address}]:${bound.port}` : `${bound.address}:${bound.port}`,
@@ -91,6 +95,11 @@ export async function startPull(view: StatisticsView, options: PullOptions): Pro
 }
 
 function admits(request: IncomingMessage, response: ServerResponse, path: string): boolean {
+  const fault = faultOfHead(request);
+  if (fault !== undefined) {
+    answer(response, 400, `${fault}\n`, { Connection: "close" });
+    return false;
+  }
   const asked = request.url?.split("?", 1)[0];
   if (asked !== path) {
     answer(response, 404, `metrics are at ${path}\n`, {});
@@ -109,6 +118,7 @@ async function scrape(families: Families, request: IncomingMessage, response: Se
   response.writeHead(200, {
     "Content-Type": CONTENT_TYPES[format],
     Vary: "Accept, Accept-Encoding",
+    ...NOSNIFF,
     ...(zipped ? { "Content-Encoding": "gzip" } : {}),
   });
   if (request.method === "HEAD") {
@@ -128,7 +138,7 @@ function answer(
   text: string,
   headers: Record<string, string>,
 ): void {
-  response.writeHead(status, { "Content-Type": "text/plain; charset=utf-8", ...headers });
+  response.writeHead(status, { "Content-Type": "text/plain; charset=utf-8", ...NOSNIFF, ...headers });
   response.end(text);
 }
 

@@ -1,0 +1,40 @@
+/** Prints bytes allocated for each kind of decision as JSON. Needs `--expose-gc` and a large young generation. */
+import { responseSize, writeResponse } from "../../packages/tollgate/src/protocol/encode-response.ts";
+import type { RateLimitResponse } from "../../packages/tollgate/src/protocol/messages.ts";
+import { decisions, message } from "../support/decision.ts";
+
+const CALLS = 20_000;
+const { handler, store } = decisions();
+const now = Date.now();
+const out = Buffer.alloc(4096);
+
+function decide(bytes: Uint8Array): void {
+  const response = handler.decideMessage(bytes, 0, bytes.length, now, 0) as RateLimitResponse;
+  responseSize(response);
+  writeResponse(response, out, 0);
+}
+
+const hot = message("user=ann");
+const four = message("user=ann", "path=/api/a,remote_address=192.0.2.1", "plan=free", "user=bob");
+const many = Array.from({ length: CALLS }, (_, index) => message(`user=user-${index}`));
+
+const kinds: Record<string, (call: number) => void> = {
+  "one descriptor, asked before": () => decide(hot),
+  "four descriptors, asked before": () => decide(four),
+  "one descriptor, another key each time": (call) => decide(many[call % CALLS]!),
+};
+
+const measured: Record<string, number> = {};
+for (const [name, run] of Object.entries(kinds)) {
+  for (let call = 0; call < 10 * CALLS; call++) run(call);
+  const rounds: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    globalThis.gc!();
+    const before = process.memoryUsage().heapUsed;
+    for (let call = 0; call < CALLS; call++) run(call);
+    rounds.push((process.memoryUsage().heapUsed - before) / CALLS);
+  }
+  measured[name] = Math.round(rounds.toSorted((a, b) => a - b)[2]!);
+}
+console.log(JSON.stringify(measured));
+await store.close();

@@ -1,0 +1,86 @@
+import { FieldKind, type HeaderField, registerFieldName } from "../hpack/field.ts";
+import type { RequestHead } from "../http2/request-head.ts";
+import type { Route } from "./route.ts";
+import { parseTimeout } from "./timeout.ts";
+
+/** What a message's compressed flag may mean for one call. */
+export const Encoding = { IDENTITY: 0, GZIP: 1, UNSUPPORTED: 2 } as const;
+
+/** What gRPC reads from a request's headers. Calls with equal header blocks share one. */
+export interface CallHead {
+  readonly fields: readonly HeaderField[];
+  /** False for well-formed HTTP that is not a gRPC call. */
+  readonly isCall: boolean;
+  /** Index into the server's content types: 0 is plain `application/grpc`; -1 for another. */
+  readonly subtype: number;
+  /** Milliseconds; -1 none, -2 malformed. */
+  readonly timeoutMs: number;
+  readonly encoding: number;
+  readonly acceptsGzip: boolean;
+  /** The method, once it was looked up: it saves a look-up for each further call with an equal header block. */
+  route: Route | undefined;
+}
+
+const TIMEOUT = registerFieldName("grpc-timeout");
+const ENCODING = registerFieldName("grpc-encoding");
+const ACCEPT_ENCODING = registerFieldName("grpc-accept-encoding");
+
+const PLAIN = "application/grpc";
+
+/** The index of a request's content type: 0 for plain, 1.. for `subtypes`, -1 for anything else. */
+function subtypeOf(value: string, subtypes: readonly string[]): number {
+  if (value === PLAIN) return 0;
+  const lower = value.toLowerCase();
+  const bare = lower.split(";", 1)[0]!.trim();
+  if (bare === PLAIN) return 0;
+  return bare.startsWith(`${PLAIN}+`) ? subtypes.indexOf(bare.slice(PLAIN.length + 1)) + 1 || -1 : -1;
+}
+
+function encodingOf(value: string): number {
+  if (value === "identity") return Encoding.IDENTITY;
+  return value === "gzip" ? Encoding.GZIP : Encoding.UNSUPPORTED;
+}
+
+/** Reads what a call needs (grpc/doc/PROTOCOL-HTTP2.md, "Requests"), once for each header block that is recognised. */
+export function callHeadOf(head: RequestHead, subtypes: readonly string[]): CallHead {
+  // Nothing but this function sets the extension of a head.
+  head.extension ??= readCallHead(head, subtypes);
+  return head.extension as CallHead;
+}
+
+function readCallHead({ method, fields }: RequestHead, subtypes: readonly string[]): CallHead {
+  let subtype = -1;
+  let timeoutMs = -1;
+  let encoding: number = Encoding.IDENTITY;
+  let acceptsGzip = false;
+  for (let index = 0; index < fields.length; index++) {
+    const { kind, value } = fields[index]!;
+    switch (kind) {
+      case FieldKind.OTHER:
+        break;
+      case FieldKind.CONTENT_TYPE:
+        subtype = subtypeOf(value, subtypes);
+        break;
+      case TIMEOUT: {
+        const timeout = parseTimeout(value);
+        timeoutMs = timeout < 0 ? -2 : timeout;
+        break;
+      }
+      case ENCODING:
+        encoding = encodingOf(value);
+        break;
+      case ACCEPT_ENCODING:
+        acceptsGzip = /(?:^|[,\s])gzip(?:$|[,\s])/.test(value);
+        break;
+    }
+  }
+  return {
+    fields,
+    isCall: method === "POST" && subtype >= 0,
+    subtype,
+    timeoutMs,
+    encoding,
+    acceptsGzip,
+    route: undefined,
+  };
+}

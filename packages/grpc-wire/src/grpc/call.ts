@@ -1,0 +1,359 @@
+import type { PeerCertificate } from "node:tls";
+import { ErrorCode } from "../frames/constants.ts";
+import { copyOf } from "../frames/copy.ts";
+import { writeUint32 } from "../frames/write.ts";
+import { FieldKind } from "../hpack/field.ts";
+import type { ServerStream, StreamEvents } from "../http2/interface.ts";
+import type { ReadTime } from "../http2/read-clock.ts";
+import { GrpcError, Status, type StatusCode } from "../status.ts";
+import type { Call } from "../types.ts";
+import type { CallHead } from "./call-head.ts";
+import { deflate, isDeflatedInline } from "./compression.ts";
+import type { CallContext } from "./context.ts";
+import type { Timed } from "./deadlines.ts";
+import { Inbound } from "./inbound.ts";
+import { decodeBinary, metadataField } from "./metadata.ts";
+import { headersBlock, type ResponseMetadata, trailersBlock, wantsGzip } from "./response.ts";
+
+/** Compressed flag and length of a message. */
+export const PREFIX_BYTES = 5;
+/** Up to here a message is copied behind its prefix: one piece to queue and to send instead of two. */
+const SHORT_BYTES = 1024;
+
+/** Flags of a call, in one number: a field for each would take 8 bytes more per flag and call. */
+const State = {
+  /** The handler's result is known, or nobody waits for it any more. */
+  FINISHED: 1,
+  /** Nobody will read an answer. */
+  CANCELLED: 2,
+  /** The handler answers later: the call counts as active, and its deadline is watched. */
+  PENDING: 4,
+  /** A promise of the handler's has not settled. */
+  RUNNING: 8,
+  /** The response's headers are written. */
+  HEADERS_SENT: 16,
+} as const;
+
+/**
+ * A gRPC call on one HTTP/2 stream, whatever its kind: its metadata, its deadline, the slot of its handler, its messages
+ * and its status. Parts that most calls do not need are made when they are needed.
+ */
+export abstract class ServerCall implements Call, StreamEvents, Timed {
+  /** The deadline wheel's own. */
+  wheelSlot = -1;
+  protected readonly stream: ServerStream;
+  protected readonly context: CallContext;
+  protected readonly head: CallHead;
+  #state = 0;
+  #inbound: Inbound | undefined;
+  #metadata: ResponseMetadata | undefined;
+  #controller: AbortController | undefined;
+
+  constructor(stream: ServerStream, head: CallHead, context: CallContext) {
+    this.stream = stream;
+    this.context = context;
+    this.head = head;
+    stream.attach(this);
+  }
+
+  // What a handler sees
+
+  /** Empty for a method that is not known. */
+  get path(): string {
+    return this.head.route?.path ?? "";
+  }
+
+  get received(): ReadTime {
+    return this.stream.received;
+  }
+
+  get peer(): string {
+    return this.stream.peer;
+  }
+
+  get peerCertificate(): PeerCertificate | undefined {
+    return this.stream.peerCertificate;
+  }
+
+  get deadline(): number {
+    if (this.head.timeoutMs < 0) return 0;
+    // Relative to the last read, like `readAt`: their difference stays right when the wall clock steps.
+    const { wall, monotonic } = this.stream.lastRead;
+    return wall + (this.expiresAt - monotonic);
+  }
+
+  get cancelled(): boolean {
+    return this.has(State.CANCELLED);
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.has(State.CANCELLED)) this.#controller.abort();
+    }
+    return this.#controller.signal;
+  }
+
+  metadata(name: string): string | undefined {
+    for (const field of this.head.fields) if (field.name === name) return field.value;
+    return undefined;
+  }
+
+  binaryMetadata(name: string): Uint8Array | undefined {
+    const value = this.metadata(name);
+    return value === undefined ? undefined : decodeBinary(value);
+  }
+
+  metadataEntries(): [name: string, value: string][] {
+    return this.head.fields
+      .filter(({ kind, name }) => kind === FieldKind.OTHER && !name.startsWith("grpc-"))
+      .map(({ name, value }) => [name, value]);
+  }
+
+  setInitialMetadata(name: string, value: string | Uint8Array): void {
+    if (this.has(State.HEADERS_SENT))
+      throw new Error(`initial metadata ${name}: the response's headers have been sent already`);
+    this.responseMetadata().initial.push(metadataField(name, value));
+  }
+
+  setTrailingMetadata(name: string, value: string | Uint8Array): void {
+    if (this.has(State.FINISHED) && !this.has(State.CANCELLED))
+      throw new Error(`trailing metadata ${name}: the call is finished`);
+    this.responseMetadata().trailing.push(metadataField(name, value));
+  }
+
+  // The request
+
+  abstract onData(bytes: Buffer, start: number, end: number, ended: boolean): void;
+  abstract onEnd(): void;
+
+  protected get inbound(): Inbound | undefined {
+    return this.#inbound;
+  }
+
+  protected openInbound(): Inbound {
+    const { stream, context, head } = this;
+    this.#inbound ??= new Inbound({ stream, context, head, state: this });
+    return this.#inbound;
+  }
+
+  /** The request's bytes make the call fail. Also rejects what a running handler waits for. */
+  protected failRequest(error: GrpcError): void {
+    this.#inbound?.fail(error);
+    if (this.has(State.RUNNING)) this.abandon();
+    this.finishWithError(error);
+  }
+
+  // The deadline
+
+  /** By the monotonic clock; only for calls that have a deadline. */
+  get expiresAt(): number {
+    return this.received.monotonic + this.head.timeoutMs;
+  }
+
+  protected isLate(now: number): boolean {
+    return this.head.timeoutMs >= 0 && now >= this.expiresAt;
+  }
+
+  onDeadline(): void {
+    if (this.has(State.FINISHED)) return;
+    this.stream.dropQueued();
+    this.abandon();
+    this.finishWithStatus(Status.DEADLINE_EXCEEDED, "the deadline has passed");
+  }
+
+  /** A request of one message that takes too long to arrive. */
+  onSweep(now: number): void {
+    if (this.has(State.FINISHED)) return;
+    const { requestTimeoutMs } = this.context.deps;
+    if (this.isLate(now)) this.onDeadline();
+    else if (requestTimeoutMs > 0 && now - this.received.monotonic >= requestTimeoutMs)
+      this.stream.reset(ErrorCode.CANCEL);
+  }
+
+  // The handler
+
+  protected get isFinished(): boolean {
+    return this.has(State.FINISHED);
+  }
+
+  protected get isPending(): boolean {
+    return this.has(State.PENDING);
+  }
+
+  /** The call is answered later. */
+  protected markPending(): void {
+    if (this.has(State.PENDING) || this.has(State.FINISHED)) return;
+    this.set(State.PENDING);
+    this.context.deps.pending.add(this, this.head.timeoutMs >= 0);
+  }
+
+  /**
+   * Keeps the call's slot of `maxConcurrentStreams` until the handler's promise settles, even when the stream ends first.
+   * No other code retains or releases a slot, so every handler gives its slot back exactly once.
+   */
+  holdSlot<T>(run: () => Promise<T>, onResult: (value: T) => void): void {
+    this.stream.retain();
+    this.set(State.RUNNING);
+    const release = () => {
+      this.clear(State.RUNNING);
+      this.stream.release();
+    };
+    run().then(
+      (value) => {
+        release();
+        try {
+          onResult(value);
+        } catch (error) {
+          this.fail(error);
+        }
+      },
+      (error) => {
+        release();
+        this.fail(error);
+      },
+    );
+  }
+
+  /** Finishes the call with a status. Anything but a `GrpcError` becomes UNKNOWN without its text. */
+  fail(error: unknown): void {
+    if (this.has(State.FINISHED)) return;
+    if (error instanceof GrpcError) {
+      this.finishWithError(error);
+      return;
+    }
+    this.context.deps.onHandlerError?.(error, this.path);
+    this.finishWithStatus(Status.UNKNOWN, "the method failed");
+  }
+
+  // The response
+
+  /** Whether a message of this length is gzipped. */
+  protected isCompressed(length: number): boolean {
+    const { deps } = this.context;
+    return length >= deps.compressionThresholdBytes && wantsGzip(this.head, deps);
+  }
+
+  protected get hasResponseMetadata(): boolean {
+    return this.#metadata !== undefined;
+  }
+
+  /**
+   * Resets the stream and returns true when too many bytes of answers wait already. Looked at before the handler runs,
+   * and before its answer is queued: calls that came together are answered at any later time.
+   */
+  protected refuseAnswer(): boolean {
+    if (!this.stream.isQueueFull()) return false;
+    this.stream.reset(ErrorCode.ENHANCE_YOUR_CALM);
+    return true;
+  }
+
+  /** Queues a message, gzipped at once when that is cheap. False when the stream was reset instead. */
+  protected sendMessage(message: Uint8Array, isTheirs: boolean): boolean {
+    if (this.isCompressed(message.length) && isDeflatedInline(message))
+      return this.queueMessage(deflate(message), true, false);
+    return this.queueMessage(message, false, isTheirs);
+  }
+
+  /** False when the stream was reset instead. `isTheirs`: the handler owns the bytes and may change them. */
+  protected queueMessage(message: Uint8Array, compressed: boolean, isTheirs: boolean): boolean {
+    if (this.refuseAnswer()) return false;
+    const { stream, head } = this;
+    if (!this.has(State.HEADERS_SENT)) {
+      stream.sendHeaders(headersBlock(head, this.context.deps, this.#metadata), false);
+      this.set(State.HEADERS_SENT);
+    }
+    const { length } = message;
+    const isShort = length <= SHORT_BYTES;
+    const prefix = new Uint8Array(isShort ? PREFIX_BYTES + length : PREFIX_BYTES);
+    prefix[0] = compressed ? 1 : 0;
+    writeUint32(prefix, 1, length);
+    if (isShort) prefix.set(message, PREFIX_BYTES);
+    stream.sendData(prefix);
+    if (!isShort) stream.sendData(isTheirs ? copyOf(message, 0, length) : message);
+    return true;
+  }
+
+  /** One message of a streamed answer. Resolves when there is room for more. */
+  protected writeMessage(message: Uint8Array): Promise<void> {
+    if (!(message instanceof Uint8Array))
+      return Promise.reject(new TypeError("a message must be a Uint8Array"));
+    if (this.has(State.FINISHED) || !this.sendMessage(message, true))
+      return Promise.reject(this.endedError());
+    return this.stream.whenRoomy() ?? Promise.resolve();
+  }
+
+  /** The response left whole, in place. */
+  protected markSent(): void {
+    this.set(State.HEADERS_SENT);
+    this.settle(Status.OK);
+  }
+
+  protected finishWithError({ code, message }: GrpcError): void {
+    this.finishWithStatus(code, message);
+  }
+
+  /** Ends the call with a status: in trailers, or in trailers only when nothing was sent. */
+  protected finishWithStatus(code: StatusCode, message: string): void {
+    this.settle(code);
+    this.sendStatus(code, message);
+  }
+
+  protected sendStatus(code: StatusCode, message: string): void {
+    const { head, context } = this;
+    const isAlone = !this.has(State.HEADERS_SENT);
+    this.set(State.HEADERS_SENT);
+    this.stream.sendTrailers(trailersBlock(head, context.deps, this.#metadata, isAlone, code, message));
+  }
+
+  /** The handler's result is known: counted and observed once. */
+  protected settle(code: StatusCode): void {
+    this.set(State.FINISHED);
+    if (this.has(State.PENDING)) {
+      this.clear(State.PENDING);
+      this.context.deps.pending.remove(this);
+    }
+    this.#inbound?.release();
+    this.context.ended?.add(this, code);
+  }
+
+  // The end
+
+  /** The stream was reset or its connection is lost: nobody will read an answer. */
+  onReset(): void {
+    this.abandon();
+    if (!this.has(State.FINISHED)) this.settle(Status.CANCELLED);
+  }
+
+  /** Error for handlers that keep using a cancelled call. */
+  protected endedError(): GrpcError {
+    if (this.isLate(this.context.deps.clock()))
+      return new GrpcError(Status.DEADLINE_EXCEEDED, "the caller's deadline has passed");
+    return new GrpcError(Status.CANCELLED, "the call has ended");
+  }
+
+  /** Tells the handler, without finishing the call. */
+  private abandon(): void {
+    this.set(State.CANCELLED);
+    this.#inbound?.fail(this.endedError());
+    this.#controller?.abort();
+    this.stream.rejectWaiting(this.endedError());
+  }
+
+  private responseMetadata(): ResponseMetadata {
+    this.#metadata ??= { initial: [], trailing: [] };
+    return this.#metadata;
+  }
+
+  private has(flag: number): boolean {
+    return (this.#state & flag) !== 0;
+  }
+
+  private set(flag: number): void {
+    this.#state |= flag;
+  }
+
+  private clear(flag: number): void {
+    this.#state &= ~flag;
+  }
+}

@@ -1,0 +1,223 @@
+import type { ServerStream } from "../http2/interface.ts";
+import { GrpcError, Status } from "../status.ts";
+import type { CallHead } from "./call-head.ts";
+import { Encoding } from "./call-head.ts";
+import { inflate } from "./compression.ts";
+import type { CallContext } from "./context.ts";
+import { Fifo } from "./fifo.ts";
+import { OversizedMessage } from "./oversized.ts";
+
+const PREFIX_BYTES = 5;
+/** What keeping a whole message takes beside its bytes: 5 octets on the wire can be a message. */
+const MESSAGE_OVERHEAD_BYTES = 64;
+const NONE = Buffer.alloc(0);
+
+/** The call that messages belong to. */
+export interface InboundCall {
+  readonly stream: ServerStream;
+  readonly context: CallContext;
+  readonly head: CallHead;
+  /** The call's own state: a message of a cancelled call is not inflated. */
+  readonly state: { readonly cancelled: boolean };
+}
+
+/** One whole request message, as it came. */
+export interface ReceivedMessage {
+  readonly bytes: Uint8Array;
+  readonly compressed: boolean;
+}
+
+interface Waiter {
+  readonly resolve: (result: IteratorResult<Uint8Array>) => void;
+  readonly reject: (error: GrpcError) => void;
+}
+
+/**
+ * The request messages of one call that did not arrive in one piece: puts length-prefixed messages together
+ * and, for streams of them, holds the whole ones until the handler asks. What it holds is bounded by the
+ * message limit, the stream's window, and the budgets of the connection and the server.
+ */
+export class Inbound implements AsyncIterableIterator<Uint8Array> {
+  readonly #call: InboundCall;
+  /** The message under way: its prefix first, then its bytes. Grown as they come. */
+  #buffer = NONE;
+  #have = 0;
+  #want = PREFIX_BYTES;
+  /** The bytes under way are a prefix, not yet a message. */
+  #isPrefix = true;
+  #compressed = false;
+  /** Bytes counted against the budgets. */
+  #held = 0;
+  #whole = new Fifo<ReceivedMessage>();
+  #waiters: Waiter[] = [];
+  #ended = false;
+  #failure: GrpcError | undefined;
+  #discarding = false;
+
+  constructor(call: InboundCall) {
+    this.#call = call;
+  }
+
+  /** Whole messages that wait to be taken. */
+  get count(): number {
+    return this.#whole.length;
+  }
+
+  /** Whether a part of a message is there: also when its prefix is complete and nothing else has come. */
+  get isMidMessage(): boolean {
+    return this.#have > 0 || !this.#isPrefix;
+  }
+
+  /** Takes `bytes[start, end)`. Returns the fault that makes the call fail, if there is one. */
+  take(bytes: Uint8Array, start: number, end: number): GrpcError | undefined {
+    if (this.#discarding) return undefined;
+    let at = start;
+    while (at < end) {
+      const taken = Math.min(this.#want - this.#have, end - at);
+      const grown = this.#grow(this.#have + taken);
+      if (grown !== undefined) return grown;
+      copyInto(this.#buffer, this.#have, bytes, at, taken);
+      this.#have += taken;
+      at += taken;
+      if (this.#isPrefix && this.#have === PREFIX_BYTES) {
+        const fault = this.#readPrefix();
+        if (fault !== undefined) return fault;
+      }
+      if (!this.#isPrefix && this.#have === this.#want) this.#complete();
+    }
+    return undefined;
+  }
+
+  /** The first whole message, taken out: for unary calls. */
+  shift(): ReceivedMessage | undefined {
+    return this.#whole.shift();
+  }
+
+  /** The peer will send no more. */
+  end(): void {
+    this.#ended = true;
+    this.#serve();
+  }
+
+  /** The call is over: rejects those who wait for a message, and releases all bytes. */
+  fail(error: GrpcError): void {
+    this.#failure ??= error;
+    this.release();
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(this.#failure);
+  }
+
+  /** Releases all bytes, and takes no more. */
+  release(): void {
+    this.#discarding = true;
+    this.#account(-this.#held);
+    this.#whole = new Fifo();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Uint8Array>> {
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ resolve, reject });
+      this.#serve();
+    });
+  }
+
+  return(): Promise<IteratorResult<Uint8Array>> {
+    this.release();
+    this.#ended = true;
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  #readPrefix(): GrpcError | undefined {
+    const flag = this.#buffer[0]!;
+    const length = this.#buffer.readUInt32BE(1);
+    const limit = this.#call.context.deps.maxRequestBytes;
+    if (flag > 1)
+      return new GrpcError(Status.INTERNAL, `the message's compressed flag is ${flag}, not 0 or 1`);
+    if (length > limit) return new OversizedMessage(`the message of ${length} bytes is larger than ${limit}`);
+    this.#compressed = flag === 1;
+    this.#isPrefix = false;
+    this.#have = 0;
+    this.#want = length;
+    this.#account(-this.#buffer.length);
+    this.#buffer = NONE;
+    return this.#charge(MESSAGE_OVERHEAD_BYTES);
+  }
+
+  /** Room for `total` bytes: grows with what came, not with what the prefix promises. */
+  #grow(total: number): GrpcError | undefined {
+    if (this.#buffer.length >= total) return undefined;
+    const size = Math.min(this.#want, Math.max(total, this.#buffer.length * 2));
+    const refusal = this.#charge(size - this.#buffer.length);
+    if (refusal !== undefined) return refusal;
+    const larger = Buffer.allocUnsafeSlow(size);
+    this.#buffer.copy(larger, 0, 0, this.#have);
+    this.#buffer = larger;
+    return undefined;
+  }
+
+  /** Counts `more` bytes against the budgets, where they allow it. */
+  #charge(more: number): GrpcError | undefined {
+    const refusal = this.#call.context.buffered.charge(more);
+    if (refusal === undefined) this.#held += more;
+    return refusal;
+  }
+
+  #account(change: number): void {
+    this.#held += change;
+    this.#call.context.buffered.add(change);
+  }
+
+  #complete(): void {
+    this.#whole.push({ bytes: this.#buffer, compressed: this.#compressed });
+    this.#buffer = NONE;
+    this.#have = 0;
+    this.#want = PREFIX_BYTES;
+    this.#isPrefix = true;
+    this.#serve();
+  }
+
+  #serve(): void {
+    while (this.#waiters.length > 0) {
+      const message = this.#whole.shift();
+      if (message !== undefined) {
+        this.#account(-message.bytes.length - MESSAGE_OVERHEAD_BYTES);
+        const { resolve, reject } = this.#waiters.shift()!;
+        inflatedLater(message, this.#call).then((value) => resolve({ done: false, value }), reject);
+        if (this.#whole.length === 0) this.#call.stream.returnWindow();
+      } else if (this.#failure !== undefined) {
+        this.#waiters.shift()!.reject(this.#failure);
+      } else if (this.#ended) {
+        this.#waiters.shift()!.resolve({ done: true, value: undefined });
+      } else return;
+    }
+  }
+}
+
+/** Copies `count` bytes. Short ones by a loop: `set` needs a view first, which costs more than they do. */
+function copyInto(out: Buffer, to: number, bytes: Uint8Array, from: number, count: number): void {
+  if (count > 64) out.set(bytes.subarray(from, from + count), to);
+  else for (let index = 0; index < count; index++) out[to + index] = bytes[from + index]!;
+}
+
+async function inflatedLater(message: ReceivedMessage, call: InboundCall): Promise<Uint8Array> {
+  return inflated(message, call);
+}
+
+/** A message's plain bytes. It counts against the budgets until it is inflated. Throws or rejects with a `GrpcError`. */
+export function inflated(message: ReceivedMessage, call: InboundCall): Uint8Array | Promise<Uint8Array> {
+  if (!message.compressed) return message.bytes;
+  if (call.head.encoding !== Encoding.GZIP)
+    throw new GrpcError(
+      Status.INTERNAL,
+      "the message is marked as compressed, but grpc-encoding names no encoding",
+    );
+  const { deps, buffered } = call.context;
+  const { length } = message.bytes;
+  const plain = inflate(message.bytes, deps.maxRequestBytes, call.state);
+  if (plain instanceof Uint8Array) return plain;
+  buffered.add(length);
+  return plain.finally(() => buffered.add(-length));
+}

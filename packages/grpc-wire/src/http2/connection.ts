@@ -1,0 +1,224 @@
+import type { Socket } from "node:net";
+import { ErrorCode, MAX_FRAME_BYTES } from "../frames/constants.ts";
+import { FrameReader, type FrameSink } from "../frames/reader.ts";
+import { AbuseLimits } from "./abuse-limits.ts";
+import { ConnectionErrors } from "./connection-errors.ts";
+import { FrameReceiver } from "./frame-receiver.ts";
+import { http1Refusal, isHttp1 } from "./http1.ts";
+import type { ConnectionEvents } from "./interface.ts";
+import { Lifecycle } from "./lifecycle.ts";
+import type { Http2Dependencies } from "./options.ts";
+import { Output } from "./output.ts";
+import { Peer } from "./peer.ts";
+import { ReadClock } from "./read-clock.ts";
+import { Sender } from "./sender.ts";
+import { initialFrames, PeerSettings } from "./settings.ts";
+import { Streams } from "./streams.ts";
+
+export interface ConnectionOptions {
+  readonly socket: Socket;
+  readonly isTls: boolean;
+  readonly events: ConnectionEvents;
+  /** The socket is closed, and no stream is left. */
+  onClosed(connection: Connection): void;
+}
+
+/** One HTTP/2 connection, server side (RFC 9113). Puts its parts together, and feeds them from its socket. */
+export class Connection implements FrameSink {
+  readonly #deps: Http2Dependencies;
+  readonly #options: ConnectionOptions;
+  readonly #socket: Socket;
+  readonly #events: ConnectionEvents;
+  readonly #output: Output;
+  readonly #clock: ReadClock;
+  readonly #peer: Peer;
+  readonly #sender: Sender;
+  readonly #errors: ConnectionErrors;
+  readonly #streams: Streams;
+  readonly #lifecycle: Lifecycle;
+  readonly #receiver: FrameReceiver;
+  readonly #reader: FrameReader;
+  #isPaused = false;
+  #discarded = 0;
+
+  constructor(deps: Http2Dependencies, options: ConnectionOptions) {
+    const { socket, events } = options;
+    const { limits, times } = deps;
+    this.#deps = deps;
+    this.#options = options;
+    this.#socket = socket;
+    this.#events = events;
+    const clock = new ReadClock(deps.clock);
+    const peer = new Peer(socket);
+    const output = new Output(socket, options.isTls);
+    const sender = new Sender(output, limits, deps.queued);
+    const settings = new PeerSettings();
+    const errors = new ConnectionErrors((code, message) => this.#fail(code, message));
+    const abuse = new AbuseLimits(limits, clock, sender);
+    const streams = new Streams({
+      limits,
+      peer,
+      clock,
+      sender,
+      settings,
+      abuse,
+      errors,
+      events,
+      onEmpty: () => this.#lifecycle.onNoStreams(),
+    });
+    this.#lifecycle = new Lifecycle({
+      times,
+      clock,
+      sender,
+      settings,
+      streams,
+      isEnded: () => errors.isEnded,
+      isMidRequest: () => this.#reader.isMidFrame || this.#receiver.isMidBlock,
+      end: () => this.#end(false),
+      destroy: () => this.destroy(),
+    });
+    this.#receiver = new FrameReceiver({
+      limits,
+      streams,
+      sender,
+      settings,
+      abuse,
+      errors,
+      pings: this.#lifecycle,
+    });
+    this.#output = output;
+    this.#clock = clock;
+    this.#peer = peer;
+    this.#sender = sender;
+    this.#errors = errors;
+    this.#streams = streams;
+    this.#reader = new FrameReader(this);
+    socket.setNoDelay(true);
+    socket.on("data", (chunk: Buffer) => this.#onData(chunk));
+    socket.on("drain", () => this.#onDrain());
+    socket.on("end", () => socket.end());
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => this.#onClose());
+  }
+
+  /** Asks the peer to go, and ends when the last stream has ended. */
+  startDrain(): void {
+    this.#lifecycle.startDrain();
+  }
+
+  /** Looks at everything that can be too late. To be called every so often. */
+  sweep(): void {
+    this.#lifecycle.sweep(this.#clock.look());
+  }
+
+  /** Closes the connection at once. */
+  destroy(): void {
+    this.#errors.markEnded();
+    this.#output.close();
+    this.#socket.destroy();
+    this.#streams.cancelAll();
+  }
+
+  // Frames, from the reader
+
+  /** Our own preface waits for the client's, so that an HTTP/1.1 client gets an answer that it understands. */
+  onPreface(): void {
+    this.#output.write(initialFrames(this.#deps.limits));
+  }
+
+  onBadPreface(received: Buffer): void {
+    const speaksHttp1 = isHttp1(received);
+    if (speaksHttp1) this.#output.write(http1Refusal);
+    this.#fail(
+      ErrorCode.PROTOCOL_ERROR,
+      "the connection does not start with the HTTP/2 preface",
+      !speaksHttp1,
+    );
+  }
+
+  onOversizedFrame(length: number): void {
+    this.#fail(ErrorCode.FRAME_SIZE_ERROR, `a frame of ${length} bytes is larger than ${MAX_FRAME_BYTES}`);
+  }
+
+  onFrame(bytes: Buffer, at: number, next: number, limit: number): number {
+    return this.#receiver.onFrame(bytes, at, next, limit);
+  }
+
+  // Bytes, from the socket
+
+  #onData(chunk: Buffer): void {
+    if (this.#errors.isEnded) {
+      this.#discard(chunk.length);
+      return;
+    }
+    this.#clock.beginRead();
+    this.#lifecycle.onReceived(this.#clock.now);
+    this.#events.onReadBegin();
+    this.#output.corked = true;
+    try {
+      this.#reader.read(chunk);
+    } catch (error) {
+      // A fault of the server or of an observer ends this connection, not the process.
+      this.#deps.onFault(error);
+      this.#fail(ErrorCode.INTERNAL_ERROR, "internal error");
+    }
+    this.#sender.pump();
+    this.#events.onReadEnd();
+    this.#output.corked = false;
+    this.#output.flush();
+    if (this.#output.isFull && !this.#isPaused && !this.#errors.isEnded) {
+      // The peer does not read what it asks for: nothing more is read from it until it does.
+      this.#isPaused = true;
+      this.#socket.pause();
+    }
+  }
+
+  #onDrain(): void {
+    this.#clock.look();
+    this.#sender.pump();
+    if (this.#isPaused && !this.#output.isFull) {
+      this.#isPaused = false;
+      this.#socket.resume();
+    }
+  }
+
+  /**
+   * After our last frame, what was under way is read and dropped: otherwise closing could become a TCP reset that
+   * overtakes the GOAWAY. More than a window cannot have been under way.
+   */
+  #discard(size: number): void {
+    this.#discarded += size;
+    if (this.#discarded > this.#deps.limits.connectionWindowBytes) this.destroy();
+  }
+
+  #onClose(): void {
+    this.#errors.markEnded();
+    this.#reader.stop();
+    this.#output.close();
+    this.#streams.cancelAll();
+    this.#options.onClosed(this);
+  }
+
+  // Ending
+
+  /** A connection error (RFC 9113 section 5.4.1): GOAWAY, and nothing after it. */
+  #fail(code: ErrorCode, message: string, sendsGoaway = true): void {
+    if (this.#errors.isEnded) return;
+    this.#deps.onConnectionError(this.#peer.address, code, message);
+    // Before the streams are cancelled: the last of them ends a connection that drains.
+    if (sendsGoaway) this.#sender.writeGoaway(this.#streams.lastId, code, message);
+    this.#end(true);
+    this.#streams.cancelAll();
+  }
+
+  /** Sends what is written, then closes. A sweep cuts off a peer that does not close its side. */
+  #end(hasFailed: boolean): void {
+    if (this.#errors.isEnded) return;
+    this.#errors.markEnded();
+    this.#reader.stop();
+    this.#lifecycle.onEnding(hasFailed);
+    this.#output.flush();
+    this.#socket.end();
+    if (this.#isPaused) this.#socket.resume();
+  }
+}

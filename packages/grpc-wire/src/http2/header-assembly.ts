@@ -1,0 +1,34 @@
+import type { Http2Limits } from "./options.ts";
+
+/** A header block whose CONTINUATION frames are still to come. */
+export class HeaderAssembly {
+  readonly id: number;
+  readonly ended: boolean;
+  readonly selfDependent: boolean;
+  readonly #parts: Buffer[];
+  #bytes: number;
+  #continuations = 0;
+
+  /** `first` is copied. */
+  constructor(id: number, ended: boolean, selfDependent: boolean, first: Uint8Array) {
+    this.id = id;
+    this.ended = ended;
+    this.selfDependent = selfDependent;
+    this.#parts = [Buffer.from(first)];
+    this.#bytes = first.length;
+  }
+
+  /** Adds a CONTINUATION's content, which is copied. False when the block is too long, in frames or in bytes. */
+  add(part: Uint8Array, limits: Http2Limits): boolean {
+    this.#continuations += 1;
+    this.#bytes += part.length;
+    if (this.#continuations > limits.maxContinuationFrames || this.#bytes > limits.maxHeaderBlockBytes)
+      return false;
+    this.#parts.push(Buffer.from(part));
+    return true;
+  }
+
+  whole(): Buffer {
+    return Buffer.concat(this.#parts);
+  }
+}

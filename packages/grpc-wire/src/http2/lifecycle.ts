@@ -1,0 +1,175 @@
+import { ErrorCode, MAX_STREAM_ID } from "../frames/constants.ts";
+import type { PingListener } from "./control-frames.ts";
+import { Keepalive, Silence } from "./keepalive.ts";
+import type { Http2Times } from "./options.ts";
+import type { ReadClock } from "./read-clock.ts";
+import { SendWatch } from "./send-watch.ts";
+import type { Sender } from "./sender.ts";
+import type { PeerSettings } from "./settings.ts";
+import type { Streams } from "./streams.ts";
+
+/** Time for a peer to close its side after we closed ours, and to answer the ping of a drain. */
+const LINGER_MS = 1000;
+
+const drainPing = Buffer.from("goodbye!", "latin1");
+const keepalivePing = Buffer.from("alive?  ", "latin1");
+
+export interface LifecycleDependencies {
+  readonly times: Http2Times;
+  readonly clock: ReadClock;
+  readonly sender: Sender;
+  readonly settings: PeerSettings;
+  readonly streams: Streams;
+  /** The connection has sent its last frame. */
+  isEnded(): boolean;
+  /** Part of a frame or of a header block has arrived. */
+  isMidRequest(): boolean;
+  /** Sends what is written, then closes. */
+  end(): void;
+  /** Closes at once. */
+  destroy(): void;
+}
+
+/**
+ * A connection's life in time: handshake, keepalive, idleness, age, drain, and peers that neither send nor read. There
+ * is no timer per connection: the server calls `sweep` for all of them every so often.
+ */
+export class Lifecycle implements PingListener {
+  readonly #deps: LifecycleDependencies;
+  readonly #keepalive: Keepalive;
+  readonly #sendWatch: SendWatch;
+  readonly #openedAt: number;
+  /** When age ends the connection; Infinity for never. */
+  readonly #agedAt: number;
+  #idleSince: number;
+  /** When the first GOAWAY of a drain was sent; 0 before. */
+  #drainingSince = 0;
+  #isAged = false;
+  #endedAt = 0;
+  #hasFailed = false;
+
+  constructor(deps: LifecycleDependencies) {
+    const { times, clock, sender } = deps;
+    const { now } = clock;
+    this.#deps = deps;
+    this.#keepalive = new Keepalive(times, sender, now);
+    this.#sendWatch = new SendWatch(sender.output, times.sendTimeoutMs);
+    this.#openedAt = now;
+    this.#idleSince = now;
+    const age = times.maxConnectionAgeMs;
+    // A jitter of 10 % either way: connections that were opened together do not end together.
+    this.#agedAt = age > 0 ? now + age * (0.9 + Math.random() * 0.2) : Number.POSITIVE_INFINITY;
+  }
+
+  onReceived(now: number): void {
+    this.#keepalive.onReceived(now);
+  }
+
+  isPingWelcome(): boolean {
+    return this.#keepalive.isPingWelcome(this.#deps.clock.now);
+  }
+
+  onPingAck(bytes: Buffer, start: number): void {
+    this.#keepalive.onPingAck();
+    if (this.#isDraining && drainPing.compare(bytes, start, start + 8) === 0) this.#refuseNewStreams();
+  }
+
+  onNoStreams(): void {
+    this.#idleSince = this.#deps.clock.now;
+    if (this.#deps.streams.isRefusing) this.#deps.end();
+  }
+
+  onEnding(hasFailed: boolean): void {
+    this.#endedAt = this.#deps.clock.look();
+    this.#hasFailed = hasFailed;
+  }
+
+  /**
+   * First step of a graceful end: a GOAWAY without a limit asks the peer to open no more streams, and the answer to a
+   * ping shows that it knows (RFC 9113 section 6.8).
+   */
+  startDrain(): void {
+    const { sender, settings, clock } = this.#deps;
+    if (this.#isDraining || this.#deps.isEnded()) return;
+    this.#drainingSince = clock.look();
+    if (!settings.isSeen) {
+      this.#deps.end();
+      return;
+    }
+    sender.writeGoaway(MAX_STREAM_ID, ErrorCode.NO_ERROR, "");
+    sender.writePing(0, drainPing);
+  }
+
+  /** Looks at everything that can be too late. */
+  sweep(now: number): void {
+    const { times, settings, sender, streams } = this.#deps;
+    if (this.#deps.isEnded()) {
+      this.#sweepEnding(now);
+      return;
+    }
+    if (!settings.isSeen) {
+      const { handshakeTimeoutMs } = times;
+      if (handshakeTimeoutMs > 0 && now - this.#openedAt >= handshakeTimeoutMs) this.#deps.destroy();
+      return;
+    }
+    if (this.#sendWatch.isStuck(now)) {
+      this.#deps.destroy();
+      return;
+    }
+    if (streams.size > 0) streams.sweep(now, times.sendTimeoutMs);
+    const { requestTimeoutMs } = times;
+    if (
+      this.#deps.isMidRequest() &&
+      requestTimeoutMs > 0 &&
+      now - this.#keepalive.lastReceivedAt >= requestTimeoutMs
+    ) {
+      this.#deps.destroy();
+      return;
+    }
+    switch (this.#keepalive.sweep(now, sender.output.unsent > 0)) {
+      case Silence.DEAD:
+        this.#deps.destroy();
+        break;
+      case Silence.MUST_PING:
+        sender.writePing(0, keepalivePing);
+        break;
+    }
+    if (this.#isDraining) this.#continueDrain(now);
+    else if (now >= this.#agedAt || this.#isIdle(now)) {
+      this.#isAged = true;
+      this.startDrain();
+    }
+  }
+
+  get #isDraining(): boolean {
+    return this.#drainingSince > 0;
+  }
+
+  #isIdle(now: number): boolean {
+    const { maxConnectionIdleMs } = this.#deps.times;
+    return (
+      maxConnectionIdleMs > 0 && this.#deps.streams.size === 0 && now - this.#idleSince >= maxConnectionIdleMs
+    );
+  }
+
+  /** A graceful end waits until the peer has read the last responses. After a fault it does not. */
+  #sweepEnding(now: number): void {
+    if (!this.#hasFailed && this.#deps.sender.output.unsent > 0 && !this.#sendWatch.isStuck(now))
+      this.#endedAt = now;
+    else if (now - this.#endedAt >= LINGER_MS) this.#deps.destroy();
+  }
+
+  #continueDrain(now: number): void {
+    if (now - this.#drainingSince >= LINGER_MS) this.#refuseNewStreams();
+    const grace = this.#deps.times.maxConnectionAgeGraceMs;
+    if (this.#isAged && grace > 0 && now - this.#drainingSince >= grace) this.#deps.destroy();
+  }
+
+  /** Second step: GOAWAY with the last stream that will be answered. The connection ends with it. */
+  #refuseNewStreams(): void {
+    const { streams, sender } = this.#deps;
+    if (streams.isRefusing || this.#deps.isEnded()) return;
+    sender.writeGoaway(streams.refuseNew(), ErrorCode.NO_ERROR, "");
+    if (streams.size === 0) this.#deps.end();
+  }
+}

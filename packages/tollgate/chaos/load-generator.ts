@@ -1,0 +1,191 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { scaled } from "../../../tools/time-scale.ts";
+import {
+  type Count,
+  type CounterStore,
+  HoldBack,
+  Outcome,
+  Refuses,
+  StoreError,
+} from "../src/counters/store.ts";
+
+export interface LoadOptions {
+  /** The processes of a fleet: each call goes to one of them. */
+  readonly stores: readonly CounterStore[];
+  readonly keys: number;
+  readonly limit: number;
+  readonly callers: number;
+  /** Milliseconds that a caller gives each call. */
+  readonly deadline: number;
+  /** Part of the keys, so that each run has its own. */
+  readonly name: string;
+}
+
+/** What became of the calls of one key. */
+export interface KeyTally {
+  admitted: number;
+  refused: number;
+  /** No answer: they may have been counted or not. */
+  failed: number;
+}
+
+/** An answer that comes later than this after the deadline is late: timers and a busy machine need some slack. */
+const SLACK_MS = scaled(100);
+
+const EXHAUST_LIMIT_MS = scaled(20_000);
+const HEARTBEAT_MS = 10;
+
+/** Always the same window: a run never meets the end of one. */
+const windowStart = Math.floor(Date.now() / 86_400_000) * 86_400;
+
+/** Callers that ask over and over, and exact books of what they were told. */
+export class Load {
+  readonly tally: readonly KeyTally[];
+  slowest = 0;
+  /** How long calls took that ended after their deadline and the slack. */
+  readonly #late: number[] = [];
+  /** The longest time for which this process itself stood still: no call can be blamed for that. */
+  #stall = 0;
+  #heartbeat: NodeJS.Timeout | undefined;
+  calls = 0;
+  readonly #options: LoadOptions;
+  /** Failed calls of which the store was asked: these may have been counted. */
+  unknown = 0;
+  readonly #errors = new Map<string, number>();
+  #on = true;
+  #running: Promise<unknown> = Promise.resolve();
+  #watched: Set<number> | undefined;
+  #onAllAnswered: () => void = () => {};
+
+  constructor(options: LoadOptions) {
+    this.#options = options;
+    this.tally = Array.from({ length: options.keys }, () => ({ admitted: 0, refused: 0, failed: 0 }));
+  }
+
+  start(): void {
+    const { callers } = this.#options;
+    let last = performance.now();
+    this.#heartbeat = setInterval(() => {
+      const now = performance.now();
+      this.#stall = Math.max(this.#stall, now - last - HEARTBEAT_MS);
+      last = now;
+    }, HEARTBEAT_MS);
+    this.#running = Promise.all(Array.from({ length: callers }, (_, i) => this.#caller(i)));
+  }
+
+  async stop(): Promise<void> {
+    this.#on = false;
+    await this.#running;
+    clearInterval(this.#heartbeat);
+  }
+
+  /** Milliseconds for which this process stood still, at the longest. */
+  get stall(): number {
+    return this.#stall;
+  }
+
+  /** Calls that ended after their deadline. */
+  get late(): number {
+    return this.#late.filter((took) => took > this.#options.deadline + SLACK_MS + this.#stall).length;
+  }
+
+  get failed(): number {
+    return this.tally.reduce((sum, { failed }) => sum + failed, 0);
+  }
+
+  get admitted(): number {
+    return this.tally.reduce((sum, { admitted }) => sum + admitted, 0);
+  }
+
+  /** Error codes and how many calls met them. */
+  get errors(): string {
+    return [...this.#errors].map(([code, count]) => `${code} ${count}`).join(", ");
+  }
+
+  /** Resolves when a call that began after now was answered, for each key. */
+  allAnswered(): Promise<void> {
+    this.#watched = new Set(this.tally.keys());
+    return new Promise((resolve) => {
+      this.#onAllAnswered = resolve;
+    });
+  }
+
+  /** Waits for a condition that the load brings about. */
+  async until(done: () => boolean): Promise<void> {
+    while (!done()) await sleep(5);
+  }
+
+  /** Uses up every key's limit, so that the books can be closed: from then on each call is refused. */
+  async exhaust(): Promise<void> {
+    const { callers } = this.#options;
+    const latest = performance.now() + EXHAUST_LIMIT_MS;
+    for (const [key, tally] of this.tally.entries()) {
+      const before = tally.refused;
+      while (tally.refused === before) {
+        const { failed } = tally;
+        await Promise.all(Array.from({ length: callers }, (_, i) => this.call(key, i)));
+        if (tally.failed > failed) await sleep(5);
+        if (performance.now() > latest) throw new Error(`key ${key} never reached its limit`);
+      }
+    }
+  }
+
+  async call(key: number, caller: number): Promise<void> {
+    const { stores, name, limit, deadline } = this.#options;
+    const tally = this.tally[key]!;
+    const count: Count = {
+      stem: `chaos|${name}=${key}|day:`,
+      windowStart,
+      windowSize: 86_400,
+      hits: 1,
+      limit,
+      refuses: Refuses.ALWAYS,
+      outcome: Outcome.COUNTED,
+      after: 0,
+    };
+    const watched = this.#watched;
+    const begun = performance.now();
+    const now = Date.now();
+    this.calls++;
+    try {
+      await stores[caller % stores.length]!.count({
+        counts: [count],
+        holdBack: HoldBack.NEVER,
+        now,
+        deadline: now + deadline,
+      });
+      if (count.after <= limit) tally.admitted++;
+      else tally.refused++;
+      if (watched?.delete(key) && watched.size === 0) this.#onAllAnswered();
+    } catch (error) {
+      tally.failed++;
+      const code = error instanceof StoreError ? error.code : String(error);
+      if (!String(error).includes("is not asked")) this.unknown++;
+      this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1);
+    }
+    const took = performance.now() - begun;
+    this.slowest = Math.max(this.slowest, took);
+    if (took > deadline + SLACK_MS) this.#late.push(took);
+  }
+
+  async #caller(number: number): Promise<void> {
+    let turn = number;
+    while (this.#on) {
+      turn = (turn * 48271 + 11) % 2147483647;
+      await this.call(turn % this.tally.length, number);
+      await sleep(2);
+    }
+  }
+}
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+
+/** Bytes that the process holds, after everything that can go is gone. */
+export function memory(): number {
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}

@@ -1,0 +1,248 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, type TestContext, test } from "node:test";
+import { makeCount, makeRequest } from "../../../test/counters/conformance.ts";
+import { EmbeddedStore } from "./embedded-store.ts";
+
+const NOW = 1_800_000_000_000;
+const START = NOW / 1000;
+
+function folder(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), "tollgate-snapshot-"));
+  t.after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** A store on a snapshot, with what it reported. */
+async function open(snapshotPath: string, now = NOW) {
+  const problems: string[] = [];
+  const store = await EmbeddedStore.open({
+    sizeInBytes: 16 * 1024 ** 2,
+    snapshotPath,
+    clock: () => now,
+    reclaimInterval: 0,
+    report: (problem) => problems.push(problem),
+  });
+  return { store, problems };
+}
+
+function add(store: EmbeddedStore, stem: string, hits: number, windowSize = 3600): number {
+  const count = makeCount({ stem, hits, windowStart: START, windowSize });
+  store.count(makeRequest([count], { now: NOW }));
+  return count.after;
+}
+
+/** Stems of every kind of key: Latin-1, UTF-16, a digest, the empty one, a lone surrogate. */
+const stems = [
+  "",
+  "d|k=v|hour:",
+  "d|k=ü|hour:",
+  "d|k=日本|hour:",
+  "d|k=\ud800|hour:",
+  `d|k=${"x".repeat(5000)}|hour:`,
+];
+
+describe("snapshot of the embedded store", () => {
+  test("a graceful restart keeps every counter", async (t) => {
+    const path = join(folder(t), "counters");
+    const first = await open(path);
+    for (const [index, stem] of stems.entries()) add(first.store, stem, index + 1);
+    for (let index = 0; index < 20_000; index++) add(first.store, `d|many=${index}|hour:`, index + 1);
+    add(first.store, "d|saturated=1|hour:", Number.MAX_SAFE_INTEGER);
+    await first.store.close();
+    await first.store.close();
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+
+    const second = await open(path);
+    for (const [index, stem] of stems.entries()) assert.equal(add(second.store, stem, 0), index + 1, stem);
+    for (let index = 0; index < 20_000; index++)
+      assert.equal(add(second.store, `d|many=${index}|hour:`, 1), index + 2);
+    assert.equal(add(second.store, "d|saturated=1|hour:", 0), Number.MAX_SAFE_INTEGER);
+    assert.deepEqual([...first.problems, ...second.problems], []);
+    assert.equal(second.store.statistics().liveCounters, first.store.statistics().liveCounters);
+    await second.store.close();
+  });
+
+  test("counters of ended windows are not saved", async (t) => {
+    const path = join(folder(t), "counters");
+    const first = await open(path, NOW + 61_000);
+    add(first.store, "over", 1, 60);
+    add(first.store, "soon", 1, 3600);
+    add(first.store, "later", 1, 86_400);
+    await first.store.close();
+    assert.ok(!readFileSync(path, "latin1").includes("over"));
+
+    const second = await open(path, NOW + 61_000);
+    assert.equal(second.store.statistics().liveCounters, 2);
+    assert.equal(add(second.store, "soon", 0, 3600), 1);
+    assert.equal(add(second.store, "later", 0, 86_400), 1);
+    await second.store.close();
+  });
+
+  test("a first start has none, and says nothing", async (t) => {
+    const { store, problems } = await open(join(folder(t), "counters"));
+    assert.deepEqual(problems, []);
+    await store.close();
+  });
+
+  test("an empty store leaves an empty snapshot", async (t) => {
+    const path = join(folder(t), "counters");
+    await (await open(path)).store.close();
+    const again = await open(path);
+    assert.deepEqual(again.problems, []);
+    assert.equal(again.store.statistics().liveCounters, 0);
+    await again.store.close();
+  });
+
+  test("a damaged one is reported, ignored as a whole, and replaced at the next close", async (t) => {
+    const path = join(folder(t), "counters");
+    const first = await open(path);
+    for (let index = 0; index < 10_000; index++) add(first.store, `d|k=${index}|hour:`, 1);
+    await first.store.close();
+    const whole = readFileSync(path);
+    const change = (at: number, value: number) => {
+      const copy = Buffer.from(whole);
+      copy.writeUInt32LE(value, at);
+      return copy;
+    };
+    const cases: [string, Buffer, RegExp][] = [
+      ["an empty file", Buffer.alloc(0), /ends too early/],
+      ["another file", Buffer.from("#!/bin/sh\necho not counters\n"), /does not begin as a snapshot/],
+      ["an older format", change(8, 1), /has format 1, this version reads 2/],
+      ["a newer format", change(8, 3), /has format 3, this version reads 2/],
+      ["cut in the header", whole.subarray(0, 12), /ends too early/],
+      ["cut in the second block", whole.subarray(0, 300_000), /ends too early/],
+      ["cut before its end", whole.subarray(0, whole.length - 8), /ends too early/],
+      ["a length that is too long", change(24, 0xffff_ffff), /too long/],
+      ["a flipped bit in the last block", change(whole.length - 40, 7), /fails its checksum/],
+      ["the first block left out", Buffer.concat([whole.subarray(0, 24), lastBlock(whole)]), /are missing/],
+    ];
+    for (const [name, bytes, problem] of cases) {
+      writeFileSync(path, bytes);
+      const { store, problems } = await open(path);
+      assert.equal(problems.length, 1, name);
+      assert.match(problems[0]!, problem, name);
+      assert.ok(problems[0]!.includes(path), "it names the file");
+      assert.equal(store.statistics().liveCounters, 0, name);
+      assert.equal(add(store, "d|k=1|hour:", 1), 1, name);
+      await store.close();
+      const healed = await open(path);
+      assert.deepEqual(healed.problems, [], name);
+      assert.equal(add(healed.store, "d|k=1|hour:", 0), 1, name);
+      await healed.store.close();
+    }
+  });
+
+  test("one that was killed while it was written leaves the one before", async (t) => {
+    const path = join(folder(t), "counters");
+    const first = await open(path);
+    add(first.store, "d|k=v|hour:", 5);
+    await first.store.close();
+    writeFileSync(`${path}.unfinished`, readFileSync(path).subarray(0, 30));
+    const second = await open(path);
+    assert.deepEqual(second.problems, []);
+    assert.equal(add(second.store, "d|k=v|hour:", 1), 6);
+    await second.store.close();
+    assert.ok(!existsSync(`${path}.unfinished`));
+  });
+
+  test("one that cannot be read or written is reported and stops nothing", async (t) => {
+    const path = folder(t);
+    for (const [place, problem] of [
+      [path, /^no counters will be saved in .*: it is not a file$/],
+      [join(path, "no", "such", "folder"), /^no counters will be saved in .*ENOENT/],
+    ] as const) {
+      const { store, problems } = await open(place);
+      assert.equal(add(store, "d|k=v|hour:", 1), 1);
+      await store.close();
+      assert.equal(problems.length, 1);
+      assert.match(problems[0]!, problem);
+    }
+  });
+
+  test("a pipe or a device is neither waited for nor replaced", async (t) => {
+    const path = join(folder(t), "pipe");
+    execFileSync("mkfifo", [path]);
+    const { store, problems } = await open(path);
+    await store.close();
+    assert.match(problems[0]!, /it is not a file/);
+    assert.ok(statSync(path).isFIFO());
+  });
+
+  test("a folder that went away meanwhile is reported", async (t) => {
+    const path = folder(t);
+    const { store, problems } = await open(join(path, "counters"));
+    rmSync(path, { recursive: true });
+    await store.close();
+    assert.match(problems[0]!, /could not be saved in .*ENOENT/);
+  });
+
+  test("a symbolic link at the temporary name is not followed", async (t) => {
+    const directory = folder(t);
+    const path = join(directory, "counters");
+    const victim = join(directory, "victim");
+    writeFileSync(victim, "precious");
+    symlinkSync(victim, `${path}.unfinished`);
+    const { store, problems } = await open(path);
+    add(store, "d|k=v|hour:", 5);
+    await store.close();
+    assert.deepEqual(problems, []);
+    assert.equal(readFileSync(victim, "utf8"), "precious");
+    assert.ok(lstatSync(path).isFile(), "the snapshot is a file of its own");
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    const again = await open(path);
+    assert.equal(add(again.store, "d|k=v|hour:", 0), 5);
+    await again.store.close();
+  });
+
+  test("a folder at the temporary name is reported, and stays", async (t) => {
+    const path = join(folder(t), "counters");
+    mkdirSync(`${path}.unfinished`);
+    const { store, problems } = await open(path);
+    add(store, "d|k=v|hour:", 5);
+    await store.close();
+    assert.equal(problems.length, 1);
+    assert.match(problems[0]!, /^the counters could not be saved in .*counters: .*\.unfinished/);
+    assert.ok(statSync(`${path}.unfinished`).isDirectory());
+  });
+
+  test("a write that fails halfway keeps the old snapshot and leaves nothing half done", async (t) => {
+    const path = join(folder(t), "counters");
+    const first = await open(path);
+    add(first.store, "d|k=v|hour:", 5);
+    await first.store.close();
+    const before = readFileSync(path);
+    // A process whose files may grow to a few KiB only, as on a full disk.
+    const program = `
+      const { EmbeddedStore } = await import(${JSON.stringify(import.meta.resolve("./embedded-store.ts"))});
+      const store = await EmbeddedStore.open({ snapshotPath: process.argv[1], report: console.log });
+      for (let index = 0; index < 20_000; index++) {
+        const count = { stem: "k" + index, windowStart: ${START}, windowSize: 1e8, hits: 1, limit: 9 };
+        store.count({ counts: [count], holdBack: 0, now: ${NOW}, deadline: 0 });
+      }
+      await store.close();`;
+    const limited = 'ulimit -f 8; exec "$0" --input-type=module --eval "$1" "$2"';
+    const said = execFileSync("sh", ["-c", limited, process.execPath, program, path], { encoding: "utf8" });
+    assert.match(said, /^the counters could not be saved in .*EFBIG/);
+    assert.deepEqual(readFileSync(path), before);
+    assert.ok(!existsSync(`${path}.unfinished`));
+  });
+});
+
+/** The bytes from the second block on, of a file with two. */
+function lastBlock(whole: Buffer): Buffer {
+  return whole.subarray(24 + 8 + whole.readUInt32LE(24));
+}

@@ -1,0 +1,212 @@
+/**
+ * The embedded store's counters in a file, so that a restart does not give every caller a fresh limit.
+ *
+ * ```
+ * file    "TLGCOUNT", version (u32), 0 (u32), time of writing in milliseconds (f64), blocks, end
+ * block   bytes of its records (u32, above 0), their CRC-32 (u32), records
+ * record  start and end of the state in seconds (f64 each), count (f64), 1 if protected (u32), length field of the
+ *         key (u32), key
+ * end     0 (u32), number of blocks (u32)
+ * ```
+ * All numbers are little endian. The file gets its name when it is complete and on the disk, so there is always the old
+ * one or the new one. 1,000,000 counters are 71 MB, written in 0.15 s and read in 0.5 s.
+ */
+import { constants } from "node:fs";
+import { access, type FileHandle, open, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { crc32 } from "node:zlib";
+import { MAX_COUNT } from "../store.ts";
+import type { CounterTable } from "./counter-table.ts";
+import type { ShownEntry } from "./entries.ts";
+import { isKeyLength, keyBytes } from "./key.ts";
+
+const MAGIC = "TLGCOUNT";
+const VERSION = 2;
+const HEADER_BYTES = 24;
+const TIME_AT = 16;
+const BLOCK_HEADER_BYTES = 8;
+const RECORD_BYTES = 32;
+/** A block is written when it has grown to this; a segment may still be added to it. */
+const BLOCK_BYTES = 256 * 1024;
+const MAX_BLOCK_BYTES = 1024 ** 2;
+
+/** Fails where anything has the name, and follows no symbolic link. */
+const CREATE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/** A snapshot that cannot be used. The message says what is wrong with it. */
+export class SnapshotError extends Error {
+  override readonly name = "SnapshotError";
+  readonly code: "SNAPSHOT_DAMAGED" | "SNAPSHOT_VERSION" | "SNAPSHOT_PATH";
+  constructor(code: SnapshotError["code"], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/**
+ * Looks whether a snapshot can be read from a path and later be put there.
+ * @throws {SnapshotError} for what is there and no file: a device or a pipe would hold the reader for ever, and be replaced
+ * @throws the system's error where nothing can be written beside it
+ */
+export async function checkSnapshotPath(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found !== undefined && !found.isFile()) throw new SnapshotError("SNAPSHOT_PATH", "it is not a file");
+  await access(dirname(path), constants.W_OK);
+}
+
+/**
+ * Writes every counter whose window is not over.
+ * @param now milliseconds
+ * @returns how many were written
+ * @throws the system's error, after the unfinished file was removed
+ */
+export async function writeSnapshot(table: CounterTable, path: string, now: number): Promise<number> {
+  const unfinished = `${path}.unfinished`;
+  // What is there was left by a process that was killed, or planted: a link itself is removed, not its target.
+  await rm(unfinished, { force: true });
+  // Keys name callers and their addresses, so only the owner may read them.
+  const file = await open(unfinished, CREATE_NEW, 0o600);
+  try {
+    let written: number;
+    try {
+      written = await writeBlocks(table, file, now);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    await rename(unfinished, path);
+    return written;
+  } catch (error) {
+    await rm(unfinished, { force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+async function writeBlocks(table: CounterTable, file: FileHandle, now: number): Promise<number> {
+  const ended = table.clock.limit(now);
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.write(MAGIC, "latin1");
+  header.writeUInt32LE(VERSION, MAGIC.length);
+  header.writeDoubleLE(ended, TIME_AT);
+  await file.writeFile(header);
+
+  const memory = Buffer.from(table.block.buffer);
+  const block = Buffer.alloc(MAX_BLOCK_BYTES);
+  let at = BLOCK_HEADER_BYTES;
+  let blocks = 0;
+  let records = 0;
+  const add = (entry: ShownEntry) => {
+    if (entry.end * 1000 <= ended) return;
+    const length = keyBytes(entry.lengthField);
+    at = block.writeDoubleLE(entry.start, at);
+    at = block.writeDoubleLE(entry.end, at);
+    at = block.writeDoubleLE(entry.count, at);
+    at = block.writeUInt32LE(entry.isProtected ? 1 : 0, at);
+    at = block.writeUInt32LE(entry.lengthField, at);
+    at += memory.copy(block, at, entry.keyAt, entry.keyAt + length);
+    records += 1;
+  };
+  const flush = async () => {
+    if (at === BLOCK_HEADER_BYTES) return;
+    const payload = block.subarray(BLOCK_HEADER_BYTES, at);
+    block.writeUInt32LE(payload.length, 0);
+    block.writeUInt32LE(crc32(payload), 4);
+    await file.writeFile(block.subarray(0, at));
+    at = BLOCK_HEADER_BYTES;
+    blocks += 1;
+  };
+  for (const shard of table.shards)
+    for (let segment = 0; segment < shard.segmentsTouched(); segment++) {
+      shard.acquire();
+      shard.forEach(segment, add);
+      shard.release();
+      if (at >= BLOCK_BYTES) await flush();
+    }
+  await flush();
+  const end = Buffer.alloc(BLOCK_HEADER_BYTES);
+  end.writeUInt32LE(blocks, 4);
+  await file.writeFile(end);
+  return records;
+}
+
+/**
+ * Adds the counters of a snapshot to an empty table; what is over by now is left out.
+ * @param now milliseconds
+ * @returns how many were added
+ * @throws {SnapshotError} after some may have been added: the table is then to be thrown away
+ * @throws the system's error where the file cannot be read
+ */
+export async function readSnapshot(table: CounterTable, path: string, now: number): Promise<number> {
+  const file = await open(path, "r");
+  try {
+    const header = await readExactly(file, HEADER_BYTES);
+    if (header.toString("latin1", 0, MAGIC.length) !== MAGIC)
+      throw new SnapshotError("SNAPSHOT_DAMAGED", "it does not begin as a snapshot of counters");
+    const version = header.readUInt32LE(MAGIC.length);
+    if (version !== VERSION)
+      throw new SnapshotError("SNAPSHOT_VERSION", `it has format ${version}, this version reads ${VERSION}`);
+    // A restart is like a pause of the machine: the wall clock may be wrong for a while after it.
+    const written = header.readDoubleLE(TIME_AT);
+    if (written <= now) table.clock.start(written);
+    let added = 0;
+    for (let blocks = 0; ; blocks++) {
+      const start = await readExactly(file, BLOCK_HEADER_BYTES);
+      const length = start.readUInt32LE(0);
+      const sum = start.readUInt32LE(4);
+      if (length === 0) {
+        if (sum !== blocks) throw new SnapshotError("SNAPSHOT_DAMAGED", "blocks are missing");
+        return added;
+      }
+      if (length > MAX_BLOCK_BYTES)
+        throw new SnapshotError("SNAPSHOT_DAMAGED", `block ${blocks} is too long`);
+      const payload = await readExactly(file, length);
+      if (crc32(payload) !== sum)
+        throw new SnapshotError("SNAPSHOT_DAMAGED", `block ${blocks} fails its checksum`);
+      added += addRecords(table, payload, now);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+async function readExactly(file: FileHandle, bytes: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(bytes);
+  let filled = 0;
+  while (filled < bytes) {
+    const { bytesRead } = await file.read(buffer, filled, bytes - filled);
+    if (bytesRead === 0) throw new SnapshotError("SNAPSHOT_DAMAGED", "it ends too early");
+    filled += bytesRead;
+  }
+  return buffer;
+}
+
+function addRecords(table: CounterTable, payload: Buffer, now: number): number {
+  const key = table.newKey();
+  let added = 0;
+  for (let at = 0; at < payload.length; ) {
+    const lengthField = payload.length - at < RECORD_BYTES ? -1 : payload.readInt32LE(at + 28);
+    const next = at + RECORD_BYTES + keyBytes(lengthField);
+    if (!isKeyLength(lengthField) || next > payload.length)
+      throw new SnapshotError("SNAPSHOT_DAMAGED", "a record is cut off");
+    const start = payload.readDoubleLE(at);
+    const end = payload.readDoubleLE(at + 8);
+    const count = payload.readDoubleLE(at + 16);
+    const isProtected = payload.readUInt32LE(at + 24) === 1;
+    if (!isTime(start) || !isTime(end) || end <= start || !isCount(count))
+      throw new SnapshotError("SNAPSHOT_DAMAGED", "a record holds impossible figures");
+    key.load(lengthField, payload.subarray(at + RECORD_BYTES, next));
+    table.put(key, { start, end, count, isProtected }, now);
+    added += 1;
+    at = next;
+  }
+  return added;
+}
+
+/** Seconds, as an entry holds them. */
+function isTime(value: number): boolean {
+  return value >>> 0 === value;
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0 && value <= MAX_COUNT;
+}

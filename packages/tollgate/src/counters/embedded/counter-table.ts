@@ -1,0 +1,117 @@
+/** The shards of one block, as one thread sees them. */
+import { ExpiryClock } from "../expiry-clock.ts";
+import { COUNT_WORD } from "./entry.ts";
+import { KeyScratch } from "./key.ts";
+import {
+  type Block,
+  HEADER_CLOCK,
+  HEADER_HASH_KEY,
+  SHARD_EVICTED,
+  SHARD_EVICTED_PROTECTED,
+  SHARD_EXPIRED,
+  SHARD_LIVE,
+  SHARD_TAKEOVERS,
+} from "./layout.ts";
+import { Shard } from "./shard.ts";
+
+/** Plain numbers for gauges. */
+export interface EmbeddedStoreStatistics {
+  /** Counters held, including those of ended windows that are not reclaimed yet. */
+  readonly liveCounters: number;
+  /** Bytes of the segments in use. */
+  readonly bytesUsed: number;
+  readonly sizeInBytes: number;
+  /** Counters that a full store evicted before their window's end. */
+  readonly evicted: number;
+  /** Of those, counters that had used up their limit. */
+  readonly evictedProtected: number;
+  /** Counters dropped after their window's end. */
+  readonly expired: number;
+  /** Locks taken over from threads that died with them. */
+  readonly takeovers: number;
+}
+
+/** A counter from a snapshot. Times in seconds. */
+export interface SavedCounter {
+  readonly start: number;
+  readonly end: number;
+  readonly count: number;
+  readonly isProtected: boolean;
+}
+
+export class CounterTable {
+  readonly block: Block;
+  readonly shards: readonly Shard[];
+  /** Shared by all threads; the thread that made the block keeps it. */
+  readonly clock: ExpiryClock;
+  /** The top bits of a hash choose the shard; its bottom bits choose the bucket. */
+  readonly #shardShift: number;
+
+  /** @param monotonic another monotonic clock than the system's, in milliseconds; the same in all threads */
+  constructor(block: Block, ticket: number, monotonic?: () => number) {
+    this.block = block;
+    const { shards } = block.layout;
+    const clock = new ExpiryClock(block.words, HEADER_CLOCK, monotonic);
+    this.clock = clock;
+    this.shards = Array.from({ length: shards }, (_, index) => new Shard(block, index, ticket, clock));
+    this.#shardShift = 32 - Math.log2(shards);
+  }
+
+  shardIndexOf(hash: number): number {
+    // A shift by 32 is a shift by 0: one shard needs its own case.
+    return this.#shardShift === 32 ? 0 : hash >>> this.#shardShift;
+  }
+
+  /** A scratch for keys, with this table's hash. */
+  newKey(): KeyScratch {
+    const { ints } = this.block;
+    return new KeyScratch(ints[HEADER_HASH_KEY]!, ints[HEADER_HASH_KEY + 1]!);
+  }
+
+  shardOf(key: KeyScratch): Shard {
+    return this.shards[this.shardIndexOf(key.hash)]!;
+  }
+
+  /** Adds a counter, or sets it. Times in seconds, `now` in milliseconds. */
+  put(key: KeyScratch, saved: SavedCounter, now: number): void {
+    const { start, end, count, isProtected } = saved;
+    const shard = this.shardOf(key);
+    shard.acquire();
+    const entry = shard.find(key, start);
+    if (entry === 0) shard.insert(key, start, end - start, count, isProtected, now);
+    else {
+      shard.words[entry + COUNT_WORD] = count;
+      shard.mark(entry, isProtected);
+    }
+    shard.release();
+  }
+
+  /**
+   * Frees segments of ended states in each shard. Skips a shard that is busy: nothing waits for this.
+   * @param now milliseconds, by the wall clock
+   * @param examine segments of a shard to look at, the next ones each time
+   * @param most segments of a shard to free
+   */
+  reclaim(now: number, examine: number, most: number): void {
+    for (const shard of this.shards) {
+      if (!shard.tryAcquire()) continue;
+      shard.reclaim(now, examine, most);
+      shard.release();
+    }
+  }
+
+  statistics(): EmbeddedStoreStatistics {
+    const { buffer, layout } = this.block;
+    const sum = (figure: (shard: Shard) => number) =>
+      this.shards.reduce((total, shard) => total + figure(shard), 0);
+    return {
+      liveCounters: sum((shard) => shard.figure(SHARD_LIVE)),
+      bytesUsed: sum((shard) => shard.segmentsInUse()) * layout.segmentWords * 8,
+      sizeInBytes: buffer.byteLength,
+      evicted: sum((shard) => shard.figure(SHARD_EVICTED)),
+      evictedProtected: sum((shard) => shard.figure(SHARD_EVICTED_PROTECTED)),
+      expired: sum((shard) => shard.figure(SHARD_EXPIRED)),
+      takeovers: sum((shard) => shard.figure(SHARD_TAKEOVERS)),
+    };
+  }
+}

@@ -1,0 +1,255 @@
+import { type Count, StoreError } from "../store.ts";
+import { type Endpoint, formatEndpoint } from "../transport/endpoint.ts";
+import type { Ticket } from "../transport/ticket.ts";
+import { readRedirection, readSlots } from "./cluster-slots.ts";
+import { Connection } from "./connection.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { SendMode } from "./items.ts";
+import { StoreNode } from "./node.ts";
+import type { ErrorReply } from "./resp/reader.ts";
+import { SLOT_COUNT, slotOfWindow } from "./slots.ts";
+import type { ClusterTarget } from "./target.ts";
+import type { Topology } from "./topology.ts";
+
+/** The slots are asked for so often while all is well, and so often while a server is away. */
+const REFRESH_MS = 1000;
+const URGENT_REFRESH_MS = 250;
+/** A server that takes longer to tell its slots is passed over. */
+const CONTROL_TIMEOUT_MS = 500;
+/** Never more often than this, however many MOVED come in. */
+const MIN_REFRESH_MS = 50;
+/** What a server that lost its slots is given to answer what it was asked before. */
+const GRACE_MS = 1000;
+/** A slot on the move answers TRYAGAIN to a script until both of its keys are on one side. */
+const TRY_AGAIN_MS = 20;
+
+/** A cluster: each count goes to the server that holds its key's slot; the parts of a request go out at the same time. */
+export class ClusterTopology implements Topology {
+  readonly #target: ClusterTarget;
+  readonly #deps: Dependencies;
+  /** By what {@link formatEndpoint} says. */
+  readonly #nodes = new Map<string, StoreNode>();
+  readonly #endpoints = new Map<StoreNode, Endpoint>();
+  readonly #slots: (StoreNode | undefined)[] = new Array(SLOT_COUNT).fill(undefined);
+  /** Asked about the slots; one at a time. */
+  #control: Connection | undefined;
+  /** Servers without slots, and since when on the monotonic clock. */
+  readonly #unused = new Map<StoreNode, number>();
+  #refreshing = false;
+  #timer: NodeJS.Timeout | undefined;
+  /** When the slots were asked for last, and will be next, on the monotonic clock. */
+  #refreshed = Number.NEGATIVE_INFINITY;
+  #refreshAt = Number.POSITIVE_INFINITY;
+  #closed = false;
+  #turn = 0;
+
+  constructor(target: ClusterTarget, deps: Dependencies) {
+    this.#target = target;
+    this.#deps = deps;
+    for (const endpoint of target.nodes) this.#node(endpoint);
+    this.#refreshIn(0);
+  }
+
+  submit(ticket: Ticket): void {
+    const { counts } = ticket;
+    if (ticket.atomic) {
+      const node = this.#nodeOf(counts[0]!);
+      node.ensureRoom(1);
+      node.push(null, ticket, SendMode.PLAIN);
+      return;
+    }
+    if (counts.length === 1) {
+      const node = this.#nodeOf(counts[0]!);
+      node.ensureRoom(1);
+      node.push(counts[0]!, ticket, SendMode.PLAIN);
+      return;
+    }
+    const nodes = counts.map((count) => this.#nodeOf(count));
+    for (const node of nodes) node.ensureRoom(1);
+    for (let i = 0; i < counts.length; i++) nodes[i]!.push(counts[i]!, ticket, SendMode.PLAIN);
+  }
+
+  groups(counts: readonly Count[]): readonly (readonly Count[])[] | undefined {
+    const groups = Map.groupBy(counts, (count) => slotOfWindow(count.stem, count.windowStart));
+    return groups.size > 1 ? [...groups.values()] : undefined;
+  }
+
+  nodes(): Iterable<StoreNode> {
+    return this.#nodes.values();
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#control?.destroy();
+    for (const node of this.#nodes.values()) node.close();
+  }
+
+  #nodeOf(count: Count): StoreNode {
+    // Before the slots are known any server will do: it says MOVED.
+    return this.#slots[slotOfWindow(count.stem, count.windowStart)] ?? this.#anyNode();
+  }
+
+  #anyNode(): StoreNode {
+    const nodes = [...this.#nodes.values()];
+    return nodes.find((node) => node.pool.active > 0) ?? nodes[0]!;
+  }
+
+  #node(endpoint: Endpoint): StoreNode {
+    const id = formatEndpoint(endpoint);
+    let node = this.#nodes.get(id);
+    if (node === undefined) {
+      const { tls, credentials, timeout } = this.#deps.options;
+      node = new StoreNode({
+        ...this.#deps,
+        connect: () => Connection.open({ endpoint, tls, credentials, greeting: [["PING"]], timeout }),
+        refused: (from, error, count, ticket) => this.#refused(from, error, count, ticket),
+        lost: () => this.#refreshIn(URGENT_REFRESH_MS),
+      });
+      this.#nodes.set(id, node);
+      this.#endpoints.set(node, endpoint);
+    }
+    return node;
+  }
+
+  /** None of these replies means that anything was counted. */
+  #refused(from: StoreNode, error: ErrorReply, count: Count | null, ticket: Ticket): boolean {
+    const { code } = error;
+    switch (code) {
+      case "MOVED":
+      case "ASK": {
+        const redirection = readRedirection(error, this.#endpoints.get(from)!);
+        if (redirection === undefined) return false;
+        const node = this.#node(redirection.target);
+        if (code === "MOVED") {
+          this.#slots[redirection.slot] = node;
+          this.#refreshIn(0);
+        }
+        node.push(count, ticket, code === "MOVED" ? SendMode.PLAIN : SendMode.ASKING);
+        return true;
+      }
+      case "TRYAGAIN":
+        // Not a detour to elsewhere: it goes on until the slot has moved, within the time-out.
+        ticket.redirections--;
+        setTimeout(
+          () => {
+            if (!ticket.done) this.#nodeOf(count ?? ticket.counts[0]!).push(count, ticket, SendMode.PLAIN);
+          },
+          Math.min(TRY_AGAIN_MS, Math.max(0, ticket.deadline - performance.now())),
+        );
+        return true;
+      case "CLUSTERDOWN":
+        this.#useNextServer();
+        this.#refreshIn(URGENT_REFRESH_MS);
+        return false;
+      default:
+        return false;
+    }
+  }
+
+  /** Asks for the slots then, or earlier where that was planned already: a stream of failures must not put it off. */
+  #refreshIn(delay: number): void {
+    const at = Math.max(performance.now() + delay, this.#refreshed + MIN_REFRESH_MS);
+    if (this.#closed || at >= this.#refreshAt) return;
+    this.#refreshAt = at;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(
+      () => {
+        this.#refreshAt = Number.POSITIVE_INFINITY;
+        void this.#refresh();
+      },
+      Math.max(0, at - performance.now()),
+    );
+    this.#timer.unref();
+  }
+
+  async #refresh(): Promise<void> {
+    if (this.#refreshing) {
+      this.#refreshIn(URGENT_REFRESH_MS);
+      return;
+    }
+    this.#refreshing = true;
+    this.#refreshed = performance.now();
+    try {
+      const connection = await this.#controlConnection();
+      const [reply] = await connection.commands([["CLUSTER", "SLOTS"]]);
+      if (!this.#closed) this.#apply(readSlots(reply!, connection.endpoint));
+      const incomplete = [...this.#nodes.values()].some((node) => node.pool.active === 0);
+      if (incomplete) this.#useNextServer();
+      this.#refreshIn(incomplete ? URGENT_REFRESH_MS : REFRESH_MS);
+    } catch (error) {
+      this.#useNextServer();
+      this.#deps.log("info", `the cluster's slots could not be read: ${(error as Error).message}`);
+      this.#refreshIn(URGENT_REFRESH_MS);
+    } finally {
+      this.#refreshing = false;
+    }
+  }
+
+  /** In trouble each server is asked in turn: one that has lost touch with its cluster tells for ever what was once so. */
+  #useNextServer(): void {
+    this.#control?.destroy();
+    this.#control = undefined;
+  }
+
+  async #controlConnection(): Promise<Connection> {
+    if (this.#control !== undefined && !this.#control.closed) return this.#control;
+    const candidates = [...this.#endpoints.values(), ...this.#target.nodes];
+    const endpoint = candidates[this.#turn++ % candidates.length]!;
+    const { tls, credentials, timeout } = this.#deps.options;
+    const connection = await Connection.open({
+      endpoint,
+      tls,
+      credentials,
+      greeting: [["PING"]],
+      timeout: Math.min(timeout, CONTROL_TIMEOUT_MS),
+    });
+    if (this.#closed) connection.destroy();
+    this.#control = connection;
+    return connection;
+  }
+
+  /** Takes over the slots, lets servers go that hold none, and sends on what waited for a server that lost its slots. */
+  #apply(ranges: readonly { from: number; to: number; master: Endpoint }[]): void {
+    if (ranges.length === 0) throw new StoreError("STORE_UNAVAILABLE", "the cluster serves no slot");
+    const used = new Set<StoreNode>();
+    let changed = false;
+    for (const { from, to, master } of ranges) {
+      const node = this.#node(master);
+      used.add(node);
+      for (let slot = from; slot <= to; slot++) {
+        if (this.#slots[slot] !== node) changed = true;
+        this.#slots[slot] = node;
+      }
+    }
+    if (changed) for (const node of this.#nodes.values()) this.#redistribute(node);
+    for (const [id, node] of this.#nodes) {
+      if (used.has(node)) this.#unused.delete(node);
+      else this.#retire(id, node);
+    }
+  }
+
+  /** What waits for a server that may have lost its slots goes where they are now. */
+  #redistribute(node: StoreNode): void {
+    node.drain((count, ticket, mode) => {
+      const target = (mode & SendMode.ASKING) !== 0 ? node : this.#nodeOf(count ?? ticket.counts[0]!);
+      target.push(count, ticket, mode);
+    });
+  }
+
+  /** A server without slots may still answer what it was asked; one that hangs is not waited for. */
+  #retire(id: string, node: StoreNode): void {
+    const now = performance.now();
+    const since = this.#unused.get(node) ?? now;
+    this.#unused.set(node, since);
+    if (!node.idle && now - since < GRACE_MS) {
+      this.#refreshIn(GRACE_MS);
+      return;
+    }
+    this.#unused.delete(node);
+    this.#nodes.delete(id);
+    this.#endpoints.delete(node);
+    node.close();
+    this.#deps.changed();
+  }
+}

@@ -1,0 +1,27 @@
+import { Connection } from "./connection.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { StoreNode } from "./node.ts";
+import type { SingleTarget } from "./target.ts";
+import type { Topology } from "./topology.ts";
+
+/** One server at one address. */
+export function singleTopology(target: SingleTarget, deps: Dependencies): Topology {
+  const { address, database } = target;
+  const { tls, credentials, timeout } = deps.options;
+  const select = database === 0 ? [] : [["SELECT", String(database)]];
+  const greeting = [...select, ["PING"]];
+  const node = new StoreNode({
+    ...deps,
+    connect: () => Connection.open({ endpoint: address, tls, credentials, greeting, timeout }),
+    refused: () => false,
+    lost: () => {},
+  });
+  return {
+    submit(ticket) {
+      node.submit(ticket);
+    },
+    groups: () => undefined,
+    nodes: () => [node],
+    close: () => node.close(),
+  };
+}

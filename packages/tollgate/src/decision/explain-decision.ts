@@ -1,0 +1,159 @@
+import { countTogether } from "../counters/hold-back.ts";
+import { type Count, type CounterStore, HoldBack, Outcome, type Refuses } from "../counters/store.ts";
+import type { RuleStatistics } from "../observe/statistics.ts";
+import { Code, type RateLimitRequest, Unit } from "../protocol/messages.ts";
+import { codeNames, unitNames, windowSeconds } from "../protocol/units.ts";
+import { type Explanation, explainMatch } from "../rules/explain.ts";
+import { overrideMatch } from "../rules/override.ts";
+import type { Match, RuleSet } from "../rules/rule.ts";
+import { printableData } from "../text/printable.ts";
+import { cacheKeyStem } from "./cache-key.ts";
+import type { DecisionOptions } from "./decide.ts";
+import { DecisionError } from "./decision-error.ts";
+import { overallCode, refusals } from "./overall.ts";
+import { signedHits } from "./prepare.ts";
+import { replaced } from "./replaces.ts";
+import { checkUnit } from "./resolve.ts";
+import { newStatus, UNLIMITED_REMAINING } from "./scratch.ts";
+import { nearLimit, tally } from "./tally.ts";
+import { secondsUntilReset, windowStart } from "./window.ts";
+
+/** Explains the answer to one descriptor. */
+export interface DescriptorExplanation extends Explanation {
+  readonly hits: number;
+  /** Another matching rule replaces this one: its limit is neither counted nor reported. */
+  readonly replaced: boolean;
+  readonly cacheKey?: string;
+  readonly window?: {
+    readonly unit: string;
+    /** Seconds since the epoch. */
+    readonly start: number;
+    readonly end: number;
+    readonly secondsUntilReset: number;
+  };
+  /** The current count; absent if nothing is counted. */
+  readonly count?: number;
+  readonly answer: { readonly code: string; readonly limitRemaining: number };
+}
+
+export interface DecisionExplanation {
+  readonly overallCode: string;
+  readonly descriptors: readonly DescriptorExplanation[];
+}
+
+/**
+ * Explains how a call would be answered now, and why. Reads counters without incrementing them.
+ * @throws {DecisionError | StoreError}
+ */
+export async function explainDecision(
+  request: RateLimitRequest,
+  ruleSet: RuleSet | undefined,
+  store: CounterStore,
+  options: DecisionOptions,
+  now: number,
+): Promise<DecisionExplanation> {
+  if (request.domain === "")
+    throw new DecisionError("INVALID_ARGUMENT", "rate limit domain must not be empty");
+  if (request.descriptors.length === 0) {
+    throw new DecisionError("INVALID_ARGUMENT", "rate limit descriptor list must not be empty");
+  }
+  if (ruleSet === undefined) throw new DecisionError("UNAVAILABLE", "no rate limit configuration loaded");
+  const { domain } = request;
+  const nowSeconds = Math.floor(now / 1000);
+  const matches = request.descriptors.map(({ entries, limit }) => {
+    if (limit === undefined) return ruleSet.match(domain, entries);
+    checkUnit(limit);
+    return ruleSet.hasDomain(domain) ? overrideMatch(domain, entries, limit) : undefined;
+  });
+  const dropped = replaced(matches.map((match) => match?.rule));
+  const rules = matches.map((match, index) => ({ rule: dropped[index] ? undefined : match?.rule }));
+  const refuses = refusals(rules, options.quotaMode);
+  const looks = matches.map((match, index) =>
+    dropped[index] ? undefined : lookFor(match, request, index, refuses[index]!, options, nowSeconds),
+  );
+  const counts = looks.filter((look) => look !== undefined);
+  if (counts.length > 0) await store.count({ counts, holdBack: HoldBack.NEVER, now, deadline: 0 });
+
+  const results = looks.map(
+    (look, index) => look && { ...look, hits: signedHits(request.descriptors[index]!, request) },
+  );
+  countTogether(
+    results.filter((result) => result !== undefined),
+    counts,
+    options.stopIncrementing ? HoldBack.WHEN_REFUSED : HoldBack.NEVER,
+  );
+  const statuses = results.map((result, index) => {
+    const { rule } = rules[index]!;
+    if (rule === undefined || result === undefined) {
+      return {
+        code: Code.OK,
+        currentLimit: undefined,
+        limitRemaining: rule?.unlimited ? UNLIMITED_REMAINING : 0,
+        durationUntilReset: 0,
+      };
+    }
+    const limit = rule.requestsPerUnit;
+    const currentLimit = { requestsPerUnit: limit, unit: rule.unit, name: rule.name };
+    const context = { currentLimit, near: nearLimit(limit, options.nearLimitRatio) };
+    const status = newStatus(context.currentLimit, 0);
+    tally(result, { ...nothing }, context, rule, nowSeconds, status);
+    return status;
+  });
+  const code = overallCode(statuses, rules, options.quotaMode);
+  return printableData({
+    overallCode: codeNames[options.shadowMode ? Code.OK : code],
+    descriptors: request.descriptors.map((descriptor, index) => {
+      const look = looks[index];
+      const unit = matches[index]?.rule.unit ?? Unit.UNKNOWN;
+      const { code, limitRemaining } = statuses[index]!;
+      return {
+        ...explainMatch(ruleSet, domain, descriptor.entries, descriptor.limit),
+        hits: signedHits(descriptor, request),
+        replaced: dropped[index]!,
+        ...(look !== undefined && {
+          cacheKey: look.stem + look.windowStart,
+          window: {
+            unit: unitNames[unit],
+            start: look.windowStart,
+            end: look.windowStart + windowSeconds[unit]!,
+            secondsUntilReset: secondsUntilReset(nowSeconds, unit),
+          },
+          ...(look.outcome === Outcome.COUNTED && { count: look.after }),
+        }),
+        answer: { code: codeNames[code], limitRemaining },
+      };
+    }),
+  });
+}
+
+const nothing: RuleStatistics = {
+  totalHits: 0,
+  overLimit: 0,
+  nearLimit: 0,
+  withinLimit: 0,
+  shadowMode: 0,
+  overLimitWithLocalCache: 0,
+};
+
+function lookFor(
+  match: Match | undefined,
+  request: RateLimitRequest,
+  index: number,
+  refuses: Refuses,
+  options: DecisionOptions,
+  nowSeconds: number,
+): Count | undefined {
+  if (match === undefined || match.rule.unlimited) return undefined;
+  const { unit, requestsPerUnit } = match.rule;
+  const { entries } = request.descriptors[index]!;
+  return {
+    stem: cacheKeyStem(options, request.domain, entries, match, unit),
+    windowStart: windowStart(nowSeconds, unit),
+    windowSize: windowSeconds[unit]!,
+    hits: 0,
+    limit: requestsPerUnit,
+    refuses,
+    outcome: Outcome.COUNTED,
+    after: 0,
+  };
+}

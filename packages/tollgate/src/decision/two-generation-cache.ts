@@ -1,0 +1,77 @@
+/** Slots for hashes that were seen once: a power of two. */
+const SEEN_SLOTS = 8192;
+
+/** A value with its size in memory. */
+export interface Sized {
+  readonly bytes: number;
+}
+
+/**
+ * Caches values by a 32-bit hash. Callers compare the key, because two keys may share a hash. The cache is bounded in
+ * number and in bytes, and a hit needs no bookkeeping: a full young generation replaces the old one, and a hit in the
+ * old generation copies the value to the young one.
+ */
+export class TwoGenerationCache<Value extends Sized> {
+  readonly #capacity: number;
+  readonly #maxBytes: number;
+  readonly #seen = new Int32Array(SEEN_SLOTS);
+  #young = new Map<number, Value>();
+  #youngBytes = 0;
+  #old = new Map<number, Value>();
+  #oldBytes = 0;
+
+  /**
+   * @param capacity values in each generation
+   * @param maxBytes bytes of the values in each generation
+   */
+  constructor(capacity: number, maxBytes: number) {
+    this.#capacity = capacity;
+    this.#maxBytes = maxBytes;
+  }
+
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
+
+  /** Bytes of all values. */
+  get bytes(): number {
+    return this.#youngBytes + this.#oldBytes;
+  }
+
+  get(hash: number): Value | undefined {
+    const young = this.#young.get(hash);
+    if (young !== undefined || this.#old.size === 0) return young;
+    const old = this.#old.get(hash);
+    if (old !== undefined) this.put(hash, old);
+    return old;
+  }
+
+  /** Whether this hash was offered before, recently. Keeps values that occur only once from evicting others. */
+  admits(hash: number): boolean {
+    const slot = hash & (SEEN_SLOTS - 1);
+    if (this.#seen[slot] === hash) return true;
+    this.#seen[slot] = hash;
+    return false;
+  }
+
+  /** Stores a value, unless it is larger than a whole generation may be. */
+  put(hash: number, value: Value): void {
+    if (value.bytes > this.#maxBytes) return;
+    if (this.#young.size >= this.#capacity || this.#youngBytes + value.bytes > this.#maxBytes) {
+      this.#old = this.#young;
+      this.#oldBytes = this.#youngBytes;
+      this.#young = new Map();
+      this.#youngBytes = 0;
+    }
+    const replaced = this.#young.get(hash);
+    if (replaced !== undefined) this.#youngBytes -= replaced.bytes;
+    this.#young.set(hash, value);
+    this.#youngBytes += value.bytes;
+  }
+
+  clear(): void {
+    this.#young = new Map();
+    this.#old = new Map();
+    this.#youngBytes = this.#oldBytes = 0;
+  }
+}

@@ -1,0 +1,117 @@
+import { Controller, HttpError } from "@tollway/waymark";
+import type { Health } from "../observe/health.ts";
+import type { Tracing } from "../observe/tracing/tracing.ts";
+import { JsonRequestError } from "../protocol/json-request.ts";
+import { responseToJson } from "../protocol/json-response.ts";
+import { Code, type RateLimitResponse } from "../protocol/messages.ts";
+import { OversizedRequestError } from "../protocol/request-limits.ts";
+import type { ControllerTable } from "./http-listener.ts";
+import type { CallFailure, RateLimitHandler } from "./rate-limit-handler.ts";
+import { TracedCall } from "./traced-call.ts";
+
+/** Names of the OpenTelemetry semantic conventions for HTTP. */
+const attributes = { "http.request.method": "POST", "http.route": "/json" };
+
+const TEXT = "text/plain; charset=utf-8";
+
+const httpStatus: Record<CallFailure["reason"], number> = {
+  INVALID_ARGUMENT: 400,
+  RESOURCE_EXHAUSTED: 413,
+  UNAVAILABLE: 503,
+  DEADLINE_EXCEEDED: 504,
+  INTERNAL: 500,
+};
+
+/** The HTTP error for a decision that failed. Its problem details name the faulty field, if there is one. */
+export function httpErrorOf(error: unknown, handler: RateLimitHandler): HttpError {
+  const { reason, message } = handler.failureOf(error);
+  if (!(error instanceof JsonRequestError) || error.field === "")
+    return new HttpError(httpStatus[reason], message);
+  const { field, problem } = error;
+  return new HttpError(400, message, { errors: [{ in: "body", name: field, message: problem }] });
+}
+
+/** The pages of the HTTP port: `POST /json` and `GET /healthcheck`. */
+export function httpPages(handler: RateLimitHandler, health: Health, tracing: Tracing): ControllerTable {
+  class Json extends Controller {
+    static override bodyLimit = handler.maxRequestBytes;
+
+    async POST() {
+      const traced = TracedCall.begin(
+        tracing,
+        "POST /json",
+        (name) => this.headers.get(name) ?? undefined,
+        attributes,
+      );
+      const bytes = await this.#read();
+      const answer = traced === undefined ? this.#decide(bytes) : this.#decideTraced(bytes, traced);
+      // A response that is not a promise must be read at once: see decideJson.
+      return this.#show(answer instanceof Promise ? await answer : answer);
+    }
+
+    #show(response: RateLimitResponse) {
+      if (response.overallCode === Code.OVER_LIMIT) this.response.status = 429;
+      for (const { key, value } of response.responseHeadersToAdd) this.response.headers.append(key, value);
+      return responseToJson(response);
+    }
+
+    /** The body, or an error if it is too large. */
+    async #read(): Promise<Uint8Array | OversizedRequestError> {
+      try {
+        return await this.bytes();
+      } catch (error) {
+        if (HttpError.is(error) && error.status === 413) return new OversizedRequestError(error.message);
+        throw error;
+      }
+    }
+
+    #decide(body: Uint8Array | OversizedRequestError): RateLimitResponse | Promise<RateLimitResponse> {
+      if (body instanceof OversizedRequestError) return fail(body);
+      try {
+        const answer = handler.decideJson(body);
+        return answer instanceof Promise ? answer.catch(fail) : answer;
+      } catch (error) {
+        return fail(error);
+      }
+    }
+
+    async #decideTraced(
+      body: Uint8Array | OversizedRequestError,
+      traced: TracedCall,
+    ): Promise<RateLimitResponse> {
+      try {
+        if (body instanceof OversizedRequestError) throw body;
+        const response = await traced.decide(handler, handler.decodeJson(body), 0);
+        const refused = response.overallCode === Code.OVER_LIMIT;
+        traced.end({ "http.response.status_code": refused ? 429 : 200 });
+        return response;
+      } catch (error) {
+        const denial = handler.denialOf(error);
+        if (denial !== undefined) {
+          traced.end({ "http.response.status_code": 429 });
+          return denial;
+        }
+        const failure = httpErrorOf(error, handler);
+        traced.end({ "http.response.status_code": failure.status }, failure.message);
+        throw failure;
+      }
+    }
+  }
+
+  /** The denial for a decision that failed, if the policy answers with one. Throws the caller's error otherwise. */
+  function fail(error: unknown): RateLimitResponse {
+    const denial = handler.denialOf(error);
+    if (denial === undefined) throw httpErrorOf(error, handler);
+    return denial;
+  }
+
+  class Healthcheck extends Controller {
+    GET() {
+      this.response.headers.set("content-type", TEXT);
+      if (!health.healthy) this.response.status = 503;
+      return health.body();
+    }
+  }
+
+  return { Json, Healthcheck };
+}

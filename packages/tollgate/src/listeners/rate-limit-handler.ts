@@ -1,0 +1,186 @@
+import { type CounterStore, StoreError } from "../counters/store.ts";
+import type { Decider } from "../decision/decide.ts";
+import { DecisionError } from "../decision/decision-error.ts";
+import { PreparedCache } from "../decision/prepared-cache.ts";
+import type { Logger } from "../observe/log.ts";
+import type { Counter, Statistics } from "../observe/statistics.ts";
+import { decodeRequest } from "../protocol/decode-request.ts";
+import { JsonRequestError, requestFromJsonBytes } from "../protocol/json-request.ts";
+import type { RateLimitRequest, RateLimitResponse } from "../protocol/messages.ts";
+import {
+  DEFAULT_REQUEST_LIMITS,
+  deniedResponse,
+  OversizedRequestError,
+  type RequestLimits,
+} from "../protocol/request-limits.ts";
+import { WireError } from "../protocol/wire.ts";
+import type { RuleSet } from "../rules/rule.ts";
+
+/** Why a call failed, safe to show to its caller: without a store's messages, keys, credentials or stacks. */
+export interface CallFailure {
+  readonly reason:
+    | "INVALID_ARGUMENT"
+    | "RESOURCE_EXHAUSTED"
+    | "UNAVAILABLE"
+    | "DEADLINE_EXCEEDED"
+    | "INTERNAL";
+  readonly message: string;
+}
+
+/** Limits on the requests that the listeners accept. */
+export interface RequestPolicy {
+  /** Bytes of a gRPC message or an HTTP body: `MAX_REQUEST_SIZE_IN_BYTES`. */
+  readonly bytes: number;
+  readonly limits: RequestLimits;
+  /** `OVERSIZED_REQUEST`: answer requests above a limit with OVER_LIMIT, not with an error. */
+  readonly denyOversized: boolean;
+}
+
+const defaultPolicy: RequestPolicy = {
+  bytes: 256 * 1024,
+  limits: DEFAULT_REQUEST_LIMITS,
+  denyOversized: false,
+};
+
+export interface RateLimitHandlerOptions {
+  readonly decider: Decider;
+  readonly store: CounterStore;
+  /** The current rules; undefined before the first load. Called once for each call, so that no call mixes two sets. */
+  readonly ruleSet: () => RuleSet | undefined;
+  readonly statistics: Statistics;
+  readonly log: Logger;
+  /** Default: the default limits, and errors above them. */
+  readonly requests?: RequestPolicy;
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly now?: () => number;
+}
+
+/** Decides calls for all listeners. Counts and logs failures, and converts them to messages for callers. */
+export class RateLimitHandler {
+  readonly #options: RateLimitHandlerOptions;
+  readonly #requests: RequestPolicy;
+  readonly #now: () => number;
+  readonly #prepared = new PreparedCache();
+  readonly #preparedJson = new PreparedCache();
+  readonly #serviceErrors: Counter;
+  readonly #storeErrors: Counter;
+  readonly #oversized: Counter;
+
+  constructor(options: RateLimitHandlerOptions) {
+    this.#options = options;
+    this.#requests = options.requests ?? defaultPolicy;
+    this.#now = options.now ?? Date.now;
+    const name = "ratelimit.service.call.should_rate_limit";
+    this.#serviceErrors = options.statistics.counter(`${name}.service_error`);
+    this.#oversized = options.statistics.counter(`${name}.oversized_request`);
+    // The embedded store fails only for requests that no store can serve. Its errors count as kvstore's.
+    const kind = options.store.kind === "objcache" ? "objcache" : "kvstore";
+    this.#storeErrors = options.statistics.counter(`${name}.${kind}_error`);
+  }
+
+  /** The longest message or body. */
+  get maxRequestBytes(): number {
+    return this.#requests.bytes;
+  }
+
+  /** Reads the message in `buffer[start..end)`. */
+  decodeMessage(buffer: Uint8Array, start: number, end: number): RateLimitRequest {
+    return decodeRequest(buffer, start, end, this.#requests.limits);
+  }
+
+  /** Reads a request's JSON. */
+  decodeJson(bytes: Uint8Array): RateLimitRequest {
+    return requestFromJsonBytes(bytes, this.#requests.limits);
+  }
+
+  /**
+   * Decides one request. Returns the response itself if the store is synchronous.
+   * @param deadline of the caller, in milliseconds since the epoch; 0 for none
+   */
+  decide(request: RateLimitRequest, deadline: number): RateLimitResponse | Promise<RateLimitResponse> {
+    const { decider, ruleSet } = this.#options;
+    return decider.decide(decider.prepare(request, ruleSet()), this.#now(), deadline);
+  }
+
+  /**
+   * Decides the request whose message is in `buffer[start..end)`. Keeps no reference to the buffer. Callers must write
+   * out a response that is not a promise at once: the next call may reuse the object.
+   * @param now milliseconds since the epoch
+   */
+  decideMessage(
+    buffer: Uint8Array,
+    start: number,
+    end: number,
+    now: number,
+    deadline: number,
+  ): RateLimitResponse | Promise<RateLimitResponse> {
+    const { decider } = this.#options;
+    const ruleSet = this.#options.ruleSet();
+    let prepared = ruleSet && this.#prepared.find(ruleSet.generation, buffer, start, end);
+    if (prepared === undefined) {
+      prepared = decider.prepare(this.decodeMessage(buffer, start, end), ruleSet);
+      this.#prepared.offer(buffer, start, end, prepared);
+    }
+    return decider.decide(prepared, now, deadline);
+  }
+
+  /** Like `decideMessage`, for JSON. Parsing and checking takes 1.3 of the 16 us of a small request. */
+  decideJson(bytes: Uint8Array): RateLimitResponse | Promise<RateLimitResponse> {
+    const { decider } = this.#options;
+    const ruleSet = this.#options.ruleSet();
+    let prepared = ruleSet && this.#preparedJson.find(ruleSet.generation, bytes, 0, bytes.length);
+    if (prepared === undefined) {
+      prepared = decider.prepare(this.decodeJson(bytes), ruleSet);
+      this.#preparedJson.offer(bytes, 0, bytes.length, prepared);
+    }
+    return decider.decide(prepared, this.#now(), 0);
+  }
+
+  /**
+   * Counts a request above a limit. Returns the denial if the policy answers with one, or else undefined.
+   * @param error that `decide` or a decoder threw
+   */
+  denialOf(error: unknown): RateLimitResponse | undefined {
+    if (!(error instanceof OversizedRequestError)) return undefined;
+    this.#oversized.value++;
+    return this.#requests.denyOversized ? deniedResponse : undefined;
+  }
+
+  /** Converts an error that `decide` or a decoder threw to the failure that the caller sees. */
+  failureOf(error: unknown): CallFailure {
+    if (error instanceof StoreError) {
+      this.#storeErrors.value++;
+      this.#options.log.debug(() => `a decision failed: ${error.code}: ${error.message}`);
+      return storeFailures[error.code];
+    }
+    if (error instanceof OversizedRequestError) {
+      return { reason: "RESOURCE_EXHAUSTED", message: error.message };
+    }
+    this.#serviceErrors.value++;
+    if (error instanceof DecisionError) return { reason: error.code, message: error.message };
+    if (error instanceof WireError) {
+      return { reason: "INVALID_ARGUMENT", message: `the request cannot be decoded: ${error.message}` };
+    }
+    if (error instanceof JsonRequestError) return { reason: "INVALID_ARGUMENT", message: error.message };
+    this.#options.log.error(`a decision failed unexpectedly: ${describe(error)}`);
+    return { reason: "INTERNAL", message: "the decision failed; see the service's log" };
+  }
+}
+
+const storeFailures: Record<StoreError["code"], CallFailure> = {
+  STORE_UNAVAILABLE: { reason: "UNAVAILABLE", message: "the counter store is unavailable" },
+  STORE_FULL: { reason: "UNAVAILABLE", message: "too many calls are waiting for the counter store" },
+  STORE_TIMEOUT: { reason: "UNAVAILABLE", message: "the counter store did not answer in time" },
+  DEADLINE_EXCEEDED: {
+    reason: "DEADLINE_EXCEEDED",
+    message: "the deadline passed before the counter store answered",
+  },
+  KEY_UNUSABLE: {
+    reason: "INVALID_ARGUMENT",
+    message: "a descriptor is too long for the counter store's keys",
+  },
+};
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,161 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { temporaryFolder, userEnvironment } from "./packed.ts";
+import { type Block, type Command, commandsOf, prints } from "./pages.ts";
+import { Project, type Serving } from "./project.ts";
+
+const REPOSITORY = fileURLToPath(new URL("../../../..", import.meta.url));
+/** Blocks that show something and have no command. */
+const SHOWN = new Set(["text", "json", "http", "nginx", "dockerfile"]);
+
+/**
+ * Does what one page says, from top to bottom, in a folder that `npm init -y` and `npm install` have made: a block with
+ * a file name is written, the commands of a `console` block are typed, and what they print is compared. Nothing helps
+ * the page: a command without `npx`, a package that no `npm install` names, or a curl before the server starts fails.
+ */
+export class Reader {
+  readonly #folder: string;
+  readonly #kept: ReadonlySet<string>;
+  readonly #linked: string[] = [];
+  readonly #bin = temporaryFolder("bin");
+  #serving: Serving | undefined;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.#kept = new Set(readdirSync(folder));
+    // `npx` without its start-up time and its network.
+    const npx = '#!/bin/sh\ncommand="node_modules/.bin/$1"\nshift\nexec "$command" "$@"\n';
+    writeFileSync(join(this.#bin, "npx"), npx, { mode: 0o755 });
+  }
+
+  async read(block: Block): Promise<void> {
+    if (block.language === "console") {
+      for (const command of commandsOf(block)) await this.#type(command);
+    } else if (/^[\w./-]+\.\w+$/.test(block.info)) {
+      await this.#stop();
+      const path = join(this.#folder, block.info);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, block.text);
+    } else if (block.language === "sh") {
+      // The commands of Python's servers, which `python-docs.test.ts` runs.
+    } else if (!SHOWN.has(block.language))
+      assert.fail("a block of code needs a file name, so that it is run");
+  }
+
+  async #type(command: Command): Promise<void> {
+    const install = /^npm install (?:--save-dev )?(.+)$/.exec(command.text);
+    if (install !== null) return this.#install(install[1]!.split(" "));
+    const serves = /^((?:\w+=\S+ )*)npx waymark((?: --\S+)*)$/.exec(command.text);
+    if (serves !== null && !/--(help|version)/.test(command.text))
+      return this.#serve(command, "", serves[2]!, serves[1]!);
+    const starts = /^((?:\w+=\S+ )*)npm start -w (\S+)$/.exec(command.text);
+    if (starts !== null) return this.#serve(command, starts[2]!, startOf(starts[2]!), starts[1]!);
+    const printed = await this.#shell(this.#local(command.text));
+    const shown =
+      this.#serving === undefined ? printed : printed.replaceAll(this.#serving.url, "http://localhost:8000");
+    assert.ok(
+      prints(shown, command.output),
+      `\n$ ${command.text}\n${shown}\ninstead of\n${command.output.join("\n")}`,
+    );
+  }
+
+  /** The repository's own copies of the packages: `npm install` without its network. */
+  #install(names: readonly string[]): void {
+    for (const name of names) {
+      const from = join(REPOSITORY, "node_modules", name);
+      const link = join(this.#folder, "node_modules", name);
+      mkdirSync(dirname(link), { recursive: true });
+      symlinkSync(from, link);
+      this.#linked.push(link);
+      const { bin = {} } = JSON.parse(readFileSync(join(from, "package.json"), "utf8")) as {
+        bin?: Record<string, string>;
+      };
+      for (const [command, file] of Object.entries(bin)) {
+        const path = join(this.#folder, "node_modules", ".bin", command);
+        symlinkSync(join(from, file), path);
+        this.#linked.push(path);
+      }
+    }
+  }
+
+  async #serve(command: Command, workspace: string, args: string, settings: string): Promise<void> {
+    await this.#stop();
+    const launcher = join(this.#folder, "node_modules/@tollway/waymark/bin/waymark.mjs");
+    const project =
+      workspace === ""
+        ? new Project({}, launcher, this.#folder)
+        : new Project({}, undefined, join(REPOSITORY, workspace));
+    const own = args.split(" ").filter((arg) => arg !== "" && !arg.startsWith("--host="));
+    const environment = Object.fromEntries(
+      settings
+        .split(" ")
+        .filter((each) => each !== "")
+        .map((each) => each.split("=") as [string, string]),
+    );
+    this.#serving = await project.start([...own, "--host=127.0.0.1:0"], {
+      BOOKSTORE_DB: join(this.#folder, "bookstore.sqlite"),
+      ...environment,
+    });
+    const printed = this.#serving.stdout().replaceAll(/http:\/\/\S+/g, "http://localhost:8000");
+    if (command.output.length > 0)
+      assert.ok(prints(printed, command.output), `\n$ ${command.text}\n${printed}`);
+  }
+
+  /** The page says port 8000; the test has a port of its own. */
+  #local(text: string): string {
+    const { host } = new URL(this.#serving?.url ?? "http://localhost:8000");
+    if (text.startsWith("curl")) assert.ok(this.#serving, `no server is started before: ${text}`);
+    return text.replaceAll("localhost:8000", host);
+  }
+
+  async #shell(text: string): Promise<string> {
+    const user = userEnvironment();
+    const own = (user.PATH ?? "")
+      .split(delimiter)
+      .filter((path) => !path.includes("node_modules") || existsSync(join(path, "node")));
+    const env = { ...user, PATH: [this.#bin, dirname(process.execPath), ...own].join(delimiter) };
+    const quiet = text.replace(/^curl /, "curl -sS --max-time 10 ");
+    const run = promisify(execFile)("sh", ["-c", `${quiet} 2>&1`], { cwd: this.#folder, env });
+    return run.then(
+      ({ stdout }) => stdout,
+      (error: { stdout: string; message: string }) => {
+        if (text.startsWith("node ")) throw new Error(error.stdout || error.message);
+        return error.stdout;
+      },
+    );
+  }
+
+  async #stop(): Promise<void> {
+    await this.#serving?.stop();
+    this.#serving = undefined;
+  }
+
+  /** Leaves the folder as it was. */
+  async close(): Promise<void> {
+    await this.#stop();
+    for (const path of this.#linked) rmSync(path);
+    for (const name of readdirSync(this.#folder))
+      if (!this.#kept.has(name)) rmSync(join(this.#folder, name), { recursive: true });
+  }
+}
+
+/** The arguments of a workspace's `start` script, which must be the `waymark` command. */
+function startOf(workspace: string): string {
+  const { scripts } = JSON.parse(readFileSync(join(REPOSITORY, workspace, "package.json"), "utf8")) as {
+    scripts: { start: string };
+  };
+  const [, args] = /^waymark(.*)$/.exec(scripts.start) ?? assert.fail(scripts.start);
+  return args!;
+}

@@ -56,7 +56,10 @@ export class Default extends Controller { GET() { return "${name}"; } }`;
 test("an error at the start is one line with the place, and exit status 1", async () => {
   const head = 'import { Controller } from "@tollway/waymark";\n';
   const rows: [Record<string, string>, RegExp][] = [
-    [{}, /the module "controllers" does not exist: looked for controllers\.\{ts,mts,js,mjs\} and controllers\//],
+    [
+      {},
+      /the module "controllers" does not exist: looked for controllers\.\{ts,mts,js,mjs\} and controllers\//,
+    ],
     [{ "controllers.ts": "export const = 1;" }, /controllers\.ts:1:14: /],
     [{ "controllers.ts": "export enum Colour { Red }" }, /controllers\.ts:1:8: .*enum/],
     [

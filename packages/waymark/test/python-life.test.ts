@@ -200,9 +200,9 @@ test("onStart runs before the first request, onStop after the last", async () =>
 test("an error at the start is one line, and exit status 3", async () => {
   const rows = [
     [{ FRAMEWORK_PREFIX: "nowhere" }, /^waymark: .*nowhere.*$/],
-    [{ WAYMARK_NODE: "/nowhere/node" }, /^waymark: WAYMARK_NODE=\/nowhere\/node is not a program/],
+    [{ WAYMARK_NODE: "/nowhere/node" }, /^waymark: WAYMARK_NODE=\/nowhere\/node is not an executable program/],
     [{ PATH: "/nowhere" }, /^waymark: cannot find Node: /],
-    [{ WAYMARK_APP: "nowhere.ts" }, /^waymark: --app=nowhere\.ts: there is no such file/],
+    [{ WAYMARK_APP: "nowhere.ts" }, /^waymark: --app=nowhere\.ts: the file does not exist/],
   ] as const;
   const commands = [UVICORN, GUNICORN, ["/usr/bin/python3", "-c", "import waymark.asgi"]];
   for (const [environment, line] of rows) {

@@ -12,7 +12,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { buildGoTool } from "./go-tools.ts";
 
-const suite = fileURLToPath(new URL("../packages/grpc-wire/judge/run.ts", import.meta.url));
+const suite = fileURLToPath(new URL("../packages/grpc-wire/conformance/run.ts", import.meta.url));
 
 const tools = [
   // Its later releases cannot be built as modules.

@@ -10,7 +10,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
-import * as judge from "../packages/grpc-wire/judge/generate.ts";
+import * as conformance from "../packages/grpc-wire/conformance/generate.ts";
 import * as grpcWire from "../packages/grpc-wire/proto/generate.ts";
 import * as tollgate from "../packages/tollgate/proto/generate.ts";
 import { installBuf } from "./buf.ts";
@@ -19,7 +19,7 @@ interface Generator {
   readonly generated: string;
   generate(folder: string): void;
 }
-const generators: readonly Generator[] = [tollgate, grpcWire, judge];
+const generators: readonly Generator[] = [tollgate, grpcWire, conformance];
 
 /** @returns paths of files that differ, or that only one side has */
 function differences({ generated, generate }: Generator): string[] {

@@ -11,7 +11,7 @@ const repository = join(import.meta.dirname, "..");
 export const published = ["grpc-wire", "waymark", "tollgate"] as const;
 
 /** The copy has none of these folders: no packed file comes from there. */
-const LEFT_OUT = new Set(["node_modules", "test", "dist", "chaos", "fuzz", "judge", "conformance"]);
+const LEFT_OUT = new Set(["node_modules", "test", "dist", "chaos", "fuzz", "conformance"]);
 
 export interface Packed {
   readonly name: (typeof published)[number];

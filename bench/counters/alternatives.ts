@@ -1,4 +1,4 @@
-/** What the embedded store's two inner choices were measured against: how to add, and how to hash. */
+/** Measures alternatives to two choices of the embedded store: how to add, and how to hash. */
 import { KeyScratch } from "../../packages/tollgate/src/counters/embedded/key.ts";
 import { nanoseconds, stemOf } from "./workload.ts";
 
@@ -58,7 +58,7 @@ function hashing(): Rows {
   const known = nanoseconds(1_000_000, (calls) => {
     for (let call = 0; call < calls; call++) sink ^= map.get(stems[call % 1000]!)!;
   });
-  if (sink === 1) throw new Error("never: keeps the loops");
+  if (sink === 1) throw new Error("unreachable: keeps the loops from being optimized away");
   return {
     "key: a Map of strings whose hash V8 has (the hints)": row(known, known),
     "key: bytes and HalfSipHash-1-3 (chosen)": row(sip, known),

@@ -1,8 +1,8 @@
 /**
- * `npm run bench -- counters`: what a count costs, what a counter weighs, and how long the store ever holds up its thread.
+ * `npm run bench -- counters`: time of a count, memory of a counter, and the longest pause of a thread.
  *
- * Everything is a ratio, or stands beside its baseline of the same run: a `Map` of numbers, which is the least that a
- * counter in one thread can be (and neither bounded, nor shared, nor ever cleaned).
+ * All figures are ratios, or have a baseline of the same run: a `Map` of numbers, the simplest possible counter for one
+ * thread (neither bounded, nor shared, nor cleaned).
  */
 import { spawnSync } from "node:child_process";
 import { runAlternatives } from "./alternatives.ts";
@@ -19,7 +19,7 @@ const parts: Record<string, () => void | Promise<void>> = {
   alternatives: runAlternatives,
 };
 
-/** @param args any of the parts' names; all of them without any */
+/** @param args names of parts. Default: all parts. */
 export async function main(args: string[]): Promise<void> {
   const names = args.length > 0 ? args : Object.keys(parts);
   const unknown = names.find((name) => !(name in parts));
@@ -31,7 +31,7 @@ export async function main(args: string[]): Promise<void> {
     await parts[first!]!();
     return;
   }
-  // Each in a process of its own: what one leaves on the heap is collected in another's time.
+  // Each part in its own process: garbage of one part must not slow another.
   for (const name of names)
     spawnSync(process.execPath, ["--expose-gc", process.argv[1]!, "counters", name], { stdio: "inherit" });
 }

@@ -3,13 +3,13 @@ import { countOf, NOW, requestOf, stemOf } from "./workload.ts";
 
 const COUNTERS = 1_000_000;
 
-/** Bytes of process memory for each of 1,000,000 live counters, and how many counters a store holds. */
+/** Measures process memory for each of 1,000,000 live counters, and the capacity of a store. */
 export function runMemory(): void {
   runProcess();
   runCapacity();
 }
 
-/** Counters that the default store holds before it evicts the first one, for stems of some lengths. */
+/** Measures how many counters fit into the default store without evictions, for some lengths of stems. */
 function runCapacity(): void {
   const rows: Record<string, Record<string, string>> = {};
   for (const length of [24, 45, 80, 160, 500]) {
@@ -17,7 +17,7 @@ function runCapacity(): void {
     const count = countOf("");
     const request = requestOf([count]);
     let counters = 0;
-    // A look at the statistics costs more than a count.
+    // Reading the statistics takes longer than a count.
     while (counters % 1000 !== 0 || store.statistics().evicted === 0) {
       Object.assign(count, { stem: `${counters}|`.padStart(length, "edge|remote_address=") });
       store.count(request);
@@ -38,7 +38,7 @@ function runProcess(): void {
     globalThis.gc?.();
     return process.memoryUsage.rss();
   };
-  // The first store pays for compiling.
+  // The first store includes the time of compilation.
   const warm = EmbeddedStore.create();
   for (let index = 0; index < 10_000; index++) warm.count(requestOf([countOf(stemOf(index))]));
   const before = settle();

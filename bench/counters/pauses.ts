@@ -7,7 +7,7 @@ const MINUTE = 60_000;
 /** Both clocks of the store. */
 const time = { now: NOW };
 
-/** The longest time of a call: while filling, when a window of 1,000,000 counters has ended, and while full. */
+/** Measures the longest call: while filling, after the end of a window of 1,000,000 counters, and while full. */
 export function runPauses(): void {
   const rows: Record<string, Record<string, string>> = {};
   const store = EmbeddedStore.create({
@@ -16,18 +16,18 @@ export function runPauses(): void {
     monotonic: () => time.now,
   });
   rows[`filling with ${COUNTERS}`] = measure(store, 0, COUNTERS);
-  rows["the next window, the last one to reclaim"] = measure(store, 1, COUNTERS);
-  rows["and the one after it"] = measure(store, 2, COUNTERS);
+  rows["the next window, which reclaims the last one"] = measure(store, 1, COUNTERS);
+  rows["the window after it"] = measure(store, 2, COUNTERS);
   const { evicted, expired, liveCounters } = store.statistics();
   console.log(`expired ${expired}, evicted ${evicted}, live ${liveCounters}`);
   const small = EmbeddedStore.create({ sizeInBytes: 32 * 1024 ** 2, reclaimInterval: 0 });
-  rows["a store of 32 MiB, full from a third of them on"] = measure(small, 0, COUNTERS);
+  rows["a store of 32 MiB, full after a third of the counters"] = measure(small, 0, COUNTERS);
   console.log(`evicted ${small.statistics().evicted}`);
   const used = EmbeddedStore.create({ sizeInBytes: 32 * 1024 ** 2, reclaimInterval: 0 });
   rows["a store of 32 MiB, full, 9 of 10 counters used up"] = measure(used, 0, COUNTERS, true);
   const { evictedProtected } = used.statistics();
   console.log(`evicted ${used.statistics().evicted}, ${evictedProtected} of them used up`);
-  rows["baseline: a Map growing to as many"] = measureMap();
+  rows["baseline: a growing Map"] = measureMap();
   rows["baseline: making the strings alone"] = longest(
     COUNTERS,
     (index) => void stemOf(index).charCodeAt(40),
@@ -60,8 +60,8 @@ function measureMap(): Record<string, string> {
 }
 
 /**
- * Wall time: processor time comes in ticks of 4 ms. What another process takes of this core is in it, and so is the
- * collection of the strings that are made here; the baselines have both, too.
+ * Measures wall time, because processor time has ticks of 4 ms. It includes the time of other processes on this core,
+ * and the collection of the strings of the bench. The baselines include both, too.
  */
 function longest(calls: number, call: (index: number) => void): Record<string, string> {
   const over = { "1 ms": 0, "10 ms": 0 };

@@ -2,7 +2,7 @@ import { EmbeddedStore } from "../../packages/tollgate/src/counters/embedded/emb
 import { type CountRequest, HoldBack } from "../../packages/tollgate/src/counters/store.ts";
 import { countOf, NOW, nanoseconds, requestOf, stemOf } from "./workload.ts";
 
-/** Time of one count, hot and cold, beside a Map that is keyed by the whole key. */
+/** Measures the time of one count, hot and cold, and of a Map with whole keys. */
 export function runSpeed(): void {
   const rows: Record<string, Record<string, string>> = {};
   for (const keys of [1, 1000, 1_000_000]) {
@@ -17,7 +17,7 @@ export function runSpeed(): void {
   }
   const fresh = EmbeddedStore.create();
   const made = nanoseconds(1_000_000, (count) => madeStems(fresh, count));
-  rows["1 key, its string made anew each time"] = row(
+  rows["1 key, a new string each time"] = row(
     made,
     nanoseconds(1_000_000, (count) => madeMap(count)),
   );
@@ -60,7 +60,7 @@ function mapInTurn(stems: readonly string[], calls: number): void {
   }
 }
 
-/** As a decision makes them: joined from parts, so that the string has neither bytes nor hash yet. */
+/** Joins stems from parts, as a decision does: the strings are neither flat nor hashed. */
 function madeStems(store: EmbeddedStore, calls: number): void {
   const count = countOf("");
   const request = requestOf([count]);

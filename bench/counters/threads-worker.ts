@@ -12,10 +12,10 @@ function run(count: number): void {
 
 parentPort!.postMessage("ready");
 Atomics.wait(gate, 0, 0);
-// Processor time of this thread, spinning for locks included: a busy machine only makes it longer in wall time.
+// Processor time of this thread, including spinning for locks. A busy machine changes wall time only.
 const start = process.threadCpuUsage();
 run(calls);
 const { user, system } = process.threadCpuUsage(start);
 parentPort!.postMessage((user + system) / 1000);
-// Keeps the thread until it is terminated, after the message was read.
+// Keeps the thread alive until the main thread has read the message and terminates it.
 parentPort!.on("message", () => {});

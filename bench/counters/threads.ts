@@ -7,9 +7,9 @@ import { countOf, requestOf, stemOf } from "./workload.ts";
 const CALLS = 2_000_000;
 
 /**
- * Several threads on one store that do nothing but count: each on keys of its own, all on 1,000 keys, all on one. The
- * baseline is as many threads with a store each. (In a decision of 1 to 2 µs a count holds its lock for 2 % of the time,
- * so that threads meet far more rarely than here.)
+ * Measures several threads that only count on one store: on their own keys, on 1,000 shared keys, on one shared key. The
+ * baseline is the same number of threads with a store each. (In a decision of 1 to 2 µs a count holds its lock for 2 %
+ * of the time, so real threads collide far less often.)
  */
 export async function runThreads(): Promise<void> {
   const rows: Record<string, Record<string, string>> = {};

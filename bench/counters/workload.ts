@@ -1,4 +1,4 @@
-/** Keys and requests as a gateway would send them. */
+/** Keys and requests like those of a gateway. */
 import {
   type Count,
   type CountRequest,
@@ -6,7 +6,7 @@ import {
   Refuses,
 } from "../../packages/tollgate/src/counters/store.ts";
 
-/** The start of every window here: minutes of 60 s, so that nothing expires while a bench runs. */
+/** The start of every window. The time is fixed, so nothing expires during a bench. */
 export const NOW = 1_800_000_000_000;
 const WINDOW_START = NOW / 1000;
 
@@ -32,7 +32,7 @@ export function requestOf(counts: Count[], holdBack: HoldBack = HoldBack.NEVER):
   return { counts, holdBack, now: NOW, deadline: 0 };
 }
 
-/** Nanoseconds a call, the best of some runs. */
+/** Nanoseconds for one call, the best of several runs. */
 export function nanoseconds(calls: number, run: (calls: number) => void, runs = 3): number {
   let best = Infinity;
   for (let round = 0; round < runs; round++) {

@@ -1,10 +1,10 @@
 /**
- * Decisions over a Redis on loopback: Tollgate's kvstore against one node-redis pipeline per call, in one run.
+ * Measures decisions with Redis on loopback: Tollgate's kvstore, and node-redis with a pipeline per call, in one run.
  *
  *   npm run bench -- kvstore [--seconds 1] [--in-flight 400] [--pool-size 10]
  *
- * CPU is this process's, the load loop included; both sides run the same loop. Latency is per call, at half of the
- * rate that the store reached, beside bare round trips (PING) to the same server at the same time.
+ * CPU is the time of this process, including the load loop, which both sides share. Latency is per call, at half of the
+ * store's maximum rate, together with bare round trips (PING) to the same server.
  */
 import { parseArgs } from "node:util";
 import { createClient, createCluster } from "@redis/client";
@@ -26,7 +26,7 @@ interface Result {
   readonly cpu: number;
 }
 
-/** Each of `inFlight` callers asks again as soon as it is answered. */
+/** Runs `inFlight` callers. Each one calls again after its answer. */
 async function load(decide: Decide, keys: number, seconds: number, inFlight: number): Promise<Result> {
   const end = performance.now() + seconds * 1000;
   let done = 0;
@@ -100,10 +100,10 @@ function quantile(values: number[], q: number): string {
   return `${values[Math.floor(values.length * q)]!.toFixed(3)} ms`;
 }
 
-/** More calls than this are never open: a rate that cannot be kept is not kept, instead of piling up. */
-const mostOpen = 5000;
+/** Open calls at most: if the rate is too high, further calls are delayed. */
+const MAX_OPEN = 5000;
 
-/** Calls at a steady rate, whatever is due at each turn of the event loop; the latency of each in milliseconds. */
+/** Calls at a steady rate, with the due calls in each turn of the event loop. @returns latencies in milliseconds */
 async function steady(decide: Decide, perSecond: number, seconds: number): Promise<number[]> {
   const latencies: number[] = [];
   const begun = performance.now();
@@ -115,7 +115,7 @@ async function steady(decide: Decide, perSecond: number, seconds: number): Promi
   };
   while (performance.now() < begun + seconds * 1000) {
     const due = Math.floor(((performance.now() - begun) / 1000) * perSecond);
-    for (; sent < due && sent - latencies.length < mostOpen; sent++) void call(sent % 1000);
+    for (; sent < due && sent - latencies.length < MAX_OPEN; sent++) void call(sent % 1000);
     await new Promise((resolve) => setImmediate(resolve));
   }
   while (latencies.length < sent) await new Promise((resolve) => setImmediate(resolve));
@@ -168,13 +168,13 @@ export async function main(args: string[]): Promise<void> {
     print(`single, ${name}`, result, await load(peer, keys, seconds, inFlight));
   }
 
-  // Bare round trips go on at the same time: both wait for the same server and the same processor.
+  // Bare round trips run at the same time, with the same server and processor.
   const pings: Promise<number[]> = pingMeanwhile(() => client.ping(), seconds);
   const half = await steady(own, fastest / 2, seconds);
   const ping = await pings;
   console.log(
     `\nlatency at half of saturation (${Math.round(half.length / seconds / 1000)} k/s): median ${quantile(half, 0.5)}, ` +
-      `p99 ${quantile(half, 0.99)}; a bare round trip meanwhile: median ${quantile(ping, 0.5)}, p99 ${quantile(ping, 0.99)}\n`,
+      `p99 ${quantile(half, 0.99)}; a bare round trip: median ${quantile(ping, 0.5)}, p99 ${quantile(ping, 0.99)}\n`,
   );
   client.destroy();
   await store.close();

@@ -35,7 +35,7 @@ const defaultTimes: Required<ConnectionOptions> = {
   requestTimeoutMs: 60_000,
 };
 
-/** An option that cannot be: its `message` names it and says what would be right. */
+/** An invalid option. The `message` names it and says what is valid. */
 export class OptionError extends RangeError {
   readonly code = "ERR_GRPC_WIRE_OPTION";
 
@@ -57,7 +57,7 @@ function fill<T extends object>(kind: string, defaults: Required<T>, given: T | 
   return result;
 }
 
-/** Defaults filled in, and checked. Throws an `OptionError`. */
+/** Fills in the defaults and checks the values. Throws an `OptionError`. */
 export function resolveLimits(given: LimitOptions | undefined): Required<LimitOptions> {
   const limits = fill("limits", defaultLimits, given);
   for (const name of ["streamWindowBytes", "connectionWindowBytes"] as const) {
@@ -74,7 +74,7 @@ export function resolveLimits(given: LimitOptions | undefined): Required<LimitOp
   return limits;
 }
 
-/** Defaults filled in, and checked. Throws an `OptionError`. */
+/** Fills in the defaults and checks the values. Throws an `OptionError`. */
 export function resolveTimes(given: ConnectionOptions | undefined): Required<ConnectionOptions> {
   return fill("connection", defaultTimes, given);
 }

@@ -28,7 +28,7 @@ import type {
   UnaryHandler,
 } from "./types.ts";
 
-/** A timer that is set for longer fires at once. */
+/** Node fires a timer at once when its delay is longer. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 const pathPattern = /^\/[^/\s]+\/[^/\s]+$/;
@@ -43,7 +43,7 @@ export class GrpcServer {
   readonly #onHandlerError: ((error: unknown, path: string) => void) | undefined;
   readonly #listeners = new Set<Server>();
   readonly #connections = new Set<Connection>();
-  /** The sockets below TLS, those in their handshake included. */
+  /** The sockets below TLS, including those in their handshake. */
   readonly #tlsSockets = new Set<Socket>();
   #secureContext: SecureContext | undefined;
   #sweeper: NodeJS.Timeout | undefined;
@@ -109,7 +109,7 @@ export class GrpcServer {
     return this.#add({ path, kind: "serverStreaming", handler });
   }
 
-  /** A method that takes and gives any number of messages; client streaming is one that gives a single one. */
+  /** A method with any number of messages both ways. A client streaming method is one that yields a single message. */
   bidiStreaming(path: string, handler: BidiStreamingHandler): this {
     return this.#add({ path, kind: "bidiStreaming", handler });
   }
@@ -121,12 +121,12 @@ export class GrpcServer {
 
   /**
    * Binds and starts to accept. May be called more than once, for several addresses. A unix socket's path is taken
-   * over where it is there but nobody listens. Rejects where the address cannot be had, and after `drain` or `close`.
+   * over when no process listens on it. Rejects when the address cannot be bound, and after `drain` or `close`.
    */
   async listen(where: ListenOptions): Promise<BoundAddress> {
     if (this.#isDraining) throw closedError();
     const server = this.#createListener();
-    // From here on a certificate that is replaced is replaced here, too.
+    // Before it is bound: `setSecureContext` must reach this listener, too.
     this.#listeners.add(server);
     try {
       const bound = await bind(server, where);
@@ -147,14 +147,14 @@ export class GrpcServer {
   }
 
   /**
-   * Replaces certificate, key and authorities for connections to come. Throws, and keeps the old, where they
-   * do not fit together.
+   * Replaces certificate, key and authorities for new connections. Throws, and keeps the old ones, when they do not
+   * fit together.
    */
   setSecureContext(context: SecureContext): void {
     if (this.#tls === undefined) throw new Error("setSecureContext: this server has no tls option");
     const replaced = { ...this.#secureContext, ...context };
     const options = contextOptions(this.#tls, replaced);
-    // Whether it fits is found out before the first listener changes, and where there is none.
+    // Checks the context before the first listener changes, and also when there is no listener.
     createSecureContext(options);
     for (const listener of this.#listeners) (listener as TlsServer).setSecureContext(options);
     this.#secureContext = replaced;
@@ -162,7 +162,7 @@ export class GrpcServer {
 
   /**
    * Stops listening, sends GOAWAY in two steps, lets calls in flight finish; resolves when all connections are
-   * closed. What is not done within `timeoutMs` is cut.
+   * closed. Cuts connections that are still open after `timeoutMs`.
    */
   async drain(options: DrainOptions = {}): Promise<void> {
     this.#isDraining = true;
@@ -172,7 +172,7 @@ export class GrpcServer {
     const cut = setTimeout(() => this.#cut(), Math.min(options.timeoutMs ?? 30_000, LONGEST_TIMER_MS));
     await this.#untilEmpty();
     clearTimeout(cut);
-    // What is left is in its TLS handshake.
+    // Sockets that are left are in their TLS handshake.
     this.#cut();
     this.#stopSweeping();
   }
@@ -186,7 +186,7 @@ export class GrpcServer {
     this.#stopSweeping();
   }
 
-  /** Calls `listener` when a drain begins: the moment to end streams that would go on for ever. */
+  /** Calls `listener` when a drain begins: the moment to end streams that have no end of their own. */
   onDrain(listener: () => void): void {
     this.#drainListeners.push(listener);
   }
@@ -285,7 +285,7 @@ export class GrpcServer {
     this.#listeners.clear();
   }
 
-  /** One timer looks after all connections, four times within the shortest of their times. */
+  /** Starts the one timer that sweeps all connections, four times within the shortest of their times. */
   #startSweeping(): void {
     if (this.#sweeper !== undefined) return;
     const { maxPingStrikes, minPingIntervalMs, ...times } = this.#http2.times;
@@ -306,12 +306,12 @@ export class GrpcServer {
   }
 }
 
-/** Whether the socket's last events are still to come: a connection waits for them. */
+/** Whether the socket will still emit `end` and `close`: a connection waits for these events. */
 function isOpen(socket: Socket): boolean {
   return !socket.destroyed && !socket.readableEnded && !socket.writableEnded;
 }
 
-/** Hooks that tell of faults cannot cause one: what they throw is dropped. */
+/** A hook for faults that cannot cause one: errors that it throws are dropped. */
 function safely<A extends unknown[]>(
   hook: ((...args: A) => void) | undefined,
 ): ((...args: A) => void) | undefined {
@@ -320,7 +320,7 @@ function safely<A extends unknown[]>(
     try {
       hook(...args);
     } catch {
-      // Nobody is left to tell.
+      // There is no other hook to call.
     }
   };
 }

@@ -1,18 +1,18 @@
-/** The public shapes: what a handler is given, and what a server can be told. */
+/** The public types: what a handler gets, and the options of a server. */
 import type { PeerCertificate, SecureContextOptions } from "node:tls";
 import type { GrpcError, StatusCode } from "./status.ts";
 
-/** What every call knows, whatever its kind. Valid until the call is finished; do not keep it longer. */
+/** The part that all kinds of calls share. Valid until the call is finished; do not keep it longer. */
 export interface Call {
   /** The full method, `/package.Service/Method`. */
   readonly path: string;
   /** The caller's address: `127.0.0.1:54321`, `[::1]:54321`, or `unix:` for a unix socket. */
   readonly peer: string;
-  /** When the caller gives up, in milliseconds since the Unix epoch; 0 where the caller named no deadline. */
+  /** The caller's deadline, in milliseconds since the Unix epoch; 0 when there is none. */
   readonly deadline: number;
-  /** True once the caller cancelled, its deadline passed or its connection was lost: nobody reads an answer. */
+  /** True once the caller cancelled, its deadline passed or its connection was lost: an answer would be dropped. */
   readonly cancelled: boolean;
-  /** Aborts when `cancelled` turns true. Made on first use: a handler that never asks pays nothing. */
+  /** Aborts when `cancelled` turns true. Made on first use, so it costs nothing otherwise. */
   readonly signal: AbortSignal;
   /** The caller's certificate, where the connection is TLS and the caller showed one. */
   readonly peerCertificate: PeerCertificate | undefined;
@@ -24,11 +24,11 @@ export interface Call {
   metadataEntries(): [name: string, value: string][];
   /**
    * Adds metadata to the response headers; before the first message only. A `-bin` key takes bytes, any
-   * other printable ASCII. Throws a `TypeError` for a name or value that cannot travel, and an `Error` where
-   * the headers have left.
+   * other printable ASCII. Throws a `TypeError` for an invalid name or value, and an `Error` when the headers
+   * have been sent.
    */
   setInitialMetadata(name: string, value: string | Uint8Array): void;
-  /** Adds metadata to the trailers, which travel with the status. Same rules as `setInitialMetadata`. */
+  /** Adds metadata to the trailers, which carry the status. Same rules as `setInitialMetadata`. */
   setTrailingMetadata(name: string, value: string | Uint8Array): void;
 }
 
@@ -36,10 +36,10 @@ export interface Call {
  * A unary call, read and answered in place.
  *
  * While the handler runs, `buffer[start..end)` is the request message inside the connection's read buffer:
- * copy what must outlive the handler. The answer is written straight into the output buffer
- * (`reserve`, write from `offset`, `commit`), or handed over with `finish`. A handler that returns without
- * having finished the call answers later, with the same methods. Each call is finished exactly once; what
- * comes after that, or after `cancelled`, is ignored.
+ * copy the bytes that must outlive the handler. Write the answer straight into the output buffer
+ * (`reserve`, write from `offset`, `commit`), or pass it to `finish`. A handler that returns without
+ * having finished the call answers later, with the same methods. Each call is finished exactly once. Later
+ * calls of these methods, and those after `cancelled`, do nothing.
  */
 export interface UnaryCall extends Call {
   readonly buffer: Uint8Array;
@@ -47,7 +47,7 @@ export interface UnaryCall extends Call {
   readonly end: number;
   /**
    * When the connection was last read, in milliseconds since the Unix epoch. While the handler runs that is now, to
-   * the few microseconds that a read's calls take: a handler that would look at the clock finds it here for nothing.
+   * the few microseconds that a read's calls take, so a handler need not read the clock.
    */
   readonly readAt: number;
   /**
@@ -70,15 +70,15 @@ export interface StreamingCall extends Call {
   /**
    * Sends one message; its bytes are copied before this returns. The promise resolves when the caller has
    * room for more: await it, and a slow reader slows the handler. Rejects with a `GrpcError` (CANCELLED or
-   * DEADLINE_EXCEEDED) once nobody listens.
+   * DEADLINE_EXCEEDED) once the call is cancelled.
    */
   write(message: Uint8Array): Promise<void>;
 }
 
-/** Reads and answers in place; see `UnaryCall`. An async function will do: where it rejects, its call fails. */
+/** Reads and answers in place; see `UnaryCall`. It may be an async function: when it rejects, its call fails. */
 export type InPlaceUnaryHandler = (call: UnaryCall) => void;
 
-/** Takes the request message (a copy, the handler's to keep) and gives the answer, at once or as a promise. */
+/** Gets the request message (a copy, which the handler may keep) and returns the answer, at once or as a promise. */
 export type UnaryHandler = (message: Uint8Array, call: Call) => Uint8Array | Promise<Uint8Array>;
 
 /** Yields the messages of the answer, or writes them with `call.write`; the call ends when it returns. */
@@ -93,9 +93,9 @@ export type BidiStreamingHandler = (
   call: StreamingCall,
 ) => AsyncIterable<Uint8Array> | Promise<void>;
 
-/** Per-call observation. What is not set costs nothing. */
+/** Observes calls. A function that is not set costs nothing. */
 export interface CallObserver {
-  /** A call's headers were accepted and its method is known. */
+  /** Called when a call's headers were accepted and its method is known. */
   callStarted?(path: string): void;
   /**
    * Calls ended: one, or as many as one read brought and one turn of the event loop answered alike, which took equally
@@ -109,17 +109,17 @@ export interface CallObserver {
 export interface TlsOptions {
   cert: string | Buffer;
   key: string | Buffer;
-  /** The certificate authorities that client certificates are checked against; with it the system's are not trusted. */
+  /** The certificate authorities of client certificates. The system's authorities are then not trusted. */
   ca?: string | Buffer | (string | Buffer)[];
   /** Ask for a client certificate and refuse connections without a valid one. Default: false. */
   requestCert?: boolean;
-  /** A last word on a valid client certificate: false refuses the connection. */
+  /** Checks a valid client certificate once more: false refuses the connection. */
   verifyPeer?: (certificate: PeerCertificate) => boolean;
   /** The oldest version of TLS that is served; of TLS 1.2 only suites with forward secrecy and authenticated encryption. Default: `TLSv1.2`. */
   minVersion?: "TLSv1.2" | "TLSv1.3";
 }
 
-/** What can be replaced while the server runs. */
+/** The TLS settings that can be replaced while the server runs. */
 export type SecureContext = Pick<SecureContextOptions, "cert" | "key" | "ca">;
 
 /** A connection's own life. Times in milliseconds; 0 means never. */
@@ -146,7 +146,7 @@ export interface ConnectionOptions {
   requestTimeoutMs?: number;
 }
 
-/** Bounds on what a peer can make the server hold or do. */
+/** Bounds on the memory and the work that a peer can cause. */
 export interface LimitOptions {
   /** Largest request message, as sent and once inflated. Above: RESOURCE_EXHAUSTED. Default: 4 MiB. */
   maxRequestBytes?: number;
@@ -222,7 +222,7 @@ export type ListenOptions =
   | { port: number; host?: string; reusePort?: boolean; backlog?: number }
   | { path: string };
 
-/** What was bound. */
+/** The bound address. */
 export type BoundAddress =
   | { readonly kind: "tcp"; readonly host: string; readonly port: number }
   | { readonly kind: "unix"; readonly path: string };
@@ -232,7 +232,7 @@ export interface DrainOptions {
   timeoutMs?: number;
 }
 
-/** Counts since the start, and now. */
+/** Counts since the start, and current values. */
 export interface ServerCounts {
   /** Connections open now. */
   readonly connections: number;

@@ -1,11 +1,13 @@
 /** The README's server, run as it stands. */
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { promisify } from "node:util";
 import grpc from "@grpc/grpc-js";
+import { Authority } from "./support/certificates.ts";
 
 const bytes = (value: Buffer) => value;
 
@@ -46,5 +48,35 @@ test("the README's server runs, greets, counts, echoes and drains", async () => 
   } finally {
     child.kill("SIGKILL");
     await rm(folder, { recursive: true });
+  }
+});
+
+test("the README's TLS, health and reflection block runs", async () => {
+  const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
+  const [, , third] = [...readme.matchAll(/```ts(?: server.mts)?\n(.*?)```/gs)].map(([, code]) => code!);
+  const authority = new Authority("readme");
+  const [old, renewed] = [authority.issue("localhost"), authority.issue("localhost")];
+  const pems = { cert: old.cert, key: old.key, ca: authority.ca, newCert: renewed.cert, newKey: renewed.key };
+  const given = Object.fromEntries(Object.entries(pems).map(([name, pem]) => [name, pem.toString()]));
+  const folder = await mkdtemp(join(import.meta.dirname, "readme-"));
+  try {
+    const file = join(folder, "tls.mts");
+    await writeFile(
+      file,
+      `import { GrpcServer, HealthService, ReflectionService } from "@tollway/grpc-wire";
+const { cert, key, ca, newCert, newKey } = JSON.parse(process.env.GIVEN!);
+const fileDescriptorSet = new Uint8Array();
+${third}
+await secure.listen({ host: "127.0.0.1", port: 0 });
+await secure.close();
+console.log("done");
+`,
+    );
+    const env = { ...process.env, GIVEN: JSON.stringify(given) };
+    const { stdout } = await promisify(execFile)(process.execPath, [file], { env });
+    assert.equal(stdout, "done\n");
+  } finally {
+    await rm(folder, { recursive: true });
+    authority.remove();
   }
 });

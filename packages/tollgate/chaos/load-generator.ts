@@ -12,46 +12,46 @@ import {
 } from "../src/counters/store.ts";
 
 export interface LoadOptions {
-  /** The processes of a fleet: each call goes to one of them. */
+  /** One store for each process of a fleet. Each call uses one of them. */
   readonly stores: readonly CounterStore[];
   readonly keys: number;
   readonly limit: number;
   readonly callers: number;
-  /** Milliseconds that a caller gives each call. */
+  /** Deadline of each call, in milliseconds. */
   readonly deadline: number;
-  /** Part of the keys, so that each run has its own. */
+  /** A part of the keys, so that each run has its own keys. */
   readonly name: string;
 }
 
-/** What became of the calls of one key. */
+/** Results of the calls of one key. */
 export interface KeyTally {
   admitted: number;
   refused: number;
-  /** No answer: they may have been counted or not. */
+  /** Calls without an answer. The store may have counted them. */
   failed: number;
 }
 
-/** An answer that comes later than this after the deadline is late: timers and a busy machine need some slack. */
+/** Tolerance for answers after the deadline: timers and a busy machine need some slack. */
 const SLACK_MS = scaled(100);
 
 const EXHAUST_LIMIT_MS = scaled(20_000);
 const HEARTBEAT_MS = 10;
 
-/** Always the same window: a run never meets the end of one. */
+/** A fixed window, so that no run crosses the end of a window. */
 const windowStart = Math.floor(Date.now() / 86_400_000) * 86_400;
 
-/** Callers that ask over and over, and exact books of what they were told. */
+/** Callers in a loop, with exact records of their results. */
 export class Load {
   readonly tally: readonly KeyTally[];
   slowest = 0;
-  /** How long calls took that ended after their deadline and the slack. */
+  /** Durations of calls that ended after their deadline and the slack. */
   readonly #late: number[] = [];
-  /** The longest time for which this process itself stood still: no call can be blamed for that. */
+  /** The longest pause of this process. Calls may be late by that time. */
   #stall = 0;
   #heartbeat: NodeJS.Timeout | undefined;
   calls = 0;
   readonly #options: LoadOptions;
-  /** Failed calls of which the store was asked: these may have been counted. */
+  /** Failed calls that reached the store: it may have counted them. */
   unknown = 0;
   readonly #errors = new Map<string, number>();
   #on = true;
@@ -81,7 +81,7 @@ export class Load {
     clearInterval(this.#heartbeat);
   }
 
-  /** Milliseconds for which this process stood still, at the longest. */
+  /** The longest pause of this process, in milliseconds. */
   get stall(): number {
     return this.#stall;
   }
@@ -99,12 +99,12 @@ export class Load {
     return this.tally.reduce((sum, { admitted }) => sum + admitted, 0);
   }
 
-  /** Error codes and how many calls met them. */
+  /** Error codes with their numbers of calls. */
   get errors(): string {
     return [...this.#errors].map(([code, count]) => `${code} ${count}`).join(", ");
   }
 
-  /** Resolves when a call that began after now was answered, for each key. */
+  /** Resolves when each key has an answer to a call that began after this moment. */
   allAnswered(): Promise<void> {
     this.#watched = new Set(this.tally.keys());
     return new Promise((resolve) => {
@@ -112,12 +112,12 @@ export class Load {
     });
   }
 
-  /** Waits for a condition that the load brings about. */
+  /** Waits for a condition that depends on the load. */
   async until(done: () => boolean): Promise<void> {
     while (!done()) await sleep(5);
   }
 
-  /** Uses up every key's limit, so that the books can be closed: from then on each call is refused. */
+  /** Uses up every key's limit: afterwards each call is refused, and the records are final. */
   async exhaust(): Promise<void> {
     const { callers } = this.#options;
     const latest = performance.now() + EXHAUST_LIMIT_MS;
@@ -127,7 +127,7 @@ export class Load {
         const { failed } = tally;
         await Promise.all(Array.from({ length: callers }, (_, i) => this.call(key, i)));
         if (tally.failed > failed) await sleep(5);
-        if (performance.now() > latest) throw new Error(`key ${key} never reached its limit`);
+        if (performance.now() > latest) throw new Error(`key ${key} did not reach its limit`);
       }
     }
   }
@@ -162,7 +162,7 @@ export class Load {
     } catch (error) {
       tally.failed++;
       const code = error instanceof StoreError ? error.code : String(error);
-      if (!String(error).includes("is not asked")) this.unknown++;
+      if (!String(error).includes("circuit breaker")) this.unknown++;
       this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1);
     }
     const took = performance.now() - begun;
@@ -183,7 +183,7 @@ export class Load {
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-/** Bytes that the process holds, after everything that can go is gone. */
+/** Memory of the process after a garbage collection, in bytes. */
 export function memory(): number {
   collect();
   const { heapUsed, external } = process.memoryUsage();

@@ -1,6 +1,6 @@
 /**
- * `npm run chaos`: real stores under load are stopped, killed, slowed down, cut, filled up and failed over; prints
- * what became of the calls, and exits with 1 where a store's promise was not kept.
+ * `npm run chaos`: injects faults into real stores under load. It stops, kills, delays, disconnects, fills and fails over
+ * servers. It prints the results of the calls, and exits with 1 if a store broke a guarantee.
  *
  *   npm run chaos -- [--outage 3000] [--deadline 300] [--only <part of a name>]
  */
@@ -26,7 +26,7 @@ for (const scenario of scenarios) {
   });
   const found = faults(result);
   console.error(
-    `${name}: ${found.length === 0 ? "promise kept" : found.join("; ")}${result.errors && ` (${result.errors})`}`,
+    `${name}: ${found.length === 0 ? "guarantees hold" : found.join("; ")}${result.errors && ` (${result.errors})`}`,
   );
   if (found.length > 0) process.exitCode = 1;
   results.push(result);

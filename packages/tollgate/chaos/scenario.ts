@@ -3,15 +3,15 @@ import { scaled } from "../../../tools/time-scale.ts";
 import type { CounterStore } from "../src/counters/store.ts";
 import { type KeyTally, Load, memory } from "./load-generator.ts";
 
-/** A store that is about to fall sick. */
+/** A store under test, with its fault. */
 export interface System {
-  /** Two of them stand for two processes of a fleet. */
+  /** Two stores, like two processes of a fleet. */
   readonly stores: readonly CounterStore[];
-  /** Makes it sick; the load goes on meanwhile. */
+  /** Injects the fault. The load continues meanwhile. */
   injectFault(): Promise<void> | void;
-  /** Makes it well again. */
+  /** Removes the fault. */
   recover(): Promise<void> | void;
-  /** Ends its servers. */
+  /** Stops the servers. */
   stop(): Promise<void>;
 }
 
@@ -20,13 +20,13 @@ export interface Scenario {
   readonly fault: string;
   open(): Promise<System>;
   /**
-   * Hits that the store itself may forget: all that were admitted until it was injectFault, or until it was recovered, or
-   * those admitted while it was being injectFault. Default: none.
+   * Hits that the store may lose: those admitted before the fault, before the recovery, or during the injection of the
+   * fault. Default: none.
    */
   readonly forgets?: "before the fault" | "before the recovery" | "during the fault";
-  /** Hits by which processes that do not wait for their increments may pass a limit. Default 0. */
+  /** Hits over the limit of processes that do not wait for their increments. Default 0. */
   readonly overlap?: number;
-  /** Whether no call may fail. */
+  /** Whether all calls must succeed. */
   readonly unnoticed?: boolean;
 }
 
@@ -37,24 +37,24 @@ export interface Result {
   readonly errors: string;
   readonly late: number;
   readonly slowest: number;
-  /** Milliseconds for which this process itself stood still, at the longest. */
+  /** The longest pause of this process, in milliseconds. */
   readonly stall: number;
-  /** Calls admitted beyond the limit, and refused before it was reached, over all keys. */
+  /** Calls admitted above the limit, and calls refused below it, over all keys. */
   readonly over: number;
   readonly under: number;
-  /** What the promise allows. */
+  /** The guaranteed bounds. */
   readonly mostOver: number;
   readonly mostUnder: number;
   /** Bytes. */
   readonly before: number;
   readonly during: number;
   readonly after: number;
-  /** Milliseconds from the healing until every key was answered again. */
+  /** Milliseconds from the recovery until every key had an answer. */
   readonly recovery: number;
 }
 
 export interface RunOptions {
-  /** Milliseconds for which the store is sick. */
+  /** Duration of the fault in milliseconds. */
   readonly outageMs: number;
   readonly deadline: number;
 }
@@ -63,12 +63,12 @@ const STEADY_MS = scaled(150);
 const KEYS = 16;
 const CALLERS = 24;
 const RECOVERY_LIMIT_MS = scaled(20_000);
-/** Well below the stores' time-out, of which a proxy with a delay takes its part. */
+/** Well below the stores' timeout, which also includes a proxy's delay. */
 const MAX_STALL_MS = scaled(150);
 
 export async function run(scenario: Scenario, { outageMs, deadline }: RunOptions): Promise<Result> {
   const system = await scenario.open();
-  // Enough that no key is used up before the end: the load makes some 600 calls a second for each.
+  // High enough that no key reaches it before the end: each key has some 600 calls a second.
   const limit = 1000 + Math.ceil(outageMs * 1.5);
   const { stores } = system;
   const load = new Load({
@@ -100,7 +100,7 @@ export async function run(scenario: Scenario, { outageMs, deadline }: RunOptions
     await Promise.race([
       answered,
       sleep(RECOVERY_LIMIT_MS, undefined, { ref: false }).then(() => {
-        throw new Error(`${scenario.store}, ${scenario.fault}: not back within ${RECOVERY_LIMIT_MS} ms`);
+        throw new Error(`${scenario.store}, ${scenario.fault}: no recovery within ${RECOVERY_LIMIT_MS} ms`);
       }),
     ]);
     const recovery = performance.now() - recovered;
@@ -133,7 +133,7 @@ export async function run(scenario: Scenario, { outageMs, deadline }: RunOptions
       stall: load.stall,
       over: sum(over),
       under: sum(({ admitted }) => Math.max(0, limit - admitted)),
-      // Calls whose answer was on its way at the moment of the books are not in them.
+      // The records do not include calls in progress.
       mostOver:
         sum((_, key) => forgotten(key)) +
         (scenario.forgets === undefined ? 0 : CALLERS) +
@@ -151,17 +151,15 @@ export async function run(scenario: Scenario, { outageMs, deadline }: RunOptions
   }
 }
 
-/** What a result says against the promise; empty when it holds. */
+/** The violated guarantees of a result. */
 export function faults(result: Result): string[] {
   const { scenario, over, under, mostOver, mostUnder, late, failed, before, during, after } = result;
   const found: string[] = [];
   if (late > 0)
     found.push(`${late} calls ended after their deadline, the slowest after ${result.slowest} ms`);
-  if (over > mostOver)
-    found.push(`${over} calls were admitted over the limit; ${mostOver} are promised at most`);
-  if (under > mostUnder)
-    found.push(`${under} calls were refused under the limit; ${mostUnder} are promised at most`);
-  // A process that stands still for as long as the store's time-out cannot have its answers in time.
+  if (over > mostOver) found.push(`${over} calls were admitted over the limit; the bound is ${mostOver}`);
+  if (under > mostUnder) found.push(`${under} calls were refused under the limit; the bound is ${mostUnder}`);
+  // If this process pauses for the store's timeout, its answers are late.
   if (scenario.unnoticed && failed > 0 && result.stall < MAX_STALL_MS)
     found.push(`${failed} calls failed (${result.errors})`);
   const most = before + 32 * 1024 * 1024;

@@ -11,22 +11,25 @@ import { RedisServer } from "../test/servers/redis.ts";
 import { SentinelGroup } from "../test/servers/sentinel.ts";
 import type { Scenario, System } from "./scenario.ts";
 
-/** Below the callers' deadline, so that the store notices a hung server before its callers leave. */
-const timeout = scaled(250);
+/** Below the callers' deadline, so that the store detects a hanging server before the deadline. */
+const TIMEOUT_MS = scaled(250);
 
 function redisStores(options: TestKvstore): readonly CounterStore[] {
   return [1, 2].map(
-    () => new FailurePolicy(makeKvstore({ poolSize: 4, timeout, onEmptyWait: scaled(100), ...options })),
+    () =>
+      new FailurePolicy(
+        makeKvstore({ poolSize: 4, timeout: TIMEOUT_MS, onEmptyWait: scaled(100), ...options }),
+      ),
   );
 }
 
 function cacheStores(nodes: readonly string[]): readonly CounterStore[] {
-  return [1, 2].map(() => new FailurePolicy(makeObjcache({ nodes, timeout })));
+  return [1, 2].map(() => new FailurePolicy(makeObjcache({ nodes, timeout: TIMEOUT_MS })));
 }
 
 type Action<S> = (server: S, proxy: FaultyProxy) => Promise<void> | void;
 
-/** A Redis behind a proxy, so that both can be injectFault. */
+/** A Redis behind a proxy. Faults can affect either of them. */
 function redis(
   fault: string,
   injectFault: Action<RedisServer>,
@@ -50,7 +53,7 @@ function memcached(
   return {
     store: "objcache",
     fault,
-    // The other process may have some calls on their way for a key between a read and an increment.
+    // The other process may have calls in progress for a key, between a read and an increment.
     overlap: 24,
     ...more,
     open: () => behindProxy(MemcachedServer, injectFault, recover),
@@ -76,7 +79,7 @@ async function behindProxy<S extends RedisServer | MemcachedServer>(
   };
 }
 
-/** Cuts all connections after a few more bytes, over and over. */
+/** Closes all connections after a few more bytes, repeatedly. */
 async function cutReplies(proxy: FaultyProxy): Promise<void> {
   for (let i = 1; i <= 12; i++) {
     proxy.cutAfter = i;
@@ -94,7 +97,7 @@ const single: readonly Scenario[] = [
     (server) => server.resume(),
   ),
   redis(
-    "killed, comes back empty",
+    "killed, returns empty",
     (server) => server.stop(),
     (server) => server.restart(),
     { forgets: "before the recovery" },
@@ -111,9 +114,9 @@ const single: readonly Scenario[] = [
     { unnoticed: true },
   ),
   redis(
-    "slower than its time-out",
+    "slower than its timeout",
     (_, proxy) => {
-      proxy.delay = 2 * timeout;
+      proxy.delay = 2 * TIMEOUT_MS;
     },
     (_, proxy) => {
       proxy.delay = 0;
@@ -141,7 +144,7 @@ const cache: readonly Scenario[] = [
     { forgets: "during the fault" },
   ),
   memcached(
-    "killed, comes back empty",
+    "killed, returns empty",
     (server) => server.stop(),
     (server) => server.restart(),
     { forgets: "before the recovery" },
@@ -155,7 +158,7 @@ function sentinel(fault: string, injectFault: (group: SentinelGroup) => Promise<
   return {
     store: "kvstore sentinel",
     fault,
-    // Replication is asynchronous: what the new master had not got yet is gone.
+    // Replication is asynchronous: the new master does not have the last hits.
     forgets: "during the fault",
     async open() {
       const group = await SentinelGroup.start();
@@ -191,7 +194,7 @@ function cluster(
   };
 }
 
-/** Moves every slot that holds a key from its master to the next. */
+/** Moves every slot with keys from its master to the next one. */
 async function moveSlots(group: RedisCluster): Promise<void> {
   const [first, second] = [group.nodes[0]!, group.nodes[1]!];
   const keys = (await first.command("KEYS", "chaos|*")) as string[];
@@ -200,7 +203,7 @@ async function moveSlots(group: RedisCluster): Promise<void> {
 }
 
 const fleets: readonly Scenario[] = [
-  sentinel("failover asked for", (group) => group.failover()),
+  sentinel("manual failover", (group) => group.failover()),
   sentinel("master killed", async (group) => {
     const master = await group.master();
     await master.stop();

@@ -1,4 +1,4 @@
-/** What a real Envoy lets pass and what it refuses, with Tollgate as its rate limit service. */
+/** The requests that a real Envoy passes and refuses, with Tollgate as its rate limit service. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
@@ -16,7 +16,7 @@ const config = {
 /** Three requests of a limit of three pass; the fourth is refused. */
 const LIMITED = [200, 200, 200, 429];
 
-/** Envoy hands a header's bytes on as they are, so a caller chooses them. */
+/** Envoy forwards a header's bytes unchanged, so callers can send any bytes. */
 const values: readonly [name: string, value: Uint8Array | string][] = [
   ["a plain value", "alice"],
   ["a value in UTF-8", "süß"],
@@ -29,7 +29,7 @@ const values: readonly [name: string, value: Uint8Array | string][] = [
   ["a value of 40,000 bytes", "y".repeat(40_000)],
 ];
 
-/** Each store, as settings; what it starts is stopped with the disposer. */
+/** The settings of each store. The disposer stops the servers that it starts. */
 const stores: Readonly<Record<string, (using: AsyncDisposableStack) => Promise<Record<string, string>>>> = {
   embedded: async () => ({ BACKEND_TYPE: "embedded" }),
   Redis: async (using) => ({

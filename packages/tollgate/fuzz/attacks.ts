@@ -1,9 +1,9 @@
-/** Attacks that got through once, by name. Each run plays them first. */
+/** Attacks that succeeded once, by name. Each run starts with them. */
 import { gzipSync } from "node:zlib";
 import { callFields, message, type, uint32 } from "../../grpc-wire/test/support/raw-client.ts";
 import { SHOULD_RATE_LIMIT } from "../src/protocol/method.ts";
 import { lengthDelimited, varintField } from "./request-bytes.ts";
-import type { GrpcSession, LawfulCall, Session, Step } from "./session.ts";
+import type { ExpectedCall, GrpcSession, Session, Step } from "./session.ts";
 
 const END_STREAM = 0x1;
 const END_HEADERS = 0x4;
@@ -22,7 +22,7 @@ function call(id: number, bytes: Buffer, fields: [string, string][] = []): Step[
 }
 
 function session(steps: readonly Step[], more: Partial<GrpcSession> = {}): GrpcSession {
-  return { protocol: "grpc", initialWindow: 65_535, steps, lawful: [], ending: "answered", ...more };
+  return { protocol: "grpc", initialWindow: 65_535, steps, expected: [], ending: "answered", ...more };
 }
 
 const text = (field: number, value: Uint8Array | string) =>
@@ -38,10 +38,10 @@ function descriptor(key: Uint8Array | string, value: Uint8Array | string): Buffe
 
 const turns = (count: number): Step => ({ kind: "turns", count });
 
-/** One call that must be answered. */
-function lawful(bytes: Buffer, statuses: number, fields: [string, string][] = [], flag = 0): GrpcSession {
-  const calls: LawfulCall[] = [{ id: 1, statuses }];
-  return session(call(1, message(bytes, flag), fields), { lawful: calls });
+/** A session of one call that must be answered. */
+function validCall(bytes: Buffer, statuses: number, fields: [string, string][] = [], flag = 0): GrpcSession {
+  const calls: ExpectedCall[] = [{ id: 1, statuses }];
+  return session(call(1, message(bytes, flag), fields), { expected: calls });
 }
 
 const emptyDescriptors = (count: number) =>
@@ -57,16 +57,16 @@ export const attacks: Readonly<Record<string, readonly Session[]>> = {
     session(call(1, message(request("fuzz", Buffer.alloc(200_000, "\x0a\x00"))))),
   ],
   "bytes that are not UTF-8, everywhere": [
-    lawful(request("fuzz", descriptor("user", Buffer.from([0x6d, 0xff, 0xfe]))), 1),
-    lawful(request("fuzz", descriptor(Buffer.from([0xff]), "v")), 1),
-    lawful(request(Buffer.from([0xed, 0xa0, 0x80]), descriptor("user", "v")), 1),
+    validCall(request("fuzz", descriptor("user", Buffer.from([0x6d, 0xff, 0xfe]))), 1),
+    validCall(request("fuzz", descriptor(Buffer.from([0xff]), "v")), 1),
+    validCall(request(Buffer.from([0xed, 0xa0, 0x80]), descriptor("user", "v")), 1),
   ],
   "values as long as a message": [
-    lawful(request("fuzz", descriptor("user", "=".repeat(250_000))), 1),
-    lawful(request("fuzz", descriptor("k", Buffer.alloc(250_000, 0xff))), 1),
+    validCall(request("fuzz", descriptor("user", "=".repeat(250_000))), 1),
+    validCall(request("fuzz", descriptor("k", Buffer.alloc(250_000, 0xff))), 1),
   ],
-  "a hundred descriptors with limits of their own": [
-    lawful(
+  "a hundred descriptors with their own limits": [
+    validCall(
       request(
         "fuzz",
         ...Array.from({ length: 100 }, (_, i) =>
@@ -107,7 +107,7 @@ export const attacks: Readonly<Record<string, readonly Session[]>> = {
       { initialWindow: 0, ending: "reset" },
     ),
   ),
-  "updates and data on streams that are over": [
+  "WINDOW_UPDATE and DATA on closed streams": [
     session([
       ...call(1, message(request("fuzz", descriptor("user", "v")))),
       turns(5),
@@ -130,7 +130,7 @@ function http(body: string): Session {
   return {
     protocol: "http",
     steps: [{ kind: "bytes", bytes: Buffer.from(head + body) }, turns(20)],
-    lawful: [],
+    expected: [],
     ending: "answered",
   };
 }

@@ -1,4 +1,4 @@
-/** Sessions kept as files: what once broke the service is played at the start of every run. */
+/** Sessions in files. Each run starts with the sessions that broke the service once. */
 import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Session } from "./session.ts";
@@ -27,7 +27,7 @@ export function keep(name: string, sessions: readonly Session[]): string {
   return file;
 }
 
-/** Patterns as their source, bytes in base64. */
+/** Writes patterns as their source and bytes in base64. */
 function replace(this: unknown, key: string, value: unknown): unknown {
   const raw = (this as Record<string, unknown>)[key];
   if (raw instanceof Uint8Array) return { base64: Buffer.from(raw).toString("base64") };

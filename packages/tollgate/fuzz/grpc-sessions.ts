@@ -1,20 +1,20 @@
-/** Arbitrary clients of the gRPC port: calls of every shape, their frames interleaved, changed, cut and held back. */
+/** Arbitrary clients of the gRPC port: all kinds of calls, with interleaved, changed, truncated and delayed frames. */
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { callFields, message, type, uint32 } from "../../grpc-wire/test/support/raw-client.ts";
 import { SHOULD_RATE_LIMIT } from "../src/protocol/method.ts";
 import { hostileRequests, validRequests } from "./request-bytes.ts";
-import type { Ending, GrpcSession, LawfulCall, Step } from "./session.ts";
+import type { Ending, ExpectedCall, GrpcSession, Step } from "./session.ts";
 
 interface Call {
   readonly headers: Step;
   readonly body: readonly Step[];
-  readonly lawful: LawfulCall | undefined;
+  readonly expected: ExpectedCall | undefined;
 }
 
 const END_STREAM = 0x1;
 const END_HEADERS = 0x4;
-/** A frame carries at most so much by default (RFC 9113, section 6.5.2). */
+/** SETTINGS_MAX_FRAME_SIZE by default (RFC 9113, section 6.5.2). */
 const MAX_FRAME_BYTES = 16_384;
 
 function bodyFrames(id: number, bytes: Buffer, cuts: readonly number[]): Step[] {
@@ -38,7 +38,7 @@ const tags = fc.array(
 );
 
 /** Calls that the service must answer. */
-const lawfulCall = fc
+const validCall = fc
   .record({ request: validRequests, gzip: fc.boolean(), cuts, tags })
   .map((shape) => (id: number): Call => {
     const { request, gzip } = shape;
@@ -52,7 +52,7 @@ const lawfulCall = fc
         fields: callFields(SHOULD_RATE_LIMIT, fields as [string, string][]),
       },
       body: bodyFrames(id, bytes, shape.cuts),
-      lawful: { id, statuses: request.descriptors },
+      expected: { id, statuses: request.descriptors },
     };
   });
 
@@ -111,11 +111,11 @@ const hostileCall = fc
         fields: callFields(shape.path, fields as [string, string][]),
       },
       body: bodyFrames(id, bytes, shape.cuts),
-      lawful: undefined,
+      expected: undefined,
     };
   });
 
-/** Frames of the connection and of streams that are not there, and games with windows. */
+/** Frames of the connection and of unknown streams, and changes of windows. */
 const controls: fc.Arbitrary<Step> = fc.oneof(
   fc.nat(0x7fffffff).map((window) => settingsStep(4, window)),
   fc.nat(200_000).map((size) => settingsStep(5, size)),
@@ -147,7 +147,7 @@ function windowUpdate(id: number, bytes: number): Step {
   return { kind: "frame", type: type.windowUpdate, flags: 0, id, payload: uint32(bytes) };
 }
 
-/** Headers in the order of their ids, as the protocol asks; bodies in between, in any order. */
+/** HEADERS in the order of their stream ids, as the protocol requires; DATA in between, in any order. */
 function interleave(calls: readonly Call[], order: readonly number[], between: readonly Step[]): Step[] {
   const steps: Step[] = [];
   const waiting = [...calls];
@@ -173,9 +173,9 @@ const order = fc.array(fc.nat(100), { minLength: 40, maxLength: 40 });
 const windows = fc.constantFrom(0, 1, 5, 100, 65_535, 0x7fffffff);
 const endings = fc.constantFrom<Ending>("close", "reset", "half-close", "answered");
 
-export const lawfulGrpcSessions: fc.Arbitrary<GrpcSession> = fc
+export const validGrpcSessions: fc.Arbitrary<GrpcSession> = fc
   .record({
-    calls: fc.array(lawfulCall, { minLength: 1, maxLength: 12 }),
+    calls: fc.array(validCall, { minLength: 1, maxLength: 12 }),
     order,
     rests: fc.array(
       rests.filter((step) => step.kind === "turns"),
@@ -190,12 +190,12 @@ export const lawfulGrpcSessions: fc.Arbitrary<GrpcSession> = fc
       protocol: "grpc",
       initialWindow,
       steps: interleave(built, turns, between),
-      lawful: built.flatMap(({ lawful }) => lawful ?? []),
+      expected: built.flatMap(({ expected }) => expected ?? []),
       ending,
     };
   });
 
-/** A change to one step of a session, at a place given as a share of the whole. */
+/** A change of one step of a session. Its position is a fraction of the session. */
 const changes = fc
   .tuple(
     fc.constantFrom("drop", "double", "last", "flags", "id", "payload", "shorten"),
@@ -227,7 +227,7 @@ const changes = fc
 
 export const hostileGrpcSessions: fc.Arbitrary<GrpcSession> = fc
   .record({
-    calls: fc.array(fc.oneof(lawfulCall, hostileCall), { minLength: 1, maxLength: 12 }),
+    calls: fc.array(fc.oneof(validCall, hostileCall), { minLength: 1, maxLength: 12 }),
     order,
     between: fc.array(fc.oneof(controls, rests), { maxLength: 12 }),
     changes: fc.array(changes, { maxLength: 4 }),
@@ -238,5 +238,5 @@ export const hostileGrpcSessions: fc.Arbitrary<GrpcSession> = fc
     const built = calls.map((build, index) => build(index * 2 + 1));
     const steps = interleave(built, turns, between);
     for (const change of all) change(steps);
-    return { protocol: "grpc", initialWindow, steps, lawful: [], ending };
+    return { protocol: "grpc", initialWindow, steps, expected: [], ending };
   });

@@ -1,4 +1,4 @@
-/** Arbitrary clients of the HTTP port: requests that must be answered, and bytes that need not be. */
+/** Arbitrary clients of the HTTP port: valid requests, which must be answered, and arbitrary bytes. */
 import fc from "fast-check";
 import type { Ending, HttpSession, Step } from "./session.ts";
 
@@ -28,7 +28,7 @@ function post(path: string, body: Buffer | string, headers = ""): Buffer {
 
 const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 4 });
 
-/** Cuts bytes into pieces, with turns of the event loop in between. */
+/** Splits bytes into pieces, with turns of the event loop in between. */
 function pieces(bytes: Buffer, shares: readonly number[]): Step[] {
   const ends = [...shares.map((share) => Math.floor(share * bytes.length)), bytes.length].sort(
     (a, b) => a - b,
@@ -41,12 +41,12 @@ function pieces(bytes: Buffer, shares: readonly number[]): Step[] {
 
 const endings = fc.constantFrom<Ending>("close", "reset", "half-close", "answered");
 
-export const lawfulHttpSessions: fc.Arbitrary<HttpSession> = fc
+export const validHttpSessions: fc.Arbitrary<HttpSession> = fc
   .record({ bodies: fc.array(validBodies, { minLength: 1, maxLength: 4 }), cuts, ending: endings })
   .map(({ bodies, cuts: shares, ending }) => ({
     protocol: "http",
     steps: pieces(Buffer.concat(bodies.map((body) => post("/json", body))), shares),
-    lawful: bodies.map(() => /^HTTP\/1\.1 (200|429) /),
+    expected: bodies.map(() => /^HTTP\/1\.1 (200|429) /),
     ending,
   }));
 
@@ -104,6 +104,6 @@ export const hostileHttpSessions: fc.Arbitrary<HttpSession> = fc
   .map(({ requests, cuts: shares, reads, ending }) => ({
     protocol: "http",
     steps: [{ kind: "read", on: reads }, ...pieces(Buffer.concat(requests), shares)],
-    lawful: [],
+    expected: [],
     ending,
   }));

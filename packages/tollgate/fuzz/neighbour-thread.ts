@@ -1,6 +1,6 @@
 /**
- * A well-behaved gateway beside a storm, in a thread of its own, so that the storm's work does not delay its clock.
- * Calls one after the other until it is told to stop, then reports.
+ * A correct client during a storm. It runs in its own thread, so that the storm's work does not delay its clock. It
+ * calls until it gets a message, then reports.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { frame, RawClient, type, uint32 } from "../../grpc-wire/test/support/raw-client.ts";
@@ -8,14 +8,14 @@ import { encodeRequest } from "../src/protocol/encode-request.ts";
 import { SHOULD_RATE_LIMIT } from "../src/protocol/method.ts";
 import { descriptor, request } from "../test/grpc-caller.ts";
 
-/** What a neighbour met since it was last asked. */
+/** The neighbour's results since the last report. */
 export interface Service {
   readonly calls: number;
   readonly worstMs: number;
   readonly fault: string | undefined;
 }
 
-/** A client keeps what it received: a new one after so many calls keeps this thread small. */
+/** Calls of one client. A client keeps all received frames, so a new one replaces it to bound the memory. */
 const CALLS_PER_CONNECTION = 2000;
 
 async function open(): Promise<RawClient> {

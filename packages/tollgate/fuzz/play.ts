@@ -5,13 +5,13 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { scaled } from "../../../tools/time-scale.ts";
 import { frame, RawClient, settings, type, uint32 } from "../../grpc-wire/test/support/raw-client.ts";
 import { RateLimitResponseSchema } from "../src/protocol/gen/envoy/service/ratelimit/v3/rls_pb.ts";
-import type { GrpcSession, HttpSession, LawfulCall, Session, Step } from "./session.ts";
+import type { ExpectedCall, GrpcSession, HttpSession, Session, Step } from "./session.ts";
 
-/** How long a lawful call may take before it counts as lost; generous, since eight sessions run side by side. */
+/** A valid call that takes longer counts as lost. The limit is generous, because eight sessions run at once. */
 const PATIENCE_MS = scaled(10_000);
-/** How long a client that need not be answered waits all the same. */
+/** Milliseconds that a client waits for answers that it need not get. */
 const ANSWERED_MS = scaled(500);
-/** Window that a lawful client gives each open stream at a time. */
+/** Increment of the window of each open stream, for a valid client. */
 const GRANT_BYTES = 5000;
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -21,7 +21,7 @@ export interface Places {
   readonly http: NetConnectOpts;
 }
 
-/** @returns what a lawful call met instead of its answer; empty where all is well */
+/** @returns the faults of valid calls; empty if all were answered */
 export function play(session: Session, places: Places): Promise<string[]> {
   return session.protocol === "grpc" ? playGrpc(session, places.grpc) : playHttp(session, places.http);
 }
@@ -36,7 +36,7 @@ async function playGrpc(session: GrpcSession, where: NetConnectOpts): Promise<st
     }
     const faults: string[] = [];
     const latest = performance.now() + PATIENCE_MS;
-    for (const call of session.lawful) {
+    for (const call of session.expected) {
       const fault = await answerFault(client, session.initialWindow, call, latest);
       if (fault !== undefined) faults.push(fault);
     }
@@ -76,7 +76,7 @@ async function takePlainStep(socket: Socket, step: Step): Promise<void> {
   }
 }
 
-/** Waits until every stream that the steps opened has ended, the connection is closed, or the time is over. */
+/** Waits until every stream of the steps has ended, the connection is closed, or the time has passed. */
 async function untilAnswered(client: RawClient, steps: readonly Step[]): Promise<void> {
   const ids = new Set(steps.flatMap((step) => (step.kind === "headers" ? [step.id] : [])));
   const latest = performance.now() + ANSWERED_MS;
@@ -90,11 +90,11 @@ function hasEnded(client: RawClient, id: number): boolean {
   );
 }
 
-/** Waits for an answer, giving window bit by bit. @returns what is wrong with it */
+/** Waits for a response, with small window updates. @returns its faults */
 async function answerFault(
   client: RawClient,
   initialWindow: number,
-  { id, statuses }: LawfulCall,
+  { id, statuses }: ExpectedCall,
   latest: number,
 ): Promise<string | undefined> {
   let window = initialWindow;
@@ -102,7 +102,7 @@ async function answerFault(
   while (!hasEnded(client, id)) {
     if (client.isClosed) return `call ${id}: the connection was closed: ${lastWords(client)}`;
     if (performance.now() > latest) return `call ${id}: no answer within ${PATIENCE_MS} ms`;
-    // A stream that was granted all it used waits for no more: each update then would be a frame without work.
+    // The service charges an update of a stream that still has window as a frame without work.
     if (client.answerBytes(id) >= window && granted < 1000) {
       client.send(frame(type.windowUpdate, 0, id, uint32(GRANT_BYTES)));
       window += GRANT_BYTES;
@@ -142,15 +142,15 @@ async function playHttp(session: HttpSession, where: NetConnectOpts): Promise<st
     for (const step of session.steps) if (!closed) await takePlainStep(socket, step);
     const statuses = () => [...text.matchAll(/HTTP\/1\.1 \d{3} [^\r]*/g)].map(([line]) => line);
     const latest = performance.now() + PATIENCE_MS;
-    while (statuses().length < session.lawful.length && !closed && performance.now() < latest)
+    while (statuses().length < session.expected.length && !closed && performance.now() < latest)
       await new Promise((resolve) => setTimeout(resolve, 1));
-    if (session.ending === "answered" && session.lawful.length === 0) {
+    if (session.ending === "answered" && session.expected.length === 0) {
       const enough = performance.now() + ANSWERED_MS;
       while (!closed && text === "" && performance.now() < enough)
         await new Promise((resolve) => setTimeout(resolve, 5));
     }
     const found = statuses();
-    return session.lawful.flatMap((wanted, index) =>
+    return session.expected.flatMap((wanted, index) =>
       wanted.test(`${found[index]} `) ? [] : [`request ${index}: ${found[index] ?? "no answer"}`],
     );
   } finally {
@@ -163,7 +163,7 @@ function leave(socket: Socket, ending: Session["ending"]): void {
   else if (ending === "half-close" && !socket.destroyed) {
     socket.resume();
     socket.end();
-    // A server that keeps its side open gets no more time from this client.
+    // If the server keeps its side open, this client does not wait longer.
     setTimeout(() => socket.destroy(), 100);
   } else socket.destroy();
 }

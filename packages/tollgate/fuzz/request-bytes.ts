@@ -1,4 +1,4 @@
-/** `envoy.service.ratelimit.v3.RateLimitRequest` as bytes, valid or not: texts are bytes, so they need not be UTF-8. */
+/** Bytes of `envoy.service.ratelimit.v3.RateLimitRequest`, valid or not. Texts may be any bytes, not only UTF-8. */
 import fc from "fast-check";
 
 /** A request within the documented limits, and the number of its descriptors. */
@@ -31,7 +31,7 @@ export function varintField(field: number, value: bigint): Buffer {
 const uint32 = fc.oneof(fc.bigInt(0n, 300n), fc.bigInt(0n, 0xffff_ffffn));
 const uint64 = fc.oneof(fc.bigInt(0n, 300n), fc.bigInt(0n, 2n ** 64n - 1n));
 
-/** Few enough different ones that counters are met again, any bytes among them. */
+/** A small set of texts, so that counters repeat; some are arbitrary bytes. */
 const text = fc.oneof(
   fc.constantFrom("user", "path", "tenant", "k", "*", "a|b=c%").map((name) => Buffer.from(name)),
   fc.string({ maxLength: 20 }).map((name) => Buffer.from(name)),
@@ -71,7 +71,7 @@ const domain = fc.oneof(
   { weight: 1, arbitrary: text.filter(({ length }) => length > 0) },
 );
 
-/** The service's default for the size of a message. */
+/** The service's default limit on the size of a message. */
 const MAX_REQUEST_BYTES = 256 * 1024;
 
 export const validRequests: fc.Arbitrary<ValidRequest> = fc
@@ -96,7 +96,7 @@ export const validRequests: fc.Arbitrary<ValidRequest> = fc
   })
   .filter(({ bytes }) => bytes.length <= MAX_REQUEST_BYTES);
 
-/** Too many of everything, numbers and lengths that lie, and bytes that are no message. */
+/** Requests above every limit, wrong numbers and lengths, and bytes that are not a message. */
 export const hostileRequests: fc.Arbitrary<Buffer> = fc.oneof(
   validRequests.chain(({ bytes }) =>
     fc.tuple(fc.nat(bytes.length), fc.uint8Array({ maxLength: 8 })).map(([at, patch]) => {

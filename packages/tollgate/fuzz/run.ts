@@ -1,27 +1,27 @@
 /**
- * `npm run fuzz:service`: storms of arbitrary clients, over real sockets, against a whole service in a process of its
- * own. First the attacks that once got through and the corpus, then arbitrary sessions, eight side by side.
+ * `npm run fuzz:service`: storms of arbitrary clients, over real sockets, against a whole service in its own process.
+ * It plays the known attacks and the corpus first, and then arbitrary sessions, eight at once.
  *
- * What must hold: calls within the limits are answered, a neighbour's call takes at most 250 ms, memory is bounded,
- * and afterwards no connection, call, timer or descriptor is left.
+ * It checks that calls within the limits are answered, that a neighbour's call takes at most 250 ms, that memory is
+ * bounded, and that no connection, call, timer or descriptor is left afterwards.
  *
  *   npm run fuzz:service                    one minute
  *   npm run fuzz:service -- --minutes 120   longer
- *   npm run fuzz:service -- --seed 42       the rounds that follow from this seed, as a failure named it
- *   npm run fuzz:service -- --only attacks  the attacks and the corpus alone
+ *   npm run fuzz:service -- --seed 42       the rounds of this seed, which a failure prints
+ *   npm run fuzz:service -- --only attacks  only the attacks and the corpus
  */
 import { parseArgs } from "node:util";
 import fc from "fast-check";
 import { attacks } from "./attacks.ts";
 import { keep, readCorpus } from "./corpus.ts";
-import { hostileGrpcSessions, lawfulGrpcSessions } from "./grpc-sessions.ts";
-import { hostileHttpSessions, lawfulHttpSessions } from "./http-sessions.ts";
+import { hostileGrpcSessions, validGrpcSessions } from "./grpc-sessions.ts";
+import { hostileHttpSessions, validHttpSessions } from "./http-sessions.ts";
 import type { Session } from "./session.ts";
 import { Storms } from "./storm.ts";
 
 const SIDE_BY_SIDE = 8;
 const STORMS_PER_ROUND = 50;
-/** Shrinking plays storms as well; past this it reports what it has. */
+/** Limit on the time for shrinking a failure, which also plays storms. */
 const SHRINK_MS = 60_000;
 
 const { values } = parseArgs({
@@ -32,15 +32,15 @@ const { values } = parseArgs({
   },
 });
 if (values.only !== undefined && values.only !== "attacks") {
-  console.error(`--only takes "attacks", not ${JSON.stringify(values.only)}`);
+  console.error(`--only must be "attacks", not ${JSON.stringify(values.only)}`);
   process.exit(2);
 }
 
 const sessions: fc.Arbitrary<Session> = fc.oneof(
   { weight: 3, arbitrary: hostileGrpcSessions },
-  { weight: 3, arbitrary: lawfulGrpcSessions },
+  { weight: 3, arbitrary: validGrpcSessions },
   { weight: 1, arbitrary: hostileHttpSessions },
-  { weight: 1, arbitrary: lawfulHttpSessions },
+  { weight: 1, arbitrary: validHttpSessions },
 );
 const storms = fc.array(sessions, { minLength: 1, maxLength: SIDE_BY_SIDE });
 
@@ -73,7 +73,7 @@ async function round(seed: number): Promise<boolean> {
   if (!result.failed) return true;
   const [storm] = result.counterexample!;
   const file = keep(`seed-${seed}`, storm);
-  console.error(`seed ${seed}: ${String(result.errorInstance)}\nThe sessions are kept in ${file}`);
+  console.error(`seed ${seed}: ${String(result.errorInstance)}\nThe sessions are in ${file}`);
   return false;
 }
 

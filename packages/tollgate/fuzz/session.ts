@@ -1,9 +1,9 @@
-/** One client of a storm, as data: what it sends, how it reads, how it leaves. */
+/** One client of a storm, as data: its steps, its windows, and how it ends its connection. */
 
 export type Fields = readonly (readonly [name: string, value: string])[];
 
 export type Step =
-  /** HEADERS through this client's HPACK encoder. */
+  /** HEADERS, encoded by this client's HPACK encoder. */
   | {
       readonly kind: "headers";
       readonly id: number;
@@ -17,36 +17,36 @@ export type Step =
       readonly id: number;
       readonly payload: Uint8Array;
     }
-  /** Bytes as they are: broken frames, HTTP/1.1. */
+  /** Raw bytes: broken frames, HTTP/1.1. */
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
-  /** Lets other clients go on; so many turns of the event loop. */
+  /** Waits for this many turns of the event loop, so that other clients run. */
   | { readonly kind: "turns"; readonly count: number }
   | { readonly kind: "read"; readonly on: boolean };
 
-/** How a client leaves; `answered` waits for a while until every stream that it opened has ended. */
+/** How a client ends its connection. `answered` first waits, for a limited time, until its streams have ended. */
 export type Ending = "close" | "reset" | "half-close" | "answered";
 
-/** A call that must be answered with status 0, and how many statuses the answer has. */
-export interface LawfulCall {
+/** A call that must be answered with status 0, and the number of statuses in the response. */
+export interface ExpectedCall {
   readonly id: number;
   readonly statuses: number;
 }
 
 export interface GrpcSession {
   readonly protocol: "grpc";
-  /** SETTINGS_INITIAL_WINDOW_SIZE for the answers. */
+  /** SETTINGS_INITIAL_WINDOW_SIZE for the responses. */
   readonly initialWindow: number;
   readonly steps: readonly Step[];
-  /** Calls that must succeed. Empty: whatever happens to this client is its own fault. */
-  readonly lawful: readonly LawfulCall[];
+  /** Calls that must succeed. If empty, the service may end this client's connection. */
+  readonly expected: readonly ExpectedCall[];
   readonly ending: Ending;
 }
 
 export interface HttpSession {
   readonly protocol: "http";
   readonly steps: readonly Step[];
-  /** Status lines that must come, in order, of requests within the limits. */
-  readonly lawful: readonly RegExp[];
+  /** The expected status lines of requests within the limits, in order. */
+  readonly expected: readonly RegExp[];
   readonly ending: Ending;
 }
 

@@ -1,4 +1,4 @@
-/** Plays storms against a victim and checks what must hold during and after them. */
+/** Plays storms against a victim, and checks its bounds during and after them. */
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
@@ -11,17 +11,17 @@ import type { Measure } from "./victim-process.ts";
 
 const MiB = 1024 * 1024;
 
-/** What must hold. */
+/** The bounds. */
 export const bounds = {
-  /** A neighbour's call, on a machine as fast as the reference machine. */
+  /** Duration of a neighbour's call, on the reference machine. */
   neighbourMs: scaled(250),
-  /** Heap and buffers beyond those of the idle service, after a garbage collection: the bounds of its tables together. */
+  /** Heap and buffers above those of the idle service, after a garbage collection: the sum of the bounds of its tables. */
   heldBytes: 256 * MiB,
-  /** The most that was ever resident, beyond the idle service. */
+  /** Peak resident memory above that of the idle service. */
   residentBytes: 320 * MiB,
 } as const;
 
-/** How long connections, timers and queues may take to go once the clients have left. */
+/** Milliseconds for the service to release connections, timers and queues after the clients have disconnected. */
 const SETTLE_MS = scaled(15_000);
 
 export interface Figures {
@@ -54,7 +54,7 @@ export class Storms implements AsyncDisposable {
       workerData: victim.grpc,
     });
     const first = new Storms(victim, neighbour, await victim.measure());
-    // The neighbour's first calls bring up what a service that is in use holds.
+    // The neighbour's first calls allocate the memory that every service in use holds.
     while (first.#neighbourCalls < 100) {
       await first.#askNeighbour();
       await sleep(10);
@@ -62,22 +62,22 @@ export class Storms implements AsyncDisposable {
     return new Storms(victim, neighbour, await victim.measure());
   }
 
-  /** Plays sessions side by side. Rejects with everything that did not hold. */
+  /** Plays sessions at once. Rejects with all violations. */
   async play(sessions: readonly Session[]): Promise<void> {
     const faults = (await Promise.all(sessions.map((session) => play(session, this.#victim)))).flat();
     this.#storms++;
     this.#sessions += sessions.length;
     faults.push(...(await this.#neighbourFaults()));
-    if (this.#victim.complaints !== "") faults.push(`the service said: ${this.#victim.complaints}`);
+    if (this.#victim.complaints !== "") faults.push(`the service wrote: ${this.#victim.complaints}`);
     if (faults.length > 0) throw new Error(faults.join("\n"));
   }
 
-  /** Waits until every client is gone, then compares with the idle service. Rejects where something is left. */
+  /** Waits until every client has disconnected, then compares with the idle service. Rejects if something is left. */
   async checkLeftovers(): Promise<void> {
     const latest = performance.now() + SETTLE_MS;
     const { peakResidentBytes } = await this.#victim.measure();
     const mostResident = this.#idle.peakResidentBytes + bounds.residentBytes;
-    // Waiting does not lower a peak.
+    // A peak does not fall, so there is no need to wait.
     if (peakResidentBytes > mostResident)
       throw new Error(`${peakResidentBytes} bytes were resident; ${mostResident} are allowed`);
     let left = this.#leftovers(await this.#victim.measure());
@@ -124,10 +124,10 @@ export class Storms implements AsyncDisposable {
   #leftovers(now: Measure): string[] {
     const idle = this.#idle;
     const left: string[] = [];
-    const compare = (what: string, found: number, most: number) => {
+    function compare(what: string, found: number, most: number) {
       if (found > most) left.push(`${what}: ${found}, ${most} allowed`);
-    };
-    // The idle service has the neighbour's connection, and perhaps its call.
+    }
+    // The idle service has the neighbour's connection and possibly its call.
     compare("connections", now.counts.connections, idle.counts.connections);
     compare("active calls", now.counts.activeCalls, 1);
     compare("buffered bytes", now.counts.bufferedBytes, 1024);

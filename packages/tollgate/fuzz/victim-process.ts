@@ -1,4 +1,4 @@
-/** The service under a storm: a process of its own, so that what it holds is only its own. Asked over IPC. */
+/** The service under a storm, in its own process, so that its memory can be measured. Reports over IPC. */
 import { readdirSync, readFileSync } from "node:fs";
 import { GrpcServer } from "@tollway/grpc-wire";
 import { Service } from "../src/service.ts";
@@ -9,11 +9,11 @@ export interface Addresses {
   readonly http: string;
 }
 
-/** What the process holds. */
+/** The resources of the process. */
 export interface Measure {
   /** Heap and buffers after a garbage collection. */
   readonly heldBytes: number;
-  /** The most that was resident so far (`VmHWM`). */
+  /** Peak resident memory (`VmHWM`). */
   readonly peakResidentBytes: number;
   readonly descriptors: number;
   /** Libuv's active resources by kind: sockets, timers. */
@@ -22,7 +22,7 @@ export interface Measure {
   readonly counts: ReturnType<GrpcServer["counts"]>;
 }
 
-// The service does not show its gRPC server: this process remembers what listens.
+// The service does not expose its gRPC server, so this process records every server that listens.
 const servers: GrpcServer[] = [];
 const listen = GrpcServer.prototype.listen;
 GrpcServer.prototype.listen = function (this: GrpcServer, ...where) {
@@ -48,7 +48,7 @@ function measure(): Measure {
 }
 
 process.on("message", async () => {
-  // Twice, with a turn between: the first frees the memory of dropped buffers.
+  // Twice, with a turn of the event loop in between: the first one releases the memory of unused buffers.
   globalThis.gc!();
   await new Promise((resolve) => setImmediate(resolve));
   globalThis.gc!();

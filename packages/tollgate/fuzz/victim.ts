@@ -28,7 +28,7 @@ descriptors:
     rate_limit: { unit: hour, requests_per_unit: 100 }
 `;
 
-/** A real Tollgate in a process of its own. */
+/** A real Tollgate in its own process. */
 export class Victim implements AsyncDisposable {
   readonly grpc: NetConnectOpts;
   readonly http: NetConnectOpts;
@@ -75,7 +75,7 @@ export class Victim implements AsyncDisposable {
     return new Victim(child, folder, addresses);
   }
 
-  /** What the process wrote on standard error, and how it ended if it has. */
+  /** The process's standard error, and its exit if it has ended. */
   get complaints(): string {
     const { exitCode, signalCode } = this.#process;
     const end = exitCode === null && signalCode === null ? "" : `it ended (${signalCode ?? exitCode})\n`;

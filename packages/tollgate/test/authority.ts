@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A certificate and its key, as files and as PEM texts. */
+/** A certificate and its key: paths and PEM texts. */
 export interface Pair {
   readonly cert: string;
   readonly key: string;
@@ -11,7 +11,7 @@ export interface Pair {
   readonly keyPem: Buffer;
 }
 
-/** A certificate authority of the tests, made by openssl in a folder of its own. */
+/** A certificate authority for tests, created by openssl in its own folder. */
 export class Authority {
   readonly folder = mkdtempSync(join(tmpdir(), "tollgate-ca-"));
   readonly cert: string;
@@ -33,7 +33,7 @@ export class Authority {
     this.pem = readFileSync(this.cert);
   }
 
-  /** @param days how long it is valid; below 0 it has run out */
+  /** @param days of validity; negative for an expired certificate */
   issue(name: string, subjectAltName: string, days = 2): Pair {
     writeFileSync(join(this.folder, `${name}.ext`), `subjectAltName=${subjectAltName}\n`);
     this.#openssl("req", ...newKey(`${name}.key`), "-out", `${name}.csr`, "-subj", `/CN=${name}`);

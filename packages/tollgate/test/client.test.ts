@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { Authority } from "./authority.ts";
 import { bareEnvironment, type RunningTollgate, startTollgate } from "./tollgate.ts";
 
-// `tollgate client` as a command, against every kind of server and none.
+// `tollgate client` as a command, against each kind of server and without one.
 
 const ours = new Authority("ours");
 const theirs = new Authority("theirs");
@@ -41,7 +41,7 @@ interface Case {
   readonly at: "plain" | "tls" | "mutual" | "http" | "nowhere" | "silent";
   readonly host?: string;
   readonly flags?: readonly string[];
-  /** What standard error says; undefined where the call is answered. */
+  /** The expected line on standard error; undefined if the call succeeds. */
   readonly fails?: RegExp;
 }
 
@@ -107,14 +107,14 @@ const cases: readonly Case[] = [
     fails: /status 14: .*ECONNREFUSED.*check that the service listens on 127\.0\.0\.1:1\)/,
   },
   {
-    name: "one that accepts and says nothing",
+    name: "a server that accepts and never answers",
     at: "silent",
     flags: ["-timeout", "500ms"],
     fails: /status (4|14): /,
   },
 ];
 
-describe("tollgate client asks", { concurrency: 3 }, () => {
+describe("tollgate client calls", { concurrency: 3 }, () => {
   const services = new Map<string, RunningTollgate>();
   const sockets = new Set<{ destroy(): void }>();
   const silent = createServer((socket) => sockets.add(socket.on("error", () => undefined)));
@@ -163,7 +163,7 @@ describe("tollgate client asks", { concurrency: 3 }, () => {
   }
 
   for (const address of ["", "no such host", "a:b:c", "dns:///"]) {
-    test(`-dial_string ${JSON.stringify(address)} names nothing: exit status 1, no stack trace`, async () => {
+    test(`-dial_string ${JSON.stringify(address)} is no address: exit status 1, no stack trace`, async () => {
       const { code, stderr } = await client("-dial_string", address, "-timeout", "2s");
       assert.equal(code, 1);
       assert.match(stderr, /^tollgate client: /);

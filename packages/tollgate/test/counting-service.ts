@@ -17,7 +17,7 @@ descriptors:
 `,
 };
 
-/** Asks for descriptors such as `day=a`, and tells one status in words: `OK 4`, `OVER 0`, `status 14: ...`. */
+/** Sends descriptors such as `day=a`, and returns one status as text: `OK 4`, `OVER 0`, `status 14: ...`. */
 export type Ask = (text: string, hits?: number) => Promise<string>;
 
 export interface CountingService {
@@ -25,18 +25,18 @@ export interface CountingService {
   readonly ask: Ask;
   /** All statuses of one request. */
   readonly askAll: (...texts: string[]) => Promise<string[]>;
-  /** Lines of `/stats` that match. */
+  /** The lines of `/stats` that match. */
   readonly stats: (filter: string) => Promise<string>;
 }
 
-/** Starts a Tollgate with these settings, hands over a caller, and stops both. */
+/** Starts a Tollgate with these settings, calls `use` with a client of it, and stops both. */
 export async function counting(
   env: Readonly<Record<string, string>>,
   use: (service: CountingService) => Promise<void>,
 ): Promise<void> {
   const tollgate = await startTollgate({ config, env: { BACKEND_TYPE: "", ...env } });
   const caller = new GrpcCaller(tollgate.grpc);
-  const asked = async (texts: readonly string[], hits?: number): Promise<string[]> => {
+  async function asked(texts: readonly string[], hits?: number): Promise<string[]> {
     try {
       const descriptors = texts.map((text) => descriptor(text, { hitsAddend: hits }));
       const { statuses } = await caller.ask(request("d", ...descriptors));
@@ -45,7 +45,7 @@ export async function counting(
       const { code, details } = error as { code: number; details: string };
       return [`status ${code}: ${details}`];
     }
-  };
+  }
   try {
     await use({
       tollgate,
@@ -55,7 +55,7 @@ export async function counting(
         (await (await fetch(`http://${tollgate.debug}/stats?filter=${filter}`)).text()).trimEnd(),
     });
   } finally {
-    // The caller stays: a graceful end answers what is under way.
+    // The client closes later: a graceful stop answers its running calls.
     const { code } = await tollgate.stop();
     caller.close();
     assert.equal(code, 0, tollgate.log.join("\n"));

@@ -9,7 +9,7 @@ import { scaled } from "../../../tools/time-scale.ts";
 import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
 import { startTollgate } from "./tollgate.ts";
 
-// Credentials never appear: not in the log at its most talkative, not on any page, in no answer, in no complaint.
+// Credentials never appear in trace logs, pages, responses or errors.
 
 const SECRET = "hunter2-9f8e7d";
 const config = {
@@ -18,12 +18,12 @@ const config = {
 const folder = mkdtempSync(join(tmpdir(), "tollgate-credentials-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A store that answers every command with an error that quotes what it was sent, credentials included. */
+/** A store that answers every command with an error that quotes the command, credentials included. */
 const parrot = createServer((socket) => {
   socket.on("error", () => undefined);
   socket.on("data", (bytes) => {
-    const said = bytes.toString("latin1").replace(/[\r\n]+/g, " ");
-    socket.write(`-ERR unknown command ${said}, with args beginning with: '${SECRET.slice(0, 6)}...\r\n`);
+    const command = bytes.toString("latin1").replace(/[\r\n]+/g, " ");
+    socket.write(`-ERR unknown command ${command}, with args beginning with: '${SECRET.slice(0, 6)}...\r\n`);
   });
 });
 before(() => once(parrot.listen(0, "127.0.0.1"), "listening"));
@@ -75,7 +75,7 @@ const running: [string, () => Record<string, string>][] = [
 describe("a running service", { concurrency: 4 }, () => {
   for (const [name, env] of running) {
     for (const workers of ["1", "2"]) {
-      test(`${name}: never shown, WORKERS=${workers}`, async () => {
+      test(`${name}: never printed, WORKERS=${workers}`, async () => {
         const tollgate = await startTollgate({
           config,
           env: {
@@ -109,7 +109,7 @@ describe("a running service", { concurrency: 4 }, () => {
         assert.equal((await tollgate.stop()).code, 0);
         seen.push(...tollgate.log, ...tollgate.output);
         for (const text of seen) assert.ok(!text.includes(SECRET.slice(0, 6)), text);
-        assert.ok(tollgate.log.length > 4, "there is a log to look into");
+        assert.ok(tollgate.log.length > 4, "the log has lines");
       });
     }
   }
@@ -118,7 +118,7 @@ describe("a running service", { concurrency: 4 }, () => {
 const keyFile = join(folder, "key.pem");
 writeFileSync(keyFile, `-----BEGIN PRIVATE KEY-----\n${SECRET}\n-----END PRIVATE KEY-----\n`);
 const refused: [string, Record<string, string>][] = [
-  ["a URL that is no URL", { KVSTORE_URL: `redis://someone:${SECRET}@host:port:7` }],
+  ["an invalid URL", { KVSTORE_URL: `redis://someone:${SECRET}@host:port:7` }],
   ["a URL of an unknown kind", { KVSTORE_URL: `gopher://someone:${SECRET}@host:70` }],
   [
     "two spellings of a password",
@@ -139,7 +139,7 @@ const refused: [string, Record<string, string>][] = [
 ];
 describe("start-up errors", { concurrency: 4 }, () => {
   for (const [name, env] of refused) {
-    test(`${name}: refused without showing it`, async () => {
+    test(`${name}: refused without printing it`, async () => {
       for (const format of ["text", "json"]) {
         const tollgate = await startTollgate({
           config,

@@ -59,7 +59,7 @@ describe("HTTP, debug and metrics ports", () => {
       );
   });
 
-  test("answers forbid browsers to guess their type", async () => {
+  test("responses have X-Content-Type-Options: nosniff", async () => {
     for (const [name, address, path] of ports)
       for (const each of [path, "/missing"])
         assert.match(
@@ -69,7 +69,7 @@ describe("HTTP, debug and metrics ports", () => {
         );
   });
 
-  test("the debug port refuses names that a web page can point at it, and requests of other pages", async () => {
+  test("the debug port refuses names that a web page could rebind to it, and cross-origin requests", async () => {
     const { debug } = tollgate;
     for (const [headers, status] of [
       [[`Host: ${debug}`], 200],
@@ -88,7 +88,7 @@ describe("HTTP, debug and metrics ports", () => {
   });
 });
 
-test("a page that is not there: the answer names the nearest one, or the methods of the page", async () => {
+test("a missing page: the response names the nearest one, or the methods of the page", async () => {
   const tollgate = await startTollgate({ config });
   try {
     for (const [address, method, path, status, detail] of [
@@ -116,19 +116,19 @@ describe("GET /explain", () => {
   });
   after(async () => void (await tollgate.stop()));
 
-  const ask = async (query: string, headers = {}) => {
+  async function ask(query: string, headers = {}) {
     const response = await fetch(`http://${tollgate.debug}/explain${query}`, { headers });
     return { status: response.status, text: await response.text() };
-  };
+  }
 
-  /** A second may pass between two answers, and at midnight a window. */
+  /** Removes figures that change with time: a second, or at midnight a window, may pass between two responses. */
   const withoutTime = (text: string): string =>
     text
       .replace(/\d{4}-\d\d-\d\dT[\d:]+|\d{3,}/g, "N")
       .replace(/ends in \d+/g, "ends in N")
       .replace(/(econds?UntilReset|urationUntilReset)":\s*"?\d+/g, '$1":N');
 
-  test("answers as POST does", async () => {
+  test("answers like POST", async () => {
     const descriptor = {
       entries: [
         { key: "k", value: "1" },
@@ -148,7 +148,7 @@ describe("GET /explain", () => {
     }
   });
 
-  test("shows how to ask where nothing is asked", async () => {
+  test("shows its usage without a query", async () => {
     const { status, text } = await ask("");
     assert.equal(status, 200);
     assert.match(text, /GET \/explain\?domain=DOMAIN&descriptor=KEY=VALUE[\s\S]*curl -d/);
@@ -162,7 +162,7 @@ describe("GET /explain", () => {
     ["?domain=d&descriptor=k", /\\"k\\" is not a key=value pair/],
     ["?domain=d&descriptor==v", /\\"=v\\" is not a key=value pair/],
   ] as const)
-    test(`says what is wrong with ${query}`, async () => {
+    test(`names the fault of ${query}`, async () => {
       const { status, text } = await ask(query);
       assert.equal(status, 400, text);
       assert.match(text, problem);
@@ -193,7 +193,7 @@ test("DEBUG_ALLOWED_HOSTS, DEBUG_PROFILES and DEBUG_WRITES", async () => {
   }
 });
 
-test("--example listens on 127.0.0.1 alone, unless a host is set", async () => {
+test("--example listens on 127.0.0.1 only, unless a host is set", async () => {
   const env = { HOST: "", GRPC_HOST: "", DEBUG_HOST: "", RUNTIME_ROOT: "" };
   const example = await startTollgate({ args: ["serve", "--example"], env });
   try {

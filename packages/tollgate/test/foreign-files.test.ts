@@ -13,7 +13,7 @@ import { type RunningTollgate, startTollgate } from "./tollgate.ts";
 
 const SECRET = "hUnter2";
 
-/** Files that are not meant for Tollgate. Each holds the secret where YAML finds a key, a value, a name or nothing. */
+/** Files that are not meant for Tollgate. Each has the secret in a place where YAML reads a key, a value, a name or nothing. */
 const foreign: Readonly<Record<string, string>> = {
   shadow: `root:$6$salt$${SECRET}:19000:0:99999:7:::\ndaemon:*:19000:0:99999:7:::\n`,
   word: `${SECRET}\n`,
@@ -39,7 +39,7 @@ before(() => {
 });
 after(() => rmSync(folder, { recursive: true }));
 
-/** Links a file into the configuration for the time of `use`. */
+/** Links a file into the configuration while `use` runs. */
 async function linked<T>(name: string, use: (link: string) => Promise<T>): Promise<T> {
   const link = join(folder, "config", "linked.yaml");
   symlinkSync(join(folder, name), link);
@@ -62,7 +62,7 @@ async function check(path: string, ...options: string[]): Promise<string> {
   return output.join("");
 }
 
-describe("nothing of a file that a link leads to shows in an error", () => {
+describe("errors do not quote files outside of the directory that a link leads to", () => {
   for (const name of Object.keys(foreign)) {
     test(`rules loaded by the service: ${name}`, async () => {
       const lines = await linked(name, async () => {
@@ -78,7 +78,7 @@ describe("nothing of a file that a link leads to shows in an error", () => {
             log: createLogger({ writer: { write: () => {}, flush: async () => {}, dropped: 0 } }),
           },
           {
-            onRules: () => failed.reject(new Error("the file was taken for rules")),
+            onRules: () => failed.reject(new Error("the file was loaded as rules")),
             onError: (diagnostics) =>
               failed.resolve(
                 diagnostics.map((one) => `${formatDiagnostic(one)} ${one.sourceLine}`).join("\n"),
@@ -122,7 +122,7 @@ describe("nothing of a file that a link leads to shows in an error", () => {
     });
   }
 
-  test("a file in the directory, links within it followed, is quoted as ever", async () => {
+  test("errors quote files in the directory, also behind links within it", async () => {
     writeFileSync(join(folder, "config", ".real"), "domian: d\n");
     await linked("config/.real", async (link) => {
       assert.match(await check(link), /unknown key `domian`/);
@@ -130,7 +130,7 @@ describe("nothing of a file that a link leads to shows in an error", () => {
   });
 });
 
-test("no setting that names a file prints its contents", async () => {
+test("errors do not quote files that settings name", async () => {
   const file = join(folder, "shadow");
   const settings: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "gRPC TLS": { GRPC_SERVER_USE_TLS: "true", GRPC_SERVER_TLS_CERT: file, GRPC_SERVER_TLS_KEY: file },

@@ -21,7 +21,7 @@ const recipes = pages.flatMap((page) =>
     .filter(({ text }) => text.includes(FILTER)),
 );
 
-test("each recipe for Envoy's filter says what happens when Tollgate does not answer", () => {
+test("each recipe for Envoy's filter states what happens if Tollgate does not answer", () => {
   assert.deepEqual([...new Set(recipes.map(({ page }) => page))].sort(), [
     "docs/getting-started.md",
     "packages/tollgate/README.md",
@@ -40,7 +40,7 @@ for (const page of [
   "docs/stores.md",
   "packages/tollgate/README.md",
 ])
-  test(`${page} explains failure_mode_deny where it tells what callers get in a failure`, () => {
+  test(`${page} explains failure_mode_deny beside its description of failures`, () => {
     const text = readFileSync(join(root, page), "utf8");
     assert.match(text, /`failure_mode_deny/);
     assert.match(text, /lets\s+the\s+request\s+pass/);

@@ -8,7 +8,7 @@ import {
 import type { Descriptor, RateLimitRequest } from "../src/protocol/messages.ts";
 import { SHOULD_RATE_LIMIT } from "../src/protocol/method.ts";
 
-/** A caller as a gateway is one: somebody else's gRPC implementation. */
+/** A client with an independent gRPC implementation, as in a gateway. */
 export class GrpcCaller {
   readonly client: Client;
 

@@ -5,7 +5,7 @@ import { WireWriter } from "../src/protocol/wire.fixture.ts";
 import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
 import { type RunningTollgate, startTollgate } from "./tollgate.ts";
 
-// Requests that no proper gateway sends, against the running service.
+// Requests that no correct gateway sends, against the running service.
 
 const config = {
   "d.yaml": `
@@ -47,7 +47,7 @@ describe("values that are not UTF-8", () => {
     assert.equal((await tollgate.stop()).code, 0);
   });
 
-  test("are counted up to their limit, apart from texts that look alike", async () => {
+  test("are counted up to their limit, separately from texts that look alike", async () => {
     const codes: number[] = [];
     for (let call = 0; call < 3; call++)
       codes.push((await caller.askWithBytes(withValue(Buffer.from("6dfffe", "hex")))).overallCode);
@@ -69,7 +69,7 @@ describe("values that are not UTF-8", () => {
     assert.match(text, /^cache key {2}d\|k=m%ED%A0%80\|year:\d+$/m);
   });
 
-  test("on /json a lone surrogate is counted, and a body that is not UTF-8 is refused", async () => {
+  test("on /json lone surrogates are counted, and a body that is not UTF-8 is refused", async () => {
     const body = '{"domain":"d","descriptors":[{"entries":[{"key":"k","value":"s\\udfff"}]}]}';
     for (const status of [200, 200, 429])
       assert.equal((await post(tollgate.http, "/json", body)).status, status);
@@ -126,7 +126,7 @@ describe("oversized requests", () => {
           }
         }
         const { overallCode } = await caller.askWithBytes(withValue(Buffer.alloc(19_900, "v")));
-        assert.equal(overallCode, 1, "a long value is no fault");
+        assert.equal(overallCode, 1, "a long value is valid");
         const stats = await (await fetch(`http://${tollgate.debug}/stats?filter=should_rate_limit`)).text();
         assert.match(stats, /oversized_request: 8$/m);
         assert.match(stats, /service_error: 0$/m);
@@ -162,7 +162,7 @@ describe("oversized requests", () => {
     }
   });
 
-  test("a gzip of two million empty descriptors costs neither time nor memory", async () => {
+  test("a gzip of two million empty descriptors takes little time and memory", async () => {
     const tollgate = await startTollgate({
       config,
       env: { DISABLE_STATS: "false", USE_PUSHSTATS: "false" },
@@ -180,7 +180,7 @@ describe("oversized requests", () => {
           code: 8,
           details: /larger than 262144/,
         });
-        // As many as fit into the largest message.
+        // As many descriptors as fit into the largest message.
         await assert.rejects(caller.askWithBytes(emptyDescriptors(131_000)), {
           code: 8,
           details: /more than 100 descriptors/,

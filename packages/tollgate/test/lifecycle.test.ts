@@ -27,7 +27,7 @@ const config = {
 const folder = mkdtempSync(join(tmpdir(), "tollgate-lifecycle-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Ends a service that should end by itself or by a signal sent before; one that hangs is a failure, not a wait. */
+/** Waits for the end of a service that ends by itself or after an earlier signal. Fails if it hangs. */
 async function ended(tollgate: RunningTollgate, milliseconds = scaled(20_000)) {
   let hung = false;
   const kill = setTimeout(() => {
@@ -40,10 +40,10 @@ async function ended(tollgate: RunningTollgate, milliseconds = scaled(20_000)) {
   return status;
 }
 
-const isJsonLine = (line: string) => {
+function isJsonLine(line: string) {
   const { level, ...rest } = JSON.parse(line) as Record<string, string>;
   return typeof level === "string" && Object.keys(rest).join() === "@message,@timestamp";
-};
+}
 const isTextLine = (line: string) =>
   /^time="\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ" level=(fatal|error|warning|info|debug|trace) msg=".*"$/.test(line);
 
@@ -88,7 +88,7 @@ describe("the contract's log lines", () => {
     });
   }
 
-  test("what Node warns of stands in the log too, in its format, of every thread", async () => {
+  test("Node's warnings of every thread are logged in the log's format", async () => {
     const preload = join(folder, "preload.cjs");
     writeFileSync(
       preload,
@@ -106,7 +106,7 @@ describe("the contract's log lines", () => {
     assert.equal((await tollgate.stop()).code, 0);
   });
 
-  test("the default level is warn, and the first line of a quiet start is a listener's", async () => {
+  test("the default level is warn, and the first line of a start without faults is a listener's", async () => {
     const tollgate = await startTollgate({ config });
     assert.equal((await tollgate.stop()).code, 0);
     assert.match(tollgate.log[0]!, / level=warning msg="Listening for debug on '127\.0\.0\.1:\d+'"$/);
@@ -117,7 +117,7 @@ describe("the contract's log lines", () => {
   });
 });
 
-describe("a service that cannot start says why in its log's format, and exits with 1", {
+describe("a service that cannot start logs the reason in its format, and exits with 1", {
   concurrency: 4,
 }, () => {
   const holder = createServer();
@@ -187,7 +187,7 @@ describe("a service that cannot start says why in its log's format, and exits wi
   }
 });
 
-test("threads that end again and again are no service: it ends with 1, for its supervisor to see", async () => {
+test("the service exits with 1 if its threads keep ending", async () => {
   const preload = join(folder, "ends.cjs");
   writeFileSync(
     preload,
@@ -197,11 +197,11 @@ test("threads that end again and again are no service: it ends with 1, for its s
   const env = { WORKERS: "2", NODE_OPTIONS: `--require=${preload}` };
   const tollgate = await startTollgate({ config, env, unopened: true });
   assert.deepEqual(await ended(tollgate, scaled(60_000)), { code: 1, signal: null });
-  assert.match(tollgate.log.join("\n"), /level=fatal msg="10 threads ended within a minute: giving up"/);
+  assert.match(tollgate.log.join("\n"), /level=fatal msg="10 threads ended within a minute: shutting down"/);
 });
 
 describe("GRPC_UDS", () => {
-  test("a stale socket is replaced, a live one is not, and it goes with the service", async () => {
+  test("a stale socket is replaced, a live one is not, and the service removes its own", async () => {
     const path = join(folder, "grpc.sock");
     const env = { GRPC_UDS: path, GRPC_HOST: "", GRPC_PORT: "", WORKERS: "4", LOG_LEVEL: "info" };
     const first = await startTollgate({ config, env });
@@ -219,11 +219,11 @@ describe("GRPC_UDS", () => {
     const third = await startTollgate({ config, env });
     assert.ok(statSync(path).isSocket());
     assert.equal((await third.stop()).code, 0);
-    assert.ok(!existsSync(path), "a clean end removes it");
+    assert.ok(!existsSync(path), "a clean exit removes it");
   });
 });
 
-describe("signals at every moment", { concurrency: 4 }, () => {
+describe("signals at any time", { concurrency: 4 }, () => {
   const none = { "a.yaml": "nonsense: [" };
   const moments: [string, Record<string, string>, Readonly<Record<string, string>>, RegExp][] = [
     ["before the first configuration", { WORKERS: "2" }, none, /Listening for debug/],
@@ -238,14 +238,14 @@ describe("signals at every moment", { concurrency: 4 }, () => {
     ],
   ];
   for (const [name, env, files, moment] of moments) {
-    test(`SIGTERM ${name} ends it with 0`, async () => {
+    test(`SIGTERM ${name} exits with 0`, async () => {
       const tollgate = await startTollgate({ config: files, env, unopened: true });
       await tollgate.logged(moment);
       tollgate.signal("SIGTERM");
       assert.deepEqual(await ended(tollgate), { code: 0, signal: null });
       assert.match(tollgate.log.join("\n"), /received SIGTERM, shutting down/);
     });
-    test(`SIGHUP and SIGUSR2 ${name} do not end it`, async () => {
+    test(`SIGHUP and SIGUSR2 ${name} do not end the process`, async () => {
       const tollgate = await startTollgate({ config: files, env, unopened: true });
       await tollgate.logged(moment);
       tollgate.signal("SIGHUP");
@@ -255,7 +255,7 @@ describe("signals at every moment", { concurrency: 4 }, () => {
     });
   }
 
-  test("a second SIGTERM ends it on the spot with 1", async () => {
+  test("a second SIGTERM exits at once with 1", async () => {
     const tollgate = await startTollgate({ config, env: { DRAIN_DELAY: "1h" } });
     tollgate.signal("SIGTERM");
     await tollgate.logged(/received SIGTERM/);
@@ -286,7 +286,7 @@ describe("signals at every moment", { concurrency: 4 }, () => {
 
 describe("drain", { concurrency: 4 }, () => {
   for (const workers of ["1", "2"]) {
-    test(`DRAIN_DELAY: bad health, and every call answered; SHUTDOWN_TIMEOUT: nothing holds it, WORKERS=${workers}`, async () => {
+    test(`DRAIN_DELAY: unhealthy, and every call is answered; SHUTDOWN_TIMEOUT: no client delays the exit, WORKERS=${workers}`, async () => {
       const env = {
         WORKERS: workers,
         DRAIN_DELAY: `${scaled(700)}ms`,
@@ -315,13 +315,13 @@ describe("drain", { concurrency: 4 }, () => {
       assert.deepEqual(await ended(tollgate), { code: 0, signal: null });
       caller.close();
       slow.destroy();
-      // SERVING, NOT_SERVING, and the stream's end.
+      // SERVING, NOT_SERVING, and the end of the stream.
       assert.deepEqual(watched, ["0801", "0802", "ended"]);
     });
   }
 });
 
-/** One that sends the head of a request and a part of its body, and then nothing. */
+/** A client that sends the head of a request and a part of its body, and then nothing. */
 async function slowCaller(address: string): Promise<Socket> {
   const [host, port] = address.split(":");
   const socket = connect(Number(port), host);
@@ -335,7 +335,7 @@ test("GRPC_MAX_CONNECTION_AGE: GOAWAY at that age, closed after GRPC_MAX_CONNECT
   const env = { GRPC_MAX_CONNECTION_AGE: "100ms", GRPC_MAX_CONNECTION_AGE_GRACE: "100ms" };
   const tollgate = await startTollgate({ config, env });
   const session = connectHttp2(`http://${tollgate.grpc}`);
-  // A stream that would stay open for ever.
+  // A stream that never ends by itself.
   const watch = session.request({
     ":method": "POST",
     ":path": "/grpc.health.v1.Health/Watch",
@@ -351,7 +351,7 @@ test("GRPC_MAX_CONNECTION_AGE: GOAWAY at that age, closed after GRPC_MAX_CONNECT
 });
 
 describe("RUNTIME_ROOT", () => {
-  test("missing at the start: the listeners open when it appears", async () => {
+  test("missing at start: the listeners open when it appears", async () => {
     const root = join(folder, "later");
     const tollgate = await startTollgate({
       env: { RUNTIME_ROOT: root, RUNTIME_WATCH_ROOT: "true", LOG_LEVEL: "info" },
@@ -359,7 +359,7 @@ describe("RUNTIME_ROOT", () => {
     });
     await tollgate.logged(/level=error.*later/);
     assert.throws(() => tollgate.http, /no listener for HTTP yet/);
-    // At one moment, as a deployment does it: an empty directory would be a configuration, too.
+    // In one step, as a deployment does it: an empty directory would also be a configuration.
     const made = join(folder, "made");
     mkdirSync(join(made, "config"), { recursive: true });
     writeFileSync(join(made, "config", "a.yaml"), config["a.yaml"]);
@@ -369,9 +369,9 @@ describe("RUNTIME_ROOT", () => {
   });
 });
 
-describe("readers that have gone", { concurrency: 4 }, () => {
+describe("closed output pipes", { concurrency: 4 }, () => {
   const command = fileURLToPath(new URL("../bin/tollgate.mjs", import.meta.url));
-  const shell = async (script: string) => {
+  async function shell(script: string) {
     const child = spawn("bash", ["-c", `set -o pipefail; ${script}`], {
       env: { ...bareEnvironment, T: `${process.execPath} ${command}`, RULES: join(folder, "rules") },
       stdio: ["ignore", "ignore", "pipe"],
@@ -380,7 +380,7 @@ describe("readers that have gone", { concurrency: 4 }, () => {
     child.stderr.on("data", (chunk) => (errors += chunk));
     const [code] = await once(child, "close");
     return { code, errors };
-  };
+  }
   mkdirSync(join(folder, "rules"));
   writeFileSync(join(folder, "rules", "a.yaml"), config["a.yaml"]);
   const scripts = [
@@ -396,14 +396,14 @@ describe("readers that have gone", { concurrency: 4 }, () => {
     });
   }
 
-  test("a service whose standard output and error are closed goes on, and ends with 0", async () => {
+  test("a service with closed standard output and error continues, and exits with 0", async () => {
     const script = `exec env ${"PORT=0 GRPC_PORT=0 DEBUG_PORT=0"} RUNTIME_ROOT=${folder} RUNTIME_APPDIRECTORY=rules \
       BACKEND_TYPE=embedded USE_PUSHSTATS=false STATS_FLUSH_INTERVAL=100ms $T serve --example >&- 2>&-`;
     const child = spawn("bash", ["-c", script], {
       env: { ...bareEnvironment, T: `${process.execPath} ${command}` },
       stdio: "ignore",
     });
-    // Nothing tells when it is ready: it must be there still when many flushes are over.
+    // Without output there is no signal to wait for: the process must still run after many flushes.
     await new Promise((resolve) => setTimeout(resolve, scaled(1500)));
     assert.equal(child.exitCode, null);
     child.kill("SIGTERM");

@@ -23,7 +23,7 @@ descriptors:
 `,
 };
 
-/** Asks a Waymark application whose one method is behind limits, as an HTTP client would. */
+/** Starts a Waymark application with one limited method, and calls `use` with an HTTP client of it. */
 async function withApplication(
   options: Omit<LimitsOptions, "domain">,
   use: (ask: (path: string) => Promise<Response>, log: readonly string[]) => Promise<void>,
@@ -69,7 +69,7 @@ async function withApplication(
 const rateHeaders = ({ headers }: Response) =>
   ["ratelimit-limit", "ratelimit-remaining"].map((name) => headers.get(name));
 
-describe("a Waymark method behind a Tollgate's limits", () => {
+describe("a Waymark method with limits of a Tollgate", () => {
   let tollgate: RunningTollgate;
   before(async () => {
     tollgate = await startTollgate({ config });
@@ -99,7 +99,7 @@ describe("a Waymark method behind a Tollgate's limits", () => {
     });
   });
 
-  test("several descriptors and hits: the tightest limit is shown, 0 hits only look", async () => {
+  test("several descriptors and hits: the tightest limit is shown, 0 hits read without counting", async () => {
     await withApplication({ address: tollgate.grpc }, async (ask) => {
       assert.deepEqual(rateHeaders(await ask("/orders?user=kim&plan=free&hits=2")), ["2", "0"]);
       assert.deepEqual(rateHeaders(await ask("/orders?plan=free&hits=3")), ["5", "0"]);
@@ -108,7 +108,7 @@ describe("a Waymark method behind a Tollgate's limits", () => {
     });
   });
 
-  test("the answer of a method that returns a Response carries them too; a descriptor is one line", async () => {
+  test("the headers are added to a returned Response; a descriptor is one line", async () => {
     await withApplication({ address: tollgate.grpc }, async (ask) => {
       const first = await ask("/address");
       assert.equal(await first.text(), "plain");
@@ -118,7 +118,7 @@ describe("a Waymark method behind a Tollgate's limits", () => {
     });
   });
 
-  test("without a rule there is no limit, and no header", async () => {
+  test("without a rule there is no limit and no header", async () => {
     await withApplication({ address: tollgate.grpc }, async (ask) => {
       const answer = await ask("/orders?plan=gold");
       assert.equal(answer.status, 200);
@@ -126,7 +126,7 @@ describe("a Waymark method behind a Tollgate's limits", () => {
     });
   });
 
-  test("an undefined value counts as the empty one", async () => {
+  test("an undefined value counts as an empty one", async () => {
     const limits = createLimits({ domain: "shop", address: tollgate.grpc });
     const caller = { response: { headers: new Headers() } };
     await limits.check(caller, { user: undefined });
@@ -136,7 +136,7 @@ describe("a Waymark method behind a Tollgate's limits", () => {
   });
 });
 
-test("a service that sends its own headers is taken at its word, over TLS with a caller's certificate", async () => {
+test("a service's own headers are passed on, over TLS with a client certificate", async () => {
   const authority = new Authority();
   const server = authority.issue("server", "DNS:tollgate.test");
   const pair = authority.issue("client", "DNS:app.test");
@@ -169,7 +169,7 @@ test("a service that sends its own headers is taken at its word, over TLS with a
 });
 
 describe("a Tollgate that does not answer", () => {
-  test("open lets requests pass and says so once; closed answers 503", async () => {
+  test("open: requests pass, with one log line; closed: requests get 503", async () => {
     const tollgate = await startTollgate({ config });
     const address = tollgate.grpc;
     await withApplication({ address, timeout: scaled(2000) }, async (ask, log) => {
@@ -204,7 +204,7 @@ describe("a Tollgate that does not answer", () => {
     });
   });
 
-  test("one that accepts and says nothing costs the timeout, not more", async () => {
+  test("a service that accepts and never answers delays a request by the timeout only", async () => {
     const sockets: Socket[] = [];
     const silent = createTcpServer((socket) => sockets.push(socket.on("error", () => undefined)));
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));

@@ -1,4 +1,4 @@
-/** Keys that are too long for a store, or longer than it should hold, are hashed: every value has its counter. */
+/** Keys that are too long for a store are hashed, and every value has its own counter. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { until } from "./counters/kvstore-support.ts";
@@ -7,10 +7,10 @@ import { MemcachedServer } from "./servers/memcached.ts";
 import { RedisServer } from "./servers/redis.ts";
 
 interface Backend {
-  /** Of the longest key that is stored as it is. */
+  /** Bytes of the longest key that is not hashed. */
   readonly bytes: number;
   readonly env: Readonly<Record<string, string>>;
-  /** All keys that the store holds. */
+  /** All keys in the store. */
   keys(): Promise<string[]>;
   stop(): Promise<unknown>;
 }
@@ -47,7 +47,7 @@ for (const [name, open] of Object.entries(backends))
     const [one, two, multibyte] = [`${longest}y`, `${longest}z`, "é".repeat(backend.bytes)];
     await counting(env, async ({ ask }) => {
       assert.equal(await ask(`day=${longest}`), "OK 4");
-      // A look is answered when all that was counted before is in the store.
+      // A read is answered after all earlier counts are in the store.
       assert.equal(await ask(`day=${longest}`, 0), "OK 4");
       await until("the longest key is listed", async () => (await backend.keys()).length > 0);
       assert.deepEqual(
@@ -61,11 +61,11 @@ for (const [name, open] of Object.entries(backends))
       assert.equal(await ask(`day=${"v".repeat(100_000)}`), "OK 4");
       assert.equal(await ask(`day=${"v".repeat(100_000)}`, 0), "OK 4");
       await counting(env, async ({ ask: askOther }) => {
-        assert.equal(await askOther(`day=${one}`), "OK 1", "another process counts on");
+        assert.equal(await askOther(`day=${one}`), "OK 1", "another process continues the count");
         assert.equal(await askOther(`day=${two}`, 0), "OK 2", "another value has its own counter");
       });
       let hashed: string[] = [];
-      // memcached may leave out items that are in use at that moment.
+      // memcached may omit items that are in use.
       await until("all keys are listed", async () => {
         hashed = (await backend.keys()).filter((key) => key.length < backend.bytes);
         return hashed.length >= 4;

@@ -1,6 +1,6 @@
 /**
- * A caller that looks (0 hits) before each piece of work and charges for it afterwards, as gateways of language models
- * do. The limit must stop it with every store and every setting that touches counting, after as many calls as the
+ * A caller that reads a limit (0 hits) before each piece of work and charges for it afterwards, as gateways of language
+ * models do. With every store and every setting that affects counting, the limit must stop it after as many calls as the
  * Go service admits.
  */
 import assert from "node:assert/strict";
@@ -36,19 +36,19 @@ const settings: Record<string, Record<string, string>> = {
 
 for (const [name, open] of Object.entries(backends))
   for (const [setting, env] of Object.entries(settings))
-    test(`look, then charge: ${name}, ${setting}`, async (t) => {
+    test(`read, then charge: ${name}, ${setting}`, async (t) => {
       const backend = await open();
       t.after(() => backend.stop());
       await counting({ ...backend.env, ...env, WORKERS: "1" }, async ({ ask, stats }) => {
-        // The limit is 5. A look at a used-up limit is still OK, and the charge after it is the last one.
+        // The limit is 5. A read of a used-up limit is still OK, and the charge after it is the last one.
         for (let used = 0; used <= 5; used++) {
           assert.equal(await ask("day=a", 0), `OK ${5 - used}`, `look with ${used} used`);
           assert.equal(await ask("day=a", 1), used < 5 ? `OK ${4 - used}` : "OVER 0", "charge");
         }
         for (let call = 0; call < 3; call++)
-          assert.equal(await ask("day=a", 0), "OVER 0", "look above the limit");
+          assert.equal(await ask("day=a", 0), "OVER 0", "read above the limit");
         assert.equal(await ask("day=a", 2), "OVER 0", "charge above the limit");
-        // As the Go service counts them: a look-up for each descriptor, a hit where the counter was above its limit.
+        // The statistics of the Go service: a look-up for each descriptor, a hit if the counter was above its limit.
         const expected =
           "LOCAL_CACHE_SIZE_IN_BYTES" in env ? { hit: 4, miss: 12, lookup: 16, known: 2 } : { known: 0 };
         const shown = async (name: string) => Number(/: (\d+)$/.exec(await stats(name))![1]);

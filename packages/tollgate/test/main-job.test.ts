@@ -39,7 +39,7 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
     assert.equal(code, 0, tollgate.log.join("\n"));
   });
 
-  const json = async (body: unknown, init: RequestInit = {}) => {
+  async function json(body: unknown, init: RequestInit = {}) {
     const text = typeof body === "string" ? body : JSON.stringify(body);
     const response = await fetch(`http://${tollgate.http}/json`, { method: "POST", body: text, ...init });
     return {
@@ -47,7 +47,7 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
       type: response.headers.get("content-type"),
       body: JSON.parse(await response.text()),
     };
-  };
+  }
   const entries = (...pairs: [string, string][]) => ({
     entries: pairs.map(([key, value]) => ({ key, value })),
   });
@@ -138,7 +138,7 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
 
   const badBodies: [string, string, number, RegExp][] = [
     ["nothing", "", 400, /the body is not valid JSON/],
-    ["no JSON", "{", 400, /the body is not valid JSON/],
+    ["invalid JSON", "{", 400, /the body is not valid JSON/],
     [
       "a duplicate member",
       '{"domain":"shop","descriptors":[{"entries":[{"key":"a","key":"b"}]}]}',
@@ -173,7 +173,7 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
     });
   }
 
-  test("/json names the field at fault, and reads any content type", async () => {
+  test("/json names the faulty field, and accepts any content type", async () => {
     const { body } = await json({ domain: "shop", descriptors: [{ entries: 5 }] });
     assert.deepEqual(body.errors, [
       { in: "body", name: "descriptors[0].entries", message: "must be a list, not 5" },
@@ -223,7 +223,7 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
     });
   }
 
-  test("/rlconfig and /stats give JSON where it is asked for", async () => {
+  test("/rlconfig and /stats answer JSON on request", async () => {
     const headers = { accept: "application/json" };
     const config = (await (await fetch(`http://${tollgate.debug}/rlconfig`, { headers })).json()) as {
       domains: string[];
@@ -236,7 +236,7 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
     assert.equal(stats["ratelimit.service.config_load_success"], 1);
   });
 
-  test("/explain says why, and counts nothing", async () => {
+  test("/explain explains a decision and counts nothing", async () => {
     const ask = (accept: string) =>
       fetch(`http://${tollgate.debug}/explain`, {
         method: "POST",
@@ -255,7 +255,7 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
     assert.deepEqual(body.descriptors[0]!.answer, { code: "OK", limitRemaining: 2 });
   });
 
-  test("the log level changes by the debug port and by SIGUSR2", async () => {
+  test("the debug port and SIGUSR2 change the log level", async () => {
     const put = (level: string) =>
       fetch(`http://${tollgate.debug}/log-level`, { method: "PUT", body: level });
     assert.equal((await put("info")).status, 200);
@@ -265,7 +265,7 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
     await tollgate.logged(/log level set to debug by SIGUSR2/);
   });
 
-  test("the command-line client prints what came back, and says so by its exit status", async () => {
+  test("the command-line client prints the response, and its exit status shows the code", async () => {
     const run = (...args: string[]) => client(["-dial_string", tollgate.grpc, "-domain", "shop", ...args]);
     const first = await run("-descriptors", "user=bob", "-descriptors", "user=vip", "-repeat", "4", "-check");
     assert.equal(first.code, 2, first.stderr);
@@ -292,7 +292,7 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
 });
 
 describe("start and end", () => {
-  test("json logs; SIGINT ends with 0", async () => {
+  test("json logs; SIGINT exits with 0", async () => {
     const tollgate = await startTollgate({
       config: { "a.yaml": "domain: a\ndescriptors: []\n" },
       env: { LOG_FORMAT: "json", LOG_LEVEL: "debug" },
@@ -329,7 +329,7 @@ describe("start and end", () => {
     });
   }
 
-  test("with a bad first configuration the debug port is open, the listeners are shut, and SIGTERM ends at once", async () => {
+  test("with a bad first configuration the debug port is open, the other ports are closed, and SIGTERM exits at once", async () => {
     const tollgate = await startTollgate({
       config: { "a.yaml": "domain: a\ndescriptors:\n  - kye: x\n" },
       unopened: true,
@@ -356,7 +356,7 @@ describe("start and end", () => {
     assert.equal((await tollgate.stop()).code, 0);
   });
 
-  test("commands: help, version, and a clear word for what there is not", async () => {
+  test("commands: help, version, and a clear message for an unknown one", async () => {
     const help = await run(["--help"]);
     assert.equal(help.code, 0);
     assert.match(help.stdout, /serve[\s\S]*client[\s\S]*check[\s\S]*explain/);

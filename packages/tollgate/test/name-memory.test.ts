@@ -15,13 +15,13 @@ descriptors:
     rate_limit: { unit: day, requests_per_unit: 1000000 }
 `;
 
-/** Below the default limit of a message. */
+/** Bytes of a message, below the default limit. */
 const LENGTH = 200_000;
 const CALLS = 400;
-/** Of each thread, in MiB. The texts of one test take more than that. */
+/** The heap of each thread, in MiB. The texts of one test take more than that. */
 const HEAP = 64;
 
-/** What a caller repeats in ever new names. `:` and `|` are written differently in a statistic's name. */
+/** Requests with names that a caller can vary. `:` and `|` are escaped in a statistic's name. */
 const kinds: readonly (readonly [name: string, ask: (text: string) => ReturnType<typeof request>])[] = [
   ["unknown domains", (text) => request(text, descriptor("a=b"))],
   [
@@ -29,21 +29,21 @@ const kinds: readonly (readonly [name: string, ask: (text: string) => ReturnType
     (text) => request(text, { ...descriptor("a=b"), entries: [] }),
   ],
   ["values of a detailed metric", (text) => request("shop", descriptor(`item=${text}`))],
-  ["names that a statistic writes differently", (text) => request("shop", descriptor(`item=:|${text}`))],
+  ["names that a statistic escapes", (text) => request("shop", descriptor(`item=:|${text}`))],
   [
     "limits of the request's own",
     (text) => request("shop", descriptor(`k=${text}`, { limit: { requestsPerUnit: 5, unit: 1 } })),
   ],
 ];
 
-/** The memory of a process that is in use now, in MiB. */
+/** The resident memory of a process, in MiB. */
 function residentMiB(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
 }
 
 for (const workers of [1, 2])
-  describe(`a service with ${workers} threads of ${HEAP} MiB keeps no long name`, {
+  describe(`a service with ${workers} threads of ${HEAP} MiB keeps no long names`, {
     concurrency: false,
   }, () => {
     for (const [name, ask] of kinds)
@@ -65,12 +65,12 @@ for (const workers of [1, 2])
           for (let call = 0; call < CALLS; call += callers.length) {
             const asked = callers.map((caller, index) => {
               const message = ask(`${call + index} `.padEnd(LENGTH, "x"));
-              // What comes twice is kept by the caches of decisions.
+              // The decision's caches store a request at its second occurrence.
               return caller.ask(message, 60_000).then(() => caller.ask(message, 60_000));
             });
             await Promise.all(asked);
           }
-          // Statistics of all threads come together in the main one.
+          // The main thread merges the statistics of all threads.
           const page = await (await fetch(`http://${tollgate.debug}/stats`)).text();
           for (const line of page.split("\n")) assert.ok(line.length < 600, line.slice(0, 600));
           const grown = residentMiB(tollgate.pid) - before;
@@ -82,7 +82,7 @@ for (const workers of [1, 2])
       });
   });
 
-test("values that differ behind the 512 bytes of a name share statistics, and have limits of their own", async () => {
+test("values that differ after the 512 bytes of a name share statistics, and have separate limits", async () => {
   const tollgate = await startTollgate({
     config: { "shop.yaml": rules },
     env: { LOCAL_CACHE_SIZE_IN_BYTES: "1048576" },

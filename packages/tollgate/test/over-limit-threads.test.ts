@@ -1,4 +1,4 @@
-/** The over-limit caches of several threads: what one thread learns to be outdated holds for all of them at once. */
+/** The over-limit caches of several threads: an entry that one thread invalidates is invalid in all threads at once. */
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,10 +17,10 @@ descriptors:
 
 interface Threads {
   readonly tollgate: RunningTollgate;
-  /** One look or hit through each connection. @returns how many were OK */
+  /** One read or hit through each connection. @returns the number of OK answers */
   all(hits: number): Promise<number>;
   refund(hits: number): Promise<void>;
-  /** Takes the counter above its limit until every thread refuses from its cache. */
+  /** Increments the counter until every thread refuses from its cache. */
   exhaust(): Promise<void>;
 }
 
@@ -34,20 +34,20 @@ async function withThreads(
     config: { "d.yaml": rules(CALLERS) },
     env: { WORKERS: "3", LOCAL_CACHE_SIZE_IN_BYTES: "1000000", LOG_LEVEL: "info", ...env },
   });
-  // Each has a connection of its own, so that the kernel spreads them over the threads.
+  // Each has its own connection, so that the kernel distributes them over the threads.
   const callers = Array.from(
     { length: CALLERS },
     () => new GrpcCaller(tollgate.grpc, undefined, { "grpc.use_local_subchannel_pool": 1 }),
   );
-  const all = async (hitsAddend: number) => {
+  async function all(hitsAddend: number) {
     const asked = request("d", descriptor("day=a", { hitsAddend }));
     const answers = await Promise.all(callers.map((caller) => caller.ask(asked)));
     return answers.filter(({ overallCode }) => overallCode === 1).length;
-  };
-  const known = async () => {
+  }
+  async function known() {
     const stats = await fetch(`http://${tollgate.debug}/stats?filter=over_limit_with_local_cache`);
     return Number(/: (\d+)/.exec(await stats.text())?.[1] ?? 0);
-  };
+  }
   try {
     await use({
       tollgate,
@@ -60,7 +60,7 @@ async function withThreads(
         await all(1);
         const before = await known();
         assert.equal(await all(1), 0);
-        assert.equal((await known()) - before, CALLERS, "every thread knows it");
+        assert.equal((await known()) - before, CALLERS, "every thread has it in its cache");
       },
     });
   } finally {
@@ -92,13 +92,13 @@ test("kvstore: after a refund no thread refuses from its cache", async () => {
   });
 });
 
-test("a reload makes every thread ask the store again, for a counter that was reset there", async () => {
+test("after a reload every thread asks the store again, for a counter that was reset there", async () => {
   await using redis = await RedisServer.start();
   await withThreads({ BACKEND_TYPE: "kvstore", KVSTORE_URL: redis.url }, async (threads) => {
     const { tollgate, all, exhaust } = threads;
     await exhaust();
     await redis.command("FLUSHALL");
-    assert.equal(await all(0), 0, "known to be over");
+    assert.equal(await all(0), 0, "in the over-limit cache");
     const loads = () => tollgate.log.filter((line) => line.includes("Successfully loaded")).length;
     const before = loads();
     tollgate.signal("SIGHUP");

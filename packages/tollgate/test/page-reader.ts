@@ -11,10 +11,10 @@ import { bareEnvironment, type RunningTollgate, watchTollgate } from "./tollgate
 
 export interface Block {
   readonly language: string;
-  /** What follows the language: `file=NAME`, `service`, `retry`, `exit=N` or `repeat=N`. */
+  /** The words after the language: `file=NAME`, `service`, `retry`, `exit=N` or `repeat=N`. */
   readonly note: string;
   readonly text: string;
-  /** The `text` or `json` block directly behind a command: what the command prints. `...` stands for any text. */
+  /** The `text` or `json` block directly after a command: its expected output. `...` matches any text. */
   readonly printed: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface ReaderOptions {
   readonly adapt?: (text: string) => string;
 }
 
-/** What the page's `npm` commands mean here: the packages are installed, and the suite is running. */
+/** The page's `npm` commands that are skipped: the packages are installed, and the suite is running. */
 const DONE_BEFORE = /^(?:npm init -y|npm install [@\w/ -]+|npm ci|npm test)$/;
 const ports = {
   HOST: "127.0.0.1",
@@ -49,8 +49,8 @@ const ports = {
 };
 
 /**
- * Does what a page says, block by block: writes a block with `file=NAME`, starts an `sh service`, types each other `sh`
- * block, and compares what it prints. Only the ports differ. A command without `npx` is not found.
+ * Follows a page block by block: writes each block with `file=NAME`, starts each `sh service`, runs each other `sh` block,
+ * and compares its output. Only the ports differ. A command without `npx` is not found.
  */
 export class PageReader {
   readonly #options: ReaderOptions;
@@ -79,7 +79,7 @@ export class PageReader {
     await writeFile(path, this.#onOwnPorts(text));
   }
 
-  /** Starts a service as the page does. Stops the one before, as a reader has to, because the ports are the same. */
+  /** Starts a service of the page. Stops the one before, because they use the same ports. */
   async start(command: string): Promise<void> {
     const own = command.replace("npm ci && ", "").replace(/^npm start$/, "npx tollgate serve --example");
     if (own.includes("npx waymark")) {
@@ -180,7 +180,7 @@ export class PageReader {
   }
 }
 
-/** A folder with an `npx` that has neither npm's start-up time nor its network. */
+/** A folder with an `npx` that runs the command directly, without npm's start-up time and network. */
 async function shims(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-npx-"));
   const npx = '#!/bin/sh\ncommand="node_modules/.bin/$1"\nshift\nexec "$command" "$@"\n';
@@ -188,7 +188,7 @@ async function shims(): Promise<string> {
   return folder;
 }
 
-/** The first line that the page shows and the output does not have, in this order. */
+/** The first line of the page that the output does not have, in the page's order. */
 function missingLine(expected: string, output: string): string | undefined {
   const lines = output.split(/\r?\n/);
   let at = 0;
@@ -202,17 +202,17 @@ function missingLine(expected: string, output: string): string | undefined {
   return undefined;
 }
 
-/** The address in the first line that names one, on either output. */
+/** The address in the first line that has one, on either output. */
 function listening(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
-    const said: string[] = [];
+    const lines: string[] = [];
     for (const stream of [child.stdout!, child.stderr!]) {
       createInterface(stream).on("line", (line) => {
-        said.push(line);
+        lines.push(line);
         const address = /http:\/\/[\d.]+:\d+/.exec(line)?.[0];
         if (address !== undefined) resolve(address);
       });
     }
-    child.once("close", () => reject(new Error(`waymark ended:\n${said.join("\n")}`)));
+    child.once("close", () => reject(new Error(`waymark ended:\n${lines.join("\n")}`)));
   });
 }

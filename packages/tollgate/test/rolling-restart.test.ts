@@ -18,12 +18,12 @@ const config = {
 /** Milliseconds. */
 const drainDelay = scaled(300);
 
-/** One instance as a gateway sees it: asked only while its health says that it serves. */
+/** One instance and its clients, which call it only while its health is SERVING, as a gateway does. */
 class Upstream {
   readonly caller: GrpcCaller;
   readonly #watch: ClientReadableStream<boolean>;
   serving = false;
-  /** When the drain delay ends, of the monotonic clock. */
+  /** End of the drain delay, on the monotonic clock. */
   stopsAt = Number.POSITIVE_INFINITY;
   readonly #waiting: { wanted: boolean; resolve: () => void }[] = [];
 
@@ -41,7 +41,7 @@ class Upstream {
     this.#watch.on("error", () => this.#set(false));
   }
 
-  /** Resolves when the health says so. */
+  /** Resolves when the health has this status. */
   until(serving: boolean): Promise<void> {
     if (this.serving === serving) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push({ wanted: serving, resolve }));
@@ -62,7 +62,7 @@ class Upstream {
 }
 
 for (const workers of ["1", "2"]) {
-  test(`a rolling restart under load loses not one call, WORKERS=${workers}`, {
+  test(`a rolling restart under load loses no call, WORKERS=${workers}`, {
     timeout: scaled(60_000),
   }, async () => {
     const start = (port = "0"): Promise<RunningTollgate> =>
@@ -72,7 +72,7 @@ for (const workers of ["1", "2"]) {
     await Promise.all(upstreams.map((upstream) => upstream.until(true)));
     let [running, answered] = [true, 0];
     const failures: unknown[] = [];
-    const load = async (worker: number): Promise<void> => {
+    async function load(worker: number): Promise<void> {
       for (let call = worker; running; call++) {
         const serving = upstreams.filter((upstream) => upstream.serving);
         const upstream = serving[call % serving.length]!;
@@ -81,12 +81,12 @@ for (const workers of ["1", "2"]) {
           await upstream.caller.ask(request("d", descriptor("k=v")));
           answered++;
         } catch (error) {
-          // An instance promises answers for the drain delay. A gateway that a busy machine keeps from reading the
-          // health for longer than that may still call it; half of the delay is for the call's own way.
+          // An instance answers calls during the drain delay. On a busy machine the client may read the health later than
+          // that and still call the instance. Half of the delay is reserved for the call itself.
           if (begun < upstream.stopsAt - drainDelay / 2) failures.push(error);
         }
       }
-    };
+    }
     const workersOfLoad = Array.from({ length: 8 }, (_, worker) => load(worker));
     try {
       for (const index of [0, 1]) {

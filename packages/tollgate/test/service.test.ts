@@ -9,7 +9,7 @@ import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
 import { ManagementServer, resource } from "./sources/management-server.ts";
 import { type RunningTollgate, startTollgate } from "./tollgate.ts";
 
-// What the contract says of the whole service, where no other file of this folder asks the running process for it.
+// Statements of the contract about the whole service that no other file of this folder tests on a running process.
 
 const rules = (limit: number) => `
 domain: d
@@ -20,7 +20,7 @@ descriptors:
     rate_limit: { unit: year, requests_per_unit: ${limit} }
 `;
 
-/** Runs a service for the time of `use`, and expects a clean end. */
+/** Runs a service while `use` runs, and expects a clean exit. */
 async function running(
   options: Parameters<typeof startTollgate>[0],
   use: (tollgate: RunningTollgate, caller: GrpcCaller) => Promise<void>,
@@ -44,7 +44,7 @@ async function until(what: () => Promise<boolean>): Promise<void> {
 }
 
 for (const workers of ["1", "2"]) {
-  test(`HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED: ill without a domain, on HTTP and gRPC, WORKERS=${workers}`, async () => {
+  test(`HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED: unhealthy without a domain, on HTTP and gRPC, WORKERS=${workers}`, async () => {
     const env = {
       HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED: "true",
       FORCE_START_WITHOUT_INITIAL_CONFIG: "true",
@@ -68,7 +68,7 @@ for (const workers of ["1", "2"]) {
       writeFileSync(file, rules(1));
       await until(async () => (await page(tollgate.http, "/healthcheck")) === "OK");
       await until(async () => (await check()) === "0801");
-      // A faulty set keeps the old one, and the health.
+      // A faulty set changes neither the rules nor the health.
       writeFileSync(file, "broken: [");
       await tollgate.logged(/the old one stays in force/);
       assert.equal(await page(tollgate.http, "/healthcheck"), "OK");
@@ -84,7 +84,7 @@ for (const workers of ["1", "2"]) {
     });
   });
 
-  test(`a reload under load over gRPC loses no call and mixes no two sets, WORKERS=${workers}`, async () => {
+  test(`a reload under load over gRPC loses no call and mixes no sets, WORKERS=${workers}`, async () => {
     await running({ config: { "a.yaml": rules(1_000_000) }, env: { WORKERS: workers } }, async (tollgate) => {
       const callers = Array.from(
         { length: 4 },
@@ -112,7 +112,7 @@ for (const workers of ["1", "2"]) {
       over = true;
       await Promise.all(load);
       const last = await callers[0]!.ask(request("d", descriptor("a=1", { hitsAddend: 0 })));
-      assert.equal(last.statuses[0]!.limitRemaining, 1_000_010 - calls, "counters go on");
+      assert.equal(last.statuses[0]!.limitRemaining, 1_000_010 - calls, "counters continue");
       for (const caller of callers) caller.close();
     });
   });
@@ -122,16 +122,16 @@ describe("settings that change answers", () => {
   const limit = (number: number, more = "") =>
     `domain: d\ndescriptors:\n  - key: q\n    ${more}\n    rate_limit: { unit: day, requests_per_unit: ${number} }\n` +
     "  - key: r\n    rate_limit: { unit: day, requests_per_unit: 9 }\n";
-  const ask = async (tollgate: RunningTollgate, ...keys: string[]) => {
+  async function ask(tollgate: RunningTollgate, ...keys: string[]) {
     const body = { domain: "d", descriptors: keys.map((key) => ({ entries: [{ key, value: "v" }] })) };
     const response = await fetch(`http://${tollgate.http}/json`, {
       method: "POST",
       body: JSON.stringify(body),
     });
     return { status: response.status, body: JSON.parse(await response.text()) };
-  };
+  }
 
-  test("quota_mode: over when every quota descriptor is; QUOTA_MODE makes every rule one", async () => {
+  test("quota_mode: over if every quota descriptor is over; QUOTA_MODE applies to every rule", async () => {
     await running({ config: { "d.yaml": limit(0, "quota_mode: true") } }, async (tollgate) => {
       assert.equal((await ask(tollgate, "q", "r")).status, 429);
       assert.match(await page(tollgate.debug, "/rlconfig"), /d\.q: .*quota_mode: true/);
@@ -142,7 +142,7 @@ describe("settings that change answers", () => {
     });
   });
 
-  test("SHADOW_MODE: the overall code is OK, the statuses stay, and the overrides are counted", async () => {
+  test("SHADOW_MODE: the overall code is OK, the statuses are unchanged, and the overrides are counted", async () => {
     await running({ config: { "d.yaml": limit(0) }, env: { SHADOW_MODE: "true" } }, async (tollgate) => {
       const { status, body } = await ask(tollgate, "q", "r");
       assert.equal(status, 200);
@@ -157,7 +157,7 @@ describe("settings that change answers", () => {
     });
   });
 
-  test("RESPONSE_DYNAMIC_METADATA: the request, and the metadata of the rules that let it pass", async () => {
+  test("RESPONSE_DYNAMIC_METADATA: the request, and the metadata of the rules that it passed", async () => {
     const config = { "d.yaml": limit(1, "metadata: { owner: search, tier: 2 }") };
     await running({ config, env: { RESPONSE_DYNAMIC_METADATA: "true" } }, async (tollgate, caller) => {
       const { body } = await ask(tollgate, "q");
@@ -171,7 +171,7 @@ describe("settings that change answers", () => {
     });
   });
 
-  test("STATS_MAX_DYNAMIC_KEYS: values of requests make so many statistics, and no more", async () => {
+  test("STATS_MAX_DYNAMIC_KEYS bounds the statistics that values of requests create", async () => {
     const config = { "d.yaml": limit(5, "detailed_metric: true") };
     for (const workers of ["1", "2"]) {
       await running(
@@ -196,7 +196,7 @@ describe("settings that change answers", () => {
   });
 });
 
-describe("a store that says nothing", () => {
+describe("a store that never answers", () => {
   const sockets = new Set<Socket>();
   const silent = createServer((socket) => sockets.add(socket.on("error", () => undefined)));
   before(() => new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve)));
@@ -205,7 +205,7 @@ describe("a store that says nothing", () => {
     silent.close();
   });
 
-  test("the caller's deadline is kept: DEADLINE_EXCEEDED; without one KVSTORE_TIMEOUT: UNAVAILABLE, 503", async () => {
+  test("with a deadline: DEADLINE_EXCEEDED; without one, after KVSTORE_TIMEOUT: UNAVAILABLE, 503", async () => {
     const { port } = silent.address() as { port: number };
     const env = {
       BACKEND_TYPE: "kvstore",
@@ -289,7 +289,7 @@ test("CONFIG_GRPC_XDS_SERVER_USE_TLS: a management server by its IP address, its
       left.push(statuses[0]!.limitRemaining);
       caller.close();
     }
-    // A window of a minute may end meanwhile.
+    // The window of a minute may end meanwhile.
     assert.ok(left.at(-1) === 0 || left.includes(4), String(left));
     assert.equal((await tollgate.stop()).code, 0, tollgate.log.join("\n"));
   } finally {

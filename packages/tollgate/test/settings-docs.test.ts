@@ -1,4 +1,4 @@
-/** Tollgate accepts the settings that pages show in `ini` blocks: a reader can paste each block. */
+/** Tollgate accepts the settings in the `ini` blocks of all pages. */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { loadSettings } from "../src/settings/load.ts";
 
 const root = join(import.meta.dirname, "../../..");
 
-/** The environments that a block shows: one, or with `ini each` one for each line. Comments end a line. */
+/** The environments of a block: one, or one for each line with `ini each`. Removes comments. */
 function environmentsOf(note: string, text: string): Record<string, string>[] {
   const lines = text
     .split("\n")
@@ -29,7 +29,7 @@ const blocks = pages.flatMap((page) =>
   ),
 );
 
-test("the pages show settings", () => assert.ok(blocks.length >= 2, `${blocks.length} blocks`));
+test("the pages have blocks of settings", () => assert.ok(blocks.length >= 2, `${blocks.length} blocks`));
 
 for (const { page, note, text } of blocks)
   test(`${page}: ${text.split("\n")[0]}`, () => {

@@ -8,7 +8,7 @@ import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
 import { Receiver } from "./observe/receiver.ts";
 import { type RunningTollgate, startTollgate } from "./tollgate.ts";
 
-// That the service's sinks are what its settings say; what each of them sends is tested beside it.
+// The settings select the service's sinks. Tests beside each sink show what it sends.
 
 const config = {
   "d.yaml": `
@@ -44,12 +44,12 @@ async function running(
   return tollgate;
 }
 
-const calls = async (caller: GrpcCaller): Promise<void> => {
+async function calls(caller: GrpcCaller): Promise<void> {
   await caller.ask(request("d.example", descriptor("k=a"), descriptor("k=b,n=1"), descriptor("dry=x")));
   await caller.ask(request("nowhere", descriptor("k=a")));
   await assert.rejects(caller.ask(request("d.example")));
-};
-const rule = "ratelimit.service.rate_limit.d.example";
+}
+const RULE = "ratelimit.service.rate_limit.d.example";
 
 for (const workers of ["1", "2"]) {
   test(`USE_STATSD (the default): pushed over TCP, the last interval at the end, WORKERS=${workers}`, async () => {
@@ -57,16 +57,16 @@ for (const workers of ["1", "2"]) {
     const env = { STATSD_PORT: String(receiver.port), EXTRA_TAGS: "b:2,a:1", WORKERS: workers };
     await running(env, async (_tollgate, caller) => {
       await calls(caller);
-      await receiver.until((lines) => lines.some(({ name }) => name.startsWith(`${rule}.k.total_hits`)));
+      await receiver.until((lines) => lines.some(({ name }) => name.startsWith(`${RULE}.k.total_hits`)));
       await caller.ask(request("d.example", descriptor("k=a")));
     });
     const tags = ".__a=1.__b=2";
     const totals: [string, number][] = [
-      [`${rule}.k.total_hits`, 2],
-      [`${rule}.k.within_limit`, 2],
-      // The placeholder has no flag of its own: its level is `k`, the detailed one `n_1`.
-      [`${rule}.k.n_1.over_limit`, 1],
-      [`${rule}.dry.shadow_mode`, 1],
+      [`${RULE}.k.total_hits`, 2],
+      [`${RULE}.k.within_limit`, 2],
+      // The placeholder has no flag, so its level is `k`; the detailed one is `n_1`.
+      [`${RULE}.k.n_1.over_limit`, 1],
+      [`${RULE}.dry.shadow_mode`, 1],
       ["ratelimit.service.rate_limit.nowhere.domain_not_found", 1],
       ["ratelimit.service.call.should_rate_limit.service_error", 1],
       ["ratelimit.service.config_load_success", 1],
@@ -100,7 +100,7 @@ test("USE_DOG_STATSD: tags and mogrifiers, over UDP, and the push sink is off", 
   await receiver.close();
 });
 
-test("USE_PROMETHEUS: scraped live, with labels from the rules and not from splitting names", async () => {
+test("USE_PROMETHEUS: current values, with labels from the rules, not from split names", async () => {
   const env = { USE_PROMETHEUS: "true", PROMETHEUS_ADDR: "127.0.0.1:0", PROMETHEUS_PATH: "/m", WORKERS: "2" };
   await running(env, async (tollgate, caller) => {
     await calls(caller);
@@ -128,31 +128,31 @@ test("USE_STATSD=false and no other sink: JSON lines on standard output", async 
   const tollgate = await running({ USE_STATSD: "false" }, (_tollgate, caller) => calls(caller));
   const lines = tollgate.output.map((line) => JSON.parse(line));
   assert.ok(
-    lines.some((line) => JSON.stringify(line).includes(`${rule}.k.total_hits`)),
+    lines.some((line) => JSON.stringify(line).includes(`${RULE}.k.total_hits`)),
     tollgate.output.join("\n"),
   );
 });
 
-test("DISABLE_STATS beats every sink, and /stats still prints", async () => {
+test("DISABLE_STATS turns off every sink, but not /stats", async () => {
   const receiver = await Receiver.stream();
   const env = { DISABLE_STATS: "true", USE_STATSD: "true", STATSD_PORT: String(receiver.port) };
   await running(env, async (tollgate, caller) => {
     await calls(caller);
     const text = await (await fetch(`http://${tollgate.debug}/stats?filter=k.total_hits`)).text();
-    assert.equal(text, `${rule}.k.total_hits: 1\n`);
+    assert.equal(text, `${RULE}.k.total_hits: 1\n`);
   });
   assert.equal(receiver.lines.length, 0);
   await receiver.close();
 });
 
-test("every rule has its statistics from the start, those apart that a request's values name", async () => {
+test("every rule has its statistics from the start, except those named by a request's values", async () => {
   await running({ DISABLE_STATS: "true" }, async (tollgate) => {
     const text = await (await fetch(`http://${tollgate.debug}/stats?filter=total_hits`)).text();
-    assert.equal(text, `${rule}.dry.total_hits: 0\n${rule}.k.total_hits: 0\n`);
+    assert.equal(text, `${RULE}.dry.total_hits: 0\n${RULE}.k.total_hits: 0\n`);
   });
 });
 
-test("a sink that is away changes nothing for callers, and does not hold up the end", async () => {
+test("an unreachable sink neither affects callers nor delays the exit", async () => {
   await running({ USE_STATSD: "true", STATSD_PORT: "1" }, async (_tollgate, caller) => {
     const started = performance.now();
     for (let call = 0; call < 50; call++) await caller.ask(request("d.example", descriptor("nothing=x")));
@@ -193,7 +193,7 @@ for (const [name, env, message] of wrong) {
   });
 }
 
-test("LIMIT_RESPONSE_HEADERS_*: names as configured, on gRPC and as real headers of /json", async () => {
+test("LIMIT_RESPONSE_HEADERS_*: the configured names, on gRPC and as HTTP headers of /json", async () => {
   const env = {
     LIMIT_RESPONSE_HEADERS_ENABLED: "true",
     LIMIT_LIMIT_HEADER: "X-Limit",

@@ -1,6 +1,6 @@
 /**
- * Every deployment of a store, through its variables and a running service: where and as whom, and that a refused call
- * under STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT counts the counter that exceeds, and no other one.
+ * Every deployment of a store, set by its variables, with a running service: address, credentials, and that a refused
+ * call under STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT increments only the counter above its limit.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -14,7 +14,7 @@ import { SentinelGroup } from "./servers/sentinel.ts";
 
 interface Deployment {
   readonly env: Readonly<Record<string, string>>;
-  /** All hits of the counters whose key contains a text. */
+  /** The sum of the counters whose key contains a text. */
   hits(text: string): Promise<number>;
   stop(): Promise<unknown>;
 }
@@ -171,7 +171,7 @@ const deployments: Record<string, () => Promise<Deployment>> = {
 };
 
 for (const [name, open] of Object.entries(deployments)) {
-  test(`STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT over ${name}: a refused call counts what exceeds, and nothing else`, async (t) => {
+  test(`STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT over ${name}: a refused call increments only the counter above its limit`, async (t) => {
     const deployment = await open();
     t.after(() => deployment.stop());
     const env = {
@@ -199,7 +199,7 @@ for (const [name, open] of Object.entries(deployments)) {
         await deployment.hits("p:d|second=c"),
       ],
       [8, 6, 5],
-      "what stands in the store",
+      "the counts in the store",
     );
   });
 }

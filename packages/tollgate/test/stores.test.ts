@@ -8,7 +8,7 @@ import { counting } from "./counting-service.ts";
 import { MemcachedServer } from "./servers/memcached.ts";
 import { RedisServer } from "./servers/redis.ts";
 
-// That the service builds its stores out of its settings; what each store promises is tested beside it.
+// The service builds its stores from its settings. Tests beside each store show its behaviour.
 
 test("KVSTORE_*: counted in the store, under the prefix, shared by two instances", async () => {
   await using redis = await RedisServer.start({ config: ["requirepass pa:ss"], auth: ["pa:ss"] });
@@ -32,7 +32,7 @@ test("KVSTORE_*: counted in the store, under the prefix, shared by two instances
   });
 });
 
-test("REDIS_*: the other service's names work, and statistics are called after them", async () => {
+test("REDIS_*: the Go service's names work, and statistics are named after them", async () => {
   await using redis = await RedisServer.start();
   const env = { REDIS_SOCKET_TYPE: "tcp", REDIS_URL: redis.url, BACKEND_TYPE: "redis" };
   await counting(env, async ({ ask, stats }) => {
@@ -55,7 +55,7 @@ test("KVSTORE_PERSECOND: limits per second are counted in the second instance", 
   });
 });
 
-test("a store that goes and comes back: calls fail with UNAVAILABLE, health says so, and then all is well", async () => {
+test("while a store is down, calls fail with UNAVAILABLE and the service is unhealthy; it recovers with the store", async () => {
   await using redis = await RedisServer.start();
   const env = {
     KVSTORE_URL: redis.url,
@@ -106,7 +106,7 @@ for (const [mode, answer] of policies) {
   });
 }
 
-test("LOCAL_CACHE_SIZE_IN_BYTES: what is over is refused without asking the store", async () => {
+test("LOCAL_CACHE_SIZE_IN_BYTES: exceeded limits are refused without a call of the store", async () => {
   await using redis = await RedisServer.start();
   const env = { KVSTORE_URL: redis.url, LOCAL_CACHE_SIZE_IN_BYTES: "100000" };
   await counting(env, async ({ tollgate, ask, stats }) => {
@@ -149,7 +149,7 @@ test("LOCAL_CACHE_SIZE_IN_BYTES: what is over is refused without asking the stor
   });
 });
 
-test("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: a refused call counts what exceeds, and nothing else", async () => {
+test("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: a refused call increments only the counter above its limit", async () => {
   await using redis = await RedisServer.start();
   await counting(
     { KVSTORE_URL: redis.url, STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: "true" },
@@ -198,7 +198,7 @@ test("EMBEDDED_STORE_SNAPSHOT: counters survive a graceful restart", async () =>
   }
 });
 
-test("EMBEDDED_STORE_SNAPSHOT: a restart in the middle of heavy load hands out no hit twice, and loses none", async () => {
+test("EMBEDDED_STORE_SNAPSHOT: a restart under heavy load counts every hit exactly once", async () => {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-snapshot-"));
   const env = { BACKEND_TYPE: "embedded", EMBEDDED_STORE_SNAPSHOT: join(folder, "counters"), WORKERS: "3" };
   const admitted = { now: 0 };

@@ -51,7 +51,7 @@ async function ask(
 
 const withPair = ({ keyPem, certPem }: Pair) => credentials.createSsl(ours.pem, keyPem, certPem);
 
-/** The serial number of the certificate that the server shows now. */
+/** The serial number of the server's current certificate. */
 function shown(tollgate: RunningTollgate, options: ConnectionOptions = {}): Promise<string> {
   const port = Number(tollgate.grpc.split(":").at(-1));
   return new Promise((resolve, reject) => {
@@ -70,7 +70,7 @@ function shown(tollgate: RunningTollgate, options: ConnectionOptions = {}): Prom
 }
 
 describe("TLS on the gRPC port", () => {
-  test("GRPC_SERVER_USE_TLS: callers that trust the authority get through, others and older TLS do not", async () => {
+  test("GRPC_SERVER_USE_TLS: callers that trust the authority connect, others and older TLS versions fail", async () => {
     const tollgate = await startTollgate({ config, env: serverTls });
     try {
       assert.equal(await ask(tollgate, credentials.createSsl(ours.pem)), 1);
@@ -109,13 +109,13 @@ describe("TLS on the gRPC port", () => {
       }
     });
 
-    test(`a new pair is used from the next handshake on, a bad one is not, WORKERS=${workers}`, async () => {
+    test(`a new pair is used from the next handshake on, an invalid one is not, WORKERS=${workers}`, async () => {
       const folder = mkdtempSync(join(tmpdir(), "tollgate-pair-"));
       const [cert, key] = [join(folder, "tls.crt"), join(folder, "tls.key")];
-      const use = (pair: Pair) => {
+      function use(pair: Pair) {
         copyFileSync(pair.cert, cert);
         copyFileSync(pair.key, key);
-      };
+      }
       use(server);
       const env = { ...serverTls, GRPC_SERVER_TLS_CERT: cert, GRPC_SERVER_TLS_KEY: key, WORKERS: workers };
       const tollgate = await startTollgate({ config, env });
@@ -191,7 +191,7 @@ function healthcheck(
 }
 
 describe("TLS on the HTTP port", () => {
-  test("HTTP_SERVER_USE_TLS: callers that trust the authority get through, others and older TLS do not", async () => {
+  test("HTTP_SERVER_USE_TLS: callers that trust the authority connect, others and older TLS versions fail", async () => {
     const tollgate = await startTollgate({ config, env: httpTls });
     try {
       assert.equal((await healthcheck(tollgate)).body, "OK");
@@ -212,7 +212,7 @@ describe("TLS on the HTTP port", () => {
         );
       const suite = "ECDHE-ECDSA-AES128-GCM-SHA256";
       assert.equal((await healthcheck(tollgate, { maxVersion: "TLSv1.2", ciphers: suite })).cipher, suite);
-      // gRPC stays as it was.
+      // gRPC has no TLS.
       assert.equal(await ask(tollgate, credentials.createInsecure()), 1);
     } finally {
       assert.equal((await tollgate.stop()).code, 0);
@@ -239,10 +239,10 @@ describe("TLS on the HTTP port", () => {
   test("a new pair is used from the next handshake on", async () => {
     const folder = mkdtempSync(join(tmpdir(), "tollgate-pair-"));
     const [cert, key] = [join(folder, "tls.crt"), join(folder, "tls.key")];
-    const use = (pair: Pair) => {
+    function use(pair: Pair) {
       copyFileSync(pair.cert, cert);
       copyFileSync(pair.key, key);
-    };
+    }
     use(server);
     const tollgate = await startTollgate({
       config,
@@ -263,7 +263,7 @@ describe("TLS on the HTTP port", () => {
     }
   });
 
-  test("a handshake that does not end keeps no stop waiting", async () => {
+  test("an unfinished handshake does not delay a stop", async () => {
     const tollgate = await startTollgate({ config, env: { ...httpTls, SHUTDOWN_TIMEOUT: "1s" } });
     const [host, port] = tollgate.http.split(":");
     const socket = connectTcp({ host: host!, port: Number(port) });
@@ -285,7 +285,7 @@ describe("TLS on the HTTP port", () => {
   });
 });
 
-test("HTTP_ENABLED=false: gRPC decides and says whether the service is healthy, and there is no HTTP port", async () => {
+test("HTTP_ENABLED=false: gRPC serves decisions and health, and there is no HTTP port", async () => {
   const tollgate = await startTollgate({ config, env: { HTTP_ENABLED: "false" } });
   try {
     assert.equal(await ask(tollgate, credentials.createInsecure()), 1);
@@ -294,7 +294,7 @@ test("HTTP_ENABLED=false: gRPC decides and says whether the service is healthy, 
       false,
     );
     await tollgate.logged(/the HTTP port is off \(HTTP_ENABLED=false\)/);
-    // The debug port shows that the service is up all the same.
+    // The debug port is open.
     assert.equal((await fetch(`http://${tollgate.debug}/`)).status, 200);
   } finally {
     assert.equal((await tollgate.stop()).code, 0);

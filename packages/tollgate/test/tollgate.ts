@@ -6,38 +6,38 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-/** A real Tollgate, as a user runs it: a process with its settings in the environment and its rules in files. */
+/** A real Tollgate process, with settings in the environment and rules in files. */
 export interface RunningTollgate {
   readonly http: string;
   readonly grpc: string;
   readonly debug: string;
-  /** Where its configuration files are. */
+  /** The folder of its configuration files. */
   readonly config: string;
   readonly pid: number;
-  /** Everything that it has written to standard error so far. */
+  /** All lines on standard error so far. */
   readonly log: readonly string[];
   readonly output: readonly string[];
-  /** Resolves with the first line of the log that matches, past or to come; rejects when the process ends without one. */
+  /** Resolves with the first past or future line of the log that matches. Rejects if the process ends without one. */
   logged(pattern: RegExp): Promise<string>;
   signal(signal: NodeJS.Signals): void;
-  /** Sends a signal (default SIGTERM) and resolves with how the process ended. */
+  /** Sends a signal (default SIGTERM) and resolves with the exit of the process. */
   stop(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
 export interface TollgateOptions {
-  /** File names to texts; default none. */
+  /** Contents by file name. Default: no files. */
   readonly config?: Readonly<Record<string, string>>;
-  /** A folder to copy the configuration from instead. */
+  /** A folder from which to copy the configuration instead. */
   readonly configFrom?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
-  /** Resolve once the process runs, without waiting for its listeners. */
+  /** Resolve when the process runs, before its listeners are open. */
   readonly unopened?: boolean;
 }
 
 const command = fileURLToPath(new URL("../bin/tollgate.mjs", import.meta.url));
 
-/** An environment without anything that this machine sets for Tollgate. */
+/** This process's environment without Tollgate's variables. */
 export const bareEnvironment: Readonly<Record<string, string>> = {
   PATH: process.env.PATH ?? "",
   HOME: process.env.HOME ?? "/",
@@ -79,7 +79,7 @@ export async function startTollgate(options: TollgateOptions = {}): Promise<Runn
   return process_;
 }
 
-/** Watches a Tollgate that somebody else started, standard output and error piped. */
+/** Wraps a Tollgate process that the caller started with piped standard output and error. */
 export function watchTollgate(child: ChildProcess): RunningTollgate {
   return new Watched(child, undefined);
 }
@@ -101,7 +101,7 @@ class Watched implements RunningTollgate {
     this.#child = child;
     this.config = join(root ?? "", "config");
     createInterface(child.stdout!).on("line", (line) => this.output.push(line));
-    createInterface(child.stderr!).on("line", (line) => this.#hear(line));
+    createInterface(child.stderr!).on("line", (line) => this.#receive(line));
     this.#ended = once(child, "close").then(async ([code, signal]) => {
       this.#over = true;
       for (const { pattern, reject } of this.#waiting) reject(this.#silent(pattern));
@@ -139,7 +139,7 @@ class Watched implements RunningTollgate {
     return this.#ended;
   }
 
-  #hear(line: string): void {
+  #receive(line: string): void {
     this.log.push(line);
     for (const waiter of this.#waiting) {
       if (!waiter.pattern.test(line)) continue;

@@ -13,7 +13,7 @@ const config = {
 const command = fileURLToPath(new URL("../bin/tollgate.mjs", import.meta.url));
 
 for (const workers of ["1", "2"]) {
-  test(`with WORKERS=${workers} the client's span, the server's and the decision's are one trace`, {
+  test(`with WORKERS=${workers} the spans of the client, the server and the decision form one trace`, {
     timeout: scaled(60_000),
   }, async () => {
     const collector = await httpCollector();

@@ -9,13 +9,19 @@ import { CONTROLLERS, checkFirstMinute } from "./support/first-minute.ts";
 import { freePort } from "./support/free-port.ts";
 import { command, installPacked } from "./support/packed.ts";
 
-const MANUAL = readFileSync(
-  join(import.meta.dirname, "..", "..", "..", "docs", "waymark", "serving.md"),
-  "utf8",
+const root = join(import.meta.dirname, "..", "..", "..");
+const pages = ["docs/waymark/serving.md", "packages/waymark/python/README.md"];
+/** The `sh` blocks of both pages; the pages share some. */
+const shell = new Set(
+  pages.flatMap((page) =>
+    [...readFileSync(join(root, page), "utf8").matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text]) =>
+      text!.trim(),
+    ),
+  ),
 );
-const shell = [...MANUAL.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text]) => text!.trim());
-const servers = shell.filter((line) => /^FRAMEWORK_PREFIX=controllers /.test(line));
-const setup = shell.find((line) => line.startsWith("export PYTHONPATH="))!;
+const servers = [...shell].filter((line) => /^FRAMEWORK_PREFIX=controllers .+$/.test(line));
+const setup = [...shell].find((line) => line.startsWith("export PYTHONPATH="))!;
+const wheel = [...shell].find((line) => line.startsWith("pip wheel"))!;
 
 const folder = await installPacked();
 writeFileSync(join(folder, "controllers.ts"), CONTROLLERS);
@@ -34,6 +40,14 @@ function onPort(line: string, port: number): string {
   if (line.includes("daphne")) return `${line} --port=${port}`;
   return `${line} --bind=127.0.0.1:${port}`;
 }
+
+test("every command of the pages is run", () => {
+  const run = new Set([...servers, setup, wheel, "npm install @tollway/waymark"]);
+  assert.deepEqual(
+    [...shell].filter((text) => !run.has(text)),
+    [],
+  );
+});
 
 test("the manual names all four servers", () => {
   for (const name of ["uvicorn", "hypercorn", "daphne", "gunicorn"])
@@ -54,12 +68,11 @@ for (const line of servers) {
 
 test("as a wheel, built as printed, with the npm package in a folder above", async () => {
   const run = promisify(execFile);
-  const build = shell.find((line) => line.startsWith("pip wheel"))!;
   const wheels = join(folder, "wheels");
   // Debian's pip, because the servers are from Debian. It gets a copy, because building writes files beside
   // the sources.
   await command(folder, "cp", "-r", "node_modules/@tollway/waymark/python", "python");
-  const line = build
+  const line = wheel
     .replace("pip ", "/usr/bin/python3 -m pip -q --disable-pip-version-check ")
     .replace("--wheel-dir .", "--wheel-dir wheels")
     .replace("$(npx waymark python-path)", "./python");

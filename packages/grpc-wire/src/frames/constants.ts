@@ -47,11 +47,11 @@ export const Setting = {
 } as const;
 
 export const FRAME_HEADER_BYTES = 9;
-/** SETTINGS_MAX_FRAME_SIZE's default and least value; ours, both ways. */
+/** SETTINGS_MAX_FRAME_SIZE: its default and least value, which we use both ways. */
 export const MAX_FRAME_BYTES = 16_384;
 export const MAX_WINDOW = 0x7fffffff;
 export const DEFAULT_WINDOW = 65_535;
 export const MAX_STREAM_ID = 0x7fffffff;
 
-/** What a client's connection starts with (section 3.4). */
+/** The client's connection preface (section 3.4). */
 export const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");

@@ -1,7 +1,7 @@
-/** Up to here a loop beats `set`, which needs a view of the source first. */
+/** Up to this length a loop is faster than `set`, which needs a view of the source first. */
 const SHORT = 64;
 
-/** A copy of `bytes[start, end)` in memory of its own: keeping it keeps nothing else alive. */
+/** A copy of `bytes[start, end)` in its own memory. */
 export function copyOf(bytes: Uint8Array, start: number, end: number): Uint8Array {
   const copy = new Uint8Array(end - start);
   if (copy.length > SHORT) copy.set(bytes.subarray(start, end));

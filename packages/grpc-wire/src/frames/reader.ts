@@ -1,30 +1,30 @@
 import { FRAME_HEADER_BYTES, MAX_FRAME_BYTES, PREFACE } from "./constants.ts";
 
-/** What a sink returns to read no more. */
+/** A sink returns this to stop reading. */
 export const STOP = -1;
 
-/** Told of every whole frame. */
+/** Gets every whole frame. */
 export interface FrameSink {
   /**
-   * The frame `bytes[at, next)`, its header included; what follows it, up to `limit`, has arrived too.
-   * Valid during the call. Returns where to go on: `next`, or further where the sink took following frames
-   * along, or `STOP`.
+   * The frame `bytes[at, next)`, with its header. The bytes behind it, up to `limit`, have arrived, too. All are valid
+   * during the call. Returns where reading goes on: `next`, or further when the sink has handled following frames, too,
+   * or `STOP`.
    */
   onFrame(bytes: Buffer, at: number, next: number, limit: number): number;
   /** The client's connection preface is complete. */
   onPreface(): void;
-  /** A frame longer than we allow (section 4.2): nothing more is read. */
+  /** A frame is longer than we allow (section 4.2). Reading has stopped. */
   onOversizedFrame(length: number): void;
-  /** The connection does not start as HTTP/2 does: nothing more is read. */
+  /** The connection does not start with the HTTP/2 preface. Reading has stopped. */
   onBadPreface(received: Buffer): void;
 }
 
-/** Cuts a connection's bytes into frames, whatever the chunks. Between reads it holds the unfinished frame only. */
+/** Cuts a connection's bytes into frames, however they are chunked. Between reads it holds only an unfinished frame. */
 export class FrameReader {
   readonly #sink: FrameSink;
   #prefaceSeen = 0;
   #stopped = false;
-  /** The unfinished frame's beginning, `#have` bytes of it. */
+  /** The first `#have` bytes of an unfinished frame. */
   #partial: Buffer | undefined;
   #have = 0;
 
@@ -32,7 +32,7 @@ export class FrameReader {
     this.#sink = sink;
   }
 
-  /** Whether a frame has begun to arrive and is not complete. */
+  /** Whether an unfinished frame is held. */
   get isMidFrame(): boolean {
     return this.#partial !== undefined;
   }
@@ -60,7 +60,7 @@ export class FrameReader {
     if (at < limit) this.#keep(chunk, at, limit);
   }
 
-  /** Reads no more, and lets go of what was kept. */
+  /** Stops reading, and drops the unfinished frame. */
   stop(): void {
     this.#stopped = true;
     this.#partial = undefined;
@@ -84,7 +84,7 @@ export class FrameReader {
     return at;
   }
 
-  /** Adds to the unfinished frame from `chunk[at]` on; returns where the chunk goes on after it, -1 to stop. */
+  /** Completes the unfinished frame from `chunk[at]` on. Returns where the chunk goes on after it, or -1 to stop. */
   #completePartial(chunk: Buffer, at: number): number {
     if (this.#have < FRAME_HEADER_BYTES) at = this.#fill(chunk, at, FRAME_HEADER_BYTES);
     if (this.#have < FRAME_HEADER_BYTES) return chunk.length;
@@ -106,7 +106,7 @@ export class FrameReader {
     return at;
   }
 
-  /** Takes bytes until `want` are held. The buffer grows with what came, not with what a length promises. */
+  /** Takes bytes until `want` are held. The buffer grows with the bytes that came, not with the announced length. */
   #fill(chunk: Buffer, at: number, want: number): number {
     const taken = Math.min(want - this.#have, chunk.length - at);
     const total = this.#have + taken;

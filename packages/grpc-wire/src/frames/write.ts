@@ -33,7 +33,7 @@ export function readUint32(bytes: Uint8Array, at: number): number {
   return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
 }
 
-/** A whole frame as bytes of its own: for templates and the rare frames. */
+/** A whole frame in its own memory: for templates and rare frames. */
 export function frame(type: number, flags: number, streamId: number, payload: Uint8Array): Uint8Array {
   const out = new Uint8Array(FRAME_HEADER_BYTES + payload.length);
   writeFrameHeader(out, 0, payload.length, type, flags, streamId);

@@ -17,17 +17,17 @@ function isTooLarge(error: unknown): boolean {
 function refusal(error: unknown, limit: number): GrpcError {
   return isTooLarge(error)
     ? new OversizedMessage(`the inflated message is larger than ${limit} bytes`)
-    : new GrpcError(Status.INTERNAL, "the compressed message is no gzip data");
+    : new GrpcError(Status.INTERNAL, "the compressed message is not gzip data");
 }
 
-/** Whoever wants a message; `cancelled` once it does not any more. */
+/** The call that needs a message. */
 interface Asker {
   readonly cancelled: boolean;
 }
 
 /**
- * Inflates one message of at most `limit` bytes: at once where that is cheap. Throws or rejects with a `GrpcError`,
- * without any work where nobody wants the message any more when its turn comes.
+ * Inflates one message of at most `limit` bytes, at once when that is cheap. Throws or rejects with a `GrpcError`. Does
+ * not inflate when the call was cancelled before its turn came.
  */
 export function inflate(bytes: Uint8Array, limit: number, asker: Asker): Uint8Array | Promise<Uint8Array> {
   if (bytes.length <= INLINE_BYTES) {

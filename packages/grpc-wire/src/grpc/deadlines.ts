@@ -1,4 +1,4 @@
-/** What can run out of time. */
+/** An object with a deadline. */
 export interface Timed {
   /** Milliseconds by the wheel's clock. */
   readonly expiresAt: number;
@@ -29,7 +29,7 @@ export class DeadlineWheel {
 
   add(timed: Timed): void {
     if (this.#timer === undefined) this.#start();
-    // Never into a tick that the wheel has passed.
+    // Not into a tick that the wheel has passed.
     const tick = Math.max(Math.ceil(timed.expiresAt / TICK_MS), this.#lastTick + 1);
     const slot = tick % SLOTS;
     this.#slots[slot] ??= new Set();
@@ -65,7 +65,7 @@ export class DeadlineWheel {
     for (let tick = from; tick <= until; tick++) {
       const held = this.#slots[tick % SLOTS];
       if (held === undefined) continue;
-      // An entry of a later round stays.
+      // Keeps an entry of a later round.
       for (const timed of held) {
         if (timed.expiresAt > now) continue;
         this.remove(timed);

@@ -8,7 +8,7 @@ import { Fifo } from "./fifo.ts";
 import { OversizedMessage } from "./oversized.ts";
 
 const PREFIX_BYTES = 5;
-/** What keeping a whole message takes beside its bytes: 5 octets on the wire can be a message. */
+/** Memory of a whole message beside its bytes: 5 octets on the wire can be a message. */
 const MESSAGE_OVERHEAD_BYTES = 64;
 const NONE = Buffer.alloc(0);
 
@@ -33,17 +33,17 @@ interface Waiter {
 }
 
 /**
- * The request messages of one call that did not arrive in one piece: puts length-prefixed messages together
- * and, for streams of them, holds the whole ones until the handler asks. What it holds is bounded by the
- * message limit, the stream's window, and the budgets of the connection and the server.
+ * The request messages of one call that did not arrive in one piece. Puts length-prefixed messages together, and holds
+ * whole ones until the handler takes them. The message limit, the stream's window, and the budgets of the connection and
+ * the server bound the bytes that it holds.
  */
 export class Inbound implements AsyncIterableIterator<Uint8Array> {
   readonly #call: InboundCall;
-  /** The message under way: its prefix first, then its bytes. Grown as they come. */
+  /** The message that is arriving: its prefix first, then its bytes. Grows as they come. */
   #buffer = NONE;
   #have = 0;
   #want = PREFIX_BYTES;
-  /** The bytes under way are a prefix, not yet a message. */
+  /** The arriving bytes are a prefix, not yet a message. */
   #isPrefix = true;
   #compressed = false;
   /** Bytes counted against the budgets. */
@@ -146,7 +146,7 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
     return this.#charge(MESSAGE_OVERHEAD_BYTES);
   }
 
-  /** Room for `total` bytes: grows with what came, not with what the prefix promises. */
+  /** Room for `total` bytes: grows with the bytes that came, not with the announced length. */
   #grow(total: number): GrpcError | undefined {
     if (this.#buffer.length >= total) return undefined;
     const size = Math.min(this.#want, Math.max(total, this.#buffer.length * 2));
@@ -158,7 +158,7 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
     return undefined;
   }
 
-  /** Counts `more` bytes against the budgets, where they allow it. */
+  /** Counts `more` bytes against the budgets, if they allow it. */
   #charge(more: number): GrpcError | undefined {
     const refusal = this.#call.context.buffered.charge(more);
     if (refusal === undefined) this.#held += more;

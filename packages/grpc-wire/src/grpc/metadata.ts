@@ -12,7 +12,7 @@ const valuePattern = /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/;
 export function metadataField(name: string, value: string | Uint8Array): [name: string, value: string] {
   if (!namePattern.test(name) || name.startsWith("grpc-") || reserved.has(name))
     throw new TypeError(
-      `metadata name ${JSON.stringify(name)}: use lower-case letters, digits, "_", "-" and ".", and none of gRPC's own`,
+      `metadata name ${JSON.stringify(name)}: use lower-case letters, digits, "_", "-" and ".", and no name that gRPC or HTTP uses itself`,
     );
   if (name.endsWith("-bin")) {
     if (typeof value === "string")
@@ -36,8 +36,8 @@ const LONGEST_MESSAGE = 1024;
 const LONGEST_ENCODED = 4096;
 
 /**
- * `grpc-message`: UTF-8 with everything outside printable ASCII, and `%`, percent-encoded. Cut so that a status
- * always fits where a peer bounds its header lists: 8 KiB is what some clients allow.
+ * `grpc-message`: UTF-8 with everything outside printable ASCII, and `%`, percent-encoded. Cut, because peers
+ * bound their header lists: some clients allow 8 KiB.
  */
 export function encodeStatusMessage(message: string): string {
   const encoded = encodeText(cutTo(message, LONGEST_MESSAGE));

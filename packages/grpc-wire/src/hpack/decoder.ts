@@ -14,32 +14,32 @@ const staticFields: readonly HeaderField[] = staticTable.map(([name, value]) => 
 }));
 const STATIC_COUNT = 61;
 
-/** Our SETTINGS_HEADER_TABLE_SIZE: the protocol's default, so that nothing has to be negotiated. */
+/** Our SETTINGS_HEADER_TABLE_SIZE: the protocol's default, which needs no SETTINGS. */
 export const HEADER_TABLE_SIZE = 4096;
 
-/** Strings are decoded here before they become JavaScript strings; grown to the largest header block's need. */
+/** Buffer for decoded octets, before they become JavaScript strings. Grows with the largest string. */
 let scratch = Buffer.allocUnsafeSlow(16 * 1024);
 
 /**
  * The decoding side of one connection's HPACK state (RFC 7541). One thread decodes one block at a time, so
- * results of a block are left in fields: `fields`, `listSize`, `changed`.
+ * a block's size is left in a field: `listSize`.
  */
 export class HpackDecoder {
   readonly #table = new DynamicTable(HEADER_TABLE_SIZE);
   readonly #leading = new LeadingFields();
-  /** So far the block has had no part of the dynamic table, and is to be remembered. */
+  /** The block has not used the dynamic table so far, and will be remembered. */
   #isLeading = false;
   /** Position in the block. */
   #at = 0;
-  /** Counts changes of the dynamic table: what was decoded from equal bytes at an equal version is equal. */
+  /** Counts changes of the dynamic table. Equal bytes at an equal version decode to equal fields. */
   version = 0;
-  /** The last block's size as RFC 9113 section 10.5.1 counts it; may exceed what `fields` was allowed to hold. */
+  /** The last block's size as RFC 9113 section 10.5.1 counts it, including dropped fields. */
   listSize = 0;
 
   /**
-   * Decodes the block `bytes[start, end)`. Fields beyond `maxListSize` are decoded, so that the dynamic table
-   * stays in step, but not kept: a block of one-byte references to a large entry costs no memory.
-   * Returns undefined for a block that no encoder makes: a connection error COMPRESSION_ERROR.
+   * Decodes the block `bytes[start, end)`. Decodes fields beyond `maxListSize`, too, to keep the dynamic table in step,
+   * but drops them: a block of one-byte references to a large entry costs no memory. Returns undefined for an invalid
+   * block: a connection error COMPRESSION_ERROR.
    */
   decode(bytes: Buffer, start: number, end: number, maxListSize: number): HeaderField[] | undefined {
     const fields: HeaderField[] = [];
@@ -115,7 +115,7 @@ export class HpackDecoder {
     }
     const valueEnd = this.#string(bytes, end);
     if (valueEnd < 0) return undefined;
-    // The table of the Huffman code knows which octets may not be there: no second look at each.
+    // The table of the Huffman code has marked the invalid octets already.
     if (valid)
       valid =
         source === scratch
@@ -130,7 +130,7 @@ export class HpackDecoder {
     };
   }
 
-  /** Reads a string (section 5.2): its octets are `source[textStart, returned)`. -1 where it is cut off or no Huffman code. */
+  /** Reads a string (section 5.2): its octets are `source[textStart, returned)`. -1 when it is cut off or not valid Huffman code. */
   #string(bytes: Buffer, end: number): number {
     if (this.#at >= end) return -1;
     const huffman = bytes[this.#at]! >= 0x80;
@@ -149,7 +149,7 @@ export class HpackDecoder {
     return huffmanDecode(bytes, from, from + length, scratch);
   }
 
-  /** Reads an integer (section 5.1) whose prefix is `mask`. -1 where it is cut off or above 2^28. */
+  /** Reads an integer (section 5.1) whose prefix is `mask`. -1 when it is cut off or above 2^28. */
   #integer(bytes: Buffer, end: number, mask: number): number {
     let value = bytes[this.#at++]! & mask;
     if (value < mask) return value;
@@ -163,6 +163,6 @@ export class HpackDecoder {
   }
 }
 
-/** Where the last string's octets lie: plain variables, so that reading a string makes no object. */
+/** Where the last string's octets are. Plain variables: reading a string makes no object. */
 let source: Buffer = scratch;
 let textStart = 0;

@@ -29,7 +29,7 @@ export class DynamicTable {
 
   add(field: HeaderField): void {
     this.#evictTo(this.#capacity - field.size);
-    // Larger than the whole table: that empties it, and is no error (RFC 7541 section 4.4).
+    // A field larger than the whole table empties it. That is not an error (RFC 7541 section 4.4).
     if (field.size > this.#capacity) return;
     if (this.#count > this.#mask) this.#grow();
     this.#ring[this.#next] = field;

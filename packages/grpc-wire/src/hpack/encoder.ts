@@ -33,8 +33,8 @@ function writeString(out: number[], text: string): void {
 }
 
 /**
- * Encodes a header list without touching the dynamic table, so that what it returns is the same for every
- * connection and every position: that is what lets responses be templates. Values are octets as latin1 text.
+ * Encodes a header list without the dynamic table. The result is the same for every connection and every position, so
+ * responses can be templates. Values are octets as latin1 text.
  */
 export function encodeHeaders(fields: readonly (readonly [name: string, value: string])[]): Uint8Array {
   const out: number[] = [];

@@ -1,15 +1,15 @@
 import type { HeaderField } from "./field.ts";
 
-/** What is remembered at most, in bytes of a header block. */
+/** The most bytes of a header block that are remembered. */
 const LONGEST = 512;
-/** So many blocks in a row that begin otherwise, and others are remembered. */
+/** After this many blocks in a row with another beginning, that beginning is remembered. */
 const PATIENCE = 8;
 
 /**
- * The fields with which a connection's header blocks begin, as far as the dynamic table has no part in them: equal bytes
- * mean equal fields then, whatever came between. Where something differs with each call (a request id, a trace), the
- * method, the path and the content type before it do not, and need neither Huffman's code nor new strings: with 1 KiB of
- * metadata that changes a call takes 0.5 us less.
+ * The fields with which a connection's header blocks begin, as long as they do not use the dynamic table: equal bytes
+ * then mean equal fields. When a request id or a trace changes with each call, the method, the path and the content type
+ * before it do not, and need neither Huffman decoding nor new strings. With 1 KiB of changing metadata, a call takes
+ * 0.5 us less.
  */
 export class LeadingFields {
   #bytes: Uint8Array = new Uint8Array(0);
@@ -24,12 +24,12 @@ export class LeadingFields {
     return this.#fields;
   }
 
-  /** Whether the block that `match` saw last is to be remembered. */
+  /** Whether to remember the block that `match` saw last. */
   get isOutdated(): boolean {
     return this.#misses >= PATIENCE;
   }
 
-  /** Compares the block `bytes[start, end)`; returns where the fields end that it has in common. */
+  /** Compares the block `bytes[start, end)`. Returns the end of the fields that are equal. */
   match(bytes: Uint8Array, start: number, end: number): number {
     const known = this.#bytes;
     const ends = this.#ends;
@@ -43,7 +43,7 @@ export class LeadingFields {
     return matched === 0 ? start : start + ends[matched - 1]!;
   }
 
-  /** Remembers the fields of the block that `match` saw last: those in common, and the next, which end at `ends`. */
+  /** Remembers the fields of the block that `match` saw last: the equal ones, and the next, which end at `ends`. */
   remember(bytes: Uint8Array, start: number, ends: readonly number[], fields: readonly HeaderField[]): void {
     const all = [...this.#ends.slice(0, this.matched), ...ends.map((end) => end - start)];
     this.#ends = all.filter((end) => end <= LONGEST);

@@ -1,4 +1,4 @@
-/** Writing the frames that carry no call (RFC 9113 sections 6.4, 6.5, 6.7 to 6.9). */
+/** Writes the frames that carry no content (RFC 9113 sections 6.4, 6.5, 6.7 to 6.9). */
 import { Flag, FRAME_HEADER_BYTES, FrameType } from "../frames/constants.ts";
 import { writeFrameHeader, writeUint32 } from "../frames/write.ts";
 import type { Output } from "./output.ts";

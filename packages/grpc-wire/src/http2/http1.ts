@@ -1,4 +1,4 @@
-/** What a client that speaks HTTP/1.1 to this port is told. */
+/** The answer to an HTTP/1.1 client. */
 const http1Text = "This server speaks gRPC over HTTP/2.\n";
 export const http1Refusal = Buffer.from(
   `HTTP/1.1 505 HTTP Version Not Supported\r\ncontent-type: text/plain\r\ncontent-length: ${http1Text.length}\r\nconnection: close\r\n\r\n${http1Text}`,

@@ -2,14 +2,14 @@ import type { Socket } from "node:net";
 
 /** Enough for the answers to one full read of small calls. */
 const OUTPUT_BYTES = 32 * 1024;
-/** Above this many bytes that the socket has not taken, nothing more is produced and nothing more is read. */
+/** Above this many bytes in the socket, the connection neither sends nor reads. */
 const HIGH_WATER_BYTES = 256 * 1024;
 const MAX_POOLED = 16;
 
 const NONE = Buffer.alloc(0);
-/** Buffers between two uses: a connection holds one only while it has something to say. */
+/** Free buffers. A connection holds one only while it has bytes to send. */
 const pool: Buffer[] = [];
-/** Outputs with bytes written outside a read; sent together at the end of the current turn. */
+/** Outputs with bytes written outside a read. They are sent together at the end of the current turn. */
 let dirty: Output[] = [];
 
 function flushDirty(): void {
@@ -25,12 +25,12 @@ function flushDirty(): void {
 export class Output {
   readonly #socket: Socket;
   readonly #copies: boolean;
-  /** Where to write, from `length` on, after `room` made sure of it. */
+  /** The buffer to write into, from `length` on, after `room`. */
   bytes: Buffer = NONE;
   length = 0;
-  /** True while a read is handled: its end flushes. */
+  /** True during a read. Its end flushes. */
   corked = false;
-  /** True while a caller writes beyond `length` without having said how much. */
+  /** True while a caller writes beyond `length` and has not committed yet. */
   reserved = false;
   /** Where that caller's content begins. */
   reservedAt = 0;
@@ -39,13 +39,13 @@ export class Output {
   #isDirty = false;
   #closed = false;
 
-  /** `encrypts`: the socket keeps what it was given until later (TLS), so it gets bytes of its own. */
+  /** `encrypts`: the socket keeps bytes until it encrypts them (TLS), so it gets copies. */
   constructor(socket: Socket, encrypts: boolean) {
     this.#socket = socket;
     this.#copies = encrypts;
   }
 
-  /** Makes room for `count` bytes at `length` in `bytes`; the caller then advances `length`. */
+  /** Makes room for `count` bytes at `length` in `bytes`. The caller then advances `length`. */
   room(count: number): Buffer {
     if (this.reserved) this.#leaveReservation();
     if (this.bytes.length - this.length < count) {
@@ -76,7 +76,7 @@ export class Output {
     return this.#socket.writableLength;
   }
 
-  /** Bytes that the kernel has taken since the start: what shows that a peer reads, however slowly. */
+  /** Bytes that the kernel has taken since the start. They show whether a peer reads. */
   get taken(): number {
     return this.#handed - this.#socket.writableLength;
   }
@@ -99,7 +99,7 @@ export class Output {
     this.#release();
   }
 
-  /** Drops what is not sent, now and in the future. */
+  /** Drops all bytes that are not sent, now and later. */
   close(): void {
     this.#closed = true;
     this.length = 0;
@@ -110,7 +110,7 @@ export class Output {
     this.bytes = NONE;
   }
 
-  /** Someone still writes into `bytes` beyond `length`: what is complete goes out, the buffer stays theirs. */
+  /** A caller still writes into `bytes` beyond `length`. Sends a copy of the complete part, and leaves it the buffer. */
   #leaveReservation(): void {
     this.reserved = false;
     if (this.length > 0) this.#hand(Buffer.from(this.bytes.subarray(0, this.length)));
@@ -127,15 +127,15 @@ export class Output {
       this.#hand(copy);
     } else {
       this.#hand(this.bytes.subarray(0, this.length));
-      // The kernel took all of it during the call, or else the socket still points into the buffer.
+      // Unless the kernel took all bytes during the call, the socket still refers to the buffer.
       if (this.#socket.writableLength > 0) this.bytes = NONE;
     }
     this.length = 0;
   }
 
   /**
-   * The socket will keep what it gets, and that is little: it gets a copy. With the buffer itself, a peer that reads
-   * nothing would hold 32 KiB for each small answer.
+   * The socket will keep the bytes, and they are few, so it gets a copy. With the buffer itself, a peer that reads nothing
+   * would hold 32 KiB for each small answer.
    */
   get #isBehind(): boolean {
     return this.#socket.writableLength > 0 && this.length * 2 < this.bytes.length;

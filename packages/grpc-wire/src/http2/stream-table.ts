@@ -1,4 +1,4 @@
-/** What the table needs to know of a stream. */
+/** A stream, as the table sees it. */
 interface Identified {
   readonly id: number;
 }
@@ -7,9 +7,8 @@ const FIRST_SLOTS = 16;
 const MAX_SLOTS = 1024;
 
 /**
- * The open streams of a connection by id. Ids only grow, so the open ones lie close together and
- * `id / 2` modulo the size finds a slot of its own for nearly all; the rest go to a map.
- * Against a `Map` alone that saves about 60 ns per call.
+ * The open streams of a connection by id. Ids only grow, so open ones are close together: `id / 2` modulo the size is a
+ * slot of its own for nearly all of them. A map takes the rest. This saves about 60 ns per call against a `Map` alone.
  */
 export class StreamTable<S extends Identified> {
   #slots: (S | undefined)[] = [];
@@ -36,7 +35,7 @@ export class StreamTable<S extends Identified> {
     this.size -= 1;
   }
 
-  /** The open streams now; the table may change while they are gone through. */
+  /** A copy of the open streams: the table may change while a caller iterates. */
   list(): S[] {
     if (this.size === 0) return [];
     const streams = this.#slots.filter((stream) => stream !== undefined);

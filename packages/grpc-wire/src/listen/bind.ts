@@ -1,9 +1,9 @@
-/** From where to listen to a bound listener; stale unix sockets are replaced. */
+/** Binds listeners, and replaces stale unix sockets. */
 import { lstat, rename, unlink } from "node:fs/promises";
 import { createConnection, type Server } from "node:net";
 import type { BoundAddress, ListenOptions } from "../types.ts";
 
-/** Binds `server`. Rejects with the system's error where the address cannot be had. */
+/** Binds `server`. Rejects with the system's error when the address cannot be bound. */
 export async function bind(server: Server, where: ListenOptions): Promise<BoundAddress> {
   if (!("path" in where)) {
     await listening(server, { host: "127.0.0.1", ...where });
@@ -23,7 +23,7 @@ export async function bind(server: Server, where: ListenOptions): Promise<BoundA
 
 function listening(server: Server, where: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Closed while it looks the host up, a server never says that it listens.
+    // A server that is closed while it looks the host up never emits `listening`.
     const onClose = () => reject(new Error("listen: the listener was closed before it was bound"));
     server.once("error", reject).once("close", onClose);
     server.listen(where, () => {
@@ -38,8 +38,8 @@ function isInUse(error: unknown): boolean {
 }
 
 /**
- * Removes a socket file that a process which was killed has left behind. It is set aside first and asked again
- * there, so that a server which bound the path in the meantime is found, and gets its socket back.
+ * Removes a socket file of a process that was killed. Renames it first and connects to it again: when a server has bound
+ * the path in the meantime, it gets its socket back.
  */
 async function removeStale(path: string): Promise<boolean> {
   try {
@@ -53,12 +53,12 @@ async function removeStale(path: string): Promise<boolean> {
     await unlink(aside);
     return true;
   } catch {
-    // Gone by itself, or not ours to change: the bind that failed has said what matters.
+    // The file is gone, or cannot be changed. The error of the failed bind is enough.
     return false;
   }
 }
 
-/** False only where the system says that nobody listens. */
+/** False only when the system says that no process listens. */
 function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection({ path });

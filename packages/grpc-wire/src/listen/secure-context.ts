@@ -19,8 +19,8 @@ export const TLS_CIPHER_SUITES = [
 ].join(":");
 
 /**
- * All that a listener's TLS context is made of. A replaced context gets all of it again: what is left out then falls
- * back to the system's defaults, the lowest version included.
+ * All options of a listener's TLS context. A replaced context gets all of them again: Node would use its defaults for
+ * missing ones, including the lowest version.
  */
 export function contextOptions(tls: TlsOptions, replaced: SecureContext | undefined): SecureContextOptions {
   const { cert, key, ca } = { ...tls, ...replaced };
@@ -30,7 +30,7 @@ export function contextOptions(tls: TlsOptions, replaced: SecureContext | undefi
     ...(ca !== undefined && { ca }),
     ciphers: TLS_CIPHER_SUITES,
     minVersion: tls.minVersion ?? "TLSv1.2",
-    // RFC 9113 section 9.2.1: no renegotiation once HTTP/2 is spoken.
+    // RFC 9113 section 9.2.1 forbids renegotiation in HTTP/2.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
   };
 }

@@ -5,18 +5,18 @@ import { contextOptions } from "./secure-context.ts";
 
 interface TlsListenerOptions {
   readonly tls: TlsOptions;
-  /** What `setSecureContext` put in the place of the options' own. */
+  /** Values of `setSecureContext`, which replace those of the options. */
   readonly replaced: SecureContext | undefined;
   readonly handshakeTimeoutMs: number;
   /** A socket was accepted: its handshake begins. */
   onSocket(socket: Socket): void;
-  /** A handshake has ended well, with a caller who may come in. */
+  /** A handshake has succeeded, and the caller is trusted. */
   onSecureSocket(socket: TLSSocket): void;
-  /** `verifyPeer` threw: the caller is refused. */
+  /** `verifyPeer` threw. The caller is refused. */
   onFault(error: unknown): void;
 }
 
-/** A listener whose sockets have negotiated HTTP/2 and shown the certificate that is asked for, when it tells of them. */
+/** A TLS listener. Reports only sockets that have negotiated HTTP/2 and shown the required certificate. */
 export function createTlsListener(options: TlsListenerOptions): Server {
   const { tls } = options;
   const requestCert = tls.requestCert ?? false;
@@ -39,7 +39,7 @@ export function createTlsListener(options: TlsListenerOptions): Server {
   server.on("connection", (socket: Socket) => options.onSocket(socket));
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   server.on("secureConnection", (socket: TLSSocket) => {
-    // RFC 9113 section 3.2: over TLS, HTTP/2 is negotiated by ALPN or not spoken.
+    // RFC 9113 section 3.2: over TLS, HTTP/2 must be negotiated by ALPN.
     if (isTrusted(socket) && socket.alpnProtocol === "h2") options.onSecureSocket(socket);
     else socket.destroy();
   });

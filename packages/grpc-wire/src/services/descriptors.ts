@@ -1,13 +1,13 @@
 import { type Field, readFields, stringField, textOf } from "./protobuf.ts";
 
-/** One .proto file, serialized, with the names that reflection is asked for. */
+/** One .proto file, serialized, with the names that callers look up. */
 interface DescriptorFile {
   readonly name: string;
   readonly bytes: Uint8Array;
   readonly dependencies: readonly string[];
 }
 
-/** An extension's own name for a look-up: the extended type and the field number. */
+/** The key of an extension: the extended type and the field number. */
 const extensionKey = (type: string, number: number) => `${type}\0${number}`;
 
 /** What a set of descriptor files defines, by name. */
@@ -17,7 +17,7 @@ export class DescriptorIndex {
   readonly #byExtension = new Map<string, DescriptorFile>();
   readonly #extensions = new Map<string, number[]>();
 
-  /** Adds a serialized FileDescriptorProto; one whose name is known already is left out. Throws a `DecodeError`. */
+  /** Adds a serialized FileDescriptorProto, unless its name is known already. Throws a `DecodeError`. */
   add(bytes: Uint8Array): void {
     const fields = readFields(bytes);
     const name = stringField(fields, 1);
@@ -35,7 +35,7 @@ export class DescriptorIndex {
     }
   }
 
-  /** The file and all that it needs, itself first; undefined where it is not known. */
+  /** The file, then all files that it needs; undefined for an unknown name. */
   withDependencies(name: string): Uint8Array[] | undefined {
     const first = this.#files.get(name);
     if (first === undefined) return undefined;
@@ -57,7 +57,7 @@ export class DescriptorIndex {
     return this.#byExtension.get(extensionKey(type, number))?.name;
   }
 
-  /** The numbers of a type's extensions; undefined for a type that is not known. */
+  /** The numbers of a type's extensions; undefined for an unknown type. */
   extensionsOf(type: string): number[] | undefined {
     return this.#extensions.get(type) ?? (this.#bySymbol.has(type) ? [] : undefined);
   }

@@ -6,7 +6,7 @@ import { DecodeError, lengthField, numberField, readFields, stringField } from "
 /** `grpc.health.v1.HealthCheckResponse.ServingStatus`. */
 const statusNumbers = { UNKNOWN: 0, SERVING: 1, NOT_SERVING: 2, SERVICE_UNKNOWN: 3 } as const;
 
-/** What a service's health can be set to. */
+/** The health of a service. */
 export type HealthStatus = "UNKNOWN" | "SERVING" | "NOT_SERVING";
 
 const PREFIX = "/grpc.health.v1.Health/";
@@ -14,8 +14,8 @@ const PREFIX = "/grpc.health.v1.Health/";
 const MAX_LISTED = 100;
 
 /**
- * gRPC health checking (`grpc.health.v1.Health`: Check, Watch, List). The empty name stands for the server as
- * a whole and starts as SERVING. A drain of the server ends all watches.
+ * gRPC health checking (`grpc.health.v1.Health`: Check, Watch, List). The empty name is the server as a whole, and
+ * starts as SERVING. A drain of the server ends all watches.
  */
 export class HealthService {
   readonly #statuses = new Map<string, HealthStatus>([["", "SERVING"]]);
@@ -23,13 +23,13 @@ export class HealthService {
   readonly #watchers = new Set<() => void>();
   #isClosed = false;
 
-  /** Sets a service's health and tells those who watch it. */
+  /** Sets a service's health, and sends it to those who watch it. */
   set(service: string, status: HealthStatus): void {
     this.#statuses.set(service, status);
     this.#wake();
   }
 
-  /** Forgets a service: Check answers NOT_FOUND, a watch is told SERVICE_UNKNOWN. */
+  /** Forgets a service: Check answers NOT_FOUND, a watch gets SERVICE_UNKNOWN. */
   delete(service: string): void {
     this.#statuses.delete(service);
     this.#wake();

@@ -1,6 +1,6 @@
 /**
- * As much of the protobuf wire format as health and reflection need
- * (protobuf.dev/programming-guides/encoding), so that the package depends on no runtime.
+ * The part of the protobuf wire format that health and reflection need
+ * (protobuf.dev/programming-guides/encoding), so that the package needs no protobuf runtime.
  */
 
 /** One field of a message: the number, and a varint's value or a length-delimited field's bytes. */
@@ -60,7 +60,7 @@ export function readFields(message: Uint8Array): Field[] {
   return fields;
 }
 
-/** The text of a string field. Throws a `DecodeError` where it is no UTF-8. */
+/** The text of a string field. Throws a `DecodeError` when it is not UTF-8. */
 export function textOf(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
@@ -95,7 +95,7 @@ export function lengthField(number: number, content: string | Uint8Array | Uint8
   return Buffer.concat([Uint8Array.from(head), bytes]);
 }
 
-/** A varint field of 0 or more; nothing for 0, as proto3 has it. */
+/** A varint field of 0 or more; no bytes for 0, as in proto3. */
 export function numberField(number: number, value: number): Uint8Array {
   if (value === 0) return NONE;
   const out: number[] = [];

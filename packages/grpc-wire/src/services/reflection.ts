@@ -13,13 +13,13 @@ import {
 } from "./protobuf.ts";
 
 /**
- * Server reflection (`grpc.reflection.v1` and `v1alpha`): lists the server's services and hands out their
- * descriptors. Health and reflection themselves need not be in the set.
+ * Server reflection (`grpc.reflection.v1` and `v1alpha`): lists the server's services and returns their descriptors. The
+ * set need not hold health and reflection themselves.
  */
 export class ReflectionService {
   readonly #index = new DescriptorIndex();
 
-  /** `fileDescriptorSet`: a serialized `google.protobuf.FileDescriptorSet`. Throws where it does not decode. */
+  /** `fileDescriptorSet`: a serialized `google.protobuf.FileDescriptorSet`. Throws when it cannot be decoded. */
   constructor(fileDescriptorSet: Uint8Array) {
     for (const set of [fileDescriptorSet, Buffer.from(descriptorSet, "base64")])
       for (const { number, bytes } of readFields(set)) if (number === 1) this.#index.add(bytes);

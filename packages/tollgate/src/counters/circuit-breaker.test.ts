@@ -18,16 +18,16 @@ function setUp(options: CircuitBreakerOptions = {}) {
 }
 
 describe("circuit breaker", () => {
-  test("opens after failures in a row, and says so once", () => {
+  test("opens once after consecutive failures", () => {
     const { breaker, fail } = setUp();
     assert.equal(fail(4), 0);
     assert.equal(breaker.admit(), NORMAL);
     assert.equal(fail(1), 1);
     assert.equal(breaker.admit(), REFUSED);
-    assert.equal(breaker.failed(NORMAL), false, "calls from before it opened");
+    assert.equal(breaker.failed(NORMAL), false, "a call from before the opening");
   });
 
-  test("one success in between starts the count again", () => {
+  test("a success resets the count of failures", () => {
     const { breaker, time, fail, succeed } = setUp();
     fail(4);
     succeed();
@@ -36,7 +36,7 @@ describe("circuit breaker", () => {
     assert.equal(breaker.isOpen, false);
   });
 
-  test("does not open while others succeed, however many fail in a row", () => {
+  test("does not open while other calls succeed", () => {
     const { breaker, time, fail, succeed } = setUp();
     succeed();
     for (let round = 0; round < 100; round++) {
@@ -50,20 +50,20 @@ describe("circuit breaker", () => {
     assert.equal(breaker.isOpen, true);
   });
 
-  test("probes with one call after a while, and closes when that succeeds", () => {
+  test("probes with one call after a wait and closes if it succeeds", () => {
     const { breaker, time, fail } = setUp();
     fail(5);
     time.now += 249;
     assert.equal(breaker.admit(), REFUSED);
     time.now += 1;
     assert.equal(breaker.admit(), PROBE);
-    assert.equal(breaker.admit(), REFUSED, "one at a time");
+    assert.equal(breaker.admit(), REFUSED, "one probe at a time");
     assert.equal(breaker.succeeded(PROBE, time.now), true);
     assert.equal(breaker.admit(), NORMAL);
     assert.equal(breaker.succeeded(NORMAL, time.now), false);
   });
 
-  test("waits twice as long after each probe that fails, up to a bound, and starts over after a success", () => {
+  test("doubles the wait after each failed probe up to a bound, and starts over after a success", () => {
     const { breaker, time, fail } = setUp();
     fail(5);
     for (const wait of [250, 500, 1000, 2000, 4000, 5000, 5000]) {
@@ -81,11 +81,11 @@ describe("circuit breaker", () => {
     assert.equal(breaker.admit(), PROBE);
   });
 
-  test("a probe that said nothing is made again at once; one that went unanswered waits as long again", () => {
+  test("repeats an inconclusive probe at once, and waits the same time after an unanswered probe", () => {
     const { breaker, time, fail } = setUp();
     fail(5);
     time.now += 250;
-    breaker.saidNothing(breaker.admit());
+    breaker.inconclusive(breaker.admit());
     assert.equal(breaker.admit(), PROBE);
     assert.equal(breaker.unanswered(PROBE), false);
     assert.equal(breaker.admit(), REFUSED);
@@ -93,7 +93,7 @@ describe("circuit breaker", () => {
     assert.equal(breaker.admit(), PROBE);
   });
 
-  test("what was asked before it opened neither closes it nor keeps it open", () => {
+  test("calls from before the opening neither close it nor keep it open", () => {
     const { breaker, time, fail } = setUp();
     fail(5);
     assert.equal(breaker.succeeded(NORMAL, time.now - 1000), false);
@@ -105,7 +105,7 @@ describe("circuit breaker", () => {
     assert.equal(breaker.succeeded(probe, time.now), true);
   });
 
-  test("unanswered calls open it only after a second without a success", () => {
+  test("opens for unanswered calls only after a second without a success", () => {
     const { breaker, time, succeed } = setUp();
     succeed();
     time.now += 999;
@@ -114,7 +114,7 @@ describe("circuit breaker", () => {
     assert.equal(breaker.unanswered(breaker.admit()), true);
   });
 
-  test("a clock that is set back does not keep it closed", () => {
+  test("opens although the clock was set back", () => {
     const { breaker, time, fail, succeed } = setUp();
     succeed();
     time.now -= 3_600_000;
@@ -122,7 +122,7 @@ describe("circuit breaker", () => {
     assert.equal(breaker.isOpen, true);
   });
 
-  test("a clock that is set back does not keep it open", () => {
+  test("probes although the clock was set back", () => {
     const { breaker, time, fail } = setUp();
     fail(5);
     time.now -= 3_600_000;
@@ -136,7 +136,7 @@ describe("circuit breaker", () => {
     assert.equal(breaker.admit(), PROBE);
   });
 
-  test("whatever happens, it never stays open when the store answers, and has at most one probe out", () => {
+  test("after any sequence of events it has at most one probe, and a successful probe closes it", () => {
     const event = fc.constantFrom("ok", "fail", "late", "nothing", "time");
     fc.assert(
       fc.property(fc.array(event, { maxLength: 200 }), (events) => {
@@ -150,7 +150,7 @@ describe("circuit breaker", () => {
             if (name === "ok") breaker.succeeded(admission, time.now);
             else if (name === "fail") breaker.failed(admission);
             else if (name === "late") breaker.unanswered(admission);
-            else breaker.saidNothing(admission);
+            else breaker.inconclusive(admission);
           }
         }
         time.now += 5000;
@@ -167,7 +167,7 @@ describe("circuit breaker", () => {
 test("a step of the wall clock neither opens the breaker early nor keeps it open", (t) => {
   const real = Date.now;
   const step = (milliseconds: number) => t.mock.method(Date, "now", () => real() + milliseconds);
-  // Its quiet time is long: only a clock that jumps could end it during the test.
+  // The quiet time is long: only a jumping clock could end it during the test.
   const breaker = new CircuitBreaker({ quiet: 600_000, stall: 600_000 });
   breaker.succeeded(breaker.admit(), performance.now());
   step(3600e3);

@@ -1,29 +1,29 @@
 /**
- * Whether it is worth asking the store: closed (ask), open (do not), half open (ask once, and see).
+ * A circuit breaker. Closed: calls go to the store. Open: no call does. Half open: one call probes the store.
  *
- * It opens when several calls in a row failed and none has succeeded for a while. Both are needed: the first alone
- * opens on a cluster that lost one of three nodes, of whose calls a third fails, the second alone on a single
- * failure after a quiet night. It stays open for a time that doubles with each probe that fails.
+ * It opens when several calls in a row failed and no call has succeeded for a while. Both conditions are necessary.
+ * The first alone would open it for a cluster that lost one of three nodes: a third of its calls fail. The second
+ * alone would open it at one failure after an idle night. It stays open for a time that doubles with each failed probe.
  */
 
 export interface CircuitBreakerOptions {
-  /** Failed calls in a row that open it. Default 5. */
+  /** Failed calls in a row that open the breaker. Default 5. */
   readonly failures?: number;
-  /** Milliseconds without a success, which it takes besides. Default 100. */
+  /** Milliseconds without a success that must also have passed. Default 100. */
   readonly quiet?: number;
-  /** Milliseconds without a success after which calls that went unanswered count as failed, too. Default 1000. */
+  /** Milliseconds without a success after which unanswered calls also count as failed. Default 1000. */
   readonly stall?: number;
-  /** Milliseconds that it stays open at first. Default 250. */
+  /** Milliseconds that the breaker first stays open. Default 250. */
   readonly openFor?: number;
-  /** Milliseconds that it stays open at most, in a long outage. Default 5000. */
+  /** The longest time that the breaker stays open before a probe, in milliseconds. Default 5000. */
   readonly openForAtMost?: number;
-  /** Monotonic, in milliseconds: the wall clock may step. Default `performance.now`. */
+  /** A monotonic clock, in milliseconds: the wall clock may step. Default `performance.now`. */
   readonly clock?: () => number;
-  /** 0 to 1, so that many processes do not probe at the same moment. Default `Math.random`. */
+  /** 0 to 1. It keeps many processes from probing at the same moment. Default `Math.random`. */
   readonly random?: () => number;
 }
 
-/** What `admit` says. */
+/** Results of `admit`. */
 export const Admission = { REFUSED: 0, NORMAL: 1, PROBE: 2 } as const;
 export type Admission = (typeof Admission)[keyof typeof Admission];
 
@@ -58,17 +58,17 @@ export class CircuitBreaker {
     return this.#isOpen;
   }
 
-  /** When it opened last, by its clock. */
+  /** Time of the last opening, on the breaker's clock. */
   get openedAt(): number {
     return this.#openedAt;
   }
 
-  /** Whether to make a call. What became of a call that was admitted is to be told, with what this returned. */
+  /** Whether to make a call. Report the result of an admitted call, together with this admission. */
   admit(): Admission {
     if (!this.#isOpen) return Admission.NORMAL;
     if (this.#probing) return Admission.REFUSED;
     const wait = this.#probeAt - this.#clock();
-    // A clock that was set back would keep it open for as long.
+    // If the clock was set back, the breaker would otherwise stay open for that time.
     if (wait > 0 && wait <= this.#openForAtMost) return Admission.REFUSED;
     this.#probing = true;
     return Admission.PROBE;
@@ -76,11 +76,11 @@ export class CircuitBreaker {
 
   /**
    * A call succeeded.
-   * @param begun when, by the breaker's clock
-   * @returns whether it was open and is closed now
+   * @param begun start of the call, on the breaker's clock
+   * @returns whether the breaker was open and is now closed
    */
   succeeded(admission: Admission, begun: number): boolean {
-    // Until the probe is back, what was asked before it opened says nothing of the store as it is now.
+    // The call began before the breaker opened. Only a probe shows the present state of the store.
     if (this.#isOpen && admission !== Admission.PROBE) return false;
     this.#lastSuccess = begun;
     this.#failures = 0;
@@ -91,7 +91,7 @@ export class CircuitBreaker {
     return true;
   }
 
-  /** The store failed a call. @returns whether it was closed and is open now */
+  /** The store failed a call. @returns whether the breaker was closed and is now open */
   failed(admission: Admission): boolean {
     if (admission === Admission.PROBE) {
       this.#stayOpen(Math.min(this.#openFor * 2, this.#openForAtMost));
@@ -99,29 +99,29 @@ export class CircuitBreaker {
     }
     if (this.#isOpen) return false;
     this.#failures += 1;
-    return this.#judge();
+    return this.#openIfFailing();
   }
 
-  /** The caller went before the store had answered, after a patient wait. @returns as `failed` does */
+  /** The caller's deadline passed before the store answered. @returns as `failed` does */
   unanswered(admission: Admission): boolean {
     if (admission === Admission.PROBE) {
-      // A slow store is not a worse one: it is asked again as soon.
+      // A slow store did not fail again: the wait does not double.
       this.#stayOpen(this.#openFor);
       return false;
     }
     if (this.#isOpen) return false;
     this.#unanswered += 1;
-    return this.#judge();
+    return this.#openIfFailing();
   }
 
-  /** The call ended without a word on the store. */
-  saidNothing(admission: Admission): void {
+  /** The result of the call shows nothing about the store. */
+  inconclusive(admission: Admission): void {
     if (admission === Admission.PROBE) this.#probing = false;
   }
 
-  #judge(): boolean {
+  #openIfFailing(): boolean {
     const now = this.#clock();
-    // A clock that was set back would keep it closed for as long.
+    // If the clock was set back, the breaker would otherwise stay closed for that time.
     const silence = now < this.#lastSuccess ? Number.POSITIVE_INFINITY : now - this.#lastSuccess;
     const fails = this.#failures >= this.#failuresToOpen && silence >= this.#quiet;
     const stalls = this.#failures + this.#unanswered >= this.#failuresToOpen && silence >= this.#stall;

@@ -1,8 +1,8 @@
 /**
- * The clock that decides whether a state may be dropped because it has ended.
+ * The clock that decides when an ended state may be dropped.
  *
  * Windows follow the wall clock, which can step forward by days and back again (NTP, a virtual machine that resumes).
- * A counter that was dropped during such a step would begin anew afterwards. So a forward step takes effect here only
+ * A counter that is dropped during such a step would start again at 0 afterwards. So a forward step takes effect here only
  * after it has lasted an hour of real time. A backward step takes effect at once.
  *
  * The rule: the offset from the monotonic clock to this clock is the smallest offset of the wall clock within the
@@ -12,7 +12,7 @@
 /** Milliseconds of a generation. */
 const HOLD = 3_600_000;
 
-/** Positions: start of the generation on the monotonic clock; smallest offset of the last one and of this one. */
+/** Positions: the generation's start on the monotonic clock, then the smallest offset of the last and of this generation. */
 const SINCE = 0;
 const LAST = 1;
 const PRESENT = 2;
@@ -45,21 +45,21 @@ export class ExpiryClock {
     this.#words[this.#at + PRESENT] = wall - now;
   }
 
-  /** Reads the wall clock; to be called at least every few minutes. */
+  /** Takes a reading of the wall clock. Call it at least every few minutes. */
   observe(wall: number): void {
     const words = this.#words;
     const at = this.#at;
     const now = this.#monotonic();
     const offset = wall - now;
     if (now - words[at + SINCE]! >= HOLD) {
-      // In this order another thread never reads a larger minimum than the right one.
+      // This order keeps other threads from reading too large a minimum.
       words[at + LAST] = words[at + PRESENT]!;
       words[at + PRESENT] = offset;
       words[at + SINCE] = now;
     } else if (offset < words[at + PRESENT]!) words[at + PRESENT] = offset;
   }
 
-  /** The time until which states have ended for certain. @param wall milliseconds since the epoch, now */
+  /** States that end by this time have certainly ended. @param wall the present, in milliseconds since the epoch */
   limit(wall: number): number {
     const offset = Math.min(this.#words[this.#at + LAST]!, this.#words[this.#at + PRESENT]!);
     return Math.min(wall, offset + this.#monotonic());

@@ -14,7 +14,7 @@ import {
 
 const NOW = 1_800_000_000_000;
 
-/** A store that counts, fails or hangs as it is told; at once or later. */
+/** A store that counts, fails or hangs under the control of a test, at once or later. */
 class SickStore implements CounterStore {
   readonly kind = "kvstore";
   readonly embedded = EmbeddedStore.create({ sizeInBytes: 65_536, reclaimInterval: 0 });
@@ -79,7 +79,7 @@ describe("failure policy", () => {
   ];
   for (const [mode, answer] of answers)
     for (const late of [false, true])
-      test(`${mode}: while the store fails ${late ? "later" : "at once"}, then while it is not asked, then when it is back`, async () => {
+      test(`${mode}: store fails ${late ? "later" : "at once"}, then the breaker opens, then the store recovers`, async () => {
         const { store, time, failures, lines, policy, run } = setUp({ mode: mode! });
         assert.deepEqual(await run(), [Outcome.COUNTED, 1]);
         time.now += 1000;
@@ -94,7 +94,7 @@ describe("failure policy", () => {
         assert.deepEqual(lines.length, 1);
         const { asked } = store;
         for (let call = 0; call < 100; call++) assert.deepEqual(await run(), answer);
-        assert.equal(store.asked, asked, "the store is left alone");
+        assert.equal(store.asked, asked, "no call reaches the store");
         assert.equal(failures.length, 105);
         assert.ok(
           failures.every(
@@ -116,7 +116,7 @@ describe("failure policy", () => {
         assert.match(lines[1]!, /^false: the kvstore store is back after 0.3 s$/);
       });
 
-  test("local: counts here until the store is back, then there again", async (t) => {
+  test("local: counts locally until the store recovers, then in the store again", async (t) => {
     const local = EmbeddedStore.create({ sizeInBytes: 65_536 });
     const { store, time, policy, run } = setUp({ mode: "local", local });
     t.after(() => policy.close());
@@ -129,7 +129,7 @@ describe("failure policy", () => {
     assert.deepEqual(await run(), [Outcome.COUNTED, 3]);
   });
 
-  test("local: what holds others back there does so here", async () => {
+  test("local: holds counts back like the store", async () => {
     const local = EmbeddedStore.create({ sizeInBytes: 65_536 });
     const { store, policy } = setUp({ mode: "local", local });
     store.sickness = error("STORE_UNAVAILABLE");
@@ -142,12 +142,12 @@ describe("failure policy", () => {
     await policy.close();
   });
 
-  test("local needs a store to count in", () => {
-    assert.throws(() => new FailurePolicy(new SickStore(), { mode: "local" }), /needs a store to count in/);
+  test("local requires a store", () => {
+    assert.throws(() => new FailurePolicy(new SickStore(), { mode: "local" }), /needs a store: pass one/);
   });
 
   for (const mode of ["error", "allow", "deny"] as const)
-    test(`${mode}: a key that the store cannot hold fails its call alone`, async () => {
+    test(`${mode}: an unusable key fails only its own call`, async () => {
       const { store, time, failures, lines, policy, run } = setUp({ mode });
       store.sickness = error("KEY_UNUSABLE");
       time.now += 10_000;
@@ -159,7 +159,7 @@ describe("failure policy", () => {
     });
 
   for (const mode of ["error", "allow", "deny"] as const)
-    test(`${mode}: no room for a call is answered by the policy, and gives nobody up`, async () => {
+    test(`${mode}: the policy answers calls that do not fit, and the breaker stays closed`, async () => {
       const { store, time, failures, policy, run } = setUp({ mode });
       await run();
       store.sickness = error("STORE_FULL");
@@ -176,7 +176,7 @@ describe("failure policy", () => {
       assert.deepEqual(await run(), [Outcome.COUNTED, 2]);
     });
 
-  test("a key that the store cannot hold, as a probe, leaves the next call to probe", async () => {
+  test("after a probe with an unusable key the next call is a probe", async () => {
     const { store, time, policy, run } = setUp({ mode: "allow" });
     store.sickness = error("STORE_UNAVAILABLE");
     for (let call = 0; call < 5; call++) await run();
@@ -190,7 +190,7 @@ describe("failure policy", () => {
   });
 
   describe("the caller's deadline", () => {
-    test("that has passed already asks nobody", async () => {
+    test("that has already passed fails the call before the store", async () => {
       const { store, failures, run } = setUp({ mode: "allow" });
       assert.equal(await run({ deadline: NOW }), "DEADLINE_EXCEEDED");
       assert.equal(await run({ deadline: NOW - 1 }), "DEADLINE_EXCEEDED");
@@ -198,7 +198,7 @@ describe("failure policy", () => {
       assert.deepEqual(failures[0], ["DEADLINE_EXCEEDED", false]);
     });
 
-    test("fails the call under every policy", async () => {
+    test("fails the call in every mode", async () => {
       for (const mode of ["error", "allow", "deny"] as const) {
         const { store, run } = setUp({ mode });
         store.sickness = error("DEADLINE_EXCEEDED");
@@ -206,7 +206,7 @@ describe("failure policy", () => {
       }
     });
 
-    test("missed by impatient callers alone says nothing of the store", async () => {
+    test("missed by calls with very short deadlines does not open the breaker", async () => {
       const { store, time, policy, run } = setUp({ mode: "allow" });
       await run();
       store.sickness = error("DEADLINE_EXCEEDED");
@@ -216,7 +216,7 @@ describe("failure policy", () => {
       assert.equal(policy.degraded, 0);
     });
 
-    test("missed by everybody for a second is a store that hangs", async () => {
+    test("missed by all calls for a second opens the breaker", async () => {
       const { store, time, lines, policy, run } = setUp({ mode: "allow" });
       await run();
       store.sickness = error("DEADLINE_EXCEEDED");
@@ -229,7 +229,7 @@ describe("failure policy", () => {
       assert.match(lines[0]!, /DEADLINE_EXCEEDED of the test/);
     });
 
-    test("missed by some while others are answered opens nothing", async () => {
+    test("missed by some calls while others succeed does not open the breaker", async () => {
       const { store, time, policy, run } = setUp({ mode: "allow" });
       for (let call = 0; call < 500; call++) {
         time.now += 20;
@@ -240,7 +240,7 @@ describe("failure policy", () => {
     });
   });
 
-  test("calls beyond the bound are answered at once, and are no sign of sickness", async () => {
+  test("answers calls beyond the bound at once, with the breaker closed", async () => {
     const { store, time, policy, failures, run } = setUp({ mode: "deny", maxInFlight: 3 });
     store.late = true;
     time.now += 10_000;
@@ -259,7 +259,7 @@ describe("failure policy", () => {
     assert.equal(policy.degraded, 0);
   });
 
-  test("a store that hangs in all its calls keeps no more than the bound, and one probe later", async () => {
+  test("a hanging store holds at most the bound of calls, and later one probe", async () => {
     const { store, time, policy, run } = setUp({ mode: "allow", maxInFlight: 100 });
     store.late = true;
     const running = Array.from({ length: 100 }, () => run());
@@ -276,7 +276,7 @@ describe("failure policy", () => {
     assert.deepEqual(await probe, [Outcome.COUNTED, 1]);
   });
 
-  test("an error that no store should throw is a failure like any other", async () => {
+  test("treats an unexpected error as a failure of the store", async () => {
     const { store, policy, run } = setUp({ mode: "deny" });
     store.sickness = new TypeError("a fault in the store");
     for (let call = 0; call < 5; call++) assert.deepEqual(await run(), [Outcome.DENIED, 0]);
@@ -286,7 +286,7 @@ describe("failure policy", () => {
     assert.equal(await plain.run(), "STORE_UNAVAILABLE");
   });
 
-  test("every count of a request is answered", async () => {
+  test("answers every count of a request", async () => {
     const { store, policy } = setUp({ mode: "deny" });
     store.sickness = error("STORE_UNAVAILABLE");
     const counts = ["a:", "b:", "c:"].map((stem) => makeCount({ stem }));
@@ -297,7 +297,7 @@ describe("failure policy", () => {
     );
   });
 
-  test("closing closes both stores", async () => {
+  test("closes both stores", async () => {
     const local = new SickStore();
     const { store, policy } = setUp({ mode: "local", local });
     await policy.close();

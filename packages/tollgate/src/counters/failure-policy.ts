@@ -1,57 +1,57 @@
 /**
- * What happens to calls while the store is sick, in front of a store: the failure policy and its circuit breaker.
+ * The failure policy and its circuit breaker: they decide about calls while the store is unavailable.
  *
- * | the store                                      | the call                           | the breaker                    |
- * |------------------------------------------------|------------------------------------|--------------------------------|
- * | STORE_UNAVAILABLE, STORE_TIMEOUT, any other    | is answered by the policy          | a failure                      |
- * | DEADLINE_EXCEEDED: the caller's time is over   | fails, under every policy          | unanswered, after some patience |
- * | KEY_UNUSABLE: this key cannot be kept at all   | fails, under every policy          | says nothing                   |
- * | STORE_FULL: too many wait for it, or a server  | is answered by the policy          | says nothing                   |
- * | not asked: the breaker is open                 | is answered by the policy          | says nothing                   |
+ * | result of the store                              | the call               | the breaker counts           |
+ * |--------------------------------------------------|------------------------|------------------------------|
+ * | STORE_UNAVAILABLE, STORE_TIMEOUT, other errors   | the policy answers it  | a failure                    |
+ * | DEADLINE_EXCEEDED: the caller's deadline passed  | fails in every mode    | unanswered, after `patience` |
+ * | KEY_UNUSABLE: the store cannot hold this key     | fails in every mode    | nothing                      |
+ * | STORE_FULL: too many calls wait for a server     | the policy answers it  | nothing                      |
+ * | no call: the breaker is open                     | the policy answers it  | nothing                      |
  *
- * A full queue is no failure: those that wait in it fail in their time if nobody answers, and the one server of a
- * cluster that hangs, with thousands refused at once, would have the others given up with it.
+ * A full queue is not a failure. The calls in the queue fail by themselves if no answer arrives. If one server of a
+ * cluster hangs, thousands of calls are refused at once; as failures they would open the breaker for all servers.
  *
- * Callers that give the store 20 ms (as Envoy does) would never see its time-out of 10 s, and a store that hangs
- * would look healthy: so calls that ended unanswered open the breaker, but only once nobody at all has had an answer
- * for a second, and only those that waited for `patience`. An impatient caller alone opens nothing.
+ * Callers with a timeout of 20 ms (Envoy's default) never see the store's timeout of 10 s, and a hanging store would
+ * seem healthy. So unanswered calls also open the breaker, once no call has succeeded for a second. Only calls that
+ * waited for `patience` count: one caller with a very short deadline opens nothing.
  *
- * The order of what stands in front of a store: over-limit cache, failure policy, store. What is known to be over
- * stays refused while the store is away, and what `local` has seen reach its limit is over for the whole window.
+ * The order in front of a store: over-limit cache, failure policy, store. So counters that are known to be over their
+ * limit stay refused while the store is unavailable. Counters that reached their limit in `local` stay over for the window.
  */
 import { Admission, CircuitBreaker, type CircuitBreakerOptions } from "./circuit-breaker.ts";
 import { type CounterStore, type CountRequest, Outcome, StoreError } from "./store.ts";
 
-/** `error` fails the call, `allow` and `deny` answer it, `local` counts it elsewhere until the store is back. */
+/** `error` fails the call, `allow` and `deny` answer it, `local` counts it in another store until the store recovers. */
 export type FailureMode = "error" | "allow" | "deny" | "local";
 
 export interface FailurePolicyOptions {
   /** Default `error`. */
   readonly mode?: FailureMode;
-  /** What `local` counts in; closed with the store. */
+  /** The store of mode `local`. It is closed together with the main store. */
   readonly local?: CounterStore;
   /**
-   * Calls that may wait for the store at once; beyond it they are answered by the policy. Default 50,000: more than
-   * may wait for one server, so that one that hangs takes no room from the others.
+   * Calls that may wait for the store at once. The policy answers further calls. Default 50,000: more than may wait
+   * for one server, so a hanging server leaves room for the others.
    */
   readonly maxInFlight?: number;
-  /** Milliseconds that a caller must have given the store before its leaving says anything. Default 10. */
+  /** The shortest deadline whose expiry counts as unanswered, in milliseconds. Default 10. */
   readonly patience?: number;
   readonly breaker?: CircuitBreakerOptions;
   /**
-   * Called once for each call that the store failed, or was not asked for because it fails.
-   * @param answered whether the policy answers the call; otherwise the caller gets the error, too
+   * Called once for each call that the store failed, or that the open breaker kept from the store.
+   * @param answered whether the policy answers the call. If not, the caller gets the error.
    */
   readonly onFailure?: (error: StoreError, answered: boolean) => void;
-  /** Called when the store is given up and when it is back, with a line for the log. */
+  /** Called with a line for the log when the breaker opens and when it closes. */
   readonly onTransition?: (degraded: boolean, message: string) => void;
 }
 
-const doing: Record<FailureMode, string> = {
+const modeTexts: Record<FailureMode, string> = {
   error: "calls fail",
   allow: "calls are allowed",
   deny: "calls are refused",
-  local: "calls are counted in this process alone",
+  local: "each process counts its own calls",
 };
 
 export class FailurePolicy implements CounterStore {
@@ -66,7 +66,7 @@ export class FailurePolicy implements CounterStore {
   readonly #onFailure: (error: StoreError, answered: boolean) => void;
   readonly #onTransition: (degraded: boolean, message: string) => void;
   #inFlight = 0;
-  /** Made once: an error costs microseconds, and while the breaker is open each call needs one. */
+  /** Made once: creating an error takes microseconds, and each call needs one while the breaker is open. */
   #openError: StoreError;
   readonly #fullError: StoreError;
 
@@ -77,21 +77,24 @@ export class FailurePolicy implements CounterStore {
     this.#mode = options.mode ?? "error";
     this.#local = options.local;
     if (this.#mode === "local" && this.#local === undefined)
-      throw new TypeError("the failure mode local needs a store to count in: give one as `local`");
+      throw new TypeError("the failure mode `local` needs a store: pass one as the option `local`");
     this.#maxInFlight = options.maxInFlight ?? 50_000;
     this.#patience = options.patience ?? 10;
     this.#breaker = new CircuitBreaker(options.breaker);
     this.#clock = options.breaker?.clock ?? (() => performance.now());
     this.#onFailure = options.onFailure ?? (() => {});
     this.#onTransition = options.onTransition ?? (() => {});
-    this.#openError = new StoreError("STORE_UNAVAILABLE", `the ${this.kind} store is not asked: it fails`);
+    this.#openError = new StoreError(
+      "STORE_UNAVAILABLE",
+      `the circuit breaker of the ${this.kind} store is open`,
+    );
     this.#fullError = new StoreError(
       "STORE_FULL",
-      `${this.#maxInFlight} calls wait for the ${this.kind} store already`,
+      `${this.#maxInFlight} calls already wait for the ${this.kind} store`,
     );
   }
 
-  /** For a gauge: 1 while the store is not asked but by probes, else 0. */
+  /** For a gauge: 1 while only probes reach the store, else 0. */
   get degraded(): 0 | 1 {
     return this.#breaker.isOpen ? 1 : 0;
   }
@@ -103,13 +106,11 @@ export class FailurePolicy implements CounterStore {
 
   count(request: CountRequest): void | Promise<void> {
     if (request.deadline !== 0 && request.deadline <= request.now)
-      return this.#pass(
-        new StoreError("DEADLINE_EXCEEDED", "the caller's deadline had passed before the count"),
-      );
+      return this.#pass(new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the count"));
     const admission = this.#breaker.admit();
     if (admission === Admission.REFUSED) return this.#answer(request, this.#openError);
     if (this.#inFlight >= this.#maxInFlight) {
-      this.#breaker.saidNothing(admission);
+      this.#breaker.inconclusive(admission);
       return this.#answer(request, this.#fullError);
     }
     const begun = this.#clock();
@@ -149,33 +150,33 @@ export class FailurePolicy implements CounterStore {
   #failed(request: CountRequest, admission: Admission, cause: unknown): void | Promise<void> {
     const error = asStoreError(cause, this.kind);
     if (error.code === "KEY_UNUSABLE") {
-      this.#breaker.saidNothing(admission);
+      this.#breaker.inconclusive(admission);
       return this.#pass(error);
     }
     if (error.code === "STORE_FULL") {
-      this.#breaker.saidNothing(admission);
+      this.#breaker.inconclusive(admission);
       return this.#answer(request, error);
     }
     const late = error.code === "DEADLINE_EXCEEDED";
-    if (late && request.deadline - request.now < this.#patience) this.#breaker.saidNothing(admission);
+    if (late && request.deadline - request.now < this.#patience) this.#breaker.inconclusive(admission);
     else if (late ? this.#breaker.unanswered(admission) : this.#breaker.failed(admission))
-      this.#giveUp(error);
+      this.#degrade(error);
     return late ? this.#pass(error) : this.#answer(request, error);
   }
 
-  #giveUp(error: StoreError): void {
+  #degrade(error: StoreError): void {
     this.#openError = new StoreError(
       "STORE_UNAVAILABLE",
-      `the ${this.kind} store is not asked: it fails (${error.message})`,
+      `the circuit breaker of the ${this.kind} store is open (${error.message})`,
       { cause: error },
     );
     this.#onTransition(
       true,
-      `the ${this.kind} store fails (${error.message}): ${doing[this.#mode]} until it is back`,
+      `the ${this.kind} store fails (${error.message}): ${modeTexts[this.#mode]} until it is back`,
     );
   }
 
-  /** The caller gets the error whatever the policy is. */
+  /** Fails the call in every mode. */
   #pass(error: StoreError): never {
     this.#onFailure(error, false);
     throw error;
@@ -196,7 +197,7 @@ export class FailurePolicy implements CounterStore {
 function asStoreError(error: unknown, kind: string): StoreError {
   if (error instanceof StoreError) return error;
   const message = error instanceof Error ? error.message : String(error);
-  return new StoreError("STORE_UNAVAILABLE", `the ${kind} store failed in an unknown way: ${message}`, {
+  return new StoreError("STORE_UNAVAILABLE", `unexpected error of the ${kind} store: ${message}`, {
     cause: error,
   });
 }

@@ -11,7 +11,7 @@ interface Counter {
   exceeds: boolean;
 }
 
-/** A request of one count holds nothing back, unless a count outside of it does. */
+/** A request of one count holds nothing back, unless a count outside the request does. */
 export function holdBackOf({ counts, holdBack }: CountRequest): HoldBack {
   return holdBack === HoldBack.WHEN_REFUSED && counts.length < 2 ? HoldBack.NEVER : holdBack;
 }
@@ -42,9 +42,9 @@ export function exceedsLimit({ outcome, hits, after, limit }: Count): boolean {
 }
 
 /**
- * Fills in the results of counts whose counters are known, and that nobody else changes meanwhile. Each count has the
- * position that the earlier counts of its counter leave. A counter that one of its counts exceeds is counted in full.
- * The others do not grow where the request is refused: their hits are held back, and refunds are counted.
+ * Fills in the results of counts whose counters are known. No other caller may change them meanwhile. Each count
+ * follows the earlier counts of the same counter. A counter is counted in full if one of its counts exceeds the limit.
+ * If the request is refused, the other counters do not grow: their hits are held back, and refunds are counted.
  * @param looks the counter of each count; an outcome other than `COUNTED` is the result of its count
  * @returns whether counts are held back
  */

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { Invalidations, isNewer, slotOf } from "./invalidations.ts";
 
-/** A table whose last number, and the marks of all its slots, are these. */
+/** Creates a table with this last number and these marks of all slots. */
 function tableAt(last: number, mark = last): Invalidations {
   const table = new Invalidations();
   new Int32Array(table.buffer).fill(mark).set([last]);
@@ -41,7 +41,7 @@ describe("invalidations", () => {
     );
   });
 
-  test("everything is invalidated at once", () => {
+  test("invalidates all entries at once", () => {
     const table = new Invalidations();
     const begun = table.last;
     table.invalidateAll();
@@ -68,12 +68,12 @@ describe("invalidations", () => {
     );
   });
 
-  test("a mark never grows so old that it looks new", () => {
+  test("keeps old marks comparable", () => {
     const table = tableAt(2 ** 30 + 5, 0);
     const quiet = slotOf("quiet:");
     const words = new Int32Array(table.buffer);
     for (let index = 0; index < words.length; index++) table.invalidate("busy:");
-    // As far again, and so on: without looking after it, it would be newer than the last number in the end.
+    // The numbers advance again and again. Without its refresh the mark would finally compare as newer than the last number.
     for (let round = 0; round < 5; round++) {
       words[0] = (words[0]! + 2 ** 29) | 0;
       for (let index = 0; index < words.length; index++) table.invalidate("busy:");

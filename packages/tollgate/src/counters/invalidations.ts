@@ -1,24 +1,25 @@
 /**
- * Tells the over-limit caches of all threads of a process which of their entries are no longer good: hits of a counter
- * were refunded, or the rules were replaced. It is a table in shared memory, so that an invalidation holds for every
- * thread as soon as it was issued. Where none is issued, a look-up reads one word.
+ * Invalidates entries of the over-limit caches of all threads of a process, when hits of a counter were refunded or
+ * the rules were replaced. It is a table in shared memory: an invalidation reaches every thread at once. A look-up
+ * reads one word.
  *
- * Invalidations are numbered. A slot holds the number of the last one of its stems, its mark; an entry is good while
- * its slot's mark is the one that it was learnt with. A count that was under way while its counter was refunded may
- * come back with the counter before the refund: its slot's mark is newer than the number at which the count began.
- * Stems that share a slot share invalidations: the store is asked once more.
+ * Invalidations are numbered. Stems are hashed to slots. The mark of a slot is the number of the last invalidation of
+ * its stems. An entry stores the mark of its slot and is valid until that mark changes. A count that overlaps a refund
+ * may return the counter from before the refund. The cache then skips its result, because the mark of the slot is newer
+ * than the last invalidation at the start of the count. Stems that share a slot share their invalidations: this costs
+ * one more call to the store.
  */
 
 /** A power of 2. */
 const SLOTS = 16_384;
-/** Position of the last number; the slots follow. */
+/** Position of the last number. The slots follow it. */
 const LAST = 0;
 const FIRST_SLOT = 1;
-/** Numbers wrap at 2^32: marks are kept within this distance of the last number, so that they compare. */
+/** Numbers wrap at 2^32. Marks stay within this distance of the last number, so that comparisons work. */
 const OLDEST = 2 ** 30;
 
 export class Invalidations {
-  /** Goes to other threads, which attach to it. */
+  /** Pass it to other threads, which attach to it. */
   readonly buffer: SharedArrayBuffer;
   readonly #words: Int32Array;
 
@@ -32,22 +33,22 @@ export class Invalidations {
     return this.#words[LAST]!;
   }
 
-  /** Drops what all threads know of a stem. */
+  /** Invalidates the entries of a stem in all threads. */
   invalidate(stem: string): void {
     const number = this.#next();
     this.#raise(slotOf(stem), number);
-    // Each invalidation looks after one slot, so that no mark grows too old to compare.
+    // Each invalidation refreshes one other slot, so that no mark grows too old to compare.
     const slot = FIRST_SLOT + (number & (SLOTS - 1));
     if (((number - this.mark(slot)) | 0) > OLDEST) this.#raise(slot, (number - OLDEST) | 0);
   }
 
-  /** Drops everything that all threads know. */
+  /** Invalidates all entries in all threads. */
   invalidateAll(): void {
     const number = this.#next();
     for (let slot = FIRST_SLOT; slot < FIRST_SLOT + SLOTS; slot++) this.#raise(slot, number);
   }
 
-  /** A plain read: `Atomics.load` takes 25 ns. An aligned word is read whole, and each call reads it anew. */
+  /** A plain read: `Atomics.load` takes 25 ns. Reads of an aligned word do not tear, and each call reads memory. */
   mark(slot: number): number {
     return this.#words[slot]!;
   }
@@ -56,7 +57,7 @@ export class Invalidations {
     return (Atomics.add(this.#words, LAST, 1) + 1) | 0;
   }
 
-  /** Threads may come here in another order than that of their numbers: a mark never falls. */
+  /** Threads may arrive here in another order than that of their numbers. A mark never decreases. */
   #raise(slot: number, number: number): void {
     let mark = Atomics.load(this.#words, slot);
     while (isNewer(number, mark)) {

@@ -12,7 +12,7 @@ const { WHEN_REFUSED } = HoldBack;
 const NOW = 1_800_000_000_000;
 const START = NOW / 1000;
 
-/** A store over the model; answers at once, or when `answer` is called, in any order. */
+/** A store on the model. It answers at once, or when `answer` is called, in any order. */
 class TestStore implements CounterStore {
   readonly kind = "test";
   readonly model = new ModelStore();
@@ -32,7 +32,7 @@ class TestStore implements CounterStore {
     fill();
   }
 
-  /** Answers the call that came as number `index` of those that wait. */
+  /** Answers the waiting call with this index. */
   answer(index: number): void {
     this.#waiting.splice(index, 1)[0]!();
   }
@@ -61,7 +61,7 @@ interface Fields {
 const countOf = ({ stem = "k:", limit = 3, ...fields }: Fields = {}): Count =>
   makeCount({ stem, limit, windowStart: START, windowSize: 60, ...fields });
 
-/** `outcome after` of each count, for a store that answers at once. */
+/** `outcome after` of each count. The store must answer at once. */
 function run(cache: OverLimitCache, fields: Fields[], options: Partial<CountRequest> = {}) {
   const counts = fields.map(countOf);
   assert.equal(cache.count(makeRequest(counts, { now: NOW, ...options })), undefined);
@@ -73,17 +73,17 @@ storeConformance("over-limit cache, switched off", {
 });
 
 describe("over-limit cache", () => {
-  test("answers for a counter above its limit without the store, until its window ends", () => {
+  test("answers for a counter above its limit until its window ends", () => {
     const { store, cache } = setUp();
     for (const value of [1, 2, 3, 4]) assert.deepEqual(run(cache, [{}]), [[COUNTED, value]]);
     assert.deepEqual(run(cache, [{}]), [[KNOWN_OVER, 3]]);
     assert.deepEqual(run(cache, [{ hits: 100 }]), [[KNOWN_OVER, 3]]);
     assert.equal(store.asked.length, 4);
     assert.deepEqual(run(cache, [{ windowStart: START + 60 }], { now: NOW + 60_000 }), [[COUNTED, 1]]);
-    assert.deepEqual(run(cache, [{}], { now: NOW + 60_000 }), [[COUNTED, 5]], "its window is over");
+    assert.deepEqual(run(cache, [{}], { now: NOW + 60_000 }), [[COUNTED, 5]], "its window has ended");
   });
 
-  test("a counter at its limit is asked for: a look is within it, and a hit takes it above", () => {
+  test("asks the store about a counter at its limit", () => {
     const { cache } = setUp();
     assert.deepEqual(run(cache, [{ hits: 3 }]), [[COUNTED, 3]]);
     for (let round = 0; round < 2; round++) assert.deepEqual(run(cache, [{ hits: 0 }]), [[COUNTED, 3]]);
@@ -94,7 +94,7 @@ describe("over-limit cache", () => {
     assert.deepEqual([hitCount, missCount, lookupCount], [1, 4, 5], "a look is a look-up, too");
   });
 
-  test("a limit of 0 is known after its first call, a limit that was jumped over too", () => {
+  test("knows a limit of 0 after the first call, and a limit that a large hit exceeded", () => {
     const { cache } = setUp();
     assert.deepEqual(run(cache, [{ limit: 0, hits: 0 }]), [[COUNTED, 0]]);
     assert.deepEqual(run(cache, [{ limit: 0 }]), [[COUNTED, 1]]);
@@ -103,7 +103,7 @@ describe("over-limit cache", () => {
     assert.deepEqual(run(cache, [{ stem: "jump:" }]), [[KNOWN_OVER, 3]]);
   });
 
-  test("a look learns from the store", () => {
+  test("learns from a look", () => {
     const { store, cache } = setUp();
     store.model.counters.set(`k:${START}`, 4);
     assert.deepEqual(run(cache, [{ hits: 0 }]), [[COUNTED, 4]]);
@@ -111,7 +111,7 @@ describe("over-limit cache", () => {
     assert.equal(store.asked.length, 1);
   });
 
-  test("an entry holds for the limit that it was learnt with only", () => {
+  test("an entry is valid only for its own limit", () => {
     const { cache } = setUp();
     run(cache, [{ hits: 4 }]);
     assert.deepEqual(run(cache, [{ limit: 5 }]), [[COUNTED, 5]]);
@@ -121,7 +121,7 @@ describe("over-limit cache", () => {
     assert.equal(cache.gauges().overwriteCount, 1);
   });
 
-  test("a refund drops it, in the same request too", () => {
+  test("a refund drops the entry, also within one request", () => {
     const { cache } = setUp();
     run(cache, [{ hits: 4 }]);
     assert.deepEqual(run(cache, [{ hits: -1 }]), [[COUNTED, 3]]);
@@ -138,7 +138,7 @@ describe("over-limit cache", () => {
     assert.deepEqual(run(cache, [{}]), [[COUNTED, 3]]);
   });
 
-  test("the counts of a request that are not known are counted", () => {
+  test("sends unknown counts of a request to the store", () => {
     const { store, cache } = setUp();
     run(cache, [{ stem: "a:", hits: 4 }]);
     assert.deepEqual(run(cache, [{ stem: "b:" }, { stem: "a:" }, { stem: "c:", hits: 2 }]), [
@@ -152,7 +152,7 @@ describe("over-limit cache", () => {
     );
   });
 
-  test("a count that is known to be over holds the others back, and each other that exceeds is counted", () => {
+  test("a known count holds the others back, and other exceeding counts are counted", () => {
     const { store, cache } = setUp();
     run(cache, [{ stem: "a:", hits: 4 }]);
     run(cache, [{ stem: "b:", hits: 1 }]);
@@ -182,7 +182,7 @@ describe("over-limit cache", () => {
     ["one quota of two, the other one exceeds now", TOGETHER, [[TOGETHER, 0]], true],
   ];
   for (const [name, refuses, rest, held] of known)
-    test(`known to be over, ${name}: ${held ? "holds" : "does not hold"} the others back`, () => {
+    test(`${name}: a known count ${held ? "holds" : "does not hold"} the others back`, () => {
       const { cache } = setUp();
       run(cache, [{ stem: "known:", hits: 4 }]);
       const others = rest.map(([refuses, limit], index) => ({ stem: `${index}:`, refuses, limit }));
@@ -192,7 +192,7 @@ describe("over-limit cache", () => {
       assert.deepEqual(results.slice(0, 2), [held ? [HELD, 0] : [COUNTED, 1], [KNOWN_OVER, 3]]);
     });
 
-  test("what the store could not count is not learnt", () => {
+  test("does not learn from counts that the store did not make", () => {
     const { store, cache } = setUp();
     store.count = ({ counts }) => {
       for (const count of counts) Object.assign(count, { outcome: Outcome.DENIED, after: 99 });
@@ -202,7 +202,7 @@ describe("over-limit cache", () => {
   });
 
   describe("with a store that answers later", () => {
-    test("an answer is learnt when it comes", async () => {
+    test("learns when the answer arrives", async () => {
       const { store, cache } = setUp();
       store.late = true;
       const pending = cache.count(makeRequest([countOf({ hits: 4 })], { now: NOW }));
@@ -212,7 +212,7 @@ describe("over-limit cache", () => {
       assert.deepEqual(run(cache, [{}]), [[KNOWN_OVER, 3]]);
     });
 
-    test("an answer from before a refund is not learnt, in whatever order they come", async () => {
+    test("does not learn an answer from before a refund, in any order", async () => {
       for (const order of [
         [0, 0],
         [1, 0],
@@ -230,7 +230,7 @@ describe("over-limit cache", () => {
       }
     });
 
-    test("refunds of other counters do not keep it from learning", async () => {
+    test("learns in spite of refunds of other counters", async () => {
       const { store, cache } = setUp();
       store.late = true;
       const pending = cache.count(makeRequest([countOf({ hits: 4 })], { now: NOW }));
@@ -241,7 +241,7 @@ describe("over-limit cache", () => {
       assert.deepEqual(run(cache, [{}]), [[KNOWN_OVER, 3]]);
     });
 
-    test("a refund whose answer was lost may have been done: what was asked meanwhile is not learnt", async () => {
+    test("does not learn concurrent answers when the answer to a refund is lost", async () => {
       const { store, cache } = setUp();
       const { promise, reject } = Promise.withResolvers<void>();
       const answered = store.count.bind(store);
@@ -250,14 +250,14 @@ describe("over-limit cache", () => {
       store.count = answered;
       store.late = true;
       const counting = cache.count(makeRequest([countOf({ hits: 4 })], { now: NOW }));
-      reject(new Error("time-out"));
-      await assert.rejects(async () => giving, /time-out/);
+      reject(new Error("timeout"));
+      await assert.rejects(async () => giving, /timeout/);
       store.answer(0);
       await counting;
       assert.equal(cache.gauges().entryCount, 0);
     });
 
-    test("an error goes through and teaches nothing", async () => {
+    test("passes errors on and learns nothing from them", async () => {
       const { store, cache } = setUp();
       run(cache, [{ stem: "a:", hits: 4 }]);
       store.count = () => Promise.reject(new Error("away"));
@@ -273,7 +273,7 @@ describe("over-limit cache", () => {
     });
   });
 
-  test("it is bounded by bytes, gives up the oldest, and counts that", () => {
+  test("is bounded in bytes, drops the oldest entry and counts that", () => {
     const { cache } = setUp(10_000);
     for (let index = 0; index < 500; index++)
       run(cache, [{ stem: `d|address=10.0.0.${index}|minute:`, hits: 4 }]);
@@ -284,7 +284,7 @@ describe("over-limit cache", () => {
     assert.deepEqual(run(cache, [{ stem: "d|address=10.0.0.0|minute:" }]), [[COUNTED, 5]]);
   });
 
-  test("a stem that is larger than the cache is counted and not kept", () => {
+  test("counts a stem larger than the cache without an entry", () => {
     const { cache } = setUp(1000);
     for (const value of [4, 8])
       assert.deepEqual(run(cache, [{ stem: "x".repeat(900), hits: 4 }]), [[COUNTED, value]]);
@@ -293,7 +293,7 @@ describe("over-limit cache", () => {
     assert.deepEqual(cache.gauges().entryCount, 0);
   });
 
-  test("what is over goes by itself as others come", () => {
+  test("drops ended entries as new ones arrive", () => {
     let monotonic = 0;
     const options = { sizeInBytes: 100_000, monotonic: () => monotonic };
     const cache = new OverLimitCache(new TestStore(), options);
@@ -305,7 +305,7 @@ describe("over-limit cache", () => {
     assert.equal(cache.gauges().entryCount, 200);
   });
 
-  test("a wall clock that steps forward and back drops no entry", () => {
+  test("keeps entries when the wall clock steps forward and back", () => {
     const options = { sizeInBytes: 100_000, monotonic: () => 0 };
     const store = new TestStore();
     const cache = new OverLimitCache(store, options);
@@ -320,7 +320,7 @@ describe("over-limit cache", () => {
     assert.equal(store.asked.length, asked);
   });
 
-  test("the next window of the same counter takes the place of the last one", () => {
+  test("the next window of a counter replaces the last one", () => {
     const { cache } = setUp();
     run(cache, [{ hits: 4 }]);
     run(cache, [{ hits: 4, windowStart: START + 60 }], { now: NOW + 60_000 });
@@ -339,7 +339,7 @@ describe("over-limit cache", () => {
       return { store, invalidations, one, two };
     }
 
-    test("a refund of one is known to the other at once", () => {
+    test("a refund in one thread drops the entry in the other", () => {
       const { one, two } = setUpTwo();
       for (const cache of [one, two]) run(cache, [{ hits: 4 }]);
       for (const cache of [one, two]) assert.deepEqual(run(cache, [{}]), [[KNOWN_OVER, 3]]);
@@ -350,7 +350,7 @@ describe("over-limit cache", () => {
       assert.deepEqual(run(two, [{}]), [[KNOWN_OVER, 3]]);
     });
 
-    test("a count of one that was under way while the other refunded is not learnt", async () => {
+    test("does not learn a count that overlaps another thread's refund", async () => {
       const { store, one, two } = setUpTwo();
       store.late = true;
       const pending = one.count(makeRequest([countOf({ hits: 4 })], { now: NOW }));
@@ -361,7 +361,7 @@ describe("over-limit cache", () => {
       assert.deepEqual(run(one, [{}]), [[COUNTED, 2]]);
     });
 
-    test("all is forgotten at once by every thread", () => {
+    test("invalidates all entries in every thread at once", () => {
       const { invalidations, one, two } = setUpTwo();
       for (const cache of [one, two]) for (const stem of ["a:", "b:"]) run(cache, [{ stem, hits: 4 }]);
       invalidations.invalidateAll();
@@ -373,7 +373,7 @@ describe("over-limit cache", () => {
     });
   });
 
-  test("gauges", () => {
+  test("reports its gauges", () => {
     const { cache } = setUp();
     assert.equal(cache.gauges().averageAccessTime, 0);
     run(cache, [{ stem: "a:", hits: 4 }]);
@@ -391,13 +391,13 @@ describe("over-limit cache", () => {
     });
   });
 
-  test("closing closes the store", async () => {
+  test("closes the store", async () => {
     const { store, cache } = setUp();
     await cache.close();
     assert.ok(store.closed);
   });
 
-  test("no call is refused that the store alone would admit, and none over the limit is admitted", () => {
+  test("admits the same calls as the store alone", () => {
     const step = fc.record({
       key: fc.constantFrom("a:", "b:", "c:"),
       hits: fc.integer({ min: -3, max: 4 }),

@@ -1,11 +1,11 @@
 /**
- * Counters that this process knows to be above their limit, in front of any store. Such a counter stays there until
- * its window ends, so its callers can be refused without asking the store again. A counter at its limit is not known:
- * a look (0 hits) at it is still OK, and the hit that takes it above must be counted.
+ * A cache of counters that are above their limit, in front of any store. Such a counter stays above its limit until
+ * its window ends, so the cache can refuse its callers without the store. The cache does not hold counters at their
+ * limit: a look (0 hits) at such a counter is still OK, and the store must count the hit that exceeds the limit.
  *
- * An entry goes when its window ends, when hits of its counter are refunded (by any thread of the process), when a
- * count comes with another limit (a reload changed the rule), when the rules are replaced, and when the cache is full:
- * then the oldest goes. Refunds always ask the store.
+ * An entry is dropped when its window ends, when any thread of the process refunds hits of its counter, when a count
+ * has another limit (a reload changed the rule), and when the rules are replaced. A full cache drops its oldest entry.
+ * Refunds always go to the store.
  */
 import { isRefused } from "./hold-back.ts";
 import { Invalidations } from "./invalidations.ts";
@@ -13,11 +13,11 @@ import { type OverLimitCacheGauges, OverLimitEntries } from "./over-limit-entrie
 import { type Count, type CounterStore, type CountRequest, HoldBack, Outcome } from "./store.ts";
 
 export interface OverLimitCacheOptions {
-  /** Bytes for all entries together, about as V8 takes them: 192 and the stem for each. 0 keeps nothing. */
+  /** Bytes for all entries, close to V8's use: 192 and the stem for each entry. 0 turns the cache off. */
   readonly sizeInBytes: number;
   /** Milliseconds of a monotonic clock. Default the system's. */
   readonly monotonic?: () => number;
-  /** Shared by the caches of all threads. Default: this cache has its own. */
+  /** Shared by the caches of all threads. Default: a table for this cache alone. */
   readonly invalidations?: Invalidations | undefined;
 }
 
@@ -65,7 +65,7 @@ export class OverLimitCache implements CounterStore {
         known += 1;
         continue;
       }
-      // A request may have been through here before; what it found then is no answer now.
+      // The request may hold an outcome of an earlier pass.
       count.outcome = Outcome.COUNTED;
     }
     return known;
@@ -79,7 +79,7 @@ export class OverLimitCache implements CounterStore {
       return pending.then(
         () => this.#learn(request.counts, request.now, begun),
         (error: unknown) => {
-          // The store may have taken the hits back before its answer was lost.
+          // The store may have made the refund before its answer was lost.
           for (const { hits, stem } of request.counts) if (hits < 0) this.#invalidations.invalidate(stem);
           throw error;
         },
@@ -98,7 +98,7 @@ export class OverLimitCache implements CounterStore {
     });
   }
 
-  /** @param begun the last invalidation when the store was asked */
+  /** @param begun the last invalidation at the start of the count */
   #learn(counts: readonly Count[], now: number, begun: number): void {
     for (let index = 0; index < counts.length; index++) {
       const count = counts[index]!;

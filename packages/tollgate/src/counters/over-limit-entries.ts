@@ -1,6 +1,6 @@
 /**
- * The keys that are known to be above their limit: a map that is bounded by bytes. The oldest entry goes when it is
- * full. Each entry that is added checks two others for their end, so that entries go faster than they come.
+ * The counters that are above their limit: a map that is bounded in bytes. A full map drops its oldest entry. Each
+ * addition checks two other entries for their end, so ended entries disappear faster than new ones arrive.
  */
 
 import { stringBytes } from "../observe/text-memory.ts";
@@ -8,19 +8,19 @@ import { ExpiryClock } from "./expiry-clock.ts";
 import { type Invalidations, isNewer, slotOf } from "./invalidations.ts";
 import type { Count } from "./store.ts";
 
-/** Gauges, under the names that dashboards of this service's peers know. */
+/** Gauges. Their names are those of the Go service, so its dashboards keep working. */
 export interface OverLimitCacheGauges {
-  /** Entries that went because the cache was full. */
+  /** Entries that a full cache dropped. */
   readonly evacuateCount: number;
-  /** Entries that went after their window's end. */
+  /** Entries that were dropped after their window's end. */
   readonly expiredCount: number;
   readonly entryCount: number;
-  /** The mean of the entries' last uses, in seconds since the epoch; 0 where there are none. */
+  /** The mean of the entries' last uses, in seconds since the epoch; 0 for an empty cache. */
   readonly averageAccessTime: number;
   readonly hitCount: number;
   readonly missCount: number;
   readonly lookupCount: number;
-  /** Entries that were replaced before their window's end: the limit is another one now. */
+  /** Entries that were replaced before their window's end, because the limit changed. */
   readonly overwriteCount: number;
 }
 
@@ -38,22 +38,22 @@ interface Entry {
 }
 
 /**
- * An entry, its place in a Map that has just grown, and the headers of its string. With it, what the cache counts is
- * within 5 % of what V8 takes for 450 to 57,000 entries and stems of 12 to 4,000 characters.
+ * An entry, its place in a Map that has just grown, and the headers of its string. The cache's own figure is then
+ * within 5 % of V8's memory use, for 450 to 57,000 entries and stems of 12 to 4,000 characters.
  */
 const ENTRY_BYTES = 192;
-/** Entries that are looked at for their end whenever one is added. */
+/** Entries that each addition checks for their end. */
 const SWEEP = 2;
 
 export class OverLimitEntries {
   readonly #capacity: number;
   readonly #invalidations: Invalidations;
   readonly #entries = new Map<string, Entry>();
-  /** Stands before the oldest entry: all that it has passed are gone. (Asking the Map anew would pass its holes each time.) */
+  /** Points to the oldest entry: it has passed dropped entries only. (A new iterator would skip the Map's holes each time.) */
   #oldest: Iterator<Entry> = this.#entries.values();
-  /** Goes round through the entries, looking for those whose window is over. */
+  /** Cycles through the entries and finds those whose window has ended. */
   #sweeper: Iterator<Entry> = this.#entries.values();
-  /** Keeps entries when the wall clock steps forward for a while. */
+  /** Keeps entries while the wall clock is temporarily ahead. */
   readonly #clock: ExpiryClock;
   #bytes = 0;
   #lastUses = 0;
@@ -70,7 +70,7 @@ export class OverLimitEntries {
     this.#clock = new ExpiryClock(undefined, 0, monotonic);
   }
 
-  /** Whether this counter is known to be above the limit that the count has. */
+  /** Whether the cache holds this counter, for the limit of this count. */
   knows(count: Count, now: number): boolean {
     const entry = this.#entries.get(count.stem);
     if (
@@ -94,7 +94,7 @@ export class OverLimitEntries {
     return true;
   }
 
-  /** @param begun the last invalidation when the store was asked; a newer one of this stem forbids the entry */
+  /** @param begun the last invalidation at the start of the count. A newer one of this stem forbids the entry. */
   add(count: Count, now: number, begun: number): void {
     const { stem, windowStart, limit } = count;
     const windowEnd = windowStart + count.windowSize;

@@ -16,7 +16,7 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** A store in which every counter is above its limit. */
+/** A store with all counters above their limit. */
 const above: CounterStore = {
   kind: "embedded",
   count({ counts }) {
@@ -49,7 +49,7 @@ for (const [length, character] of [
   [200, "世"],
   [5000, "x"],
 ] as const)
-  test(`LOCAL_CACHE_SIZE_IN_BYTES is what the cache takes: values of ${length} times ${character}`, () => {
+  test(`the cache takes LOCAL_CACHE_SIZE_IN_BYTES, with values of ${length} times ${character}`, () => {
     fill(new OverLimitCache(above, { sizeInBytes: 10_000 }), 1000, length, character);
     const before = heapUsed();
     const cache = new OverLimitCache(above, { sizeInBytes: CAPACITY });

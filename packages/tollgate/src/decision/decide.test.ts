@@ -22,20 +22,20 @@ import {
 import { Decider, type DecisionOptions } from "./decide.ts";
 import { UNLIMITED_REMAINING } from "./scratch.ts";
 
-const now = 1_783_296_005_250;
+const NOW = 1_783_296_005_250;
 
 function setUp(rules: Record<string, Rule>, options: Partial<DecisionOptions> = {}) {
   const statistics = new MapStatistics();
   const store = new MapStore();
   const decider = new Decider({ ...plainOptions, ...options }, statistics, store);
   const set = ruleSet(rules);
-  const ask = (of: RateLimitRequest, at = now, rulesNow: RuleSet | undefined = set) =>
+  const ask = (of: RateLimitRequest, at = NOW, rulesNow: RuleSet | undefined = set) =>
     decider.decide(decider.prepare(of, rulesNow), at, 0) as RateLimitResponse;
-  const codes = (...descriptors: Descriptor[]) => {
+  function codes(...descriptors: Descriptor[]) {
     const response = ask(request(...descriptors));
     const name = (code: Code) => (code === Code.OK ? "OK" : "OVER");
     return [name(response.overallCode), ...response.statuses.map(({ code }) => name(code))].join(" ");
-  };
+  }
   return { statistics, store, decider, set, ask, codes };
 }
 
@@ -100,7 +100,7 @@ test("each descriptor is counted and answered with its remaining hits", () => {
   assert.equal(statistics.rules.get("d.k")!.totalHits, 3);
   assert.deepEqual([...store.counters], [["d|k=v|minute:1783296000", 3]]);
   assert.equal(
-    ask(request(descriptor("k")), now + 55_000).overallCode,
+    ask(request(descriptor("k")), NOW + 55_000).overallCode,
     Code.OK,
     "the next window starts afresh",
   );
@@ -339,7 +339,7 @@ test("a new rule set is used at once, also for descriptors that were resolved be
   const { ask } = setUp({ k: rule({ requestsPerUnit: 10 }) });
   ask(request(descriptor("k")));
   const next = ruleSet({ k: rule({ requestsPerUnit: 3 }) }, 2);
-  const { statuses } = ask(request(descriptor("k")), now, next);
+  const { statuses } = ask(request(descriptor("k")), NOW, next);
   assert.equal(statuses[0]!.currentLimit!.requestsPerUnit, 3);
   assert.equal(statuses[0]!.limitRemaining, 1, "the counter goes on");
 });
@@ -383,7 +383,7 @@ test("for any sequence of hits the admitted sum stays within the limit and the s
           { k: rule({ requestsPerUnit: limit }) },
           { stopIncrementing: stop },
         );
-        let at = now;
+        let at = NOW;
         let window = -1;
         let admitted = 0;
         let remaining = limit;

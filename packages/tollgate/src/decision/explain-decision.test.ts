@@ -7,7 +7,7 @@ import { descriptor, MapStatistics, MapStore, plainOptions, request } from "./de
 import { Decider, type DecisionOptions } from "./decide.ts";
 import { explainDecision } from "./explain-decision.ts";
 
-const now = 1_783_296_005_250;
+const NOW = 1_783_296_005_250;
 
 const yaml = `
 domain: d
@@ -27,14 +27,14 @@ function setUp(options: Partial<DecisionOptions> = {}) {
   return {
     store,
     decide: async (of: RateLimitRequest) => {
-      const { overallCode, statuses } = await decider.decide(decider.prepare(of, ruleSet), now, 0);
+      const { overallCode, statuses } = await decider.decide(decider.prepare(of, ruleSet), NOW, 0);
       return {
         overallCode: codeNames[overallCode],
         answers: statuses.map(({ code, limitRemaining }) => ({ code: codeNames[code], limitRemaining })),
       };
     },
     explain: async (of: RateLimitRequest) => {
-      const { overallCode, descriptors } = await explainDecision(of, ruleSet, store, all, now);
+      const { overallCode, descriptors } = await explainDecision(of, ruleSet, store, all, NOW);
       return { overallCode, answers: descriptors.map(({ answer }) => answer), descriptors };
     },
   };

@@ -37,11 +37,11 @@ function setUp(options: Partial<typeof plainOptions> = {}) {
   const statistics = createStatistics();
   const all = { ...plainOptions, ...options };
   const decider = new Decider(all, statistics, store);
-  const decide = (request: RateLimitRequest) => {
+  function decide(request: RateLimitRequest) {
     const answer = decider.decide(decider.prepare(request, ruleSet), 1_000_000, 0);
     assert.ok(!(answer instanceof Promise));
     return structuredClone(answer);
-  };
+  }
   const explain = (request: RateLimitRequest) => explainDecision(request, ruleSet, store, all, 1_000_000);
   return { decide, explain, store, statistics };
 }

@@ -28,8 +28,8 @@ function memory(): number {
   return heapUsed + external;
 }
 
-const text = "domain: d\ndescriptors:\n  - { key: k, rate_limit: { unit: day, requests_per_unit: 9 } }\n";
-const ruleSet = loadRules([{ name: "d.yaml", text }], { mergeDomains: false }).ruleSet!;
+const YAML = "domain: d\ndescriptors:\n  - { key: k, rate_limit: { unit: day, requests_per_unit: 9 } }\n";
+const ruleSet = loadRules([{ name: "d.yaml", text: YAML }], { mergeDomains: false }).ruleSet!;
 
 interface Shape {
   readonly domain?: string;
@@ -85,7 +85,7 @@ function assertAccounted(fill: () => { readonly bytes: number }): void {
 for (const [name, shape] of Object.entries(shapes)) {
   const bytesOf = (number: number) => Buffer.from(encodeRequest(requestOf(shape, number)));
 
-  const fillPrepared = (): PreparedCache => {
+  function fillPrepared(): PreparedCache {
     const store = EmbeddedStore.create({ sizeInBytes: 1 << 20, reclaimInterval: 0 });
     const decider = new Decider(plainOptions, createStatistics({ maxDynamicKeys: 1 }), store);
     const cache = new PreparedCache();
@@ -101,9 +101,9 @@ for (const [name, shape] of Object.entries(shapes)) {
       }
     }
     return cache;
-  };
+  }
 
-  const fillResolutions = (): ResolutionCache => {
+  function fillResolutions(): ResolutionCache {
     const statistics = createStatistics({ maxDynamicKeys: 1 });
     const cache = new ResolutionCache(KEPT);
     for (let number = 0; number < KEPT; number++) {
@@ -116,7 +116,7 @@ for (const [name, shape] of Object.entries(shapes)) {
       }
     }
     return cache;
-  };
+  }
 
   test(`the estimate for prepared requests bounds their memory: ${name}`, () => {
     fillPrepared();

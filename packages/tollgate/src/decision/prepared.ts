@@ -44,6 +44,7 @@ export interface Prepared {
 /**
  * The objects of one decision: the request to the store and the response. Only a few numbers change between decisions
  * of the same request, so the objects are reused (0 instead of 576 bytes for a decision of one descriptor).
+ * docs/decisions/hot-path.md describes the caches of the decision path together.
  */
 export interface DecisionScratch {
   /** One for each part that the store counts, in order. */

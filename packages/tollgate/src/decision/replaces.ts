@@ -8,7 +8,7 @@ import type { Rule } from "../rules/rule.ts";
  */
 export function replaced(rules: readonly (Rule | undefined)[]): boolean[] {
   const state = new Array<boolean | undefined>(rules.length);
-  const isDropped = (index: number): boolean => {
+  function isDropped(index: number): boolean {
     const known = state[index];
     if (known !== undefined) return known;
     state[index] = false;
@@ -19,6 +19,6 @@ export function replaced(rules: readonly (Rule | undefined)[]): boolean[] {
     );
     state[index] = dropped;
     return dropped;
-  };
+  }
   return rules.map((_, index) => isDropped(index));
 }

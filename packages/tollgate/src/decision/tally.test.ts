@@ -35,7 +35,7 @@ const cases: [string, Outcome, number, number, number, boolean, keyof typeof Cod
   ["a read of a used-up limit", COUNTED, 10, 0, 10, false, "OK", 0, {}],
   ["a read above the limit", COUNTED, 10, 0, 11, false, "OVER_LIMIT", 0, {}],
   ["a read of limit 0", COUNTED, 0, 0, 0, false, "OK", 0, {}],
-  ["given back", COUNTED, 10, -3, 4, false, "OK", 6, {}],
+  ["a refund", COUNTED, 10, -3, 4, false, "OK", 6, {}],
   ["a refund, still over", COUNTED, 10, -3, 12, false, "OVER_LIMIT", 0, {}],
 
   ["shadow, wholly over", COUNTED, 10, 3, 30, true, "OK", 0, { over: 3, shadow: 3 }],

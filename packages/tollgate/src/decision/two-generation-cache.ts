@@ -9,7 +9,7 @@ export interface Sized {
 /**
  * Caches values by a 32-bit hash. Callers compare the key, because two keys may share a hash. The cache is bounded in
  * number and in bytes, and a hit needs no bookkeeping: a full young generation replaces the old one, and a hit in the
- * old generation copies the value to the young one.
+ * old generation copies the value to the young one. docs/decisions/hot-path.md describes the caches built on it.
  */
 export class TwoGenerationCache<Value extends Sized> {
   readonly #capacity: number;

@@ -5,7 +5,7 @@ import { Unit } from "../protocol/messages.ts";
 import { windowSeconds } from "../protocol/units.ts";
 import { secondsUntilReset, windowStart } from "./window.ts";
 
-const now = 1_783_296_005;
+const NOW = 1_783_296_005;
 const starts: [keyof typeof Unit, number][] = [
   ["SECOND", 1_783_296_005],
   ["MINUTE", 1_783_296_000],
@@ -17,7 +17,7 @@ const starts: [keyof typeof Unit, number][] = [
 ];
 for (const [unit, start] of starts) {
   test(`a ${unit.toLowerCase()} window starts at a multiple of its size since the epoch`, () => {
-    assert.equal(windowStart(now, Unit[unit]), start);
+    assert.equal(windowStart(NOW, Unit[unit]), start);
   });
 }
 

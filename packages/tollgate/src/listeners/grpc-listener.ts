@@ -12,7 +12,7 @@ import type { Counter, Statistics, Timer } from "../observe/statistics.ts";
 import type { Tracing } from "../observe/tracing/tracing.ts";
 import { descriptorSet } from "../protocol/gen/descriptor-set.ts";
 import { SHOULD_RATE_LIMIT } from "../protocol/method.ts";
-import { showAddress } from "./address.ts";
+import { showAddress } from "../text/address.ts";
 import { answerOversized, serveDecisions } from "./grpc-methods.ts";
 import type { RateLimitHandler } from "./rate-limit-handler.ts";
 import { type Certificates, isTrusted } from "./server-tls.ts";
@@ -148,9 +148,9 @@ const healthNames = ["", "ratelimit", "envoy.service.ratelimit.v3.RateLimitServi
 /** Serves `grpc.health.v1.Health`. @returns a function that ends the subscription to the service's health */
 function serveHealth(server: GrpcServer, health: Health): () => void {
   const service = new HealthService();
-  const update = (healthy: boolean): void => {
+  function update(healthy: boolean): void {
     for (const name of healthNames) service.set(name, healthy ? "SERVING" : "NOT_SERVING");
-  };
+  }
   update(health.healthy);
   service.addTo(server);
   return health.subscribe(update);

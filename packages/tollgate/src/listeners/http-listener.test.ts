@@ -26,9 +26,9 @@ class Default extends Controller {
 
 test("accept errors are logged once a minute and do not end the process", async () => {
   let server: Server | undefined;
-  const seen = (message: unknown): void => {
+  function seen(message: unknown): void {
     server = (message as { server: Server }).server;
-  };
+  }
   subscribe("http.server.request.start", seen);
   listener = await openHttpListener({
     name: "HTTP",

@@ -32,10 +32,10 @@ class LaterStore implements CounterStore {
 function handler(wrap: (store: EmbeddedStore) => CounterStore = (store) => store) {
   const store = wrap(EmbeddedStore.create({ sizeInBytes: 1 << 20, reclaimInterval: 0 }));
   const statistics = createStatistics();
-  const rulesOf = (limit: number) => {
+  function rulesOf(limit: number) {
     const text = `domain: d\ndescriptors:\n  - { key: user, rate_limit: { unit: year, requests_per_unit: ${limit} } }\n`;
     return loadRules([{ name: "d.yaml", text }], { mergeDomains: false }).ruleSet!;
-  };
+  }
   let ruleSet = rulesOf(3);
   const decider = new Decider(plainOptions, statistics, store);
   return {

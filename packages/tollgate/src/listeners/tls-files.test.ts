@@ -46,9 +46,9 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-const wake = (): void => {
+function wake(): void {
   for (const resolve of waiting.splice(0)) resolve();
-};
+}
 async function until(test: () => boolean): Promise<void> {
   while (!test()) await new Promise<void>((resolve) => waiting.push(resolve));
 }

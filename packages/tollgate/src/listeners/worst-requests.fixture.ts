@@ -87,18 +87,18 @@ const json = (text: string) => Buffer.from(text.slice(0, BYTES));
 export const worstMessages: Readonly<Record<string, (seed: number) => Buffer>> = {
   "distinct descriptors": (seed) => grid("plain", "v", seed),
   "values of = that are escaped": (seed) => grid("plain", "=", seed),
-  "values of % with limits of their own": (seed) => grid("k", "%", seed, true),
+  "values of % with their own limits": (seed) => grid("k", "%", seed, true),
   "values that are not UTF-8": (seed) => grid("plain", invalid, seed),
   "values that are not UTF-8, under wildcards": (seed) => grid("wild", invalid, seed),
   "one long value": (seed) => grid("plain", "=", seed, false, 1),
-  "one long value with a limit of its own": (seed) => grid("k", "=", seed, true, 1),
+  "one long value with its own limit": (seed) => grid("k", "=", seed, true, 1),
   "one long value of white space beyond ASCII": (seed) => grid("detailed", "\u2028", seed, false, 1),
   "one long value that is not UTF-8": (seed) => grid("detailed", invalid, seed, false, 1),
   "one long value under wildcards": (seed) => grid("wild", "a", seed, false, 1),
   detailed_metric: (seed) => grid("detailed", "1.1.1.1:", seed),
   "32 entries each": (seed) => grid("plain", "=", seed, false, DESCRIPTORS, ENTRIES),
-  "32 entries each, with limits of their own": (seed) => grid("k", "=", seed, true, DESCRIPTORS, ENTRIES),
-  "32 entries each, that are not UTF-8, with limits of their own": (seed) =>
+  "32 entries each, with their own limits": (seed) => grid("k", "=", seed, true, DESCRIPTORS, ENTRIES),
+  "32 entries each, that are not UTF-8, with their own limits": (seed) =>
     grid("k", invalid, seed, true, DESCRIPTORS, ENTRIES),
   "32 levels of wildcards": (seed) => grid("n", "=", seed, false, DESCRIPTORS, ENTRIES),
   "32 levels of wildcards, values that are not UTF-8": (seed) =>

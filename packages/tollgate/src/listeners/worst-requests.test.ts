@@ -35,18 +35,18 @@ describe("no call of 256 KB takes more CPU than 5 ms of a 3 GHz core", () => {
   });
   after(() => store.close());
 
-  const decideMessage = (message: Buffer): void => {
+  function decideMessage(message: Buffer): void {
     const response = handler.decideMessage(message, 0, message.length, 1_000_000, 0);
     assert.ok(!(response instanceof Promise));
     writeResponse(response, new Uint8Array(responseSize(response)), 0);
-  };
-  const decideJson = (body: Buffer): void => {
+  }
+  function decideJson(body: Buffer): void {
     try {
       handler.decideJson(body);
     } catch (error) {
       handler.failureOf(error);
     }
-  };
+  }
   const listeners = [
     ["over gRPC", worstMessages, decideMessage],
     ["on /json", worstBodies, decideJson],

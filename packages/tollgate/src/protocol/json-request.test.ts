@@ -61,7 +61,7 @@ test("any JSON value is a request or a JsonRequestError, and values that protobu
 
 const d = (descriptor: unknown) => ({ domain: "d", descriptors: [descriptor] });
 const entry = { key: "k", value: "v" };
-const units = "SECOND, MINUTE, HOUR, DAY, MONTH, YEAR, WEEK";
+const UNITS = "SECOND, MINUTE, HOUR, DAY, MONTH, YEAR, WEEK";
 
 const refused: [unknown, string][] = [
   [null, "must be an object with a domain and descriptors, not null"],
@@ -88,9 +88,9 @@ const refused: [unknown, string][] = [
   [d({ limit: 5 }), "descriptors[0].limit: must be an object, not 5"],
   [
     d({ limit: { unit: "FORTNIGHT" } }),
-    `descriptors[0].limit.unit: must be one of ${units}, not "FORTNIGHT"`,
+    `descriptors[0].limit.unit: must be one of ${UNITS}, not "FORTNIGHT"`,
   ],
-  [d({ limit: { unit: 1.5 } }), `descriptors[0].limit.unit: must be one of ${units}, not 1.5`],
+  [d({ limit: { unit: 1.5 } }), `descriptors[0].limit.unit: must be one of ${UNITS}, not 1.5`],
   [d({ isNegativeHits: "true" }), 'descriptors[0].isNegativeHits: must be true or false, not "true"'],
   [
     d({ hitsAddend: "18446744073709551616" }),

@@ -17,7 +17,7 @@ const memcached = loadSettings({
   OBJCACHE_MAX_IDLE_CONNS: "6",
 }).settings;
 
-const figures = (parts: number) => {
+function figures(parts: number) {
   const { kvstore, store } = divideSettings(redis, parts);
   const { objcache } = divideSettings(memcached, parts);
   return [
@@ -27,7 +27,7 @@ const figures = (parts: number) => {
     objcache!.maxIdleConnections,
     failuresToOpen(parts),
   ];
-};
+}
 
 test("limits of the process are divided among its threads, and no share is 0", () => {
   assert.deepEqual(figures(1), [12, 2, 900_000, 6, 5]);

@@ -1,4 +1,4 @@
-/** What stands in front of a store, together: over-limit cache, failure policy, store; in the order that the service has. */
+/** Tests over-limit cache, failure policy and store together, in the order of the service. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { EmbeddedStore } from "../../src/counters/embedded/embedded-store.ts";
@@ -16,7 +16,7 @@ import { makeCount, makeRequest } from "./conformance.ts";
 const NOW = 1_800_000_000_000;
 const { COUNTED, KNOWN_OVER, ALLOWED, DENIED, HELD } = Outcome;
 
-/** A store elsewhere, that can be away. */
+/** A remote store that can become unavailable. */
 class RemoteStore implements CounterStore {
   readonly kind = "kvstore";
   readonly counters = EmbeddedStore.create({ sizeInBytes: 65_536, reclaimInterval: 0 });
@@ -48,7 +48,7 @@ function setUp(mode: FailureMode) {
 }
 
 describe("cache, policy and store together", () => {
-  test("a counter that is known to be over stays refused while the store is away, whatever the policy allows", async () => {
+  test("refuses known counters while the store is unavailable, although the policy allows calls", async () => {
     const { remote, run } = setUp("allow");
     for (const value of [1, 2, 3, 4]) assert.deepEqual(await run(["a:"]), [[COUNTED, value]]);
     remote.away = true;
@@ -63,7 +63,7 @@ describe("cache, policy and store together", () => {
     ]);
   });
 
-  test("what the policy answers is not learnt, and is right again when the store is back", async () => {
+  test("does not learn answers of the policy, and is exact again when the store recovers", async () => {
     for (const [mode, outcome] of [
       ["allow", ALLOWED],
       ["deny", DENIED],
@@ -78,7 +78,7 @@ describe("cache, policy and store together", () => {
     }
   });
 
-  test("local: admits its own limit while the store is away, and what has reached it stays over", async () => {
+  test("local: admits its own limit while the store is unavailable, and keeps used-up counters over", async () => {
     const { remote, time, run } = setUp("local");
     assert.deepEqual(await run(["a:"]), [[COUNTED, 1]]);
     remote.away = true;
@@ -88,7 +88,7 @@ describe("cache, policy and store together", () => {
       const [[outcome, after]] = (await run(["a:"])) as [[Outcome, number]];
       if (outcome === COUNTED && after <= 3) admitted += 1;
     }
-    assert.equal(admitted, 3, "the documented bound: once the limit for each process");
+    assert.equal(admitted, 3, "the documented bound: the limit once for each process");
     remote.away = false;
     time.now += 10_000;
     assert.deepEqual(await run(["a:", "b:"]), [
@@ -97,7 +97,7 @@ describe("cache, policy and store together", () => {
     ]);
   });
 
-  test("a count that is known to be over holds the others back, with the store there", async () => {
+  test("a known count holds the others back while the store works", async () => {
     const { run } = setUp("deny");
     for (let call = 0; call < 4; call++) await run(["a:"]);
     assert.deepEqual(await run(["b:"]), [[COUNTED, 1]]);

@@ -1,8 +1,9 @@
 /**
- * What every counter store promises. A store's test file calls {@link storeConformance} once for each way it can be set up.
+ * The conformance suite of all counter stores. A store's test file calls {@link storeConformance} once for each
+ * configuration.
  *
- * The suite names its keys after the test and a random part, so that a store may keep its contents between tests.
- * Times are the real clock's: a store that hands time-outs to a server needs windows that are not over yet.
+ * The names of keys contain the test and a random part, so a store may keep its contents between tests. Times come from
+ * the real clock: a store that sets expiries in a server needs windows that have not ended.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -21,20 +22,20 @@ import {
 import { ModelStore } from "./model.ts";
 
 export interface ConformanceOptions {
-  /** A store that is ready to count. The suite closes it; everything else it needs is undone with `t.after`. */
+  /** Opens a store. The suite closes it. Use `t.after` for everything else. */
   readonly makeStore: (t: TestContext) => CounterStore | Promise<CounterStore>;
-  /** Another store over the same counters, as another process would have it. Without it, what needs two is not promised. */
+  /** Opens a second store on the same counters, like another process. Without it, tests with two stores are left out. */
   readonly makePeer?: (t: TestContext, store: CounterStore) => CounterStore | Promise<CounterStore>;
   /**
-   * Resolves when every increment that was answered is in the store. For stores that answer before they count:
-   * with it they are held to exactness in sequence only, not under concurrency.
+   * Resolves when every answered increment is in the store. For stores that answer before they count: their results
+   * must be exact in sequence only, not under concurrency.
    */
   readonly settle?: (store: CounterStore) => Promise<void>;
-  /** Whether counts that hold each other back are exact also under concurrency: `atomic` (default), or `sequential`. */
+  /** Whether counts that hold each other back are also exact under concurrency: `atomic` (default), or `sequential`. */
   readonly holdBack?: "atomic" | "sequential";
-  /** Whether the store still holds the counter of this whole key (`stem + windowStart`). */
+  /** Whether the store still has the counter with this key (`stem + windowStart`). */
   readonly holds?: (store: CounterStore, key: string) => boolean | Promise<boolean>;
-  /** Milliseconds after the end of its window by which a counter must be gone (with `holds`). Default 5000. */
+  /** Milliseconds after its window's end in which a counter must disappear (with `holds`). Default 5000. */
   readonly goneWithin?: number;
 }
 
@@ -47,7 +48,7 @@ interface CountFields {
   readonly windowSize?: number;
 }
 
-/** A count with results that no store gives, so that one which was not filled in is seen. */
+/** A count with impossible results, so that tests notice a missing result. */
 export function makeCount(fields: CountFields): Count {
   const windowSize = fields.windowSize ?? 3600;
   return {
@@ -66,7 +67,7 @@ export function makeRequest(counts: readonly Count[], fields: Partial<CountReque
   return { counts, holdBack: HoldBack.NEVER, now: Date.now(), deadline: 0, ...fields };
 }
 
-/** The start of the window of this size, in seconds, that the real clock is in. */
+/** The start of the current window of this size, in seconds. */
 export function windowOf(size: number): number {
   const seconds = Math.floor(Date.now() / 1000);
   return seconds - (seconds % size);
@@ -82,7 +83,7 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
     return store;
   }
 
-  /** Counts in one request, waits until the store has them, and returns `outcome after` pairs. */
+  /** Makes counts in one request, waits for the store, and returns `outcome after` pairs. */
   async function run(
     store: CounterStore,
     fields: readonly CountFields[],
@@ -117,14 +118,14 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
     test("a look changes nothing", async (t) => {
       const store = await open(t);
       const stem = stemOf(t);
-      assert.equal(await after(store, { stem, hits: 0 }), 0, "a counter that is not there");
+      assert.equal(await after(store, { stem, hits: 0 }), 0, "a missing counter");
       assert.equal(await after(store, { stem, hits: 0 }), 0);
       assert.equal(await after(store, { stem, hits: 5 }), 5);
       assert.equal(await after(store, { stem, hits: 0 }), 5);
       assert.equal(await after(store, { stem, hits: 0 }), 5);
     });
 
-    test("counters saturate at 2^53 - 1 and come down again", async (t) => {
+    test("counters saturate at 2^53 - 1 and can decrease again", async (t) => {
       const store = await open(t);
       const stem = stemOf(t);
       assert.equal(await after(store, { stem, hits: MAX_COUNT - 1 }), MAX_COUNT - 1);
@@ -135,15 +136,15 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
       assert.equal(await after(store, { stem, hits: -(MAX_COUNT - 3) }), 3);
     });
 
-    test("giving back never falls below 0", async (t) => {
+    test("a refund stops at 0", async (t) => {
       const store = await open(t);
       const stem = stemOf(t);
-      assert.equal(await after(store, { stem, hits: -3 }), 0, "a counter that is not there");
+      assert.equal(await after(store, { stem, hits: -3 }), 0, "a missing counter");
       assert.equal(await after(store, { stem, hits: 10 }), 10);
       assert.equal(await after(store, { stem, hits: -4 }), 6);
       assert.equal(await after(store, { stem, hits: -100 }), 0);
       assert.equal(await after(store, { stem, hits: -MAX_COUNT }), 0);
-      assert.equal(await after(store, { stem, hits: 2 }), 2, "nothing below 0 is remembered");
+      assert.equal(await after(store, { stem, hits: 2 }), 2, "the counter is not below 0");
     });
 
     test("each window has its own counter", async (t) => {
@@ -179,7 +180,7 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
         assert.equal(await after(store, { stem, hits: 0 }), index + 1, stem);
     });
 
-    test("several counters in one request, results in its order", async (t) => {
+    test("several counters in one request have results in its order", async (t) => {
       const store = await open(t);
       const stem = stemOf(t);
       const many = Array.from({ length: 20 }, (_, index) => ({ stem: `${stem}${index}:`, hits: index }));
@@ -190,14 +191,14 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
       assert.deepEqual(await run(store, [many[3]!, minute, many[1]!]), counted(9, 2, 3));
     });
 
-    test("an empty request is answered", async (t) => {
+    test("answers an empty request", async (t) => {
       const store = await open(t);
       assert.deepEqual(await run(store, []), []);
       assert.deepEqual(await run(store, [], HoldBack.WHEN_REFUSED), []);
     });
 
     if (immediate)
-      test("the same counter twice in one request: each sees its own position", async (t) => {
+      test("the same counter twice in one request has a position for each count", async (t) => {
         const store = await open(t);
         const stem = stemOf(t);
         const fields = [1, 5, 0, -2, 10].map((hits) => ({ stem, hits }));
@@ -206,7 +207,7 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
         assert.deepEqual(await run(store, [{ stem }, { stem: other }, { stem }]), counted(15, 1, 16));
       });
 
-    test("a limit holds nothing back unless that is asked for", async (t) => {
+    test("a limit holds nothing back without holdBack", async (t) => {
       const store = await open(t);
       const stem = stemOf(t);
       assert.deepEqual(await run(store, [{ stem, hits: 9, limit: 3 }]), counted(9));
@@ -217,7 +218,7 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
       const { COUNTED, HELD } = Outcome;
       const { WHEN_REFUSED, ALWAYS } = HoldBack;
 
-      test("a counter that exceeds is counted, and the others are held back", async (t) => {
+      test("counts a counter that exceeds and holds the others back", async (t) => {
         const store = await open(t);
         const a = { stem: `${stemOf(t)}a:`, limit: 3 };
         const b = { stem: `${stemOf(t)}b:`, limit: 10 };
@@ -234,7 +235,7 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
         assert.deepEqual(await run(store, [b], WHEN_REFUSED), counted(4));
       });
 
-      test("a count that is alone in its request is counted", async (t) => {
+      test("counts a single count of a request", async (t) => {
         const store = await open(t);
         const stem = stemOf(t);
         assert.deepEqual(await run(store, [{ stem, hits: 7, limit: 10 }], WHEN_REFUSED), counted(7));
@@ -242,7 +243,7 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
         assert.deepEqual(await run(store, [{ stem, hits: 0, limit: 10 }], WHEN_REFUSED), counted(11));
       });
 
-      test("every counter that exceeds is counted, every other one is held back", async (t) => {
+      test("counts every counter that exceeds and holds every other one back", async (t) => {
         const store = await open(t);
         const stem = stemOf(t);
         const fields = [
@@ -260,7 +261,7 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
           ]);
       });
 
-      test("a look exceeds only above the limit, a refund never does", async (t) => {
+      test("a look exceeds only above the limit, and a refund never exceeds", async (t) => {
         const store = await open(t);
         const stem = stemOf(t);
         const other = `${stem}other:`;
@@ -279,10 +280,10 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
           [COUNTED, 5],
           [HELD, 1],
         ]);
-        assert.deepEqual(await pair(-2, 1), counted(3, 2), "a refund that stays above the limit");
+        assert.deepEqual(await pair(-2, 1), counted(3, 2), "a refund to above the limit");
       });
 
-      test("a refund is counted, whatever exceeds beside it", async (t) => {
+      test("counts a refund beside a counter that exceeds", async (t) => {
         const store = await open(t);
         const stem = stemOf(t);
         const over = { stem: `${stem}over:`, limit: 0 };
@@ -292,7 +293,7 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
         assert.deepEqual(await run(store, [{ stem, hits: -1 }], ALWAYS), counted(0));
       });
 
-      test("random requests have the results of the model", async (t) => {
+      test("has the results of the model for random requests", async (t) => {
         const store = await open(t);
         const count = fc.record({
           key: fc.nat({ max: 3 }),
@@ -393,7 +394,7 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
             assert.equal(await after(store, { stem, hits: 0 }), held && limit > 0 ? 0 : 1, stem);
         });
 
-      test("a count outside the request holds back all that do not exceed", async (t) => {
+      test("a count outside the request holds back all counts that do not exceed", async (t) => {
         const store = await open(t);
         const stem = stemOf(t);
         const fields = [
@@ -410,7 +411,7 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
         assert.deepEqual(await run(store, fields.slice(1, 2), ALWAYS), counted(2));
       });
 
-      test("a counter that exceeds saturates, and comes down again", async (t) => {
+      test("a counter that exceeds saturates and can decrease again", async (t) => {
         const store = await open(t);
         const stem = stemOf(t);
         const pair = (hits: number) =>
@@ -421,7 +422,7 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
       });
 
       if (immediate)
-        test("the same counter twice: each count has its own position", async (t) => {
+        test("the same counter twice has a position for each count", async (t) => {
           const store = await open(t);
           const stem = stemOf(t);
           const other = `${stem}other:`;
@@ -462,7 +463,7 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
         });
 
       if (immediate && options.holdBack !== "sequential")
-        test("under concurrency other counters grow exactly as often as the limit admits", async (t) => {
+        test("other counters grow exactly as often as the limit admits, under concurrency", async (t) => {
           const store = await open(t);
           const stem = stemOf(t);
           const limit = 20;
@@ -488,7 +489,7 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
     });
 
     if (immediate) {
-      test("concurrent calls each get their own position", async (t) => {
+      test("concurrent calls have a position each", async (t) => {
         const store = await open(t);
         const stem = stemOf(t);
         const requests = Array.from({ length: 500 }, () => makeRequest([makeCount({ stem })]));
@@ -500,7 +501,7 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
         );
       });
 
-      test("concurrent calls of mixed sizes, looks and other keys among them, add up", async (t) => {
+      test("concurrent calls of mixed sizes, with looks and other keys, add up", async (t) => {
         const store = await open(t);
         const stem = stemOf(t);
         const requests = Array.from({ length: 300 }, (_, index) =>
@@ -512,7 +513,7 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
         );
         await Promise.all(requests.map((request) => store.count(request)));
         for (const { counts } of requests)
-          assert.ok(counts[2]!.after > counts[0]!.after, "the second of a request comes after its first");
+          assert.ok(counts[2]!.after > counts[0]!.after, "the second count of a request follows the first");
         for (let key = 0; key < 7; key++) {
           let sum = 0;
           for (let index = key; index < 300; index += 7) sum += (index % 5) + 1;
@@ -523,7 +524,7 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
     }
 
     if (makePeer !== undefined && immediate)
-      test("two processes on the same counters are exact together", async (t) => {
+      test("two processes on the same counters are exact", async (t) => {
         const store = await open(t);
         const peer = await makePeer(t, store);
         t.after(() => peer.close());
@@ -536,23 +537,20 @@ export function storeConformance(name: string, options: ConformanceOptions): voi
       });
 
     if (holds !== undefined)
-      test("a counter goes when its window is over", async (t) => {
+      test("a counter disappears after its window", async (t) => {
         const store = await open(t);
         const stem = stemOf(t);
         const windowStart = windowOf(1);
         await run(store, [{ stem, windowStart, windowSize: 1 }, { stem: `${stem}stays:` }]);
         const latest = (windowStart + 1) * 1000 + (options.goneWithin ?? 5000);
         while (await holds(store, `${stem}${windowStart}`)) {
-          assert.ok(Date.now() < latest, "still there");
+          assert.ok(Date.now() < latest, "the counter still exists");
           await sleep(50);
         }
-        assert.ok(
-          await holds(store, `${stem}stays:${windowOf(3600)}`),
-          "a window that goes on keeps its counter",
-        );
+        assert.ok(await holds(store, `${stem}stays:${windowOf(3600)}`), "a current window keeps its counter");
       });
 
-    test("closing twice is closing once", async (t) => {
+    test("can be closed twice", async (t) => {
       const store = await makeStore(t);
       await run(store, [{ stem: stemOf(t) }]);
       await store.close();

@@ -1,4 +1,4 @@
-/** The embedded store shared by threads: exact together, and none the worse for one that dies. */
+/** The embedded store in several threads: exact counts, also when a thread is terminated. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { describe, type TestContext, test } from "node:test";
@@ -28,13 +28,13 @@ function add(store: EmbeddedStore, stem: string, hits = 1): number {
   return count.after;
 }
 
-/** A counter that has reached its limit of 5. */
+/** Makes a counter reach its limit of 5. */
 function useUp(store: EmbeddedStore, stem: string): void {
   const count = makeCount({ stem, hits: 5, limit: 5, windowStart: NOW / 1000, windowSize: 3600 });
   store.count(makeRequest([count], { now: NOW }));
 }
 
-/** Threads that start together. */
+/** Starts threads that begin to count at the same time. */
 async function startAll(tasks: readonly Omit<WorkerTask, "gate" | "now">[]): Promise<Worker[]> {
   const gate = new Int32Array(new SharedArrayBuffer(4));
   const workers = tasks.map(
@@ -53,7 +53,7 @@ function makeDone(keys: number): Int32Array {
   return new Int32Array(new SharedArrayBuffer(4 * keys));
 }
 
-/** Every entry that stands in a segment is found by its key, and they are as many as the store says. */
+/** Asserts that each entry is found by its key, and that their number agrees with the statistics. */
 function assertWhole(store: EmbeddedStore): void {
   const share = store.share();
   const table = new CounterTable(attachBlock(share.buffer), share.ticket);
@@ -64,14 +64,14 @@ function assertWhole(store: EmbeddedStore): void {
     for (let segment = 0; segment < shard.segmentsTouched(); segment++)
       shard.forEach(segment, ({ start, lengthField, keyAt }) => {
         key.load(lengthField, memory.subarray(keyAt, keyAt + keyBytes(lengthField)));
-        assert.equal(shard.find(key, start) * 8 + 28, keyAt, "an entry that is not found");
+        assert.equal(shard.find(key, start) * 8 + 28, keyAt, "an entry is not found by its key");
         entries += 1;
       });
   assert.equal(store.statistics().liveCounters, entries);
   store.workerExited(share);
 }
 
-/** Waits until each thread has counted, and then for a moment: any will do, for what is asserted holds at each. */
+/** Waits until each thread has counted, and then a short time. The assertions hold at any time. */
 async function allCount(tasks: readonly { done: Int32Array }[], milliseconds: number): Promise<void> {
   while (tasks.some(({ done }) => done.every((count) => count === 0))) await sleep(1);
   await sleep(milliseconds);
@@ -80,7 +80,7 @@ async function allCount(tasks: readonly { done: Int32Array }[], milliseconds: nu
 const ended = (workers: readonly Worker[]) => Promise.all(workers.map((worker) => once(worker, "exit")));
 
 describe("embedded store in several threads", () => {
-  test("no hit is lost or counted twice", async (t) => {
+  test("loses no hit and counts none twice", async (t) => {
     const store = makeStore(t);
     const keys = 7;
     const tasks = [1, 2, 3, 4].map((index) => ({
@@ -99,7 +99,7 @@ describe("embedded store in several threads", () => {
     assert.equal(store.statistics().takeovers, 0);
   });
 
-  test("threads that make counters at the same time make each of them once", async (t) => {
+  test("concurrent threads create each counter once", async (t) => {
     const store = makeStore(t);
     const tasks = [0, 1, 2].map(() => ({
       share: store.share(),
@@ -115,7 +115,7 @@ describe("embedded store in several threads", () => {
     assert.equal(store.statistics().liveCounters, 5_000);
   });
 
-  test("counts that hold each other back are exact, whatever the order of their counters", async (t) => {
+  test("counts that hold each other back are exact in any order", async (t) => {
     const store = makeStore(t);
     const keys = 5;
     const limit = 2_000;
@@ -138,7 +138,7 @@ describe("embedded store in several threads", () => {
   });
 
   for (const kind of ["add", "fresh", "together"] as const)
-    test(`threads terminated in the middle of ${kind} lose nothing and leave no lock`, async (t) => {
+    test(`threads terminated during ${kind} lose no hit and leave no lock`, async (t) => {
       const store = makeStore(t, kind === "fresh" ? 64 * 1024 ** 2 : 1024 ** 2);
       const keys = kind === "fresh" ? 1 : 3;
       const done: Int32Array[] = [];
@@ -166,7 +166,7 @@ describe("embedded store in several threads", () => {
       }
       const sum = (key: number) => done.reduce((total, counts) => total + counts[key]!, 0);
       if (kind === "fresh") {
-        // The last counter of each thread may have been made without its being noted.
+        // A thread may have created its last counter without reporting it.
         const live = store.statistics().liveCounters - 1;
         assert.ok(live >= sum(0) && live <= sum(0) + done.length, `${live} live, ${sum(0)} noted`);
         for (const [index, counts] of done.entries())
@@ -181,10 +181,10 @@ describe("embedded store in several threads", () => {
       assert.equal(add(store, "after a death:", 0), 2 * rounds);
     });
 
-  test("threads terminated while a full table evicts all the time leave it whole, and its used-up counters", async (t) => {
+  test("threads terminated during evictions leave a consistent table with its used-up counters", async (t) => {
     const store = makeStore(t, 256 * 1024);
     const usedUp = 1000;
-    // Spread among others, so that each eviction has some to move.
+    // The used-up counters are spread, so that each eviction moves some.
     for (let index = 0; index < 10_000; index++) {
       if (index % 10 === 0) useUp(store, `used up|${index / 10}:`);
       add(store, `before|${index}:`);
@@ -214,7 +214,7 @@ describe("embedded store in several threads", () => {
     assert.equal(store.statistics().evictedProtected, 0);
   });
 
-  test("threads that fill the table together evict no used-up counter", async (t) => {
+  test("concurrent threads that fill the table evict no used-up counter", async (t) => {
     const store = makeStore(t, 1024 ** 2);
     for (let index = 0; index < 500; index++) useUp(store, `used up|${index}:`);
     const tasks = [0, 1].map((index) => ({
@@ -233,8 +233,8 @@ describe("embedded store in several threads", () => {
     assertWhole(store);
   });
 
-  describe("a lock whose holder is dead", () => {
-    /** A thread that took all locks, left things half done, and is no more. */
+  describe("a lock whose holder has ended", () => {
+    /** Simulates an ended thread that holds all locks. */
     function holdAll(store: EmbeddedStore): { share: EmbeddedStoreShare; table: CounterTable } {
       const share = store.share();
       const table = new CounterTable(attachBlock(share.buffer), share.ticket);
@@ -242,11 +242,11 @@ describe("embedded store in several threads", () => {
       return { share, table };
     }
 
-    test("is freed when its end is reported, and what was counted is there", (t) => {
+    test("is freed by workerExited, and the counts remain", (t) => {
       const store = makeStore(t);
       for (let index = 0; index < 5_000; index++) add(store, `k${index}:`, index + 1);
       const { share, table } = holdAll(store);
-      // What a rebuild must not need: the buckets of every shard.
+      // Destroys the buckets of every shard: a rebuild must not need them.
       const { layout, ints } = table.block;
       for (let shard = 0; shard < layout.shards; shard++) {
         const buckets = (layout.firstShard + shard * layout.shardWords + layout.bucketsAt) * 2;
@@ -258,7 +258,7 @@ describe("embedded store in several threads", () => {
       assert.equal(store.statistics().takeovers, layout.shards);
     });
 
-    test("is taken over by who waits for it", (t) => {
+    test("is taken over by a waiting thread", (t) => {
       const store = makeStore(t);
       assert.equal(add(store, "k:"), 1);
       const { share, table } = holdAll(store);
@@ -268,7 +268,7 @@ describe("embedded store in several threads", () => {
       assert.equal(store.statistics().takeovers, 1);
     });
 
-    test("that is only slow is waited for half a second, then the call fails and the next one may work", (t) => {
+    test("fails calls after half a second while its holder is alive, and works again afterwards", (t) => {
       const store = makeStore(t);
       assert.equal(add(store, "k:"), 1);
       const { share, table } = holdAll(store);
@@ -280,13 +280,13 @@ describe("embedded store in several threads", () => {
         performance.now() - start < scaled(5000),
         "a hundred more calls do not wait half a second each",
       );
-      // So many that one of them is in a shard that is still held.
+      // So many keys that one of them belongs to a locked shard.
       const counts = Array.from({ length: 40 }, (_, index) => makeCount({ stem: `k${index}:` }));
       table.shards[0]!.release();
       assert.throws(() => store.count(makeRequest(counts, { holdBack: HoldBack.WHEN_REFUSED })), unavailable);
       for (const shard of table.shards) shard.release();
       assert.equal(add(store, "k:"), 2);
-      // Held again by the same thread, it is waited for again.
+      // If the same thread takes it again, calls wait again.
       const { shards } = table;
       for (const shard of shards) shard.acquire();
       const again = performance.now();
@@ -297,7 +297,7 @@ describe("embedded store in several threads", () => {
       assert.equal(store.statistics().takeovers, 0);
     });
 
-    test("places of threads that ended are given away again, under new tickets", (t) => {
+    test("reuses places of ended threads with new tickets", (t) => {
       const store = makeStore(t);
       const seen = new Set<number>();
       for (let round = 0; round < 1000; round++) {
@@ -311,10 +311,10 @@ describe("embedded store in several threads", () => {
     });
   });
 
-  test("memory that is not a store's is refused", () => {
+  test("refuses memory of another kind", () => {
     assert.throws(
       () => EmbeddedStore.attach({ buffer: new SharedArrayBuffer(65_536), ticket: 257 }),
-      /not an embedded store's/,
+      /does not belong to an embedded store/,
     );
   });
 });

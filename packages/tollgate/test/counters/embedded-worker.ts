@@ -1,4 +1,4 @@
-/** A thread of `embedded-threads.test.ts`: counts on a shared store as it is told, and notes what it has counted. */
+/** A thread of `embedded-threads.test.ts`: counts on a shared store and reports its completed counts. */
 import { parentPort, workerData } from "node:worker_threads";
 import { EmbeddedStore, type EmbeddedStoreShare } from "../../src/counters/embedded/embedded-store.ts";
 import { HoldBack, Outcome } from "../../src/counters/store.ts";
@@ -6,12 +6,12 @@ import { makeCount, makeRequest } from "./conformance.ts";
 
 export interface WorkerTask {
   readonly share: EmbeddedStoreShare;
-  /** Opens for all threads at once. */
+  /** Starts all threads at once. */
   readonly gate: Int32Array;
-  /** Completed counts: of each key, then of the whole. */
+  /** Completed counts: of each key, then in total. */
   readonly done: Int32Array;
   readonly keys: number;
-  /** Counts to make; 0 goes on until the thread is terminated. */
+  /** Number of counts; 0 counts until the thread is terminated. */
   readonly calls: number;
   readonly kind: "add" | "together" | "fresh";
   /** Of every counter, with `together`. */
@@ -31,7 +31,7 @@ function addOne(call: number): void {
   task.done[key]! += 1;
 }
 
-/** Two counters of the same set at once, in both orders. */
+/** Counts two counters of the same set at once, in both orders. */
 function addPair(call: number): void {
   const first = call % task.keys;
   const second = (call * 7 + 1) % task.keys;
@@ -39,12 +39,12 @@ function addPair(call: number): void {
   store.count(makeRequest(counts, { now: task.now, holdBack: HoldBack.WHEN_REFUSED }));
   const counted = counts.filter(({ outcome }) => outcome === Outcome.COUNTED);
   if (counted.length < 2 && (counted.length === 0 || counted[0]!.after <= task.limit))
-    throw new Error("a count was held back although the other one did not exceed");
+    throw new Error("a count was held back, but the other count did not exceed its limit");
   if (counts[0]!.outcome === Outcome.COUNTED) task.done[first]! += 1;
   if (counts[1]!.outcome === Outcome.COUNTED) task.done[second]! += 1;
 }
 
-/** A counter of its own, so that the table changes its shape all the time. */
+/** Creates a new counter, so that the table keeps changing. */
 function addFresh(call: number): void {
   store.count(makeRequest([count(`${task.name}|${call}:`)], { now: task.now }));
   task.done[0]! += 1;

@@ -1,4 +1,4 @@
-/** The short form of `npm run chaos`: each fault, and each store's promise. */
+/** A short form of `npm run chaos`: each fault, with the guarantees of its store. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { scaled } from "../../../../tools/time-scale.ts";

@@ -1,4 +1,4 @@
-/** KVSTORE_TYPE=cluster: conformance, slots on the move, servers that come and go. */
+/** KVSTORE_TYPE=cluster: conformance, slot migration, servers that join and leave. */
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -29,7 +29,7 @@ describe("kvstore, cluster", () => {
     makePeer: () => makeKvstore({ type: "cluster", url: cluster.nodes[0]!.url, poolSize: 2 }),
   });
 
-  test("a prefix with a hash tag brings all counters into one slot", async (t) => {
+  test("a prefix with a hash tag puts all counters into one slot", async (t) => {
     const store = open(t);
     const stem = "{deployment-1}tagged|";
     const requests = Array.from({ length: 40 }, (_, i) =>
@@ -47,9 +47,9 @@ describe("kvstore, cluster", () => {
     assert.equal(admitted.length, 10);
   });
 
-  test("hits that a slot takes back are told", async (t) => {
-    const takenBack: string[] = [];
-    const store = open(t, { onRefund: (counts) => takenBack.push(...counts.map(({ stem }) => stem)) });
+  test("reports refunds of a slot", async (t) => {
+    const refunded: string[] = [];
+    const store = open(t, { onRefund: (counts) => refunded.push(...counts.map(({ stem }) => stem)) });
     for (const stem of ["tight:", "{other}wide:"]) await countOne(store, { stem, hits: 0 });
     const requests = Array.from({ length: 12 }, () =>
       makeRequest([makeCount({ stem: "tight:", limit: 5 }), makeCount({ stem: "{other}wide:" })], {
@@ -59,13 +59,13 @@ describe("kvstore, cluster", () => {
     await Promise.all(requests.map((request) => store.count(request)));
     const held = requests.filter(({ counts }) => counts[1]!.outcome === Outcome.HELD);
     assert.equal(held.length, 7);
-    // Calls of one turn look in one batch, before the first one counts.
-    assert.ok(takenBack.length > 0 && takenBack.length <= held.length, String(takenBack.length));
-    assert.deepEqual(new Set(takenBack), new Set(["{other}wide:"]));
+    // The looks of one turn are one batch, before the first count.
+    assert.ok(refunded.length > 0 && refunded.length <= held.length, String(refunded.length));
+    assert.deepEqual(new Set(refunded), new Set(["{other}wide:"]));
     assert.equal(await countOne(store, { stem: "{other}wide:", hits: 0 }), 5);
   });
 
-  /** Calls in a loop over many keys, each key by one caller, who knows what its counter must be. */
+  /** Calls in a loop over many keys. Each key has one caller, which knows the expected counter. */
   function load(store: KvstoreStore, callers: number, stem: string) {
     const state = { on: true, answered: 0, failed: 0, wrong: 0, slowest: 0 };
     const loop = async (i: number) => {
@@ -98,20 +98,20 @@ describe("kvstore, cluster", () => {
     };
   }
 
-  test("slots that move under load lose no answer: MOVED, ASK, TRYAGAIN", async (t) => {
+  test("loses no answer while slots move under load: MOVED, ASK, TRYAGAIN", async (t) => {
     const store = open(t);
     const running = load(store, 60, "{moving}|");
     const slot = slotOf("{moving}");
     const from = cluster.nodes[Math.floor((slot * 3) / 16384)]!;
     const to = cluster.nodes.find((node) => node !== from)!;
     await until("keys are there", () => running.state.answered > 200);
-    // Half-way, a script over a key that is here and one that is nowhere yet meets TRYAGAIN, single keys meet ASK.
+    // Halfway, a script with an existing and a new key gets TRYAGAIN. Single keys get ASK.
     const both = ["{moving}|both:", "{moving}|new:"].map((stem) => makeCount({ stem }));
     await countOne(store, { stem: "{moving}|both:" });
     const script = await cluster.migrate(slot, from, to, async () => {
       const promise = Promise.resolve(store.count(makeRequest(both, { holdBack: HoldBack.WHEN_REFUSED })));
       const { answered } = running.state;
-      await until("calls go on", () => running.state.answered > answered + 500);
+      await until("calls continue", () => running.state.answered > answered + 500);
       return { promise };
     });
     await script.promise;
@@ -120,7 +120,7 @@ describe("kvstore, cluster", () => {
       [2, 1],
     );
     const answered = running.state.answered;
-    await until("calls go on at the new place", () => running.state.answered > answered + 500);
+    await until("calls continue on the new master", () => running.state.answered > answered + 500);
     const state = await running.end();
     assert.deepEqual({ failed: state.failed, wrong: state.wrong }, { failed: 0, wrong: 0 });
     const keys = (await to.command("CLUSTER", "GETKEYSINSLOT", slot, 1000)) as string[];
@@ -129,15 +129,15 @@ describe("kvstore, cluster", () => {
       assert.ok(Number(await to.command("TTL", key)) > 0, `${key} keeps an expiry wherever it was made`);
   });
 
-  test("a cluster of which one server is known is found whole, and its gauges count all", async (t) => {
+  test("discovers a cluster from one server, and its gauges include all servers", async (t) => {
     const store = open(t, { url: cluster.nodes[1]!.url });
     for (let i = 0; i < 30; i++) assert.equal(await countOne(store, { stem: `found|${i}:` }), 1);
-    await until("all connections stand", () => store.gauges.cxActive === 6);
+    await until("all connections are open", () => store.gauges.cxActive === 6);
   });
 });
 
 describe("kvstore, cluster with replicas", () => {
-  test("a master that dies under load: its replica takes over, all others go on", async (t) => {
+  test("a replica replaces a killed master under load, and the other masters continue", async (t) => {
     const cluster = await RedisCluster.start(3, 1, { config: ["cluster-replica-validity-factor 0"] });
     t.after(() => cluster.stop());
     const store = makeKvstore({
@@ -161,13 +161,13 @@ describe("kvstore, cluster with replicas", () => {
     };
     assert.ok(
       await tryAll(stems.filter((stem) => !lost(stem))),
-      "the other masters' slots are counted meanwhile",
+      "the slots of the other masters are counted",
     );
     await until("the replica serves", () => tryAll(stems), scaled(20_000));
     assert.ok(slowest < scaled(1500), `no call took longer than its bounds: ${slowest} ms`);
   });
 
-  test("a server that has lost touch with its cluster is not believed for ever", async (t) => {
+  test("does not rely on a server that lost its cluster", async (t) => {
     const cluster = await RedisCluster.start(3, 1, { config: ["cluster-require-full-coverage no"] });
     t.after(() => cluster.stop());
     const [first, master, , , replica] = cluster.nodes;
@@ -179,7 +179,7 @@ describe("kvstore, cluster with replicas", () => {
       return ends.every((end) => end.status === "fulfilled");
     };
     assert.ok(await countAll());
-    // The first of the list is the one that was asked about the slots. For a minute it hears nothing of the replica.
+    // The store reads the slots from the first server of the list. It cannot reach the replica for a minute.
     await first!.command("CLUSTER", "FORGET", String(await replica!.command("CLUSTER", "MYID")));
     await master!.stop();
     await replica!.command("CLUSTER", "FAILOVER", "TAKEOVER");
@@ -187,7 +187,7 @@ describe("kvstore, cluster with replicas", () => {
     assert.ok(JSON.stringify(await first!.command("CLUSTER", "SLOTS")).includes(`${master!.port}`));
   });
 
-  test("a master that hangs takes no room from the others, however many wait for it", async (t) => {
+  test("a hanging master takes no queue space from the others", async (t) => {
     const cluster = await RedisCluster.start(3, 0, { config: ["cluster-require-full-coverage no"] });
     t.after(() => cluster.stop());
     const store = makeKvstore({
@@ -208,7 +208,7 @@ describe("kvstore, cluster with replicas", () => {
     const flood = Array.from({ length: 60_000 }, async (_, i) =>
       countOne(policy, { stem: hung![i % hung!.length]! }).catch(() => ends.failed++),
     );
-    await until("what does not fit has failed", () => ends.failed > 10_000);
+    await until("the excess call has failed", () => ends.failed > 10_000);
     for (const stem of well!) assert.equal(await countOne(policy, { stem }), 2);
     cluster.nodes[0]!.resume();
     await Promise.all(flood);
@@ -216,11 +216,11 @@ describe("kvstore, cluster with replicas", () => {
     assert.equal(
       counted.reduce((sum, count) => sum + count, 0),
       flood.length - ends.failed + hung!.length,
-      "who was answered was counted, and nobody else",
+      "exactly the answered calls were counted",
     );
   });
 
-  test("a master that hangs is left when its replica took over, long before the time-out", async (t) => {
+  test("leaves a hanging master when its replica takes over, long before the timeout", async (t) => {
     const cluster = await RedisCluster.start(3, 1, { config: ["cluster-replica-validity-factor 0"] });
     t.after(() => cluster.stop());
     const store = makeKvstore({
@@ -231,7 +231,7 @@ describe("kvstore, cluster with replicas", () => {
       onEmpty: "WAIT",
     });
     t.after(() => store.close());
-    // The window is part of the key: with 12 stems there are hours in which no key is in the first master's slots.
+    // The window is part of the key: with only 12 stems, the first master would have no key in some hours.
     const stems = Array.from({ length: 60 }, (_, i) => `hangs|${i}:`);
     const countAll = () => Promise.allSettled(stems.map((stem) => countOne(store, { stem })));
     await countAll();

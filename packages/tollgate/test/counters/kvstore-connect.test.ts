@@ -15,10 +15,10 @@ function open(t: TestContext, options: TestKvstore): KvstoreStore {
   return store;
 }
 
-/** What is refused at the listener is refused for each attempt; callers are told after the wait for a connection. */
+/** Each attempt to connect fails. Callers get the error after the wait for a connection. */
 const refusedSoon = { onEmptyWait: scaled(50), timeout: scaled(2000) } as const;
 
-describe("kvstore: where and as whom", () => {
+describe("kvstore: addresses and credentials", () => {
   let plain: RedisServer;
   let locked: RedisServer;
   before(async () => {
@@ -56,7 +56,7 @@ describe("kvstore: where and as whom", () => {
     ["user and password, split at the first colon", () => ({ url: locked.url, auth: "ann:an:na" })],
     ["in the URL", () => ({ url: `redis://ann:an%3Ana@127.0.0.1:${locked.port}` })],
     ["a password in the URL alone", () => ({ url: `redis://:pa:ss%2540@127.0.0.1:${locked.port}` })],
-    ["the setting beats the URL", () => ({ url: `redis://ann:wrong@${locked.url}`, auth: "ann:an:na" })],
+    ["the setting overrides the URL", () => ({ url: `redis://ann:wrong@${locked.url}`, auth: "ann:an:na" })],
     ["a user who may not load scripts", () => ({ url: locked.url, auth: "bob:bobs" })],
   ];
   for (const [name, options] of credentials)
@@ -67,7 +67,7 @@ describe("kvstore: where and as whom", () => {
       assert.equal(await countOne(store, { stem, hits: -2 }), 3);
     });
 
-  test("AUTH: a wrong password is refused, and named nowhere", async (t) => {
+  test("AUTH: a wrong password is refused and never printed", async (t) => {
     for (const auth of ["pa:ss%40", "ann:secret-but-wrong", undefined]) {
       const store = open(t, { url: locked.url, ...refusedSoon, ...(auth !== undefined && { auth }) });
       const { error } = await countFails(store, "STORE_UNAVAILABLE");
@@ -76,7 +76,7 @@ describe("kvstore: where and as whom", () => {
     }
   });
 
-  test("a URL that cannot be is an error at once, which names the variable and nothing that is secret", () => {
+  test("refuses an invalid URL, naming the variable and no secret", () => {
     const cases: [TestKvstore, RegExp][] = [
       [{ url: "localhost" }, /KVSTORE_URL="localhost" must be host:port/],
       [{ url: "localhost:0" }, /must be host:port/],
@@ -93,7 +93,7 @@ describe("kvstore: where and as whom", () => {
       [{ url: "a:1", tls: { certFile: "/nonexistent" } }, /together/],
       [
         { url: "a:1", tls: { caFile: "/nonexistent/ca.pem" } },
-        /\/nonexistent\/ca.pem cannot be read \(ENOENT\)/,
+        /cannot read the CA certificate \/nonexistent\/ca.pem \(ENOENT\)/,
       ],
     ];
     for (const [options, message] of cases)
@@ -134,7 +134,7 @@ describe("kvstore: TLS", () => {
   const good: [string, () => TestKvstore][] = [
     ["client certificate and CA, by address", () => ({ url: right.url, tls: trusted })],
     ["by name", () => ({ url: `localhost:${right.port}`, tls: trusted })],
-    ["rediss:// takes the files too", () => ({ url: `rediss://localhost:${right.port}/1`, tls: trusted })],
+    ["rediss:// also uses the files", () => ({ url: `rediss://localhost:${right.port}/1`, tls: trusted })],
     [
       "a wrong name, not checked",
       () => ({ url: wrongName.url, tls: { ...trusted, skipHostnameVerification: true } }),
@@ -175,7 +175,7 @@ describe("kvstore: TLS", () => {
       assert.match(error.message, message);
     });
 
-  test("sentinels over TLS, with passwords of their own", async (t) => {
+  test("sentinels over TLS, with their own passwords", async (t) => {
     const auth = ["gr:up"];
     const group = await SentinelGroup.start({
       redis: { config: [...config, "requirepass gr:up", "masterauth gr:up"], tls: trusted, auth },

@@ -21,7 +21,7 @@ describe("docs/stores.md: when the store is unavailable", () => {
     ...scenarios.map(({ store, fault }) => `${store}: ${fault}`),
   ]);
 
-  /** Names that are made for each line of a table. */
+  /** Test names from templates. */
   const made = [...sources.matchAll(/\btest\(\s*`([^`]*)`/g)].map(
     ([, name]) =>
       new RegExp(
@@ -32,19 +32,19 @@ describe("docs/stores.md: when the store is unavailable", () => {
       ),
   );
 
-  test("each test that it names is there", () => {
+  test("names existing tests", () => {
     assert.ok(names.length > 20);
     for (const name of names)
       assert.ok(known.has(name) || made.some((one) => one.test(name)), `no test is called "${name}"`);
   });
 
-  test("each of its points names one", () => {
+  test("names a test at each point", () => {
     const points = section.split(/\n(?=- |\n)/).filter((part) => part.trim().startsWith("- "));
     assert.ok(points.length > 15);
     for (const point of points) assert.match(point, /<!-- test: /, point);
   });
 
-  test("each scenario of the chaos bench has its line in the table", () => {
+  test("has a row for each chaos scenario", () => {
     for (const { store, fault } of scenarios) assert.ok(section.includes(`| ${store}: ${fault} |`), fault);
   });
 });

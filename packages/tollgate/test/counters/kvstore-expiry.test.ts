@@ -1,4 +1,4 @@
-/** EXPIRE once for each key and window, again when the key is fresh or it may have got lost; jitter; saturation; prefix. */
+/** EXPIRE once for each key and window, and again for a fresh key or after a loss; jitter; saturation; prefix. */
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
 import fc from "fast-check";
@@ -9,7 +9,7 @@ import { RedisServer } from "../servers/redis.ts";
 import { makeCount, makeRequest, windowOf } from "./conformance.ts";
 import { countFails, countOne, countPair, makeKvstore, type TestKvstore, until } from "./kvstore-support.ts";
 
-describe("kvstore: what stands in Redis", () => {
+describe("kvstore: keys in Redis", () => {
   let redis: RedisServer;
   before(async () => {
     redis = await RedisServer.start();
@@ -24,7 +24,7 @@ describe("kvstore: what stands in Redis", () => {
   const stemOf = (t: TestContext) => `${t.name.replaceAll(" ", "_")}|hour:`;
   const keyOf = (stem: string, size = 3600) => stem + windowOf(size);
 
-  test("EXPIRE goes out once for each key and window of a process", async (t) => {
+  test("sends EXPIRE once for each key and window of a process", async (t) => {
     const stem = stemOf(t);
     const [one, other] = [open(t), open(t)];
     await redis.command("CONFIG", "RESETSTAT");
@@ -37,11 +37,11 @@ describe("kvstore: what stands in Redis", () => {
     await countOne(other, { stem });
     assert.equal(await redis.calls("expire"), 3, "another process");
     for (const hits of [0, -1]) await countOne(one, { stem: `${stem}never-counted:`, hits });
-    assert.equal(await redis.calls("expire"), 3, "neither looking nor giving back");
+    assert.equal(await redis.calls("expire"), 3, "neither a look nor a refund");
     assert.equal(await redis.command("EXISTS", keyOf(`${stem}never-counted:`)), 0);
   });
 
-  test("a key that is fresh again gets its expiry again", async (t) => {
+  test("sets the expiry of a fresh key again", async (t) => {
     const store = open(t);
     const stem = stemOf(t);
     await countOne(store, { stem });
@@ -50,26 +50,26 @@ describe("kvstore: what stands in Redis", () => {
     await until("the expiry is set", async () => Number(await redis.command("TTL", keyOf(stem))) > 0);
   });
 
-  test("a connection lost before EXPIRE was acknowledged sends it again", async (t) => {
+  test("sends EXPIRE again after a lost connection", async (t) => {
     const proxy = await FaultyProxy.start(redis.port);
     t.after(() => proxy.stop());
     const store = open(t, { url: proxy.url, poolSize: 1 });
     await countOne(store, { stem: "warm|hour:" });
     const stem = stemOf(t);
     proxy.cutAfter = ":1\r\n".length;
-    // The reply to INCRBY came, so the call is answered although the rest is lost.
+    // The reply to INCRBY arrived, so the call succeeds although the other reply is lost.
     assert.equal(await countOne(store, { stem }), 1);
     await redis.command("PERSIST", keyOf(stem));
     await until(
-      "it is sent again, though nobody counts that key any more",
+      "EXPIRE is sent again without another count of the key",
       async () => Number(await redis.command("TTL", keyOf(stem))) > 0,
     );
     await redis.command("CONFIG", "RESETSTAT");
     assert.equal(await countOne(store, { stem }), 2);
-    assert.equal(await redis.calls("expire"), 0, "and once is enough");
+    assert.equal(await redis.calls("expire"), 0, "no further EXPIRE");
   });
 
-  test("keys live for their window and up to the jitter more", async (t) => {
+  test("keys live for their window plus up to the jitter", async (t) => {
     const cases = [
       { size: 1, jitter: 0 },
       { size: 60, jitter: 0 },
@@ -90,7 +90,7 @@ describe("kvstore: what stands in Redis", () => {
     }
   });
 
-  test("counts that hold each other back set the expiry too, once, and none for a counter that is held", async (t) => {
+  test("counts that hold each other back set the expiry once, and not for held counters", async (t) => {
     const store = open(t);
     const stem = stemOf(t);
     const pair = (limit: number) => countPair(store, { stem, limit }, { stem: `${stem}other:` });
@@ -104,7 +104,7 @@ describe("kvstore: what stands in Redis", () => {
       assert.ok(Number(await redis.command("TTL", keyOf(key))) > 3000, key);
   });
 
-  test("scripts that the server forgot are sent again", async (t) => {
+  test("sends scripts again that the server does not know", async (t) => {
     const store = open(t);
     const stem = stemOf(t);
     assert.equal(await countOne(store, { stem, hits: 9 }), 9);
@@ -114,7 +114,7 @@ describe("kvstore: what stands in Redis", () => {
     assert.deepEqual(await countPair(store, { stem }, { stem: `${stem}other:` }), [6, 1]);
   });
 
-  test("a counter beyond 2^53 - 1, up to the overflow of 64 bits, saturates and comes down again", async (t) => {
+  test("a counter above 2^53 - 1, up to the 64-bit overflow, saturates and can decrease again", async (t) => {
     const store = open(t);
     const stem = stemOf(t);
     for (const held of [
@@ -137,10 +137,10 @@ describe("kvstore: what stands in Redis", () => {
       assert.equal(await redis.command("GET", keyOf(stem)), String(MAX_COUNT - 1));
     }
     await redis.command("SET", keyOf(stem), "-7");
-    assert.equal(await countOne(store, { stem, hits: 0 }), 0, "what no store of ours writes");
+    assert.equal(await countOne(store, { stem, hits: 0 }), 0, "a value that no store writes");
   });
 
-  test("a key that holds something else fails its own call only", async (t) => {
+  test("a key with another value fails only its own call", async (t) => {
     const store = open(t);
     const stem = stemOf(t);
     await redis.command("SET", keyOf(stem), "tea");
@@ -156,7 +156,7 @@ describe("kvstore: what stands in Redis", () => {
     await Promise.all([...bad, atomic]);
   });
 
-  test("any requests, batched in any way, end like one after the other", async (t) => {
+  test("batched requests have the same results as sequential ones", async (t) => {
     const store = open(t, { poolSize: 1 });
     const hits = fc.oneof(
       fc.integer({ min: -6, max: 6 }),
@@ -173,7 +173,7 @@ describe("kvstore: what stands in Redis", () => {
         const counts = requests.map((fields) =>
           fields.map(({ key, hits }) => makeCount({ stem: `${stem}${["a", "ä", "漢"][key]}:`, hits })),
         );
-        // One connection and one turn: they are one batch, in this order.
+        // One connection and one turn: one batch, in this order.
         await Promise.all(counts.map((one) => store.count(makeRequest(one))));
         const model = new Map<string, number>();
         for (const count of counts.flat() as Count[]) {

@@ -17,11 +17,11 @@ after(() => redis.stop());
 const BATCHES = 40;
 const LONG = 500_000;
 
-test("a connection keeps no key of the batches that it has carried", async (t) => {
+test("a connection retains no key of its earlier batches", async (t) => {
   const store = makeKvstore({ url: redis.url, poolSize: 1 });
   t.after(() => store.close());
   const round = async () => {
-    // Each batch is one key shorter than the last, and its last key is long: no later batch uses the same place.
+    // Each batch is one key shorter than the last one, and its last key is long: no later batch reuses that op.
     for (let size = BATCHES; size > 0; size--) {
       const keys = Array.from({ length: size }, (_, index) =>
         `${index}`.padEnd(index === size - 1 ? LONG : 1, "x"),

@@ -1,4 +1,4 @@
-/** KVSTORE_PERSECOND: windows of one second on a second instance, in every combination of the two. */
+/** KVSTORE_PERSECOND: windows of one second on a second instance, in every combination of two types. */
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { scaled } from "../../../../tools/time-scale.ts";
@@ -13,7 +13,7 @@ import { makeKvstore } from "./kvstore-support.ts";
 
 const types = ["single", "sentinel", "cluster"] as const;
 
-describe("kvstore: the per-second twin", () => {
+describe("kvstore: the per-second instance", () => {
   const urls = { single: ["", ""], sentinel: ["", ""], cluster: ["", ""] };
   const running: { stop(): Promise<void> }[] = [];
   let main: RedisServer;
@@ -26,7 +26,7 @@ describe("kvstore: the per-second twin", () => {
     const cluster = await RedisCluster.start(3);
     running.push(main, second, group, cluster);
     urls.single = [main.url, second.url];
-    // The same servers twice: keys of a second and of longer windows never meet.
+    // Both instances use the same servers: keys of a second never collide with keys of longer windows.
     urls.sentinel = [group.url, group.url];
     urls.cluster = [cluster.url, cluster.url];
   });
@@ -59,19 +59,19 @@ describe("kvstore: the per-second twin", () => {
         }
       });
 
-  storeConformance("kvstore with a twin", { makeStore: () => open("single", "single") });
+  storeConformance("kvstore with a per-second instance", { makeStore: () => open("single", "single") });
 
   async function pair(t: TestContext) {
     const proxy = await FaultyProxy.start(second.port);
     t.after(() => proxy.stop());
-    const takenBack: string[] = [];
+    const refunded: string[] = [];
     const store = new PerSecondStore(
       makeKvstore({ url: main.url }),
       makeKvstore({ url: proxy.url, poolSize: 1, timeout: scaled(300) }),
-      (counts) => takenBack.push(...counts.map(({ stem }) => stem)),
+      (counts) => refunded.push(...counts.map(({ stem }) => stem)),
     );
     t.after(() => store.close());
-    return { store, proxy, takenBack };
+    return { store, proxy, refunded };
   }
 
   test("each window goes to its own instance", async (t) => {
@@ -89,7 +89,7 @@ describe("kvstore: the per-second twin", () => {
     assert.deepEqual([counts[0]!.after, counts[1]!.after], [2, 2]);
   });
 
-  test("both are asked at the same time; when one fails the call fails after both have ended", async (t) => {
+  test("counts on both at the same time, and fails after both have ended", async (t) => {
     const { store, proxy } = await pair(t);
     const request = () =>
       makeRequest([
@@ -106,8 +106,8 @@ describe("kvstore: the per-second twin", () => {
     assert.equal(failing.counts[1]!.after, 3);
   });
 
-  test("counts that hold each other back between the two: what one instance refuses, the other takes back", async (t) => {
-    const { store, takenBack } = await pair(t);
+  test("refunds one instance when the other one refuses", async (t) => {
+    const { store, refunded } = await pair(t);
     const limit = 15;
     const requests = Array.from({ length: 60 }, (_, i) =>
       makeRequest(
@@ -128,9 +128,9 @@ describe("kvstore: the per-second twin", () => {
         counts.map(({ outcome }) => outcome),
         [Outcome.COUNTED, counts[0]!.after > limit ? Outcome.HELD : Outcome.COUNTED],
       );
-    // Calls of one turn look in one batch, before the first one counts.
-    assert.ok(takenBack.length > 0 && takenBack.length <= requests.length - limit, String(takenBack.length));
-    for (const stem of takenBack) assert.match(stem, /^between\|\d\|hour:$/);
+    // The looks of one turn are one batch, before the first count.
+    assert.ok(refunded.length > 0 && refunded.length <= requests.length - limit, String(refunded.length));
+    for (const stem of refunded) assert.match(stem, /^between\|\d\|hour:$/);
     const looks = [0, 1, 2].map((i) => makeCount({ stem: `between|${i}|hour:`, hits: 0 }));
     await store.count(makeRequest(looks));
     assert.equal(

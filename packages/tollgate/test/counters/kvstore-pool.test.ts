@@ -34,32 +34,32 @@ describe("kvstore: pool", () => {
 
   const stemOf = (t: TestContext) => `${t.name.replaceAll(" ", "_")}|hour:`;
 
-  test("so many connections are kept, and lost ones are made again", async (t) => {
+  test("keeps its connections and reopens lost ones", async (t) => {
     const seen: number[] = [];
     const { proxy, store } = await proxied(t, { poolSize: 4, onConnections: (active) => seen.push(active) });
-    await until("four stand", () => store.gauges.cxActive === 4);
+    await until("four connections are open", () => store.gauges.cxActive === 4);
     assert.equal(proxy.open, 4);
     assert.deepEqual({ ...store.gauges }, { cxActive: 4, cxTotal: 4, cxLocalClose: 0 });
     proxy.cut();
-    await until("four stand again", () => store.gauges.cxTotal === 8);
+    await until("four connections are open again", () => store.gauges.cxTotal === 8);
     assert.equal(store.gauges.cxActive, 4);
     assert.deepEqual(seen.slice(0, 4), [1, 2, 3, 4]);
-    assert.ok(seen.slice(4).includes(0), "health was told that none stood");
+    assert.ok(seen.slice(4).includes(0), "health saw 0 connections");
     assert.equal(seen.at(-1), 4);
     await store.close();
     assert.equal(store.gauges.cxActive, 0);
     assert.equal(store.gauges.cxLocalClose, 4);
   });
 
-  test("the log says once when no connection stands and when one does again, and names the reason", async (t) => {
+  test("logs once when all connections are lost and when one is open again, with the reason", async (t) => {
     const lines: string[] = [];
     const log = (level: string, message: string) => lines.push(`${level} ${message}`);
     const { proxy, store } = await proxied(t, { poolSize: 3, log });
-    await until("all stand", () => store.gauges.cxActive === 3);
+    await until("all connections are open", () => store.gauges.cxActive === 3);
     proxy.cut();
     await until("it is connected again", () => lines.length >= 3);
     assert.deepEqual(
-      lines.map((line) => line.replace(/ECONNRESET|EPIPE|the other side closed the connection/, "REASON")),
+      lines.map((line) => line.replace(/ECONNRESET|EPIPE|the server closed the connection/, "REASON")),
       [
         "info connected to the key-value store",
         `warn no connection to the key-value store: ${proxy.url}: REASON`,
@@ -68,7 +68,7 @@ describe("kvstore: pool", () => {
     );
   });
 
-  test("a store that is closed does not log that it has no connection", async (t) => {
+  test("does not log lost connections of a closed store", async (t) => {
     for (const target of [{ poolSize: 1 }, { poolSize: 4 }]) {
       const lines: string[] = [];
       const log = (level: string, message: string) => lines.push(`${level} ${message}`);
@@ -80,34 +80,34 @@ describe("kvstore: pool", () => {
     }
   });
 
-  test("the first attempt is told even when it fails", async (t) => {
+  test("reports the first attempt even if it fails", async (t) => {
     const port = await freePort();
-    const told = new Promise<number>((resolve) => {
+    const reported = new Promise<number>((resolve) => {
       open(t, { url: `127.0.0.1:${port}`, onConnections: resolve });
     });
-    assert.equal(await told, 0);
+    assert.equal(await reported, 0);
   });
 
-  test("a connection carries one batch at a time; who finds all busy waits in the next", async (t) => {
+  test("a connection carries one batch at a time, and further calls wait for the next batch", async (t) => {
     const { proxy, store } = await proxied(t, { poolSize: 1 });
     await redis.command("CONFIG", "RESETSTAT");
     proxy.held = () => true;
     const stem = stemOf(t);
     const first = countOne(store, { stem });
-    await until("the first is on its way", async () => (await redis.calls("incrby")) === 1);
+    await until("the first call is sent", async () => (await redis.calls("incrby")) === 1);
     const others = Promise.all(Array.from({ length: 50 }, () => countOne(store, { stem })));
     await sleep(30);
-    assert.equal(await redis.calls("incrby"), 1, "nothing else went out");
+    assert.equal(await redis.calls("incrby"), 1, "no other batch was sent");
     proxy.held = () => false;
     assert.equal(await first, 1);
     assert.deepEqual(
       (await others).sort((a, b) => a - b),
       Array.from({ length: 50 }, (_, i) => i + 2),
     );
-    assert.equal(await redis.calls("incrby"), 2, "all that waited were one command");
+    assert.equal(await redis.calls("incrby"), 2, "the waiting calls were one command");
   });
 
-  describe("when no connection becomes free", () => {
+  describe("without a free connection", () => {
     test("ERROR fails after the wait", async (t) => {
       const { proxy, store } = await proxied(t, { poolSize: 1, onEmpty: "ERROR", onEmptyWait: scaled(60) });
       proxy.held = () => true;
@@ -117,11 +117,11 @@ describe("kvstore: pool", () => {
       assert.match(error.message, /no connection .* within \d+ ms/);
       assert.ok(took >= 55 && took < scaled(1000), `after ${took} ms`);
       proxy.held = () => false;
-      assert.equal(await stuck, 1, "the one under way was left alone");
+      assert.equal(await stuck, 1, "the call in progress succeeded");
       assert.equal(proxy.accepted, 1);
     });
 
-    test("CREATE opens an overflow connection after the wait, and closes it when it is idle", async (t) => {
+    test("CREATE opens an overflow connection after the wait and closes the idle connection", async (t) => {
       const { proxy, store } = await proxied(t, { poolSize: 1, onEmpty: "CREATE", onEmptyWait: scaled(60) });
       proxy.held = (connection) => connection === 0;
       const stem = stemOf(t);
@@ -139,13 +139,13 @@ describe("kvstore: pool", () => {
       assert.equal(await countOne(store, { stem }), 3);
     });
 
-    test("CREATE opens at most as many as the pool has", async (t) => {
+    test("CREATE opens at most as many connections as the pool size", async (t) => {
       const { proxy, store } = await proxied(t, {
         poolSize: 2,
         onEmptyWait: scaled(10),
         timeout: scaled(1500),
       });
-      await until("the pool stands", () => store.gauges.cxActive === 2);
+      await until("all connections of the pool are open", () => store.gauges.cxActive === 2);
       proxy.held = () => true;
       const calls: Promise<unknown>[] = [];
       for (let i = 0; i < 12; i++) {
@@ -157,7 +157,7 @@ describe("kvstore: pool", () => {
       await Promise.all(calls);
     });
 
-    test("CREATE tells who waited why the overflow connection could not be made", async (t) => {
+    test("CREATE fails waiting calls with the error of the overflow connection", async (t) => {
       const port = await freePort();
       const store = open(t, { url: `127.0.0.1:${port}`, onEmptyWait: scaled(80) });
       const { error, took } = await countFails(store, "STORE_UNAVAILABLE");
@@ -165,7 +165,7 @@ describe("kvstore: pool", () => {
       assert.ok(took >= 75 && took < scaled(1000), `after ${took} ms`);
     });
 
-    test("WAIT goes on, up to the time-out", async (t) => {
+    test("WAIT waits up to the timeout", async (t) => {
       const { proxy, store } = await proxied(t, {
         poolSize: 1,
         onEmpty: "WAIT",
@@ -180,17 +180,17 @@ describe("kvstore: pool", () => {
       await sleep(100);
       proxy.held = () => false;
       await stuck.catch(() => {});
-      assert.equal(await waiting, 1, "it waited beyond onEmptyWait, and was served");
+      assert.equal(await waiting, 1, "the call waited longer than onEmptyWait and succeeded");
     });
 
-    test("WAIT ends with the time-out when there is no server at all", async (t) => {
+    test("WAIT ends with the timeout without a server", async (t) => {
       const port = await freePort();
       const store = open(t, { url: `127.0.0.1:${port}`, onEmpty: "WAIT", timeout: scaled(150) });
       const { took } = await countFails(store, "STORE_TIMEOUT");
       assert.ok(took >= 140 && took < scaled(1500), `after ${took} ms`);
     });
 
-    test("a server that comes back within the wait loses nobody", async (t) => {
+    test("loses no call when the server returns within the wait", async (t) => {
       const port = await freePort();
       const store = open(t, { url: `127.0.0.1:${port}`, onEmptyWait: scaled(5000) });
       const call = countOne(store, { stem: stemOf(t) });
@@ -201,8 +201,8 @@ describe("kvstore: pool", () => {
     });
   });
 
-  describe("the time-out", () => {
-    test("bounds connecting: a server that never greets", async (t) => {
+  describe("the timeout", () => {
+    test("bounds connecting to a server that never answers", async (t) => {
       const mute = createServer(() => {});
       await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
       t.after(() => mute.close());
@@ -217,7 +217,7 @@ describe("kvstore: pool", () => {
       assert.ok(took >= 90 && took < scaled(1500), `after ${took} ms`);
     });
 
-    test("bounds reading: a stopped server, and the connection is not used again", async (t) => {
+    test("bounds reading from a stopped server and discards the connection", async (t) => {
       const stopped = await RedisServer.start();
       t.after(() => stopped.stop());
       const store = open(t, { url: stopped.url, timeout: scaled(150), poolSize: 1 });
@@ -231,7 +231,7 @@ describe("kvstore: pool", () => {
       assert.ok(next === 2 || next === 3, `counted once or not at all, never twice: ${next}`);
     });
 
-    test("bounds writing: a batch larger than the socket's buffers", async (t) => {
+    test("bounds writing a batch larger than the socket buffers", async (t) => {
       const stopped = await RedisServer.start();
       t.after(() => stopped.stop());
       const store = open(t, { url: stopped.url, timeout: scaled(300), poolSize: 1, onEmptyWait: scaled(50) });
@@ -252,23 +252,23 @@ describe("kvstore: pool", () => {
     });
   });
 
-  test("a process that stood still reads what has come in before it calls the store too slow", async (t) => {
+  test("reads pending replies before a timeout after a pause of the process", async (t) => {
     const store = open(t, { poolSize: 1, timeout: scaled(100) });
     const stem = stemOf(t);
     await countOne(store, { stem });
     for (let i = 2; i < 5; i++) {
       const counted = countOne(store, { stem });
-      // Right behind the sending of the batch.
+      // Right after the batch was sent.
       setImmediate(() => {
         const end = performance.now() + scaled(250);
         while (performance.now() < end);
       });
       assert.equal(await counted, i);
     }
-    assert.equal(store.gauges.cxTotal, 1, "and keeps its connection");
+    assert.equal(store.gauges.cxTotal, 1, "the connection is kept");
   });
 
-  test("a caller's deadline bounds its own wait and loses nobody else's hits", async (t) => {
+  test("a caller's deadline bounds only its own call", async (t) => {
     const { proxy, store } = await proxied(t, { poolSize: 1 });
     proxy.held = () => true;
     const stem = stemOf(t);
@@ -281,12 +281,12 @@ describe("kvstore: pool", () => {
       assert.ok(took >= 35 && took < scaled(1000), `after ${took} ms`);
     proxy.held = () => false;
     assert.equal(await patient, 1);
-    assert.equal(await waiting, 3, "who left while waiting was not counted, who left on the way was");
+    assert.equal(await waiting, 3, "the expired waiting call was not counted, and the expired sent call was");
     await countFails(store, "DEADLINE_EXCEEDED", { stem }, { now: 1000, deadline: 1000 });
     assert.equal(await countOne(store, { stem, hits: 0 }, { now: 1000, deadline: 3000 }), 3, "on any clock");
   });
 
-  test("a deadline may be as far away as gRPC can say", async (t) => {
+  test("accepts the latest deadline of gRPC", async (t) => {
     const { proxy, store } = await proxied(t, { poolSize: 1 });
     const warnings: Error[] = [];
     const onWarning = (warning: Error) => warnings.push(warning);
@@ -300,7 +300,7 @@ describe("kvstore: pool", () => {
     assert.deepEqual(warnings, []);
   });
 
-  test("who comes behind a caller that left is told its own position all the same", async (t) => {
+  test("a call behind an expired one has its own position", async (t) => {
     const { proxy, store } = await proxied(t, { poolSize: 1 });
     proxy.held = () => true;
     const stem = stemOf(t);
@@ -312,10 +312,10 @@ describe("kvstore: pool", () => {
     await left;
     proxy.held = () => false;
     assert.deepEqual(await Promise.all(patient), [11, 11]);
-    assert.deepEqual([hasty.outcome, hasty.after], [-1, -1], "the count of who left is not touched any more");
+    assert.deepEqual([hasty.outcome, hasty.after], [-1, -1], "the expired count is unchanged");
   });
 
-  test("more than may wait fails at once", async (t) => {
+  test("fails calls at once when the queue is full", async (t) => {
     const { proxy, store } = await proxied(t, { poolSize: 1, maxWaiting: 10 });
     proxy.held = () => true;
     const stem = stemOf(t);
@@ -324,14 +324,14 @@ describe("kvstore: pool", () => {
     const ten = Array.from({ length: 10 }, () => countOne(store, { stem }));
     const { took, error } = await countFails(store, "STORE_FULL", { stem });
     assert.ok(took < scaled(20), `at once, not after ${took} ms`);
-    assert.match(error.message, /10 counts wait/);
+    assert.match(error.message, /10 counts already wait/);
     proxy.held = () => false;
     assert.equal(await first, 1);
     await Promise.all(ten);
     assert.equal(await countOne(store, { stem, hits: 0 }), 11);
   });
 
-  test("what waits is bounded in bytes too: keys are as long as callers make them", async (t) => {
+  test("bounds the queue in bytes, for long keys", async (t) => {
     const { proxy, store } = await proxied(t, { poolSize: 1 });
     proxy.held = () => true;
     const stem = stemOf(t);
@@ -340,7 +340,7 @@ describe("kvstore: pool", () => {
     const long = "x".repeat(20_000_000);
     const waiting = Array.from({ length: 4 }, (_, i) => countOne(store, { stem: `${long}${i}:` }));
     const { error } = await countFails(store, "STORE_FULL", { stem });
-    assert.match(error.message, /bytes of keys wait already/);
+    assert.match(error.message, /bytes of keys already wait/);
     proxy.held = () => false;
     assert.equal(await first, 1);
     assert.deepEqual(await Promise.all(waiting), [1, 1, 1, 1]);
@@ -348,7 +348,7 @@ describe("kvstore: pool", () => {
     await redis.command("FLUSHALL");
   });
 
-  test("more counts than a batch carries go out in several, each in its place", async (t) => {
+  test("splits many counts into several batches, in order", async (t) => {
     const store = open(t, { poolSize: 1 });
     const stem = stemOf(t);
     const counts = Array.from({ length: 3000 }, (_, i) =>
@@ -358,7 +358,7 @@ describe("kvstore: pool", () => {
     for (const [i, { after }] of counts.entries()) assert.equal(after, i % 2 === 0 ? i / 2 + 1 : 1);
   });
 
-  test("the pipeline window delays a batch and lets it fill", async (t) => {
+  test("the pipeline window delays a batch so that it fills", async (t) => {
     const store = open(t, { pipelineWindow: scaled(60) });
     const stem = stemOf(t);
     await countOne(store, { stem });
@@ -374,7 +374,7 @@ describe("kvstore: pool", () => {
     assert.equal(await redis.calls("incrby"), 1);
   });
 
-  test("without a window a call goes out with its turn of the event loop", async (t) => {
+  test("without a window a call is sent in its turn of the event loop", async (t) => {
     const store = open(t, { pipelineWindow: 0.15 });
     const stem = stemOf(t);
     await countOne(store, { stem });
@@ -385,7 +385,7 @@ describe("kvstore: pool", () => {
     assert.equal(await redis.calls("incrby"), 2);
   });
 
-  test("closing lets what is under way end", async (t) => {
+  test("closing waits for calls in progress", async (t) => {
     const { proxy, store } = await proxied(t, { poolSize: 1 });
     proxy.delay = 50;
     const stem = stemOf(t);
@@ -395,7 +395,7 @@ describe("kvstore: pool", () => {
     assert.throws(() => store.count(makeRequest([makeCount({ stem })])), { code: "STORE_UNAVAILABLE" });
   });
 
-  test("closing does not wait for ever", async (t) => {
+  test("closing waits for a bounded time", async (t) => {
     const { proxy, store } = await proxied(t, { poolSize: 1, timeout: scaled(200) });
     proxy.held = () => true;
     const failed = assert.rejects(countOne(store, { stem: stemOf(t) }), { name: "StoreError" });

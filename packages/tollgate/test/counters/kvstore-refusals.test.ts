@@ -1,4 +1,4 @@
-/** Replies that say that nothing was done: LOADING, READONLY, OOM, NOPERM, and a server that is none. */
+/** Error replies after which nothing was counted: LOADING, READONLY, OOM, NOPERM. And a server with another protocol. */
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { describe, type TestContext, test } from "node:test";
@@ -25,8 +25,8 @@ const again = (store: KvstoreStore, stem: string) =>
     ),
   );
 
-describe("kvstore: a server that refuses", () => {
-  test("LOADING: the call fails at once, the connection is given up, and counting goes on when it has loaded", async (t) => {
+describe("kvstore: error replies", () => {
+  test("LOADING: fails the call, closes the connection, and counts again after the loading", async (t) => {
     const { redis, store } = await setUp(t, { config: ["enable-debug-command yes"] });
     for (let i = 0; i < 60; i++) await redis.command("SET", `filler${i}`, "x".repeat(2000));
     await redis.command("CONFIG", "SET", "loading-process-events-interval-bytes", 1024);
@@ -50,17 +50,17 @@ describe("kvstore: a server that refuses", () => {
     await again(store, "loading|hour:");
   });
 
-  test("READONLY: the connection is given up, so that a moved address is looked up again", async (t) => {
+  test("READONLY: closes the connection, so that the address is looked up again", async (t) => {
     const { redis, store } = await setUp(t);
     await redis.command("REPLICAOF", "127.0.0.1", 1);
     const { error } = await countFails(store, "STORE_UNAVAILABLE", { stem: "readonly|hour:" });
     assert.match(error.message, /READONLY/);
-    await until("a connection was given up", () => store.gauges.cxLocalClose > 0);
+    await until("a connection was closed", () => store.gauges.cxLocalClose > 0);
     await redis.command("REPLICAOF", "NO", "ONE");
     await again(store, "readonly|hour:");
   });
 
-  test("OOM: counting fails, looking does not, in one batch with it neither", async (t) => {
+  test("OOM: counts fail, and looks succeed, also in one batch", async (t) => {
     const { redis, store } = await setUp(t, {}, { poolSize: 1 });
     const stem = "oom|hour:";
     assert.equal(await countOne(store, { stem, hits: 5 }), 5);
@@ -74,7 +74,7 @@ describe("kvstore: a server that refuses", () => {
     assert.equal(await countOne(store, { stem }), 6);
   });
 
-  test("NOPERM: a user who may not touch a key fails with it only", async (t) => {
+  test("NOPERM: fails only the forbidden key", async (t) => {
     const redis = await RedisServer.start({ config: ["user ann on >anna ~mine* +@all"] });
     t.after(() => redis.stop());
     const store = makeKvstore({ url: redis.url, auth: "ann:anna", poolSize: 1 });
@@ -85,17 +85,17 @@ describe("kvstore: a server that refuses", () => {
     assert.equal(await mine, 1);
   });
 
-  test("one count that fails fails its request; the counts of others are answered", async (t) => {
+  test("a failed count fails its own request only", async (t) => {
     const { redis, store } = await setUp(t, {}, { poolSize: 1 });
     const bad = makeCount({ stem: "tea|hour:" });
     await redis.command("SET", `tea|hour:${bad.windowStart}`, "tea");
     const both = Promise.resolve(store.count(makeRequest([makeCount({ stem: "good|hour:" }), bad])));
     const other = countOne(store, { stem: "good|hour:" });
     await assert.rejects(both, { code: "STORE_UNAVAILABLE" });
-    assert.equal(await other, 2, "what the failed request counted stays counted");
+    assert.equal(await other, 2, "the other count of the failed request stays counted");
   });
 
-  test("a server that speaks something else is no store, and harms nothing", async (t) => {
+  test("a server with another protocol fails calls without further harm", async (t) => {
     const web = createServer((socket) => {
       socket.on("error", () => {});
       socket.end("HTTP/1.1 400 Bad Request\r\n\r\n");

@@ -1,4 +1,4 @@
-/** What sentinels seldom do: forget their epochs, answer slowly, hang up on a subscription. Spoken by small servers of our own. */
+/** Rare behaviour of sentinels: lost epochs, slow answers, closed subscriptions. The tests use small servers of their own. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
@@ -8,14 +8,14 @@ import { resolveOptions } from "../../src/counters/kvstore/kvstore-options.ts";
 import { SentinelWatch } from "../../src/counters/kvstore/sentinel-watch.ts";
 import { until } from "./kvstore-support.ts";
 
-/** A sentinel that says what it is told to. */
+/** A sentinel under the control of a test. */
 class FakeSentinel {
   master = "10.0.0.1";
   epoch = 0;
-  /** Milliseconds before it lets anybody in. */
+  /** Milliseconds before it answers AUTH. */
   slowness = 0;
   readonly sockets = new Set<Socket>();
-  /** Connections that said SUBSCRIBE. */
+  /** Connections with a subscription. */
   readonly subscribers = new Set<Socket>();
   readonly #server = createServer((socket) => {
     this.sockets.add(socket);
@@ -60,7 +60,7 @@ class FakeSentinel {
 
 const bulk = (text: string) => `$${text.length}\r\n${text}\r\n`;
 
-describe("kvstore: sentinels that are seldom so", () => {
+describe("kvstore: rare behaviour of sentinels", () => {
   async function watched(t: TestContext, howMany: number) {
     const sentinels = await Promise.all(Array.from({ length: howMany }, () => FakeSentinel.start(t)));
     const target = {
@@ -77,7 +77,7 @@ describe("kvstore: sentinels that are seldom so", () => {
     return { watch, sentinels, moves };
   }
 
-  test("who has not heard of a failover is not believed, who was set up anew is in the end", async (t) => {
+  test("rejects an outdated sentinel, and accepts newly installed sentinels after a while", async (t) => {
     let passed = 0;
     const now = performance.now.bind(performance);
     t.mock.method(performance, "now", () => now() + passed);
@@ -86,14 +86,18 @@ describe("kvstore: sentinels that are seldom so", () => {
     Object.assign(sentinel!, { master: "10.0.0.2", epoch: 3 });
     assert.deepEqual(await watch.master(), { host: "10.0.0.2", port: 6379 });
     Object.assign(sentinel!, { master: "10.0.0.1", epoch: 2 });
-    await assert.rejects(watch.master(), /not heard of the failover to 10\.0\.0\.2:6379/);
+    await assert.rejects(watch.master(), /do not know of the failover to 10\.0\.0\.2:6379/);
     passed += 9000;
-    await assert.rejects(watch.master(), /not heard of/);
+    await assert.rejects(watch.master(), /do not know of the failover/);
     sentinel!.epoch = 3;
     await watch.master();
     sentinel!.epoch = 0;
     passed += 5000;
-    await assert.rejects(watch.master(), /not heard of/, "what was true in between counts anew");
+    await assert.rejects(
+      watch.master(),
+      /do not know of the failover/,
+      "an up-to-date report restarts the wait",
+    );
     passed += 10_000;
     assert.deepEqual(await watch.master(), { host: "10.0.0.1", port: 6379 });
     assert.deepEqual(moves, ["10.0.0.2:6379 10.0.0.1:6379"]);
@@ -101,16 +105,16 @@ describe("kvstore: sentinels that are seldom so", () => {
     await watch.master();
   });
 
-  test("a slow sentinel is not connected to over and over", async (t) => {
+  test("opens a bounded number of connections to a slow sentinel", async (t) => {
     const { watch, sentinels } = await watched(t, 3);
     const slow = sentinels[2]!;
     slow.slowness = 300;
     for (let i = 0; i < 6; i++) await watch.master();
-    assert.ok(slow.sockets.size > 2, "it was asked again before it had let anybody in");
-    await until("one connection to ask it, and one to hear from it", () => slow.sockets.size === 2);
+    assert.ok(slow.sockets.size > 2, "it was asked again before its first answer");
+    await until("one connection for requests and one subscription", () => slow.sockets.size === 2);
   });
 
-  test("a subscription that is lost is made again", async (t) => {
+  test("renews a lost subscription", async (t) => {
     const { sentinels } = await watched(t, 1);
     const [sentinel] = sentinels;
     await until("it is subscribed to", () => sentinel!.subscribers.size === 1);

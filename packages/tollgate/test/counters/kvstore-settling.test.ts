@@ -1,4 +1,4 @@
-/** Whatever a server answers to one caller of a batch, the others get their own answers. */
+/** An unusable reply to one caller of a batch does not affect the other callers. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
@@ -10,7 +10,7 @@ import { MemcachedServer } from "../servers/memcached.ts";
 import { RedisServer } from "../servers/redis.ts";
 import { countFails, countOne, makeKvstore, makeObjcache } from "./kvstore-support.ts";
 
-/** A cluster of one server that has every slot, and answers an INCRBY of a key with `bad` in it as it is told. */
+/** A cluster of one server with all slots. It gives a chosen reply to INCRBY for keys that contain `bad`. */
 async function startCluster(t: TestContext, bad: string): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -24,7 +24,7 @@ async function startCluster(t: TestContext, bad: string): Promise<string> {
       EXPIRE: () => ":1\r\n",
       ASKING: () => "+OK\r\n",
     };
-    // Commands are arrays of bulk strings, as replies may be.
+    // Commands are arrays of bulk strings, so a reply reader can parse them.
     const reader = new ReplyReader({
       reply(command) {
         const [name, key] = command as string[];
@@ -58,9 +58,9 @@ const replies = [
   "*0",
 ];
 
-describe("kvstore: a reply that cannot be used", () => {
+describe("kvstore: an unusable reply", () => {
   for (const reply of replies)
-    test(`${JSON.stringify(reply)} fails its own caller, and no other one`, {
+    test(`${JSON.stringify(reply)} fails only its own caller`, {
       timeout: scaled(20_000),
     }, async (t) => {
       const url = await startCluster(t, reply);
@@ -73,12 +73,12 @@ describe("kvstore: a reply that cannot be used", () => {
         countOne(store, { stem: "good2:" }),
       ]);
       assert.deepEqual(good, [1, 1]);
-      assert.equal(await countOne(store, { stem: "later:" }), 1, "the connection is used again");
+      assert.equal(await countOne(store, { stem: "later:" }), 1, "the connection is reused");
     });
 });
 
-describe("a batch that cannot be sent", () => {
-  /** Tracing that fails for its second round trip. */
+describe("a batch that fails before it is sent", () => {
+  /** Tracing that fails in its second round trip. */
   function failingTracing(): Tracing {
     let trips = 0;
     return {
@@ -104,7 +104,7 @@ describe("a batch that cannot be sent", () => {
       return makeObjcache({ nodes: [memcached.url], maxIdleConnections: 1, tracing: failingTracing() });
     },
   }))
-    test(`${kind}: its callers are told at once, and the next batch goes out`, {
+    test(`${kind}: fails its callers at once, and the next batch is sent`, {
       timeout: scaled(20_000),
     }, async (t) => {
       const store = await open(t);

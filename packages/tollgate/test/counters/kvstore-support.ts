@@ -18,7 +18,7 @@ import { makeCount, makeRequest } from "./conformance.ts";
 
 type Fields = Parameters<typeof makeCount>[0];
 
-/** Where and as whom, as the settings say it; the rest as the store takes it. */
+/** Addresses and credentials as in the settings, and other options of the store. */
 export interface TestKvstore extends Omit<KvstoreOptions, "target" | "credentials" | "sentinelCredentials"> {
   /** `KVSTORE_URL` */
   readonly url: string;
@@ -32,7 +32,7 @@ export interface TestKvstore extends Omit<KvstoreOptions, "target" | "credential
   readonly sentinelAuth?: string;
 }
 
-/** Opens a store at an address that went the way of every address: through the settings. */
+/** Opens a store with an address that is parsed by the settings. */
 export function makeKvstore({
   url,
   type,
@@ -66,7 +66,7 @@ export interface TestObjcache extends Omit<ObjcacheOptions, "nodes"> {
   readonly nodes?: readonly string[];
 }
 
-/** Likewise for the object cache; without `nodes` the options are taken as they are. */
+/** Opens an object cache. `nodes` are parsed by the settings; without them the options are used directly. */
 export function makeObjcache({ nodes, ...options }: TestObjcache): ObjcacheStore {
   if (nodes === undefined) return new ObjcacheStore(options);
   const { settings } = loadSettings({ BACKEND_TYPE: "objcache", OBJCACHE_HOST_PORT: nodes.join() });
@@ -85,14 +85,14 @@ export async function countOne(
   return count.after;
 }
 
-/** Counts two counters that hold each other back, and returns the counters. */
+/** Makes two counts that hold each other back, and returns the counters. */
 export async function countPair(store: CounterStore, first: Fields, second: Fields): Promise<number[]> {
   const counts = [makeCount(first), makeCount(second)];
   await store.count(makeRequest(counts, { holdBack: HoldBack.WHEN_REFUSED }));
   return counts.map(({ after }) => after);
 }
 
-/** Asserts that a count fails with a code, and returns the error and how long it took. */
+/** Asserts that a count fails with a code. Returns the error and the duration. */
 export async function countFails(
   store: CounterStore,
   code: StoreErrorCode,
@@ -110,7 +110,7 @@ export async function countFails(
   assert.fail(`the count should have failed with ${code}`);
 }
 
-/** Waits for what is bound to become true. */
+/** Waits for a condition. */
 export async function until(
   what: string,
   done: () => boolean | Promise<boolean>,

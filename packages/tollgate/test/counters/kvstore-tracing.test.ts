@@ -47,7 +47,7 @@ describe("spans of round trips", () => {
   });
   after(() => Promise.all([redis.stop(), memcached.stop()]));
 
-  /** Two recorded calls and one that is not, in one batch. */
+  /** Sends two recorded calls and an unrecorded one in one batch. */
   async function countTogether(store: CounterStore, tracing: Tracing): Promise<CallTrace[]> {
     await countOne(store, { stem: "trace|warm|hour:" });
     const call = () => ({}) as CallTrace;
@@ -62,7 +62,7 @@ describe("spans of round trips", () => {
     return calls;
   }
 
-  test("kvstore: one for each batch, linked to its calls, with the pipeline's length", async (t) => {
+  test("kvstore: one span for each batch, linked to its calls, with the pipeline's length", async (t) => {
     const { tracing, trips } = recorder();
     const store = makeKvstore({ url: redis.url, poolSize: 1, tracing });
     t.after(() => store.close());
@@ -73,7 +73,7 @@ describe("spans of round trips", () => {
     assert.deepEqual(trip.calls, calls);
   });
 
-  test("objcache: one for each batch of a lane", async (t) => {
+  test("objcache: one span for each batch of a connection", async (t) => {
     const { tracing, trips } = recorder();
     const store = makeObjcache({ nodes: [memcached.url], maxIdleConnections: 1, tracing });
     t.after(() => store.close());
@@ -84,7 +84,7 @@ describe("spans of round trips", () => {
     assert.deepEqual(trip.calls, calls);
   });
 
-  test("a round trip that fails says so", async (t) => {
+  test("the span of a failed round trip has its error", async (t) => {
     const { tracing, trips } = recorder();
     const stopped = await RedisServer.start();
     t.after(() => stopped.stop());

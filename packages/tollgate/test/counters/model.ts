@@ -1,10 +1,10 @@
-/** What a counter store does, in the plainest words: a Map of numbers. */
+/** A simple model of a counter store: a Map of numbers. */
 import { type CountRequest, HoldBack, MAX_COUNT, Outcome, Refuses } from "../../src/counters/store.ts";
 
 export class ModelStore {
   readonly counters = new Map<string, number>();
 
-  /** The outcome and the value after each count. */
+  /** Outcome and counter after each count. */
   count({ counts, holdBack }: CountRequest): [Outcome, number][] {
     const all = new Map(this.counters);
     const counted = counts.map(({ stem, windowStart, hits, limit, refuses }) => {

@@ -45,7 +45,7 @@ describe("objcache", () => {
     settle: (store) => (store as ObjcacheStore).flushed(),
   });
 
-  test("a key lies on node crc32(key) % n of the list, in every process", async (t) => {
+  test("stores a key on node crc32(key) % n of the list, in every process", async (t) => {
     const [one, other] = [open(t), open(t)];
     for (let i = 0; i < 30; i++) {
       const stem = `${stemOf(t)}${i}:`;
@@ -60,7 +60,7 @@ describe("objcache", () => {
     }
   });
 
-  test("the answer does not wait for the increment; the next answers of the process count it all the same", async (t) => {
+  test("does not wait for increments, and includes them in the next answers of the process", async (t) => {
     const proxy = await FaultyProxy.start(servers[0]!.port);
     t.after(() => proxy.stop());
     const store = open(t, { nodes: [proxy.url], maxIdleConnections: 1 });
@@ -72,7 +72,7 @@ describe("objcache", () => {
     assert.equal((await servers[0]!.get(keyOf(stem)))!.trim(), "15");
   });
 
-  test("between processes a limit is passed by no more than what others counted within a round trip", async (t) => {
+  test("between processes, at most the hits of one round trip exceed a limit", async (t) => {
     const stores = [open(t), open(t), open(t), open(t)];
     const stem = stemOf(t);
     const limit = 100;
@@ -82,7 +82,7 @@ describe("objcache", () => {
     };
     await Promise.all(stores.map(caller));
     await Promise.all(stores.map((store) => store.flushed()));
-    assert.ok(admitted >= limit, "nobody was refused under the limit");
+    assert.ok(admitted >= limit, "no call was refused under the limit");
     assert.ok(
       admitted <= limit + 3 * 2,
       `each other process had at most two calls on their way: ${admitted}`,
@@ -91,7 +91,7 @@ describe("objcache", () => {
     assert.equal(await holder(key).get(key), "240", "every hit arrived");
   });
 
-  test("64-bit counts, and numbers that memcached pads with spaces", async (t) => {
+  test("reads 64-bit counts and numbers padded with spaces", async (t) => {
     const store = open(t);
     const stem = stemOf(t);
     const key = keyOf(stem);
@@ -108,7 +108,7 @@ describe("objcache", () => {
     assert.equal(await holder(key).get(key), "5000000007");
   });
 
-  test("a value that is no number fails its own call only", async (t) => {
+  test("a value that is not a number fails only its own call", async (t) => {
     const store = open(t);
     const stem = stemOf(t);
     const key = keyOf(stem);
@@ -120,7 +120,7 @@ describe("objcache", () => {
     assert.deepEqual(await neighbours, new Array(9).fill(1));
   });
 
-  test("keys live for their window and the jitter; beyond 30 days memcached is told the time itself", async (t) => {
+  test("keys live for their window and the jitter, with absolute expiries beyond 30 days", async (t) => {
     for (const [size, jitter] of [
       [60, 0],
       [86_400, 300],
@@ -141,7 +141,7 @@ describe("objcache", () => {
     }
   });
 
-  test("an unusable key fails its own call, never a neighbour's", async (t) => {
+  test("an unusable key fails only its own call", async (t) => {
     const store = open(t);
     const start = String(windowOf(3600)).length;
     const fits = "x".repeat(250 - start);
@@ -164,7 +164,7 @@ describe("objcache", () => {
     assert.equal(await countOne(store, { stem: "ä".repeat(115) }), 1);
   });
 
-  test("hundreds of the longest keys in one request", async (t) => {
+  test("reads hundreds of the longest keys in one request", async (t) => {
     const store = open(t, { nodes: [nodes[0]!], maxIdleConnections: 1 });
     const length = 250 - String(windowOf(3600)).length;
     const counts = Array.from({ length: 300 }, (_, i) =>
@@ -175,7 +175,7 @@ describe("objcache", () => {
     for (const [i, { after }] of counts.entries()) assert.equal(after, 2 * i);
   });
 
-  test("at most so many connections to each node, opened when needed and kept", async (t) => {
+  test("opens connections to each node on demand, up to a maximum, and keeps them", async (t) => {
     const proxy = await FaultyProxy.start(servers[0]!.port);
     t.after(() => proxy.stop());
     for (const [setting, expected] of [
@@ -215,7 +215,7 @@ describe("objcache", () => {
     );
   });
 
-  test("what became of each read, increment and making of a counter is counted", async (t) => {
+  test("counts the results of reads, increments and creations", async (t) => {
     const proxy = await FaultyProxy.start(servers[0]!.port);
     t.after(() => proxy.stop());
     const store = open(t, { nodes: [proxy.url], maxIdleConnections: 1 });
@@ -268,8 +268,8 @@ describe("objcache", () => {
     assert.deepEqual([failed.multigetError, failed.multigetSuccess], [1, undefined]);
   });
 
-  describe("when a node is sick", () => {
-    test("stopped: a call fails within the time-out, the connection is made again", async (t) => {
+  describe("when a node is unavailable", () => {
+    test("stopped: a call fails within the timeout, and the connection is reopened", async (t) => {
       const server = await MemcachedServer.start();
       t.after(() => server.stop());
       const store = open(t, { nodes: [server.url], timeout: scaled(150) });
@@ -288,7 +288,7 @@ describe("objcache", () => {
       );
     });
 
-    test("away: calls fail at once, other nodes' keys go on; back and empty: counting goes on", async (t) => {
+    test("killed: its keys fail at once, other keys succeed, and counting continues when it returns", async (t) => {
       const server = await MemcachedServer.start();
       t.after(() => server.stop());
       const list = [server.url, nodes[0]!];
@@ -317,7 +317,7 @@ describe("objcache", () => {
       assert.equal(value, 1);
     });
 
-    test("cut in the middle of a reply: the call fails, its hits are lost at most once", async (t) => {
+    test("closed in the middle of a reply: the call fails, and its hits are lost at most once", async (t) => {
       const proxy = await FaultyProxy.start(servers[0]!.port);
       t.after(() => proxy.stop());
       const store = open(t, { nodes: [proxy.url], maxIdleConnections: 1 });
@@ -331,7 +331,7 @@ describe("objcache", () => {
       assert.equal(await servers[0]!.get(keyOf(stem)), "4");
     });
 
-    test("a caller's deadline bounds its own wait", async (t) => {
+    test("a caller's deadline bounds its wait", async (t) => {
       const proxy = await FaultyProxy.start(servers[0]!.port);
       t.after(() => proxy.stop());
       const store = open(t, { nodes: [proxy.url], maxIdleConnections: 1, timeout: scaled(5000) });
@@ -347,7 +347,7 @@ describe("objcache", () => {
       assert.equal(await patient, 2);
     });
 
-    test("more than may wait fails at once", async (t) => {
+    test("fails calls at once when the queue is full", async (t) => {
       const proxy = await FaultyProxy.start(servers[0]!.port);
       t.after(() => proxy.stop());
       const store = open(t, {
@@ -361,7 +361,7 @@ describe("objcache", () => {
       await store.flushed();
       proxy.held = () => true;
       const first = countOne(store, { stem });
-      await until("the first is on its way", () => proxy.open === 1);
+      await until("the first call is sent", () => proxy.open === 1);
       await sleep(10);
       const five = Array.from({ length: 5 }, (_, i) => countOne(store, { stem: `${stem}${i}:` }));
       await countFails(store, "STORE_FULL", { stem });
@@ -369,10 +369,10 @@ describe("objcache", () => {
       assert.deepEqual([await first, ...(await Promise.all(five))], [2, 1, 1, 1, 1, 1]);
     });
 
-    test("out of memory: the answer is right for the process, the hits that got lost are counted", async (t) => {
+    test("out of memory: the answers are right within the process, and lost hits are counted", async (t) => {
       const server = await MemcachedServer.start({ args: ["-M", "-m", "2"] });
       t.after(() => server.stop());
-      // Items of the same size as ours, until there is no room for another.
+      // Fills the memory with items of the same size as counters.
       for (let i = 0, full = false; !full; i += 500) {
         const sets = Array.from({ length: 500 }, (_, j) => {
           const key = `filler${i + j}`.padEnd(keyOf(`${stemOf(t)}0:`).length, "x");
@@ -407,7 +407,7 @@ describe("objcache", () => {
     });
     after(() => Promise.all([right.stop(), wrongName.stop()]));
 
-    test("client certificate and CA, by address and by name; a wrong name when it is not checked", async (t) => {
+    test("client certificate and CA, by address and by name, and a wrong name without the check", async (t) => {
       for (const options of [
         { nodes: [right.url], tls: trusted },
         { nodes: [`localhost:${right.port}`], tls: trusted },
@@ -436,7 +436,7 @@ describe("objcache", () => {
     const srv = "_memcache._tcp.cache.example";
     const record = (server: MemcachedServer) => ({ target: "localhost", port: server.port });
 
-    test("records name the nodes, in sorted order", async (t) => {
+    test("takes the nodes from sorted records", async (t) => {
       const dns = await DnsServer.start([record(servers[2]!), record(servers[0]!), record(servers[1]!)]);
       t.after(() => dns.stop());
       const store = open(t, { srv, dnsServers: [dns.url] });
@@ -448,10 +448,10 @@ describe("objcache", () => {
         const key = keyOf(stem);
         assert.equal(await sorted[crc32(key) % 3]!.get(key), "1");
       }
-      assert.equal(dns.asked, 1, "without a refresh it is asked once");
+      assert.equal(dns.asked, 1, "one query without a refresh");
     });
 
-    test("a refresh takes nodes in and lets nodes go; one that fails keeps the list", async (t) => {
+    test("a refresh adds and removes nodes, and a failed refresh keeps the list", async (t) => {
       const dns = await DnsServer.start([record(servers[0]!)]);
       t.after(() => dns.stop());
       const store = open(t, { srv, dnsServers: [dns.url], srvRefresh: 20 });
@@ -470,7 +470,7 @@ describe("objcache", () => {
       await until("the other one's connections are closed", () => store.gauges.cxActive === 1);
     });
 
-    test("a name that cannot be looked up at first fails its calls until it can", async (t) => {
+    test("calls fail until the first look-up succeeds", async (t) => {
       const dns = await DnsServer.start([record(servers[0]!)]);
       t.after(() => dns.stop());
       dns.failing = true;
@@ -485,16 +485,16 @@ describe("objcache", () => {
           () => false,
         ),
       );
-      assert.match(said.join(), /could not be looked up/);
+      assert.match(said.join(), /could not look up/);
     });
   });
 
-  test("options that cannot be are an error at once", async () => {
+  test("refuses invalid options at once", async () => {
     const port = await freePort();
     const cases: [TestObjcache, RegExp][] = [
-      [{}, /either its nodes/],
+      [{}, /either nodes/],
       [{ nodes: [] }, /OBJCACHE_HOST_PORT must be set/],
-      [{ nodes: [`a:${port}`], srv: "_a._b.c" }, /either its nodes/],
+      [{ nodes: [`a:${port}`], srv: "_a._b.c" }, /either nodes/],
       [{ nodes: ["a"] }, /must be host:port items with commas between; "a" is none/],
       [{ srv: "cache.example" }, /_service._proto.name/],
       [{ nodes: ["a:1"], tls: { keyFile: "/nonexistent" } }, /together/],

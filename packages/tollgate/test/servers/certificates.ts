@@ -1,4 +1,4 @@
-/** Certificates made by openssl, once for each test process: an authority, a server of it, a client of it, and strangers. */
+/** Certificates by openssl, once for each test process: an authority with a server and a client, and unrelated ones. */
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { scaled } from "../../../../tools/time-scale.ts";
 import { RedisServer, type RedisSettings } from "./redis.ts";
 
-const slots = 16384;
+const SLOT_COUNT = 16384;
 
-/** A cluster of masters, each with so many replicas, that has agreed on its slots. */
+/** A ready cluster of masters with replicas. */
 export class RedisCluster {
   /** Masters first, in the order of their slots; then replicas. */
   readonly nodes: readonly RedisServer[];
@@ -43,8 +43,8 @@ export class RedisCluster {
     for (const [i, node] of nodes.entries()) {
       await node.command("CLUSTER", "SET-CONFIG-EPOCH", i + 1);
       if (i >= masters) continue;
-      const from = Math.floor((slots * i) / masters);
-      await node.command("CLUSTER", "ADDSLOTSRANGE", from, Math.floor((slots * (i + 1)) / masters) - 1);
+      const from = Math.floor((SLOT_COUNT * i) / masters);
+      await node.command("CLUSTER", "ADDSLOTSRANGE", from, Math.floor((SLOT_COUNT * (i + 1)) / masters) - 1);
     }
     for (const node of nodes.slice(1))
       await node.command("CLUSTER", "MEET", "127.0.0.1", nodes[0]!.port, nodes[0]!.busPort);
@@ -63,7 +63,7 @@ export class RedisCluster {
 
   /**
    * Moves a slot with its keys from one master to another, as redis-cli does.
-   * @param halfWay called when half of the keys have moved; its result is handed back
+   * @param halfWay called when half of the keys have moved; `migrate` returns its result
    */
   async migrate<T>(slot: number, from: RedisServer, to: RedisServer, halfWay: () => Promise<T>): Promise<T> {
     const [fromId, toId] = [await from.command("CLUSTER", "MYID"), await to.command("CLUSTER", "MYID")];
@@ -81,12 +81,12 @@ export class RedisCluster {
     return result;
   }
 
-  /** Waits until every node that runs agrees. */
+  /** Waits until every running node agrees. */
   async until(agrees: (node: RedisServer) => Promise<boolean>): Promise<void> {
     const latest = Date.now() + scaled(20_000);
     for (const node of this.nodes) {
       while (node.running && !(await agrees(node))) {
-        if (Date.now() > latest) throw new Error("the cluster did not come to agree");
+        if (Date.now() > latest) throw new Error("the cluster did not agree in time");
         await sleep(20);
       }
     }

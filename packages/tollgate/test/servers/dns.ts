@@ -5,14 +5,14 @@ export interface SrvRecord {
   readonly port: number;
 }
 
-const typeSrv = 33;
+const TYPE_SRV = 33;
 
-/** A DNS server on a UDP port of its own that answers every SRV question with the records that it is given (RFC 1035, 2782). */
+/** A DNS server on its own UDP port. It answers every SRV question with its records (RFC 1035, RFC 2782). */
 export class DnsServer {
   records: readonly SrvRecord[];
-  /** Answer with SERVFAIL. */
+  /** Whether to answer with SERVFAIL. */
   failing = false;
-  /** Questions that came in. */
+  /** Number of received questions. */
   asked = 0;
   readonly #socket: Socket;
 
@@ -59,7 +59,7 @@ function encode({ target, port }: SrvRecord): Buffer {
   const record = Buffer.alloc(18);
   // The question's name, at offset 12.
   record.writeUInt16BE(0xc00c, 0);
-  record.writeUInt16BE(typeSrv, 2);
+  record.writeUInt16BE(TYPE_SRV, 2);
   record.writeUInt16BE(1, 4);
   record.writeUInt32BE(1, 6);
   record.writeUInt16BE(6 + name.length, 10);

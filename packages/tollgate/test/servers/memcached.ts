@@ -6,13 +6,13 @@ import { ServerProcess, temporaryFolder, withFreePorts } from "./process.ts";
 export interface MemcachedSettings {
   /** Arguments beyond address and port. */
   readonly args?: readonly string[];
-  /** The port speaks TLS; the server's files go into `args`. */
+  /** Uses TLS on the port. Pass the server's files in `args`. */
   readonly tls?: ClientTlsOptions;
-  /** A port to take instead of any free one. */
+  /** A fixed port instead of a free one. */
   readonly port?: number;
 }
 
-/** A memcached on a port of its own. */
+/** A memcached on its own port. */
 export class MemcachedServer {
   readonly port: number;
   readonly #settings: MemcachedSettings;
@@ -43,7 +43,7 @@ export class MemcachedServer {
     return `127.0.0.1:${this.port}`;
   }
 
-  /** Starts it again, empty, on the same port. */
+  /** Restarts the server, empty, on the same port. */
   async restart(): Promise<void> {
     await this.stop();
     const user = process.getuid?.() === 0 ? ["-u", "root"] : [];
@@ -58,7 +58,7 @@ export class MemcachedServer {
     );
   }
 
-  /** Sends text and answers with what came until `end` matched. */
+  /** Sends text and returns the reply until `end` matches. */
   command(text: string, end: RegExp): Promise<string> {
     const { tls } = this.#settings;
     const to = { host: "127.0.0.1", port: this.port };
@@ -83,13 +83,13 @@ export class MemcachedServer {
     return /^VALUE .*\r\n(.*)\r\n/.exec(answer)?.[1];
   }
 
-  /** All keys that it holds. */
+  /** All stored keys. */
   async keys(): Promise<string[]> {
     const dump = await this.command("lru_crawler metadump all\r\n", /END\r\n$/);
     return [...dump.matchAll(/^key=(\S+)/gm)].map(([, key]) => decodeURIComponent(key!));
   }
 
-  /** Seconds that a key has to live; undefined when it is not there. */
+  /** Time to live of a key in seconds; undefined for a missing key. */
   async timeToLive(key: string): Promise<number | undefined> {
     const answer = await this.command(`mg ${key} t\r\n`, /\r\n$/);
     const left = /^HD t(-?\d+)/.exec(answer)?.[1];

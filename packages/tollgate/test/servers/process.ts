@@ -1,6 +1,6 @@
 /**
- * Real servers for tests. Each runs under a small shell that kills it and removes its folder as soon as its standard
- * input ends: when the test stops it, and also when the test process itself is killed. Nothing is left behind.
+ * Real servers for tests. Each server runs under a small shell. At the end of its standard input the shell kills the
+ * server and removes its folder. So nothing stays behind when a test stops the server or the test process is killed.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { scaled } from "../../../../tools/time-scale.ts";
 
-const watchdog = `
+const WATCHDOG = `
 trap '' INT TERM HUP
 folder=$1; shift
 "$@" >"$folder/output" 2>&1 &
@@ -22,14 +22,14 @@ wait $pid 2>/dev/null
 rm -rf "$folder"
 `;
 
-const startMs = scaled(15_000);
+const START_TIMEOUT_MS = scaled(15_000);
 
-/** A folder of its own under the system's temporary folder. */
+/** Creates a folder in the system's temporary folder. */
 export function temporaryFolder(name: string): string {
   return mkdtempSync(join(tmpdir(), `tollgate-${name}-`));
 }
 
-/** A folder that goes when this process has ended, in whatever way. */
+/** Creates a folder that is removed when this process ends, for any reason. */
 export function folderOfThisProcess(name: string): string {
   const folder = temporaryFolder(name);
   const shell = spawn("/bin/sh", ["-c", `trap '' INT TERM HUP; read -r _; rm -rf "$1"`, "watchdog", folder], {
@@ -40,7 +40,7 @@ export function folderOfThisProcess(name: string): string {
   return folder;
 }
 
-/** A TCP port of 127.0.0.1 that was free a moment ago. */
+/** Finds a free TCP port of 127.0.0.1. Another process may take it before its use. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -63,7 +63,7 @@ export class ServerProcess {
   }
 
   static async start(command: string, args: readonly string[], folder: string): Promise<ServerProcess> {
-    const shell = spawn("/bin/sh", ["-c", watchdog, "watchdog", folder, command, ...args], {
+    const shell = spawn("/bin/sh", ["-c", WATCHDOG, "watchdog", folder, command, ...args], {
       stdio: ["pipe", "pipe", "inherit"],
       env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/usr/bin` },
     });
@@ -71,7 +71,7 @@ export class ServerProcess {
       shell.stdout!.once("data", (line: Buffer) => resolve(Number(line.toString())));
       shell.once("error", reject);
     });
-    // Neither the shell nor its pipes keep the test process alive: when that ends, so do they.
+    // The shell and its pipes must not keep the test process alive.
     shell.unref();
     (shell.stdout as unknown as { unref(): void }).unref();
     (shell.stdin as unknown as { unref(): void }).unref();
@@ -81,7 +81,7 @@ export class ServerProcess {
   get alive(): boolean {
     try {
       process.kill(this.pid, 0);
-      // The shell collects it only at the end: until then what has died is a zombie.
+      // The shell waits for the server only at the end. Until then a dead server is a zombie.
       return (
         !existsSync("/proc/self") || !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${this.pid}/stat`, "latin1"))
       );
@@ -94,7 +94,7 @@ export class ServerProcess {
     process.kill(this.pid, signal);
   }
 
-  /** Stops the process (SIGSTOP) and waits until all of its threads stand still. */
+  /** Stops the process (SIGSTOP) and waits until all of its threads are stopped. */
   async pause(): Promise<void> {
     this.signal("SIGSTOP");
     const tasks = `/proc/${this.pid}/task`;
@@ -103,9 +103,9 @@ export class ServerProcess {
     while (existsSync(tasks) && !stopped()) await sleep(1);
   }
 
-  /** Waits until `ready` says so; fails with the server's own output when it ends before, or takes too long. */
+  /** Waits until `ready` returns true. Fails with the server's output if it ends or takes too long. */
   async whenReady(ready: () => Promise<boolean>): Promise<void> {
-    const latest = performance.now() + startMs;
+    const latest = performance.now() + START_TIMEOUT_MS;
     while (!(await ready().catch(() => false))) {
       if (!this.alive || performance.now() > latest) {
         const output = readFileSync(join(this.folder, "output"), "utf8");
@@ -116,7 +116,7 @@ export class ServerProcess {
     }
   }
 
-  /** Kills the server and waits until it and its folder are gone. */
+  /** Kills the server and waits for its end and the removal of its folder. */
   async stop(): Promise<void> {
     this.#shell.ref();
     this.#shell.stdin!.end();
@@ -124,7 +124,7 @@ export class ServerProcess {
   }
 }
 
-/** Tries again with other ports where one was taken in between. */
+/** Tries again with other ports if another process took one. */
 export async function withFreePorts<T>(count: number, start: (ports: number[]) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     const ports: number[] = [];

@@ -6,16 +6,16 @@ interface Pair {
   readonly far: Socket;
 }
 
-/** A TCP proxy in front of a server, which slows down, holds back and cuts what passes. */
+/** A TCP proxy in front of a server. It can delay and withhold replies, and cut connections. */
 export class FaultyProxy {
   readonly port: number;
-  /** Milliseconds by which each chunk of the server's replies comes late. */
+  /** Delay of each chunk of the server's replies, in milliseconds. */
   delay = 0;
-  /** Which connections' replies are held back: by their number, 0 for the first. */
+  /** Whether to withhold the replies of a connection. The first connection has the number 0. */
   held: (connection: number) => boolean = () => false;
-  /** Cut each connection after so many more bytes of replies; Infinity for never. */
+  /** Number of further reply bytes after which a connection is cut; Infinity for never. */
   cutAfter = Number.POSITIVE_INFINITY;
-  /** Connections that came in so far. */
+  /** Number of accepted connections. */
   accepted = 0;
   readonly #server: Server;
   readonly #pairs = new Set<Pair>();
@@ -43,7 +43,7 @@ export class FaultyProxy {
   /** Cuts every connection now. */
   cut(): void {
     for (const { near, far } of this.#pairs) {
-      // Node 26 never closes a socket that is reset while it is being ended, and spins at exit for ever (EINVAL of libuv).
+      // Node 26 never closes a socket that is reset during its end, and then spins at exit (EINVAL of libuv).
       if (near.writableEnded) near.destroy();
       else near.resetAndDestroy();
       far.destroy();

@@ -9,18 +9,18 @@ import { ServerProcess, temporaryFolder, withFreePorts } from "./process.ts";
 export interface RedisSettings {
   /** Lines of redis.conf. */
   readonly config?: readonly string[];
-  /** The port speaks TLS; the files go into `config`. */
+  /** Uses TLS on the port. Pass the files in `config`. */
   readonly tls?: ClientTlsOptions;
-  /** What a test's own commands say first. */
+  /** Arguments of AUTH for a test's own commands. */
   readonly auth?: readonly string[];
-  /** Run as redis-sentinel. */
+  /** Runs redis-sentinel. */
   readonly sentinel?: boolean;
   readonly cluster?: boolean;
-  /** A port to take instead of any free one. */
+  /** A fixed port instead of a free one. */
   readonly port?: number;
 }
 
-/** A redis-server (or sentinel) on a port and a socket of its own, without persistence. */
+/** A redis-server (or sentinel) on its own port and socket, without persistence. */
 export class RedisServer {
   readonly port: number;
   readonly #settings: RedisSettings;
@@ -55,7 +55,7 @@ export class RedisServer {
     return this.#process!.pid;
   }
 
-  /** Starts it again, empty, on the same port. */
+  /** Restarts the server, empty, on the same port. */
   async restart(): Promise<void> {
     await this.stop();
     const folder = temporaryFolder("redis");
@@ -75,7 +75,7 @@ export class RedisServer {
     await this.#process.whenReady(async () => (await this.command("PING")) === "PONG");
   }
 
-  /** A command outside of the store that is tested. @throws {Error} on an error reply */
+  /** Sends a command, independently of the store under test. @throws {Error} for an error reply */
   async command(...words: (string | number)[]): Promise<Reply> {
     if (this.#client === undefined || this.#client.closed) {
       const { auth, tls } = this.#settings;
@@ -91,13 +91,13 @@ export class RedisServer {
     return reply!;
   }
 
-  /** A number out of INFO. */
+  /** Reads a number from INFO. */
   async info(field: string): Promise<number> {
     const text = String(await this.command("INFO", "everything"));
     return Number(new RegExp(`^${field}:(.*)$`, "m").exec(text)![1]);
   }
 
-  /** How often a command was called since the last CONFIG RESETSTAT. */
+  /** Number of calls of a command since the last CONFIG RESETSTAT. */
   async calls(name: string): Promise<number> {
     const text = String(await this.command("INFO", "commandstats"));
     return Number(new RegExp(`^cmdstat_${name}:calls=(\\d+)`, "m").exec(text)?.[1] ?? 0);

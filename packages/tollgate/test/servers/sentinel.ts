@@ -11,9 +11,9 @@ export interface SentinelSettings {
   readonly replicas?: number;
 }
 
-const name = "counters";
+const MASTER_NAME = "counters";
 
-/** A master with replicas, watched by sentinels that have found each other and the replicas. */
+/** A master with replicas and sentinels. The sentinels have discovered each other and the replicas. */
 export class SentinelGroup {
   readonly servers: readonly RedisServer[];
   readonly sentinels: readonly RedisServer[];
@@ -40,10 +40,10 @@ export class SentinelGroup {
           ...sentinel,
           sentinel: true,
           config: [
-            `sentinel monitor ${name} 127.0.0.1 ${master.port} ${Math.floor(howMany / 2) + 1}`,
-            `sentinel down-after-milliseconds ${name} ${scaled(500)}`,
-            `sentinel failover-timeout ${name} ${scaled(3000)}`,
-            ...(password === undefined ? [] : [`sentinel auth-pass ${name} ${password}`]),
+            `sentinel monitor ${MASTER_NAME} 127.0.0.1 ${master.port} ${Math.floor(howMany / 2) + 1}`,
+            `sentinel down-after-milliseconds ${MASTER_NAME} ${scaled(500)}`,
+            `sentinel failover-timeout ${MASTER_NAME} ${scaled(3000)}`,
+            ...(password === undefined ? [] : [`sentinel auth-pass ${MASTER_NAME} ${password}`]),
             ...(sentinel.config ?? []),
           ],
         }),
@@ -59,28 +59,28 @@ export class SentinelGroup {
   }
 
   get url(): string {
-    return [name, ...this.sentinels.map((sentinel) => sentinel.url)].join(",");
+    return [MASTER_NAME, ...this.sentinels.map((sentinel) => sentinel.url)].join(",");
   }
 
-  /** The server that the first sentinel takes for the master. */
+  /** The master according to the first running sentinel. */
   async master(): Promise<RedisServer> {
     const running = this.sentinels.find((sentinel) => sentinel.running)!;
-    const reply = await running.command("SENTINEL", "get-master-addr-by-name", name);
+    const reply = await running.command("SENTINEL", "get-master-addr-by-name", MASTER_NAME);
     const port = Number((reply as string[])[1]);
     return this.servers.find((server) => server.port === port)!;
   }
 
-  /** Has the sentinels make a replica the master, and waits until they have. */
+  /** Triggers a failover and waits for its end. */
   async failover(): Promise<void> {
     const before = await this.master();
-    await this.sentinels[0]!.command("SENTINEL", "FAILOVER", name);
+    await this.sentinels[0]!.command("SENTINEL", "FAILOVER", MASTER_NAME);
     await this.until(async () => (await this.master()) !== before);
   }
 
   async until(done: () => Promise<boolean>): Promise<void> {
     const latest = performance.now() + scaled(20_000);
     while (!(await done())) {
-      if (performance.now() > latest) throw new Error("the sentinels did not come to agree");
+      if (performance.now() > latest) throw new Error("the sentinels did not agree in time");
       await sleep(20);
     }
   }
@@ -88,7 +88,7 @@ export class SentinelGroup {
   async #ready(): Promise<void> {
     for (const sentinel of this.sentinels)
       await this.until(async () => {
-        const reply = (await sentinel.command("SENTINEL", "MASTER", name)) as string[];
+        const reply = (await sentinel.command("SENTINEL", "MASTER", MASTER_NAME)) as string[];
         const field = (of: string) => Number(reply[reply.indexOf(of) + 1]);
         return (
           field("num-slaves") === this.servers.length - 1 &&

@@ -9,7 +9,7 @@ import { certificates } from "./certificates.ts";
 import { MemcachedServer } from "./memcached.ts";
 import { RedisServer } from "./redis.ts";
 
-/** What a process that is about to be killed has started: a stopped server among them. */
+/** Starts servers, one of them stopped, for the test to kill this process. */
 async function startAll(): Promise<void> {
   const redis = await RedisServer.start();
   const stopped = await RedisServer.start();
@@ -28,7 +28,7 @@ async function startAll(): Promise<void> {
 
 if (process.argv[2] === "start-all") await startAll();
 else
-  test("servers, and their folders, go when the process that started them is killed", async () => {
+  test("a killed process leaves no servers and no folders", async () => {
     const child = spawn(process.execPath, [import.meta.filename, "start-all"], {
       stdio: ["ignore", "pipe", "inherit"],
       env: { ...process.env, NODE_TEST_CONTEXT: undefined },

@@ -12,6 +12,7 @@ import {
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { scaled } from "../../../../tools/time-scale.ts";
 import { temporaryFolder, userEnvironment } from "./packed.ts";
 import { type Block, type Command, commandsOf, prints } from "./pages.ts";
 import { Project, type Serving } from "./project.ts";
@@ -126,7 +127,7 @@ export class Reader {
       .split(delimiter)
       .filter((path) => !path.includes("node_modules") || existsSync(join(path, "node")));
     const env = { ...user, PATH: [this.#bin, dirname(process.execPath), ...own].join(delimiter) };
-    const quiet = text.replace(/^curl /, "curl -sS --max-time 10 ");
+    const quiet = text.replace(/^curl /, `curl -sS --max-time ${Math.ceil(scaled(10))} `);
     const run = promisify(execFile)("sh", ["-c", `${quiet} 2>&1`], { cwd: this.#folder, env });
     return run.then(
       ({ stdout }) => stdout,

@@ -1,4 +1,4 @@
-/** The buckets of one shard: from a key's hash to its entry, by chains through the entries. */
+/** The buckets of one shard: they lead from a key's hash to its entry, by chains through the entries. */
 import { ENTRY_END, ENTRY_FIELD, ENTRY_HASH, ENTRY_KEY, ENTRY_START, LENGTH_FIELD } from "./entry.ts";
 import { type KeyScratch, keyBytes } from "./key.ts";
 import type { Block } from "./layout.ts";
@@ -16,7 +16,7 @@ export class Buckets {
     this.#mask = layout.buckets - 1;
   }
 
-  /** The entry of a key's state with this start (word position), 0 for none. */
+  /** Finds the entry of a key's state with this start. @returns its word position, 0 for none */
   find(key: KeyScratch, start: number): number {
     const ints = this.#ints;
     const { hash, lengthField, size, words: keyWords } = key;
@@ -35,7 +35,7 @@ export class Buckets {
     return 0;
   }
 
-  /** Whether another entry has this one's key and start. */
+  /** Whether another entry has the same key and start. */
   hasTwin(entry: number): boolean {
     const ints = this.#ints;
     const at = entry * 2;
@@ -52,7 +52,7 @@ export class Buckets {
     return false;
   }
 
-  /** Puts an entry first into the chain of its bucket. */
+  /** Adds an entry at the front of its bucket's chain. */
   add(entry: number): void {
     const bucket = this.#bucketOf(entry);
     this.#ints[entry * 2] = this.#ints[bucket]!;
@@ -63,7 +63,7 @@ export class Buckets {
     this.#ints[this.#linkTo(entry)] = this.#ints[entry * 2]!;
   }
 
-  /** Puts a copy of an entry in the entry's place. */
+  /** Replaces an entry by its copy. */
   replace(entry: number, copy: number): void {
     this.#ints[copy * 2] = this.#ints[entry * 2]!;
     this.#ints[this.#linkTo(entry)] = copy;
@@ -77,7 +77,7 @@ export class Buckets {
     return this.#at + (this.#ints[entry * 2 + ENTRY_HASH]! & this.#mask);
   }
 
-  /** Int32 position of what leads to an entry: its bucket, or the entry before it. */
+  /** Int32 position of the link to an entry: in its bucket, or in the entry before it. */
   #linkTo(entry: number): number {
     const ints = this.#ints;
     let link = this.#bucketOf(entry);
@@ -86,7 +86,7 @@ export class Buckets {
   }
 }
 
-/** Writes a new entry, before anything leads to it. @param start and end of its state, in seconds */
+/** Writes a new entry before any link points to it. @param start start of its state in seconds, like `end` */
 export function writeKey(ints: Int32Array, entry: number, key: KeyScratch, start: number, end: number): void {
   const at = entry * 2;
   ints[at + ENTRY_HASH] = key.hash;

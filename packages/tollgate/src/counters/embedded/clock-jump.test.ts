@@ -1,4 +1,4 @@
-/** A wall clock that steps forward and back: NTP, or a virtual machine that resumes. */
+/** Tests with a wall clock that steps forward and back, as with NTP or a resumed virtual machine. */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ const DAY = 24 * HOUR;
 const SIZES = [1, 60, 3600, 86_400, 604_800];
 const LIMIT = 10;
 
-/** Clocks that a test sets. The store reads the wall clock once a round. */
+/** Clocks under the control of a test. The store reads the wall clock once in each round. */
 class Clocks {
   wall = NOW;
   monotonic = 1_000_000;
@@ -28,7 +28,7 @@ class Clocks {
     return { sizeInBytes, reclaimInterval: 1, clock, monotonic: () => this.monotonic };
   }
 
-  /** Real time passes, and the wall clock steps besides. */
+  /** Advances real time, and steps the wall clock in addition. */
   async pass(milliseconds: number, step = 0): Promise<void> {
     this.monotonic += milliseconds;
     this.wall += milliseconds + step;
@@ -47,7 +47,7 @@ class Clocks {
 
 describe("a wall clock that jumps", () => {
   for (const threads of [1, 2])
-    test(`forward by days and back again: used-up counters are still used up, with ${threads} view(s)`, async (t) => {
+    test(`keeps used-up counters after a step of days forward and back, with ${threads} view(s)`, async (t) => {
       const clocks = new Clocks();
       const store = EmbeddedStore.create(clocks.options());
       t.after(() => store.close());
@@ -63,7 +63,7 @@ describe("a wall clock that jumps", () => {
       assert.equal(store.statistics().expired, 0);
     });
 
-  test("back and forward again: the same", async (t) => {
+  test("keeps used-up counters after a step back and forward", async (t) => {
     const clocks = new Clocks();
     const store = EmbeddedStore.create(clocks.options());
     t.after(() => store.close());
@@ -74,7 +74,7 @@ describe("a wall clock that jumps", () => {
     for (const size of SIZES) assert.equal(clocks.add(store, `used${size}:`, size, 0), LIMIT, `${size} s`);
   });
 
-  test("forward for good: the step counts after one to two hours, and memory is reclaimed", async (t) => {
+  test("applies a permanent step forward after one to two hours, and reclaims memory", async (t) => {
     const clocks = new Clocks();
     const store = EmbeddedStore.create(clocks.options());
     t.after(() => store.close());
@@ -86,7 +86,7 @@ describe("a wall clock that jumps", () => {
     assert.equal(store.statistics().expired, 1);
   });
 
-  test("while it is ahead a full store evicts what has ended by it first, and nothing else", async (t) => {
+  test("evicts only ended counters of a full store while the wall clock is ahead", async (t) => {
     const clocks = new Clocks();
     const store = EmbeddedStore.create(clocks.options(64 * 1024));
     t.after(() => store.close());
@@ -100,7 +100,7 @@ describe("a wall clock that jumps", () => {
     for (let index = 0; index < 1200; index++) assert.equal(clocks.add(store, `after${index}:`, 60, 0), 1);
   });
 
-  test("real time that passes reclaims at once", async (t) => {
+  test("reclaims at once when real time passes", async (t) => {
     const clocks = new Clocks();
     const store = EmbeddedStore.create(clocks.options());
     t.after(() => store.close());
@@ -109,7 +109,7 @@ describe("a wall clock that jumps", () => {
     assert.equal(store.statistics().expired, 100);
   });
 
-  test("a restart while it is ahead keeps used-up counters, too", async (t) => {
+  test("keeps used-up counters over a restart while the wall clock is ahead", async (t) => {
     const folder = mkdtempSync(join(tmpdir(), "tollgate-clock-"));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
     const clocks = new Clocks();
@@ -117,7 +117,7 @@ describe("a wall clock that jumps", () => {
     const before = await open();
     for (const size of SIZES) clocks.add(before, `used${size}:`, size, LIMIT);
     await before.close();
-    // The machine boots with a wrong clock, and its monotonic clock begins anew.
+    // The machine boots with a wrong wall clock and a new monotonic clock.
     clocks.monotonic = 10;
     clocks.wall += 3 * DAY;
     const between = await open();

@@ -26,7 +26,7 @@ function folder(t: TestContext): string {
   return path;
 }
 
-/** A store on a snapshot, with what it reported. */
+/** Opens a store on a snapshot, with its reports. */
 async function open(snapshotPath: string, now = NOW) {
   const problems: string[] = [];
   const store = await EmbeddedStore.open({
@@ -56,7 +56,7 @@ const stems = [
 ];
 
 describe("snapshot of the embedded store", () => {
-  test("a graceful restart keeps every counter", async (t) => {
+  test("keeps every counter over a graceful restart", async (t) => {
     const path = join(folder(t), "counters");
     const first = await open(path);
     for (const [index, stem] of stems.entries()) add(first.store, stem, index + 1);
@@ -76,7 +76,7 @@ describe("snapshot of the embedded store", () => {
     await second.store.close();
   });
 
-  test("counters of ended windows are not saved", async (t) => {
+  test("does not save counters of ended windows", async (t) => {
     const path = join(folder(t), "counters");
     const first = await open(path, NOW + 61_000);
     add(first.store, "over", 1, 60);
@@ -92,13 +92,13 @@ describe("snapshot of the embedded store", () => {
     await second.store.close();
   });
 
-  test("a first start has none, and says nothing", async (t) => {
+  test("reports nothing at a first start without a snapshot", async (t) => {
     const { store, problems } = await open(join(folder(t), "counters"));
     assert.deepEqual(problems, []);
     await store.close();
   });
 
-  test("an empty store leaves an empty snapshot", async (t) => {
+  test("writes an empty snapshot for an empty store", async (t) => {
     const path = join(folder(t), "counters");
     await (await open(path)).store.close();
     const again = await open(path);
@@ -107,7 +107,7 @@ describe("snapshot of the embedded store", () => {
     await again.store.close();
   });
 
-  test("a damaged one is reported, ignored as a whole, and replaced at the next close", async (t) => {
+  test("reports and ignores a damaged snapshot, and replaces it at the next close", async (t) => {
     const path = join(folder(t), "counters");
     const first = await open(path);
     for (let index = 0; index < 10_000; index++) add(first.store, `d|k=${index}|hour:`, 1);
@@ -120,9 +120,9 @@ describe("snapshot of the embedded store", () => {
     };
     const cases: [string, Buffer, RegExp][] = [
       ["an empty file", Buffer.alloc(0), /ends too early/],
-      ["another file", Buffer.from("#!/bin/sh\necho not counters\n"), /does not begin as a snapshot/],
-      ["an older format", change(8, 1), /has format 1, this version reads 2/],
-      ["a newer format", change(8, 3), /has format 3, this version reads 2/],
+      ["another file", Buffer.from("#!/bin/sh\necho not counters\n"), /does not start like a snapshot/],
+      ["an older format", change(8, 1), /format is 1; .* reads format 2/],
+      ["a newer format", change(8, 3), /format is 3; .* reads format 2/],
       ["cut in the header", whole.subarray(0, 12), /ends too early/],
       ["cut in the second block", whole.subarray(0, 300_000), /ends too early/],
       ["cut before its end", whole.subarray(0, whole.length - 8), /ends too early/],
@@ -135,7 +135,7 @@ describe("snapshot of the embedded store", () => {
       const { store, problems } = await open(path);
       assert.equal(problems.length, 1, name);
       assert.match(problems[0]!, problem, name);
-      assert.ok(problems[0]!.includes(path), "it names the file");
+      assert.ok(problems[0]!.includes(path), "the report names the file");
       assert.equal(store.statistics().liveCounters, 0, name);
       assert.equal(add(store, "d|k=1|hour:", 1), 1, name);
       await store.close();
@@ -146,7 +146,7 @@ describe("snapshot of the embedded store", () => {
     }
   });
 
-  test("one that was killed while it was written leaves the one before", async (t) => {
+  test("keeps the last snapshot when the process is killed during a write", async (t) => {
     const path = join(folder(t), "counters");
     const first = await open(path);
     add(first.store, "d|k=v|hour:", 5);
@@ -159,11 +159,11 @@ describe("snapshot of the embedded store", () => {
     assert.ok(!existsSync(`${path}.unfinished`));
   });
 
-  test("one that cannot be read or written is reported and stops nothing", async (t) => {
+  test("reports a snapshot that cannot be read or written, and continues", async (t) => {
     const path = folder(t);
     for (const [place, problem] of [
-      [path, /^no counters will be saved in .*: it is not a file$/],
-      [join(path, "no", "such", "folder"), /^no counters will be saved in .*ENOENT/],
+      [path, /^cannot save counters in .*: this path is not a file$/],
+      [join(path, "no", "such", "folder"), /^cannot save counters in .*ENOENT/],
     ] as const) {
       const { store, problems } = await open(place);
       assert.equal(add(store, "d|k=v|hour:", 1), 1);
@@ -173,24 +173,24 @@ describe("snapshot of the embedded store", () => {
     }
   });
 
-  test("a pipe or a device is neither waited for nor replaced", async (t) => {
+  test("neither reads nor replaces a pipe or a device", async (t) => {
     const path = join(folder(t), "pipe");
     execFileSync("mkfifo", [path]);
     const { store, problems } = await open(path);
     await store.close();
-    assert.match(problems[0]!, /it is not a file/);
+    assert.match(problems[0]!, /this path is not a file/);
     assert.ok(statSync(path).isFIFO());
   });
 
-  test("a folder that went away meanwhile is reported", async (t) => {
+  test("reports a folder that was removed", async (t) => {
     const path = folder(t);
     const { store, problems } = await open(join(path, "counters"));
     rmSync(path, { recursive: true });
     await store.close();
-    assert.match(problems[0]!, /could not be saved in .*ENOENT/);
+    assert.match(problems[0]!, /^could not save the counters in .*ENOENT/);
   });
 
-  test("a symbolic link at the temporary name is not followed", async (t) => {
+  test("does not follow a symbolic link at the temporary name", async (t) => {
     const directory = folder(t);
     const path = join(directory, "counters");
     const victim = join(directory, "victim");
@@ -201,31 +201,31 @@ describe("snapshot of the embedded store", () => {
     await store.close();
     assert.deepEqual(problems, []);
     assert.equal(readFileSync(victim, "utf8"), "precious");
-    assert.ok(lstatSync(path).isFile(), "the snapshot is a file of its own");
+    assert.ok(lstatSync(path).isFile(), "the snapshot is a regular file");
     assert.equal(statSync(path).mode & 0o777, 0o600);
     const again = await open(path);
     assert.equal(add(again.store, "d|k=v|hour:", 0), 5);
     await again.store.close();
   });
 
-  test("a folder at the temporary name is reported, and stays", async (t) => {
+  test("reports a folder at the temporary name and keeps it", async (t) => {
     const path = join(folder(t), "counters");
     mkdirSync(`${path}.unfinished`);
     const { store, problems } = await open(path);
     add(store, "d|k=v|hour:", 5);
     await store.close();
     assert.equal(problems.length, 1);
-    assert.match(problems[0]!, /^the counters could not be saved in .*counters: .*\.unfinished/);
+    assert.match(problems[0]!, /^could not save the counters in .*counters: .*\.unfinished/);
     assert.ok(statSync(`${path}.unfinished`).isDirectory());
   });
 
-  test("a write that fails halfway keeps the old snapshot and leaves nothing half done", async (t) => {
+  test("keeps the old snapshot after a failed write and removes the unfinished file", async (t) => {
     const path = join(folder(t), "counters");
     const first = await open(path);
     add(first.store, "d|k=v|hour:", 5);
     await first.store.close();
     const before = readFileSync(path);
-    // A process whose files may grow to a few KiB only, as on a full disk.
+    // The process may write only a few KiB to a file, as on a full disk.
     const program = `
       const { EmbeddedStore } = await import(${JSON.stringify(import.meta.resolve("./embedded-store.ts"))});
       const store = await EmbeddedStore.open({ snapshotPath: process.argv[1], report: console.log });
@@ -235,14 +235,14 @@ describe("snapshot of the embedded store", () => {
       }
       await store.close();`;
     const limited = 'ulimit -f 8; exec "$0" --input-type=module --eval "$1" "$2"';
-    const said = execFileSync("sh", ["-c", limited, process.execPath, program, path], { encoding: "utf8" });
-    assert.match(said, /^the counters could not be saved in .*EFBIG/);
+    const output = execFileSync("sh", ["-c", limited, process.execPath, program, path], { encoding: "utf8" });
+    assert.match(output, /^could not save the counters in .*EFBIG/);
     assert.deepEqual(readFileSync(path), before);
     assert.ok(!existsSync(`${path}.unfinished`));
   });
 });
 
-/** The bytes from the second block on, of a file with two. */
+/** The bytes from the second block on, of a file with two blocks. */
 function lastBlock(whole: Buffer): Buffer {
   return whole.subarray(24 + 8 + whole.readUInt32LE(24));
 }

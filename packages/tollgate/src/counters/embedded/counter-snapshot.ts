@@ -1,5 +1,5 @@
 /**
- * The embedded store's counters in a file, so that a restart does not give every caller a fresh limit.
+ * Saves the embedded store's counters in a file. Without it a restart would give every caller a fresh limit.
  *
  * ```
  * file    "TLGCOUNT", version (u32), 0 (u32), time of writing in milliseconds (f64), blocks, end
@@ -8,8 +8,8 @@
  *         key (u32), key
  * end     0 (u32), number of blocks (u32)
  * ```
- * All numbers are little endian. The file gets its name when it is complete and on the disk, so there is always the old
- * one or the new one. 1,000,000 counters are 71 MB, written in 0.15 s and read in 0.5 s.
+ * All numbers are little endian. The file gets its name when it is complete and on the disk: readers find either the
+ * old or the new snapshot. 1,000,000 counters are 71 MB, written in 0.15 s and read in 0.5 s.
  */
 import { constants } from "node:fs";
 import { access, type FileHandle, open, rename, rm, stat } from "node:fs/promises";
@@ -26,14 +26,14 @@ const HEADER_BYTES = 24;
 const TIME_AT = 16;
 const BLOCK_HEADER_BYTES = 8;
 const RECORD_BYTES = 32;
-/** A block is written when it has grown to this; a segment may still be added to it. */
+/** A block is written when it has grown to this size. One more segment may exceed it. */
 const BLOCK_BYTES = 256 * 1024;
 const MAX_BLOCK_BYTES = 1024 ** 2;
 
-/** Fails where anything has the name, and follows no symbolic link. */
+/** Fails if the name exists, and follows no symbolic link. */
 const CREATE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
-/** A snapshot that cannot be used. The message says what is wrong with it. */
+/** An unusable snapshot. The message names the fault. */
 export class SnapshotError extends Error {
   override readonly name = "SnapshotError";
   readonly code: "SNAPSHOT_DAMAGED" | "SNAPSHOT_VERSION" | "SNAPSHOT_PATH";
@@ -44,25 +44,26 @@ export class SnapshotError extends Error {
 }
 
 /**
- * Looks whether a snapshot can be read from a path and later be put there.
- * @throws {SnapshotError} for what is there and no file: a device or a pipe would hold the reader for ever, and be replaced
- * @throws the system's error where nothing can be written beside it
+ * Checks whether a snapshot can be read from a path and written to it.
+ * @throws {SnapshotError} for anything but a file: reading a device or a pipe might never end, and writing would replace it
+ * @throws the system's error if its folder is not writable
  */
 export async function checkSnapshotPath(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
-  if (found !== undefined && !found.isFile()) throw new SnapshotError("SNAPSHOT_PATH", "it is not a file");
+  if (found !== undefined && !found.isFile())
+    throw new SnapshotError("SNAPSHOT_PATH", "this path is not a file");
   await access(dirname(path), constants.W_OK);
 }
 
 /**
- * Writes every counter whose window is not over.
+ * Writes every counter whose window has not ended.
  * @param now milliseconds
- * @returns how many were written
- * @throws the system's error, after the unfinished file was removed
+ * @returns the number of written counters
+ * @throws the system's error, after removing the unfinished file
  */
 export async function writeSnapshot(table: CounterTable, path: string, now: number): Promise<number> {
   const unfinished = `${path}.unfinished`;
-  // What is there was left by a process that was killed, or planted: a link itself is removed, not its target.
+  // A killed process or an attacker may have left something here. Of a link, `rm` removes the link, not its target.
   await rm(unfinished, { force: true });
   // Keys name callers and their addresses, so only the owner may read them.
   const file = await open(unfinished, CREATE_NEW, 0o600);
@@ -130,22 +131,25 @@ async function writeBlocks(table: CounterTable, file: FileHandle, now: number): 
 }
 
 /**
- * Adds the counters of a snapshot to an empty table; what is over by now is left out.
+ * Adds the counters of a snapshot to an empty table.
  * @param now milliseconds
- * @returns how many were added
- * @throws {SnapshotError} after some may have been added: the table is then to be thrown away
- * @throws the system's error where the file cannot be read
+ * @returns the number of added counters
+ * @throws {SnapshotError} possibly after adding some counters: discard the table then
+ * @throws the system's error if the file cannot be read
  */
 export async function readSnapshot(table: CounterTable, path: string, now: number): Promise<number> {
   const file = await open(path, "r");
   try {
     const header = await readExactly(file, HEADER_BYTES);
     if (header.toString("latin1", 0, MAGIC.length) !== MAGIC)
-      throw new SnapshotError("SNAPSHOT_DAMAGED", "it does not begin as a snapshot of counters");
+      throw new SnapshotError("SNAPSHOT_DAMAGED", "the file does not start like a snapshot of counters");
     const version = header.readUInt32LE(MAGIC.length);
     if (version !== VERSION)
-      throw new SnapshotError("SNAPSHOT_VERSION", `it has format ${version}, this version reads ${VERSION}`);
-    // A restart is like a pause of the machine: the wall clock may be wrong for a while after it.
+      throw new SnapshotError(
+        "SNAPSHOT_VERSION",
+        `its format is ${version}; this version of Tollgate reads format ${VERSION}`,
+      );
+    // After a restart the wall clock may be wrong for a while, as after a pause of the machine.
     const written = header.readDoubleLE(TIME_AT);
     if (written <= now) table.clock.start(written);
     let added = 0;
@@ -174,7 +178,7 @@ async function readExactly(file: FileHandle, bytes: number): Promise<Buffer> {
   let filled = 0;
   while (filled < bytes) {
     const { bytesRead } = await file.read(buffer, filled, bytes - filled);
-    if (bytesRead === 0) throw new SnapshotError("SNAPSHOT_DAMAGED", "it ends too early");
+    if (bytesRead === 0) throw new SnapshotError("SNAPSHOT_DAMAGED", "the file ends too early");
     filled += bytesRead;
   }
   return buffer;
@@ -187,13 +191,13 @@ function addRecords(table: CounterTable, payload: Buffer, now: number): number {
     const lengthField = payload.length - at < RECORD_BYTES ? -1 : payload.readInt32LE(at + 28);
     const next = at + RECORD_BYTES + keyBytes(lengthField);
     if (!isKeyLength(lengthField) || next > payload.length)
-      throw new SnapshotError("SNAPSHOT_DAMAGED", "a record is cut off");
+      throw new SnapshotError("SNAPSHOT_DAMAGED", "a record is truncated");
     const start = payload.readDoubleLE(at);
     const end = payload.readDoubleLE(at + 8);
     const count = payload.readDoubleLE(at + 16);
     const isProtected = payload.readUInt32LE(at + 24) === 1;
     if (!isTime(start) || !isTime(end) || end <= start || !isCount(count))
-      throw new SnapshotError("SNAPSHOT_DAMAGED", "a record holds impossible figures");
+      throw new SnapshotError("SNAPSHOT_DAMAGED", "a record has impossible figures");
     key.load(lengthField, payload.subarray(at + RECORD_BYTES, next));
     table.put(key, { start, end, count, isProtected }, now);
     added += 1;
@@ -202,7 +206,7 @@ function addRecords(table: CounterTable, payload: Buffer, now: number): number {
   return added;
 }
 
-/** Seconds, as an entry holds them. */
+/** Whether a number is a time in seconds that fits an entry. */
 function isTime(value: number): boolean {
   return value >>> 0 === value;
 }

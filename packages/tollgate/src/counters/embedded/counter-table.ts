@@ -1,4 +1,4 @@
-/** The shards of one block, as one thread sees them. */
+/** One thread's view of the shards of a block. */
 import { ExpiryClock } from "../expiry-clock.ts";
 import { COUNT_WORD } from "./entry.ts";
 import { KeyScratch } from "./key.ts";
@@ -14,20 +14,20 @@ import {
 } from "./layout.ts";
 import { Shard } from "./shard.ts";
 
-/** Plain numbers for gauges. */
+/** Figures for gauges. */
 export interface EmbeddedStoreStatistics {
-  /** Counters held, including those of ended windows that are not reclaimed yet. */
+  /** Current counters, including counters of ended windows that are not reclaimed yet. */
   readonly liveCounters: number;
   /** Bytes of the segments in use. */
   readonly bytesUsed: number;
   readonly sizeInBytes: number;
   /** Counters that a full store evicted before their window's end. */
   readonly evicted: number;
-  /** Of those, counters that had used up their limit. */
+  /** Evicted counters that had used up their limit. */
   readonly evictedProtected: number;
   /** Counters dropped after their window's end. */
   readonly expired: number;
-  /** Locks taken over from threads that died with them. */
+  /** Locks that were taken over from ended threads. */
   readonly takeovers: number;
 }
 
@@ -42,12 +42,12 @@ export interface SavedCounter {
 export class CounterTable {
   readonly block: Block;
   readonly shards: readonly Shard[];
-  /** Shared by all threads; the thread that made the block keeps it. */
+  /** Shared by all threads. The thread that created the block updates it. */
   readonly clock: ExpiryClock;
   /** The top bits of a hash choose the shard; its bottom bits choose the bucket. */
   readonly #shardShift: number;
 
-  /** @param monotonic another monotonic clock than the system's, in milliseconds; the same in all threads */
+  /** @param monotonic a monotonic clock in milliseconds, the same in all threads. Default: the system's. */
   constructor(block: Block, ticket: number, monotonic?: () => number) {
     this.block = block;
     const { shards } = block.layout;
@@ -62,7 +62,7 @@ export class CounterTable {
     return this.#shardShift === 32 ? 0 : hash >>> this.#shardShift;
   }
 
-  /** A scratch for keys, with this table's hash. */
+  /** A buffer for keys, with this table's hash key. */
   newKey(): KeyScratch {
     const { ints } = this.block;
     return new KeyScratch(ints[HEADER_HASH_KEY]!, ints[HEADER_HASH_KEY + 1]!);
@@ -87,9 +87,9 @@ export class CounterTable {
   }
 
   /**
-   * Frees segments of ended states in each shard. Skips a shard that is busy: nothing waits for this.
+   * Frees segments of ended states in each shard. Skips busy shards.
    * @param now milliseconds, by the wall clock
-   * @param examine segments of a shard to look at, the next ones each time
+   * @param examine segments of a shard to examine; each call continues after the last one
    * @param most segments of a shard to free
    */
   reclaim(now: number, examine: number, most: number): void {

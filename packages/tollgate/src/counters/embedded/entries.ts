@@ -1,4 +1,4 @@
-/** The entries of one shard's segments: all of a segment are dropped, moved, repaired or shown at once. */
+/** The entries of one shard's segments. Each operation drops, moves, repairs or shows all entries of a segment. */
 import type { Buckets } from "./buckets.ts";
 import {
   COUNT_WORD,
@@ -16,15 +16,15 @@ import { type Block, SHARD_EVICTED, SHARD_EVICTED_PROTECTED, SHARD_EXPIRED, SHAR
 import type { Segments } from "./segments.ts";
 
 /**
- * Milliseconds that a state is kept beyond its end. Threads read the clock before they count. Without this a thread
- * that was delayed across the end of a window could begin a second count of it.
+ * Milliseconds for which a state is kept beyond its end. Threads read the clock before they count. Without this, a
+ * thread that was delayed across the end of a window could start a second counter for it.
  */
 const KEEP_AFTER_END = 1000;
 
-/** The part of a segment's unprotected entries that may stay. The rest keeps the work for one new entry bounded. */
+/** The share of a segment's unprotected entries that may stay. The remaining share bounds the work for one new entry. */
 const GRACE = 7 / 8;
 
-/** An entry as `forEach` shows it. Times in seconds. */
+/** An entry as passed to `forEach`'s visitor. Times in seconds. */
 export interface ShownEntry {
   start: number;
   end: number;
@@ -35,7 +35,7 @@ export interface ShownEntry {
   keyAt: number;
 }
 
-/** Whether a state has ended and need not be kept. @param end seconds @param now milliseconds */
+/** Whether a state has ended and may be dropped. @param end seconds @param now milliseconds */
 export function hasEnded(end: number, now: number): boolean {
   return end * 1000 + KEEP_AFTER_END <= now;
 }
@@ -63,7 +63,7 @@ export class Entries {
       this.#remove(entry, now);
   }
 
-  /** Moves the entries to be kept out of a detached segment, and drops the others. */
+  /** Moves entries worth keeping out of a detached segment, and drops the others. */
   drain(segment: number, now: number): void {
     const ints = this.#ints;
     const end = this.#segments.end(segment);
@@ -83,7 +83,7 @@ export class Entries {
     }
   }
 
-  /** Words for entries that are kept because they were counted again: most of what protected ones leave. */
+  /** Words for entries that stay because they were counted again: most of the segment's unprotected words. */
   #graceOf(segment: number): number {
     const end = this.#segments.end(segment);
     let unprotected = 0;
@@ -109,7 +109,7 @@ export class Entries {
     if ((field & DUPLICATE) !== 0) return;
     this.#buckets.remove(entry);
     this.#words[this.#at + SHARD_LIVE]! -= 1;
-    // A state that is over admits the next window's hits anyway; no second of grace is needed for the figures.
+    // An ended state counts as expired at once: the second of grace does not matter for the figures.
     if (this.#endOf(entry) * 1000 <= now) this.#words[this.#at + SHARD_EXPIRED]! += 1;
     else {
       this.#words[this.#at + SHARD_EVICTED]! += 1;
@@ -117,7 +117,7 @@ export class Entries {
     }
   }
 
-  /** Counts and links the entries of a segment, for a rebuild. */
+  /** Counts and links the entries of a segment during a rebuild. */
   adopt(segment: number, mayHaveCopies: boolean): void {
     const ints = this.#ints;
     const end = this.#segments.end(segment);
@@ -144,7 +144,7 @@ export class Entries {
     return this.#ints[entry * 2 + ENTRY_END]! >>> 0;
   }
 
-  /** Shows the entries of a segment; the object is reused. */
+  /** Visits the entries of a segment. All visits get the same object. */
   forEach(segment: number, visit: (entry: ShownEntry) => void): void {
     const shown: ShownEntry = { start: 0, end: 0, count: 0, isProtected: false, lengthField: 0, keyAt: 0 };
     const end = this.#segments.end(segment);

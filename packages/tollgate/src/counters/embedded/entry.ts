@@ -23,11 +23,11 @@ export const ENTRY_KEY = 7;
 
 /** The key's length field, below the marks. */
 export const LENGTH_FIELD = (1 << 20) - 1;
-/** The limit is used up: eviction spares the entry as long as there is anything else to evict. */
+/** The limit is used up: eviction takes all other entries first. */
 export const PROTECTED = 1 << 20;
-/** Counted again since it was written or moved: eviction spares the entry once where it can. */
+/** Counted again since it was written or moved: eviction spares the entry once if it can. */
 export const USED_AGAIN = 1 << 21;
-/** A second copy that a dying thread left behind. No bucket leads to it. */
+/** A second copy, left by a thread that was terminated while it moved the entry. No bucket leads to it. */
 export const DUPLICATE = 1 << 22;
 
 /** Words of an entry whose key has this length field: the key's first 4 bytes share a word with the field. */

@@ -8,7 +8,7 @@ const NOW = 1_800_000_000_000;
 
 function makeStore() {
   const lines: string[] = [];
-  /** The store reads its wall clock once a round. */
+  /** The store reads its wall clock once in each round. */
   const time = { now: NOW, rounds: 0 };
   const store = EmbeddedStore.create({
     sizeInBytes: 64 * 1024,
@@ -27,13 +27,13 @@ function makeStore() {
   return { store, time, lines, add };
 }
 
-/** Waits until the store's timer has done something. */
+/** Waits for an effect of the store's timer. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await turn();
 }
 
 describe("the log line of evictions", () => {
-  test("says how many counters went, how many of them were used up, and what helps; once a minute", async (t) => {
+  test("names evicted and used-up counters and a remedy, once a minute", async (t) => {
     const { store, time, lines, add } = makeStore();
     t.after(() => store.close());
     for (let index = 0; index < 5000; index++) add(`a${index}:`, 1);
@@ -43,7 +43,7 @@ describe("the log line of evictions", () => {
     assert.equal(
       lines[0],
       `the embedded store is full (65536 bytes): it evicted ${first} counters before their window's end, 0 of them with a ` +
-        "used-up limit; their limits start afresh. Raise EMBEDDED_STORE_SIZE_IN_BYTES, or limit the number of distinct keys",
+        "used-up limit; their callers get fresh limits. Raise EMBEDDED_STORE_SIZE_IN_BYTES, or limit the number of distinct keys",
     );
     for (let index = 0; index < 5000; index++) add(`b${index}:`, 10);
     const { evicted, evictedProtected } = store.statistics();
@@ -54,11 +54,11 @@ describe("the log line of evictions", () => {
     assert.equal(lines.length, 1);
     time.now += 2000;
     await until(() => lines.length > 1);
-    assert.ok(lines[1]!.includes(`evicted ${evicted - first} counters`), lines[1]);
-    assert.ok(lines[1]!.includes(`${evictedProtected} of them with`), lines[1]);
+    assert.ok(lines[1]!.includes(`evicted ${evicted - first} counters`), String(lines[1]));
+    assert.ok(lines[1]!.includes(`${evictedProtected} of them with`), String(lines[1]));
   });
 
-  test("does not come for counters whose window has ended", async (t) => {
+  test("does not appear for counters of ended windows", async (t) => {
     const { store, time, lines, add } = makeStore();
     t.after(() => store.close());
     for (let index = 0; index < 500; index++) add(`a${index}:`, 10);

@@ -1,4 +1,4 @@
-/** The line for the log when a full store evicts counters before their end. */
+/** Logs a line when a full store evicts counters before their window's end. */
 import type { EmbeddedStoreStatistics } from "./counter-table.ts";
 
 /** Milliseconds between two lines. */
@@ -17,7 +17,7 @@ export class EvictionAlarm {
     this.#monotonic = monotonic;
   }
 
-  /** To be called every now and then. */
+  /** Call it regularly. */
   check({ evicted, evictedProtected, sizeInBytes }: EmbeddedStoreStatistics): void {
     if (evicted === this.#evicted) return;
     const now = this.#monotonic();
@@ -29,7 +29,7 @@ export class EvictionAlarm {
     this.#evictedProtected = evictedProtected;
     this.#report(
       `the embedded store is full (${sizeInBytes} bytes): it evicted ${counters} counters before their window's end, ` +
-        `${usedUp} of them with a used-up limit; their limits start afresh. Raise EMBEDDED_STORE_SIZE_IN_BYTES, ` +
+        `${usedUp} of them with a used-up limit; their callers get fresh limits. Raise EMBEDDED_STORE_SIZE_IN_BYTES, ` +
         "or limit the number of distinct keys",
     );
   }

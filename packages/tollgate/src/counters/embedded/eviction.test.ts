@@ -1,4 +1,4 @@
-/** Which counters a full embedded store evicts. */
+/** Tests of the counters that a full embedded store evicts. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
@@ -11,7 +11,7 @@ import { CLASS_COUNT, classOf, guaranteedSegments, listOf } from "./lists.ts";
 
 const NOW = 1_800_000_000_000;
 const LIMIT = 10;
-/** One of each class, and of some both lists. */
+/** Window sizes of each class, and of both lists for some classes. */
 const SIZES = [1, 60, 3600, 18_000, 86_400, 604_800, 31_536_000];
 
 function add(store: EmbeddedStore, stem: string, windowSize: number, hits = 1, limit = LIMIT): number {
@@ -24,7 +24,7 @@ function add(store: EmbeddedStore, stem: string, windowSize: number, hits = 1, l
 const makeStore = (sizeInBytes: number) =>
   EmbeddedStore.create({ sizeInBytes, reclaimInterval: 0, clock: () => NOW, monotonic: () => 0 });
 
-/** Words that the entries of each class take, and how many of them are unprotected. */
+/** Words of the entries of each class, and how many of them are unprotected. */
 function usage(store: EmbeddedStore): { words: number; unprotected: number }[] {
   const share = store.share();
   const table = new CounterTable(attachBlock(share.buffer), share.ticket);
@@ -41,7 +41,7 @@ function usage(store: EmbeddedStore): { words: number; unprotected: number }[] {
 }
 
 describe("a full store", () => {
-  test("many keys of a day free no used-up counter of a minute or an hour", () => {
+  test("keeps used-up counters of a minute and an hour among many keys of a day", () => {
     const store = makeStore(1024 ** 2);
     for (let index = 0; index < 100; index++) {
       add(store, `minute${index}:`, 60, LIMIT);
@@ -57,7 +57,7 @@ describe("a full store", () => {
   });
 
   for (const size of SIZES)
-    test(`many keys of ${size} s free no used-up counter of any length, nor do counts that hold each other back`, () => {
+    test(`keeps used-up counters of any length among many keys of ${size} s, also with held-back counts`, () => {
       const store = makeStore(1024 ** 2);
       for (const own of SIZES)
         for (let index = 0; index < 50; index++) add(store, `own${own}.${index}:`, own, LIMIT);
@@ -80,7 +80,7 @@ describe("a full store", () => {
           assert.equal(add(store, `own${own}.${index}:`, own, 0), LIMIT, `${own} s, ${index}`);
     });
 
-  test("used-up keys of a day drive out neither the guaranteed share of a minute nor each other's youngest", () => {
+  test("keeps the guaranteed share of a minute and the newest used-up keys of a day", () => {
     const store = makeStore(1024 ** 2);
     for (let index = 0; index < 300; index++) add(store, `minute${index}:`, 60);
     const days = 40_000;
@@ -89,12 +89,12 @@ describe("a full store", () => {
     assert.ok(evictedProtected > 10_000);
     assert.equal(evicted, evictedProtected);
     for (let index = 0; index < 300; index++) assert.equal(add(store, `minute${index}:`, 60, 0), 1);
-    // The oldest ones went: what is left is the end of the sequence.
+    // The store evicted the oldest ones. The rest is the end of the sequence.
     for (let index = days - (liveCounters - 300); index < days; index++)
       assert.equal(add(store, `day${index}:`, 86_400, 0), LIMIT, `day ${index} of ${days}`);
   });
 
-  test("a class that came late gets its guaranteed share back from one that filled the store", () => {
+  test("gives a late class its guaranteed share of a store that another class has filled", () => {
     for (const hits of [1, LIMIT]) {
       const store = makeStore(1024 ** 2);
       for (let index = 0; index < 40_000; index++) add(store, `day${index}:`, 86_400, hits);
@@ -104,7 +104,7 @@ describe("a full store", () => {
     }
   });
 
-  test("a counter is protected from the hit that uses up its limit, until a refund or a higher limit", () => {
+  test("protects a counter from the hit that uses up its limit until a refund or a higher limit", () => {
     const flood = (store: EmbeddedStore) => {
       for (let index = 0; index < 10_000; index++) add(store, `flood${index}:`, 60);
     };
@@ -147,7 +147,7 @@ describe("a full store", () => {
   });
 });
 
-/** Counts of a sequence: keys of all lengths, some of them used up, some refunded. */
+/** A sequence of counts: keys of all lengths, some of them used up, some refunded. */
 const sequences = fc.array(
   fc.record({
     size: fc.constantFrom(...SIZES),
@@ -160,7 +160,7 @@ const sequences = fc.array(
 
 describe("eviction against a model", () => {
   for (const threads of [1, 2])
-    test(`protected counters go last, and guaranteed shares stay: ${threads} view(s)`, () => {
+    test(`evicts protected counters last and keeps guaranteed shares, with ${threads} view(s)`, () => {
       const sizeInBytes = 64 * 1024;
       const { segments, segmentWords } = layoutOf(sizeInBytes);
       const guaranteed = guaranteedSegments(segments) * segmentWords;
@@ -180,8 +180,8 @@ describe("eviction against a model", () => {
               const after = add(views[turn++ % threads]!, stem, own?.size ?? size, hits);
               const expected = Math.max((own?.count ?? 0) + hits, 0);
               if (after !== expected) {
-                assert.equal(after, Math.max(hits, 0), "an evicted counter begins anew");
-                assert.ok(evicted > 0, "only eviction forgets");
+                assert.equal(after, Math.max(hits, 0), "an evicted counter starts at 0");
+                assert.ok(evicted > 0, "only eviction resets a counter");
               }
               if (after > 0 && (own === undefined || after !== expected)) created += 1;
               if (after > 0 || own !== undefined) known.set(stem, { size: own?.size ?? size, count: after });
@@ -190,7 +190,7 @@ describe("eviction against a model", () => {
               protectedBefore = evictedProtected;
               for (const [index, { words, unprotected }] of usage(store).entries())
                 if (words > guaranteed)
-                  // The entry that was just added may be unprotected.
+                  // The new entry may be unprotected.
                   assert.ok(unprotected <= 1, `class ${index} has ${unprotected} unprotected counters`);
             }
           const { liveCounters, evicted, expired, evictedProtected } = store.statistics();

@@ -1,8 +1,8 @@
 /**
- * Requests whose counts hold each other back, in the embedded store (`hold-back.ts` has the rule). The thread holds the
- * locks of all shards of the request, in order, from the first look to the last change, so that no other thread sees or
- * makes a state in between. (A thread that is terminated between two of the changes leaves the rest of that one call,
- * which nobody will answer, uncounted.) Four counters take 0.25 µs with their hints, 0.4 without.
+ * Counts requests whose counts hold each other back, in the embedded store (`hold-back.ts` has the rule). The thread
+ * locks all shards of the request, in order, from the first look to the last change. So no other thread sees or makes
+ * a state in between. (If a thread is terminated between two changes, the rest of that call stays uncounted. The call
+ * gets no answer.) Four counters take 0.25 µs with their hints, 0.4 without.
  */
 import { type Count, type CountRequest, HoldBack, Outcome, Refuses } from "../store.ts";
 import type { CounterTable } from "./counter-table.ts";
@@ -11,9 +11,9 @@ import type { Hint, HintCache } from "./hints.ts";
 import type { KeyScratch } from "./key.ts";
 import { plus, type Shard } from "./shard.ts";
 
-/** One count of the request under way. A later count of the same counter uses the position of the first one. */
+/** One count of the current request. Later counts of a counter use the position of its first count. */
 interface Part {
-  /** Made only where the hint is none or no longer good. */
+  /** Encoded only without a valid hint. */
   readonly key: KeyScratch;
   hint: Hint | undefined;
   /** Index of the first count of the same counter. */
@@ -22,12 +22,12 @@ interface Part {
   entry: number;
   before: number;
   position: number;
-  /** On the first count of a counter: whether one of its counts exceeds its limit. */
+  /** On a counter's first count: whether one of its counts exceeds its limit. */
   exceeds: boolean;
 }
 
-/** Parts kept between calls, for each has half a kilobyte of scratch; what a longer request needs is made anew. */
-const KEPT = 16;
+/** Parts that are kept between calls, half a kilobyte each. Longer requests allocate the rest. */
+const KEPT_PARTS = 16;
 
 export class HoldBackCounting {
   readonly #table: CounterTable;
@@ -37,13 +37,13 @@ export class HoldBackCounting {
   constructor(table: CounterTable, hints: HintCache) {
     this.#table = table;
     this.#hints = hints;
-    this.#kept = Array.from({ length: KEPT }, () => this.#newPart());
+    this.#kept = Array.from({ length: KEPT_PARTS }, () => this.#newPart());
   }
 
   /**
-   * Counts in order, each at the position that the earlier counts of its counter leave. Where the request is refused,
-   * only the counters that exceed their limit grow.
-   * @throws {StoreError} STORE_UNAVAILABLE, before anything changed
+   * Counts in order. Each count follows the earlier counts of the same counter. If the request is refused, only the
+   * counters that exceed their limit grow.
+   * @throws {StoreError} STORE_UNAVAILABLE, before any change
    */
   count(request: CountRequest): void {
     const parts = this.#prepare(request);
@@ -72,12 +72,12 @@ export class HoldBackCounting {
       if (part.hint === undefined) part.key.encode(stem);
       part.shard = part.hint?.shard.index ?? this.#table.shardIndexOf(part.key.hash);
     }
-    if (counts.length <= KEPT) linkFew(counts, parts);
+    if (counts.length <= KEPT_PARTS) linkFew(counts, parts);
     else linkMany(counts, parts);
     return parts;
   }
 
-  /** In the order of the shards, in which every thread takes them: no two can wait for each other. */
+  /** Locks in the order of the shards. All threads use this order, so they cannot deadlock. */
   #lock(mask: number): void {
     let held = 0;
     try {
@@ -97,7 +97,7 @@ export class HoldBackCounting {
       if ((mask & (1 << index)) !== 0) this.#table.shards[index]!.release();
   }
 
-  /** Fills in the results as if all are counted. @returns whether the counts that do not exceed are held back */
+  /** Fills in the results as if all counts are made. @returns whether counts that do not exceed are held back */
   #isHeld(request: CountRequest, parts: readonly Part[]): boolean {
     const { counts, holdBack } = request;
     let isHeld = holdBack === HoldBack.ALWAYS;
@@ -144,7 +144,7 @@ export class HoldBackCounting {
 
   #write(request: CountRequest, parts: readonly Part[]): void {
     const { counts, now } = request;
-    // Entries that exist come first: an insertion may move or drop one that was found.
+    // Existing entries first: an insertion may move or drop them.
     for (let index = 0; index < counts.length; index++) {
       const part = parts[index]!;
       if (part.first !== index || part.entry === 0 || part.position === part.before) continue;
@@ -176,7 +176,7 @@ function linkFew(counts: readonly Count[], parts: readonly Part[]): void {
   }
 }
 
-/** The same in linear time, so that a request of 100,000 descriptors stalls nothing. */
+/** Does the same in linear time, so that a request of 100,000 descriptors does not block the thread. */
 function linkMany(counts: readonly Count[], parts: readonly Part[]): void {
   const firsts = new Map<string, number>();
   for (let index = 0; index < counts.length; index++) {

@@ -9,7 +9,7 @@ function keyOf(stem: string, seed = 1) {
   return { hash: key.hash, lengthField: key.lengthField, words: [...key.words.subarray(0, key.size)] };
 }
 
-/** Strings of any code units, lone surrogates too, of lengths around where the way of writing changes. */
+/** Strings of any code units, lone surrogates included, with lengths around the changes of the encoding. */
 const stems = fc.oneof(
   fc.string({ maxLength: 40 }),
   fc.string({ unit: "binary", maxLength: 40 }),
@@ -19,7 +19,7 @@ const stems = fc.oneof(
 );
 
 describe("keys of the embedded store", () => {
-  test("equal strings have equal keys, different ones different keys", () => {
+  test("equal strings have equal keys, and different strings have different keys", () => {
     fc.assert(
       fc.property(stems, stems, (a, b) => {
         const [first, second] = [keyOf(a), keyOf(b)];
@@ -33,7 +33,7 @@ describe("keys of the embedded store", () => {
     );
   });
 
-  test("different strings that could be confused", () => {
+  test("similar strings have different keys", () => {
     const alike = [
       "",
       "\0",
@@ -61,7 +61,7 @@ describe("keys of the embedded store", () => {
     assert.equal(keys.size, alike.length);
   });
 
-  test("no key is longer than 512 bytes, and each has a length field that a snapshot accepts", () => {
+  test("keys have at most 512 bytes and a length field that snapshots accept", () => {
     fc.assert(
       fc.property(stems, (stem) => {
         const { lengthField, words } = keyOf(stem);
@@ -74,7 +74,7 @@ describe("keys of the embedded store", () => {
       assert.ok(!isKeyLength(lengthField));
   });
 
-  test("a key that was read from bytes is the key that they were written from", () => {
+  test("a key survives a round trip through bytes", () => {
     fc.assert(
       fc.property(stems, (stem) => {
         const key = new KeyScratch(1, 2);
@@ -90,7 +90,7 @@ describe("keys of the embedded store", () => {
     );
   });
 
-  test("hashes of like keys spread evenly over buckets, by their first and by their last bits", () => {
+  test("hashes of similar keys spread evenly over buckets, by their first and by their last bits", () => {
     const buckets = 1024;
     const keys = 64 * buckets;
     const low = new Uint32Array(buckets);
@@ -108,7 +108,7 @@ describe("keys of the embedded store", () => {
     }
   });
 
-  test("the hash depends on the store's own key", () => {
+  test("the hash depends on the store's hash key", () => {
     const same = Array.from({ length: 1000 }, (_, index) => `k${index}`).filter(
       (stem) => (keyOf(stem, 1).hash & 1023) === (keyOf(stem, 99).hash & 1023),
     );

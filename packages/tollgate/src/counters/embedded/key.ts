@@ -2,15 +2,15 @@
  * A stem as the bytes that an entry holds, and its hash.
  *
  * Entries compare keys byte for byte, so two stems share a counter only when they are the same string. Stems are
- * kept as Latin-1 where they can be and as UTF-16 otherwise (UTF-8 would merge lone surrogates). A stem of more
- * than {@link MAX_KEY_BYTES} stands there as its SHA-256: what a caller sends cannot make a counter large.
+ * kept as Latin-1 if possible and as UTF-16 otherwise (UTF-8 would merge lone surrogates). A stem of more than
+ * {@link MAX_KEY_BYTES} is kept as its SHA-256, so a caller cannot make a counter large.
  */
 import { hash as digest } from "node:crypto";
 
-/** The longest key that is kept as it is. */
+/** Longer keys are kept as their digest. */
 const MAX_KEY_BYTES = 512;
 
-/** How a key is written; the upper half of the length field, so that keys of different kinds never compare equal. */
+/** The encoding of a key, in the upper half of the length field: keys of different encodings never compare equal. */
 const LATIN1 = 0;
 const UTF16 = 1 << 16;
 const SHA256_UTF16 = 2 << 16;
@@ -21,21 +21,21 @@ export function keyBytes(lengthField: number): number {
   return lengthField & 0xffff;
 }
 
-/** Whether a length field can be one that {@link KeyScratch} makes. */
+/** Whether {@link KeyScratch} can produce this length field. */
 export function isKeyLength(lengthField: number): boolean {
   const kind = lengthField - keyBytes(lengthField);
   return keyBytes(lengthField) <= MAX_KEY_BYTES && [LATIN1, UTF16, SHA256_UTF16, SHA256].includes(kind);
 }
 
 /**
- * The place where a key is made. The hash is HalfSipHash with 1 and 3 rounds (as Linux has it for hash tables), the
- * length as a word of its own, under a random key; for callers choose the strings, and with a plain multiplicative
- * hash they could put all of theirs into one bucket. 60 characters take 0.1 µs; FNV-1a would take 0.08 to 0.1.
+ * A reusable buffer that encodes keys. The hash is HalfSipHash with 1 and 3 rounds (as in Linux hash tables), with the
+ * length as a separate word, under a random key. Callers choose the strings, and with a plain multiplicative hash they
+ * could put all of them into one bucket. 60 characters take 0.1 µs; FNV-1a would take 0.08 to 0.1.
  */
 export class KeyScratch {
   /** The key's bytes, little endian, the last word padded with zeros. */
   readonly words: Int32Array = new Int32Array(MAX_KEY_BYTES / 4 + 1);
-  /** Words of `words` in use. */
+  /** Used words of `words`. */
   size = 0;
   /** Bytes, and the kind in the upper half. */
   lengthField = 0;
@@ -84,7 +84,7 @@ export class KeyScratch {
     this.#hashWords();
   }
 
-  /** A key that was read from a snapshot. */
+  /** Loads a key from a snapshot. */
   load(lengthField: number, bytes: Uint8Array): void {
     this.lengthField = lengthField;
     this.#fill(bytes);
@@ -101,7 +101,7 @@ export class KeyScratch {
   }
 
   #encodeDigest(stem: string): void {
-    // As UTF-8 where that is unambiguous: half the bytes to hash, and no copy.
+    // Unambiguous stems are hashed as UTF-8: half the bytes, and no copy.
     const isUnambiguous = stem.isWellFormed();
     const bytes = digest("sha256", isUnambiguous ? stem : Buffer.from(stem, "utf16le"), "buffer");
     this.lengthField = bytes.length | (isUnambiguous ? SHA256 : SHA256_UTF16);

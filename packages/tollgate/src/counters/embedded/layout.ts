@@ -6,8 +6,8 @@
  * header         magic, hash key, participants, clock
  * shard 0 .. n   lock and figures | lists | segment headers | buckets | segments
  * ```
- * A *shard* is a hash table with its own lock. A *segment* holds the entries of one list, one after the other; see
- * `lists.ts`. An *entry* is a counter; see `entry.ts`.
+ * A *shard* is a hash table with its own lock. A *segment* holds entries of one list (see `lists.ts`), one after
+ * the other. An *entry* is a counter (see `entry.ts`).
  *
  * All positions count 8-byte words from the start of the block: `p` in the Float64Array is `2p` in the Int32Array.
  */
@@ -17,7 +17,7 @@ import { LIST_COUNT } from "./lists.ts";
 
 /** The smallest block that still holds a few hundred counters. */
 export const MIN_SIZE_IN_BYTES = 64 * 1024;
-/** Positions in the Int32Array stay in V8's small integers up to here. */
+/** Up to this size all Int32Array positions are small integers of V8. */
 export const MAX_SIZE_IN_BYTES = 4 * 1024 ** 3;
 
 /** Threads that may share a block, this one included. */
@@ -25,12 +25,12 @@ export const MAX_PARTICIPANTS = 255;
 
 const MAGIC = 0x746f_6c6c;
 const MAX_SHARDS = 16;
-/** Below this a shard would be so small that chance fills one while others have room. */
+/** Smaller shards would fill unevenly: chance would fill one shard while others have space. */
 const MIN_SHARD_BYTES = 8 * 1024 ** 2;
 const MAX_SEGMENT_BYTES = 8 * 1024;
-/** Must hold the longest entry: 24 bytes, 4 of length and 512 of key. */
+/** Fits the longest entry: 24 bytes, 4 of length and 512 of key. */
 const MIN_SEGMENT_BYTES = 1024;
-/** Bytes of a shard for each of its buckets: with usual keys (60 bytes) a full shard has 1.4 entries a bucket. */
+/** Bytes of a shard for each bucket: with keys of 60 bytes a full shard has 1.4 entries in each bucket. */
 const BYTES_PER_BUCKET = 128;
 
 /** Int32 positions in the header. */
@@ -41,21 +41,21 @@ export const HEADER_PARTICIPANTS = 16;
 export const HEADER_CLOCK = (HEADER_PARTICIPANTS + MAX_PARTICIPANTS + 1) / 2;
 const HEADER_WORDS = HEADER_CLOCK + EXPIRY_CLOCK_WORDS;
 
-/** Word positions in a shard's first part. The lock has a cache line (64 bytes) of its own. */
+/** Word positions in a shard's first part. The lock has its own cache line (64 bytes). */
 export const SHARD_LIVE = 8;
 export const SHARD_EVICTED = 9;
 export const SHARD_EVICTED_PROTECTED = 10;
 export const SHARD_EXPIRED = 11;
 export const SHARD_TAKEOVERS = 12;
-/** The last generation that a segment of this shard got. */
+/** The last generation of any segment of this shard. */
 export const SHARD_GENERATION = 13;
 /** Int32 pair: first free segment + 1; segments ever used. */
 export const SHARD_SEGMENTS = 14;
-/** Int32 pair: segments in use; segment whose entries are moved at this moment + 1. */
+/** Int32 pair: segments in use; segment whose entries are being moved + 1. */
 export const SHARD_IN_USE = 15;
 /** Int32 each: segments of each class. */
 export const SHARD_CLASSES = 16;
-/** Two words for each list: Int32 pairs of the first and the last segment + 1, ordinary ones and protected ones. */
+/** Two words for each list: Int32 pairs of the first and the last segment + 1, for the ordinary and the protected queue. */
 export const SHARD_LISTS = 18;
 export const LIST_WORDS = 2;
 const SHARD_FIXED_WORDS = SHARD_LISTS + LIST_COUNT * LIST_WORDS;
@@ -122,9 +122,9 @@ export interface Block {
 }
 
 /**
- * Creates an empty block. The operating system commits its memory page by page as it is written: creating 256 MiB takes
- * 0.02 ms and no memory.
- * @throws {RangeError} for a size outside {@link MIN_SIZE_IN_BYTES} .. {@link MAX_SIZE_IN_BYTES}, or without address space
+ * Creates an empty block. The operating system commits its memory page by page at the first write: a block of 256 MiB
+ * takes 0.02 ms to create and no memory.
+ * @throws {RangeError} for a size outside {@link MIN_SIZE_IN_BYTES} .. {@link MAX_SIZE_IN_BYTES}, or if the address space is too small
  */
 export function createBlock(bytes: number): Block {
   if (!(bytes >= MIN_SIZE_IN_BYTES && bytes <= MAX_SIZE_IN_BYTES))
@@ -144,18 +144,18 @@ function allocate(bytes: number): SharedArrayBuffer {
     return new SharedArrayBuffer(bytes);
   } catch (cause) {
     throw new RangeError(
-      `the embedded store cannot have ${bytes} bytes of address space: choose a smaller size`,
+      `cannot reserve ${bytes} bytes of address space for the embedded store: choose a smaller size`,
       { cause },
     );
   }
 }
 
-/** Views the block that another thread created. */
+/** Attaches to the block of another thread. */
 export function attachBlock(buffer: SharedArrayBuffer): Block {
   const block = viewBlock(buffer);
   if (block.ints[HEADER_MAGIC] !== MAGIC)
     throw new TypeError(
-      "this shared memory is not an embedded store's: pass on what EmbeddedStore.share() gave",
+      "this shared memory does not belong to an embedded store: pass the result of EmbeddedStore.share()",
     );
   return block;
 }

@@ -1,32 +1,32 @@
 /// <reference lib="esnext.sharedmemory" />
 /**
- * A lock in shared memory that no dying thread can keep.
+ * A lock in shared memory that survives the end of its holder.
  *
- * The lock's word is 0 or its holder's *ticket*, a number that no other thread ever gets. A table says which tickets
- * are alive. Who finds a lock whose holder is dead takes it over, and repairs what the dead thread may have left half
- * done. A worker can be terminated at any instruction (`worker.terminate()`, `process.exit()`, out of memory).
+ * The lock's word is 0 or its holder's *ticket*, a number that is unique to a thread. A table lists the live tickets.
+ * If the holder of a lock has ended, another thread takes the lock over and repairs the shard. A worker can end at any
+ * instruction (`worker.terminate()`, `process.exit()`, out of memory).
  */
 import { StoreError } from "../store.ts";
 import { HEADER_PARTICIPANTS, MAX_PARTICIPANTS } from "./layout.ts";
 
-/** Low bits of a ticket: the place in the table. The rest counts how often the place was given away. */
+/** Low bits of a ticket: the place in the table. The high bits count the threads that had this place. */
 const PLACE_BITS = 8;
 const PLACE_MASK = (1 << PLACE_BITS) - 1;
 
-/** A holder keeps a lock for at most some 20 µs of its own time; this many pauses are about as long. */
+/** A thread holds a lock for at most about 20 µs of its own time. This many pauses take about as long. */
 const SPINS = 200;
-/** Milliseconds to sleep between two looks once the holder seems to have lost its core. */
+/** Milliseconds to sleep between two attempts when the holder is probably not running. */
 const WAIT_STEP = 0.05;
-/** Milliseconds after which a caller gets an error rather than wait on: nothing waits for ever. */
+/** Milliseconds after which a waiting caller gets an error. */
 const WAIT_LIMIT = 500;
 
-/** Gives a thread its ticket. @throws {RangeError} when all places are taken */
+/** Issues a ticket for a thread. @throws {RangeError} when all places are taken */
 export function takeTicket(ints: Int32Array): number {
   for (let place = 1; place <= MAX_PARTICIPANTS; place++) {
     const index = HEADER_PARTICIPANTS + place;
     const last = Atomics.load(ints, index);
     if (last > 0) continue;
-    // A place that was given back holds the negated ticket, so that the next one differs.
+    // A free place holds its last ticket, negated, so that the next ticket differs.
     const turn = ((-last >>> PLACE_BITS) + 1) & 0x7f_ffff;
     const ticket = ((turn === 0 ? 1 : turn) << PLACE_BITS) | place;
     if (Atomics.compareExchange(ints, index, last, ticket) === last) return ticket;
@@ -34,7 +34,7 @@ export function takeTicket(ints: Int32Array): number {
   throw new RangeError(`an embedded store is shared by at most ${MAX_PARTICIPANTS} threads`);
 }
 
-/** Declares a ticket's thread dead. */
+/** Invalidates the ticket of a thread that has ended. */
 export function voidTicket(ints: Int32Array, ticket: number): void {
   const index = HEADER_PARTICIPANTS + (ticket & PLACE_MASK);
   Atomics.compareExchange(ints, index, ticket, -ticket);
@@ -48,7 +48,7 @@ export class Lock {
   readonly #ints: Int32Array;
   readonly #at: number;
   readonly #ticket: number;
-  /** A holder that was waited for in vain. While it is still there nobody waits for it again: a read may bring 50 calls. */
+  /** A holder that exceeded the wait limit. Later calls do not wait for it again: one read may bring 50 calls. */
   #suspect = 0;
 
   /** @param at Int32 position */
@@ -59,9 +59,9 @@ export class Lock {
   }
 
   /**
-   * Uncontended, taking and giving back cost 13 ns together.
-   * @returns whether it was taken over from a dead thread, so that what it guards must be repaired
-   * @throws {StoreError} STORE_UNAVAILABLE when its holder neither goes on nor is known to be dead
+   * An uncontended acquire and release take 13 ns together.
+   * @returns whether the previous holder has ended, so that the caller must repair the shard
+   * @throws {StoreError} STORE_UNAVAILABLE when a live holder exceeds the wait limit
    */
   acquire(): boolean {
     if (Atomics.compareExchange(this.#ints, this.#at, 0, this.#ticket) === 0) return false;
@@ -73,7 +73,7 @@ export class Lock {
     return Atomics.compareExchange(this.#ints, this.#at, 0, this.#ticket) === 0;
   }
 
-  /** Takes the lock only if this ticket, of a dead thread, holds it. */
+  /** Takes the lock only if this ticket holds it. The ticket's thread must have ended. */
   takeFrom(ticket: number): boolean {
     return Atomics.compareExchange(this.#ints, this.#at, ticket, this.#ticket) === ticket;
   }
@@ -99,7 +99,7 @@ export class Lock {
         this.#suspect = holder;
         throw new StoreError(
           "STORE_UNAVAILABLE",
-          `a shard of the embedded store is held by a thread that has not gone on for ${WAIT_LIMIT} ms`,
+          `another thread has held the lock of a shard of the embedded store for ${WAIT_LIMIT} ms`,
         );
       }
       Atomics.wait(this.#ints, this.#at, holder, WAIT_STEP);

@@ -1,4 +1,4 @@
-/** The embedded store against a plain Map, for sequences that nobody would think of. */
+/** Compares the embedded store with a plain Map, for random sequences. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
@@ -9,9 +9,9 @@ import { EmbeddedStore } from "./embedded-store.ts";
 
 const START = 1_800_000_000_000;
 
-/** Each key has one unit, as a stem does. */
+/** Each key has one unit, like a stem. */
 const SIZES = [1, 60, 3600, 86_400];
-/** Keys of every kind: short, wide, long, alike but for the last character. */
+/** Keys of every kind: short, wide, long, and keys that differ only in their last character. */
 const KEYS = [
   ...Array.from({ length: 12 }, (_, index) => `d|k=${index}|:`),
   "d|é=ÿ|:",
@@ -63,7 +63,7 @@ const steps = (keys: number): fc.Arbitrary<Step[]> =>
     { maxLength: 60 },
   );
 
-/** A count in the window that a clock at `now` is in. */
+/** A count in the window that contains `now`. */
 function countAt(
   stem: string,
   size: number,
@@ -77,7 +77,7 @@ function countAt(
 const results = (counts: readonly Count[]) => counts.map(({ outcome, after }) => [outcome, after]);
 
 describe("embedded store against a Map", () => {
-  test("the same results for any sequence of counts, windows and times", () => {
+  test("has the same results for any sequence of counts, windows and times", () => {
     fc.assert(
       fc.property(steps(KEYS.length), fc.constantFrom(64 * 1024, 20 * 1024 ** 2), (sequence, sizeInBytes) => {
         const store = EmbeddedStore.create({ sizeInBytes, reclaimInterval: 0 });
@@ -85,7 +85,7 @@ describe("embedded store against a Map", () => {
         let now = START;
         for (const step of sequence) {
           now += step.advance;
-          // A thread may have read its clock a little before another one that counted already.
+          // A thread may have read its clock slightly before another thread that has already counted.
           const at = now - step.lag;
           const counts = step.counts.map(({ key, ...fields }) =>
             countAt(KEYS[key]!, SIZES[key % SIZES.length]!, at, fields),
@@ -101,7 +101,7 @@ describe("embedded store against a Map", () => {
     );
   });
 
-  test("two threads' views of one table are one table", () => {
+  test("has the same results through two threads' views", () => {
     fc.assert(
       fc.property(steps(KEYS.length), fc.infiniteStream(fc.boolean()), (sequence, turns) => {
         const store = EmbeddedStore.create({ sizeInBytes: 64 * 1024, reclaimInterval: 0 });
@@ -123,7 +123,7 @@ describe("embedded store against a Map", () => {
     );
   });
 
-  test("a full store forgets only whole counters, and counts each that it forgot", () => {
+  test("a full store evicts only whole counters and counts each eviction", () => {
     const oneHit = fc.record({ key: fc.nat({ max: 3000 }), size: fc.constantFrom(...SIZES) });
     const burst = fc.record({
       advance: fc.integer({ min: 0, max: 3000 }),
@@ -141,7 +141,7 @@ describe("embedded store against a Map", () => {
           for (const { key, size } of hits) {
             const limits = { hits: 1, limit: 1e9 };
             const counts = [countAt(`d|address=10.0.0.${key}|${size}:`, size, now, limits)];
-            // Some with another one, so that what one is found by goes while the other one is made.
+            // Some counts come in pairs: creating one counter may evict the other.
             if (key % 3 === 0) counts.push(countAt(`d|pair=${key % 50}|${size}:`, size, now, limits));
             store.count(
               makeRequest(counts, { now, holdBack: key % 2 === 0 ? HoldBack.WHEN_REFUSED : HoldBack.NEVER }),

@@ -1,4 +1,4 @@
-/** How the embedded store reclaims ended windows, and what a full store does. */
+/** Tests of reclaiming ended windows, and of full stores. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,7 +9,7 @@ import { layoutOf, MAX_SIZE_IN_BYTES, MIN_SIZE_IN_BYTES } from "./layout.ts";
 
 const NOW = 1_800_000_000_000;
 
-/** Both clocks: the wall clock goes as the monotonic one. */
+/** Both clocks. The wall clock advances like the monotonic clock. */
 const time = { now: NOW };
 
 function add(store: EmbeddedStore, stem: string, windowSize: number, hits = 1, now = NOW): number {
@@ -28,7 +28,7 @@ function makeStore(sizeInBytes: number, reclaimInterval = 0): EmbeddedStore {
 
 const small = () => makeStore(64 * 1024);
 
-/** Adds counters until the store begins to evict. @returns how many it took */
+/** Adds counters until the store starts to evict. @returns their number */
 function fill(store: EmbeddedStore, prefix: string, windowSize: number): number {
   for (let index = 0; ; index++) {
     add(store, `${prefix}${index}:`, windowSize);
@@ -37,7 +37,7 @@ function fill(store: EmbeddedStore, prefix: string, windowSize: number): number 
 }
 
 describe("reclaiming", () => {
-  test("a full store evicts from the class that takes most, and keeps the others", () => {
+  test("evicts from the largest class of a full store and keeps the others", () => {
     const store = small();
     for (let index = 0; index < 100; index++) {
       add(store, `day${index}:`, 86_400);
@@ -53,20 +53,20 @@ describe("reclaiming", () => {
       assert.equal(add(store, `day${index}:`, 86_400, 0), 1);
       assert.equal(add(store, `hour${index}:`, 3600, 0), 1);
     }
-    assert.equal(add(store, "more4999:", 60, 0), 1, "what came last is there");
+    assert.equal(add(store, "more4999:", 60, 0), 1, "the newest counter is there");
   });
 
-  test("each of many shards does so, and they fill alike", () => {
+  test("evicts in each of many shards, which fill evenly", () => {
     const store = makeStore(16 * 1024 ** 2);
     for (let index = 0; index < 20_000; index++) add(store, `day${index}:`, 86_400);
     for (let index = 0; index < 350_000; index++) add(store, `minute${index}:`, 60);
     const { evicted, liveCounters } = store.statistics();
     assert.ok(evicted > 0);
-    assert.ok(liveCounters > 200_000, "no shard is full long before the others");
+    assert.ok(liveCounters > 200_000, "all shards fill at about the same time");
     for (let index = 0; index < 20_000; index++) assert.equal(add(store, `day${index}:`, 86_400, 0), 1);
   });
 
-  test("counters that are counted again and again stay, however many new ones come", () => {
+  test("keeps frequently counted counters among many new ones", () => {
     const store = small();
     for (let index = 0; index < 20_000; index++) {
       add(store, `flood${index}:`, 60);
@@ -76,7 +76,7 @@ describe("reclaiming", () => {
     for (let own = 0; own < 20; own++) assert.equal(add(store, `regular${own}:`, 60, 0), 200);
   });
 
-  test("an evicted counter begins anew, however it was found before", () => {
+  test("an evicted counter starts at 0, with or without a hint", () => {
     for (const holdBack of [HoldBack.NEVER, HoldBack.WHEN_REFUSED]) {
       const store = small();
       const both = () => {
@@ -99,7 +99,7 @@ describe("reclaiming", () => {
     }
   });
 
-  test("an ended window makes room before anything is evicted", () => {
+  test("reclaims an ended window before it evicts", () => {
     const store = small();
     const room = fill(store, "a", 60) - 1;
     const { evicted } = store.statistics();
@@ -111,7 +111,7 @@ describe("reclaiming", () => {
     for (let index = 0; index < room - 100; index++) assert.equal(add(store, `b${index}:`, 60, 0, later), 1);
   });
 
-  test("no call frees more than three segments, however many counters have ended or are in the way", () => {
+  test("frees at most three segments in one call", () => {
     const sizeInBytes = 1024 ** 2;
     const store = makeStore(sizeInBytes);
     const { segmentWords } = layoutOf(sizeInBytes);
@@ -139,7 +139,7 @@ describe("reclaiming", () => {
     assert.ok(evicted >= 5_000, `${evicted} evicted`);
   });
 
-  test("memory that was used before is used again before new memory", () => {
+  test("reuses memory before it touches new memory", () => {
     const store = makeStore(8 * 1024 ** 2);
     let most = 0;
     for (let window = 0; window < 20; window++) {
@@ -150,7 +150,7 @@ describe("reclaiming", () => {
     assert.equal(store.statistics().evicted, 0);
   });
 
-  test("reclaiming goes on by itself, in steps, without calls", async () => {
+  test("reclaims in steps in the background, without calls", async () => {
     const store = makeStore(1024 ** 2, 1);
     for (let index = 0; index < 3000; index++) add(store, `k${index}:`, 60);
     add(store, "day:", 86_400);
@@ -161,7 +161,7 @@ describe("reclaiming", () => {
     await store.close();
   });
 
-  test("any number of different window ends evicts nothing", () => {
+  test("evicts nothing for many different window ends", () => {
     const store = small();
     for (let index = 0; index < 500; index++) {
       const fields = { stem: "k:", windowStart: NOW / 1000 + index, windowSize: 1 + (index % 7) * 4000 };
@@ -173,9 +173,9 @@ describe("reclaiming", () => {
     assert.deepEqual([evicted, expired, liveCounters], [0, 0, 500]);
   });
 
-  test("a segment that ends late holds up none behind it", async () => {
+  test("reclaims segments behind one that ends late", async () => {
     const store = makeStore(1024 ** 2, 1);
-    // As a wall clock counts that is a week ahead for a moment.
+    // As with a wall clock that is temporarily a week ahead.
     for (let index = 0; index < 200; index++) add(store, `early${index}:`, 60, 1, NOW + 7 * 86_400_000);
     for (let index = 0; index < 3000; index++) add(store, `k${index}:`, 60);
     time.now = NOW + 61_000;
@@ -184,7 +184,7 @@ describe("reclaiming", () => {
     await store.close();
   });
 
-  test("looks and refunds take no room", () => {
+  test("looks and refunds take no memory", () => {
     const store = small();
     for (let index = 0; index < 1000; index++) {
       assert.equal(add(store, `look${index}:`, 60, 0), 0);
@@ -193,7 +193,7 @@ describe("reclaiming", () => {
     assert.equal(store.statistics().liveCounters, 0);
   });
 
-  test("a long stem takes no more room than 512 bytes", () => {
+  test("a long stem takes at most 512 bytes", () => {
     const store = small();
     for (let index = 0; index < 100; index++) add(store, `${"x".repeat(100_000)}${index}:`, 60);
     const { evicted, bytesUsed } = store.statistics();
@@ -201,7 +201,7 @@ describe("reclaiming", () => {
     assert.ok(bytesUsed <= 100 * 600);
   });
 
-  test("a size that cannot be is refused with what would be right", () => {
+  test("refuses an invalid size and names the valid range", () => {
     for (const sizeInBytes of [0, -1, Number.NaN, MIN_SIZE_IN_BYTES - 1, MAX_SIZE_IN_BYTES + 1])
       assert.throws(() => EmbeddedStore.create({ sizeInBytes }), /it must be 65536 to 4294967296/);
     for (const sizeInBytes of [MIN_SIZE_IN_BYTES, 100_001, 3 * 1024 ** 2, 257 * 1024 ** 2]) {

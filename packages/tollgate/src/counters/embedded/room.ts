@@ -1,26 +1,26 @@
 /**
- * Room for new entries in one shard: reclaims states that have ended, and evicts where the shard is full.
+ * Makes space for new entries in one shard: reclaims ended states, and evicts if the shard is full.
  *
  * A full shard evicts, in this order:
  *
  * 1. A segment whose states have all ended by the wall clock.
- * 2. Unprotected entries: the oldest of the class that takes most, among the classes above their guaranteed share.
+ * 2. Unprotected entries: the oldest of the largest class, among the classes above their guaranteed share.
  * 3. Protected entries, chosen in the same way.
  *
- * Evicting works on one segment at a time. Protected entries of a segment move to the newest segment of their list,
- * and so do entries that were counted again, up to 7/8 of the unprotected ones. One step is bounded by
- * the size of a segment (8 KiB, some 110 entries: 10 to 30 µs).
+ * Eviction works on one segment at a time. Protected entries of a segment move to the newest segment of their list,
+ * and so do entries that were counted again, up to 7/8 of the unprotected ones. The size of a segment bounds one step
+ * (8 KiB, some 110 entries: 10 to 30 µs).
  */
 import type { ExpiryClock } from "../expiry-clock.ts";
 import { type Entries, hasEnded } from "./entries.ts";
 import { CLASS_COUNT, classOf, guaranteedSegments, LIST_COUNT, listOf } from "./lists.ts";
 import type { Segments } from "./segments.ts";
 
-/** Segments that stay free, because moving the entries of one may need another one. */
+/** Segments that stay free: moving the entries of one segment may need another one. */
 const RESERVE = 1;
 /** Free segments that a full shard restores, one step with each new entry: see {@link Room.#spare}. */
 const MAX_SPARE = 8;
-/** Words that the steps for one new entry may examine. Beyond that protected entries go: that takes odd entry sizes. */
+/** Words that the steps for one new entry may examine. Then protected entries are dropped; only odd entry sizes get there. */
 const MAX_WORK = 8192;
 
 export class Room {
@@ -29,8 +29,8 @@ export class Room {
   readonly #clock: ExpiryClock;
   readonly #guaranteed: number;
   /**
-   * Mostly protected segments yield little each. Restoring some free segments in advance spreads that work over many
-   * new entries.
+   * A mostly protected segment frees little space. Restoring free segments in advance spreads the work over many new
+   * entries.
    */
   readonly #spare: number;
   readonly #maxSteps: number;
@@ -46,8 +46,8 @@ export class Room {
   }
 
   /**
-   * The segment that takes the next entry of a state. May move and drop other entries.
-   * @param length of the state, in seconds
+   * The segment for a new entry. May move and drop other entries.
+   * @param length length of the state, in seconds
    * @param words the entry's size
    * @param now milliseconds, by the wall clock
    */
@@ -58,7 +58,7 @@ export class Room {
     for (let steps = 0; ; steps++) {
       const newest = segments.newest(list);
       if (newest >= 0 && segments.fits(newest, words)) return newest;
-      // A segment whose states have ended is used before memory that was never touched.
+      // Reuse a segment of ended states before touching new memory.
       if (steps === 0) this.#reclaimOldest(now);
       if (segments.available > RESERVE) return segments.open(list);
       if (steps >= this.#maxSteps) this.#drop(this.#victim(true), now);
@@ -69,7 +69,7 @@ export class Room {
   /**
    * Frees segments whose states have all ended.
    * @param now milliseconds, by the wall clock
-   * @param examine segments to look at; the next call goes on behind them
+   * @param examine segments to examine; the next call continues after them
    * @param most segments to free
    */
   reclaim(now: number, examine: number, most: number): void {
@@ -124,8 +124,8 @@ export class Room {
 
   /**
    * The segment to evict from, -1 for none.
-   * @param isProtected whether protected entries may go; then there always is one, since the guaranteed shares
-   *   together are a quarter of the shard
+   * @param isProtected whether to include protected entries. There always is such a segment, because the guaranteed
+   *   shares add up to a quarter of the shard.
    */
   #victim(isProtected: boolean): number {
     const segments = this.#segments;

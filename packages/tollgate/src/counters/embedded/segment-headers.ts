@@ -1,4 +1,4 @@
-/** The segments of one shard, each by itself: where it is, and what its header says. */
+/** The segments of one shard, one by one: their positions and their headers. */
 import { type Block, SEGMENT_HEADER_WORDS } from "./layout.ts";
 
 /** Word and Int32 positions in a segment header. */
@@ -8,7 +8,7 @@ export const USED = 4;
 export const ENTRIES = 5;
 export const PROTECTED_ENTRIES = 6;
 export const PLACE = 7;
-/** The neighbours in the queue, or in the free list, + 1. */
+/** Previous and next segment + 1, in the queue or the free list. */
 export const PREVIOUS = 8;
 export const NEXT = 9;
 
@@ -35,7 +35,7 @@ export class SegmentHeaders {
     return Math.floor((entry - this.#first) / this.size);
   }
 
-  /** Changes when the segment is taken, moved or freed: a larger one is younger. */
+  /** Changes when the segment is opened, moved to another queue or freed. A larger generation is younger. */
   generation(segment: number): number {
     return this.words[this.generationAt(segment)]!;
   }
@@ -45,7 +45,7 @@ export class SegmentHeaders {
     return this.#headers + segment * SEGMENT_HEADER_WORDS + GENERATION;
   }
 
-  /** The end of the state that ends last, in seconds. */
+  /** The latest end of its states, in seconds. */
   lastEnd(segment: number): number {
     return this.words[this.#headers + segment * SEGMENT_HEADER_WORDS + LAST_END]!;
   }
@@ -55,12 +55,12 @@ export class SegmentHeaders {
     return this.#first + segment * this.size;
   }
 
-  /** Word position behind the last entry, where the next one goes. */
+  /** Word position after the last entry, for the next one. */
   end(segment: number): number {
     return this.start(segment) + this.used(segment);
   }
 
-  /** Words in use; 0 for a segment that is free. */
+  /** Words in use; 0 for a free segment. */
   used(segment: number): number {
     return this.ints[this.header(segment) + USED]!;
   }
@@ -74,7 +74,7 @@ export class SegmentHeaders {
     return this.ints[header + ENTRIES]! - this.ints[header + PROTECTED_ENTRIES]!;
   }
 
-  /** Makes the entry that was written at the end of the segment a part of it. @param end of its state, in seconds */
+  /** Includes the entry that was written at the segment's end. @param end end of the entry's state, in seconds */
   append(segment: number, words: number, end: number): void {
     const lastEnd = this.#headers + segment * SEGMENT_HEADER_WORDS + LAST_END;
     if (end > this.words[lastEnd]!) this.words[lastEnd] = end;
@@ -83,14 +83,14 @@ export class SegmentHeaders {
     this.ints[header + USED]! += words;
   }
 
-  /** Sets what a rebuild has counted. */
+  /** Sets the figures of a rebuild. */
   recount(segment: number, entries: number, protectedEntries: number): void {
     const header = this.header(segment);
     this.ints[header + ENTRIES] = entries;
     this.ints[header + PROTECTED_ENTRIES] = protectedEntries;
   }
 
-  /** Prepares the header of a segment that was free. */
+  /** Prepares the header of a formerly free segment. */
   protected clear(segment: number): void {
     this.recount(segment, 0, 0);
     this.words[this.#headers + segment * SEGMENT_HEADER_WORDS + LAST_END] = 0;

@@ -1,12 +1,12 @@
 /**
  * The segments of one shard: their headers, the free ones, and the lists of those in use.
  *
- * Each list has two queues, oldest segment first. The *ordinary* queue takes new entries at its end. A full segment
+ * Each list has two queues, oldest segment first. New entries go to the end of the *ordinary* queue. A full segment
  * whose entries are all protected moves to the end of the *protected* queue, and back to the front of the ordinary one
  * when an entry loses its protection. So eviction always finds an unprotected entry in the first ordinary segment.
  *
- * Everything here runs with the shard's lock held and never throws. A thread may die between any two writes: `rebuild`
- * makes the queues anew from the headers of the segments in use.
+ * All methods run under the shard's lock and never throw. A thread may end between any two writes: `rebuild` then
+ * recreates the queues from the headers of the segments in use.
  */
 import {
   type Block,
@@ -20,7 +20,7 @@ import {
 import { CLASS_COUNT, classOf, LIST_COUNT } from "./lists.ts";
 import { NEXT, PLACE, PREVIOUS, PROTECTED_ENTRIES, SegmentHeaders, USED } from "./segment-headers.ts";
 
-/** A segment's place: its list, and its queue there. */
+/** A segment's place: its list, plus a bit for the protected queue. */
 const PROTECTED_QUEUE = 8;
 const LIST_MASK = 7;
 
@@ -54,7 +54,7 @@ export class Segments extends SegmentHeaders {
     return this.ints[this.header(segment) + PLACE]! & LIST_MASK;
   }
 
-  /** Counts an entry that became protected (1) or lost its protection (-1). */
+  /** Counts an entry that gained (1) or lost (-1) its protection. */
   protect(segment: number, change: 1 | -1): void {
     this.ints[this.header(segment) + PROTECTED_ENTRIES]! += change;
     this.#settle(segment);
@@ -62,7 +62,7 @@ export class Segments extends SegmentHeaders {
 
   // --- All segments
 
-  /** Segments that were ever used: those from 0 to below this. */
+  /** Number of segments that were ever used: segments 0 to below this number. */
   get touched(): number {
     return this.ints[this.#touched]!;
   }
@@ -90,9 +90,9 @@ export class Segments extends SegmentHeaders {
     return this.ints[this.#queue(list) + 1]! - 1;
   }
 
-  // --- Taking and freeing
+  // --- Opening and freeing
 
-  /** Takes a free segment as the newest one of a list. There must be one. */
+  /** Makes a free segment the newest one of a list. A segment must be free. */
   open(list: number): number {
     const ints = this.ints;
     const free = ints[this.#free]! - 1;
@@ -107,24 +107,24 @@ export class Segments extends SegmentHeaders {
   }
 
   /**
-   * The segment for an entry that moves within its list. There is always one: `room.ts` keeps one free for what one
-   * segment yields.
+   * The segment for an entry that moves within its list. There always is one: `room.ts` keeps a segment free for the
+   * entries of one segment.
    */
   forMoved(list: number, words: number): number {
     const newest = this.newest(list);
     return newest >= 0 && this.fits(newest, words) ? newest : this.open(list);
   }
 
-  /** Takes a segment out of its queue, before its entries are moved or dropped. */
+  /** Removes a segment from its queue before its entries are moved or dropped. */
   detach(segment: number): void {
     this.ints[this.#moving] = segment + 1;
     this.#unlink(segment);
   }
 
-  /** Frees a detached segment. No bucket may lead to its entries any more. */
+  /** Frees a detached segment. No bucket may still lead to its entries. */
   free(segment: number): void {
     const ints = this.ints;
-    ints[this.header(segment) + USED] = 0; // From here on a rebuild takes it as free.
+    ints[this.header(segment) + USED] = 0; // From here on a rebuild treats it as free.
     ints[this.#moving] = 0;
     this.#release(segment);
     ints[this.#inUse]! -= 1;
@@ -143,9 +143,9 @@ export class Segments extends SegmentHeaders {
   }
 
   /**
-   * Makes the free list and the queues anew, in the order of age.
-   * @param adopt counts and links the entries of a segment. The segment whose entries were being moved comes last:
-   *   some of them may have a copy elsewhere.
+   * Recreates the free list and the queues, in the order of age.
+   * @param adopt counts and links the entries of a segment. The segment whose entries were being moved is the last
+   *   one: some of its entries may have a copy elsewhere.
    */
   rebuild(adopt: (segment: number, mayHaveCopies: boolean) => void): void {
     const ints = this.ints;
@@ -171,7 +171,7 @@ export class Segments extends SegmentHeaders {
 
   // --- Queues
 
-  /** Int32 position of a queue's first segment + 1; the last one follows. */
+  /** Int32 position of a queue's first segment + 1. The last segment + 1 follows. */
   #queue(place: number): number {
     return this.#queues + ((place & LIST_MASK) * LIST_WORDS + (place >> 3)) * 2;
   }

@@ -1,8 +1,8 @@
 /**
  * One shard of the embedded store: a hash table with chained entries, under one lock.
  *
- * A thread may die between any two writes here. So only the segments count: {@link Shard.rebuild} makes the buckets and
- * the figures anew from them, as `segments.ts` makes its queues anew.
+ * A thread may end between any two writes. So the segments alone are the truth: {@link Shard.rebuild} recreates the
+ * buckets and the figures from them, as `segments.ts` recreates its queues.
  */
 import type { ExpiryClock } from "../expiry-clock.ts";
 import { MAX_COUNT } from "../store.ts";
@@ -42,7 +42,7 @@ export class Shard {
     this.#room = new Room(this.#segments, this.#entries, clock);
   }
 
-  // --- The lock. Everything below it is called with the lock held; nothing there throws.
+  // --- The lock. All methods below this section run with the lock held, and none of them throws.
 
   /** @throws {StoreError} STORE_UNAVAILABLE */
   acquire(): void {
@@ -57,7 +57,7 @@ export class Shard {
     this.#lock.release();
   }
 
-  /** Frees the lock if this dead thread's ticket holds it. Called without the lock. */
+  /** Frees the lock if the ticket of an ended thread holds it. Call it without the lock. */
   releaseFor(ticket: number): void {
     if (!this.#lock.takeFrom(ticket)) return;
     this.rebuild();
@@ -66,15 +66,15 @@ export class Shard {
 
   // --- Counters
 
-  /** The entry of a key's state with this start (word position), 0 for none. */
+  /** Finds the entry of a key's state with this start. @returns its word position, 0 for none */
   find(key: KeyScratch, start: number): number {
     return this.#buckets.find(key, start);
   }
 
   /**
-   * Adds an entry that `find` did not find. May move and drop entries, so positions found before are no longer good.
-   * @param start of the state, in seconds; its identity together with the key
-   * @param length of the state, in seconds
+   * Adds an entry that `find` did not find. May move and drop entries: earlier positions become invalid.
+   * @param start start of the state, in seconds; key and start identify it
+   * @param length length of the state, in seconds
    * @param isProtected see {@link Shard.mark}
    * @param now milliseconds, by the wall clock
    */
@@ -100,19 +100,19 @@ export class Shard {
   }
 
   /**
-   * Marks an entry as counted again. To be called after each change of its count.
-   * @param isProtected whether losing the entry would admit hits that it refuses now: its limit is used up. Eviction
-   *   spares such an entry as long as there is anything else to evict.
+   * Marks an entry as counted again. Call it after each change of its count.
+   * @param isProtected whether its limit is used up: without the entry, its caller would get a fresh limit. Eviction
+   *   takes all other entries first.
    */
   mark(entry: number, isProtected: boolean): void {
     const field = this.#ints[entry * 2 + ENTRY_FIELD]!;
-    // One comparison on the hot path: the marks of a counter change a few times in its life.
+    // One comparison on the hot path: a counter's marks change only a few times.
     if ((field & MARKS) !== (isProtected ? MARKS : USED_AGAIN)) this.#remark(entry, field, isProtected);
   }
 
   /**
-   * Word position of the generation of an entry's segment. It changes when the segment's entries move or go: the
-   * entry's position stays good as long as this word stays the same.
+   * Word position of the generation of an entry's segment. The generation changes when the segment's entries are moved
+   * or dropped. The entry's position is valid while this word is the same.
    */
   generationAt(entry: number): number {
     return this.#segments.generationAt(this.#segments.of(entry));
@@ -136,8 +136,8 @@ export class Shard {
   // --- Repair
 
   /**
-   * Makes everything anew from the segments, after a thread died with the lock held. 62,500 counters take 2.3 ms, once
-   * for each such death.
+   * Recreates everything from the segments, after a thread ended with the lock held. 62,500 counters take 2.3 ms, once
+   * for each such end.
    */
   rebuild(): void {
     this.#buckets.clear();
@@ -146,14 +146,14 @@ export class Shard {
     this.words[this.#at + SHARD_TAKEOVERS]! += 1;
   }
 
-  // --- Looking from outside
+  // --- Inspection
 
-  /** Shows the entries of a segment; the object is reused. */
+  /** Visits the entries of a segment. All visits get the same object. */
   forEach(segment: number, visit: (entry: ShownEntry) => void): void {
     this.#entries.forEach(segment, visit);
   }
 
-  /** Segments that were ever used: those from 0 to below this. Needs no lock. */
+  /** Number of segments that were ever used: segments 0 to below this number. Needs no lock. */
   segmentsTouched(): number {
     return this.#segments.touched;
   }
@@ -163,13 +163,13 @@ export class Shard {
     return this.#segments.inUse;
   }
 
-  /** A figure of the shard: one of `SHARD_LIVE`, `SHARD_EVICTED` and so on. Needs no lock. */
+  /** A figure of the shard, for example `SHARD_LIVE` or `SHARD_EVICTED`. Needs no lock. */
   figure(which: number): number {
     return this.words[this.#at + which]!;
   }
 }
 
-/** A counter after hits, within 0 .. 2^53 - 1. */
+/** Adds hits to a counter, within 0 to 2^53 - 1. */
 export function plus(before: number, hits: number): number {
   return Math.min(Math.max(before + hits, 0), MAX_COUNT);
 }

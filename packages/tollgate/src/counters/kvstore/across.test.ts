@@ -11,12 +11,12 @@ function count(stem: string, hits: number, limit: number, refuses: Refuses = Ref
   return { stem, windowStart: 0, windowSize: 60, hits, limit, refuses, outcome: COUNTED, after: -1 };
 }
 
-/** A store of one part, as exact as ours, that can be made to misbehave between the two steps. */
+/** An exact store of one part. Tests can inject faults between its two steps. */
 class Server {
   readonly values = new Map<string, number>();
   readonly requests: CountRequest[] = [];
   before: (request: CountRequest) => void = () => {};
-  /** What its failure policy says. */
+  /** The outcome of its failure policy. */
   answer: Outcome | undefined;
   hold: (request: CountRequest) => Promise<void> | undefined = () => undefined;
 
@@ -40,7 +40,7 @@ class Server {
 
 function setUp() {
   const [left, right] = [new Server(), new Server()];
-  const takenBack: string[] = [];
+  const refunded: string[] = [];
   const run = (
     one: Count[],
     other: Count[],
@@ -52,14 +52,14 @@ function setUp() {
     ];
     const counts = [...one, ...other];
     return countAcross({ counts, holdBack, now: 0, deadline }, parts, (taken) =>
-      takenBack.push(...taken.map(({ stem }) => stem)),
+      refunded.push(...taken.map(({ stem }) => stem)),
     ).then(() => counts.map(({ outcome, after }) => [outcome, after]));
   };
-  return { left, right, run, takenBack };
+  return { left, right, run, refunded };
 }
 
 describe("counts that hold each other back over several servers", () => {
-  test("counts all where all fit", async () => {
+  test("counts all if all fit", async () => {
     const { run } = setUp();
     assert.deepEqual(await run([count("a", 2, 5)], [count("b", 1, 5), count("b", 1, 5)]), [
       [COUNTED, 2],
@@ -120,7 +120,7 @@ describe("counts that hold each other back over several servers", () => {
     }
   });
 
-  test("quotas that come to refuse together between the look and the count", async () => {
+  test("quotas that start to refuse together between the look and the count", async () => {
     const { left, right, run } = setUp();
     right.before = () => {
       if (right.requests.length === 2) right.values.set("b", 5);
@@ -145,8 +145,8 @@ describe("counts that hold each other back over several servers", () => {
     assert.equal(left.requests.length + right.requests.length, 2);
   });
 
-  test("somebody was quicker between the look and the count: what others counted is given back", async () => {
-    const { left, right, run, takenBack } = setUp();
+  test("refunds the other parts when another caller was faster between the look and the count", async () => {
+    const { left, right, run, refunded } = setUp();
     left.values.set("a", 1);
     right.before = ({ holdBack }) => {
       if (holdBack !== HoldBack.NEVER) right.values.set("b", 5);
@@ -157,10 +157,10 @@ describe("counts that hold each other back over several servers", () => {
       [COUNTED, 6],
     ]);
     assert.equal(left.values.get("a"), 1);
-    assert.deepEqual(takenBack, ["a"]);
+    assert.deepEqual(refunded, ["a"]);
   });
 
-  test("a server that fails at the look: nothing is counted", async () => {
+  test("counts nothing when a server fails at the look", async () => {
     const { left, right, run } = setUp();
     right.before = () => {
       throw new StoreError("STORE_TIMEOUT", "slow");
@@ -169,7 +169,7 @@ describe("counts that hold each other back over several servers", () => {
     assert.equal(left.values.get("a"), 0);
   });
 
-  test("a server that fails at the count: what the other counted is given back, the failure is told", async () => {
+  test("refunds the other part and throws when a server fails at the count", async () => {
     const { left, right, run } = setUp();
     right.before = ({ holdBack }) => {
       if (holdBack !== HoldBack.NEVER) throw new StoreError("STORE_UNAVAILABLE", "gone");
@@ -178,7 +178,7 @@ describe("counts that hold each other back over several servers", () => {
     assert.equal(left.values.get("a"), 0);
   });
 
-  test("a giving back that fails is not the caller's trouble", async () => {
+  test("answers the caller although the refund fails", async () => {
     const { left, right, run } = setUp();
     right.before = ({ holdBack }) => {
       if (holdBack !== HoldBack.NEVER) right.values.set("b", 5);
@@ -191,7 +191,7 @@ describe("counts that hold each other back over several servers", () => {
     assert.deepEqual(second, [COUNTED, 6]);
   });
 
-  test("the giving back holds up nobody beyond its deadline, nor who is told of a failure", async () => {
+  test("the refund delays no caller beyond its deadline, and no error", async () => {
     for (const fails of [false, true]) {
       const { left, right, run } = setUp();
       left.values.set("a", 1);
@@ -211,14 +211,14 @@ describe("counts that hold each other back over several servers", () => {
           [HELD, 1],
           [COUNTED, 6],
         ]);
-      assert.equal(left.values.get("a"), 6, "not yet given back");
+      assert.equal(left.values.get("a"), 6, "not yet refunded");
       gate.resolve();
       await new Promise(setImmediate);
-      assert.equal(left.values.get("a"), 1, "given back all the same");
+      assert.equal(left.values.get("a"), 1, "refunded in the end");
     }
   });
 
-  test("the time that the look took is not given to the count once more", async () => {
+  test("the deadline of the count excludes the time of the look", async () => {
     const { left, run } = setUp();
     left.hold = async ({ holdBack }) => {
       if (holdBack === HoldBack.NEVER) await new Promise((resolve) => setTimeout(resolve, 15));
@@ -230,7 +230,7 @@ describe("counts that hold each other back over several servers", () => {
     assert.equal(counted!.deadline, 1000);
   });
 
-  test("an instance behind its failure policy: who is allowed holds nobody back, who is denied holds all", async () => {
+  test("ALLOWED counts hold nothing back, and DENIED counts hold all others back", async () => {
     for (const [policy, others] of [
       [Outcome.ALLOWED, COUNTED],
       [Outcome.DENIED, HELD],
@@ -245,7 +245,7 @@ describe("counts that hold each other back over several servers", () => {
     }
   });
 
-  test("an instance that falls sick between the look and the count, and denies: what the other one counted is given back", async () => {
+  test("refunds the other instance when one fails between the look and the count and denies", async () => {
     const { left, right, run } = setUp();
     right.before = ({ holdBack }) => {
       if (holdBack !== HoldBack.NEVER) right.answer = Outcome.DENIED;

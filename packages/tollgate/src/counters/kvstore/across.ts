@@ -2,25 +2,26 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { countTogether, exceedsLimit, isRefused } from "../hold-back.ts";
 import { type Count, type CountRequest, HoldBack, Outcome, Refuses } from "../store.ts";
 
-/** Counts that one atomic step can count, and the way to count them. */
+/** Counts that one atomic step can make, and a function that makes them. */
 export interface Part {
   readonly counts: readonly Count[];
   count(request: CountRequest): void | Promise<void>;
 }
 
-export type RefundListener = (counts: readonly Count[]) => void;
+/** Receives the refunds of a call that another part refused or failed. */
+export type RefundListener = (refunds: readonly Count[]) => void;
 
 /**
- * Counts that may hold each other back over several slots, servers or instances, where no single step reaches all
- * counters. First it looks at all of them. Where the looks refuse the request, only the parts with a counter that
- * exceeds, or with a refund, count, and hold the rest of their counts back. Otherwise every part counts. Where a part refuses all the same
- * (another caller was quicker), the others take back what they counted.
+ * Counts over several slots, servers or instances, if the counts may hold each other back and no single step reaches
+ * all counters. The first step looks at all counters. If the looks refuse the request, only the parts with a counter
+ * that exceeds, or with a refund, count; they hold their other counts back. Otherwise every part counts. A part may
+ * still refuse, because another caller was faster. The other parts then refund their hits.
  *
- * The bound: between the steps other callers may see, and be refused by, hits of calls that are held in the end. A
- * call may pass uncounted where a refund brought the exceeding counter below its limit between the two steps. No hit
- * stays behind unless the store fails in between.
- * @param onRefund called when hits were taken back, also where the store may have failed to
- * @throws {StoreError} of the first part that failed, after all parts have ended
+ * The bound: between the steps, hits that are refunded later may get other callers refused. A call may pass uncounted
+ * if another caller's refund lowers the exceeding counter between the two steps. Refunds are complete unless the store
+ * fails in between.
+ * @param onRefund called after a refund, even if the store may have failed it
+ * @throws {StoreError} of the first failed part, after all parts have ended
  */
 export async function countAcross(
   request: CountRequest,
@@ -28,7 +29,7 @@ export async function countAcross(
   onRefund: RefundListener = () => {},
 ): Promise<void> {
   const begun = performance.now();
-  /** The time on the caller's clock: what is left of its patience is measured from it. */
+  /** The present time on the caller's clock, for the rest of its deadline. */
   const clock = () => request.now + (performance.now() - begun);
   if (request.holdBack === HoldBack.ALWAYS) {
     const ends = await countParts(request, parts);
@@ -55,14 +56,14 @@ export async function countAcross(
   await countAll({ ...request, now: clock() }, parts, clock, onRefund);
 }
 
-/** Counts every part, and takes back what was counted where one part refuses or fails. */
+/** Counts every part. If a part refuses or fails, refunds the hits of the others. */
 async function countAll(
   request: CountRequest,
   parts: readonly Part[],
   clock: () => number,
   onRefund: RefundListener,
 ): Promise<void> {
-  // A part sees its own counts only, and so cannot tell whether quota rules refuse together.
+  // A part has only its own counts, so it cannot decide whether quota rules refuse together.
   const seen = parts.map(({ counts }) => counts.map(forPart));
   const ends = await countParts(
     request,
@@ -78,7 +79,7 @@ async function countAll(
   const all = parts.flatMap(({ counts }) => counts);
   if (failed === undefined && !isRefused(all, (index) => exceedsLimit(all[index]!))) return;
   const counted = parts.filter((_, i) => ends[i]!.status === "fulfilled");
-  const refunds = Promise.all(counted.map((part) => takeBack(request, part, onRefund)));
+  const refunds = Promise.all(counted.map((part) => refundPart(request, part, onRefund)));
   if (failed !== undefined) throw failed.reason;
   if (request.deadline === 0) await refunds;
   else await within(request.deadline - clock(), refunds);
@@ -92,7 +93,7 @@ function countParts(request: CountRequest, parts: readonly Part[]): Promise<Prom
   return Promise.allSettled(parts.map(async (part) => part.count({ ...request, counts: part.counts })));
 }
 
-/** Waits for work that goes on afterwards all the same, and that never fails. */
+/** Waits for work at most so long. The work continues afterwards and never fails. */
 async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
   const ends = new AbortController();
   const patience = sleep(Math.min(Math.max(0, milliseconds), 2 ** 31 - 1), undefined, {
@@ -103,11 +104,11 @@ async function within(milliseconds: number, work: Promise<unknown>): Promise<voi
 }
 
 /**
- * Takes back the hits that a part counted, except from the counters that exceed. Its counts are held then, each with its
- * counter as it was before. The refund is sent whatever the caller's deadline is, and never touches the counts, which are the
- * caller's again by then.
+ * Refunds the hits of a part, except those of exceeding counters. The refunded counts become held counts with the
+ * earlier values of their counters. The refund ignores the caller's deadline. It uses copies of the counts: the caller
+ * may already reuse them.
  */
-async function takeBack(request: CountRequest, part: Part, onRefund: RefundListener): Promise<void> {
+async function refundPart(request: CountRequest, part: Part, onRefund: RefundListener): Promise<void> {
   const exceeding = new Set(part.counts.filter(exceedsLimit).map(keyOf));
   const others = part.counts.filter(
     (count) => count.outcome === Outcome.COUNTED && count.hits >= 0 && !exceeding.has(keyOf(count)),
@@ -124,7 +125,7 @@ async function takeBack(request: CountRequest, part: Part, onRefund: RefundListe
   try {
     await part.count({ ...request, deadline: 0, holdBack: HoldBack.NEVER, counts: refunds });
   } catch {
-    // The store failed in between: these hits stay. The caller has its answer all the same.
+    // The store failed in between: these hits stay. The caller still gets its answer.
   }
   onRefund(refunds);
 }

@@ -10,7 +10,7 @@ import { ErrorReply } from "./resp/reader.ts";
 import { CommandWriter } from "./resp/writer.ts";
 
 describe("a batch", () => {
-  test("settles every caller, whatever goes wrong over one of them", () => {
+  test("settles every caller although one of them fails", () => {
     for (const end of ["finish", "broken"] as const) {
       const settled: string[] = [];
       let done = 0;
@@ -47,7 +47,7 @@ describe("a batch", () => {
       } else batch.broken(new StoreError("STORE_TIMEOUT", "gone"));
       assert.deepEqual(settled, [
         "0: 4",
-        "1: STORE_UNAVAILABLE an answer of the store could not be used: a fault in the code",
+        "1: STORE_UNAVAILABLE cannot use an answer of the store: a fault in the code",
         "2: 6",
         end === "finish" ? "3: 7" : "3: STORE_TIMEOUT gone",
       ]);

@@ -8,27 +8,27 @@ import { OpWriter } from "./op-writer.ts";
 import { ErrorReply, type Reply } from "./resp/reader.ts";
 import type { CommandWriter } from "./resp/writer.ts";
 
-/** A key whose expiry is to be set by itself. */
+/** A key that needs an EXPIRE without a count. */
 export interface FreshKey {
   readonly stem: string;
   readonly windowStart: number;
   readonly windowSize: number;
 }
 
-/** What the batch needs of its surroundings. */
+/** Dependencies of a batch. */
 export interface BatchContext {
   readonly expiries: Expiries;
-  /** Seconds that a key lives: its window and some jitter. */
+  /** A key's time to live in seconds: its window and some jitter. */
   lifetime(windowSize: number): number;
-  /** A count that failed with an error reply: sent elsewhere, or its ticket is failed. */
+  /** Handles a count with an error reply: sends it again, or fails its ticket. */
   refused(error: ErrorReply, count: Count | null, ticket: Ticket, mode: number): void;
-  /** A key that turned out to be fresh although this process had given it its expiry, or whose expiry may be lost. */
+  /** Handles a key that is fresh although this process had set its expiry, or whose EXPIRE may be lost. */
   fresh(key: FreshKey): void;
 }
 
 /**
- * Everything that one connection carries in one round trip. Equal keys are added up: a thousand callers of one hot
- * key are one INCRBY, and each is told its own position. One batch belongs to one connection and is used again.
+ * The commands of one round trip of a connection. Hits of equal keys are added up: a thousand callers of one hot key
+ * are one INCRBY, and each caller gets its own position. Each connection reuses its batch.
  */
 export class Batch implements Exchange<Reply> {
   readonly items = new Items();
@@ -36,16 +36,16 @@ export class Batch implements Exchange<Reply> {
   readonly #writer: OpWriter;
   readonly #ops: Op[] = [];
   #used = 0;
-  /** Op of each item; -1 for one whose caller had left before it was sent. */
+  /** Op of each item; -1 if the caller's deadline passed before the batch was sent. */
   readonly #opOf: number[] = [];
-  /** Hits of each item: a count belongs to its caller again as soon as that has left. */
+  /** Hits of each item. The callers may reuse their counts after their deadlines. */
   readonly #hitsOf: number[] = [];
   readonly #byStem = new Map<string, Op>();
-  /** The op whose reply comes next, and whether the reply to its ASKING has come. */
+  /** The op of the next reply, and whether the reply to its ASKING has arrived. */
   #cursor = 0;
   #asked = false;
   #onDone: (error: StoreError | undefined) => void = () => {};
-  /** Commands sent, for whoever traces round trips. */
+  /** Number of sent commands, for tracing. */
   commands = 0;
 
   constructor(context: BatchContext) {
@@ -54,8 +54,8 @@ export class Batch implements Exchange<Reply> {
   }
 
   /**
-   * Writes the commands of {@link items} and of keys that want their expiry.
-   * @returns false when nobody waits for any of it any more
+   * Writes the commands of {@link items}, and of keys that need an expiry.
+   * @returns false when there is nothing to send
    */
   prepare(
     writer: CommandWriter,
@@ -128,7 +128,7 @@ export class Batch implements Exchange<Reply> {
     return op.running;
   }
 
-  /** @returns true when it was the last reply */
+  /** @returns whether this was the last reply */
   accept(reply: Reply): boolean {
     const op = this.#ops[this.#cursor]!;
     if ((op.mode & SendMode.ASKING) !== 0) {
@@ -148,12 +148,12 @@ export class Batch implements Exchange<Reply> {
     this.#settle(undefined);
   }
 
-  /** The connection is gone or too slow: what was answered counts, the rest fails. */
+  /** The connection failed. Answered counts succeed, the others fail. */
   broken(error: StoreError): void {
     this.#settle(error);
   }
 
-  /** Callers that leave are told at once; their hits stay in the batch that is under mode. */
+  /** Fails the tickets whose deadline has passed. Their hits stay in the batch. */
   expireTickets(now: number): number {
     return expireTickets(this.items.tickets, now);
   }
@@ -164,7 +164,7 @@ export class Batch implements Exchange<Reply> {
       const op = this.#ops[i]!;
       if (op.expires && !op.expiryAcknowledged) {
         context.expiries.delete(op.hash);
-        // Perhaps nobody counts this key again: without its expiry it would stay in the store for ever.
+        // Without its expiry the key would stay in the store, unless another call counts it again.
         if (error !== undefined && !(op.reply instanceof ErrorReply)) context.fresh(op);
       }
       if (op.kind === Kind.EXPIRE) {
@@ -181,12 +181,12 @@ export class Batch implements Exchange<Reply> {
       try {
         this.#settleItem(i, error);
       } catch (cause) {
-        // An error over one caller's answer never keeps the others waiting.
+        // A fault in one caller's answer must not block the other callers.
         tickets[i]!.fail(unusableAnswer(cause));
       }
     }
     this.items.clear();
-    // A later batch may be shorter: what it does not use again must not keep callers or their keys.
+    // A later batch may be shorter: unused ops must not retain callers or their keys.
     this.#byStem.clear();
     for (let i = 0; i < this.#used; i++) {
       const op = this.#ops[i]!;
@@ -207,7 +207,7 @@ export class Batch implements Exchange<Reply> {
     else if (reply instanceof ErrorReply) {
       if (!ticket.done) this.#context.refused(reply, count, ticket, modes[i]!);
     } else if (count !== null) {
-      // The hits of a caller that has left are counted all the same, and those behind it come after it.
+      // The hits of an expired caller are counted, and later callers follow them.
       const after = nextPosition(op, this.#hitsOf[i]!);
       if (ticket.done) return;
       count.outcome = Outcome.COUNTED;
@@ -223,13 +223,15 @@ export class Batch implements Exchange<Reply> {
     const isAnswer = Array.isArray(reply) && reply.length === counts.length * 2;
     for (let i = 0; i < counts.length; i++) {
       const hash = op.hashes[i];
-      // The script sets the expiry of a counter that it counts, and of no other.
+      // The script sets the expiry of counted counters only.
       const counted = isAnswer && reply[2 * i] === Outcome.COUNTED;
       if (hash !== undefined && !counted) this.#context.expiries.delete(hash);
     }
     if (reply === undefined || reply instanceof ErrorReply) return;
     if (!isAnswer) {
-      ticket.fail(new StoreError("STORE_UNAVAILABLE", "the counting script gave an answer of another form"));
+      ticket.fail(
+        new StoreError("STORE_UNAVAILABLE", "the answer of the counting script has the wrong form"),
+      );
       return;
     }
     if (!ticket.done)

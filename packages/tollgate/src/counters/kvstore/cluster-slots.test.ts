@@ -5,7 +5,7 @@ import { ErrorReply, type Reply } from "./resp/reader.ts";
 
 const asked = { host: "10.0.0.9", port: 7000 };
 
-test("ranges, with the asked host where a server does not know its own", () => {
+test("reads slot ranges, with the connected host for an empty host", () => {
   const reply: Reply = [
     [0, 5460, ["10.0.0.1", 7001, "id", []], ["10.0.0.2", 7002, "id", []]],
     [5461, 16383, ["", 7003, "id"]],
@@ -18,7 +18,7 @@ test("ranges, with the asked host where a server does not know its own", () => {
   ]);
 });
 
-test("anything else is refused", () => {
+test("refuses other replies", () => {
   const bad: Reply[] = [
     null,
     1,

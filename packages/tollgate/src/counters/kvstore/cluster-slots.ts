@@ -10,26 +10,25 @@ export interface SlotRange {
 }
 
 /**
- * Reads the answer to CLUSTER SLOTS: `[[from, to, [host, port, ...] of the master, replicas...], ...]`. An empty or
- * missing host means the server that was asked.
- * @throws {Error} when it is something else
+ * Parses the reply to CLUSTER SLOTS: `[[from, to, [host, port, ...] of the master, replicas...], ...]`. An empty or
+ * missing host means the server that answered.
+ * @throws {Error} for any other reply
  */
 export function readSlots(reply: Reply, asked: Endpoint): readonly SlotRange[] {
-  if (reply instanceof ErrorReply) throw new Error(`CLUSTER SLOTS was refused: ${reply.message}`);
-  if (!Array.isArray(reply)) throw new Error("the answer to CLUSTER SLOTS is not a list");
+  if (reply instanceof ErrorReply) throw new Error(`the server refused CLUSTER SLOTS: ${reply.message}`);
+  if (!Array.isArray(reply)) throw new Error("the reply to CLUSTER SLOTS is not a list");
   return reply.map((range: Reply) => {
     const [from, to, master] = Array.isArray(range) ? range : [];
     const [host, port] = Array.isArray(master) ? master : [];
     if (!isSlot(from) || !isSlot(to) || typeof port !== "number")
-      throw new Error("the answer to CLUSTER SLOTS has a range without slots or master");
+      throw new Error("the reply to CLUSTER SLOTS has a range without slots or master");
     const own = "host" in asked ? asked.host : "localhost";
     return { from, to, master: { host: typeof host === "string" && host !== "" ? host : own, port } };
   });
 }
 
 /**
- * Reads `MOVED 866 host:port` and `ASK 866 host:port`. A server that does not know its own name leaves the host out, and
- * means the server that was asked.
+ * Parses `MOVED 866 host:port` and `ASK 866 host:port`. An empty host means the server that answered.
  * @returns undefined for anything else
  */
 export function readRedirection(

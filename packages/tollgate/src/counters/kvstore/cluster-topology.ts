@@ -11,33 +11,33 @@ import { SLOT_COUNT, slotOfWindow } from "./slots.ts";
 import type { ClusterTarget } from "./target.ts";
 import type { Topology } from "./topology.ts";
 
-/** The slots are asked for so often while all is well, and so often while a server is away. */
+/** Milliseconds between two reads of the slots: normally, and while a server is unavailable. */
 const REFRESH_MS = 1000;
 const URGENT_REFRESH_MS = 250;
-/** A server that takes longer to tell its slots is passed over. */
+/** Timeout for reading the slots from one server. Then the next server is used. */
 const CONTROL_TIMEOUT_MS = 500;
-/** Never more often than this, however many MOVED come in. */
+/** The shortest time between two reads, however many MOVED replies arrive. */
 const MIN_REFRESH_MS = 50;
-/** What a server that lost its slots is given to answer what it was asked before. */
+/** Time for a server that lost its slots to answer its pending calls. */
 const GRACE_MS = 1000;
-/** A slot on the move answers TRYAGAIN to a script until both of its keys are on one side. */
+/** Wait after TRYAGAIN: while a slot migrates, a script needs all of its keys on one server. */
 const TRY_AGAIN_MS = 20;
 
-/** A cluster: each count goes to the server that holds its key's slot; the parts of a request go out at the same time. */
+/** A cluster: each count goes to the server of its key's slot. The parts of a request go out at the same time. */
 export class ClusterTopology implements Topology {
   readonly #target: ClusterTarget;
   readonly #deps: Dependencies;
-  /** By what {@link formatEndpoint} says. */
+  /** By their formatted endpoint. */
   readonly #nodes = new Map<string, StoreNode>();
   readonly #endpoints = new Map<StoreNode, Endpoint>();
   readonly #slots: (StoreNode | undefined)[] = new Array(SLOT_COUNT).fill(undefined);
-  /** Asked about the slots; one at a time. */
+  /** The connection that reads the slots. */
   #control: Connection | undefined;
-  /** Servers without slots, and since when on the monotonic clock. */
+  /** Servers without slots, and the monotonic time at which they lost them. */
   readonly #unused = new Map<StoreNode, number>();
   #refreshing = false;
   #timer: NodeJS.Timeout | undefined;
-  /** When the slots were asked for last, and will be next, on the monotonic clock. */
+  /** Times of the last and the next read of the slots, on the monotonic clock. */
   #refreshed = Number.NEGATIVE_INFINITY;
   #refreshAt = Number.POSITIVE_INFINITY;
   #closed = false;
@@ -86,7 +86,7 @@ export class ClusterTopology implements Topology {
   }
 
   #nodeOf(count: Count): StoreNode {
-    // Before the slots are known any server will do: it says MOVED.
+    // Before the slots are known, any server works: it replies with MOVED.
     return this.#slots[slotOfWindow(count.stem, count.windowStart)] ?? this.#anyNode();
   }
 
@@ -112,7 +112,7 @@ export class ClusterTopology implements Topology {
     return node;
   }
 
-  /** None of these replies means that anything was counted. */
+  /** All of these replies mean that nothing was counted. */
   #refused(from: StoreNode, error: ErrorReply, count: Count | null, ticket: Ticket): boolean {
     const { code } = error;
     switch (code) {
@@ -129,7 +129,7 @@ export class ClusterTopology implements Topology {
         return true;
       }
       case "TRYAGAIN":
-        // Not a detour to elsewhere: it goes on until the slot has moved, within the time-out.
+        // Not a redirection: retries continue until the slot has moved, within the timeout.
         ticket.redirections--;
         setTimeout(
           () => {
@@ -147,7 +147,7 @@ export class ClusterTopology implements Topology {
     }
   }
 
-  /** Asks for the slots then, or earlier where that was planned already: a stream of failures must not put it off. */
+  /** Schedules a read of the slots. Keeps an earlier schedule: repeated failures must not postpone it. */
   #refreshIn(delay: number): void {
     const at = Math.max(performance.now() + delay, this.#refreshed + MIN_REFRESH_MS);
     if (this.#closed || at >= this.#refreshAt) return;
@@ -179,14 +179,14 @@ export class ClusterTopology implements Topology {
       this.#refreshIn(incomplete ? URGENT_REFRESH_MS : REFRESH_MS);
     } catch (error) {
       this.#useNextServer();
-      this.#deps.log("info", `the cluster's slots could not be read: ${(error as Error).message}`);
+      this.#deps.log("info", `could not read the cluster's slots: ${(error as Error).message}`);
       this.#refreshIn(URGENT_REFRESH_MS);
     } finally {
       this.#refreshing = false;
     }
   }
 
-  /** In trouble each server is asked in turn: one that has lost touch with its cluster tells for ever what was once so. */
+  /** Reads the slots from the next server. A server that lost its cluster keeps reporting outdated slots. */
   #useNextServer(): void {
     this.#control?.destroy();
     this.#control = undefined;
@@ -209,9 +209,9 @@ export class ClusterTopology implements Topology {
     return connection;
   }
 
-  /** Takes over the slots, lets servers go that hold none, and sends on what waited for a server that lost its slots. */
+  /** Applies the slots. Removes servers without slots and sends their waiting counts to the new servers. */
   #apply(ranges: readonly { from: number; to: number; master: Endpoint }[]): void {
-    if (ranges.length === 0) throw new StoreError("STORE_UNAVAILABLE", "the cluster serves no slot");
+    if (ranges.length === 0) throw new StoreError("STORE_UNAVAILABLE", "the cluster has no slots");
     const used = new Set<StoreNode>();
     let changed = false;
     for (const { from, to, master } of ranges) {
@@ -229,7 +229,7 @@ export class ClusterTopology implements Topology {
     }
   }
 
-  /** What waits for a server that may have lost its slots goes where they are now. */
+  /** Moves waiting counts to the present servers of their slots. */
   #redistribute(node: StoreNode): void {
     node.drain((count, ticket, mode) => {
       const target = (mode & SendMode.ASKING) !== 0 ? node : this.#nodeOf(count ?? ticket.counts[0]!);
@@ -237,7 +237,7 @@ export class ClusterTopology implements Topology {
     });
   }
 
-  /** A server without slots may still answer what it was asked; one that hangs is not waited for. */
+  /** Closes a server without slots when its pending calls are answered, or after the grace period. */
   #retire(id: string, node: StoreNode): void {
     const now = performance.now();
     const since = this.#unused.get(node) ?? now;

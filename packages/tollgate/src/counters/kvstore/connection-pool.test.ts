@@ -4,7 +4,7 @@ import { StoreError } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { ConnectionPool, type PoolGauges } from "./connection-pool.ts";
 
-// What no real server does on demand; the rest is tested against Redis in test/counters/kvstore-pool.test.ts.
+// Cases that a real server does not produce on demand. test/counters/kvstore-pool.test.ts tests the rest with Redis.
 
 class FakeConnection {
   closed = false;
@@ -44,16 +44,16 @@ function setUp(size: number) {
 
 const moved = new StoreError("STORE_UNAVAILABLE", "moved");
 
-test("a restart does not wait for attempts to reach a server that hangs, and takes none of them", async () => {
+test("a restart neither waits for attempts to reach a hanging server nor uses their connections", async () => {
   const { pool, attempts, gauges, lost, end } = setUp(3);
   pool.fill();
   assert.equal(attempts.length, 3);
   pool.restart(moved);
-  assert.equal(attempts.length, 6, "the new server is connected to at once");
+  assert.equal(attempts.length, 6, "connects to the new server at once");
   const late = new FakeConnection();
   await end(0, late);
   await end(1, new Error("timed out at last"));
-  assert.ok(late.closed, "who connected to the former server is sent away");
+  assert.ok(late.closed, "a connection to the former server is closed");
   assert.deepEqual([gauges.cxActive, attempts.length, lost], [0, 6, []]);
   for (const index of [3, 4, 5]) await end(index, new FakeConnection());
   assert.deepEqual([gauges.cxActive, pool.active, attempts.length], [3, 3, 6]);
@@ -61,14 +61,18 @@ test("a restart does not wait for attempts to reach a server that hangs, and tak
   assert.equal(gauges.cxActive, 0);
 });
 
-test("a connection that is gone before it is taken in counts as one that could not be made", async () => {
+test("treats a connection that closes at once as a failed attempt", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
   const { pool, attempts, gauges, lost, end } = setUp(1);
   pool.fill();
   const dead = new FakeConnection();
   dead.destroy();
   await end(0, dead);
   assert.deepEqual([pool.active, pool.hasFree, gauges.cxTotal], [0, false, 0]);
-  assert.match(lost.join(), /as soon as it stood/);
-  assert.equal(attempts.length, 1, "the next attempt is made after a delay");
+  assert.match(lost.join(), /closed the connection at once/);
+  t.mock.timers.tick(12);
+  assert.equal(attempts.length, 1, "the next attempt has a delay");
+  t.mock.timers.tick(13);
+  assert.equal(attempts.length, 2);
   pool.close();
 });

@@ -2,35 +2,35 @@ import type { StoreError } from "../store.ts";
 import { reconnectDelay } from "../transport/connect.ts";
 import type { Connection } from "./connection.ts";
 
-/** The pool's numbers, as the statistics show them. */
+/** The pool's figures for the statistics. */
 export interface PoolGauges {
-  /** Connections that stand now. */
+  /** Open connections. */
   cxActive: number;
-  /** Connections made so far. */
+  /** Connections that were ever opened. */
   cxTotal: number;
-  /** Connections that this side closed, for whatever reason. */
+  /** Connections that this process closed. */
   cxLocalClose: number;
 }
 
 export interface PoolEvents {
-  /** A connection is free. */
+  /** A connection became free. */
   free(): void;
-  /** An overflow connection could not be made. */
+  /** An overflow connection could not be opened. */
   overflowFailed(error: Error): void;
-  /** The number of standing connections changed, or the first attempt to connect failed. */
+  /** The number of open connections changed, or the first attempt to connect failed. */
   changed(): void;
-  /** A connection was lost, or could not be made. */
+  /** A connection was lost, or could not be opened. */
   lost(error: Error): void;
 }
 
 /**
- * The connections to one server: `size` of them are kept, lost ones are made again with a growing delay, up to
- * `size` more overflow for a while. A connection that is taken is its taker's until it is released.
+ * The connections to one server. The pool keeps `size` connections and reopens lost ones with a growing delay. Up to
+ * `size` temporary overflow connections may be added. A taken connection belongs to its user until its release.
  */
 export class ConnectionPool {
-  /** Connections that stand now, busy or free. */
+  /** Open connections, busy or free. */
   active = 0;
-  /** Whether an attempt to connect has ended, either way. */
+  /** Whether an attempt to connect has ended, with or without success. */
   attempted = false;
   readonly #size: number;
   readonly #connect: () => Promise<Connection>;
@@ -43,7 +43,7 @@ export class ConnectionPool {
   #failures = 0;
   #retry: NodeJS.Timeout | undefined;
   #closed = false;
-  /** Raised when all connections are dropped: one that was being made before is not let in. */
+  /** Raised by `restart`: earlier attempts to connect are then discarded. */
   #generation = 0;
 
   constructor(size: number, connect: () => Promise<Connection>, gauges: PoolGauges, events: PoolEvents) {
@@ -57,7 +57,7 @@ export class ConnectionPool {
     return this.#free.length > 0;
   }
 
-  /** Makes what is missing: all at once while all is well, one at a time with a delay after a failure. */
+  /** Opens missing connections: all at once normally, one at a time with a delay after a failure. */
   fill(): void {
     if (this.#closed || this.#retry !== undefined) return;
     const missing = this.#missing;
@@ -76,7 +76,7 @@ export class ConnectionPool {
     return this.#free.pop();
   }
 
-  /** Gives a connection back after an exchange; `healthy` when the server did what it was asked. */
+  /** Returns a connection after an exchange. @param healthy whether the server answered the exchange */
   release(connection: Connection, healthy: boolean, wanted: boolean): void {
     if (connection.closed) return;
     if (healthy) this.#failures = 0;
@@ -84,22 +84,22 @@ export class ConnectionPool {
     else this.#free.push(connection);
   }
 
-  /** Closes a connection to a server that cannot serve (READONLY, LOADING); the next one is made after a delay. */
+  /** Closes a connection to an unusable server (READONLY, LOADING). The next one is opened after a delay. */
   discard(connection: Connection): void {
     this.#failures++;
     this.#drop(connection);
   }
 
-  /** One more connection than the pool keeps; at most twice its size in all, and one attempt at a time. */
+  /** Opens an overflow connection, up to twice the pool's size, with one attempt at a time. */
   overflow(): void {
     if (this.#closed || this.#overflowing || this.#all.size + this.#connecting >= this.#size * 2) return;
     this.#open(true);
   }
 
-  /** Closes every connection and begins anew, at another server perhaps. */
+  /** Closes all connections and opens new ones, perhaps to another server. */
   restart(error: StoreError): void {
     this.#generation++;
-    // What is being made is somebody's who may hang: the new ones do not wait for it to end.
+    // The former server may hang. New connections do not wait for the attempts to reach it.
     this.#connecting = 0;
     this.#overflowing = false;
     for (const connection of [...this.#all]) this.#drop(connection, error);
@@ -147,7 +147,7 @@ export class ConnectionPool {
     };
     this.#connect().then((connection) => {
       if (isStale()) connection.destroy();
-      else if (connection.closed) failed(new Error("the server closed the connection as soon as it stood"));
+      else if (connection.closed) failed(new Error("the server closed the connection at once"));
       else {
         ended();
         this.#add(connection);
@@ -174,7 +174,7 @@ export class ConnectionPool {
     this.#free.push(connection);
     this.#events.changed();
     this.#events.free();
-    // The server is there again: the others need no delay, but a server that refuses work keeps its count of failures.
+    // The server is reachable: open the others without a delay. The count of failures stays, for servers that refuse work.
     for (let missing = this.#missing; missing > 0; missing--) this.#open(false);
   }
 }

@@ -6,7 +6,7 @@ import type { ClientTlsOptions } from "../transport/tls.ts";
 import { ErrorReply, type Reply, ReplyReader } from "./resp/reader.ts";
 import { CommandWriter } from "./resp/writer.ts";
 
-/** A password that is given away only where it is written to a socket, so that nothing prints it by mistake. */
+/** Credentials for AUTH. `reveal` keeps the password out of logs; only code that writes to a socket calls it. */
 export interface Credentials {
   /** Undefined: the server's default user. */
   readonly user: string | undefined;
@@ -17,11 +17,11 @@ export interface ConnectionOptions {
   readonly endpoint: Endpoint;
   readonly tls?: ClientTlsOptions | undefined;
   readonly credentials?: Credentials | undefined;
-  /** Commands that must succeed, after AUTH, before the connection is used: SELECT, PING. */
+  /** Commands after AUTH that must succeed before the connection is used: SELECT, PING. */
   readonly greeting?: readonly (readonly string[])[];
-  /** Milliseconds: for connecting with its greeting, and for each exchange from its first byte to its last. */
+  /** Milliseconds for connecting with its greeting, and for each exchange from its first byte to its last. */
   readonly timeout: number;
-  /** Milliseconds, for exchanges that may take another time than connecting. */
+  /** Milliseconds for each exchange. Default: `timeout`. */
   readonly exchangeTimeout?: number;
 }
 
@@ -33,7 +33,7 @@ export class Connection extends Link<Reply> {
     super(socket, endpoint, timeout, (accept) => new ReplyReader({ reply: accept }));
   }
 
-  /** @throws {Error} that says which server did not let us in, and why; never with a credential */
+  /** @throws {Error} the message names the server and the reason, and never has a credential */
   static async open(options: ConnectionOptions): Promise<Connection> {
     const { endpoint, tls, timeout } = options;
     const greeting = [...authentication(options.credentials), ...(options.greeting ?? [])];
@@ -41,7 +41,7 @@ export class Connection extends Link<Reply> {
     const socket = await openSocket(endpoint, tls, timeout);
     const left = Math.max(1, timeout - (performance.now() - begun));
     const connection = new Connection(socket, endpoint, options.exchangeTimeout ?? timeout);
-    const bound = setTimeout(() => connection.tooSlow(), left);
+    const bound = setTimeout(() => connection.abortExchange(), left);
     try {
       const replies = await connection.commands(greeting);
       greeting.forEach(([name], i) => {
@@ -60,12 +60,12 @@ export class Connection extends Link<Reply> {
     return connection;
   }
 
-  /** Sends what stands in {@link writer}. */
+  /** Sends the content of {@link writer}. */
   send(exchange: Exchange<Reply>): void {
     this.write(this.writer.bytes(), exchange);
   }
 
-  /** Commands off the hot path, in one round trip; error replies are results. */
+  /** Sends commands off the hot path, in one round trip. Error replies are results, too. */
   commands(commands: readonly (readonly string[])[]): Promise<readonly Reply[]> {
     if (commands.length === 0) return Promise.resolve([]);
     if (this.busy) return Promise.reject(new Error(`${formatEndpoint(this.endpoint)} has not answered yet`));
@@ -88,9 +88,9 @@ function authentication(credentials: Credentials | undefined): readonly (readonl
   return [user === undefined ? ["AUTH", password.reveal()] : ["AUTH", user, password.reveal()]];
 }
 
-/** A server without the command quotes its arguments: `unknown command 'AUTH', with args beginning with: 'pa...` */
+/** Servers without the AUTH command quote its arguments: `unknown command 'AUTH', with args beginning with: 'pa...` */
 function withoutPassword(message: string, credentials: Credentials | undefined): string {
-  const said = message.replace(/,? with args beginning with.*/is, "");
+  const text = message.replace(/,? with args beginning with.*/is, "");
   const password = credentials?.password.reveal() ?? "";
-  return password === "" ? said : said.replaceAll(password, "[hidden]");
+  return password === "" ? text : text.replaceAll(password, "[hidden]");
 }

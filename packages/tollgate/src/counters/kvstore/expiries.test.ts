@@ -6,7 +6,7 @@ import { Expiries } from "./expiries.ts";
 const hashOf = (n: number) => Math.imul(n + 1, 0x9e3779b1);
 
 describe("keys whose expiry is set", () => {
-  test("are known until they are deleted; 0 is a hash like any other", () => {
+  test("are known until their deletion, the hash 0 included", () => {
     const expiries = new Expiries();
     for (const hash of [0, 1, -1, 2 ** 31, 12345]) {
       assert.equal(expiries.has(hash), false);
@@ -18,13 +18,13 @@ describe("keys whose expiry is set", () => {
     }
   });
 
-  test("a million of them are almost all remembered, many more are forgotten without harm", () => {
+  test("are almost all remembered for a million keys, and forgotten beyond", () => {
     const expiries = new Expiries();
     for (let i = 0; i < 1_000_000; i++) expiries.add(hashOf(i));
     let known = 0;
     for (let i = 0; i < 1_000_000; i++) if (expiries.has(hashOf(i))) known++;
     assert.ok(known > 950_000, `${known}`);
     for (let i = 1_000_000; i < 4_000_000; i++) expiries.add(hashOf(i));
-    assert.ok(expiries.has(hashOf(3_999_999)), "the newest is always known");
+    assert.ok(expiries.has(hashOf(3_999_999)), "the newest key is known");
   });
 });

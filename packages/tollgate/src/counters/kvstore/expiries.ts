@@ -3,9 +3,9 @@ const FIRST_SIZE = 1 << 14;
 const LAST_SIZE = 1 << 21;
 
 /**
- * Which keys this process has given their expiry: 32-bit hashes in a table of at most 8 MiB, four places for each.
- * It may forget (a key is given its expiry again, which harms nothing) and may, once in millions, mistake one key
- * for another: the key's first count still sets the expiry then, because its reply shows that the key is fresh.
+ * The keys whose expiry this process has set: 32-bit hashes in a table of at most 8 MiB, with four places for each hash.
+ * The table may forget a key; a second EXPIRE does no harm. Once in millions it confuses two keys. The reply to the
+ * first count then shows that the key is fresh, and the expiry is set.
  */
 export class Expiries {
   #table = new Uint32Array(FIRST_SIZE);

@@ -1,21 +1,21 @@
 import type { Count } from "../store.ts";
 import type { Ticket } from "../transport/ticket.ts";
 
-/** How a count is sent; added up. */
+/** How a count is sent. Modes can be combined. */
 export const SendMode = {
   PLAIN: 0,
-  /** Behind ASKING: its slot is on the move. */
+  /** After ASKING: its slot is migrating. */
   ASKING: 1,
-  /** With the script's text: the server has forgotten it. */
+  /** With the script's text: the server does not know the script. */
   WITH_TEXT: 2,
 } as const;
 
-/** What waits for a connection: a count and whose it is; `null` stands for all counts of an atomic ticket. */
+/** Counts that wait for a connection, with their tickets. `null` means all counts of an atomic ticket. */
 export class Items {
   counts: (Count | null)[] = [];
   tickets: Ticket[] = [];
   modes: number[] = [];
-  /** About the bytes of their keys. */
+  /** Approximate size of the keys, in bytes. */
   bytes = 0;
 
   get length(): number {
@@ -29,7 +29,7 @@ export class Items {
     this.bytes += sizeOf(count, ticket);
   }
 
-  /** Takes up to `most` from the front of another list, and no more than `mostBytes` but for one; this one must be empty. */
+  /** Moves up to `most` items, and up to `mostBytes`, from the front of another list, but at least one. This list must be empty. */
   takeFrom(other: Items, most: number, mostBytes: number): void {
     if (other.length <= most && other.bytes <= mostBytes) {
       const { counts, tickets, modes } = this;
@@ -53,7 +53,7 @@ export class Items {
     other.bytes -= this.bytes;
   }
 
-  /** Keeps those whose ticket is still open after `visit`. */
+  /** Keeps the items whose ticket is still open after `visit`. */
   keepOpen(visit: (ticket: Ticket) => void): void {
     const { counts, tickets, modes } = this;
     let kept = 0;

@@ -6,33 +6,33 @@ import type { KvstoreTarget } from "./target.ts";
 
 export interface KvstoreOptions {
   readonly target: KvstoreTarget;
-  /** Connections kept to each server. Default 10. */
+  /** Connections to each server. Default 10. */
   readonly poolSize?: number;
-  /** Milliseconds that bound connecting, and a batch from its first byte written to its last reply. Default 10,000. */
+  /** Milliseconds for connecting, and for a batch from its first written byte to its last reply. Default 10,000. */
   readonly timeout?: number;
-  /** What happens to a call that has waited `onEmptyWait` for a connection. Default `CREATE`. */
+  /** What to do with a call that has waited `onEmptyWait` for a connection. Default `CREATE`. */
   readonly onEmpty?: "CREATE" | "ERROR" | "WAIT";
   /** Milliseconds. Default 1,000. */
   readonly onEmptyWait?: number;
-  /** Milliseconds by which a batch is delayed so that it fills; below 1 it is one turn of the event loop. Default 0. */
+  /** Delay of a batch in milliseconds, so that it fills. Below 1 the delay is one turn of the event loop. Default 0. */
   readonly pipelineWindow?: number;
-  /** TLS towards every server, sentinels too; `{}` trusts the system's authorities. Default: none. */
+  /** TLS to all servers and sentinels. `{}` trusts the system's authorities. Default: none. */
   readonly tls?: ClientTlsOptions;
-  /** Whom the servers take us for. Default: nobody in particular. */
+  /** AUTH credentials for the servers. Default: none. */
   readonly credentials?: Credentials;
-  /** Whom the sentinels take us for. Default: nobody in particular. */
+  /** AUTH credentials for the sentinels. Default: none. */
   readonly sentinelCredentials?: Credentials;
-  /** Keys live for their window and up to so many seconds more. Default 300. */
+  /** The longest time that a key outlives its window, in seconds. The actual time is random. Default 300. */
   readonly expirationJitterMaxSeconds?: number;
-  /** Counts that may wait for a connection to one server; what does not fit fails at once. Default 16,384. */
+  /** Counts that may wait for a connection to one server. Further counts fail at once. Default 16,384. */
   readonly maxWaiting?: number;
-  /** Told when the number of standing connections changed, and after the first attempt to connect. */
+  /** Called when the number of open connections changed, and after the first attempt to connect. */
   readonly onConnections?: (active: number) => void;
-  /** Called when hits of a call that another slot of a cluster refuses were taken back. */
+  /** Called after a refund of hits whose call another slot of the cluster refused. */
   readonly onRefund?: RefundListener | undefined;
-  /** Where a span for each round trip is recorded, linked to the calls in it. Default: nowhere. */
+  /** Records a span for each round trip, linked to its calls. Default: none. */
   readonly tracing?: Tracing;
-  /** One line at each turn of events; never with a credential. */
+  /** Logs a line at each change of state. The lines have no credentials. */
   readonly log?: (level: "info" | "warn", message: string) => void;
 }
 
@@ -50,7 +50,7 @@ export interface ResolvedOptions {
   readonly tracing: Tracing | undefined;
 }
 
-/** @throws {RangeError} when a number is out of its range */
+/** @throws {RangeError} for a number out of its range */
 export function resolveOptions(options: KvstoreOptions): ResolvedOptions {
   return {
     poolSize: whole(options.poolSize ?? 10, "poolSize", 1, 65_535),
@@ -74,6 +74,6 @@ export function resolveOptions(options: KvstoreOptions): ResolvedOptions {
 function whole(value: number, name: string, least: number, most = 2 ** 31 - 1): number {
   const rounded = Math.ceil(value);
   if (!(rounded >= least && rounded <= most))
-    throw new RangeError(`${name} is ${value}; it must be from ${least} to ${most}`);
+    throw new RangeError(`${name} is ${value}; it must be ${least} to ${most}`);
   return rounded;
 }

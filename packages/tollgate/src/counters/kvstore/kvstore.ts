@@ -16,15 +16,15 @@ import type { KvstoreTarget } from "./target.ts";
 import type { Topology } from "./topology.ts";
 
 /**
- * Counters in a Redis: a single one, one watched by sentinels, or a cluster. It connects in the background from
- * the start; calls wait for a connection as `onEmpty` says.
+ * Counters in Redis: a single server, a master with sentinels, or a cluster. The store connects in the background.
+ * `onEmpty` decides how calls wait for a connection.
  *
- * A call that fails may have been counted once (its answer was lost), and is never counted twice: what was sent is
- * not sent again unless the server said that it did nothing.
+ * A failed call may have been counted once, if its answer was lost. It is never counted twice: the store sends a count
+ * again only after a reply that says that nothing was counted.
  */
 export class KvstoreStore implements CounterStore {
   readonly kind = "kvstore";
-  /** Plain numbers for `ratelimit.kvstore_pool.*`. */
+  /** Figures for `ratelimit.kvstore_pool.*`. */
   readonly gauges: PoolGauges = { cxActive: 0, cxTotal: 0, cxLocalClose: 0 };
   readonly #options: ResolvedOptions;
   readonly #topology: Topology;
@@ -32,7 +32,7 @@ export class KvstoreStore implements CounterStore {
   readonly #onRefund: RefundListener | undefined;
   #closed: Promise<void> | undefined;
 
-  /** @throws {TypeError | RangeError} when an option cannot be: a number out of its range, an unreadable certificate */
+  /** @throws {TypeError | RangeError} for an invalid option: a number out of its range, an unreadable certificate */
   constructor(options: KvstoreOptions) {
     this.#options = resolveOptions(options);
     this.#onRefund = options.onRefund;
@@ -81,10 +81,10 @@ export class KvstoreStore implements CounterStore {
   #submit(request: CountRequest, trace: CallTrace | undefined): void | Promise<void> {
     const { counts, deadline } = request;
     if (counts.length === 0) return;
-    // The caller's clock may be any; how long it is willing to wait is the same on ours.
+    // The caller's clock may differ from ours. The time until its deadline is the same.
     const patience = deadline === 0 ? Number.POSITIVE_INFINITY : deadline - request.now;
     if (patience <= 0)
-      throw new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the store was asked");
+      throw new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the count");
     const since = performance.now();
     const until = since + patience;
     return new Promise((resolve, reject) => {
@@ -98,7 +98,7 @@ export class KvstoreStore implements CounterStore {
   }
 
   async #drainAndClose(): Promise<void> {
-    // Set here: an idle store closes its connections before this function returns its promise.
+    // Set before the loop: an idle store closes its connections before this function returns its promise.
     this.#closing = true;
     const latest = performance.now() + this.#options.timeout;
     while (performance.now() < latest && [...this.#topology.nodes()].some((node) => !node.idle))

@@ -10,35 +10,35 @@ import { Items, SendMode } from "./items.ts";
 import type { ResolvedOptions } from "./kvstore-options.ts";
 import type { ErrorReply } from "./resp/reader.ts";
 
-/** More counts than this go out in two batches, so that no batch keeps the server from others for long. */
+/** Counts in one batch at most, so that no batch blocks the server for long. */
 const MAX_BATCH = 1024;
-/** Nor more than this many bytes of keys, but for a single count. */
+/** Bytes of keys in one batch at most, except for a single count. */
 const MAX_BATCH_BYTES = 1024 * 1024;
-/** Keys are as long as callers make them. */
+/** Bytes of keys that may wait: callers choose the length of their keys. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
-/** Beyond this, keys that want their expiry are forgotten, and get it with their next count. */
+/** Bytes of keys that may wait for EXPIRE. Further keys get their expiry with their next count. */
 const MAX_FRESH_BYTES = 8 * 1024 * 1024;
-/** With more than this waiting, those whose time is over are looked for every so many milliseconds only. */
+/** With more waiting counts, deadlines are checked at most once in so many milliseconds. */
 const MANY_WAITING = 4096;
 const MANY_WAITING_MS = 10;
-/** How often a count may be sent elsewhere, on average over its request, before its caller is told that it failed. */
+/** Average number of redirections for each count of a request. Beyond it the request fails. */
 const MAX_REDIRECTIONS = 8;
 
 export interface NodeDependencies extends Dependencies {
-  /** Makes one connection to this server. */
+  /** Opens a connection to this server. */
   connect(): Promise<Connection>;
-  /** An error reply that the node does not deal with itself (MOVED, READONLY). @returns whether the count is taken care of */
+  /** Handles error replies of the topology (MOVED, READONLY). @returns whether it handled the count */
   refused(node: StoreNode, error: ErrorReply, count: Count | null, ticket: Ticket): boolean;
-  /** A connection was lost, or could not be made. */
+  /** A connection was lost, or could not be opened. */
   lost(node: StoreNode): void;
 }
 
-/** Codes that say that this server cannot serve now: its connection is given up, so that the next is made anew. */
+/** Codes of a server that cannot count at present. The connection is closed and a new one is opened. */
 const unusableCodes = new Set(["READONLY", "LOADING", "MASTERDOWN", "NOAUTH"]);
 
 /**
- * One Redis server: counts wait here for a connection, and all that wait go out in one batch (group commit). A
- * count that finds a free connection waits for the end of this turn of the event loop only.
+ * One Redis server. Counts wait for a connection, and all waiting counts go out in one batch (group commit). If a
+ * connection is free, a count only waits for the end of this turn of the event loop.
  */
 export class StoreNode {
   readonly pool: ConnectionPool;
@@ -51,7 +51,7 @@ export class StoreNode {
   readonly #context: BatchContext;
   #scheduled = false;
   #unusableCodes = false;
-  /** Rings when somebody has to be told that time is over. */
+  /** Fires at the earliest deadline. */
   readonly #deadlineTimer = new DeadlineTimer((now) => this.#onDeadline(now));
   #overflowAt = 0;
   #closed = false;
@@ -79,7 +79,7 @@ export class StoreNode {
     this.pool.fill();
   }
 
-  /** Puts all counts of a ticket here. @throws {StoreError} STORE_FULL when there is no room for them */
+  /** Queues all counts of a ticket. @throws {StoreError} STORE_FULL if the queue is full */
   submit(ticket: Ticket): void {
     const { counts } = ticket;
     this.ensureRoom(counts.length);
@@ -87,12 +87,12 @@ export class StoreNode {
     else for (let i = 0; i < counts.length; i++) this.push(counts[i]!, ticket, SendMode.PLAIN);
   }
 
-  /** @throws {StoreError} STORE_FULL when too many wait already */
+  /** @throws {StoreError} STORE_FULL if the queue is full */
   ensureRoom(counts: number): void {
     if (this.#waiting.length + counts > this.#options.maxWaiting)
-      throw new StoreError("STORE_FULL", `${this.#waiting.length} counts wait for the store already`);
+      throw new StoreError("STORE_FULL", `${this.#waiting.length} counts already wait for the store`);
     if (this.#waiting.bytes > MAX_WAITING_BYTES)
-      throw new StoreError("STORE_FULL", `counts with ${this.#waiting.bytes} bytes of keys wait already`);
+      throw new StoreError("STORE_FULL", `counts with ${this.#waiting.bytes} bytes of keys already wait`);
   }
 
   push(count: Count | null, ticket: Ticket, mode: number): void {
@@ -108,7 +108,7 @@ export class StoreNode {
     }
   }
 
-  /** Hands all that wait to somebody else: the node is about to go, or no longer serves them. */
+  /** Passes all waiting counts to `to`: the node is about to close, or lost their slots. */
   drain(to: (count: Count | null, ticket: Ticket, mode: number) => void): void {
     const items = new Items();
     items.takeFrom(this.#waiting, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
@@ -123,7 +123,7 @@ export class StoreNode {
     }
   }
 
-  /** Whether nothing waits and nothing is under mode. */
+  /** Whether no count waits and no batch is in progress. */
   get idle(): boolean {
     return (
       this.#waiting.length === 0 &&
@@ -145,7 +145,7 @@ export class StoreNode {
     if (this.#scheduled || this.#closed) return;
     this.#scheduled = true;
     const { pipelineWindow } = this.#options;
-    // Below a millisecond the turn of the event loop is the window: Node's timers know no less.
+    // Node's timers have no delays below a millisecond. The turn of the event loop is the window then.
     if (pipelineWindow >= 1) setTimeout(() => this.#flush(), pipelineWindow);
     else setImmediate(() => this.#flush());
   }
@@ -176,7 +176,7 @@ export class StoreNode {
     try {
       this.#exchange(connection, batch, fresh);
     } catch (error) {
-      // Nothing was sent: the callers must not wait for an answer.
+      // Nothing was sent, so no answer will arrive.
       for (const ticket of batch.items.tickets) ticket.fail(unavailable(error));
       batch.items.clear();
       this.pool.discard(connection);
@@ -224,10 +224,10 @@ export class StoreNode {
       }
       if (this.#deps.refused(this, error, count, ticket)) return;
     }
-    ticket.fail(new StoreError("STORE_UNAVAILABLE", `the store refused: ${error.message}`));
+    ticket.fail(new StoreError("STORE_UNAVAILABLE", `error reply of the store: ${error.message}`));
   }
 
-  /** A key came back fresh (it was evicted, or the server lost its data), or its expiry got lost with a connection. */
+  /** Handles a fresh key (evicted, or the server lost its data), or one whose EXPIRE was lost with a connection. */
   #setExpiryLater({ stem, windowStart, windowSize }: FreshKey): void {
     if (this.#fresh.length >= this.#options.maxWaiting || this.#freshBytes > MAX_FRESH_BYTES) return;
     this.#freshBytes += stem.length;
@@ -243,7 +243,7 @@ export class StoreNode {
     this.#deadlineTimer.at(Math.max(first.since + wait, this.#overflowAt));
   }
 
-  /** Tells everybody whose time is over, and sets the alarm for the next. */
+  /** Fails the expired tickets and sets the timer for the next deadline. */
   #onDeadline(now: number): void {
     let next = expireTickets(this.#waiting.tickets, now);
     for (const [connection, batch] of this.#batches)
@@ -254,7 +254,7 @@ export class StoreNode {
 
   #onEmpty(now: number): void {
     const { onEmpty, onEmptyWait, timeout } = this.#options;
-    const text = `no connection to the store became free within`;
+    const text = `no connection to the store was free within`;
     this.#failOlder(now - timeout, new StoreError("STORE_TIMEOUT", `${text} ${timeout} ms`));
     if (onEmpty === "ERROR")
       this.#failOlder(now - onEmptyWait, new StoreError("STORE_UNAVAILABLE", `${text} ${onEmptyWait} ms`));
@@ -272,7 +272,7 @@ export class StoreNode {
     this.#failOlder(performance.now() - this.#options.onEmptyWait, error);
   }
 
-  /** Fails those who have waited since before a moment; the list is in about that order. */
+  /** Fails the tickets that have waited since a time or longer. */
   #failOlder(since: number, error: StoreError): void {
     this.#waiting.keepOpen((ticket) => {
       if (ticket.since <= since) ticket.fail(error);

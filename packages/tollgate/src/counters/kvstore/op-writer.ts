@@ -15,16 +15,16 @@ const refundHeadWithText = scriptHead(refund, 1, 1, true);
 export class OpWriter {
   readonly #expiries: Expiries;
   readonly #lifetime: (windowSize: number) => number;
-  /** Scripts that were sent on this connection. */
+  /** Scripts that this connection has already sent. */
   readonly #known = new Set<Script>();
 
-  /** @param lifetime seconds that a key lives: its window and some jitter */
+  /** @param lifetime a key's time to live in seconds: its window and some jitter */
   constructor(expiries: Expiries, lifetime: (windowSize: number) => number) {
     this.#expiries = expiries;
     this.#lifetime = lifetime;
   }
 
-  /** @returns how many commands it took */
+  /** @returns the number of written commands */
   write(writer: CommandWriter, op: Op): number {
     if ((op.mode & SendMode.ASKING) !== 0) writer.raw(asking);
     switch (op.kind) {
@@ -35,7 +35,7 @@ export class OpWriter {
         writer.integer(op.total);
         const expiries = this.#expiries;
         if (expiries.has(op.hash)) return 1;
-        // Marked now, so that batches under mode at the same time do not send it too; unmarked if it gets lost.
+        // Marked now, so that concurrent batches do not send it, too. The mark is removed if the EXPIRE is lost.
         expiries.add(op.hash);
         op.expires = true;
         if (op.mode === SendMode.ASKING) writer.raw(asking);
@@ -66,8 +66,8 @@ export class OpWriter {
   }
 
   /**
-   * A connection's first call of a script carries its text, the others its digest. So the server knows it in time:
-   * a call that has to be sent again would lose its place behind later counts of the same key.
+   * A connection's first call of a script carries its text, later calls its digest. So the server knows the script in
+   * time: a call that is sent again would come after later counts of the same key.
    */
   #withText(script: Script, op: Op): boolean {
     if (this.#known.has(script) && (op.mode & SendMode.WITH_TEXT) === 0) return false;

@@ -2,26 +2,26 @@ import { MAX_COUNT } from "../store.ts";
 import type { Ticket } from "../transport/ticket.ts";
 import { ErrorReply, type Reply, toInteger } from "./resp/reader.ts";
 
-/** What a command does. */
+/** The kinds of commands. */
 export const Kind = { LOOK: 0, ADD: 1, REFUND: 2, ATOMIC: 3, EXPIRE: 4 } as const;
 
-/** One command of a batch and its reply; used again. */
+/** One command of a batch, with its reply. Batches reuse their ops. */
 export class Op {
   kind: number = Kind.LOOK;
   stem = "";
   windowStart = 0;
   windowSize = 0;
-  /** The sum of its members' hits, without sign. */
+  /** The sum of its members' absolute hits. */
   total = 0;
   ticket: Ticket | null = null;
   mode = 0;
   expires = false;
   hash = 0;
-  /** Atomic: for each count the hash of its key where the script sets its expiry. */
+  /** Atomic: for each count, the hash of its key if the script sets its expiry. */
   hashes: (number | undefined)[] = [];
   expiryAcknowledged = false;
   reply: Reply | undefined;
-  /** The counter at the member that is settled next. */
+  /** The counter before the next member to settle. */
   running = 0;
 }
 
@@ -29,7 +29,7 @@ const OVERFLOW_MESSAGE = "ERR increment or decrement would overflow";
 
 /**
  * Sets `running` to the counter before the op's first member.
- * @returns whether the key turned out to be fresh
+ * @returns whether the key was fresh
  */
 export function startPositions(op: Op): boolean {
   let { reply } = op;

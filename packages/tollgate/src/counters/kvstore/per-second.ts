@@ -1,14 +1,14 @@
 import { type Count, type CounterStore, type CountRequest, HoldBack } from "../store.ts";
 import { countAcross, type RefundListener } from "./across.ts";
 
-/** Two instances: the second one counts the windows of one second, the first one all others; both are asked at once. */
+/** Two instances: the second one counts windows of one second, the first one all others. Both count at the same time. */
 export class PerSecondStore implements CounterStore {
   readonly kind = "kvstore";
   readonly #main: CounterStore;
   readonly #perSecond: CounterStore;
   readonly #onRefund: RefundListener | undefined;
 
-  /** @param onRefund called when hits of a call that the other instance refuses were taken back */
+  /** @param onRefund called after a refund of hits whose call the other instance refused */
   constructor(main: CounterStore, perSecond: CounterStore, onRefund?: RefundListener) {
     this.#main = main;
     this.#perSecond = perSecond;
@@ -35,7 +35,7 @@ export class PerSecondStore implements CounterStore {
     return this.#both({ ...request, counts: main }, { ...request, counts: perSecond });
   }
 
-  /** Both have ended before a failure of one is told: nobody touches the counts afterwards. */
+  /** Waits for both instances before it reports a failure: afterwards nothing changes the counts. */
   async #both(main: CountRequest, perSecond: CountRequest): Promise<void> {
     const ends = await Promise.allSettled([
       (async () => this.#main.count(main))(),

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { HoldBack, MAX_COUNT, Outcome, Refuses } from "../store.ts";
 import { commandHead } from "./resp/writer.ts";
 
-/** A Lua script: sent by its digest, and with its text where the server does not know it yet. */
+/** A Lua script. It is sent as its digest, or as its text if the server does not know it yet. */
 export interface Script {
   readonly text: string;
   readonly sha1: string;
@@ -13,9 +13,9 @@ function script(text: string): Script {
 }
 
 /**
- * Gives hits back, never below 0 and never from above saturation. KEYS[1], ARGV[1] = hits; answers with the
- * counter before, from which each caller's position follows even where several were added up. SET with KEEPTTL
- * needs Redis 6.
+ * Refunds hits, down to 0. A counter above saturation is cut first. KEYS[1], ARGV[1] = hits. Returns the counter before
+ * the refund: it determines the position of each caller, even if several refunds were added up. SET with KEEPTTL needs
+ * Redis 6.
  */
 export const refund = script(`
 local v = tonumber(redis.call('GET', KEYS[1]) or '0')
@@ -27,14 +27,14 @@ end
 redis.call('DECRBY', KEYS[1], string.format('%.0f', math.min(v, tonumber(ARGV[1]))))
 return v`);
 
-/** Arguments of {@link countTogether}: one, and so many for each count. */
+/** Number of arguments of {@link countTogether}: first one, then some for each count. */
 export const TOGETHER_ARGS = { first: 1, each: 4 } as const;
 
 /**
- * Counts that may hold each other back (`hold-back.ts` has the rule). ARGV[1] = hold back. For each count KEYS[i] and
- * four arguments: hits, limit, whether it refuses, and seconds to live (above 0: set in any case; below 0: set only
- * where the key is fresh). Answers with outcome and counter of each. Several counts may have the same key. A counter
- * above saturation is cut first, so that a refund lowers it.
+ * Makes counts that may hold each other back (`hold-back.ts` has the rule). ARGV[1] = hold back. Each count has KEYS[i]
+ * and four arguments: hits, limit, refuses, and the time to live in seconds (positive: always set; negative: set for a
+ * fresh key only). Returns outcome and counter of each count. Several counts may have the same key. A counter above
+ * saturation is cut first, so that a refund lowers it.
  */
 export const countTogether = script(`
 local before, now, exceeds, out = {}, {}, {}, {}
@@ -82,7 +82,7 @@ for i = 1, #KEYS do
 end
 return out`);
 
-/** The head of a call of a script, by digest or by text. */
+/** The head of a script call, with the digest or the text. */
 export function scriptHead(of: Script, keys: number, args: number, withText: boolean): Buffer {
   const parts = 3 + keys + args;
   return withText

@@ -7,12 +7,12 @@ import { SentinelWatch } from "./sentinel-watch.ts";
 import type { SentinelTarget } from "./target.ts";
 import type { Topology } from "./topology.ts";
 
-/** The master that the sentinels name; it is asked whether it is one before it is used. */
+/** A master with sentinels. Each new connection checks the master's role before its use. */
 export function sentinelTopology(target: SentinelTarget, deps: Dependencies): Topology {
   const { tls, credentials, timeout } = deps.options;
   const watch = new SentinelWatch(target, deps.options, (from, to) => {
     deps.log("warn", `the master "${target.master}" moved from ${from} to ${to}`);
-    node.pool.restart(new StoreError("STORE_UNAVAILABLE", `${from} is not the master any more`));
+    node.pool.restart(new StoreError("STORE_UNAVAILABLE", `${from} is no longer the master`));
   });
 
   async function connect(): Promise<Connection> {
@@ -22,7 +22,7 @@ export function sentinelTopology(target: SentinelTarget, deps: Dependencies): To
       const [role] = await connection.commands([["ROLE"]]);
       const name = Array.isArray(role) ? role[0] : undefined;
       if (name !== "master")
-        throw new Error(`${formatEndpoint(endpoint)} is not the master any more: its role is ${name}`);
+        throw new Error(`${formatEndpoint(endpoint)} is no longer the master: its role is ${name}`);
     } catch (error) {
       connection.destroy();
       throw error;
@@ -33,7 +33,7 @@ export function sentinelTopology(target: SentinelTarget, deps: Dependencies): To
   const node: StoreNode = new StoreNode({
     ...deps,
     connect,
-    // The master was made a replica: nothing was counted, and the count waits for its successor.
+    // The master became a replica. Nothing was counted, and the count waits for the new master.
     refused(_, error, count, ticket) {
       if (error.code !== "READONLY") return false;
       node.push(count, ticket, 0);

@@ -4,28 +4,28 @@ import type { ResolvedOptions } from "./kvstore-options.ts";
 import { ErrorReply, type Reply } from "./resp/reader.ts";
 import type { SentinelTarget } from "./target.ts";
 
-/** How often the sentinels are asked while they say nothing of themselves. */
+/** Milliseconds between two polls of the sentinels. */
 const POLL_MS = 1000;
-/** A sentinel that takes longer has no say. */
+/** Timeout for the answer of a sentinel. */
 const ANSWER_TIMEOUT_MS = 500;
 /**
- * Sentinels tell each other of a failover every 2 s. When none of them has heard of it after this long, they have
- * been set up anew, and count from 0 again.
+ * Sentinels exchange their state every 2 s. If all of them still report an older epoch after this time, they were set
+ * up again and count epochs from 0.
  */
 const EPOCH_RESET_MS = 10_000;
-/** How long the others are waited for when more than half have answered. */
+/** Wait for the remaining sentinels after more than half have answered. */
 const GRACE_MS = 50;
 
 interface MasterReport {
   readonly endpoint: Endpoint;
-  /** Raised with each failover: the highest one is the newest report. */
+  /** Raised with each failover: the report with the highest epoch is the newest. */
   readonly epoch: number;
 }
 
 /**
- * Knows where the master is. All sentinels are asked at once, and the report of the highest epoch is believed: in
- * a failover the sentinel that leads it knows seconds before the others, and each moment longer with the former
- * master is hits that get lost. They are asked again every second, and whenever one of them speaks of a failover.
+ * Finds the master. It asks all sentinels at once and uses the report with the highest epoch. In a failover the leading
+ * sentinel knows the new master seconds before the others, and hits on the former master get lost. The sentinels are
+ * asked every second, and whenever one of them publishes a failover.
  */
 export class SentinelWatch {
   readonly #target: SentinelTarget;
@@ -36,7 +36,7 @@ export class SentinelWatch {
   readonly #subscriptions = new Map<Endpoint, Connection | "opening">();
   #known: string | undefined;
   #epoch = -1;
-  /** Since when all reports have been older than what is known, on the monotonic clock. */
+  /** Start of the time with outdated reports only, on the monotonic clock. */
   #behindSince: number | undefined;
   #asking: Promise<Endpoint> | undefined;
   #poll: NodeJS.Timeout | undefined;
@@ -50,7 +50,7 @@ export class SentinelWatch {
     this.#pollNow();
   }
 
-  /** Many connections are made at once; the sentinels are asked once. */
+  /** Asks the sentinels for the master. Concurrent calls share one request. */
   master(): Promise<Endpoint> {
     this.#asking ??= this.#askAll().finally(() => {
       this.#asking = undefined;
@@ -95,17 +95,17 @@ export class SentinelWatch {
     });
     const newest = reports.sort((a, b) => b.epoch - a.epoch)[0];
     if (newest === undefined)
-      throw new Error(`no sentinel knows where the master "${master}" is: ${faults.join("; ")}`);
+      throw new Error(`no sentinel knows the master "${master}": ${faults.join("; ")}`);
     return this.#accept(newest);
   }
 
-  /** A former epoch is not gone back to: those who knew better may just not have answered this time. */
+  /** Rejects reports of an older epoch: the sentinels with the newer epoch may not have answered this time. */
   #accept({ endpoint, epoch }: MasterReport): Endpoint {
     const now = formatEndpoint(endpoint);
     if (epoch < this.#epoch && this.#known !== undefined) {
       this.#behindSince ??= performance.now();
       if (performance.now() - this.#behindSince < EPOCH_RESET_MS)
-        throw new Error(`the sentinels that answer have not heard of the failover to ${this.#known}`);
+        throw new Error(`the sentinels that answered do not know of the failover to ${this.#known}`);
     }
     this.#behindSince = undefined;
     const before = this.#known;
@@ -120,7 +120,7 @@ export class SentinelWatch {
     let connection = this.#connections.get(sentinel);
     if (connection === undefined || connection.closed) {
       connection = await this.#open(sentinel, this.#timeout);
-      // A slow sentinel is asked again before its first connection stands: one is kept.
+      // A slow sentinel may be asked again before its first connection is open. Keep one.
       const other = this.#connections.get(sentinel);
       if (other !== undefined && !other.closed) {
         connection.destroy();
@@ -133,10 +133,10 @@ export class SentinelWatch {
     ]);
     if (where instanceof ErrorReply) {
       connection.destroy();
-      throw new Error(`the sentinel ${formatEndpoint(sentinel)} refused: ${where.message}`);
+      throw new Error(`error reply of the sentinel ${formatEndpoint(sentinel)}: ${where.message}`);
     }
     if (!Array.isArray(where) || where.length !== 2)
-      throw new Error(`${formatEndpoint(sentinel)} does not know "${master}"`);
+      throw new Error(`the sentinel ${formatEndpoint(sentinel)} does not know "${master}"`);
     return { endpoint: { host: String(where[0]), port: Number(where[1]) }, epoch: epochOf(state!) };
   }
 
@@ -153,7 +153,7 @@ export class SentinelWatch {
     return connection;
   }
 
-  /** Hears of failovers at once. A subscription that was lost is made again with the next poll. */
+  /** Subscribes to failovers. The next poll renews a lost subscription. */
   async #subscribe(sentinel: Endpoint): Promise<void> {
     if (this.#subscriptions.has(sentinel)) return;
     this.#subscriptions.set(sentinel, "opening");
@@ -178,7 +178,7 @@ export class SentinelWatch {
   }
 }
 
-/** `SENTINEL MASTER` answers with names and values in turn. */
+/** The reply to `SENTINEL MASTER` alternates names and values. */
 function epochOf(state: Reply): number {
   if (!Array.isArray(state)) return 0;
   const at = state.indexOf("config-epoch");

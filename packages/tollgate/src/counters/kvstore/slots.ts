@@ -1,4 +1,4 @@
-/** Which of a cluster's 16,384 hash slots a key belongs to (Redis cluster specification, "Key distribution model"). */
+/** Number of hash slots of a cluster (Redis cluster specification, "Key distribution model"). */
 export const SLOT_COUNT = 16384;
 
 /** CRC16-CCITT (XMODEM), polynomial 0x1021. */
@@ -10,8 +10,8 @@ for (let i = 0; i < 256; i++) {
 }
 
 /**
- * Where a key contains `{...}` with something in it, only that part is hashed. Our keys contain braces only where
- * the operator's `CACHE_KEY_PREFIX` does: to bring all counters of a deployment into one slot.
+ * The hash slot of a key. If the key has a non-empty hash tag `{...}`, only the tag is hashed. Our keys have braces only
+ * if `CACHE_KEY_PREFIX` has: operators use it to keep all counters of a deployment in one slot.
  */
 export function slotOf(key: string): number {
   const open = key.indexOf("{");
@@ -22,7 +22,7 @@ export function slotOf(key: string): number {
   return crc16(key) % SLOT_COUNT;
 }
 
-/** The slot of `stem + windowStart`, without making that string: a third of the cost. */
+/** The slot of `stem + windowStart`. Without concatenation it takes a third of the time. */
 export function slotOfWindow(stem: string, windowStart: number): number {
   if (stem.includes("{")) return slotOf(stem + windowStart);
   return crc16(String(windowStart), crc16(stem)) % SLOT_COUNT;

@@ -1,23 +1,23 @@
 import type { Endpoint } from "../transport/endpoint.ts";
 
-/** The servers of one instance, as somebody else has read them from its settings. */
+/** The servers of one instance, as parsed from its settings. */
 export type KvstoreTarget =
   | {
       readonly type: "single";
       readonly address: Endpoint;
-      /** SELECT's number; 0 is the one that every connection begins in. */
+      /** Number for SELECT. Connections start in database 0. */
       readonly database: number;
     }
   | {
       readonly type: "sentinel";
-      /** The name that the sentinels know the master by. */
+      /** The sentinels' name for the master. */
       readonly master: string;
       /** At least one. */
       readonly sentinels: readonly Endpoint[];
     }
   | {
       readonly type: "cluster";
-      /** At least one; the others are learnt from it. */
+      /** At least one. The store discovers the others. */
       readonly nodes: readonly Endpoint[];
     };
 

@@ -2,14 +2,14 @@ import type { Count } from "../store.ts";
 import type { Ticket } from "../transport/ticket.ts";
 import type { StoreNode } from "./node.ts";
 
-/** Which servers there are, and which of them a count goes to. */
+/** The servers of an instance: routes each count to its server. */
 export interface Topology {
   /**
-   * Puts a ticket's counts where they wait for a connection.
-   * @throws {StoreError} STORE_FULL when there is no room; nothing was put anywhere then
+   * Queues a ticket's counts at their servers.
+   * @throws {StoreError} STORE_FULL if a queue is full. Then no count was queued.
    */
   submit(ticket: Ticket): void;
-  /** Splits counts that may hold each other back into groups that one script can count; undefined for one group. */
+  /** Splits counts that may hold each other back into groups for one script each; undefined for one group. */
   groups(counts: readonly Count[]): readonly (readonly Count[])[] | undefined;
   nodes(): Iterable<StoreNode>;
   close(): void;

@@ -4,23 +4,23 @@ import { type Count, StoreError } from "../store.ts";
 const MAX_KEY_BYTES = 250;
 
 /**
- * The whole key of a count.
- * @throws {StoreError} KEY_UNUSABLE when memcached cannot hold it: too long, or with white space or control
- *   characters (ours are percent-encoded; an operator's prefix may have some)
+ * The memcached key of a count.
+ * @throws {StoreError} KEY_UNUSABLE for a key that is too long, or has white space or control characters (our keys are
+ *   percent-encoded; an operator's prefix may have such characters)
  */
 export function keyOf(count: Count): string {
   const key = count.stem + count.windowStart;
-  // A UTF-16 unit is at most 3 bytes of UTF-8: short keys need no closer look at their size.
+  // A UTF-16 unit is at most 3 bytes of UTF-8, so short keys need no exact measurement.
   const bytes = key.length * 3 <= MAX_KEY_BYTES ? key.length : Buffer.byteLength(key);
   if (bytes > MAX_KEY_BYTES)
     throw new StoreError(
       "KEY_UNUSABLE",
-      `a cache key of ${bytes} bytes; memcached holds at most ${MAX_KEY_BYTES}`,
+      `the cache key has ${bytes} bytes; memcached allows at most ${MAX_KEY_BYTES}`,
     );
   if (hasSpaceOrControl(key))
     throw new StoreError(
       "KEY_UNUSABLE",
-      "a cache key with white space or control characters; check the prefix",
+      "the cache key has white space or control characters; check CACHE_KEY_PREFIX",
     );
   return key;
 }
@@ -33,15 +33,15 @@ function hasSpaceOrControl(key: string): boolean {
   return false;
 }
 
-/** Above this memcached takes an expiry for a time since the epoch (protocol.txt, "Expiration times"). */
+/** memcached treats larger expiries as seconds since the epoch (protocol.txt, "Expiration times"). */
 const LONGEST_RELATIVE = 60 * 60 * 24 * 30;
 
-/** memcached reads it as a signed number of 32 bits. */
+/** memcached reads expiries as signed 32-bit numbers. */
 const LAST_EXPIRY = 2 ** 31 - 1;
 
 /**
- * The expiry of a counter. It is relative wherever it can be: an absolute one depends on this machine's wall clock. A
- * window of 30 days loses its jitter for that.
+ * The expiry of a counter. It is relative if possible: an absolute one depends on this machine's wall clock. So a window
+ * of 30 days has no jitter.
  * @param windowSize seconds
  * @param jitter seconds
  */

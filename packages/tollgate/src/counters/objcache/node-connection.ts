@@ -20,12 +20,12 @@ export interface NodeConnectionDependencies {
   looked(ticket: Ticket): void;
 }
 
-/** More counts than this wait for the next batch. */
+/** Counts in one batch at most. The others wait for the next batch. */
 const MAX_BATCH = 1024;
 
 /**
- * One connection to one node, and the keys that always go through it: a key's reads and increments keep their
- * order, which is what makes its counter exact within the process.
+ * One connection to one node. A key always uses the same connection, so its reads and increments stay in order. This
+ * makes its counter exact within the process.
  */
 export class NodeConnection {
   readonly #endpoint: Endpoint;
@@ -39,7 +39,7 @@ export class NodeConnection {
   #connecting = false;
   #failures = 0;
   #lastError: StoreError | undefined;
-  /** Not before this time of the monotonic clock is another attempt to connect made. */
+  /** Earliest time of the next attempt to connect, on the monotonic clock. */
   #retryAt = 0;
   #scheduled = false;
   #closed = false;
@@ -60,15 +60,15 @@ export class NodeConnection {
     };
   }
 
-  /** Whether nothing waits, for an answer or to be counted, and nothing is under way. */
+  /** Whether no count or increment waits, and no batch is in progress. */
   get idle(): boolean {
     return this.#waiting.length === 0 && this.#increments.size === 0 && this.#link?.busy !== true;
   }
 
-  /** @throws {StoreError} STORE_FULL when too many wait, STORE_UNAVAILABLE when the node was just found to be away */
+  /** @throws {StoreError} STORE_FULL if too many counts wait, STORE_UNAVAILABLE if the last attempt to connect just failed */
   ensureRoom(): void {
     if (this.#waiting.length >= this.#deps.maxWaiting)
-      throw new StoreError("STORE_FULL", `${this.#waiting.length} counts wait for a node already`);
+      throw new StoreError("STORE_FULL", `${this.#waiting.length} counts already wait for a node`);
     if (this.#link === undefined && !this.#connecting && performance.now() < this.#retryAt)
       throw this.#lastError!;
   }
@@ -79,7 +79,7 @@ export class NodeConnection {
     this.#schedule();
   }
 
-  /** Counts hits whose answer was given already. */
+  /** Adds hits of a call that is already answered. */
   add(key: string, hits: number, windowSize: number): void {
     if (this.#increments.size >= this.#deps.maxWaiting && !this.#increments.has(key)) {
       this.#deps.gauges.incrementsLost += Math.abs(hits);
@@ -125,7 +125,7 @@ export class NodeConnection {
     try {
       this.#exchange(link, members, increments);
     } catch (error) {
-      // Nothing was sent: the callers must not wait for an answer.
+      // Nothing was sent, so no answer will arrive.
       for (const { ticket } of members) ticket.fail(unavailable(error));
       for (const [, increment] of increments) this.#context.lost(increment);
       this.#underWay = [];
@@ -158,7 +158,7 @@ export class NodeConnection {
   #connect(): void {
     const wait = this.#retryAt - performance.now();
     if (wait > 0) {
-      // Nobody is kept waiting, but increments that were answered for are.
+      // Waiting counts fail. Increments of answered calls are kept.
       this.#failWaiting(this.#lastError!);
       clearTimeout(this.#retry);
       this.#retry = setTimeout(() => this.#schedule(), wait);
@@ -196,7 +196,7 @@ export class NodeConnection {
   #failed(error: StoreError): void {
     this.#lastError = error;
     this.#failures++;
-    // The first loss of a connection is made good at once.
+    // After the first failure the next attempt starts at once.
     this.#retryAt = this.#failures === 1 ? 0 : performance.now() + reconnectDelay(this.#failures - 1);
   }
 

@@ -7,8 +7,8 @@ import { NodeConnection, type NodeConnectionDependencies } from "./node-connecti
 import type { NodeAddress, ObjcacheOptions } from "./objcache-options.ts";
 
 /**
- * The nodes, and which of them holds a key: number `crc32(key) % n` of the list, the same in every process that has
- * the identical list (and in the Go service, whose counters are found again).
+ * The nodes. A key belongs to node `crc32(key) % n` of the list. All processes with the same list agree, and so does the
+ * Go service: its counters continue.
  */
 export class Nodes {
   readonly #deps: NodeConnectionDependencies;
@@ -23,10 +23,10 @@ export class Nodes {
   #closed = false;
   #failures = 0;
   readonly #resolver: Resolver | undefined;
-  /** Settles when the list is known for the first time, or the first look-up has failed. */
+  /** Resolves when the list is known, or the first look-up has failed. */
   readonly first: Promise<void>;
 
-  /** @throws {TypeError} when both or neither of `nodes` and `srv` are given */
+  /** @throws {TypeError} for both or neither of `nodes` and `srv` */
   constructor(options: ObjcacheOptions, deps: NodeConnectionDependencies) {
     this.#deps = deps;
     this.#log = options.log ?? (() => {});
@@ -34,7 +34,7 @@ export class Nodes {
     this.#connectionsPerNode = idle < 1 ? 2 : Math.ceil(idle);
     const { nodes = [], srv = "" } = options;
     if (nodes.length > 0 === (srv !== ""))
-      throw new TypeError("the object cache needs either its nodes or the name of their SRV records");
+      throw new TypeError("the object cache needs either nodes or the name of SRV records");
     if (srv === "") {
       this.#take(nodes);
       this.first = Promise.resolve();
@@ -51,7 +51,7 @@ export class Nodes {
     return this.#nodes.length;
   }
 
-  /** The connection of a key; there must be a node. */
+  /** The connection of a key. There must be a node. */
   connectionOf(key: string): NodeConnection {
     const hash = crc32(key);
     const connections = this.#nodes[hash % this.#nodes.length]!;
@@ -80,9 +80,9 @@ export class Nodes {
       if (this.#closed) return;
       this.#log(
         "warn",
-        `the nodes of ${name} could not be looked up, the list stays as it is: ${(error as Error).message}`,
+        `could not look up the nodes of ${name}, the list is unchanged: ${(error as Error).message}`,
       );
-      // Without any node there is nothing to fall back on.
+      // Without nodes, retry soon.
       if (this.#nodes.length === 0) again = reconnectDelay(++this.#failures + 2);
     }
     if (again <= 0) return;
@@ -109,7 +109,7 @@ export class Nodes {
     return Array.from({ length: this.#connectionsPerNode }, () => new NodeConnection(endpoint, this.#deps));
   }
 
-  /** A node that left the list answers those who wait and takes their increments, then it is closed. */
+  /** Closes a removed node after it has answered its waiting calls and received their increments. */
   #retire(connections: readonly NodeConnection[]): void {
     this.#leaving.add(connections);
     const latest = performance.now() + this.#deps.timeout * 4;
@@ -125,13 +125,14 @@ export class Nodes {
   }
 }
 
-/** @throws {Error} when there is none, or one that no connection can be made to (RFC 2782: `.` is no service) */
+/** @throws {Error} without records, or for a record without a usable target (RFC 2782: `.` means no service) */
 function nodesOf(records: readonly SrvRecord[]): readonly NodeAddress[] {
-  if (records.length === 0) throw new Error("no records");
+  if (records.length === 0) throw new Error("there are no SRV records");
   return records
     .map(({ name, port }) => {
       const host = name.replace(/\.$/, "");
-      if (host === "" || port === 0) throw new Error(`a record names "${name}", port ${port}`);
+      if (host === "" || port === 0)
+        throw new Error(`an SRV record has the target "${name}" and the port ${port}`);
       return { host, port };
     })
     .sort((a, b) => (formatEndpoint(a) < formatEndpoint(b) ? -1 : 1));

@@ -9,47 +9,47 @@ export interface NodeAddress {
 export interface ObjcacheOptions {
   /** The nodes, in the same order in every process. Exclusive with `srv`. */
   readonly nodes?: readonly NodeAddress[];
-  /** A DNS name whose SRV records name the nodes, `_service._proto.name`; taken in sorted order. Exclusive with `nodes`. */
+  /** The DNS name of SRV records, `_service._proto.name`. The nodes are sorted. Exclusive with `nodes`. */
   readonly srv?: string;
-  /** Milliseconds after which the SRV records are looked up again; 0 for never. Default 0. */
+  /** Milliseconds between two look-ups of the SRV records; 0 for a single look-up. Default 0. */
   readonly srvRefresh?: number;
-  /** Addresses of the DNS servers to ask for SRV records, `host:port`. Default: the system's. */
+  /** DNS servers for SRV records, `host:port`. Default: the system's. */
   readonly dnsServers?: readonly string[];
-  /** Connections that are kept to each node, opened when they are needed; below 1 it is 2. Default 2. */
+  /** Connections to each node, opened on demand. Values below 1 mean 2. Default 2. */
   readonly maxIdleConnections?: number;
-  /** TLS towards every node. Default: none. */
+  /** TLS to all nodes. Default: none. */
   readonly tls?: ClientTlsOptions;
-  /** Milliseconds that bound connecting, and a batch from its first byte written to its last reply. Default 500. */
+  /** Milliseconds for connecting, and for a batch from its first written byte to its last reply. Default 500. */
   readonly timeout?: number;
-  /** Keys live for their window and up to so many seconds more. Default 300. */
+  /** The longest time that a key outlives its window, in seconds. The actual time is random. Default 300. */
   readonly expirationJitterMaxSeconds?: number;
-  /** Keys that may wait for their increment on each node, and counts that may wait for their answer. Default 65,536. */
+  /** Keys that may wait for their increment on each connection, and counts that may wait for an answer. Default 65,536. */
   readonly maxWaiting?: number;
-  /** Where a span for each round trip is recorded, linked to the calls in it. Default: nowhere. */
+  /** Records a span for each round trip, linked to its calls. Default: none. */
   readonly tracing?: Tracing;
-  /** One line at each turn of events. */
+  /** Logs a line at each change of state. */
   readonly log?: (level: "info" | "warn", message: string) => void;
 }
 
-/** Plain numbers for `ratelimit.objcache.*`. */
+/** Figures for `ratelimit.objcache.*`. */
 export interface ObjcacheGauges {
   nodes: number;
-  /** Connections that stand now. */
+  /** Open connections. */
   cxActive: number;
-  /** Connections made so far. */
+  /** Connections that were ever opened. */
   cxTotal: number;
-  /** Increments that were answered for and never acknowledged by a node: hits that the store does not know of. */
+  /** Hits of answered calls that no node acknowledged: the store may not have counted them. */
   incrementsLost: number;
-  /** What became of each `get`, which asks for up to 64 keys. */
+  /** Results of `get` commands, with up to 64 keys each. */
   multigetSuccess: number;
   multigetError: number;
   keysRequested: number;
   keysFound: number;
-  /** What became of each `incr` and `decr`; a miss is a key that the node does not hold. */
+  /** Results of `incr` and `decr` commands. A miss is a key that the node does not have. */
   incrementSuccess: number;
   incrementMiss: number;
   incrementError: number;
-  /** What became of each `add`; not stored is a key that somebody else had made meanwhile. */
+  /** Results of `add` commands. Not stored: another process created the key first. */
   addSuccess: number;
   addNotStored: number;
   addError: number;

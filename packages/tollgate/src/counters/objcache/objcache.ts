@@ -9,21 +9,20 @@ import { Nodes } from "./nodes.ts";
 import { newGauges, type ObjcacheOptions } from "./objcache-options.ts";
 
 /**
- * Counters in memcached nodes: a counter is read, the decision taken, and the increment sent without anybody waiting
- * for it. Within one process each caller is told its exact position; between processes a limit may be passed by the
- * hits that others counted within one round trip. Counts that may hold each other back are read first and then counted:
- * a limit may be passed by the hits of the requests under way at the same time.
+ * Counters in memcached nodes. The store reads a counter, answers the call, and sends the increment without waiting for
+ * it. Positions are exact within one process. Other processes' hits of one round trip may exceed a limit. Counts that
+ * may hold each other back are read first and then counted: hits of concurrent requests may exceed a limit.
  */
 export class ObjcacheStore implements CounterStore {
   readonly kind = "objcache";
-  /** Plain numbers for `ratelimit.objcache.*`. */
+  /** Figures for `ratelimit.objcache.*`. */
   readonly gauges = newGauges();
   readonly #nodes: Nodes;
   readonly #timeout: number;
   readonly #tracing: Tracing | undefined;
   #closed: Promise<void> | undefined;
 
-  /** @throws {TypeError} when an option cannot be: no nodes, a bad name, an unreadable certificate */
+  /** @throws {TypeError} for an invalid option: no nodes, a bad name, an unreadable certificate */
   constructor(options: ObjcacheOptions) {
     if (options.tls !== undefined) tlsConnectionOptions(options.tls);
     this.#timeout = options.timeout ?? 500;
@@ -48,7 +47,7 @@ export class ObjcacheStore implements CounterStore {
     return this.#submit(request, keys, performance.now());
   }
 
-  /** Resolves when every increment that was answered for has been sent and acknowledged, or was lost. */
+  /** Resolves when every increment of an answered call is acknowledged or lost. */
   async flushed(): Promise<void> {
     while ([...this.#nodes.connections()].some((connection) => !connection.idle)) await sleep(1);
   }
@@ -79,16 +78,19 @@ export class ObjcacheStore implements CounterStore {
         "the caller's deadline passed before the nodes were looked up",
       );
     if (this.#nodes.size === 0)
-      throw new StoreError("STORE_UNAVAILABLE", "the object cache's nodes could not be looked up yet");
+      throw new StoreError(
+        "STORE_UNAVAILABLE",
+        "the look-up of the object cache's nodes has not succeeded yet",
+      );
     await this.#submit(request, keys, since);
   }
 
-  /** @param since when the caller began to wait, on the monotonic clock */
+  /** @param since start of the caller's wait, on the monotonic clock */
   #submit(request: CountRequest, keys: readonly string[], since: number): Promise<void> {
     const { counts, deadline } = request;
     const patience = deadline === 0 ? Number.POSITIVE_INFINITY : deadline - request.now;
     if (patience <= 0)
-      throw new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the store was asked");
+      throw new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the count");
     const until = since + patience;
     const connections = keys.map((key) => this.#nodes.connectionOf(key));
     for (const connection of connections) connection.ensureRoom();
@@ -108,7 +110,7 @@ export class ObjcacheStore implements CounterStore {
     });
   }
 
-  /** Every count's `after` is its counter as it was read. */
+  /** On entry every count's `after` is the value of its counter. */
   #countLooked({ counts, holdBack }: Ticket): void {
     const looks = counts.map(({ after }) => ({ outcome: Outcome.COUNTED, after }));
     countTogether(counts, looks, holdBack);

@@ -22,7 +22,7 @@ const kinds: [string, TextReply][] = [
 ];
 
 describe("memcached's replies", () => {
-  test("any of them, cut anywhere, are read the same", () => {
+  test("are read in chunks of any size", () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: 12 }),
@@ -40,7 +40,7 @@ describe("memcached's replies", () => {
     );
   });
 
-  test("what memcached never says is refused", () => {
+  test("are refused if memcached never sends them", () => {
     assert.throws(() => read(Buffer.from("VALUE\r\n")), /VALUE line/);
     assert.throws(() => read(Buffer.from("VALUE k 0 99999999\r\n")), /VALUE line/);
     assert.throws(() => read(Buffer.alloc(5000, "x")), /too long/);

@@ -7,7 +7,7 @@ import { newGauges } from "./objcache-options.ts";
 import { RoundTrip } from "./round-trip.ts";
 
 describe("a batch", () => {
-  test("settles every caller, whatever goes wrong over one of them", () => {
+  test("settles every caller although one of them fails", () => {
     const settled: string[] = [];
     let done = 0;
     const members = [0, 1, 2].map((index) => {
@@ -47,7 +47,7 @@ describe("a batch", () => {
     batch.finish();
     assert.deepEqual(settled, [
       "0: 5",
-      "1: STORE_UNAVAILABLE an answer of the store could not be used: a fault in the code",
+      "1: STORE_UNAVAILABLE cannot use an answer of the store: a fault in the code",
       "2: 7",
     ]);
     assert.equal(done, 1, "the connection is free again");

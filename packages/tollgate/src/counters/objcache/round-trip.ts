@@ -4,16 +4,16 @@ import { type Ticket, unusableAnswer } from "../transport/ticket.ts";
 import type { ObjcacheGauges } from "./objcache-options.ts";
 import type { TextReply } from "./reply.ts";
 
-/** Hits that were answered for and not sent yet. */
+/** Hits of answered calls that are not sent yet. */
 export interface Increment {
-  /** Below 0 when more was given back than counted. */
+  /** Negative if refunds exceed the hits. */
   hits: number;
   readonly windowSize: number;
   /** The node does not hold the key. */
   absent: boolean;
 }
 
-/** A count that waits for its counter. */
+/** A count that waits for the value of its counter. */
 export interface Member {
   readonly key: string;
   readonly count: Count;
@@ -21,13 +21,13 @@ export interface Member {
 }
 
 export interface RoundTripContext {
-  /** The hits of this connection that wait to be sent. */
+  /** Unsent hits of this connection. */
   readonly increments: Map<string, Increment>;
   readonly gauges: ObjcacheGauges;
   readonly maxIncrements: number;
-  /** An expiry as memcached takes it. */
+  /** An expiry in memcached's format. */
   expiry(windowSize: number): number;
-  /** All counters of a request whose counts may hold each other back are known. */
+  /** Called when all counters of an atomic request are known. */
   looked(ticket: Ticket): void;
   lost(hits: Increment): void;
 }
@@ -35,9 +35,9 @@ export interface RoundTripContext {
 const KEYS_PER_GET = 64;
 
 /**
- * One round trip of a connection: first the increments that are due, then the counters that callers wait for. Whatever
- * this process answered for a key went out before the key is read, or waits in `increments` and is added to what is
- * read: within one process each caller is told its exact position, although nobody waits for an increment.
+ * One round trip of a connection: first the due increments, then the reads that callers wait for. Hits that this process
+ * already answered were sent before the key is read, or wait in `increments` and are added to the read value. So
+ * positions are exact within one process, although no caller waits for an increment.
  */
 export class RoundTrip implements Exchange<TextReply> {
   readonly #context: RoundTripContext;
@@ -46,7 +46,7 @@ export class RoundTrip implements Exchange<TextReply> {
   readonly #values = new Map<string, string>();
   readonly #failedGets = new Set<number>();
   readonly #onDone: (error: StoreError | undefined) => void;
-  /** What the next line answers: `a`dd, `i`ncrement or decrement, `g`et. */
+  /** The commands whose replies follow: `a`dd, `i`ncrement or decrement, `g`et. */
   readonly #expected: ("a" | "i" | "g")[] = [];
   #cursor = 0;
   #acknowledged = 0;
@@ -68,7 +68,7 @@ export class RoundTrip implements Exchange<TextReply> {
     let text = "";
     for (const [key, { hits, windowSize, absent }] of increments) {
       if (absent) {
-        // Whoever comes first makes the counter, and everybody increments it.
+        // The first process creates the counter, and all processes increment it.
         text += `add ${key} 0 ${context.expiry(windowSize)} 1\r\n0\r\n`;
         this.#expected.push("a");
       }
@@ -116,7 +116,7 @@ export class RoundTrip implements Exchange<TextReply> {
   }
 
   broken(error: StoreError): void {
-    // Some of these may have been counted; to send them again might count them twice.
+    // The node may have counted some of these. Sending them again could count them twice.
     for (const [, increment] of this.#sent.slice(this.#acknowledged)) this.#context.lost(increment);
     const { gauges } = this.#context;
     for (const kind of this.#expected.slice(this.#cursor))
@@ -134,12 +134,12 @@ export class RoundTrip implements Exchange<TextReply> {
     if (reply === "NOT_FOUND") gauges.incrementMiss++;
     else gauges.incrementError++;
     if (reply === "NOT_FOUND" && increment.hits < 0) return;
-    if (reply === "NOT_FOUND" && !increment.absent) this.#again(key, increment);
+    if (reply === "NOT_FOUND" && !increment.absent) this.#recreate(key, increment);
     else this.#context.lost(increment);
   }
 
-  /** The key was evicted meanwhile: it is made again by the next batch. */
-  #again(key: string, increment: Increment): void {
+  /** The node evicted the key. The next batch creates it again. */
+  #recreate(key: string, increment: Increment): void {
     const waiting = this.#context.increments.get(key);
     if (waiting === undefined) this.#context.increments.set(key, { ...increment, absent: true });
     else {
@@ -158,10 +158,10 @@ export class RoundTrip implements Exchange<TextReply> {
       try {
         if (error !== undefined) ticket.fail(error);
         else if (failed.has(member.key))
-          ticket.fail(new StoreError("STORE_UNAVAILABLE", "a node refused to read a counter"));
+          ticket.fail(new StoreError("STORE_UNAVAILABLE", "error reply of a node to the read of a counter"));
         else this.#answer(member);
       } catch (cause) {
-        // An error over one caller's answer never keeps the others waiting.
+        // A fault in one caller's answer must not block the other callers.
         ticket.fail(unusableAnswer(cause));
       }
     }
@@ -170,10 +170,10 @@ export class RoundTrip implements Exchange<TextReply> {
 
   #answer({ key, count, ticket }: Member): void {
     const data = this.#values.get(key);
-    // After a decrement memcached pads a number with spaces to its former length.
+    // After a decrement memcached pads the number with spaces to its former length.
     const value = data === undefined ? 0 : Number(data.trimEnd());
     if (!Number.isFinite(value)) {
-      ticket.fail(new StoreError("STORE_UNAVAILABLE", "a key holds something that is not a counter"));
+      ticket.fail(new StoreError("STORE_UNAVAILABLE", "the value of a key is not a counter"));
       return;
     }
     const { increments, maxIncrements } = this.#context;
@@ -186,7 +186,7 @@ export class RoundTrip implements Exchange<TextReply> {
       return;
     }
     if (count.hits !== 0 && waiting === undefined && increments.size >= maxIncrements) {
-      ticket.fail(new StoreError("STORE_FULL", `${increments.size} keys wait for their increment already`));
+      ticket.fail(new StoreError("STORE_FULL", `${increments.size} keys already wait for their increment`));
       return;
     }
     const after = Math.max(0, Math.min(before + count.hits, MAX_COUNT));
@@ -197,7 +197,7 @@ export class RoundTrip implements Exchange<TextReply> {
   }
 }
 
-/** Notes hits to be sent. */
+/** Adds unsent hits. */
 export function addHits(
   increments: Map<string, Increment>,
   key: string,

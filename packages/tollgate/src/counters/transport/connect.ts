@@ -18,9 +18,9 @@ export function reconnectDelay(failures: number): number {
 }
 
 /**
- * Opens a socket; with `tls` it is ready when the handshake is done and the peer verified.
- * @param timeout milliseconds for all of it: name look-up, connecting, handshake
- * @throws {Error} whose message names the endpoint
+ * Opens a socket. With `tls` it resolves after the handshake and the verification of the peer.
+ * @param timeout milliseconds for name look-up, connecting and handshake together
+ * @throws {Error} the message names the endpoint
  */
 export function openSocket(
   endpoint: Endpoint,
@@ -38,14 +38,14 @@ export function openSocket(
           });
     const fail = (reason: string, cause?: Error) => {
       clearTimeout(timer);
-      // Whatever it still says after this is nobody's business, and must not end the process.
+      // A later error of this socket must not end the process.
       socket.on("error", () => {});
       socket.destroy();
       reject(new Error(`cannot connect to ${formatEndpoint(endpoint)}: ${reason}`, { cause }));
     };
     const timer = setTimeout(fail, timeout, `no answer within ${timeout} ms`);
     const onError = (error: NodeJS.ErrnoException) => fail(error.code ?? error.message, error);
-    const onClose = () => fail("closed by the other side");
+    const onClose = () => fail("the server closed the connection");
     socket.once("error", onError);
     socket.once("close", onClose);
     socket.once(tls === undefined ? "connect" : "secureConnect", () => {

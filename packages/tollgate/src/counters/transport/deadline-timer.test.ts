@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { DeadlineTimer } from "./deadline-timer.ts";
 
-test("the earliest time counts, and a time beyond Node's longest timer is not rung for at once", (t) => {
+test("fires at the earliest time, and not early for a time beyond Node's longest timer", (t) => {
   const delays: number[] = [];
   t.mock.method(globalThis, "setTimeout", (_: () => void, delay: number) => void delays.push(delay));
   const alarm = new DeadlineTimer(() => {});

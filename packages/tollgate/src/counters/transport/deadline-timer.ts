@@ -1,20 +1,20 @@
-/** Node rings a timer that is set to more than this at once. Who asks for longer is rung once in between. */
+/** Node fires a timer with a longer delay at once. For later deadlines the timer fires once in between. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** One timer for everybody who waits: set to the earliest time that somebody asked for. */
+/** One timer for many deadlines: it fires at the earliest one. */
 export class DeadlineTimer {
   readonly #onTime: (now: number) => void;
   #time = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param onTime told the monotonic clock's milliseconds; sets the alarm again for whoever still waits */
+  /** @param onTime called with the monotonic clock's milliseconds; it sets the timer again for the remaining deadlines */
   constructor(onTime: (now: number) => void) {
     this.#onTime = onTime;
   }
 
   /**
    * @param time on the monotonic clock; Infinity for never
-   * @param least milliseconds from now before which it does not onTime
+   * @param least the shortest delay, in milliseconds
    */
   at(time: number, least = 1): void {
     if (time >= this.#time) return;

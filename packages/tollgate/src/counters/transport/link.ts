@@ -2,30 +2,30 @@ import type { Socket } from "node:net";
 import { StoreError } from "../store.ts";
 import { type Endpoint, formatEndpoint } from "./endpoint.ts";
 
-/** What a link carries: its bytes are written at once, then its replies come in order. */
+/** One request of a link and its replies, which arrive in order. */
 export interface Exchange<Reply> {
-  /** @returns true when this was the last reply */
+  /** @returns whether this was the last reply */
   accept(reply: Reply): boolean;
   /** Called after the last reply, when the link is free again. */
   finish(): void;
-  /** No more replies come. */
+  /** The link failed. No more replies arrive. */
   broken(error: StoreError): void;
 }
 
-/** Cuts a stream of bytes into replies. A chunk belongs to its owner again after {@link feed}. */
+/** Splits a stream of bytes into replies. The caller may reuse a chunk after {@link feed}. */
 export interface ReplyParser {
-  /** @throws {Error} on bytes that are not of the protocol */
+  /** @throws {Error} for bytes that violate the protocol */
   feed(chunk: Buffer): void;
 }
 
-/** A socket that carries one exchange at a time, each within a time-out. */
+/** A socket that carries one exchange at a time. Each exchange has a timeout. */
 export class Link<Reply> {
   readonly endpoint: Endpoint;
   closed = false;
   readonly #socket: Socket;
   readonly #timeout: number;
   #exchange: Exchange<Reply> | undefined;
-  /** Made once and refreshed: 0.1 µs for each exchange, against 1 µs for a new timer. */
+  /** Created once and refreshed: 0.1 µs for each exchange, instead of 1 µs for a new timer. */
   readonly #timer: NodeJS.Timeout;
   #onClose: (error: StoreError) => void = () => {};
 
@@ -38,7 +38,7 @@ export class Link<Reply> {
     this.#socket = socket;
     this.endpoint = endpoint;
     this.#timeout = timeout;
-    this.#timer = setTimeout(() => this.#suspect(), timeout);
+    this.#timer = setTimeout(() => this.#checkTimeout(), timeout);
     this.#timer.unref();
     const parser = makeParser((reply) => this.#accept(reply));
     socket.on("data", (chunk: Buffer) => {
@@ -49,28 +49,27 @@ export class Link<Reply> {
       }
     });
     socket.on("error", (cause: NodeJS.ErrnoException) => this.#lost(cause.code ?? cause.message, cause));
-    socket.on("close", () => this.#lost("the other side closed the connection"));
+    socket.on("close", () => this.#lost("the server closed the connection"));
   }
 
   get busy(): boolean {
     return this.#exchange !== undefined;
   }
 
-  /** Tells once that the link is gone, after its exchange was told; at once where it is gone already. */
+  /** Calls the listener once when the link has closed, after its exchange; at once if it is already closed. */
   onClose(listener: (error: StoreError) => void): void {
-    if (this.closed) listener(this.#givenUp());
+    if (this.closed) listener(this.#closedError());
     else this.#onClose = listener;
   }
 
   /**
-   * Sends an exchange. The bytes may be written over once its last reply has come: all of them were read by the
-   * other side then.
-   * @throws {Error} when the link is busy
+   * Sends an exchange. The caller may reuse the bytes after the last reply: the server has then read all of them.
+   * @throws {Error} if the link is busy
    */
   write(bytes: Buffer, exchange: Exchange<Reply>): void {
-    if (this.#exchange !== undefined) throw new Error(`${this.#where}: an exchange is under way already`);
+    if (this.#exchange !== undefined) throw new Error(`${this.#where}: an exchange is already in progress`);
     if (this.closed) {
-      exchange.broken(this.#givenUp());
+      exchange.broken(this.#closedError());
       return;
     }
     this.#exchange = exchange;
@@ -78,7 +77,7 @@ export class Link<Reply> {
     this.#socket.write(bytes);
   }
 
-  destroy(error = this.#givenUp()): void {
+  destroy(error = this.#closedError()): void {
     if (this.closed) return;
     this.closed = true;
     clearTimeout(this.#timer);
@@ -93,19 +92,19 @@ export class Link<Reply> {
   }
 
   /**
-   * After this process itself stood still, timers are heard before what has come in meanwhile: the answer may lie in
-   * the socket, and is read within this turn of the event loop.
+   * After a pause of this process, Node runs timers before it reads sockets. The answer may already be in the socket
+   * buffer. The current turn of the event loop reads it.
    */
-  #suspect(): void {
+  #checkTimeout(): void {
     const exchange = this.#exchange;
     if (exchange === undefined) return;
     setImmediate(() => {
-      if (this.#exchange === exchange) this.tooSlow();
+      if (this.#exchange === exchange) this.abortExchange();
     });
   }
 
-  /** Gives up when an exchange is under way. */
-  tooSlow(): void {
+  /** Closes the link if an exchange is in progress. */
+  abortExchange(): void {
     if (this.#exchange === undefined) return;
     this.destroy(new StoreError("STORE_TIMEOUT", `${this.#where} did not answer within ${this.#timeout} ms`));
   }
@@ -114,8 +113,8 @@ export class Link<Reply> {
     return formatEndpoint(this.endpoint);
   }
 
-  #givenUp(): StoreError {
-    return new StoreError("STORE_UNAVAILABLE", `${this.#where}: the connection was given up`);
+  #closedError(): StoreError {
+    return new StoreError("STORE_UNAVAILABLE", `${this.#where}: the connection is closed`);
   }
 
   #lost(reason: string, cause?: unknown): void {
@@ -126,7 +125,7 @@ export class Link<Reply> {
     if (this.closed) return;
     const exchange = this.#exchange;
     if (exchange === undefined) {
-      this.#lost("a reply that nobody asked for");
+      this.#lost("unexpected reply");
       return;
     }
     if (!exchange.accept(reply)) return;

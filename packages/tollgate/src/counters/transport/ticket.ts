@@ -2,21 +2,21 @@ import type { CallTrace, TraceAttributes, TraceSpan, Tracing } from "../../obser
 import { type Count, HoldBack, StoreError } from "../store.ts";
 
 /**
- * A request on its way through the store: how many of its counts are still open, and who is told. Once it is done
- * (answered, failed or past its deadline) nobody touches its counts any more: the caller may use them again.
+ * A request in progress: the number of its open counts, and its promise. When it is done (answered, failed or past its
+ * deadline) nothing changes its counts any more: the caller may reuse them.
  */
 export class Ticket {
   readonly counts: readonly Count[];
   readonly holdBack: HoldBack;
   /** Milliseconds of the monotonic clock; Infinity for none. */
   readonly deadline: number;
-  /** When it came, on the same clock. */
+  /** Start of the wait, on the same clock. */
   readonly since: number;
-  /** The recorded call that it belongs to. */
+  /** The recorded call of this request. */
   readonly trace: CallTrace | undefined;
   left: number;
   done = false;
-  /** How often one of its counts was sent elsewhere (MOVED, ASK, TRYAGAIN, NOSCRIPT). */
+  /** How often one of its counts was sent again (MOVED, ASK, TRYAGAIN, NOSCRIPT). */
   redirections = 0;
   readonly #resolve: () => void;
   readonly #reject: (error: StoreError) => void;
@@ -40,12 +40,12 @@ export class Ticket {
     this.#reject = reject;
   }
 
-  /** Whether its counts may hold each other back: they are counted together, not count by count. */
+  /** Whether its counts may hold each other back: then one atomic step counts all of them. */
   get atomic(): boolean {
     return this.holdBack !== HoldBack.NEVER;
   }
 
-  /** One of its counts (or, atomic, all of them) has its result. */
+  /** One of its counts has its result. An atomic ticket has all of them. */
   answered(): void {
     if (--this.left > 0 || this.done) return;
     this.done = true;
@@ -65,15 +65,15 @@ export function unavailable(cause: unknown): StoreError {
   return new StoreError("STORE_UNAVAILABLE", message, { cause });
 }
 
-/** What a caller is told when an answer of the store could not be dealt with. */
+/** The error for an answer of the store that could not be processed. */
 export function unusableAnswer(cause: unknown): StoreError {
   const message = cause instanceof Error ? cause.message : String(cause);
-  return new StoreError("STORE_UNAVAILABLE", `an answer of the store could not be used: ${message}`, {
+  return new StoreError("STORE_UNAVAILABLE", `cannot use an answer of the store: ${message}`, {
     cause,
   });
 }
 
-/** Fails the tickets whose deadline is over. @returns the earliest deadline among the others */
+/** Fails the tickets whose deadline has passed. @returns the earliest deadline of the others */
 export function expireTickets(tickets: readonly Ticket[], now: number): number {
   let next = Number.POSITIVE_INFINITY;
   for (const ticket of tickets) {
@@ -87,7 +87,7 @@ export function expireTickets(tickets: readonly Ticket[], now: number): number {
   return next;
 }
 
-/** A span for one round trip, linked to the recorded calls in it; nothing is made where none is recorded. */
+/** Starts a span for one round trip, linked to its recorded calls. Without recorded calls there is no span. */
 export function startTrip(
   tracing: Tracing | undefined,
   name: string,

@@ -2,7 +2,6 @@ import { createServer } from "node:net";
 import { Worker } from "node:worker_threads";
 import type { EmbeddedStore, EmbeddedStoreShare } from "../../counters/embedded/embedded-store.ts";
 import type { Invalidations } from "../../counters/invalidations.ts";
-import { showAddress } from "../../listeners/address.ts";
 import type { Certificates } from "../../listeners/server-tls.ts";
 import type { Health } from "../../observe/health.ts";
 import type { Level, Logger } from "../../observe/log.ts";
@@ -10,6 +9,7 @@ import type { StackSample } from "../../observe/profiling/call-tree.ts";
 import type { SampledKind } from "../../observe/profiling/profiler.ts";
 import type { RuleDrafts } from "../../rules/rule-set.ts";
 import type { Environment } from "../../settings/reading.ts";
+import { showAddress } from "../../text/address.ts";
 import type { Components } from "../components.ts";
 import type { MergedStatistics } from "./merged-statistics.ts";
 import type { FromThread, ThreadStart, ToThread } from "./messages.ts";
@@ -60,10 +60,10 @@ export class ThreadPool {
   #port: number;
   #address = "";
   #threads = 0;
-  #questions = 0;
+  #requests = 0;
   #closing = false;
   #ends: number[] = [];
-  readonly #forget: () => void;
+  readonly #unsubscribe: () => void;
 
   private constructor(options: ThreadPoolOptions) {
     this.#options = options;
@@ -71,7 +71,7 @@ export class ThreadPool {
     this.#certificates = options.certificates;
     this.#level = options.log.level;
     this.#port = options.port;
-    this.#forget = options.health.subscribe((healthy) => this.#tell({ kind: "health", healthy }));
+    this.#unsubscribe = options.health.subscribe((healthy) => this.#sendAll({ kind: "health", healthy }));
   }
 
   /** Starts all threads. Rejects if the port cannot be bound, also if another process uses it with SO_REUSEPORT. */
@@ -97,46 +97,46 @@ export class ThreadPool {
 
   setRules(rules: RuleDrafts): void {
     this.#rules = rules;
-    this.#tell({ kind: "rules", rules });
+    this.#sendAll({ kind: "rules", rules });
   }
 
   setLevel(level: Level): void {
     this.#level = level;
-    this.#tell({ kind: "level", level });
+    this.#sendAll({ kind: "level", level });
   }
 
   replaceCertificates(certificates: Certificates): void {
     this.#certificates = certificates;
-    this.#tell({ kind: "certificates", certificates });
+    this.#sendAll({ kind: "certificates", certificates });
   }
 
   /** Updates the statistics to include every call that was answered before. */
   async collect(): Promise<void> {
-    await this.#askAll((number) => ({ kind: "collect", number }), COLLECT_TIMEOUT);
+    await this.#requestAll((number) => ({ kind: "collect", number }), COLLECT_TIMEOUT);
   }
 
   /** Profile samples of all threads. */
   async sample(profile: SampledKind, seconds: number): Promise<readonly StackSample[]> {
-    const answers = await this.#askAll(
+    const answers = await this.#requestAll(
       (number) => ({ kind: "profile", number, profile, seconds }),
       seconds * 1000 + COLLECT_TIMEOUT,
     );
     return answers.flatMap((answer) => (answer?.kind === "samples" ? answer.samples : []));
   }
 
-  #askAll(question: (number: number) => ToThread, timeout: number): Promise<(FromThread | undefined)[]> {
-    const number = ++this.#questions;
-    return Promise.all([...this.#running].map((thread) => ask(thread, number, question(number), timeout)));
+  #requestAll(message: (number: number) => ToThread, timeout: number): Promise<(FromThread | undefined)[]> {
+    const number = ++this.#requests;
+    return Promise.all([...this.#running].map((thread) => request(thread, number, message(number), timeout)));
   }
 
   /** Drains every thread, and terminates those that are not done after `timeout` milliseconds. */
   async close(timeout: number): Promise<void> {
     this.#closing = true;
-    this.#forget();
+    this.#unsubscribe();
     const ends = [...this.#running].map(
       ({ worker }) => new Promise((resolve) => worker.once("exit", resolve)),
     );
-    this.#tell({ kind: "drain", timeout });
+    this.#sendAll({ kind: "drain", timeout });
     // A timer with a longer delay fires at once.
     const longest = 2 ** 31 - 1;
     const timer = setTimeout(
@@ -149,7 +149,7 @@ export class ThreadPool {
     clearTimeout(timer);
   }
 
-  #tell(message: ToThread): void {
+  #sendAll(message: ToThread): void {
     for (const { worker } of this.#running) worker.postMessage(message);
   }
 
@@ -190,7 +190,7 @@ export class ThreadPool {
           this.#address = message.address;
           resolve();
         } else if (message.kind === "failed") reject(new Error(message.message));
-        else this.#hear(thread, message);
+        else this.#receive(thread, message);
       });
       worker.on("error", (error) => {
         this.#options.log.error(
@@ -205,21 +205,21 @@ export class ThreadPool {
     });
   }
 
-  #hear(thread: Running, message: FromThread): void {
+  #receive(thread: Running, message: FromThread): void {
     const { statistics } = this.#options;
     if (message.kind === "statistics") {
       statistics.add(thread.number, message.figures);
       thread.waiting.get(message.number)?.(message);
     } else if (message.kind === "samples") thread.waiting.get(message.number)?.(message);
     else if (message.kind === "durations") statistics.addDurations(message.timer, message.durations);
-    else if (message.kind === "component") this.#hearComponent(thread, message.name, message.fault);
+    else if (message.kind === "component") this.#reportComponent(thread, message.name, message.fault);
     else if (message.kind === "drained") {
       thread.drained = true;
       statistics.add(thread.number, message.figures);
     }
   }
 
-  #hearComponent({ reporters }: Running, name: string, fault: string | undefined): void {
+  #reportComponent({ reporters }: Running, name: string, fault: string | undefined): void {
     const report = reporters.get(name) ?? this.#options.components.createReporter(name);
     reporters.set(name, report);
     report(fault);
@@ -246,21 +246,21 @@ export class ThreadPool {
   }
 }
 
-function ask(
+function request(
   thread: Running,
   number: number,
-  question: ToThread,
+  message: ToThread,
   timeout: number,
 ): Promise<FromThread | undefined> {
   return new Promise((resolve) => {
-    const done = (answer: FromThread | undefined) => {
+    function done(answer: FromThread | undefined) {
       clearTimeout(late);
       thread.waiting.delete(number);
       resolve(answer);
-    };
+    }
     const late = setTimeout(done, timeout, undefined);
     thread.waiting.set(number, done);
-    thread.worker.postMessage(question);
+    thread.worker.postMessage(message);
   });
 }
 

@@ -58,7 +58,7 @@ async function serve(): Promise<void> {
     statistics,
     log,
   });
-  const hear: { [Kind in ToThread["kind"]]: (message: Extract<ToThread, { kind: Kind }>) => void } = {
+  const handlers: { [Kind in ToThread["kind"]]: (message: Extract<ToThread, { kind: Kind }>) => void } = {
     rules: (message) => {
       rules = new IndexedRuleSet(message.rules);
     },
@@ -71,7 +71,7 @@ async function serve(): Promise<void> {
   };
   main.on("message", (message: ToThread) => {
     try {
-      (hear[message.kind] as (message: ToThread) => void)(message);
+      (handlers[message.kind] as (message: ToThread) => void)(message);
     } catch (error) {
       // An error here would end the thread with all calls in flight.
       log.error(`a thread could not handle the message "${message.kind}": ${String(error)}`);
@@ -79,13 +79,13 @@ async function serve(): Promise<void> {
   });
   send({ kind: "listening", address: listener.address, port: listener.port });
 
-  async function profile(asked: Extract<ToThread, { kind: "profile" }>): Promise<void> {
+  async function profile(request: Extract<ToThread, { kind: "profile" }>): Promise<void> {
     const { sampleThread } = await import("../../observe/profiling/profiler.ts");
-    const samples = await sampleThread(asked.profile, asked.seconds).catch((error: unknown) => {
+    const samples = await sampleThread(request.profile, request.seconds).catch((error: unknown) => {
       log.error(`cannot profile a thread: ${String(error)}`);
       return [];
     });
-    send({ kind: "samples", number: asked.number, samples });
+    send({ kind: "samples", number: request.number, samples });
   }
 
   async function drain(timeout: number): Promise<void> {

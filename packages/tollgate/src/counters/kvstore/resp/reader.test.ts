@@ -10,7 +10,7 @@ function read(...chunks: (string | Buffer)[]): Reply[] {
   return replies;
 }
 
-/** Every kind of reply with its value. */
+/** Every kind of reply, with its value. */
 const kinds: [string, Reply][] = [
   [":0\r\n", 0],
   [":42\r\n", 42],
@@ -33,7 +33,7 @@ describe("reading replies", () => {
   for (const [text, value] of kinds)
     test(JSON.stringify(text.slice(0, 40)), () => assert.deepEqual(read(text), [value]));
 
-  test("any replies, cut anywhere, are read the same", () => {
+  test("reads replies in chunks of any size", () => {
     const replies = fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(replies, fc.array(fc.nat(200), { maxLength: 10 }), (list, cuts) => {
@@ -49,7 +49,7 @@ describe("reading replies", () => {
     );
   });
 
-  test("a chunk may be used again after it was fed", () => {
+  test("does not keep a chunk after feed", () => {
     const replies: Reply[] = [];
     const reader = new ReplyReader({ reply: (reply) => replies.push(reply) });
     const chunk = Buffer.from(":1\r\n:23");
@@ -59,7 +59,7 @@ describe("reading replies", () => {
     assert.deepEqual(replies, [1, 234]);
   });
 
-  test("bytes that are no replies are refused", () => {
+  test("refuses bytes that are not replies", () => {
     for (const text of [
       "HTTP/1.1 400 Bad Request\r\n",
       ":12a\r\n",
@@ -78,7 +78,7 @@ describe("reading replies", () => {
     assert.equal(new ErrorReply("NOAUTH").code, "NOAUTH");
   });
 
-  test("integers out of texts", () => {
+  test("parses integers", () => {
     assert.equal(toInteger("12"), 12);
     assert.equal(toInteger("-9007199254740993"), -9_007_199_254_740_993n);
     for (const text of ["", "1.5", "1e3", "0x10", " 1", "123456789012345678901"])

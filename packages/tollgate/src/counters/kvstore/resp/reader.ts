@@ -1,9 +1,9 @@
 /**
- * Replies of the Redis protocol (RESP2), parsed where they lie. Integers, which the hot path consists of, cost no
- * object; a reply that a read cuts in two is kept and parsed again with what follows.
+ * Parses replies of the Redis protocol (RESP2) in place. Integers, the replies of the hot path, allocate no object. An
+ * incomplete reply is kept and parsed again together with the next chunk.
  */
 
-/** An error reply: its first word is the code, `MOVED 866 10.0.0.1:6379`. */
+/** An error reply. Its first word is the code: `MOVED 866 10.0.0.1:6379`. */
 export class ErrorReply {
   readonly message: string;
   constructor(message: string) {
@@ -23,7 +23,7 @@ export interface ReplySink {
   reply(reply: Reply): void;
 }
 
-/** Replies are counters, errors and topologies; more than this is not a Redis. */
+/** Replies are counters, errors and topologies. A larger reply is not from Redis. */
 const MAX_REPLY_BYTES = 16 * 1024 * 1024;
 const MAX_DEPTH = 8;
 
@@ -35,7 +35,7 @@ const DOLLAR = 36;
 const STAR = 42;
 const empty: Buffer = Buffer.alloc(0);
 
-/** Signals that a reply is not complete yet; never escapes. */
+/** Marks an incomplete reply, inside of this module only. */
 const incomplete = Symbol("incomplete");
 
 export class ReplyReader {
@@ -49,8 +49,8 @@ export class ReplyReader {
   }
 
   /**
-   * Hands every complete reply to the sink, in order. The chunk may be used again by its owner afterwards.
-   * @throws {Error} on bytes that are not RESP2
+   * Passes every complete reply to the sink, in order. The caller may reuse the chunk afterwards.
+   * @throws {Error} for bytes that are not RESP2
    */
   feed(chunk: Buffer): void {
     const buffer = this.#kept.length === 0 ? chunk : Buffer.concat([this.#kept, chunk]);
@@ -103,7 +103,7 @@ export class ReplyReader {
       case STAR:
         return this.#array(toSize(line), depth);
       default:
-        throw new Error(`not a Redis reply: it begins with byte ${type}`);
+        throw new Error(`not a Redis reply: it starts with byte ${type}`);
     }
   }
 
@@ -138,7 +138,7 @@ export class ReplyReader {
   }
 }
 
-/** @throws {Error} when the text is not a whole number */
+/** @throws {Error} if the text is not an integer */
 export function toInteger(text: string): number | bigint {
   if (!/^-?\d{1,20}$/.test(text)) throw new Error(`not an integer: ${JSON.stringify(text.slice(0, 40))}`);
   return text.length < 16 ? Number(text) : BigInt(text);

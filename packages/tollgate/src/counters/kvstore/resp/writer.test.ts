@@ -21,7 +21,7 @@ describe("writing commands", () => {
     );
   });
 
-  test("any keys and numbers, in one buffer that grows and is used again", () => {
+  test("writes any keys and numbers into one growing, reused buffer", () => {
     const writer = new CommandWriter();
     const part = fc.record({
       stem: fc.oneof(
@@ -47,7 +47,7 @@ describe("writing commands", () => {
     );
   });
 
-  test("the hash tells keys apart by stem and window, whatever their letters", () => {
+  test("the hash depends on stem and window, for any characters", () => {
     const writer = new CommandWriter();
     const hashes = new Set<number>();
     for (const stem of ["a|", "b|", "ä|", "漢|", "a||"])
@@ -58,7 +58,7 @@ describe("writing commands", () => {
     assert.equal(hashes.size, 15);
   });
 
-  test("a buffer that one huge batch needed is let go", () => {
+  test("releases the buffer of a huge batch", () => {
     const writer = new CommandWriter();
     writer.text("x".repeat(3_000_000));
     assert.ok(writer.buffer.length >= 3_000_000);

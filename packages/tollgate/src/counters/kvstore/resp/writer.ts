@@ -1,10 +1,10 @@
 /**
- * Commands of the Redis protocol (RESP2 arrays of bulk strings), written by hand into a buffer that is used again
- * for each batch: 0.3 to 0.45 µs a decision, against 2.2 µs for the fastest pipeline of a library (docs/decisions).
+ * Writes commands of the Redis protocol (RESP2 arrays of bulk strings) into a buffer that each batch reuses. It takes
+ * 0.3 to 0.45 µs for a decision. The fastest pipeline of a library takes 2.2 µs (docs/decisions).
  */
 
 const INITIAL_SIZE = 16 * 1024;
-/** A buffer that one huge batch has grown beyond this is let go afterwards. */
+/** A larger buffer, grown by one huge batch, is released afterwards. */
 const MAX_KEPT_SIZE = 1024 * 1024;
 
 const CR = 13;
@@ -12,13 +12,13 @@ const LF = 10;
 const DOLLAR = 36;
 const ZERO = 48;
 
-/** A command's array header and name, `*3\r\n$6\r\nINCRBY\r\n`. */
+/** Encodes a command's array header and name, `*3\r\n$6\r\nINCRBY\r\n`. */
 export function commandHead(parts: number, ...words: readonly string[]): Buffer {
   const fixed = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join("");
   return Buffer.from(`*${parts}\r\n${fixed}`);
 }
 
-/** The windowed key's last part, in decimal; equal ones follow each other. */
+/** Cache for the last part of a key, its window start in decimal. Successive keys usually share it. */
 let lastStart = -1;
 let lastDigits = "";
 function digitsOf(start: number): string {
@@ -32,9 +32,9 @@ function digitsOf(start: number): string {
 export class CommandWriter {
   buffer = Buffer.allocUnsafe(INITIAL_SIZE);
   length = 0;
-  /** FNV-1a over the key's UTF-16 units that {@link key} wrote last: what the expiry table remembers. */
+  /** FNV-1a hash of the UTF-16 units of the last {@link key}, for the expiry table. */
   hash = 0;
-  /** Where the bulk string that {@link key} wrote last stands in the buffer. */
+  /** Position of the last {@link key} in the buffer. */
   keyStart = 0;
   keyEnd = 0;
 
@@ -59,12 +59,12 @@ export class CommandWriter {
     this.#room(bytes.length);
     const { buffer } = this;
     let at = this.length;
-    // A loop beats Buffer.copy below about 50 bytes; heads have 20 to 70.
+    // Below about 50 bytes a loop is faster than Buffer.copy. Heads have 20 to 70 bytes.
     for (let i = 0; i < bytes.length; i++) buffer[at++] = bytes[i]!;
     this.length = at;
   }
 
-  /** The whole key `stem + windowStart` as a bulk string. */
+  /** Writes the key `stem + windowStart` as a bulk string. */
   key(stem: string, windowStart: number): void {
     const digits = digitsOf(windowStart);
     const size = stem.length + digits.length;
@@ -103,7 +103,7 @@ export class CommandWriter {
     this.hash = hash;
   }
 
-  /** The bulk string that {@link key} wrote last, once more. */
+  /** Writes the last {@link key} again. */
   sameKey(): void {
     const size = this.keyEnd - this.keyStart;
     this.#room(size);
@@ -111,7 +111,7 @@ export class CommandWriter {
     this.length += size;
   }
 
-  /** A whole number as a bulk string. */
+  /** Writes an integer as a bulk string. */
   integer(value: number): void {
     this.#room(32);
     const { buffer } = this;
@@ -133,7 +133,7 @@ export class CommandWriter {
     this.length = at;
   }
 
-  /** Any text as a bulk string. */
+  /** Writes any text as a bulk string. */
   text(value: string): void {
     const size = Buffer.byteLength(value);
     this.#room(size + 24);
@@ -143,13 +143,13 @@ export class CommandWriter {
     this.buffer[this.length++] = LF;
   }
 
-  /** A whole command off the hot path. */
+  /** Writes a whole command, off the hot path. */
   command(words: readonly string[]): void {
     this.raw(Buffer.from(`*${words.length}\r\n`));
     for (const word of words) this.text(word);
   }
 
-  /** A bulk string's `$<size>\r\n`. */
+  /** Writes a bulk string's `$<size>\r\n`. */
   #header(size: number): void {
     const { buffer } = this;
     let at = this.length;

@@ -1,29 +1,28 @@
-import { CATALOGUE, describe, plainMetric } from "../../catalogue.ts";
+import { catalogue, describe, plainMetric } from "../../catalogue.ts";
 import type { Tag } from "../../names.ts";
 import type { RuleLabels } from "../../series.ts";
-import { RESPONSE_TIME_BOUNDS } from "../../timer.ts";
+import { responseTimeBounds } from "../../timer.ts";
 import { labelName, type Mapping, type ObserverShape } from "./mapping.ts";
 
 export interface DefaultMappingOptions {
-  /** `PULLSTATS_RESPONSE_TIME_AS_MILLISECONDS`: response times keep their name and are in milliseconds. Default false. */
+  /** `PULLSTATS_RESPONSE_TIME_AS_MILLISECONDS`: shows response times in milliseconds, under the same name. Default false. */
   readonly responseTimeAsMilliseconds?: boolean;
 }
 
 const RULE_METRIC = "ratelimit_service_rate_limit_";
 const ruleHelp = new Map(
-  CATALOGUE.filter(({ metric }) => metric.startsWith(RULE_METRIC)).map(({ metric, meaning }) => [
-    metric,
-    meaning,
-  ]),
+  catalogue
+    .filter(({ metric }) => metric.startsWith(RULE_METRIC))
+    .map(({ metric, meaning }) => [metric, meaning]),
 );
 
-/** The names of the contract. Labels of rules come from the rules, so a dot in a domain or a value is no trouble. */
+/** The contract's mapping. Labels of rules come from the rules, so domains and values may contain dots. */
 export function defaultMapping(options: DefaultMappingOptions = {}): Mapping {
   const inMilliseconds = options.responseTimeAsMilliseconds ?? false;
-  const seconds: ObserverShape = { type: "histogram", bounds: RESPONSE_TIME_BOUNDS };
+  const seconds: ObserverShape = { type: "histogram", bounds: responseTimeBounds };
   const milliseconds: ObserverShape = {
     type: "histogram",
-    bounds: RESPONSE_TIME_BOUNDS.map((bound) => Number((bound * 1000).toPrecision(6))),
+    bounds: responseTimeBounds.map((bound) => Number((bound * 1000).toPrecision(6))),
   };
   let last: { readonly rule: RuleLabels; readonly labels: readonly Tag[] } | undefined;
   return (subject) => {
@@ -31,7 +30,7 @@ export function defaultMapping(options: DefaultMappingOptions = {}): Mapping {
     const common = { scale: scaled ? 0.001 : 1, observer: inMilliseconds ? milliseconds : seconds, ttl: 0 };
     if (subject.rule !== undefined) {
       const metric = RULE_METRIC + subject.stat;
-      // The statistics of a rule come one after the other, and have the same labels.
+      // The statistics of a rule are consecutive and have the same labels.
       if (subject.rule !== last?.rule)
         last = { rule: subject.rule, labels: ruleLabels(subject.rule, subject.tags) };
       return { metric, labels: last.labels, help: ruleHelp.get(metric) ?? "", ...common };
@@ -61,7 +60,7 @@ function ruleLabels({ domain, key1, key2 }: RuleLabels, tags: readonly Tag[]): r
   return merge(own, tags);
 }
 
-/** A tag never takes the place of a label of the contract. */
+/** Adds tags as labels. A tag never replaces a label of the contract. */
 function merge(own: readonly Tag[], tags: readonly Tag[]): readonly Tag[] {
   const labels = [...own];
   for (const { key, value } of tags) {

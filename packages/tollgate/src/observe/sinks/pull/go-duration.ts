@@ -1,4 +1,4 @@
-const UNITS: Readonly<Record<string, number>> = {
+const units: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
   µs: 1e-3,
@@ -9,7 +9,7 @@ const UNITS: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-/** Milliseconds of a duration in Go's syntax (`1m20s`); a bare 0 is one too. Undefined for anything else. */
+/** Parses a duration in Go's syntax (`1m20s`, or a plain 0) to milliseconds. Undefined for anything else. */
 export function parseGoDuration(value: unknown): number | undefined {
   if (value === 0 || value === "0") return 0;
   if (typeof value !== "string" || value.length > 64) return undefined;
@@ -18,7 +18,7 @@ export function parseGoDuration(value: unknown): number | undefined {
   while (part.lastIndex < value.length) {
     const match = part.exec(value);
     if (match === null) return undefined;
-    total += Number(match[1]) * UNITS[match[2]!]!;
+    total += Number(match[1]) * units[match[2]!]!;
     if (part.lastIndex === value.length) return total;
   }
   return undefined;

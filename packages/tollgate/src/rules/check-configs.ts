@@ -1,0 +1,121 @@
+import { Unit } from "../protocol/messages.ts";
+import { checkLevel } from "./check-level.ts";
+import { checkNames } from "./check-names.ts";
+import { formatLocation } from "./diagnostic.ts";
+import type { DraftConfig, DraftDescriptor, DraftDomain, DraftLimit } from "./draft.ts";
+import { isPattern } from "./pattern.ts";
+import type { Report } from "./report.ts";
+import type { Location } from "./rule.ts";
+
+export interface LoadOptions {
+  /** `MERGE_DOMAIN_CONFIG`: several files may define one domain. Their rules are in the order of the file names. */
+  readonly mergeDomains: boolean;
+}
+
+/**
+ * Checks the configurations against each other and groups them by domain.
+ * @param complete whether every file could be read. If not, names that seem to be missing may be in the other files.
+ */
+export function checkConfigs(
+  configs: readonly DraftConfig[],
+  options: LoadOptions,
+  complete: boolean,
+  report: Report,
+): readonly DraftDomain[] {
+  for (const config of configs) {
+    for (const descriptor of config.descriptors) checkDescriptor(descriptor, report);
+  }
+  const domains = byDomain(configs, options, report);
+  for (const domain of domains) {
+    checkLevel(domain.descriptors, "", report);
+    checkNames(domain, complete, report);
+  }
+  return domains;
+}
+
+function byDomain(
+  configs: readonly DraftConfig[],
+  options: LoadOptions,
+  report: Report,
+): readonly DraftDomain[] {
+  const domains: { name: string; descriptors: DraftDescriptor[] }[] = [];
+  const first = new Map<string, { domain: (typeof domains)[number]; at: Location }>();
+  for (const config of configs) {
+    const name = config.domain;
+    const known = name ? first.get(name) : undefined;
+    if (known !== undefined && options.mergeDomains) {
+      known.domain.descriptors.push(...config.descriptors);
+      continue;
+    }
+    if (name === "") {
+      report.add("empty-domain", config.domainAt, "`domain` is missing or empty: give the rules a domain");
+    } else if (known !== undefined) {
+      const message = `the domain "${name}" is already defined in ${formatLocation(known.at)}: put its rules into one file, or set MERGE_DOMAIN_CONFIG=true`;
+      report.add("duplicate-domain", config.domainAt, message);
+    }
+    const domain = { name: name ?? "", descriptors: [...config.descriptors] };
+    domains.push(domain);
+    if (name && known === undefined) first.set(name, { domain, at: config.domainAt });
+  }
+  return domains;
+}
+
+function checkDescriptor(descriptor: DraftDescriptor, report: Report): void {
+  const wildcard = isPattern(descriptor.value);
+  if (descriptor.key === "") {
+    report.add(
+      "empty-key",
+      descriptor.keyAt,
+      "`key` is missing or empty: a descriptor needs the key of its entry",
+    );
+  }
+  if (descriptor.shareThreshold && !wildcard && descriptor.key !== undefined) {
+    const found =
+      descriptor.value === undefined ? "this rule has no `value`" : `this \`value\` is "${descriptor.value}"`;
+    const message = `\`share_threshold\` needs a \`value\` with a wildcard (\`*\`), but ${found}`;
+    report.add("share-threshold-without-wildcard", descriptor.shareThresholdAt, message);
+  }
+  if (descriptor.detailedMetric && descriptor.value !== undefined && !wildcard) {
+    const message =
+      "`detailed_metric` has no effect on a rule with an explicit `value`: the metric key shows it anyway";
+    report.add("detailed-metric-on-value", descriptor.detailedMetricAt, message);
+  }
+  if (descriptor.limit !== undefined) checkLimit(descriptor.limit, report);
+  for (const nested of descriptor.descriptors) checkDescriptor(nested, report);
+}
+
+function checkLimit(limit: DraftLimit, report: Report): void {
+  if (limit.unlimited === true) checkUnlimited(limit, report);
+  else if (limit.unlimited === false) checkLimited(limit, report);
+  for (const { name, at } of limit.replaces) {
+    if (name === "") {
+      report.add("replaces-without-name", at, "an item of `replaces` has no name: write `- name: NAME`");
+    } else if (name !== undefined && name === limit.name) {
+      report.add("replaces-itself", at, `a limit cannot replace itself: "${name}" is its own name`);
+    }
+  }
+}
+
+function checkUnlimited(limit: DraftLimit, report: Report): void {
+  if (typeof limit.unit === "number" && limit.unit !== Unit.UNKNOWN) {
+    const message = "`unit` has no meaning with `unlimited: true`: leave out one of them";
+    report.add("unit-with-unlimited", limit.unitAt, message);
+  }
+  if (typeof limit.requestsPerUnit === "number") {
+    const message = "`requests_per_unit` has no effect with `unlimited: true`: leave out one of them";
+    report.add("number-with-unlimited", limit.requestsPerUnitAt, message);
+  }
+}
+
+function checkLimited(limit: DraftLimit, report: Report): void {
+  if (limit.unit === "missing") {
+    const message =
+      "`unit` is missing: give second, minute, hour, day, week, month or year, or `unlimited: true`";
+    report.add("missing-unit", limit.unitAt, message);
+  }
+  if (limit.requestsPerUnit === "missing") {
+    const message =
+      "`requests_per_unit` is missing: give the number of requests (0 blocks all), or `unlimited: true`";
+    report.add("missing-requests-per-unit", limit.requestsPerUnitAt, message);
+  }
+}

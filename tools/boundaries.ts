@@ -1,43 +1,82 @@
 /**
- * `npm run boundaries`: imports run one way. Each folder of a package may import only the folders listed for it;
- * packages see each other only through their public entries. Prints every import that does not, exit 1.
+ * `npm run boundaries`: imports run one way. Each folder of a package may import only the folders listed for it in
+ * `tools/boundaries.json`. Packages import each other only through their public entries. No files and no folders of a package
+ * import each other in a circle, except those in `tools/circles.json`. Prints every fault, exit 1.
  */
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
+import { findCircles } from "./circles.ts";
 
 /** Folder -> the folders that it may import; `docs/architecture.md` says why. A file directly in `src` counts as one. */
-const allowed: Record<string, Record<string, readonly string[]>> = JSON.parse(
-  readFileSync(new URL("./boundaries.json", import.meta.url), "utf8"),
+const allowed: Record<string, Record<string, readonly string[]>> = readJson("./boundaries.json");
+/** Circles that still exist. This list may only shrink. */
+const known: Record<string, Record<"files" | "folders", readonly (readonly string[])[]>> = readJson(
+  "./circles.json",
 );
 
 const importPattern = /(?:^|\n)\s*(?:import|export)\s[^;]*?from\s+"([^"]+)"|import\("([^"]+)"\)/g;
 const faults: string[] = [];
 
-function folderOf(path: string): string {
-  const [first] = path.split(sep);
-  return first!.replace(/\.ts$/, "");
-}
-
-for (const [name, folders] of Object.entries(allowed)) {
+for (const [name, boundaries] of Object.entries(allowed)) {
   const root = join("packages", name, "src");
+  const files = new Map<string, Set<string>>();
+  const folders = new Map<string, Set<string>>();
   for (const file of globSync(`${root}/**/*.ts`)) {
     if (file.endsWith(".test.ts")) continue;
-    const from = folderOf(relative(root, file));
-    const may = folders[from];
+    const path = relative(root, file);
+    const from = folderOf(path);
+    const may = boundaries[from];
     if (may === undefined) {
       faults.push(`${file}: the folder "${from}" is not in tools/boundaries.json`);
       continue;
     }
     for (const match of readFileSync(file, "utf8").matchAll(importPattern)) {
-      const target = match[1] ?? match[2]!;
+      const target = match[1] ?? match[2] ?? "";
       if (!target.startsWith(".")) continue;
-      const to = folderOf(relative(root, join(dirname(file), target)));
-      if (to === ".." || to === "..")
-        faults.push(`${file}: imports ${target}, which is outside the package's src`);
+      const imported = relative(root, join(dirname(file), target));
+      const to = folderOf(imported);
+      if (to === "..") faults.push(`${file}: imports ${target}, which is outside the package's src`);
       else if (to !== from && !may.includes(to))
         faults.push(`${file}: "${from}" may not import "${to}" (${target})`);
+      connect(files, path, imported);
+      if (dirname(path) !== dirname(imported)) connect(folders, dirname(path), dirname(imported));
     }
   }
+  checkCircles(`packages/${name}: files`, findCircles(files), known[name]?.files ?? []);
+  checkCircles(`packages/${name}: folders`, findCircles(folders), known[name]?.folders ?? []);
 }
 for (const fault of faults) console.error(fault);
 if (faults.length > 0) process.exit(1);
+
+function readJson<T>(path: string): T {
+  return JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
+}
+
+function folderOf(path: string): string {
+  const [first = path] = path.split(sep);
+  return first.replace(/\.ts$/, "");
+}
+
+function connect(graph: Map<string, Set<string>>, from: string, to: string): void {
+  const targets = graph.get(from);
+  if (targets === undefined) graph.set(from, new Set([to]));
+  else targets.add(to);
+}
+
+/** Every circle must be within a known one, and every known one must still exist in full. */
+function checkCircles(
+  where: string,
+  circles: readonly (readonly string[])[],
+  listed: readonly (readonly string[])[],
+): void {
+  const isWithin = (inner: readonly string[], outer: readonly string[]): boolean =>
+    inner.every((member) => outer.includes(member));
+  for (const circle of circles)
+    if (!listed.some((group) => isWithin(circle, group)))
+      faults.push(`${where} import each other in a circle: ${circle.join(", ")}`);
+  for (const group of listed)
+    if (!circles.some((circle) => circle.length === group.length && isWithin(group, circle)))
+      faults.push(
+        `${where}: tools/circles.json lists more than is left of a circle. Remove the rest: ${group.join(", ")}`,
+      );
+}

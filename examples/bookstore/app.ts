@@ -18,7 +18,7 @@ export const application = new Application({
     response.headers.set("x-content-type-options", "nosniff");
   },
   onError(error) {
-    // The store knows nothing of HTTP; what its errors mean there is said in this one place.
+    // The store does not know HTTP. This is the one place that maps its errors to statuses.
     if (error instanceof DuplicateBook) throw new HttpError(409, error.message, { code: error.code });
     return undefined;
   },

@@ -50,7 +50,7 @@ test("a book is added, read, changed and removed", async () => {
   assert.equal((await send("PUT", location, { title: "x", author: "y" })).status, 404);
 });
 
-test("what is wrong with a book is said at once, by name", async () => {
+test("all faults of a book are reported together, by name", async () => {
   const refused = await send("POST", "/books", { title: "", year: 3000, isbn: "1" });
   assert.equal(refused.status, 400);
   const { errors } = (await refused.json()) as { errors: { in: string; name: string }[] };
@@ -79,7 +79,7 @@ test("a change that makes two books the same is a conflict", async () => {
   );
 });
 
-test("numbers that are no page, size, year, id or star are refused by name", async () => {
+test("invalid pages, sizes, years, ids and stars are rejected by name", async () => {
   const rows: readonly (readonly [path: string, name: string])[] = [
     ["/books?size=1.5", "size"],
     ["/books?size=1e2.5", "size"],
@@ -113,7 +113,7 @@ test("numbers that are no page, size, year, id or star are refused by name", asy
   assert.equal(largest.status, 200);
 });
 
-test("without the token nothing is changed, and nothing is told", async () => {
+test("without the token nothing changes, and the answer reveals nothing", async () => {
   for (const headers of [{}, { authorization: "Bearer wrong" }, { authorization: "Basic secret" }]) {
     const refused = await send("POST", "/books", { nonsense: true }, headers as Record<string, string>);
     assert.equal(refused.status, 401);

@@ -1,6 +1,6 @@
 import { Store } from "./store.ts";
 
-/** What the controllers work with; opened and closed by the application. */
+/** The services of the controllers. The application opens and closes them. */
 export const services = {
   store: undefined as unknown as Store,
   token: "",

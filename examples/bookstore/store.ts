@@ -38,7 +38,7 @@ CREATE TABLE IF NOT EXISTS cover (book INTEGER PRIMARY KEY REFERENCES book ON DE
 /** SQLITE_CONSTRAINT_UNIQUE (https://sqlite.org/rescode.html). */
 const UNIQUE_CONSTRAINT = 2067;
 
-/** A book of this title and author is there already. */
+/** The store already has a book with this title and author. */
 export class DuplicateBook extends Error {
   readonly code = "DUPLICATE_BOOK";
 }
@@ -68,7 +68,7 @@ export class Store {
     return this.#one("SELECT id, title, author, year FROM book WHERE id = ?", id);
   }
 
-  /** One book after the other, without having all of them in memory. */
+  /** Returns one book after the other, without loading all of them. */
   *allBooks(): Generator<Book> {
     const rows = this.#database.prepare("SELECT id, title, author, year FROM book ORDER BY id").iterate();
     for (const row of rows) yield row as unknown as Book;
@@ -117,7 +117,7 @@ export class Store {
     return this.#all("SELECT author, count(*) AS books FROM book GROUP BY author ORDER BY author");
   }
 
-  /** Every statement that writes a title and an author can meet a book that has them. */
+  /** Runs a statement that writes a title and an author, which may violate their uniqueness. */
   #write<T>({ title, author }: Pick<Book, "title" | "author">, write: () => T): T {
     try {
       return write();

@@ -4,7 +4,7 @@ import { services } from "../services.ts";
 
 const SAFE = new Set(["GET", "HEAD"]);
 
-/** Anybody may read; who changes something shows a token, and does so before anything of the request is read. */
+/** Reading is public. Other methods require a token, which is checked before the body is read. */
 export abstract class Protected extends Controller {
   override before() {
     if (SAFE.has(this.request.method)) return;
@@ -15,7 +15,7 @@ export abstract class Protected extends Controller {
   }
 }
 
-/** Takes as long for a token that is nearly right as for one that is wholly wrong. */
+/** Compares in constant time, so that the time does not reveal how much of a token is right. */
 function same(one: string, other: string): boolean {
   const hash = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(hash(one), hash(other));

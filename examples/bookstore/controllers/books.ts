@@ -102,7 +102,7 @@ export class Covers extends Protected {
 
 /** `/books/export` */
 export class Export extends Controller {
-  /** Every book: a line of JSON each, or an event each where the client asks for events. */
+  /** Every book, as one JSON line each, or as one event each if the client accepts events. */
   async *GET(): AsyncGenerator<Book> {
     yield* services.store.allBooks();
   }

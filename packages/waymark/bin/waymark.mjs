@@ -10,14 +10,14 @@ if (major < needed) {
   process.exit(1);
 }
 if (module.enableCompileCache) module.enableCompileCache();
-// In the repository the sources run as they are; a published package has only what was built from them.
+// In the repository, Node runs the sources. A published package contains only the built files.
 var source = new URL("../src/launcher/main.ts", import.meta.url);
 var entry = existsSync(source) ? source : new URL("../dist/launcher/main.js", import.meta.url);
 import(entry.href)
   .then((launcher) => launcher.main(process.argv.slice(2)))
   .then(
     (status) => {
-      // Whatever a controller has left open must not keep a stopped server alive.
+      // Handles that a controller left open must not keep a stopped server alive.
       process.exit(status);
     },
     (error) => {

@@ -1,16 +1,16 @@
+export { Application } from "./application/application.ts";
 export type {
   ApplicationOptions,
   ErrorContext,
   OpenApiOptions,
-  ServerLimits,
 } from "./application/options.ts";
-export { Application } from "./application.ts";
-export type { ControllerClass } from "./controller.ts";
-export { Controller } from "./controller.ts";
+export type { ControllerClass } from "./controller/controller.ts";
+export { Controller } from "./controller/controller.ts";
 export type { Answer } from "./http/answer.ts";
 export type { CorsOptions } from "./http/cors.ts";
-export type { HttpErrorOptions, RequestFault } from "./http/error.ts";
-export { HttpError } from "./http/error.ts";
+export type { HttpErrorOptions, RequestFault } from "./http/http-error.ts";
+export { HttpError } from "./http/http-error.ts";
 export type { Incoming } from "./http/incoming.ts";
 export type { JsonLimits } from "./http/json.ts";
 export { parseJson } from "./http/json.ts";
+export type { ServerLimits } from "./serve/server-limits.ts";

@@ -21,7 +21,7 @@ class Default extends Controller {
   }
 }
 
-test("controllers are given as a table; objects are submodules", async () => {
+test("a table has controllers, and objects in it are submodules", async () => {
   class Users extends Controller {
     GET(id: number) {
       return id;
@@ -35,10 +35,10 @@ test("controllers are given as a table; objects are submodules", async () => {
   assert.equal((await ask(application, "/users/7")).status, 404);
 });
 
-test("options are checked when the application is made", () => {
+test("the constructor checks the options", () => {
   const rows: [ApplicationOptions, RegExp][] = [
     [{ controlerPrefix: "x" } as ApplicationOptions, /no option "controlerPrefix"/],
-    [{ bodyLimit: -1 }, /bodyLimit is a number of bytes/],
+    [{ bodyLimit: -1 }, /bodyLimit must be a number of bytes/],
     [{ controllers: {}, controllerPrefix: "x" }, /exclude each other/],
     [{ cors: { origins: ["*"], credentials: true } }, /exclude each other/],
     [{ cors: { origins: ["example.com"] } }, /not an origin/],
@@ -47,7 +47,7 @@ test("options are checked when the application is made", () => {
   for (const [options, message] of rows) assert.throws(() => new Application(options), message);
 });
 
-test("a start that fails is reported by ready(), and every request gets a 500 until it is repaired", async () => {
+test("ready() rejects if the start fails, and every request gets a 500 until a start succeeds", async () => {
   const logged: unknown[] = [];
   const application = new Application({
     controllers: { Default },
@@ -74,7 +74,7 @@ test("onStart runs once before the first answer, onStop once after", async () =>
   assert.deepEqual(events, ["start", "stop"]);
 });
 
-test("hooks of the application get the controller and surround its own", async () => {
+test("the application's hooks get the controller and run around its own hooks", async () => {
   const events: string[] = [];
   class Base extends Controller {
     override before(): unknown {
@@ -156,7 +156,7 @@ test("an error skips after() and goes to onError, the controller's first, then t
   ]);
 });
 
-test("an onError that throws has its own error answered", async () => {
+test("if onError throws, its own error is answered", async () => {
   const application = new Application({
     controllers: { Default },
     onError() {
@@ -166,7 +166,7 @@ test("an onError that throws has its own error answered", async () => {
   assert.equal((await ask(application, "/", { method: "DELETE" })).status, 418);
 });
 
-test("500 shows nothing of the error, but to the log; debug shows it", async () => {
+test("a 500 hides the error, which is only logged; debug shows it", async () => {
   const logged: unknown[] = [];
   const log = (error: unknown, context: { method: string; target: string }) =>
     logged.push([String(error), context]);
@@ -187,7 +187,7 @@ test("500 shows nothing of the error, but to the log; debug shows it", async () 
   assert.match(stack.join("\n"), /application\.test\.ts/);
 });
 
-test("forwarded headers count only where the proxy is trusted, and only what it wrote", async () => {
+test("only forwarded headers of a trusted proxy count", async () => {
   const headers = {
     host: "inner:8000",
     "x-forwarded-for": "6.6.6.6, 10.0.0.1",
@@ -212,7 +212,7 @@ test("forwarded headers count only where the proxy is trusted, and only what it 
   }
 });
 
-test("the path decides between several prefixes by the segments that match, then by their order", async () => {
+test("the prefix that matches the most segments wins, on a tie the earlier one", async () => {
   const directory = new URL("fixtures/prefixes", import.meta.url).pathname;
   const application = new Application({ controllerPrefix: ["one", "two"], directory });
   const rows: [string, unknown][] = [
@@ -263,7 +263,7 @@ test("a 404 names the nearest route, at every depth and under every prefix", asy
   }
 });
 
-test("a 405 says what the class answers to", async () => {
+test("a 405 names the methods of the class", async () => {
   class Explain extends Controller {
     POST() {
       return 1;
@@ -274,7 +274,7 @@ test("a 405 says what the class answers to", async () => {
   assert.equal(response.status, 405);
   assert.equal(response.headers.get("allow"), "OPTIONS, POST");
   const { detail } = (await response.json()) as { detail: string };
-  assert.equal(detail, "/explain does not serve GET: it answers to POST");
+  assert.equal(detail, "/explain does not serve GET: it serves POST");
 });
 
 test("after() may read, clone, wrap or replace a body", async () => {
@@ -314,7 +314,7 @@ test("after() may read, clone, wrap or replace a body", async () => {
       '200 "text"',
     ],
     [() => new Response(null, { status: 304 }), "304 ", "304 "],
-    // A known body is sent even when it has been read; one that streamed is gone.
+    // A body in memory is sent even after a hook has read it. A streamed body cannot be sent again.
     [async (response) => void (await response.text()), "500 ", '200 "text"'],
     [(response) => void response.body?.getReader(), "500 ", '200 "text"'],
     [() => new HttpError(418), "418", "418"],
@@ -322,13 +322,13 @@ test("after() may read, clone, wrap or replace a body", async () => {
   for (const [made, streamed, known] of rows) {
     hook = made;
     assert.ok((await get()).startsWith(streamed), `${made}: ${streamed}`);
-    // A generator that never ran has nothing to end.
+    // A generator that never ran has no cleanup.
     assert.deepEqual(ended, ["one"], String(made));
     assert.ok((await post()).startsWith(known), `${made}: ${known}`);
   }
 });
 
-test("knownMethods are 405 although no controller has them", async () => {
+test("knownMethods get 405 even if no controller has them", async () => {
   const application = new Application({ controllers: { Default }, knownMethods: ["PATCH"] });
   assert.equal((await ask(application, "/", { method: "PATCH" })).status, 405);
   assert.equal((await ask(application, "/", { method: "LOCK" })).status, 501);
@@ -384,7 +384,7 @@ test("an asynchronous schema validates once, with and without a body", async () 
   }
   const application = new Application({ controllers: { Schemed } });
   await application.ready();
-  // The start asks each schema once whether it accepts absence.
+  // The start calls each schema once to find out whether it accepts absence.
   runs = 0;
   assert.equal(await (await ask(application, "/schemed?n=4")).json(), 4);
   assert.equal(runs, 1);
@@ -396,7 +396,7 @@ test("an asynchronous schema validates once, with and without a body", async () 
   assert.equal(runs, 3);
 });
 
-test("the body can be read in before() and again by the method, and arguments are still made of it", async () => {
+test("before() and the method can both read the body, which still fills arguments", async () => {
   class Signed extends Controller {
     seen: string[] = [];
     override async before() {
@@ -416,7 +416,7 @@ test("the body can be read in before() and again by the method, and arguments ar
   assert.deepEqual(await (await fetch(url, init)).json(), ['{"a":1}', "7", 1]);
 });
 
-test("a body that has gone through a stream is not waited for again", async () => {
+test("a body that was read as a stream is not awaited again", async () => {
   const logged: string[] = [];
   class Twice extends Controller {
     async POST() {
@@ -433,7 +433,7 @@ test("a body that has gone through a stream is not waited for again", async () =
   assert.match(logged[0]!, /already been read as a stream/);
 });
 
-test("a generator that fails before its first piece has an honest status", async () => {
+test("a generator that fails before its first piece gets an error status", async () => {
   class Streams extends Controller {
     async *GET() {
       if (this.positionals.length === 0) throw new HttpError(404, "no such export");
@@ -444,7 +444,7 @@ test("a generator that fails before its first piece has an honest status", async
   assert.equal((await ask(application, "/streams")).status, 404);
 });
 
-test("after() sees a stream, which goes on where nothing reads it", async () => {
+test("after() sees a stream, which stays intact if nothing reads it", async () => {
   let ended = 0;
   class Streams extends Controller {
     async *GET() {
@@ -490,7 +490,7 @@ test("a reader that cancels ends the generator", async () => {
   assert.equal(ended, true);
 });
 
-test("this.method is the method as it was sent", async () => {
+test("this.method is the method of the request", async () => {
   class Default extends Controller {
     GET() {
       this.response.headers.set("x-method", this.method);

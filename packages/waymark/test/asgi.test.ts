@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Application, Controller } from "@tollway/waymark";
-import type { AsgiReceived, AsgiScope, AsgiSent } from "../src/serve/asgi/types.ts";
+import type { AsgiReceived, AsgiScope, AsgiSent } from "../src/serve/asgi/asgi-types.ts";
 import { serveAsgi } from "./gateways/asgi-server.ts";
 import type { CaseRequest } from "./table/case.ts";
 
@@ -16,7 +16,7 @@ class Default extends Controller {
     for await (const piece of this.request.body!) size += piece.length;
     return size;
   }
-  /** Begins to answer and waits for its client to leave. */
+  /** Starts to answer, then waits for its client to leave. */
   async *PUT() {
     yield "begun";
     await new Promise<void>((resolve) => this.signal.addEventListener("abort", () => resolve()));
@@ -62,21 +62,21 @@ function request(method: string, target: string, more: Partial<CaseRequest> = {}
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));
 
-test("the target comes from raw_path, path and root_path, whichever way a server fills them", async () => {
+test("the target is derived from raw_path, path and root_path in every variant of servers", async () => {
   const rows: [Record<string, unknown>, string[]][] = [
     [{ path: "/a/b", raw_path: bytes("/a%2Fb") }, ["a/b"]],
     [{ path: "/a/b", raw_path: null }, ["a", "b"]],
     [{ path: "/a b/ä%", raw_path: null }, ["a b", "ä%"]],
     [{ path: "/a/b", raw_path: bytes("/a/b?x=1") }, ["a", "b"]],
-    // As the specification has it: the path includes the root.
+    // By the specification, the path includes the root.
     [{ path: "/api/a/b", raw_path: bytes("/api/a%2Fb"), root_path: "/api" }, ["a/b"]],
     [{ path: "/api/a", raw_path: bytes("/%61pi/a"), root_path: "/api/" }, ["a"]],
     [{ path: "/api", raw_path: bytes("/api"), root_path: "/api" }, []],
     [{ path: "/apiary/a", raw_path: bytes("/apiary/a"), root_path: "/api" }, ["apiary", "a"]],
-    // Servers of before that left it out.
+    // Older servers left it out.
     [{ path: "/a/b", raw_path: bytes("/a%2Fb"), root_path: "/api" }, ["a/b"]],
     [{ path: "/a/b", raw_path: bytes("/api/a%2Fb"), root_path: "/api" }, ["a/b"]],
-    // Middleware that rewrote the path and not the raw one.
+    // Middleware that changed the path but not the raw path.
     [{ path: "/rewritten", raw_path: bytes("/as/it/was") }, ["rewritten"]],
     [{ path: "/\ufffd", raw_path: bytes("/%ff") }, []],
   ];
@@ -88,7 +88,7 @@ test("the target comes from raw_path, path and root_path, whichever way a server
   }
 });
 
-test("only what is required need be in the scope", async () => {
+test("the scope's optional members may be absent", async () => {
   const scope = {
     type: "http",
     asgi: ASGI,
@@ -106,7 +106,7 @@ test("only what is required need be in the scope", async () => {
   assert.equal(events.length, 2);
 });
 
-test("header bytes are Latin-1 both ways, cookies of HTTP/2 are joined, connection headers stay out", async () => {
+test("header bytes are Latin-1 in both directions, HTTP/2 cookies are joined, hop-by-hop headers are dropped", async () => {
   const headers = [
     [bytes("host"), bytes("x")],
     [bytes("x-agent"), bytes("\xe9")],
@@ -192,7 +192,7 @@ test("a client that leaves aborts the handler; nothing is sent after it", async 
   assert.equal(outcome.thrown, undefined);
 });
 
-test("a server that refuses to send ends the source", async () => {
+test("an error of send() ends the source", async () => {
   seen = [];
   let pieces = 0;
   const outcome = await serveAsgi(application().asgi, request("PATCH", "/"), {
@@ -204,7 +204,7 @@ test("a server that refuses to send ends the source", async () => {
   assert.equal(outcome.thrown, undefined, "a client that leaves is no fault of the application");
 });
 
-test("a source that fails half way is reported, and the answer is not completed", async () => {
+test("an error in the middle of the source is reported, and the answer stays incomplete", async () => {
   reported.length = 0;
   const outcome = await serveAsgi(application().asgi, request("DELETE", "/"));
   assert.equal(outcome.complete, false);
@@ -212,7 +212,7 @@ test("a source that fails half way is reported, and the answer is not completed"
   assert.deepEqual(reported, [outcome.thrown]);
 });
 
-/** Runs a lifespan with these events; returns what was sent. */
+/** Runs a lifespan with these events. Returns the messages that were sent. */
 async function lifespan(app: Application, types: readonly string[]): Promise<AsgiSent[]> {
   const events = types.map((type) => ({ type }) as AsgiReceived);
   const sent: AsgiSent[] = [];
@@ -234,7 +234,7 @@ test("lifespan: startup and shutdown run onStart and onStop, once", async () => 
   assert.deepEqual(calls, ["start", "stop"]);
 });
 
-test("lifespan: failures of either are told, and end it", async () => {
+test("lifespan: a failed startup or shutdown is reported and ends it", async () => {
   const fails = (name: string) => ({
     [name]: () => {
       throw new Error(`${name} fails`);
@@ -252,7 +252,7 @@ test("lifespan: failures of either are told, and end it", async () => {
   assert.ok(event?.type === "lifespan.startup.failed" && /nowhere/.test(event.message));
 });
 
-test("a websocket is refused; what is unknown is thrown", async () => {
+test("a websocket is rejected, and an unknown scope type is an error", async () => {
   const sent: AsgiSent[] = [];
   const send = async (event: AsgiSent) => void sent.push(event);
   await application().asgi(

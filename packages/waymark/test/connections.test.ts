@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { Application, Controller } from "@tollway/waymark";
-import { type RunningServer, type ServerOptions, startServer } from "../src/serve/server.ts";
+import { type RunningServer, type ServerOptions, startServer } from "../src/serve/node/node-server.ts";
 import { all, open } from "./support/raw.ts";
 
 const SIZE = 16 * 1024 * 1024;
@@ -11,7 +11,7 @@ class Default extends Controller {
   GET() {
     return new Uint8Array(SIZE);
   }
-  /** Fewer bytes than a write waits for, in many pieces. */
+  /** Fewer bytes than the socket's write buffer holds, in many pieces. */
   async *PUT() {
     for (let at = 0; at < 100; at++) yield new Uint8Array(1000);
   }
@@ -40,7 +40,7 @@ async function serving<T>(
   }
 }
 
-test("an idle connection closes, also after an answer that the kernel did not take at once", async () => {
+test("an idle connection closes, also after an answer that did not fit the kernel's buffer", async () => {
   await serving({ keepAliveTimeout: 50 }, async ({ port }) => {
     for (const method of ["POST", "GET"]) {
       const socket = await open(port);
@@ -53,7 +53,7 @@ test("an idle connection closes, also after an answer that the kernel did not ta
   });
 });
 
-test("a client that takes nothing is cut off, also behind another answer of its connection", async () => {
+test("a client that does not read its answer is disconnected, also with pipelined answers", async () => {
   await serving({ sendTimeout: 100, keepAliveTimeout: 60_000 }, async ({ port, server }) => {
     for (const requests of [1, 2, 3]) {
       const accepted = once(server, "connection");
@@ -66,8 +66,8 @@ test("a client that takes nothing is cut off, also behind another answer of its 
   });
 });
 
-test("a client that takes the first answer and then nothing is cut off", async () => {
-  // Long enough for a busy machine to take the first.
+test("a client that reads only its first answer is disconnected", async () => {
+  // Long enough for a busy machine to read the first answer.
   await serving({ sendTimeout: 2_000, keepAliveTimeout: 60_000 }, async ({ port, server }) => {
     const accepted = once(server, "connection");
     const client = await open(port);
@@ -83,7 +83,7 @@ test("a client that takes the first answer and then nothing is cut off", async (
   });
 });
 
-test("a server that cannot accept a connection goes on, and logs the fault once", async (t) => {
+test("a server that cannot accept a connection continues and logs the error once", async (t) => {
   const logged = t.mock.method(console, "error", () => undefined);
   await serving({}, async ({ port, server }) => {
     for (let at = 0; at < 3; at++) server.emit("error", new Error("accept EMFILE"));

@@ -1,4 +1,6 @@
-/** A duplicate member is refused in every JSON that fills arguments: the body, and JSON within a query, form or path. */
+/**
+ * Duplicate members are rejected in every JSON that fills arguments: the body, and JSON within a query, form or path.
+ */
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { Application, Controller } from "@tollway/waymark";
@@ -40,8 +42,11 @@ interface Problem {
   readonly errors: readonly { readonly in: string; readonly name: string; readonly message: string }[];
 }
 
-const send = (method: string, path: string, body: string, type = "application/json") =>
-  application.fetch(new Request(`http://x${path}`, { method, body, headers: { "content-type": type } }));
+function send(method: string, path: string, body: string, type = "application/json") {
+  return application.fetch(
+    new Request(`http://x${path}`, { method, body, headers: { "content-type": type } }),
+  );
+}
 
 test("in a body", async () => {
   const rows: readonly (readonly [

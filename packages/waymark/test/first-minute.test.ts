@@ -13,9 +13,12 @@ test("the first minute works from the packed package, in an empty folder after n
     readFileSync(join(folder, "node_modules/@tollway/waymark/package.json"), "utf8"),
   ) as { engines: unknown; exports: unknown; scripts?: unknown };
   assert.deepEqual(installed.engines, { node: ">=24" });
-  assert.deepEqual(installed.exports, { ".": { types: "./dist/index.d.ts", default: "./dist/index.js" } });
+  assert.deepEqual(installed.exports, {
+    ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
+    "./server": { types: "./dist/server.d.ts", default: "./dist/server.js" },
+  });
   writeFileSync(join(folder, "controllers.ts"), CONTROLLERS);
-  // A group of its own: npx starts the server as a child, and a terminal would signal both.
+  // A process group of its own: npx starts the server as a child, and a terminal would signal both.
   const child = spawn("npx", ["waymark", "--prefix=controllers", "--host=localhost:0"], {
     cwd: folder,
     env: userEnvironment(),
@@ -26,7 +29,7 @@ test("the first minute works from the packed package, in an empty folder after n
     try {
       process.kill(-child.pid!, "SIGTERM");
     } catch {
-      // It has ended already.
+      // It has already ended.
     }
   };
   after(stop);

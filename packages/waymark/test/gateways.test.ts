@@ -2,17 +2,17 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { asgiListener } from "../src/serve/asgi/server.ts";
-import { type RunningServer, startServer } from "../src/serve/server.ts";
-import { wsgiListener } from "../src/serve/wsgi/server.ts";
+import { asgiListener } from "../src/serve/node/asgi-listener.ts";
+import { type RunningServer, startServer } from "../src/serve/node/node-server.ts";
+import { wsgiListener } from "../src/serve/node/wsgi-listener.ts";
 import { asgiDriver } from "./gateways/asgi-server.ts";
 import { wsgiDriver } from "./gateways/wsgi-server.ts";
 import { CONTROLLERS, checkFirstMinute } from "./support/first-minute.ts";
 import { Project } from "./support/project.ts";
-import { tableApplication } from "./table/application.ts";
 import type { Driver } from "./table/case.ts";
 import { socketDriver } from "./table/drivers.ts";
 import { runTable } from "./table/run.ts";
+import { tableApplication } from "./table/table-application.ts";
 
 const application = tableApplication();
 
@@ -46,12 +46,12 @@ test("the launcher serves the first minute through each callable", async () => {
   }
 });
 
-test("the launcher says where the Python package is; its other half is not for people", async () => {
+test("the launcher prints the folder of the Python package, and rejects a direct start of the bridge", async () => {
   const project = new Project({});
   const { status, stdout } = await project.run(["python-path"]);
   assert.equal(status, 0);
   assert.ok(existsSync(join(stdout.trim(), "waymark", "asgi.py")), stdout);
   const refused = await project.run(["bridge"]);
   assert.equal(refused.status, 2);
-  assert.match(refused.stderr, /^waymark: "waymark bridge" is started by the Python package/);
+  assert.match(refused.stderr, /^waymark: only the Python package can start "waymark bridge"/);
 });

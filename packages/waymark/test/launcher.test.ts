@@ -53,10 +53,13 @@ export class Default extends Controller { GET() { return "${name}"; } }`;
   }
 });
 
-test("what is wrong at start is one clear line with the place, and exit status 1", async () => {
+test("an error at the start is one line with the place, and exit status 1", async () => {
   const head = 'import { Controller } from "@tollway/waymark";\n';
   const rows: [Record<string, string>, RegExp][] = [
-    [{}, /there is no module "controllers": looked for controllers\.\{ts,mts,js,mjs\} and controllers\//],
+    [
+      {},
+      /the module "controllers" does not exist: looked for controllers\.\{ts,mts,js,mjs\} and controllers\//,
+    ],
     [{ "controllers.ts": "export const = 1;" }, /controllers\.ts:1:14: /],
     [{ "controllers.ts": "export enum Colour { Red }" }, /controllers\.ts:1:8: .*enum/],
     [
@@ -86,7 +89,10 @@ test("what is wrong at start is one clear line with the place, and exit status 1
       },
       /controllers\.ts:3:10: /,
     ],
-    [{ "controllers.ts": "", "controllers/index.ts": "" }, /claimed by .*controllers\.ts and .*index\.ts/],
+    [
+      { "controllers.ts": "", "controllers/index.ts": "" },
+      /controllers\.ts and .*index\.ts provide the same module/,
+    ],
   ];
   for (const [files, message] of rows) {
     const { status, stdout, stderr } = await new Project(files).run([ANY]);
@@ -110,7 +116,7 @@ test("a port in use is one clear line and exit status 1", async () => {
   taken.close();
 });
 
-test("--app serves an application of one's own, with its start and stop", async () => {
+test("--app serves the user's application, with its start and stop", async () => {
   const project = new Project({
     "controllers.ts": CONTROLLERS,
     "app.ts": `import { Application } from "@tollway/waymark";
@@ -135,7 +141,7 @@ export const application = new Application({
   assert.match(stderr, /does not export an Application/);
 });
 
-test("SIGTERM lets answers under way finish, takes no more, and ends with 0", async () => {
+test("after SIGTERM, answers in progress finish, new connections fail, and the status is 0", async () => {
   const project = new Project({
     "controllers.ts": `import { Controller } from "@tollway/waymark";
 let release: () => void;
@@ -153,7 +159,7 @@ process.on("SIGTERM", () => setTimeout(() => release(), 50));`,
   await assert.rejects(fetch(serving.url));
 });
 
-test("--workers serves with several processes and replaces one that dies", async () => {
+test("--workers serves with several processes and replaces one that ends", async () => {
   const project = new Project({
     "controllers.ts": `import { Controller } from "@tollway/waymark";
 export class Default extends Controller { GET() { return process.pid; } DELETE() { setTimeout(() => process.exit(3), 10); } }`,
@@ -249,7 +255,7 @@ test("--help and --version", async () => {
   assert.match(refused.stderr, /nonsense/);
 });
 
-test("what is not routed is said at the start, with the reason", async () => {
+test("the start names the classes that are not routed, with the reason", async () => {
   const project = new Project({
     "controllers/index.ts": `import { Controller } from "@tollway/waymark";
 export abstract class Shared extends Controller { GET() { return 1; } }
@@ -264,12 +270,12 @@ export abstract class NoVerbs extends Controller {}`,
   assert.doesNotMatch(stdout, /shared|base|hidden/);
   assert.match(stderr, /class Shared is not routed: it is abstract/);
   assert.match(stderr, /class BaseController is not routed: its name ends in "Controller"/);
-  assert.match(stderr, /class Hidden is not routed: it says static private = true/);
+  assert.match(stderr, /class Hidden is not routed: it has static private = true/);
   assert.match(stderr, /\/users: the module controllers\.users hides the class Users of controllers/);
   assert.doesNotMatch(stderr, /NoVerbs/);
 });
 
-test("a server ends when the process that watches over it is killed", async () => {
+test("a server ends when its watching process is killed", async () => {
   const project = new Project({ "controllers.ts": CONTROLLERS });
   const serving = await project.start([ANY, "--watch", "--quiet"]);
   assert.equal((await fetch(serving.url)).status, 200);

@@ -26,7 +26,7 @@ export const application = new Application({
   log: () => undefined,
 });
 `,
-  // tsc compiles to ES modules, as a project that is built says itself.
+  // tsc compiles to ES modules, so a built project declares that type.
   "package.json": '{ "name": "x", "type": "module" }',
   "tsconfig.json": JSON.stringify({
     compilerOptions: {
@@ -38,14 +38,14 @@ export const application = new Application({
       skipLibCheck: true,
       types: ["node"],
       typeRoots: [join(rootModules(), "@types")],
-      // The package's own sources are no part of this program.
+      // The package's own sources are not part of this program.
       noCheck: true,
     },
     files: ["app.ts"],
   }),
 });
 
-/** The folder that the repository's development tools are installed in. */
+/** The folder of the repository's development dependencies. */
 function rootModules(): string {
   return dirname(dirname(createRequire(import.meta.url).resolve("fast-check/package.json")));
 }
@@ -84,7 +84,7 @@ test("compiled by tsc", async () => {
   await runAll(fetchDriver((await applicationOf(join(project.folder, "out", "app.js"))).fetch));
 });
 
-test("bundled and minified by esbuild, with the framework inside and no parser", async () => {
+test("bundled and minified by esbuild, with the framework and without the parser", async () => {
   const outfile = join(project.folder, "bundle", "app.mjs");
   await build({
     entryPoints: [join(project.folder, "app.ts")],
@@ -100,7 +100,7 @@ test("bundled and minified by esbuild, with the framework inside and no parser",
   await runAll(fetchDriver((await applicationOf(outfile)).fetch));
 });
 
-test("a manifest starts from the command line, and a stale one ends the start", async () => {
+test("the command line starts a manifest, and a stale one prevents the start", async () => {
   const own = new Project({ "controllers.ts": CONTROLLERS });
   assert.equal((await own.run(["build", "--out=manifest.ts"])).status, 0);
   const serving = await own.start(["--manifest=manifest.ts", "--host=127.0.0.1:0"]);
@@ -126,7 +126,7 @@ test("two builds of the same sources are the same", async () => {
   assert.equal(texts[0], texts[1]);
 });
 
-test("a method with a parameter that the manifest lacks ends the start", async () => {
+test("a method with a parameter that is not in the manifest ends the start", async () => {
   class Default extends Controller {
     GET(one: string, two: string) {
       return one + two;
@@ -149,6 +149,6 @@ test("a method with a parameter that the manifest lacks ends the start", async (
     classes: { Default: { GET: signature } },
   };
   await assert.rejects(new Application({ manifest: { version: 1, modules: [module] } }).ready(), {
-    message: /the manifest is stale: app: Default\.GET has a parameter that the manifest lacks/,
+    message: /the manifest is stale: app: Default\.GET has a parameter that is not in the manifest/,
   });
 });

@@ -1,4 +1,4 @@
-/** Every code block of Waymark's pages is run with the packed package, in the folder that the first minute makes. */
+/** Runs every code block of Waymark's pages with the packed package, in the folder that the first minute creates. */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -18,7 +18,7 @@ async function ask(
   return application.fetch(new Request(`http://localhost${path}`, { headers }));
 }
 
-test("the document and its page are off unless they are asked for", async () => {
+test("the document and its page are off by default", async () => {
   const application = new Application({ controllers: { Foo } });
   assert.equal((await ask(application, "/openapi.json")).status, 404);
   assert.equal((await ask(application, "/docs")).status, 404);
@@ -39,7 +39,7 @@ test("the document describes the application and not itself", async () => {
   assert.deepEqual(Object.keys(document.paths), ["/foo/{id}"]);
 });
 
-test("the page has all its parts from here", async () => {
+test("the page loads all its files from this server", async () => {
   const application = new Application({ controllers: { Foo }, openapi: { page: "/reference" } });
   const page = await ask(application, "/reference");
   assert.match(page.headers.get("content-security-policy")!, /default-src 'self'/);
@@ -56,7 +56,7 @@ test("the page has all its parts from here", async () => {
     assert.equal((await ask(application, `/reference/${part}`)).status, 404, part);
 });
 
-test("the hooks of the application guard document and page like anything else", async () => {
+test("the hooks of the application also run for document and page", async () => {
   const application = new Application({
     controllers: { Foo },
     openapi: true,
@@ -68,7 +68,7 @@ test("the hooks of the application guard document and page like anything else", 
   assert.equal((await ask(application, "/docs", { authorization: "x" })).status, 200);
 });
 
-test("a path that is taken, or is no single segment, ends the start", async () => {
+test("a path that is taken, or is not a single segment, prevents the start", async () => {
   class Docs extends Foo {}
   const taken = new Application({ controllers: { Docs }, openapi: true });
   await assert.rejects(taken.ready(), { code: "AMBIGUOUS_ROUTE" });

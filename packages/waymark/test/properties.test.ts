@@ -1,18 +1,21 @@
-/** Arbitrary requests: no 5xx, no crash, no polluted prototype, no answer that depends on an earlier request. */
+/**
+ * Arbitrary requests cause no 5xx, no crash, no prototype pollution, and no answer that depends on an earlier
+ * request.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { startServer } from "../src/serve/server.ts";
-import { tableApplication } from "./table/application.ts";
+import { startServer } from "../src/serve/node/node-server.ts";
 import type { CaseRequest } from "./table/case.ts";
 import { comparable } from "./table/check.ts";
 import { fetchDriver, socketDriver } from "./table/drivers.ts";
 import { MULTIPART, multipart } from "./table/form.ts";
+import { tableApplication } from "./table/table-application.ts";
 
 const application = tableApplication();
 const viaFetch = fetchDriver(application.fetch);
 
-/** Segments that lead somewhere, that look as if, and that are anything. */
+/** Segments of existing routes, similar ones, and arbitrary ones. */
 const segment = fc.oneof(
   fc.constantFrom(
     "foo",
@@ -142,17 +145,17 @@ const request: fc.Arbitrary<CaseRequest> = fc
     };
   });
 
-/** What a prototype has when nobody has touched it. */
+/** The members of the prototypes, to detect changes. */
 function prototypes(): string {
   return [Object.prototype, Array.prototype, Function.prototype, Map.prototype]
     .map((each) => Reflect.ownKeys(each).map(String).join())
     .join("|");
 }
 
-/** These rows of the fixture fail on purpose. */
+/** These rows of the fixture fail intentionally. */
 const MEANT = /^\/(\/)*(answers|http-status|http_status)/;
 
-test("no request through fetch gives a 5xx but 501, or leaves a trace", async () => {
+test("no request through fetch has a 5xx other than 501, or leaves a trace", async () => {
   const before = prototypes();
   const reference = tableApplication();
   await fc.assert(
@@ -161,14 +164,14 @@ test("no request through fetch gives a 5xx but 501, or leaves a trace", async ()
       const answer = await viaFetch(each);
       assert.ok(answer.status < 500 || answer.status === 501, `${answer.status} ${Buffer.from(answer.body)}`);
       assert.equal(prototypes(), before);
-      // An application that has seen nothing else says the same.
+      // A fresh application gives the same answer.
       assert.deepEqual(comparable(await fetchDriver(reference.fetch)(each)), comparable(answer));
     }),
     { numRuns: 1_500 },
   );
 });
 
-test("the answer to one request does not depend on those before it", async () => {
+test("an answer does not depend on earlier requests", async () => {
   await fc.assert(
     fc.asyncProperty(request, fc.array(request, { maxLength: 4 }), async (each, others) => {
       const first = comparable(await viaFetch(each));
@@ -179,19 +182,19 @@ test("the answer to one request does not depend on those before it", async () =>
   );
 });
 
-test("a real socket answers as fetch does, whatever comes", async () => {
+test("any request has the same answer through a socket as through fetch", async () => {
   const running = await startServer(application, { host: "127.0.0.1", port: 0 });
   const viaSocket = socketDriver(running.port);
   try {
     await fc.assert(
       fc.asyncProperty(request, async (each) => {
-        // What a WHATWG Request rewrites is not the same request.
+        // A target that a WHATWG Request rewrites would be another request.
         if (new Request(`http://localhost${each.target}`).url !== `http://localhost${each.target}`) return;
         assert.deepEqual(comparable(await viaSocket(each)), comparable(await viaFetch(each)));
       }),
       { numRuns: 400 },
     );
-    // Bytes that are no HTTP at all end their connection and nothing else.
+    // Bytes that are not HTTP end only their own connection.
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 200 }), async (bytes) => {
         const { connect } = await import("node:net");

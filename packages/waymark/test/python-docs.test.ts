@@ -26,7 +26,7 @@ const wheel = [...shell].find((line) => line.startsWith("pip wheel"))!;
 const folder = await installPacked();
 writeFileSync(join(folder, "controllers.ts"), CONTROLLERS);
 
-/** The user's own environment: nothing but the programs on the PATH. */
+/** The environment of a user: only the programs on the PATH. */
 function environment(): Record<string, string> {
   return {
     PATH: `${join(folder, "node_modules", ".bin")}:${dirname(process.execPath)}:/usr/bin:/bin`,
@@ -34,7 +34,7 @@ function environment(): Record<string, string> {
   };
 }
 
-/** Where each server is told which port to use, since the tests share a machine. */
+/** Sets the port of a server's command line, because the tests share a machine. */
 function onPort(line: string, port: number): string {
   if (line.includes("uvicorn")) return `${line} --port=${port}`;
   if (line.includes("daphne")) return `${line} --port=${port}`;
@@ -66,10 +66,11 @@ for (const line of servers) {
   });
 }
 
-test("as a wheel, built as printed, beside an npm package that is found upward", async () => {
+test("as a wheel, built as printed, with the npm package in a folder above", async () => {
   const run = promisify(execFile);
   const wheels = join(folder, "wheels");
-  // Debian's pip, because the servers are Debian's; building leaves files beside the sources, so it gets a copy.
+  // Debian's pip, because the servers are from Debian. It gets a copy, because building writes files beside
+  // the sources.
   await command(folder, "cp", "-r", "node_modules/@tollway/waymark/python", "python");
   const line = wheel
     .replace("pip ", "/usr/bin/python3 -m pip -q --disable-pip-version-check ")

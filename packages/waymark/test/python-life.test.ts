@@ -14,7 +14,7 @@ const UVICORN = COMMANDS.uvicorn;
 const GUNICORN = COMMANDS.gunicorn;
 const TERMINAL = join(ROBUST, "..", "terminal.py");
 
-/** How long after its Python process a Node process may still be there. */
+/** How long a Node process may outlive its Python process. */
 const AFTERLIFE = scaled(5_000);
 
 function nodesOf(server: PythonServer, count: number): number[] {
@@ -38,13 +38,13 @@ for (const [name, command] of [
     await gone([pid!], AFTERLIFE);
   });
 
-  test(`${name}: Node dies: 502 for what was in flight, and the next is served`, async () => {
+  test(`${name}: Node dies: 502 for requests in progress, and the next one is served`, async () => {
     const server = await start(command);
     const [pid] = nodesOf(server, 1);
     const begun = await sent(server, "GET /endless?file=/dev/null HTTP/1.1\nhost: x\n\n");
     await once(begun, "readable");
     const waiting = Array.from({ length: 4 }, () => fetch(`${server.url}/slow?ms=60000`));
-    // All of them are under way once one that was sent after them is answered.
+    // All of them are in progress once a later request is answered.
     await json(server, "/slow?ms=200");
     process.kill(pid!, "SIGKILL");
     for (const answer of await Promise.all(waiting)) {
@@ -55,8 +55,8 @@ for (const [name, command] of [
     begun.resume();
     await once(begun, "close");
     assert.notEqual(await back(server), pid);
-    await server.printed(/waymark: Node has ended \(signal 9\); starting it again/);
-    // A handler that takes its process with it is the same.
+    await server.printed(/waymark: Node has ended \(signal 9\); restarting it/);
+    // A handler that ends its process has the same effect.
     assert.equal((await fetch(`${server.url}/crash`)).status, 502);
     await back(server);
     const nodes = nodesOf(server, 1);
@@ -64,7 +64,7 @@ for (const [name, command] of [
     await gone(nodes, AFTERLIFE);
   });
 
-  test(`${name}: killed, it leaves no Node behind, not even one that spins`, async () => {
+  test(`${name}: killed, it leaves no Node, not even with a handler in an endless loop`, async () => {
     const server = await start(command);
     const nodes = nodesOf(server, 1);
     const spinning = fetch(`${server.url}/spin`).catch(() => undefined);
@@ -78,7 +78,7 @@ for (const [name, command] of [
     await server.ended;
   });
 
-  test(`${name}: a closed terminal leaves nothing behind`, async () => {
+  test(`${name}: a closed terminal leaves no process`, async () => {
     const server = new PythonServer(["/usr/bin/python3", TERMINAL, ...command], ROBUST, {
       FRAMEWORK_PREFIX: "controllers",
     });
@@ -87,7 +87,7 @@ for (const [name, command] of [
     const [terminal, master] = server.processes();
     server.child.stdin!.end();
     await gone(nodes, AFTERLIFE);
-    // gunicorn outlives its terminal: to it, a hangup is the word to reload.
+    // gunicorn outlives its terminal, because a hangup makes it reload.
     if (name !== "uvicorn") {
       while (nodesUnder(master!).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
       nodes.push(...nodesUnder(master!));
@@ -97,7 +97,7 @@ for (const [name, command] of [
   });
 }
 
-/** The process that serves after another has died. What is sent while that still dies shares its fate. */
+/** Waits for the replacement of a process that died. Requests to the dying process may still fail. */
 async function back(server: PythonServer): Promise<unknown> {
   const deadline = Date.now() + scaled(10_000);
   for (;;) {
@@ -111,7 +111,7 @@ function pythonsUnder(server: PythonServer): number[] {
   return server.processes().filter((pid) => !nodesUnder(server.child.pid!).includes(pid));
 }
 
-test("gunicorn replaces a worker whose handler spins, and its Node with it", async () => {
+test("gunicorn replaces a worker with a handler in an endless loop, and its Node", async () => {
   const server = await start([...GUNICORN, "--timeout=2"]);
   const [pid] = nodesOf(server, 1);
   const spinning = fetch(`${server.url}/spin`).catch(() => undefined);
@@ -125,7 +125,7 @@ test("gunicorn replaces a worker whose handler spins, and its Node with it", asy
   await gone(nodes, AFTERLIFE);
 });
 
-test("gunicorn --preload: every worker has a Node of its own", async () => {
+test("gunicorn --preload: every worker has its own Node", async () => {
   const server = await start([...GUNICORN, "--preload", "--workers=2"]);
   const pids = new Set<unknown>();
   while (pids.size < 2) {
@@ -139,7 +139,7 @@ test("gunicorn --preload: every worker has a Node of its own", async () => {
   await gone(nodes, AFTERLIFE);
 });
 
-test("a reload leaves the old Node only as long as its answers take", async () => {
+test("after a reload, the old Node lives only until its answers are complete", async () => {
   const gunicorn = await start(GUNICORN);
   const [old] = nodesOf(gunicorn, 1);
   const begun = join(folder, "reload-begun");
@@ -159,7 +159,7 @@ test("a reload leaves the old Node only as long as its answers take", async () =
     `--reload-dir=${folder}`,
   ]);
   const [before] = nodesOf(uvicorn, 1);
-  // Its first look at the files, with which it compares, may be still to come.
+  // The watcher may not have taken its first snapshot of the files yet.
   let edits = 0;
   const editing = setInterval(() => writeFileSync(join(folder, "settings.py"), `edits = ${++edits}\n`), 300);
   await gone([before!], 10_000).finally(() => clearInterval(editing));
@@ -169,7 +169,7 @@ test("a reload leaves the old Node only as long as its answers take", async () =
   await gone(nodes, AFTERLIFE);
 });
 
-test("answers under way are given when the server is told to stop", async () => {
+test("answers in progress are completed when the server stops", async () => {
   for (const [command, signal] of [
     [UVICORN, "SIGTERM"],
     [UVICORN, "SIGINT"],
@@ -180,9 +180,9 @@ test("answers under way are given when the server is told to stop", async () => 
     const begun = `stop-${command.join("-")}-${signal}`.replaceAll(/[^\w-]/g, "-");
     const slow = json(server, `/slow?ms=600&begun=${join(folder, begun)}`);
     await written(join(folder, begun), /begun/);
-    // As a terminal or a supervisor does it: to everybody.
+    // A terminal or a supervisor signals the whole process group.
     process.kill(-server.child.pid!, signal);
-    assert.equal(((await slow) as { ms: number }).ms, 600, command[0]);
+    assert.equal(((await slow) as { ms: number }).ms, 600, command.join(" "));
     await server.ended;
   }
 });
@@ -197,17 +197,17 @@ test("onStart runs before the first request, onStop after the last", async () =>
   }
 });
 
-test("what is wrong at the start is one line, and exit status 3", async () => {
+test("an error at the start is one line, and exit status 3", async () => {
   const rows = [
     [{ FRAMEWORK_PREFIX: "nowhere" }, /^waymark: .*nowhere.*$/],
-    [{ WAYMARK_NODE: "/nowhere/node" }, /^waymark: WAYMARK_NODE=\/nowhere\/node is not a program/],
-    [{ PATH: "/nowhere" }, /^waymark: there is no Node: /],
-    [{ WAYMARK_APP: "nowhere.ts" }, /^waymark: --app=nowhere\.ts: there is no such file/],
+    [{ WAYMARK_NODE: "/nowhere/node" }, /^waymark: WAYMARK_NODE=\/nowhere\/node is not an executable program/],
+    [{ PATH: "/nowhere" }, /^waymark: cannot find Node: /],
+    [{ WAYMARK_APP: "nowhere.ts" }, /^waymark: --app=nowhere\.ts: the file does not exist/],
   ] as const;
   const commands = [UVICORN, GUNICORN, ["/usr/bin/python3", "-c", "import waymark.asgi"]];
   for (const [environment, line] of rows) {
     for (const command of commands) {
-      // Outside the repository, whose node_modules has a Node.
+      // Outside the repository, whose node_modules contains a Node.
       const server = new PythonServer(command, folder, environment);
       const { status, log } = await server.ended;
       assert.equal(status, 3, log);
@@ -218,7 +218,7 @@ test("what is wrong at the start is one line, and exit status 3", async () => {
   }
 });
 
-test("the main thread looks before it sleeps, less and less where that is in vain; others only sleep", async () => {
+test("the main thread polls before it sleeps, less often if that is in vain; other threads only sleep", async () => {
   const script = `
 import socket, threading
 from waymark import _wsgi_connection as module
@@ -262,8 +262,8 @@ thread.join()
   ]);
 });
 
-test("under a loop that is not asyncio's the lifespan fails with the reason", async () => {
-  // As trio's servers drive it: a coroutine whose steps nothing of asyncio takes.
+test("under an event loop other than asyncio's, the lifespan fails with the reason", async () => {
+  // Like trio's servers: runs a coroutine without asyncio.
   const script = `
 import waymark.asgi
 said = []
@@ -280,7 +280,7 @@ except StopIteration:
   assert.match(log, /^\[\{'type': 'lifespan.startup.failed', 'message': .waymark\.asgi runs on asyncio: /m);
 });
 
-test("a start that fails again and again answers 503 meanwhile, and recovers", async () => {
+test("a start that fails repeatedly answers 503 until it recovers", async () => {
   const own = temporaryFolder("python-broken");
   const controllers = join(own, "app.ts");
   const good = `import { Application } from ${JSON.stringify(import.meta.resolve("@tollway/waymark"))};
@@ -302,7 +302,7 @@ export const application = new Application({ controllers: { Default } });\n`;
   await server.stop();
 });
 
-test("a client's own NUL or a request that is none reaches no handler", async () => {
+test("a header with a NUL, or an invalid request, reaches no handler", async () => {
   const server = await start("uvicorn");
   const socket = await sent(server, "GET / HTTP/1.1\nhost: x\nx-nul: a\0b\n\n");
   assert.match(await readAll(socket), /^HTTP\/1\.1 400 /);

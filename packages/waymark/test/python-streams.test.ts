@@ -18,7 +18,7 @@ function serverOf(name: ServerName): Promise<PythonServer> {
 }
 
 for (const name of names) {
-  test(`${name}: large bodies both ways, whole and as they come`, async () => {
+  test(`${name}: large bodies in both directions, as a whole and as streams`, async () => {
     const server = await serverOf(name);
     const size = 5_000_000;
     const body = new Uint8Array(size).fill(1);
@@ -32,9 +32,9 @@ for (const name of names) {
     assert.deepEqual(Buffer.compare(mirrored, pattern), 0);
   });
 
-  // Daphne gathers a whole answer's pieces without waiting for the client.
+  // Daphne collects all pieces of an answer without waiting for the client.
   if (name !== "daphne")
-    test(`${name}: a client that takes nothing holds the answer up, and its leaving ends it`, async () => {
+    test(`${name}: a client that does not read pauses the answer, and ends it when it leaves`, async () => {
       const server = await serverOf(name);
       const file = join(folder, `endless-${name}`);
       const socket = await sent(server, `GET /endless?file=${file} HTTP/1.1\nhost: x\n\n`);
@@ -45,7 +45,7 @@ for (const name of names) {
       assert.ok(bytes < 32 * 1024 * 1024, `${bytes} bytes were made for a client that took none`);
     });
 
-  test(`${name}: no descriptor of a stream that was not sent, or not to its end, stays open`, async () => {
+  test(`${name}: a stream that was not sent completely leaves no open descriptor`, async () => {
     const server = await serverOf(name);
     const head = (method: string) => `${method} /files HTTP/1.1\nhost: x\nconnection: close\n\n`;
     for (const [method, status] of [
@@ -58,7 +58,7 @@ for (const name of names) {
         assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} `));
       }
     assert.equal(await json(server, "/descriptors"), 0);
-    // Daphne gathers a whole answer's pieces without waiting for the client.
+    // Daphne collects all pieces of an answer without waiting for the client.
     if (name === "daphne") return;
     for (let at = 0; at < 5; at++) {
       const socket = await sent(server, head("GET"));
@@ -89,16 +89,16 @@ for (const name of names) {
     const file = join(folder, `aborted-${name}`);
     const socket = await sent(server, `GET /aborted?file=${file} HTTP/1.1\nhost: x\n\n`);
     await written(file, /began/);
-    // Debian's hypercorn does not tell of a client that leaves in an orderly way.
+    // Debian's hypercorn does not report a client that closes its connection cleanly.
     if (name === "hypercorn") socket.resetAndDestroy();
     else socket.destroy();
     await written(file, /aborted/);
     assert.equal(await json(server, "/"), "Default handler");
   });
 
-  // daphne tries to send an error of its own into the answer, fails at that, and leaves the client waiting.
+  // Daphne fails to add its own error to the answer and leaves the client waiting.
   if (name !== "daphne")
-    test(`${name}: an answer whose source fails is cut off, not passed off as complete`, async () => {
+    test(`${name}: an answer with a failed source ends incomplete`, async () => {
       const server = await serverOf(name);
       const socket = await sent(server, "GET /broken HTTP/1.1\nhost: x\n\n");
       const text = await readAll(socket);
@@ -110,7 +110,7 @@ for (const name of names) {
 }
 
 for (const name of names)
-  test(`${name}: a request of HTTP/1.1 names one host`, async () => {
+  test(`${name}: an HTTP/1.1 request must have one Host`, async () => {
     const server = await serverOf(name);
     const rows: [string, number][] = [
       ["GET / HTTP/1.1\nhost: a\nhost: b\nconnection: close\n\n", 400],
@@ -126,7 +126,7 @@ for (const name of names)
       );
   });
 
-test("an answer that does not need the body comes before it, where the server lets it", async () => {
+test("an answer that does not need the body precedes it, if the server supports that", async () => {
   for (const name of ["uvicorn", "hypercorn", "gunicorn"] as const) {
     const server = await serverOf(name);
     const head = "PUT / HTTP/1.1\nhost: x\ncontent-length: 100000\n\n";
@@ -137,7 +137,7 @@ test("an answer that does not need the body comes before it, where the server le
   }
 });
 
-test("a body that nobody reads is taken, so that its sender sees the answer, but not for ever", async () => {
+test("an unused body is read within bounds, so that its client receives the answer", async () => {
   for (const name of ["gunicorn", "gunicorn-threads"] as const) {
     const server = await serverOf(name);
     const head = "PUT / HTTP/1.1\nhost: x\nconnection: close\ncontent-length: 3000000\n\n";
@@ -155,11 +155,11 @@ test("a body that nobody reads is taken, so that its sender sees the answer, but
   }
 });
 
-test("the body is asked for when a handler wants it", async () => {
+test("the body is requested when a handler reads it", async () => {
   const server = await serverOf("uvicorn");
   const refused = await sent(server, "POST / HTTP/1.1\nhost: x\nexpect: 100-continue\ncontent-length: 4\n\n");
   const [first] = (await once(refused, "data")) as [Buffer];
-  assert.match(first.toString("latin1"), /^HTTP\/1\.1 405 /, "no 100 Continue for a body that nobody wants");
+  assert.match(first.toString("latin1"), /^HTTP\/1\.1 405 /, "no 100 Continue for an unused body");
   refused.destroy();
   const wanted = await sent(
     server,
@@ -171,7 +171,7 @@ test("the body is asked for when a handler wants it", async () => {
   assert.match(await readAll(wanted), /\r\n\r\n4$/);
 });
 
-test("what Node logs is in the server's log", async () => {
+test("Node's log lines are in the server's log", async () => {
   for (const name of ["uvicorn", "gunicorn"] as const) {
     const server = await serverOf(name);
     assert.equal((await fetch(`${server.url}/log`)).status, 500);
@@ -180,7 +180,7 @@ test("what Node logs is in the server's log", async () => {
   }
 });
 
-test("an application that is mounted sees the path below its root", async () => {
+test("a mounted application gets the path below its root", async () => {
   const server = await start([...COMMANDS.uvicorn, "--root-path=/api"]);
   const where = (rest: string[]) => ({ rest, address: "127.0.0.1", scheme: "http:" });
   assert.deepEqual(await json(server, "/where/a%2Fb"), where(["a/b"]));

@@ -4,11 +4,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { Application, Controller } from "@tollway/waymark";
-import type { ServerLimits } from "../src/application/options.ts";
-import { asgiListener } from "../src/serve/asgi/server.ts";
-import { nodeListener } from "../src/serve/node.ts";
-import { type RunningServer, startServer } from "../src/serve/server.ts";
-import { wsgiListener } from "../src/serve/wsgi/server.ts";
+import type { ServerLimits } from "../src/index.ts";
+import { asgiListener } from "../src/serve/node/asgi-listener.ts";
+import { nodeListener } from "../src/serve/node/node-adapter.ts";
+import { type RunningServer, startServer } from "../src/serve/node/node-server.ts";
+import { wsgiListener } from "../src/serve/node/wsgi-listener.ts";
 import { exchange } from "./support/raw.ts";
 
 class Default extends Controller {
@@ -22,7 +22,7 @@ class Default extends Controller {
 
 const CLOSE = "connection: close\r\n\r\n";
 
-/** Heads of requests, each with the status line, and what else is in the answer. */
+/** Heads of requests, each with the status line and further parts of the answer. */
 const HEADS: readonly [string, string, RegExp, RegExp?][] = [
   ["no Host", `GET / HTTP/1.1\r\n${CLOSE}`, /^HTTP\/1\.1 400 Bad Request\r\n/, /no Host header/],
   ["no Host in HTTP/1.0", `GET / HTTP/1.0\r\n${CLOSE}`, /^HTTP\/1\.1 200 /],
@@ -74,7 +74,7 @@ for (const [name, listener] of [
   });
 }
 
-test("a listener in another server refuses the same", async () => {
+test("a listener in another server rejects the same requests", async () => {
   const server = createServer({ requireHostHeader: false }, application().listener).listen(0, "127.0.0.1");
   await once(server, "listening");
   after(() => server.close());
@@ -82,7 +82,7 @@ test("a listener in another server refuses the same", async () => {
     assert.match(await exchange((server.address() as AddressInfo).port, request), line, what);
 });
 
-test("the URL of a request has the path that it is routed by, and the host of an absolute-form target", async () => {
+test("the URL of a request has the routed path, and the host of an absolute-form target", async () => {
   const running = await startServer(application(), { host: "127.0.0.1", port: 0 });
   after(() => running.stop());
   const text = await exchange(running.port, `GET http://other:81/?x HTTP/1.1\r\nhost: x\r\n${CLOSE}`);
@@ -91,7 +91,7 @@ test("the URL of a request has the path that it is routed by, and the host of an
   assert.match(plain, /\{"path":"\/","host":"other:81"\}$/);
 });
 
-test("an invalid forwarded host is refused where it is used", async () => {
+test("an invalid forwarded host is rejected when it is used", async () => {
   const trusting = new Application({ controllers: { Default }, trustProxy: 1 });
   for (const host of ["x/admin?", "u:p@x"]) {
     const headers = { "x-forwarded-host": host };
@@ -101,7 +101,7 @@ test("an invalid forwarded host is refused where it is used", async () => {
   }
 });
 
-test("what is too slow or too large has the reason phrase of its status", async () => {
+test("a request that is too slow or too large gets the reason phrase of its status", async () => {
   const serving = async (limits: ServerLimits) => {
     const running = await startServer(application(), { host: "127.0.0.1", port: 0, ...limits });
     after(() => running.stop());

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { after, test } from "node:test";
 import { Application, Controller } from "@tollway/waymark";
-import { type RunningServer, type ServerOptions, startServer } from "../src/serve/server.ts";
+import { type RunningServer, type ServerOptions, startServer } from "../src/serve/node/node-server.ts";
 import { all, open } from "./support/raw.ts";
 
 const events: string[] = [];
@@ -14,7 +14,7 @@ function note(event: string): void {
   events.push(event);
   arrived(event);
 }
-/** Resolves when the application notes an event, now or later. */
+/** Resolves when the application records an event, now or later. */
 function noted(event: string): Promise<void> {
   return new Promise((resolve) => {
     if (events.includes(event)) return resolve();
@@ -113,7 +113,7 @@ async function serve(options: Partial<ServerOptions> = {}): Promise<RunningServe
   return running;
 }
 
-test("headers that never end are cut off with a 408", async () => {
+test("headers that never end get a 408", async () => {
   const { port } = await serve({ headersTimeout: 100, requestTimeout: 200, checkInterval: 20 });
   const socket = await open(port);
   socket.write("GET / HTTP/1.1\r\nhost: x\r\nx-slow: ");
@@ -122,7 +122,7 @@ test("headers that never end are cut off with a 408", async () => {
   assert.match(text, /application\/problem\+json/);
 });
 
-test("a body that never ends, or never comes, is cut off", async () => {
+test("a request whose body never ends, or never arrives, is disconnected", async () => {
   const { port } = await serve({ headersTimeout: 100, requestTimeout: 150, checkInterval: 20 });
   for (const first of ["a=", ""]) {
     const socket = await open(port);
@@ -133,7 +133,7 @@ test("a body that never ends, or never comes, is cut off", async () => {
   }
 });
 
-test("headers that are too large are a 431, what is no HTTP a 400, both with problem details", async () => {
+test("headers that are too large get a 431, invalid HTTP gets a 400, both with problem details", async () => {
   const { port } = await serve();
   const rows: [string, RegExp][] = [
     [`GET / HTTP/1.1\r\nhost: x\r\nx-large: ${"x".repeat(20_000)}\r\n\r\n`, /^HTTP\/1\.1 431 /],
@@ -156,7 +156,7 @@ test("headers that are too large are a 431, what is no HTTP a 400, both with pro
   }
 });
 
-test("an endless body over the limit gets its 413 and no more patience", async () => {
+test("an endless body over the limit gets its 413, and the connection closes", async () => {
   const { port } = await serve();
   const socket = await open(port);
   socket.write(
@@ -173,7 +173,7 @@ test("an endless body over the limit gets its 413 and no more patience", async (
   assert.match(text, /connection: close/i);
 });
 
-test("a client that waits for 100 Continue is refused without sending a byte, or invited", async () => {
+test("a client that waits for 100 Continue is rejected before it sends a byte, or invited", async () => {
   const { port } = await serve();
   const request = (length: number) =>
     `POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\nexpect: 100-continue\r\nconnection: close\r\n\r\n`;
@@ -197,14 +197,14 @@ test("a client that goes away aborts the handler", async () => {
   await noted("aborted");
 });
 
-test("a stream is no further ahead than its reader, and ends when the reader leaves", async () => {
+test("a stream is produced at the reader's pace and ends when the reader leaves", async () => {
   const { port } = await serve();
   const socket = await open(port);
   socket.pause();
   socket.write("GET /streams/endless HTTP/1.1\r\nhost: x\r\n\r\n");
   await noted("endless 0");
   let before = -1;
-  // The source stops once the buffers between it and the reader are full.
+  // The source pauses once the buffers between it and the reader are full.
   for (let quiet = 0; quiet < 5; ) {
     const count = events.filter((event) => event.startsWith("endless ")).length;
     quiet = count === before ? quiet + 1 : 0;
@@ -216,7 +216,7 @@ test("a stream is no further ahead than its reader, and ends when the reader lea
   await noted("endless ended");
 });
 
-test("a reader that takes nothing is cut off after the send time-out", async () => {
+test("a client that does not read is disconnected after the send timeout", async () => {
   const { port, server } = await serve({ sendTimeout: 100 });
   for (const path of ["/streams/endless", "/large"]) {
     const socket = await open(port);
@@ -233,14 +233,14 @@ test("a reader that takes nothing is cut off after the send time-out", async () 
   }
 });
 
-test("a stream that breaks is cut off, not ended as if it were whole", async () => {
+test("a stream that fails ends the connection, so that it cannot pass for complete", async () => {
   const { port } = await serve();
   await assert.rejects(fetch(`http://127.0.0.1:${port}/streams/broken`).then((response) => response.text()));
   await noted("broken ended");
   await noted("/streams/broken: broken on the way");
 });
 
-test("an upload is read at the handler's pace, and its end is noticed when it breaks", async () => {
+test("an upload is read at the handler's pace, and its failure is detected", async () => {
   const { port } = await serve();
   const pieces = Array.from({ length: 64 }, () => new Uint8Array(64 * 1024));
   const init = { method: "POST", body: ReadableStream.from(pieces), duplex: "half" } as RequestInit;
@@ -274,7 +274,7 @@ test("a header that Latin-1 can carry is sent", async () => {
   assert.equal(response.headers.get("x-text"), "caf\u00e9");
 });
 
-test("the listener serves in anybody's server", async () => {
+test("the listener works in any node:http server", async () => {
   await application.ready();
   const server = createServer(application.listener).listen(0, "127.0.0.1");
   after(() => {
@@ -286,7 +286,7 @@ test("the listener serves in anybody's server", async () => {
   assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).json(), "ok");
 });
 
-test("the application's own limits count where the caller says nothing", async () => {
+test("the application's own limits apply if the caller gives none", async () => {
   const limited = new Application({
     controllers: { Default },
     server: { maxHeaderSize: 300, headersTimeout: 0 },

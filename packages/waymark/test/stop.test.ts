@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { Application, Controller, HttpError } from "@tollway/waymark";
-import { asgiListener } from "../src/serve/asgi/server.ts";
-import { nodeListener } from "../src/serve/node.ts";
-import { startServer } from "../src/serve/server.ts";
-import { wsgiListener } from "../src/serve/wsgi/server.ts";
+import { asgiListener } from "../src/serve/node/asgi-listener.ts";
+import { nodeListener } from "../src/serve/node/node-adapter.ts";
+import { startServer } from "../src/serve/node/node-server.ts";
+import { wsgiListener } from "../src/serve/node/wsgi-listener.ts";
 import { all, open } from "./support/raw.ts";
 
 let events: string[] = [];
@@ -16,7 +16,7 @@ class Default extends Controller {
   }
 }
 
-/** Event streams without an end, which hear of a stop in different ways, or not at all. */
+/** Endless event streams that react to a stop in different ways, or not at all. */
 class Streams extends Controller {
   async *GET(kind: string) {
     try {
@@ -29,7 +29,7 @@ class Streams extends Controller {
       events.push("ended");
     }
   }
-  /** Has not had an event yet. */
+  /** Has not sent an event yet. */
   async *POST() {
     await new Promise(() => undefined);
     yield "";
@@ -37,7 +37,7 @@ class Streams extends Controller {
 }
 
 const REQUEST = "HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\n\r\n";
-/** Far above what a stop may take here, far below what the test waits for at most. */
+/** Far longer than a stop takes here, and far longer than the test waits. */
 const DRAIN = 60_000;
 
 for (const [name, listener] of [
@@ -45,7 +45,7 @@ for (const [name, listener] of [
   ["asgi", asgiListener],
   ["wsgi", wsgiListener],
 ] as const) {
-  test(`${name}: a stop ends the event streams, which are whole, and does not wait for its time-out`, async () => {
+  test(`${name}: a stop ends the event streams cleanly and does not wait for its timeout`, async () => {
     const application = new Application({ controllers: { Default, Streams } });
     const options = { host: "127.0.0.1", port: 0, drainTimeout: DRAIN, listener };
     const running = await startServer(application, options);
@@ -106,14 +106,14 @@ test("a request after stop() gets 503 and starts nothing; ready() starts again",
   await Promise.all([again, restarted]);
   assert.deepEqual(calls, ["start", "stop", "start", "stop", "start"]);
   assert.equal(await status(), 200);
-  // A stop that comes while a start waits for the stop before it.
+  // A stop during a start that waits for an earlier stop.
   const last = [application.stop(), application.ready(), application.stop()];
   await Promise.allSettled(last);
   assert.equal(await status(), 503);
   assert.deepEqual(calls.slice(-3), ["stop", "start", "stop"]);
 });
 
-test("an application that was stopped before it started does not start by a request", async () => {
+test("a request does not start an application that was stopped before its start", async () => {
   const application = new Application({
     controllers: { Default },
     onStart() {

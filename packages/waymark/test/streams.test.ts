@@ -4,10 +4,10 @@ import { createReadStream, type ReadStream } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { Application, Controller } from "@tollway/waymark";
-import { asgiListener } from "../src/serve/asgi/server.ts";
-import { nodeListener } from "../src/serve/node.ts";
-import { type RunningServer, startServer } from "../src/serve/server.ts";
-import { wsgiListener } from "../src/serve/wsgi/server.ts";
+import { asgiListener } from "../src/serve/node/asgi-listener.ts";
+import { nodeListener } from "../src/serve/node/node-adapter.ts";
+import { type RunningServer, startServer } from "../src/serve/node/node-server.ts";
+import { wsgiListener } from "../src/serve/node/wsgi-listener.ts";
 
 const FILE = process.execPath;
 const opened = new Set<ReadStream>();
@@ -18,7 +18,7 @@ function file(path = FILE): ReadStream {
   return stream;
 }
 
-/** Resolves once every stream that was opened holds no descriptor any more. */
+/** Resolves once no opened stream holds a descriptor. */
 async function allClosed(): Promise<void> {
   for (const stream of opened)
     if (!stream.closed) await new Promise((resolve) => stream.once("close", resolve));
@@ -42,7 +42,7 @@ class Files extends Controller {
   POST() {
     return new Response(ReadableStream.from(file()));
   }
-  /** Opens a file when its client has left. */
+  /** Opens a file after its client has left. */
   async DELETE() {
     const left = once(this.signal, "abort");
     arrived.resolve();
@@ -138,7 +138,7 @@ for (const [name, listener] of [
         await allClosed();
       });
 
-    test("a client that leaves while the answer is sent", async () => {
+    test("a client that leaves during the answer", async () => {
       for (const path of ["GET /files", "POST /files"]) {
         const [method, target] = path.split(" ") as [string, string];
         const socket = await sent(running.port, method, target);
@@ -148,7 +148,7 @@ for (const [name, listener] of [
       }
     });
 
-    test("a client that leaves with answers in the queue of its connection", async () => {
+    test("a client that leaves with pipelined answers", async () => {
       const socket = await open(running.port);
       socket.write("GET /files HTTP/1.1\r\nhost: x\r\n\r\n".repeat(3));
       await once(socket, "readable");
@@ -157,9 +157,9 @@ for (const [name, listener] of [
       await allClosed();
     });
 
-    // WSGI hears of a client's leaving only when it sends.
+    // WSGI detects that a client has left only when it sends.
     if (name !== "wsgi")
-      test("a client that leaves before the stream is there", async () => {
+      test("a client that leaves before the stream exists", async () => {
         arrived = Promise.withResolvers();
         const socket = await sent(running.port, "DELETE", "/files");
         await arrived.promise;
@@ -196,7 +196,7 @@ describe("fetch: no stream is left open", () => {
     await allClosed();
   });
 
-  test("a request that is aborted before the stream is there", async () => {
+  test("a request that is aborted before the stream exists", async () => {
     arrived = Promise.withResolvers();
     const abort = new AbortController();
     const request = new Request("http://localhost/files", { method: "DELETE", signal: abort.signal });

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type RunningServer, startServer } from "../src/serve/server.ts";
-import { tableApplication } from "./table/application.ts";
+import { type RunningServer, startServer } from "../src/serve/node/node-server.ts";
 import { type Driver, requestOf } from "./table/case.ts";
 import { cases } from "./table/cases.ts";
 import { comparable } from "./table/check.ts";
 import { fetchDriver, socketDriver } from "./table/drivers.ts";
 import { runTable, sharedRows } from "./table/run.ts";
+import { tableApplication } from "./table/table-application.ts";
 
 const application = tableApplication();
 let running: RunningServer;
@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => running.stop());
 
-test("the table has at least 150 rows, each with a name of its own and every exception with a reason", () => {
+test("the table has at least 150 rows, each with a unique name and a reason for every exception", () => {
   assert.ok(cases.length >= 150, `${cases.length} rows`);
   assert.equal(new Set(cases.map(({ name }) => name)).size, cases.length);
   for (const { except = {} } of cases)
@@ -29,7 +29,7 @@ test("the table has at least 150 rows, each with a name of its own and every exc
 runTable("fetch", () => viaFetch);
 runTable("node", () => viaSocket);
 
-test("fetch and a real socket answer alike", async () => {
+test("fetch and a socket give the same answers", async () => {
   for (const row of sharedRows("fetch", "node")) {
     const request = requestOf(row);
     assert.deepEqual(comparable(await viaFetch(request)), comparable(await viaSocket(request)), row.name);

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { Application, Controller } from "@tollway/waymark";
-import { type RunningServer, startServer } from "../src/serve/server.ts";
+import { type RunningServer, startServer } from "../src/serve/node/node-server.ts";
 import { exchange } from "./support/raw.ts";
 
 const TEXT = "a text that was compressed\n".repeat(50);
@@ -38,14 +38,14 @@ class Default extends Controller {
   GET(kind: string) {
     return fetch(from + kind);
   }
-  /** What a proxy does that adds a header. */
+  /** Like a proxy that adds a header. */
   async PUT(kind: string) {
     const response = await fetch(from + kind);
     const headers = new Headers(response.headers);
     headers.set("x-added", "3");
     return new Response(response.body, { status: response.status, headers });
   }
-  /** Asks for less than its own client did. */
+  /** Requests less than its own client did. */
   PATCH(kind: string) {
     return fetch(from + kind, { method: "HEAD" });
   }
@@ -71,7 +71,7 @@ function own(path: string, init: RequestInit = {}): Promise<Response> {
   return fetch(`http://127.0.0.1:${running.port}/${path}`, init);
 }
 
-test("a fetched response is passed on without what held for the upstream connection alone", async () => {
+test("a fetched response is passed on without the upstream's hop-by-hop headers", async () => {
   for (const [kind, [body, encoding]] of Object.entries(BODIES)) {
     const response = await own(kind);
     assert.equal(await response.text(), TEXT, kind);
@@ -85,24 +85,24 @@ test("a fetched response is passed on without what held for the upstream connect
   }
 });
 
-test("a response that is made of a fetched one carries no headers of its connection either", async () => {
+test("a response made from a fetched one has no hop-by-hop headers either", async () => {
   const response = await own("plain", { method: "PUT" });
   assert.equal(await response.text(), TEXT);
   assert.equal(response.headers.get("x-added"), "3");
   assert.equal(response.headers.get("x-own-hop"), null);
 });
 
-test("HEAD keeps the length of what GET would send, where that holds", async () => {
+test("HEAD keeps the length of the GET answer if it is known", async () => {
   assert.equal((await own("plain", { method: "HEAD" })).headers.get("content-length"), String(TEXT.length));
   assert.equal((await own("gzip", { method: "HEAD" })).headers.get("content-length"), null);
 });
 
-test("a response without a body has no length of another", async () => {
+test("a response without a body has no foreign length", async () => {
   const text = await exchange(running.port, "PATCH /plain HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
   assert.match(text, /\r\ncontent-length: 0\r\n/);
 });
 
-test("a body that the method has encoded keeps its coding", async () => {
+test("a body that the method has encoded keeps its content coding", async () => {
   const response = await own("", { method: "POST" });
   assert.equal(response.headers.get("content-encoding"), "gzip");
   assert.equal(await response.text(), TEXT);

@@ -55,19 +55,19 @@ function request(method: string, target: string, more: Partial<CaseRequest> = {}
   return { method, target, headers: [], body: undefined, chunked: undefined, ...more };
 }
 
-test("the target comes from SCRIPT_NAME, PATH_INFO and the raw target, where they agree", async () => {
+test("the target is derived from SCRIPT_NAME, PATH_INFO and the raw target if they agree", async () => {
   const rows: [Record<string, unknown>, string[]][] = [
     [{ PATH_INFO: "/a/b", REQUEST_URI: "/a%2Fb" }, ["a/b"]],
     [{ PATH_INFO: "/a/b", REQUEST_URI: undefined, RAW_URI: "/a%2Fb?x=1" }, ["a/b"]],
     [{ PATH_INFO: "/a/b", REQUEST_URI: undefined }, ["a", "b"]],
     [{ PATH_INFO: "/a b/%", REQUEST_URI: undefined }, ["a b", "%"]],
-    // The bytes of UTF-8, a character for each.
+    // The bytes of UTF-8, one character for each byte.
     [{ PATH_INFO: "/\xc3\xa4", REQUEST_URI: undefined }, ["ä"]],
     [{ SCRIPT_NAME: "/api", PATH_INFO: "/a/b", REQUEST_URI: "/api/a%2Fb" }, ["a/b"]],
     [{ SCRIPT_NAME: "/api", PATH_INFO: "/api/x", REQUEST_URI: "/api/api/x" }, ["api", "x"]],
     [{ SCRIPT_NAME: "/api", PATH_INFO: "", REQUEST_URI: "/api" }, []],
     [{ PATH_INFO: "/a/b", REQUEST_URI: "http://localhost/a%2Fb" }, ["a/b"]],
-    // A server or middleware that rewrote the path.
+    // A server or middleware that changed the path.
     [{ PATH_INFO: "/rewritten", REQUEST_URI: "/as/it/was" }, ["rewritten"]],
   ];
   for (const [environ, rest] of rows) {
@@ -80,7 +80,7 @@ test("the target comes from SCRIPT_NAME, PATH_INFO and the raw target, where the
   }
 });
 
-test("text is Latin-1 both ways; a status without a phrase of its own has one; hop-by-hop headers stay out", async () => {
+test("text is Latin-1 in both directions, every status has a phrase, hop-by-hop headers are dropped", async () => {
   const outcome = await serveWsgi(wsgi, request("GET", "/headers", { headers: [["x-agent", "\xe9"]] }));
   assert.match(outcome.statusLine, /^299 \S/);
   assert.equal(Buffer.from(outcome.body).toString(), '"é"');
@@ -91,7 +91,7 @@ test("text is Latin-1 both ways; a status without a phrase of its own has one; h
   assert.ok(!outcome.headers.some(([name]) => name === "keep-alive"));
 });
 
-test("the input is read to CONTENT_LENGTH and no further, or to its end where it has one", async () => {
+test("the input is read up to CONTENT_LENGTH, or to its end if it is terminated", async () => {
   const body = new Uint8Array(200_000).fill(65);
   for (const chunked of [undefined, 5000]) {
     const outcome = await serveWsgi(wsgi, request("POST", "/", { body, chunked }));
@@ -105,14 +105,14 @@ test("an input that ends early is 400", async () => {
   assert.equal(status, 400);
 });
 
-test("close() ends the source of an answer that is not complete, and aborts the handler", async () => {
+test("close() ends the source of an incomplete answer and aborts the handler", async () => {
   seen = [];
   const { pieces } = await serveWsgi(wsgi, request("PATCH", "/"), { take: 2 });
   assert.equal(pieces.length, 2);
   assert.deepEqual(seen, ["aborted"]);
 });
 
-test("a fault before the first piece replaces the headers; one after it is thrown to the server", async () => {
+test("an error before the first piece replaces the headers, and a later one is thrown to the server", async () => {
   reported.length = 0;
   const early = await serveWsgi(wsgi, request("GET", "/fails"));
   assert.equal(early.status, 500);

@@ -1,4 +1,4 @@
-"""Answers that no Node gives: problem details (RFC 9457), as Node would have written them."""
+"""The answers of this package itself: problem details (RFC 9457) in Node's format."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def problem(status: HTTPStatus, detail: str) -> Problem:
 
 
 def lost() -> Problem:
-    """For what was in flight when Node ended."""
+    """The answer to requests that were in progress when Node ended."""
     return problem(HTTPStatus.BAD_GATEWAY, "the process that served this request has ended")
 
 
 def unavailable() -> Problem:
-    """For what comes while Node cannot be started."""
+    """The answer to requests that arrive while Node cannot be started."""
     status, headers, body = problem(
         HTTPStatus.SERVICE_UNAVAILABLE, "the process that serves requests is not running"
     )
@@ -35,5 +35,5 @@ def unavailable() -> Problem:
 
 
 def malformed() -> Problem:
-    """For what no server should have let through."""
+    """The answer to a request that a server should have rejected."""
     return problem(HTTPStatus.BAD_REQUEST, "a header contains a NUL")

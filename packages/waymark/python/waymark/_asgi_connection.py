@@ -1,4 +1,4 @@
-"""One event loop's connection to Node, which carries all of its exchanges."""
+"""The connection of one event loop to Node. It carries all exchanges of the loop."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Union, cast
 from . import _frames as frames
 
 Headers = list[tuple[bytes, bytes]]
-#: status, headers, start of the body, whether that is all of it
+#: status, headers, start of the body, whether the body is complete
 AnswerEvent = tuple[int, Headers, bytes, bool]
-#: piece, whether it is the last
+#: piece, whether it is the last one
 PieceEvent = tuple[bytes, bool]
-#: What an exchange hears: Node's answer and its pieces, CUT when it goes no further, LEFT when
-#: the client has gone, None when Node has ended.
+#: The events of an exchange: Node's answer and its pieces, CUT when the answer ends incomplete,
+#: LEFT when the client has left, None when Node has ended.
 ExchangeEvent = Union[AnswerEvent, PieceEvent, int, None]
 
 
 class Exchange:
-    """One request under way: what Node has said and nobody has heard yet."""
+    """One request in progress, with the unread events from Node."""
 
     __slots__ = ("_credit", "_credit_waiter", "_events", "_loop", "_waiter", "number")
 
@@ -53,7 +53,7 @@ class Exchange:
             waiter.set_result(None)
 
     async def credit(self) -> None:
-        """Waits until Node wants some of the body."""
+        """Waits until Node accepts more of the body."""
         while self._credit <= 0:
             self._credit_waiter = self._loop.create_future()
             await self._credit_waiter
@@ -63,7 +63,7 @@ class Exchange:
 
 
 class AsgiConnection(asyncio.Protocol):
-    """The protocol of the socket pair. What is written in one turn of the loop goes out at once."""
+    """The protocol of the socket pair. Sends all frames of one turn of the loop together."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.usable = False
@@ -75,7 +75,7 @@ class AsgiConnection(asyncio.Protocol):
         self._out: list[bytes] = []
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # uvloop's transports are none of asyncio's classes.
+        # uvloop's transports do not derive from asyncio's classes.
         self._transport = cast("asyncio.Transport", transport)
         self.usable = True
 
@@ -120,7 +120,7 @@ class AsgiConnection(asyncio.Protocol):
                 at = start - 9
                 break
             exchange = self._exchanges.get(number)
-            # Nobody waits for an answer whose client has left.
+            # The exchange ended when its client left.
             if exchange is None:
                 continue
             if kind == frames.ANSWER:

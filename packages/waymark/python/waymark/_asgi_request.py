@@ -1,4 +1,4 @@
-"""The request's side of an ASGI exchange: its body, and its client's presence."""
+"""The request of an ASGI exchange: its body, and the detection of its client's leaving."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from . import _frames as frames
 from ._asgi_connection import AsgiConnection, Exchange
 from ._asgi_types import Event, Receive, Scope
 
-#: Seconds until an exchange begins to look out for its client's leaving. A task for each that is
-#: answered sooner would cost a fifth of the bridge's own time.
+#: Seconds until an exchange starts to watch its client. A task for every faster answer would
+#: increase the bridge's CPU time by a fifth.
 WATCH_AFTER = 0.05
 
 
 class Request:
-    """Gives the request to Node, and tells it when the client has left."""
+    """Sends the request to Node, and a LEFT frame when the client has left."""
 
     __slots__ = (
         "_complete",
@@ -47,11 +47,11 @@ class Request:
         self._drained: asyncio.Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
-        #: Node has nothing more to say.
+        #: True once Node has sent the whole answer.
         self.answered = False
 
     async def start(self, scope: Scope) -> bool:
-        """Sends the request to Node. False where it is not one that can be sent."""
+        """Sends the request to Node. False for a request that cannot be sent."""
         client = scope.get("client")
         parts = [
             scope["method"].encode("latin-1"),
@@ -73,10 +73,10 @@ class Request:
         ):
             self._complete = False
             if b"expect" in parts:
-                # The first receive() would invite the body, which Node has to want first.
+                # The first receive() would invite the body, and Node decides when to do that.
                 self._holds_back = True
             else:
-                # Most bodies are there already; for another the request does not wait.
+                # Most bodies are available at once. The request does not wait for others.
                 waiting = asyncio.ensure_future(self._receive())
                 await asyncio.sleep(0)
                 if not waiting.done():
@@ -120,7 +120,7 @@ class Request:
         return True
 
     def watch(self) -> None:
-        """Begins to look out for the client's leaving."""
+        """Starts to watch the client."""
         if self._task is None:
             self._task = self._loop.create_task(self._attend(None, b""))
 
@@ -137,14 +137,14 @@ class Request:
                 first = None
                 if event["type"] != "http.request":
                     break
-                # A body that was not announced is an empty one.
+                # A body that was not announced is empty.
                 if not self._complete:
                     self._complete = not event.get("more_body", False)
                     await self._send_body(event.get("body", b""), self._complete)
                 if self._complete and self._drained is not None:
                     break
         except Exception:
-            pass  # A server that fails to receive has lost its client.
+            pass  # A failed receive() means that the client has left.
         self._leave()
         self._exchange.push(frames.LEFT)
         if self._drained is not None and not self._drained.done():
@@ -168,17 +168,17 @@ class Request:
 
     @property
     def lingers(self) -> bool:
-        """Whether the body is still coming."""
+        """Whether the body is still arriving."""
         return not self._complete and not self._holds_back
 
     async def drain(self) -> None:
-        """Takes what still comes of a body that nobody reads, within bounds."""
+        """Reads the rest of an unused body, within bounds."""
         self._drained = self._loop.create_future()
         self._exchange.add_credit(frames.LINGER_BYTES)
         await asyncio.wait({self._drained}, timeout=frames.LINGER_SECONDS)
 
     def finish(self) -> None:
-        """The exchange is over, for whatever reason."""
+        """Ends the exchange."""
         if self._timer is not None:
             self._timer.cancel()
         if self._task is not None:
@@ -186,7 +186,7 @@ class Request:
         self._leave()
 
     def _leave(self) -> None:
-        """Tells Node that nobody waits for the answer, unless it has given all of it."""
+        """Tells Node that the answer is no longer needed, unless the answer is complete."""
         if self._started and not self.answered:
             self.answered = True
             self._connection.write(frames.left_frame(self._exchange.number))

@@ -1,4 +1,4 @@
-"""The types of ASGI 3, as loosely as the specification has them."""
+"""The types of ASGI 3, as loose as in the specification."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps one Node process running for this Python process, whatever becomes of either."""
+"""Keeps one Node process running for this Python process."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from ._find import StartError, command
 from ._frames import PROTOCOL
 from ._process import NodeProcess
 
-START_TIMEOUT = 60.0  # seconds; onStart may have a database to wait for
-RESTART_TIMEOUT = 10.0  # how long a request waits for a Node that is being started again
-STOP_TIMEOUT = 15.0  # onStop, before Node is killed
+START_TIMEOUT = 60.0  # seconds; onStart may wait for a database
+RESTART_TIMEOUT = 10.0  # how long a request waits while Node restarts
+STOP_TIMEOUT = 15.0  # for onStop, before Node is killed
 EXIT_TIMEOUT = 5.0  # from the end of Node's channel to the end of Node
-PAUSES = (0.0, 0.1, 0.2, 0.4, 0.8)  # before each attempt to start again, the last one for ever
+PAUSES = (0.0, 0.1, 0.2, 0.4, 0.8)  # before each restart; the last one repeats
 
 
 class Unavailable(Exception):
-    """There is no Node to give a request to."""
+    """No Node process is available."""
 
 
 class Bridge:
-    """The supervisor: starts Node, starts it again when it ends, and stops it."""
+    """The supervisor: starts Node, restarts it when it ends, and stops it."""
 
     def __init__(self) -> None:
         self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
@@ -43,11 +43,11 @@ class Bridge:
         self._stopping = False
         self._owner = os.getpid()
         self._was_ready = False
-        #: Counts the Node processes that have ended: connections to them are not used again.
+        #: Number of Node processes that have ended. Connections to them are not used again.
         self.epoch = 0
 
     def start(self) -> None:
-        """Starts Node where none runs. Raises StartError where the application cannot start."""
+        """Starts Node unless it is running. Raises StartError if the application cannot start."""
         with self._changed:
             if not self._running:
                 self._launch(command())
@@ -61,7 +61,7 @@ class Bridge:
         raise StartError(failure)
 
     def _launch(self, arguments: list[str]) -> None:
-        """Called with the lock held."""
+        """Requires the lock."""
         self._failure = None
         self._stopping = False
         self._running = True
@@ -79,7 +79,7 @@ class Bridge:
         return (process is not None and process.usable) or self._failure is not None
 
     def _supervise(self, arguments: list[str]) -> None:
-        """The thread that listens to Node and starts it again."""
+        """The thread that reads Node's messages and restarts Node."""
         changed = self._changed
         attempts = 0
         while True:
@@ -104,7 +104,7 @@ class Bridge:
                     return
             attempts = 0 if was_usable else min(attempts + 1, len(PAUSES) - 1)
             if was_usable:
-                _log(f"waymark: Node has ended ({_how(status)}); starting it again")
+                _log(f"waymark: Node has ended ({_how(status)}); restarting it")
             time.sleep(PAUSES[attempts])
             with changed:
                 if self._stopping:
@@ -128,7 +128,7 @@ class Bridge:
             process.ask_to_stop()
         with self._changed:
             if failure is not None:
-                # Nobody waits for the answer any more when Node is started again.
+                # Requests no longer wait for the answer when Node restarts.
                 if self._was_ready or message.get("stopped"):
                     _log(failure)
                 self._failure = failure
@@ -138,20 +138,20 @@ class Bridge:
             self._changed.notify_all()
 
     def connect(self) -> socket.socket:
-        """A socket to Node; waits a while for one that is being started again."""
+        """A socket to Node. Waits for a limited time while Node restarts."""
         deadline = time.monotonic() + RESTART_TIMEOUT
         while True:
             process = self.wait_until_usable(deadline)
             try:
                 connection = process.connect()
             except OSError:
-                time.sleep(0.01)  # It has just ended, and the supervisor does not know yet.
+                time.sleep(0.01)  # Node has just ended, and the supervisor has not noticed yet.
                 continue
             self._sockets.add(connection)
             return connection
 
     def connect_at_once(self) -> socket.socket | None:
-        """A socket to Node, or None where that would have to be waited for."""
+        """A socket to Node, or None if the caller would have to wait for it."""
         process = self._process
         if process is None or not process.usable:
             return None
@@ -163,7 +163,7 @@ class Bridge:
         return connection
 
     def wait_until_usable(self, deadline: float) -> NodeProcess:
-        """The Node process, as soon as it is ready. Raises Unavailable at the deadline."""
+        """The Node process once it is ready. Raises Unavailable at the deadline."""
         with self._changed:
             if not self._running and self._failure is None:
                 try:
@@ -177,7 +177,7 @@ class Bridge:
             return process
 
     def stop(self) -> None:
-        """Lets Node run ``onStop`` and end; kills it where that takes too long."""
+        """Lets Node run ``onStop`` and end. Kills it after the time limit."""
         with self._changed:
             process = self._process
             if not self._running or process is None or self._owner != os.getpid():
@@ -191,7 +191,7 @@ class Bridge:
             self._was_ready = False
 
     def _after_fork(self) -> None:
-        """A forked child lets go of its parent's sockets, and starts a Node of its own."""
+        """Closes the parent's sockets in a forked child, which starts its own Node."""
         inherited = self._process
         was_running = self._running
         if inherited is not None:
@@ -211,12 +211,12 @@ class Bridge:
                 _log(self._failure)
 
 
-#: Called in a forked child, for whoever keeps connections of the parent.
+#: Functions to call in a forked child, for modules that keep connections of the parent.
 fork_hooks: list[Callable[[], None]] = []
 
 
 def _ended_early(status: int) -> str:
-    # A Node that ends with a status of its own has said why on standard error already.
+    # A Node with an exit status has already printed the reason on standard error.
     return "" if status > 0 else f"waymark: Node ended before it was ready ({_how(status)})"
 
 
@@ -232,7 +232,7 @@ _shared: Bridge | None = None
 
 
 def shared_bridge() -> Bridge:
-    """The bridge of this process, its Node ready. Ends the process where that cannot be."""
+    """The bridge of this process, with its Node ready. Ends the process if Node cannot start."""
     global _shared  # noqa: PLW0603
     if _shared is None:
         _shared = Bridge()
@@ -242,6 +242,6 @@ def shared_bridge() -> Bridge:
         text = str(error)
         if text:
             _log(text if text.startswith("waymark:") else f"waymark: {text}")
-        # gunicorn takes this status for a worker that cannot start, and stops; so do others.
+        # gunicorn and other servers stop if a worker exits with this status.
         raise SystemExit(3) from None
     return _shared

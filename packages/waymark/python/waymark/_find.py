@@ -1,4 +1,4 @@
-"""Finds Node, and the npm package that this Python package belongs to."""
+"""Finds Node, and the npm package of this Python package."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class StartError(Exception):
-    """What keeps the application from starting, in one line."""
+    """The error that prevents the start, in one line."""
 
 
 def command() -> list[str]:
@@ -22,7 +22,7 @@ def find_node() -> str:
     if asked:
         found = shutil.which(asked)
         if found is None:
-            raise StartError(f"WAYMARK_NODE={asked} is not a program that can be run")
+            raise StartError(f"WAYMARK_NODE={asked} is not an executable program")
         return found
     for folder in _upward():
         local = folder / "node_modules" / ".bin" / "node"
@@ -30,12 +30,12 @@ def find_node() -> str:
             return str(local)
     found = shutil.which("node")
     if found is None:
-        raise StartError("there is no Node: install Node 24 or later, or name it with WAYMARK_NODE")
+        raise StartError("cannot find Node: install Node 24 or later, or set WAYMARK_NODE")
     return found
 
 
 def find_launcher() -> str:
-    """Beside this package in the npm package; for a wheel, in ``node_modules`` upward."""
+    """Beside this package in the npm package. For a wheel, in ``node_modules`` upward."""
     beside = Path(__file__).resolve().parents[2] / "bin" / "waymark.mjs"
     if beside.is_file():
         return str(beside)
@@ -44,7 +44,7 @@ def find_launcher() -> str:
         if installed.is_file():
             return str(installed)
     raise StartError(
-        f"there is no node_modules/@tollway/waymark in {Path.cwd()} or above it: "
+        f"cannot find node_modules/@tollway/waymark in {Path.cwd()} or above it: "
         "npm install @tollway/waymark"
     )
 

@@ -1,6 +1,6 @@
-"""The frames in which Python and Node talk.
+"""The frames between Python and Node.
 
-``src/serve/bridge/frames.ts`` of the npm package describes them; both change together, and
+``src/serve/bridge/frames.ts`` of the npm package describes them. Both files change together, and
 ``PROTOCOL`` with them.
 """
 
@@ -31,12 +31,12 @@ HAS_RAW = 4
 HOLDS_BACK = 8
 HTTP_1_1 = 16
 
-UNASKED = 64 * 1024  # bytes of a body that go to Node before it asks
+UNASKED = 64 * 1024  # bytes of a body that go to Node before it requests them
 PIECE_BYTES = 64 * 1024
-CREDIT_STEP = 128 * 1024  # half of what Node sends ahead
+CREDIT_STEP = 128 * 1024  # half of the bytes that Node sends ahead
 
-# How long, and how much of, a body that nobody reads is still taken, so that its sender sees the
-# answer: a server that closes while more is coming resets the connection.
+# Bounds in time and bytes for reading an unused body, so that the client receives the answer. A
+# server that closes while more is arriving resets the connection.
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 4 * 1024 * 1024
 
@@ -51,7 +51,7 @@ def request_frame(
     query: bytes,
     body: bytes,
 ) -> bytes:
-    """One request; ``body`` is its start, or all of it where the flags say LAST."""
+    """One request. ``body`` is its start, or all of it if the flags have LAST."""
     if raw is None:
         raw = b""
     else:
@@ -67,16 +67,16 @@ def body_frame(exchange: int, piece: bytes, last: bool) -> bytes:
 
 
 def left_frame(exchange: int) -> bytes:
-    """The client has gone, or nobody wants the answer any more."""
+    """The client has left, or the answer is no longer needed."""
     return HEADER.pack(0, LEFT, exchange)
 
 
 def credit_frame(exchange: int, size: int) -> bytes:
-    """So many more bytes of the answer may come."""
+    """Number of further bytes of the answer that Python accepts."""
     return HEADER.pack(4, CREDIT, exchange) + SIZE.pack(size)
 
 
 def joined_head(parts: list[AnyStr], nul: AnyStr) -> AnyStr | None:
-    """The parts joined by NUL, or None where one of them has a NUL of its own."""
+    """The parts joined by NUL, or None if one of them contains a NUL."""
     head = nul.join(parts)
     return head if head.count(nul) == len(parts) - 1 else None

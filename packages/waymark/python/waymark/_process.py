@@ -1,4 +1,4 @@
-"""The Node process itself: started, listened to, and given sockets."""
+"""The Node process: starts it, reads its messages, and sends it sockets."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Any
 
 
 class NodeProcess:
-    """One run of Node. It ends when the sockets that it was given here are closed.
+    """One run of Node. It ends when this process closes its sockets to Node.
 
-    Messages go over the channel that Node has to a parent of its own kind (``NODE_CHANNEL_FD``,
-    documented for ``child_process.fork``): a line of JSON for each, and sockets beside them.
+    Messages use Node's channel to a parent of its own kind (``NODE_CHANNEL_FD``, documented for
+    ``child_process.fork``): one line of JSON for each, with sockets attached.
     """
 
     def __init__(self, command: list[str]) -> None:
@@ -42,7 +42,7 @@ class NodeProcess:
             other_end.close()
 
     def messages(self) -> Iterator[dict[str, Any]]:
-        """What Node says, until it ends."""
+        """Node's messages, until it ends."""
         rest = b""
         while True:
             try:
@@ -60,12 +60,13 @@ class NodeProcess:
                     yield message
 
     def connect(self) -> socket.socket:
-        """A socket to Node, for exchanges. Raises OSError where Node has ended."""
+        """A socket to Node for exchanges. Raises OSError if Node has ended."""
         ours, theirs = socket.socketpair()
         message = b'{"cmd":"NODE_HANDLE","type":"net.Socket","msg":"connection"}\n'
         try:
             with self._sending:
-                # Kept until Node has it: some systems lose a descriptor that is closed on its way.
+                # Kept until Node has it, because some systems lose a descriptor that is closed in
+                # transit.
                 self._unacknowledged.append(theirs)
                 socket.send_fds(self._channel, [message], [theirs.fileno()])
         except BaseException:
@@ -74,15 +75,15 @@ class NodeProcess:
         return ours
 
     def ask_to_stop(self) -> None:
-        """Lets Node finish: ``onStop`` runs, and then it ends."""
+        """Lets Node run ``onStop`` and end."""
         try:
             with self._sending:
                 self._channel.sendall(b'"stop"\n')
         except OSError:
-            pass  # It has ended already.
+            pass  # It has already ended.
 
     def wait(self, timeout: float) -> int:
-        """The exit status, once Node has ended; killed where that takes too long."""
+        """The exit status once Node has ended. Kills Node after the time limit."""
         try:
             return self._process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -90,7 +91,7 @@ class NodeProcess:
             return self._process.wait()
 
     def abandon(self) -> None:
-        """Closes this process's ends, which is what Node ends on."""
+        """Closes this process's ends of the sockets, which ends Node."""
         self._channel.close()
         self._lifeline.close()
         for waiting in list(self._unacknowledged):

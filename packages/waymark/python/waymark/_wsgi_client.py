@@ -1,4 +1,4 @@
-"""The client's socket, which gunicorn lends: what a thread can learn of the client it serves."""
+"""The client's socket from gunicorn, to detect that the client has left."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def descriptor_of(client: Any) -> int | None:
-    """None where the server lends no socket."""
+    """None if the server does not provide a socket."""
     try:
         descriptor: int = client.fileno()
     except (AttributeError, OSError, ValueError):
@@ -20,11 +20,11 @@ def descriptor_of(client: Any) -> int | None:
 
 
 def has_left(descriptor: int) -> bool:
-    """Looks without taking, and past a TLS layer: an end is an end there too."""
+    """Peeks below the TLS layer, which does not affect the detection of an end."""
     try:
         duplicate = socket.socket(fileno=os.dup(descriptor))
     except OSError:
-        return False  # No descriptor is free: it will show when the answer is sent.
+        return False  # No descriptor is free. A failed write will detect it.
     try:
         return duplicate.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
     except BlockingIOError:
@@ -37,9 +37,9 @@ def has_left(descriptor: int) -> bool:
 
 @contextmanager
 def reading_at_most(seconds: float, descriptor: int) -> Iterator[None]:
-    """Whatever the client still sends, it is at its end after so many seconds: a timeout of the
-    socket would begin anew with each of its bytes. Answers can be sent all the same. Raises OSError
-    or RuntimeError where no descriptor or no thread is to be had.
+    """Limits the time for reading from a client, whatever it sends. A timeout of the socket would
+    restart with each byte. Answers can still be sent. Raises OSError or RuntimeError if no
+    descriptor or no thread is available.
     """
     duplicate = socket.socket(fileno=os.dup(descriptor))
 

@@ -1,4 +1,4 @@
-"""One thread's connection to Node, which carries one exchange after another."""
+"""The connection of one thread to Node. It carries one exchange after another."""
 
 from __future__ import annotations
 
@@ -12,41 +12,43 @@ from typing import Any
 from . import _frames as frames
 from ._wsgi_client import descriptor_of, has_left
 
-#: Seconds until a thread that waits for an answer begins to look at its client as well.
+#: Seconds until a thread that waits for an answer also watches its client.
 PATIENCE = 0.05
-#: How often the main thread looks for an answer before it sleeps, about 1 us each. To wake a thread
-#: on an idle processor costs more than the commonest answers take: 54 us of wall time for a call
-#: fell to 23 us, both processes' CPU time from 54 us to 33 us, and gunicorn's sync worker gained a
-#: fifth. Other threads only sleep: each look takes the interpreter's lock from one of them.
+#: How often the main thread polls for an answer before it sleeps, about 1 us each. Waking a thread
+#: on an idle processor costs more than the most common answers take: polling reduced the wall time
+#: of a call from 54 us to 23 us and the CPU time of both processes from 54 us to 33 us. gunicorn's
+#: sync worker gained a fifth. Other threads only sleep, because each poll takes the interpreter's
+#: lock from one of them.
 LOOKS = 100
-#: Where looking was in vain, this many further waits at most go without it: a thread whose answers
-#: take long spends at most 2 us on it for each.
+#: After unsuccessful polling, at most this many further waits do not poll. A thread with slow
+#: answers then spends at most 2 us on it for each.
 MOST_SKIPPED = 63
 
 READ_BYTES = 262_144
 
 
 class Lost(Exception):
-    """Node has ended, or has closed the connection."""
+    """Node has ended or has closed the connection."""
 
 
 class WsgiConnection:
-    """A blocking socket pair and the frames that come over it."""
+    """A blocking socket pair and its frames."""
 
     def __init__(self, sock: socket.socket, epoch: int) -> None:
-        #: Which of the Node processes is at the other end.
+        #: Identifies the Node process at the other end.
         self.epoch = epoch
         self._socket = sock
         self._descriptor = sock.fileno()
         self._buffer = b""
-        #: Kind and payload of a frame that nobody has heard yet; kind 0 for none.
+        #: Kind and payload of the unread frame. Kind 0 if there is none.
         self._whole = (0, b"")
         self._last_number = 0
         self._looks = LOOKS if threading.current_thread() is threading.main_thread() else 0
-        #: Waits that still go without looking, and how many do after the next look in vain.
+        #: Number of waits that still skip polling, and the number after the next unsuccessful
+        #: polling.
         self._skipping = 0
         self._to_skip = 1
-        # The kernel's own timer: one of Python's would ask poll() ahead of every recv().
+        # The kernel's timer: one of Python's would call poll() before every recv().
         seconds, rest = divmod(PATIENCE, 1)
         patience = struct.pack("@ll", int(seconds), int(rest * 1_000_000))
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, patience)
@@ -54,7 +56,7 @@ class WsgiConnection:
         self._poller.register(sock, select.POLLIN)
 
     def begin(self) -> int:
-        """The number of the next exchange. What is left of the one before is not heard any more."""
+        """The number of the next exchange. Ignores the remaining frames of the previous one."""
         self._last_number = self._last_number % 0xFFFF_FFFF + 1
         self._whole = (0, b"")
         return self._last_number
@@ -75,14 +77,14 @@ class WsgiConnection:
         return kind, payload
 
     def wait_briefly(self) -> bool:
-        """Whether a frame comes within PATIENCE, at the cost of a single system call."""
+        """Whether a frame arrives within PATIENCE. Costs a single system call."""
         while not self._has_whole():
             if not self._fill():
                 return False
         return True
 
     def wait(self, timeout: float, client: Any = None) -> bool | None:
-        """Whether a frame comes within so many seconds; None where the client leaves meanwhile."""
+        """Whether a frame arrives within this time. None if the client leaves first."""
         watched = descriptor_of(client)
         deadline = time.monotonic() + timeout
         while not self._has_whole():
@@ -94,7 +96,7 @@ class WsgiConnection:
             elif time.monotonic() >= deadline:
                 return False
             elif ready:
-                watched = None  # It sends on: the end of that is not to be seen from here.
+                watched = None  # Further data of the client hides its end.
         return True
 
     def _poll(self, timeout: float | None, watched: int | None) -> set[int]:
@@ -113,7 +115,7 @@ class WsgiConnection:
         self._socket.close()
 
     def _has_whole(self) -> bool:
-        """Takes the next frame of the current exchange; what is left of others is dropped."""
+        """Reads the next frame of the current exchange. Drops frames of other exchanges."""
         if self._whole[0]:
             return True
         buffer = self._buffer
@@ -132,7 +134,7 @@ class WsgiConnection:
         return self._whole[0] != 0
 
     def _fill(self) -> bool:
-        """Reads what is there; False where nothing comes within PATIENCE."""
+        """Reads the available bytes. False if none arrive within PATIENCE."""
         try:
             data = self._look()
             if data is None:
@@ -147,7 +149,7 @@ class WsgiConnection:
         return True
 
     def _look(self) -> bytes | None:
-        """What comes before it is worth the while to sleep."""
+        """Polls for bytes, which is cheaper than sleep if they arrive soon. None otherwise."""
         if self._skipping:
             self._skipping -= 1
             return None

@@ -1,4 +1,4 @@
-"""One request under WSGI, from its first frame to the last of its answer."""
+"""One WSGI request, from its first frame to the last one of its answer."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ._wsgi_client import descriptor_of, reading_at_most
 from ._wsgi_connection import Lost, WsgiConnection
 from ._wsgi_request import WsgiRequest
 
-#: Seconds that a thread waits for answer and client at once.
+#: Seconds between two checks while a thread waits for both answer and client.
 WATCH_EVERY = 60.0
 
-#: Status, head, start of the body, whether that is all of it.
+#: Status, head, start of the body, whether the body is complete.
 WsgiAnswer = tuple[int, str, bytes, bool]
 
 
 class CutOff(Exception):
-    """An answer that had begun goes no further: the server must not pass it off as complete."""
+    """An answer ended incomplete. The server must not present it as complete."""
 
 
 class WsgiExchange:
-    """Feeds Node the body when it asks, since a thread can wait for one thing only."""
+    """Sends the body to Node on request, because a thread can wait for only one thing."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class WsgiExchange:
         self._over = False
 
     def answer(self) -> WsgiAnswer | None:
-        """Node's answer, or None where the client has left before it. Raises Lost."""
+        """Node's answer, or None if the client leaves first. Raises Lost."""
         try:
             found = self._answer()
         except Lost:
@@ -48,7 +48,7 @@ class WsgiExchange:
             self._connection.close()
             raise
         except BaseException:
-            # The server has interrupted this thread: what still comes would meet the next request.
+            # The server has interrupted this thread. Late frames would reach the next request.
             self._over = True
             self._connection.close()
             raise
@@ -77,7 +77,7 @@ class WsgiExchange:
                 self._wanted += frames.SIZE.unpack(payload)[0]
 
     def _next_frame(self) -> tuple[int, bytes] | None:
-        """Node's next frame, or None where the client has left before it."""
+        """Node's next frame, or None if the client leaves first."""
         while self._feed():
             if not self._connection.wait_briefly():
                 ready = self._connection.wait(WATCH_EVERY, self._request.client)
@@ -104,7 +104,7 @@ class WsgiExchange:
                     return payload[1:], last
                 if kind == frames.CUT:
                     self.finish()
-                    raise CutOff("the application has cut its answer off")
+                    raise CutOff("the application failed before its answer was complete")
                 if kind == frames.WANT:
                     self._wanted += frames.SIZE.unpack(payload)[0]
         except Lost as error:
@@ -113,18 +113,18 @@ class WsgiExchange:
             raise CutOff("the process that served this request has ended") from error
 
     def credit(self, size: int) -> None:
-        """So many bytes of the answer have been taken."""
-        with suppress(Lost):  # The next piece will tell.
+        """Number of bytes of the answer that the server has accepted."""
+        with suppress(Lost):  # The next piece will fail.
             self._connection.send(frames.credit_frame(self._number, size))
 
     def finish(self) -> None:
-        """Node has said all: the connection is free for another request."""
+        """Node has sent the whole answer. The connection is free for another request."""
         if not self._over:
             self._over = True
             self._release(self._connection)
 
     def leave(self) -> None:
-        """Nobody waits for the rest of the answer."""
+        """The rest of the answer is not needed."""
         if self._over:
             return
         try:
@@ -138,7 +138,7 @@ class WsgiExchange:
         request = self._request
         body = b""
         if self._left is not None and self._left <= frames.UNASKED and not request.holds_back:
-            # One frame for the commonest requests: a body this small waits in the socket already.
+            # One frame for the most common requests: a small body is already in the socket.
             while self._left > 0:
                 piece = self._read(self._left)
                 if not piece:
@@ -164,7 +164,7 @@ class WsgiExchange:
         return True
 
     def _read(self, size: int) -> bytes:
-        """Nothing where the client has left."""
+        """Empty if the client has left."""
         try:
             piece: bytes = self._request.input.read(size)
         except OSError:
@@ -174,12 +174,12 @@ class WsgiExchange:
         return piece
 
     def _drain(self) -> None:
-        """Takes what still comes of a body that nobody reads, where an end to that can be set."""
+        """Reads the rest of an unused body, if the time for it can be limited."""
         descriptor = descriptor_of(self._request.client)
         if descriptor is None:
             return
         taken = 0
-        # Where no end can be set, the answer goes out at once.
+        # Without a time limit, the answer is sent at once.
         with suppress(OSError, RuntimeError), reading_at_most(frames.LINGER_SECONDS, descriptor):
             while self._left != 0 and taken < frames.LINGER_BYTES:
                 left = frames.PIECE_BYTES if self._left is None else self._left
@@ -189,7 +189,7 @@ class WsgiExchange:
                 taken += len(piece)
 
     def _feed(self) -> bool:
-        """Sends the body while Node wants it and says nothing. False where the client has left."""
+        """Sends the body until Node answers or accepts no more. False if the client has left."""
         while self._wanted > 0 and self._left != 0 and not self._connection.wait(0):
             asked = min(frames.PIECE_BYTES, self._wanted)
             piece = self._read(asked if self._left is None else min(asked, self._left))
@@ -203,7 +203,7 @@ class WsgiExchange:
 
 
 class ExchangeBody:
-    """The iterable that the server takes the answer from, and closes."""
+    """The iterable of the answer. The server reads and closes it."""
 
     def __init__(self, exchange: WsgiExchange, first: bytes) -> None:
         self._exchange = exchange
@@ -224,11 +224,11 @@ class ExchangeBody:
         while not self._last:
             piece, self._last = self._exchange.next_piece()
             self._taken += len(piece)
-            # An empty piece has the head sent.
+            # An empty piece sends the head.
             if piece or not self._last:
                 return piece
         raise StopIteration
 
     def close(self) -> None:
-        """Called by the server at the end of the request, however it ended."""
+        """The server always calls it at the end of the request."""
         self._exchange.leave()

@@ -1,4 +1,4 @@
-"""What a WSGI environ says of a request, as a frame has it."""
+"""Converts a WSGI environ to the parts of a frame."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ._frames import joined_head
 
 
 class WsgiRequest(NamedTuple):
-    """Everything of a request but its body, which is read when Node wants it."""
+    """The parts of a request without its body, which is read on Node's request."""
 
     head: bytes
     root: bytes
@@ -18,18 +18,18 @@ class WsgiRequest(NamedTuple):
     raw: bytes | None
     query: bytes
     input: Any
-    #: Bytes of the body that are still to be read; None where only the input's end tells.
+    #: Bytes of the body that are still unread. None if only the input's end marks its end.
     left: int | None
-    #: The client waits to be asked for its body.
+    #: The client waits for an invitation before it sends the body.
     holds_back: bool
-    #: The request is one of HTTP/1.1.
+    #: The request is HTTP/1.1.
     is_http_1_1: bool
-    #: The client's socket, where the server lends it.
+    #: The client's socket, if the server provides it.
     client: Any
 
 
 def request_of(environ: dict[str, Any]) -> WsgiRequest | None:
-    """None for what no server should have let through."""
+    """None for a request that a server should have rejected."""
     parts = [
         environ["REQUEST_METHOD"],
         environ.get("wsgi.url_scheme", "http"),
@@ -79,7 +79,7 @@ def _header_of(variable: str) -> str:
 
 @lru_cache(maxsize=128)
 def status_line(status: int) -> str:
-    """The status with its reason, without which no server takes it."""
+    """The status with its reason phrase, which servers require."""
     try:
         return f"{status} {HTTPStatus(status).phrase}"
     except ValueError:

@@ -1,4 +1,4 @@
-"""The ASGI 3 application, for uvicorn, hypercorn, granian, daphne and their like.
+"""The ASGI 3 application, for uvicorn, hypercorn, granian, daphne and other servers.
 
 FRAMEWORK_PREFIX=controllers uvicorn --factory waymark.asgi:factory
 """
@@ -22,13 +22,13 @@ fork_hooks.append(_connections.clear)
 
 
 class CutOff(Exception):
-    """An answer that had begun goes no further: the server must not pass it off as complete."""
+    """An answer ended incomplete. The server must not present it as complete."""
 
 
-# A coroutine function with three required parameters: servers look at this to tell ASGI 3 from
+# A coroutine function with three required parameters. Servers inspect it to distinguish ASGI 3 from
 # ASGI 2, and an application from a factory.
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
-    """Serves ``http`` and ``lifespan``; a websocket is refused."""
+    """Serves ``http`` and ``lifespan``. Rejects a websocket."""
     kind = scope["type"]
     if kind == "http":
         await _serve_http(scope, receive, send)
@@ -38,15 +38,15 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         await receive()
         await send({"type": "websocket.close", "code": 1000, "reason": ""})
     else:
-        raise TypeError(f"the ASGI scope type {kind!r} is not served")
+        raise TypeError(f"the ASGI scope type {kind!r} is not supported")
 
 
 def factory() -> Application:
-    """Returns the application, for servers that are pointed at a factory."""
+    """Returns the application, for servers that expect a factory."""
     return application
 
 
-#: trio's servers, told before the first request instead of by a trace for each.
+#: The message for trio's servers, sent at the start instead of a traceback for each request.
 _NOT_ASYNCIO = (
     "waymark.asgi runs on asyncio: start the server with a worker of that kind, not trio's"
 )
@@ -63,7 +63,7 @@ async def _serve_lifespan(receive: Receive, send: Send) -> None:
         kind = (await receive())["type"]
         if kind == "lifespan.startup":
             try:
-                # Runs already, unless this process has been through a shutdown before.
+                # Node is already running, unless this process has had a shutdown before.
                 await loop.run_in_executor(None, _bridge.start)
             except Exception as error:
                 await send({"type": "lifespan.startup.failed", "message": str(error)})
@@ -125,7 +125,7 @@ async def _answer(
                 return
             if not isinstance(event, tuple) or len(event) != 2:
                 request.answered = True
-                raise CutOff("the answer was cut off by the application, or by its end")
+                raise CutOff("the application failed or ended before its answer was complete")
             piece, last = event
             request.answered = last
             await send({"type": "http.response.body", "body": piece, "more_body": not last})
@@ -134,7 +134,8 @@ async def _answer(
                 connection.write(frames.credit_frame(exchange.number, taken))
                 taken = 0
     except OSError:
-        pass  # How servers say, since version 2.4 of the specification, that the client has left.
+        # Since version 2.4 of the specification, send() raises it when the client has left.
+        pass
 
 
 async def _send_whole(send: Send, scope: Scope, answer: _answers.Problem) -> None:
@@ -146,7 +147,7 @@ async def _send_whole(send: Send, scope: Scope, answer: _answers.Problem) -> Non
 
 
 async def _connect(loop: asyncio.AbstractEventLoop) -> AsgiConnection:
-    """The loop's connection; all that need one at the same time share one attempt."""
+    """The loop's connection. Concurrent callers share one attempt."""
     found = _connections.get(loop)
     if not isinstance(found, asyncio.Task):
         for other in [each for each in _connections if each.is_closed()]:
@@ -154,7 +155,7 @@ async def _connect(loop: asyncio.AbstractEventLoop) -> AsgiConnection:
         found = loop.create_task(_open(loop))
         _connections[loop] = found
     try:
-        # One client that leaves must not take the connection from the others.
+        # A client that leaves must not cancel the attempt for the others.
         return await asyncio.shield(found)
     finally:
         if found.done() and _connections.get(loop) is found and found.exception() is not None:
@@ -167,7 +168,7 @@ async def _open(loop: asyncio.AbstractEventLoop) -> AsgiConnection:
         ours = await loop.run_in_executor(None, _bridge.connect)
     ours.setblocking(False)
     connection = AsgiConnection(loop)
-    # asyncio takes any connected stream socket here.
+    # asyncio accepts any connected stream socket here.
     await loop.create_connection(lambda: connection, sock=ours)
     _connections[loop] = connection
     return connection

@@ -1,4 +1,4 @@
-"""The WSGI application (PEP 3333), for gunicorn, mod_wsgi, waitress, uWSGI and their like.
+"""The WSGI application (PEP 3333), for gunicorn, mod_wsgi, waitress, uWSGI and other servers.
 
 FRAMEWORK_PREFIX=controllers gunicorn waymark.wsgi:application
 """
@@ -20,7 +20,7 @@ Environ = dict[str, Any]
 StartResponse = Callable[..., object]
 
 _bridge = shared_bridge()
-#: Those that no request uses just now: one for each thread that was ever busy at the same time.
+#: Idle connections: at most one for each thread that was busy at the same time.
 _idle: list[WsgiConnection] = []
 fork_hooks.append(_idle.clear)
 
@@ -40,7 +40,7 @@ def application(environ: Environ, start_response: StartResponse) -> Iterable[byt
     except Lost:
         return _whole(environ, start_response, _answers.lost())
     if answer is None:
-        # Nobody sees it but the log: nginx's status for a client that closed the connection.
+        # Only the log shows it: nginx's status for a client that closed the connection.
         start_response("499 Client Closed Request", [("Content-Length", "0")])
         return []
     status, head, body, last = answer

@@ -1,10 +1,10 @@
-import type { Controller } from "../controller.ts";
+import type { Controller } from "../controller/controller.ts";
 import { type Answer, discard, endStream, isContentless, isStream, setLength } from "../http/answer.ts";
+import { BodySource } from "../http/body-source.ts";
 import type { Call } from "../http/call.ts";
 import { flatten } from "../http/headers.ts";
-import { responseAnswer } from "../http/response.ts";
-import { BodySource } from "../http/source.ts";
-import type { RouteClass } from "../routing/model.ts";
+import { responseAnswer } from "../http/response-answer.ts";
+import type { RouteClass } from "../routing/routes.ts";
 import type { ApplicationOptions } from "./options.ts";
 
 interface Answering {
@@ -13,7 +13,7 @@ interface Answering {
   readonly controller: Controller;
 }
 
-/** Runs the `after()` of controller and application on an answer. */
+/** Runs the `after()` hooks of the controller and the application on an answer. */
 export async function afterwards(
   { route, call, controller }: Answering,
   answer: Answer,
@@ -34,7 +34,7 @@ export async function afterwards(
   }
 }
 
-/** The answer as `after()` sees it. A body that streams is pulled only when something reads it. */
+/** The answer as a `Response` for `after()`. A streamed body is read only when a hook reads the `Response`. */
 function shownResponse({ status, headers, body }: Answer): Response {
   const response = new Response(isStream(body) ? pulled(body) : body, { status });
   response.headers.delete("content-type");
@@ -58,7 +58,7 @@ function pulled(body: AsyncIterable<Uint8Array | string>): ReadableStream<Uint8A
   );
 }
 
-/** What a hook has made of a response. One that nothing sends any more is released. */
+/** The response after one hook. Cancels a response that will not be sent. */
 function replacement(before: Response, made: unknown, shown: Response): Response {
   if (made instanceof Error) throw made;
   if (!(made instanceof Response) || made === before) return before;
@@ -68,16 +68,16 @@ function replacement(before: Response, made: unknown, shown: Response): Response
 
 interface Shown {
   readonly shown: Response;
-  /** As it was before the hooks: `clone()` gives a Response another. */
+  /** The body before the hooks ran. `clone()` gives a `Response` another body. */
   readonly shownBody: ReadableStream | null;
-  /** What the hooks have made of it. */
+  /** The response after all hooks. */
   readonly response: Response;
 }
 
 async function sendable(answer: Answer, { shown, shownBody, response }: Shown, call: Call): Promise<Answer> {
   const { body } = answer;
-  // A body that is known as a whole can be sent even when a hook has read it. The same body under other headers need
-  // not go through another stream.
+  // A body in memory can be sent again even if a hook has read it. An unread body with other headers needs no
+  // further stream.
   const known = response === shown && !isStream(body);
   if (known || (shownBody !== null && response.body === shownBody && isUnread(response))) {
     const headers = flatten(response.headers);
@@ -86,7 +86,7 @@ async function sendable(answer: Answer, { shown, shownBody, response }: Shown, c
     return { status: response.status, headers, body };
   }
   const made = await responseAnswer(response, call);
-  // The other body may be made of the shown one, and then needs it to its own end.
+  // If the new body reads from the shown body, it needs that body until its own end.
   const needed = made.body instanceof BodySource && shownBody?.locked === true ? made.body : undefined;
   if (needed === undefined) discard(body);
   else needed.onEnd = both(needed.onEnd, () => discard(body));

@@ -1,16 +1,16 @@
-import type { Controller } from "../controller.ts";
+import type { Controller } from "../controller/controller.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Call } from "../http/call.ts";
-import { HttpError, problemAnswer } from "../http/error.ts";
+import { HttpError, problemAnswer } from "../http/http-error.ts";
 import type { Incoming } from "../http/incoming.ts";
-import { responseAnswer } from "../http/response.ts";
-import type { RouteClass, Routes, RouteVerb } from "../routing/model.ts";
-import type { BindFaults } from "../signature/faults.ts";
+import { responseAnswer } from "../http/response-answer.ts";
+import type { RouteClass, Routes, RouteVerb } from "../routing/routes.ts";
+import type { BindFaults } from "../signature/bind/bind-faults.ts";
 import { errorText, escapeControls } from "./log-text.ts";
 import { tooManySegments } from "./missing.ts";
 import type { ApplicationOptions } from "./options.ts";
 
-/** Where a request has been routed to. */
+/** The route that a request matched. */
 interface Place {
   readonly routes: Routes;
   readonly route: RouteClass;
@@ -18,12 +18,12 @@ interface Place {
   readonly call: Call;
 }
 
-/** What was known of a request when it failed. */
+/** A matched request and its controller. */
 export interface Failure extends Place {
   readonly controller: Controller;
 }
 
-/** Everything that is wrong with the arguments, as one error. */
+/** One error for all faults of the arguments. */
 export function faultsError({ status, faults }: BindFaults, place: Place): HttpError {
   const { binder } = place.entry;
   if (place.call.positionals.length > binder.maximum) return tooManySegments(faults, place);
@@ -34,7 +34,7 @@ export function faultsError({ status, faults }: BindFaults, place: Place): HttpE
   return new HttpError(status, detail, { errors: faults });
 }
 
-/** The answer to an error of a call: a thrown `Response`, what a hook makes of it, else problem details. */
+/** The answer to an error of a call: a thrown `Response`, the `Response` of an error hook, or problem details. */
 export function failed(
   error: unknown,
   failure: Failure,
@@ -54,7 +54,7 @@ async function sent(response: Response, failure: Failure, options: ApplicationOp
   }
 }
 
-/** The same for an error that no controller has a part in, such as a 404. */
+/** The answer to an error without a controller, such as a 404. */
 export function unrouted(
   error: unknown,
   incoming: Incoming,
@@ -89,13 +89,13 @@ async function hooked(
   return problem(error, incoming, options);
 }
 
-/** Problem details for an error that no hook has taken. */
+/** Problem details for an error that no hook has answered. */
 export function problem(error: unknown, incoming: Incoming, options: ApplicationOptions): Answer {
   if (HttpError.is(error)) {
     if (error.status >= 500 && error.cause !== undefined) report(error, incoming, options);
     return problemAnswer(error);
   }
-  // A failure because the client has gone is expected.
+  // A failure is expected when the client has gone away.
   if (!incoming.gone) report(error, incoming, options);
   if (options.debug !== true) return problemAnswer(new HttpError(500));
   const shown = error instanceof Error ? error : new Error(`thrown: ${String(error)}`);
@@ -104,7 +104,7 @@ export function problem(error: unknown, incoming: Incoming, options: Application
   );
 }
 
-/** Logs an error that no client hears of. */
+/** Logs an error that is not sent to the client. */
 export function report(
   error: unknown,
   { method, target }: Pick<Incoming, "method" | "target">,
@@ -114,6 +114,6 @@ export function report(
     if (options.log !== undefined) options.log(error, { method, target });
     else console.error(`${escapeControls(`${method} ${target.slice(0, 200)}`)}: ${errorText(error)}`);
   } catch {
-    // A log that fails must not take the answer with it.
+    // A log function that throws must not prevent the answer.
   }
 }

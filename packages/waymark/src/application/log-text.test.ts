@@ -25,7 +25,7 @@ test("an error shows its message in one line, its frames, its members and its ca
   assert.match(text, /\n {8}\{ code: 'E\\nX' \}/);
 });
 
-test("no text of a caller begins a line of its own", () => {
+test("a caller's text never starts a log line", () => {
   const evil = fc.string({ unit: fc.constantFrom("\n", "\r", "\x1b", " ", "at ", "Error: ", "x", "\u2028") });
   fc.assert(
     fc.property(evil, evil, evil, (message, member, thrown) => {
@@ -46,7 +46,7 @@ test("no text of a caller begins a line of its own", () => {
   );
 });
 
-test("an error that causes itself has an end", () => {
+test("an error that is its own cause is shown once", () => {
   const error = new Error("round");
   error.cause = error;
   assert.ok(errorText(error).split("[cause]").length < 20);

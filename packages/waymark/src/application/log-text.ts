@@ -1,16 +1,16 @@
 import { inspect } from "node:util";
 
-/** A cause may have a cause, and so on: no log line needs more of them. */
+/** Causes can be nested. A log line shows this many. */
 const MAX_CAUSES = 8;
 
-/** Members of an error that its text shows already. */
+/** Members of an error that the error's text already contains. */
 const SHOWN: ReadonlySet<string> = new Set(["name", "message", "stack", "cause", "errors"]);
 
 /** C0 and C1 controls, and the line and paragraph separators of Unicode. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROLS = /[\0-\x1f\x7f-\x9f\u2028\u2029]/g;
 
-/** Text of a caller as one line: a line end in it could forge a line of the log, an escape could hide one. */
+/** A caller's text as one line. A line end could forge a log line, and an escape could hide one. */
 export function escapeControls(text: string): string {
   return text.replace(CONTROLS, (character) => {
     if (character === "\n") return "\\n";
@@ -21,7 +21,9 @@ export function escapeControls(text: string): string {
   });
 }
 
-/** An error with its stack. All that may hold text of a caller is one line: messages, members, thrown values. */
+/**
+ * An error with its stack. Messages, members and thrown values may contain a caller's text, so each becomes one line.
+ */
 export function errorText(error: unknown, causes = MAX_CAUSES): string {
   if (!(error instanceof Error)) return oneLine(error);
   const lines = [escapeControls(`${error.name}: ${error.message}`), ...framesOf(error)];
@@ -34,7 +36,7 @@ export function errorText(error: unknown, causes = MAX_CAUSES): string {
   return lines.join("\n");
 }
 
-/** The stack without name and message, which may hold lines that look like frames. */
+/** The stack without name and message, which may contain lines that look like frames. */
 function framesOf({ stack = "", name, message }: Error): string[] {
   const head = message === "" ? name : message;
   const at = stack.indexOf(head);

@@ -1,20 +1,20 @@
 import { type Answer, emptyAnswer } from "../http/answer.ts";
 import type { Call } from "../http/call.ts";
-import { HttpError, type RequestFault } from "../http/error.ts";
+import { HttpError, type RequestFault } from "../http/http-error.ts";
 import type { Incoming } from "../http/incoming.ts";
 import { cutTarget } from "../http/target.ts";
 import { allowedMethods } from "../routing/allow.ts";
-import type { RouteClass, Routes, RouteVerb } from "../routing/model.ts";
-import { nearestPath } from "../routing/near.ts";
-import { splitPath, type Target } from "../routing/resolve.ts";
+import { nearestPath } from "../routing/nearest-path.ts";
+import { splitPath, type Target } from "../routing/resolve-path.ts";
+import type { RouteClass, Routes, RouteVerb } from "../routing/routes.ts";
 import type { ApplicationOptions } from "./options.ts";
 
-/** A path that leads to no class. */
+/** The error for a path that leads to no class. */
 export function noController(routes: Routes, path: string): HttpError {
-  return new HttpError(404, `no controller answers to ${path.slice(0, 200)}${hint(routes, path)}`);
+  return new HttpError(404, `no controller serves ${path.slice(0, 200)}${hint(routes, path)}`);
 }
 
-/** More path segments than the method takes: most often a name that no route has. */
+/** The error for more path segments than the method takes. The extra segment is usually a misspelt route. */
 export function tooManySegments(
   errors: readonly RequestFault[],
   place: {
@@ -30,17 +30,17 @@ export function tooManySegments(
     maximum === 0 ? "no path segment" : `at most ${maximum} path segment${maximum === 1 ? "" : "s"}`;
   const { path } = cutTarget(call.incoming.target);
   const others = ownMethods(route, allowedMethods(route, call.positionals.length));
-  const other = others.length === 0 ? "" : `; ${others.join(", ")} would take as many`;
+  const other = others.length === 0 ? "" : `; ${others.join(", ")} would accept this many`;
   const detail = `no route matches ${path.slice(0, 200)}: ${entry.verb} ${route.path} takes ${takes}, got ${call.positionals.length}`;
   return new HttpError(404, `${detail}${other}${hint(routes, path)}`, { errors });
 }
 
-/** Without the methods that come with others: HEAD with GET, OPTIONS with any. */
+/** Removes the implied methods: HEAD, which comes with GET, and OPTIONS, which comes with any method. */
 function ownMethods({ verbs }: RouteClass, allowed: readonly string[]): string[] {
   return allowed.filter((each) => verbs.has(each));
 }
 
-/** The answer where the class has no method of the request's name. */
+/** The answer if the class does not have the request's method. */
 export function withoutVerb(
   routes: Routes,
   { route, positionals }: Target,
@@ -53,12 +53,12 @@ export function withoutVerb(
   const allow = allowed.join(", ");
   if (method === "OPTIONS") return emptyAnswer(204, ["allow", allow]);
   const named = ownMethods(route, allowed);
-  throw new HttpError(405, `${route.path} does not serve ${method}: it answers to ${named.join(", ")}`, {
+  throw new HttpError(405, `${route.path} does not serve ${method}: it serves ${named.join(", ")}`, {
     headers: { allow },
   });
 }
 
-/** The methods that a path is served with; 404 where no method takes so many segments. */
+/** The methods that serve a path. Throws 404 if no method takes that many segments. */
 export function allowedOn(routes: Routes, { route, positionals }: Target, target: string): string[] {
   const allowed = allowedMethods(route, positionals.length);
   if (allowed.length > 0) return allowed;

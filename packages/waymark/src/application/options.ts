@@ -1,88 +1,69 @@
-import type { Controller, ControllerClass } from "../controller.ts";
+import type { Controller, ControllerClass } from "../controller/controller.ts";
 import { type CorsOptions, checkCors } from "../http/cors.ts";
 import type { TrustProxy } from "../http/proxy.ts";
-import { StartError } from "../routing/errors.ts";
 import type { Manifest } from "../routing/manifest.ts";
+import { StartError } from "../routing/start-error.ts";
+import type { ServerLimits } from "../serve/server-limits.ts";
 
-/** Classes by export name, submodules by their segment: what a module namespace looks like. */
+/** Classes by export name, submodules by segment: the form of a module namespace. */
 export interface ControllerTable {
   readonly [name: string]: ControllerClass | ControllerTable | unknown;
 }
 
-/** How long anybody may take, in milliseconds (0 switches a limit off), and how much headers may be. */
-export interface ServerLimits {
-  /** For the headers of a request. Default 20,000. */
-  headersTimeout?: number;
-  /** For a whole request with its body. Default 120,000. */
-  requestTimeout?: number;
-  /** Between two requests of one connection. Default 65,000: longer than the proxies before it wait. */
-  keepAliveTimeout?: number;
-  /** For a client that takes nothing of its answer. Default 60,000. */
-  sendTimeout?: number;
-  /** For answers under way when the server stops. Default 10,000. */
-  drainTimeout?: number;
-  /** Bytes of request line and headers. Default 16 KiB: 431 beyond. */
-  maxHeaderSize?: number;
-  /** How many connections at a time; more are closed at once. Default: no limit. */
-  maxConnections?: number;
-  /** How often time-outs are looked at. Default 5,000. */
-  checkInterval?: number;
-}
-
-/** What is told of an error that became a 500. */
+/** The request whose error became a 500. */
 export interface ErrorContext {
   readonly method: string;
   readonly target: string;
 }
 
-/** Options of an `Application`. Every one has a default. */
+/** Options of an `Application`. All are optional. */
 export interface ApplicationOptions {
   /**
-   * Dotted module path or paths under which the controllers are. Default: `FRAMEWORK_PREFIX` of the environment
-   * (commas between several), else `controllers`.
+   * Dotted module path or paths of the controllers. Default: the environment variable `FRAMEWORK_PREFIX` (several
+   * paths separated by commas), else `controllers`.
    */
   controllerPrefix?: string | readonly string[];
-  /** The same, in the contract's spelling. */
+  /** The same in snake case. */
   controller_prefix?: string | readonly string[];
-  /** The directory that prefixes resolve from. Default: the working directory. */
+  /** The directory that prefixes are relative to. Default: the working directory. */
   directory?: string;
-  /** Controllers given as they are, instead of found under a prefix. */
+  /** The controllers themselves, instead of a prefix to search. */
   controllers?: ControllerTable;
-  /** What `waymark build` wrote, instead of looking for modules and reading their source. */
+  /** The output of `waymark build`. The start then reads neither folders nor sources. */
   manifest?: Manifest;
   /** Largest body, in bytes. Default 1 MiB. */
   bodyLimit?: number;
   /** Largest `multipart/form-data` body, in bytes. Default 10 MiB. */
   multipartLimit?: number;
-  /** What becomes of keyword arguments that a method does not name. Default "reject": 400. */
+  /** How to treat keyword arguments that a method does not declare. Default "reject": 400. */
   unknownKeywords?: "reject" | "ignore";
-  /** Methods that get 405 instead of 501 although no controller serves them. Default none. */
+  /** Methods that get 405 instead of 501 even if no controller serves them. Default: none. */
   knownMethods?: readonly string[];
-  /** What becomes of a type that cannot be read. Default "error": the start fails. */
+  /** How to treat a type that cannot be read. Default "error": the start fails. */
   unreadableTypes?: "error" | "raw";
-  /** Lets scripts of other origins call this application. Default: off. */
+  /** Allows scripts of other origins to call this application. Default: off. */
   cors?: CorsOptions;
-  /** Whether `X-Forwarded-*` headers count, or those of how many proxies. Default false. */
+  /** Whether to trust `X-Forwarded-*` headers, or the number of trusted proxies. Default false. */
   trustProxy?: TrustProxy;
-  /** Serves the OpenAPI document at `/openapi.json` and a page that shows it at `/docs`. Default false. */
+  /** Serves the OpenAPI document at `/openapi.json` and its page at `/docs`. Default false. */
   openapi?: boolean | OpenApiOptions;
-  /** Time-outs and sizes of the built-in server. */
+  /** Timeouts and sizes of the built-in server. */
   server?: ServerLimits;
-  /** Shows errors with their stacks in 500 answers. Default false. */
+  /** Includes errors and their stacks in 500 answers. Default false. */
   debug?: boolean;
-  /** Runs before every controller's own `before()`. Returning or throwing a `Response` answers at once. */
+  /** Runs before every controller's own `before()`. If it returns or throws a `Response`, that is the answer. */
   before?(controller: Controller): unknown;
   /** Runs after every controller's own `after()`. */
   after?(response: Response, controller: Controller): unknown;
-  /** Hears of every error, 404 and 405 too; may return a `Response` to send instead. */
+  /** Runs on every error, including 404 and 405. May return a `Response` to send instead. */
   onError?(error: unknown, controller: Controller | undefined): unknown;
   /** Runs before the first request is served. */
   onStart?(): unknown;
   /** Runs after the last request has been answered. */
   onStop?(): unknown;
-  /** Where errors that became a 500 go. Default: standard error. */
+  /** Logs errors that became a 500. Default: standard error. */
   log?(error: unknown, context: ErrorContext): void;
-  /** Where warnings of the start go. Default: standard error. */
+  /** Logs warnings of the start. Default: standard error. */
   warn?(message: string): void;
 }
 
@@ -92,7 +73,7 @@ export interface OpenApiOptions {
   description?: string;
   /** Path of the document. Default `/openapi.json`. */
   path?: string;
-  /** Path of the page that shows it; false for none. Default `/docs`. */
+  /** Path of the page. False: no page. Default `/docs`. */
   page?: string | false;
 }
 
@@ -121,7 +102,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   "warn",
 ] satisfies (keyof ApplicationOptions)[]);
 
-/** Refuses what a type checker would have refused. */
+/** Rejects options that a type checker would reject. */
 export function checkOptions(options: ApplicationOptions): void {
   for (const name of Object.keys(options)) {
     if (!KNOWN.has(name)) throw new StartError("INVALID_OPTION", `Application has no option "${name}"`);
@@ -129,17 +110,17 @@ export function checkOptions(options: ApplicationOptions): void {
   for (const name of ["bodyLimit", "multipartLimit"] as const) {
     const value = options[name];
     if (value !== undefined && !(typeof value === "number" && value >= 0))
-      throw new StartError("INVALID_OPTION", `${name} is a number of bytes, not ${String(value)}`);
+      throw new StartError("INVALID_OPTION", `${name} must be a number of bytes, not ${String(value)}`);
   }
   const given = (["controllers", "manifest"] as const).filter((name) => options[name] !== undefined);
   if (options.controllerPrefix !== undefined || options.controller_prefix !== undefined)
     given.push("controllerPrefix" as never);
   if (given.length > 1)
-    throw new StartError("INVALID_OPTION", `${given.join(" and ")} exclude each other: say one of them`);
+    throw new StartError("INVALID_OPTION", `${given.join(" and ")} exclude each other: give only one`);
   if (options.cors !== undefined) checkCors(options.cors);
 }
 
-/** The prefixes that these options and the environment ask for. */
+/** The prefixes from these options and the environment. */
 export function prefixesOf(options: ApplicationOptions, environment: string | undefined): string[] {
   const own = options.controllerPrefix ?? options.controller_prefix;
   const listed = typeof own === "string" ? [own] : own;

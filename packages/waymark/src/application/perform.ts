@@ -1,18 +1,19 @@
-import type { Controller } from "../controller.ts";
+import type { Controller } from "../controller/controller.ts";
 import type { Answer } from "../http/answer.ts";
-import { refuseEncoding } from "../http/body.ts";
+import { refuseEncoding } from "../http/body-kind.ts";
 import type { Call } from "../http/call.ts";
-import { toAnswer } from "../http/convert.ts";
-import { responseAnswer } from "../http/response.ts";
-import type { RouteClass, Routes, RouteVerb } from "../routing/model.ts";
-import type { BindResult, BodyInput } from "../signature/binder.ts";
-import { BindFaults } from "../signature/faults.ts";
+import { responseAnswer } from "../http/response-answer.ts";
+import { toAnswer } from "../http/to-answer.ts";
+import type { RouteClass, Routes, RouteVerb } from "../routing/routes.ts";
+import { BindFaults } from "../signature/bind/bind-faults.ts";
+import type { BindResult } from "../signature/bind/binder.ts";
+import type { BodyInput } from "../signature/model/input.ts";
 import { afterwards } from "./after.ts";
-import { parseBody } from "./body.ts";
 import { failed, faultsError } from "./failure.ts";
 import type { ApplicationOptions } from "./options.ts";
+import { parseBody } from "./parsed-body.ts";
 
-/** Everything that one call needs, besides the request. */
+/** Everything that a call needs besides the request. */
 export interface Matched {
   readonly routes: Routes;
   readonly route: RouteClass;
@@ -22,27 +23,38 @@ export interface Matched {
 }
 
 /**
- * Calls the method of a request that has found its class and verb: `before()`, arity, body, names and types,
- * method, `after()`. Answers at once where nothing has to be waited for; never throws, never rejects.
+ * Calls the method of a request whose class and verb are known: `before()`, arity, body, names and types, method,
+ * `after()`. Answers synchronously if no step is asynchronous. Never throws, never rejects.
  */
 export function perform(matched: Matched, options: ApplicationOptions): Answer | Promise<Answer> {
-  const { route, call } = matched;
-  const { hooks } = route;
-  if (hooks.before || hooks.after || options.before !== undefined || options.after !== undefined)
-    return performWithHooks(matched, options);
   try {
-    const bound = bind(matched);
-    if (bound instanceof Promise) return performBound(matched, bound, options);
-    const value = invoke(matched, bound);
-    if (isThenable(value)) return finish(matched, value, options);
-    const answer = toAnswer(value, call);
-    return answer instanceof Promise ? guard(matched, answer, options) : answer;
+    const answer = hasHooks(matched, options) ? performWithHooks(matched, options) : performDirectly(matched);
+    return answer instanceof Promise ? answer.catch((error) => failed(error, matched, options)) : answer;
   } catch (error) {
     return failed(error, matched, options);
   }
 }
 
-/** The arguments of the call. A promise where a body has still to arrive, or takes long to parse or to judge. */
+function hasHooks({ route: { hooks } }: Matched, { before, after }: ApplicationOptions): boolean {
+  return hooks.before || hooks.after || before !== undefined || after !== undefined;
+}
+
+function performDirectly(matched: Matched): Answer | Promise<Answer> {
+  const bound = bind(matched);
+  return bound instanceof Promise
+    ? bound.then((settled) => callMethod(matched, settled))
+    : callMethod(matched, bound);
+}
+
+function callMethod(matched: Matched, bound: BindResult): Answer | Promise<Answer> {
+  if (bound instanceof BindFaults) throw faultsError(bound, matched);
+  const { call } = matched;
+  const value: unknown = matched.entry.method.apply(matched.controller, bound as never[]);
+  if (!isThenable(value)) return toAnswer(value, call);
+  return Promise.resolve(value).then((settled) => toAnswer(settled, call));
+}
+
+/** The arguments of the call. A promise if the body is still arriving, or if parsing or a schema is asynchronous. */
 function bind(matched: Matched): BindResult | Promise<BindResult> {
   const { entry, call } = matched;
   if (!takesBody(matched)) return entry.binder.bind({ segments: call.positionals, query: call.query });
@@ -50,53 +62,12 @@ function bind(matched: Matched): BindResult | Promise<BindResult> {
   return bytes instanceof Promise ? bytes.then((read) => bindBody(matched, read)) : bindBody(matched, bytes);
 }
 
-/** True for a body that fills arguments; any other is left to the method. */
+/** True if the body fills arguments. The method itself can read any other body. */
 function takesBody({ entry, call }: Matched): boolean {
   return call.incoming.hasBody && entry.binder.readsBody && call.kind !== "other";
 }
 
-function invoke(matched: Matched, bound: BindResult): unknown {
-  if (bound instanceof BindFaults) throw faultsError(bound, matched);
-  return matched.entry.method.apply(matched.controller, bound as never[]);
-}
-
-async function guard(
-  matched: Matched,
-  answer: Promise<Answer>,
-  options: ApplicationOptions,
-): Promise<Answer> {
-  try {
-    return await answer;
-  } catch (error) {
-    return failed(error, matched, options);
-  }
-}
-
-async function finish(
-  matched: Matched,
-  value: PromiseLike<unknown>,
-  options: ApplicationOptions,
-): Promise<Answer> {
-  try {
-    return await toAnswer(await value, matched.call);
-  } catch (error) {
-    return failed(error, matched, options);
-  }
-}
-
-async function performBound(
-  matched: Matched,
-  bound: Promise<BindResult>,
-  options: ApplicationOptions,
-): Promise<Answer> {
-  try {
-    return await toAnswer(await invoke(matched, await bound), matched.call);
-  } catch (error) {
-    return failed(error, matched, options);
-  }
-}
-
-/** Arity is looked at before the body; what is read of that is never more than the limit. */
+/** Checks the arity before it reads the body, which is never read beyond the limit. */
 function readBody(matched: Matched): Uint8Array | Promise<Uint8Array> {
   const { entry, call } = matched;
   const { positionals, query } = call;
@@ -109,7 +80,7 @@ function readBody(matched: Matched): Uint8Array | Promise<Uint8Array> {
 
 function bindBody({ entry, call }: Matched, bytes: Uint8Array): BindResult | Promise<BindResult> {
   call.bytes = bytes;
-  // An empty body is none, and only some interfaces know before it is read.
+  // An empty body counts as no body. Some interfaces cannot tell before the body is read.
   if (bytes.length > 0) refuseEncoding(call.incoming);
   const bindParsed = (body: BodyInput | undefined) => {
     call.body = body;
@@ -120,18 +91,14 @@ function bindBody({ entry, call }: Matched, bytes: Uint8Array): BindResult | Pro
 }
 
 async function performWithHooks(matched: Matched, options: ApplicationOptions): Promise<Answer> {
+  let answer: Answer;
   try {
-    let answer: Answer;
-    try {
-      answer = await answerOf(matched, options);
-    } catch (thrown) {
-      if (!(thrown instanceof Response)) throw thrown;
-      answer = await responseAnswer(thrown, matched.call);
-    }
-    return await afterwards(matched, answer, options);
-  } catch (error) {
-    return failed(error, matched, options);
+    answer = await answerOf(matched, options);
+  } catch (thrown) {
+    if (!(thrown instanceof Response)) throw thrown;
+    answer = await responseAnswer(thrown, matched.call);
   }
+  return afterwards(matched, answer, options);
 }
 
 async function answerOf(matched: Matched, options: ApplicationOptions): Promise<Answer> {
@@ -142,7 +109,7 @@ async function answerOf(matched: Matched, options: ApplicationOptions): Promise<
   if (early instanceof Response) return responseAnswer(early, call);
   // A returned error must not let the request through.
   if (early instanceof Error) throw early;
-  return toAnswer(await invoke(matched, await bind(matched)), call);
+  return callMethod(matched, await bind(matched));
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -1,21 +1,24 @@
 import { Buffer } from "node:buffer";
 
-/** A body that comes piece by piece; `return()` is called when the client goes away. */
+/** A body in pieces. The adapter calls `return()` when the client goes away. */
 export type StreamBody = AsyncIterable<Uint8Array | string>;
 
 /** One answer as an adapter sends it. A HEAD answer has its headers complete and `body` null. */
 export interface Answer {
   status: number;
-  /** Flat: name, value, name, value; names in lower case. `content-length` is there unless the body streams. */
+  /** Flat: name, value, name, value. Names are in lower case. `content-length` is present unless the body streams. */
   headers: string[];
   body: string | Uint8Array | StreamBody | null;
-  /** True where the body is known to be text of ASCII alone, which every encoding writes alike, and Latin-1 fastest. */
+  /**
+   * True if the body is known to be ASCII text. Its bytes are then the same in every encoding, and Latin-1 is the
+   * fastest.
+   */
   ascii?: boolean;
 }
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
-/** The commonest answer, with no further headers. */
+/** The most common answer: JSON without further headers. */
 export function jsonAnswer(status: number, text: string): Answer {
   const length = Buffer.byteLength(text);
   return {
@@ -31,7 +34,7 @@ export function isContentless(status: number): boolean {
   return status === 204 || status === 205 || status === 304;
 }
 
-/** An answer without a body. A length that the headers give can only be right for HEAD and for 304. */
+/** An answer without a body. Only HEAD and 304 may keep a length from the headers. */
 export function emptyAnswer(status: number, headers: string[] = [], isHead = false): Answer {
   const at = indexOfHeader(headers, "content-length");
   if (status === 204) {
@@ -54,7 +57,7 @@ export function setLength(headers: string[], length: number): void {
   else headers[at + 1] = String(length);
 }
 
-/** A value may be the name of a header: `access-control-expose-headers: content-length`. */
+/** Compares names only: a value can equal a header's name (`access-control-expose-headers: content-length`). */
 function indexOfHeader(headers: readonly string[], name: string): number {
   for (let at = 0; at < headers.length; at += 2) if (headers[at] === name) return at;
   return -1;
@@ -64,18 +67,18 @@ export function isStream(body: Answer["body"]): body is StreamBody {
   return body !== null && typeof body === "object" && !(body instanceof Uint8Array);
 }
 
-/** The answer to HEAD: everything but the body. A stream is released without its first piece. */
+/** The answer to HEAD: everything but the body. Releases a stream without reading it. */
 export function withoutBody(answer: Answer): Answer {
   discard(answer.body);
   return { status: answer.status, headers: answer.headers, body: null };
 }
 
-/** Releases a body that is not sent. */
+/** Releases a body that will not be sent. */
 export function discard(body: Answer["body"]): void {
   if (isStream(body)) void endStream(body);
 }
 
-/** Releases what a stream holds. Its own faults at that point have no effect. */
+/** Releases the resources of a stream. Ignores errors of the stream. */
 export async function endStream(body: StreamBody): Promise<void> {
   try {
     await body[Symbol.asyncIterator]().return?.();

@@ -1,16 +1,16 @@
 import { parseCookie } from "cookie";
-import { type BodyKind, type BodyRules, bodyKind } from "./body.ts";
+import { type BodyKind, type BodyRules, bodyKind } from "./body-kind.ts";
 import type { EventStreams } from "./event-streams.ts";
 import { RequestHeaders } from "./headers.ts";
 import type { Incoming } from "./incoming.ts";
 import { originOf, type TrustProxy, urlOf } from "./proxy.ts";
 
-/** Keyword arguments as they came, before any type: lists where a name came more than once. */
+/** Keyword arguments as received, before conversion. Repeated names are lists. */
 export type Keywords = Record<string, unknown>;
 
-/** Status and headers that a method gives its answer besides the value that it returns. */
+/** Status and headers that a method sets besides its return value. */
 export class ResponseState {
-  /** Default: 204 where nothing is returned, else 200. */
+  /** Default: 204 if the method returns nothing, else 200. */
   status: number | undefined = undefined;
   #headers: Headers | undefined = undefined;
 
@@ -19,7 +19,7 @@ export class ResponseState {
     return this.#headers;
   }
 
-  /** The headers, if anybody has touched them. */
+  /** The headers, if a controller has used them. */
   get touched(): Headers | undefined {
     return this.#headers;
   }
@@ -30,7 +30,7 @@ export function checkStatus(status: number): void {
     throw new RangeError(`this.response.status must be from 200 to 599, not ${status}`);
 }
 
-/** What the calls of one class have in common. */
+/** Settings that all calls of one class share. */
 export interface CallSettings {
   readonly trustProxy: TrustProxy;
   readonly body: BodyRules;
@@ -38,7 +38,7 @@ export interface CallSettings {
   readonly events: EventStreams;
 }
 
-/** The state of one request, behind the fields of the controller that serves it. Everything is made when asked for. */
+/** The state of one request, behind the fields of its controller. Everything is created on first use. */
 export class Call {
   readonly incoming: Incoming;
   readonly settings: CallSettings;
@@ -46,9 +46,9 @@ export class Call {
   /** The raw query, without its `?`. */
   readonly query: string;
   response: ResponseState | undefined = undefined;
-  /** The body's bytes, once they have been read. */
+  /** The body's bytes, once read. */
   bytes: Uint8Array | undefined = undefined;
-  /** Whether the body fills arguments, so that it is read whole whoever asks first. */
+  /** Whether the body fills arguments. Such a body is always read as a whole. */
   readonly #takesBody: boolean;
   #reading: Uint8Array | Promise<Uint8Array> | undefined = undefined;
   #kind: BodyKind | undefined = undefined;
@@ -73,14 +73,14 @@ export class Call {
     this.#takesBody = takesBody;
   }
 
-  /** The body as parsed, which only the core knows the form of. */
+  /** The parsed body. Only the core knows its type. */
   get body(): unknown {
     return this.#body;
   }
 
   set body(body: unknown) {
     this.#body = body;
-    // `before()` may have asked when only the query was known.
+    // `before()` may have read the keywords before the body was parsed.
     this.#keywords = undefined;
   }
 
@@ -99,13 +99,13 @@ export class Call {
     return this.#keywords;
   }
 
-  /** The whole body, read once however often it is asked for. */
+  /** The whole body, read only once. */
   read(): Uint8Array | Promise<Uint8Array> {
     this.#reading ??= this.incoming.read(this.#limit());
     return this.#reading;
   }
 
-  /** What the body is, by its content type. */
+  /** The kind of the body, from its content type. */
   get kind(): BodyKind {
     this.#kind ??= bodyKind(this.incoming.header("content-type"), this.settings.body);
     return this.#kind;
@@ -116,7 +116,7 @@ export class Call {
     return this.kind === "multipart" ? multipartLimit : bodyLimit;
   }
 
-  /** The body behind `request`. Decided when it is first read: by then it may have been read for the arguments. */
+  /** The body for `request`. Decides on first read, because the arguments may have read the body by then. */
   async *#stream(): AsyncGenerator<Uint8Array> {
     if (this.#reading !== undefined || (this.#takesBody && this.kind !== "other")) yield await this.read();
     else yield* this.incoming.stream(this.#limit());
@@ -158,7 +158,7 @@ export class Call {
       headers: incoming.headers() as [string, string][],
       signal: this.signal,
     };
-    // The standard's Request refuses a body with these two.
+    // A WHATWG Request with these two methods cannot have a body.
     if (incoming.hasBody && method !== "GET" && method !== "HEAD") {
       init.body = (this.bytes ?? ReadableStream.from(this.#stream())) as NonNullable<RequestInit["body"]>;
       init.duplex = "half";

@@ -2,15 +2,15 @@ import { type Answer, emptyAnswer } from "./answer.ts";
 import type { Incoming } from "./incoming.ts";
 
 export interface CorsOptions {
-  /** Exactly these origins: `https://app.example.com`. `*` stands for any, and excludes `credentials`. */
+  /** The exact origins: `https://app.example.com`. `*` allows any origin and excludes `credentials`. */
   origins: readonly string[];
   /** Let browsers send cookies and authorization. Default false. */
   credentials?: boolean;
-  /** Request headers that scripts may set. Default: those that the preflight asks for. */
+  /** Request headers that scripts may set. Default: the headers that the preflight names. */
   headers?: readonly string[];
-  /** Answer headers that scripts may read. */
+  /** Response headers that scripts may read. */
   exposeHeaders?: readonly string[];
-  /** How long a browser may remember a preflight, in seconds. Default 600. */
+  /** How long a browser may cache a preflight, in seconds. Default 600. */
   maxAge?: number;
 }
 
@@ -24,12 +24,12 @@ export function checkCors(cors: CorsOptions): void {
   }
 }
 
-/** Adds what lets the browser hand the answer to the script that asked. */
+/** Adds the headers that allow the browser to pass the answer to the calling script. */
 export function addCors(answer: Answer, incoming: Incoming, cors: CorsOptions): Answer {
   const { headers } = answer;
   const any = cors.origins.includes("*");
   const origin = incoming.header("origin");
-  // A cache must not hand one origin's answer to another, nor one without an origin to any.
+  // A cache must not reuse an answer for another origin.
   if (!any) addVary(headers, "Origin");
   if (origin === undefined || !(any || cors.origins.includes(origin))) return answer;
   headers.push("access-control-allow-origin", any ? "*" : origin);
@@ -50,7 +50,7 @@ function addVary(headers: string[], name: string): void {
   headers.push("vary", name);
 }
 
-/** True for the question that a browser asks before the request itself. */
+/** True for a CORS preflight request. */
 export function isPreflight(incoming: Incoming): boolean {
   return (
     incoming.method === "OPTIONS" &&
@@ -59,7 +59,7 @@ export function isPreflight(incoming: Incoming): boolean {
   );
 }
 
-/** The answer to a preflight; {@link addCors} makes it valid, for the origins that are allowed. */
+/** The answer to a preflight. {@link addCors} adds the headers for allowed origins. */
 export function preflightAnswer(incoming: Incoming, allow: string, cors: CorsOptions): Answer {
   const asked = incoming.header("access-control-request-headers");
   const headers = ["allow", allow];

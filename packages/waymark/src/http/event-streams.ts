@@ -1,24 +1,24 @@
-/** An answer of server-sent events that is open. */
+/** An open answer of server-sent events. */
 interface EventStream {
-  /** Aborts the signal of its request. */
+  /** Aborts the request's signal. */
   abort(): void;
-  /** Ends the stream in an orderly way. */
+  /** Ends the stream cleanly. */
   end(): void;
 }
 
-/** The event streams that an application has open. They have no end of their own, so a stop has to end them. */
+/** The open event streams of an application. They never end by themselves, so a stop ends them. */
 export class EventStreams {
   readonly #open = new Set<EventStream>();
   #closing = false;
 
-  /** Returns what to call when the stream has ended. */
+  /** Returns a function to call when the stream has ended. */
   add(stream: EventStream): () => void {
     this.#open.add(stream);
     if (this.#closing) close(stream);
     return () => this.#open.delete(stream);
   }
 
-  /** Ends every stream that is open, and every one that opens before `reopen()`. */
+  /** Ends every open stream, and every stream that opens before `reopen()`. */
   close(): void {
     this.#closing = true;
     for (const stream of this.#open) close(stream);
@@ -29,7 +29,7 @@ export class EventStreams {
   }
 }
 
-/** A source that hears the signal has one turn to send a last event. */
+/** A source that observes the signal has one turn to send a last event. */
 function close(stream: EventStream): void {
   stream.abort();
   setImmediate(() => stream.end());

@@ -1,6 +1,6 @@
 import type { Incoming } from "./incoming.ts";
 
-/** The request's headers, read-only, with the reading half of the WHATWG `Headers` interface. */
+/** The request's headers, read-only, with the reading methods of the WHATWG `Headers` interface. */
 export class RequestHeaders implements Iterable<readonly [string, string]> {
   readonly #incoming: Incoming;
 
@@ -25,7 +25,7 @@ export class RequestHeaders implements Iterable<readonly [string, string]> {
   }
 }
 
-/** Headers of one connection, which a server sets (RFC 9110 section 7.6.1; PEP 3333 forbids them to applications). */
+/** Hop-by-hop headers, which the server sets (RFC 9110 section 7.6.1; PEP 3333 forbids them to applications). */
 export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
@@ -39,7 +39,7 @@ export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** Flattens WHATWG headers; each `set-cookie` stays a line of its own. */
+/** Flattens WHATWG headers. Each `set-cookie` keeps its own line. */
 export function flatten(headers: Headers): string[] {
   const flat: string[] = [];
   for (const [name, value] of headers) flat.push(name, value);

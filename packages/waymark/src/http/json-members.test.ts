@@ -35,12 +35,12 @@ for (const { text, name, parent, line = 1, column } of duplicates) {
   });
 }
 
-test("a text has as many members as its value has keys, however its strings are written", () => {
+test("a text has as many members as its value has keys, whatever the notation of its strings", () => {
   const string = fc.string({
     unit: fc.constantFrom('"', "\\", ":", "{", "]", ",", "a", "é", "\n"),
     maxLength: 80,
   });
-  // V8 can take a name that ends with an escape for one that ends with a backslash (nodejs/node#63785).
+  // V8 may mistake a name that ends with an escape for one that ends with a backslash (nodejs/node#63785).
   const name = string.map((text) => `${text}.`);
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof(
@@ -61,7 +61,7 @@ test("a text has as many members as its value has keys, however its strings are 
   );
 });
 
-test("a member that is written again anywhere is found", () => {
+test("a duplicate member is found at any place", () => {
   /** A value as a list of members, so that names may repeat. */
   type Node = { members: [string, Node][] } | { items: Node[] } | { plain: unknown };
   const write = (node: Node): string => {

@@ -1,21 +1,21 @@
 /**
- * Duplicate members of JSON objects. `JSON.parse` keeps the last one without a word, while another reader of the same
+ * Finds duplicate members of JSON objects. `JSON.parse` silently keeps the last one, but another reader of the same
  * text may keep the first (RFC 8259, section 4).
  *
- * A text has more members than its value has keys if and only if one of them is a duplicate. So the common case costs
- * one pass over the text and one over the value; only a mismatch makes `locateDuplicate` read the names. Each pass
- * is linear.
+ * A text has more members than its value has keys if and only if a member is a duplicate. So the common case costs
+ * one pass over the text and one over the value. Only a mismatch makes `locateDuplicate` read the names. Each pass is
+ * linear.
  */
 
-/** What an outline of a JSON text tells before anything is allocated for it. */
+/** Sizes of a JSON text, known before anything is allocated for its value. */
 export interface JsonOutline {
-  /** Members of all objects. */
+  /** Number of members of all objects. */
   members: number;
-  /** Objects and lists. */
+  /** Number of objects and lists. */
   containers: number;
-  /** Members of the object that has most. */
+  /** Number of members of the largest object. */
   largest: number;
-  /** How many objects and lists are open at the deepest place. */
+  /** Largest number of objects and lists inside each other. */
   depth: number;
 }
 
@@ -25,16 +25,16 @@ const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
-/** `[` and `{`, and `]` and `}`, differ in this bit only. */
+/** `[` and `{` differ in this bit only, as do `]` and `}`. */
 const OBJECT_BIT = 0x20;
-/** `indexOf` looks at many characters at once, but each call of it costs as much as a loop over so many. */
+/** One call of `indexOf` costs as much as a loop over this many characters. */
 const SHORT_STRING = 24;
 
-/** Members so far of each open object; a power of two, and deeper than any text that is parsed. */
+/** Members so far of each open object. The length is a power of two and exceeds the depth of any parsed text. */
 const openMembers = new Uint32Array(1024);
 const DEPTH_MASK = openMembers.length - 1;
 
-/** Outlines a JSON text. Malformed text gets any numbers: `JSON.parse` refuses it. */
+/** Outlines a JSON text. The numbers for malformed text are meaningless: `JSON.parse` rejects it. */
 export function outlineJson(text: string): JsonOutline {
   const { length } = text;
   let members = 0;
@@ -46,7 +46,7 @@ export function outlineJson(text: string): JsonOutline {
   for (let at = 0; at < length; at++) {
     const char = text.charCodeAt(at);
     if (char === QUOTE) at = endOfString(text, at + 1);
-    // Digits, commas and white space are below the colon.
+    // Digits, commas and white space have lower codes than the colon.
     else if (char < COLON) continue;
     else if (char === COLON) {
       members++;
@@ -81,7 +81,7 @@ function endOfString(text: string, start: number): number {
   }
 }
 
-/** Keys of all objects in what `JSON.parse` returned. Recurses: the caller bounds the depth. */
+/** Number of keys of all objects in a value from `JSON.parse`. Recursive: the caller bounds the depth. */
 export function countKeys(value: unknown): number {
   return typeof value === "object" && value !== null ? countOwnKeys(value) : 0;
 }
@@ -95,8 +95,8 @@ function countOwnKeys(value: object): number {
     }
     return keys;
   }
-  // Object.keys would make a list for each object: 92 instead of 34 us for 144 KB. What JSON.parse made has no
-  // enumerable property besides its own.
+  // Object.keys would allocate a list for each object: 92 instead of 34 us for 144 KB. Objects from
+  // JSON.parse have no inherited enumerable properties.
   for (const key in value) {
     keys++;
     const item: unknown = (value as Record<string, unknown>)[key];
@@ -108,24 +108,24 @@ function countOwnKeys(value: object): number {
 /** A member that an object has more than once. */
 export interface DuplicateMember {
   readonly name: string;
-  /** The object that has it: `items[2].size`. Empty for the document itself. */
+  /** The object's path: `items[2].size`. Empty for the document itself. */
   readonly parent: string;
-  /** Of the second one's name, both from 1. */
+  /** Line and column of the second name, both from 1. */
   readonly line: number;
   readonly column: number;
 }
 
-/** An object or a list that the search is inside of. */
+/** An object or a list that contains the current position. */
 interface Open {
-  /** The names so far; undefined for a list. */
+  /** The names so far. Undefined for a list. */
   readonly names: Set<string> | undefined;
-  /** Of an object: the name that came last. */
+  /** For an object: the last name. */
   name: string;
-  /** Of a list: the index of the current item. */
+  /** For a list: the index of the current item. */
   item: number;
 }
 
-/** The first member of a valid JSON text that its object has already. */
+/** Locates the first duplicate member in a valid JSON text. */
 export function locateDuplicate(text: string): DuplicateMember | undefined {
   const open: Open[] = [];
   for (let at = 0; at < text.length; at++) {
@@ -158,7 +158,7 @@ function isColonNext(text: string, from: number): boolean {
   return text.charCodeAt(at) === COLON;
 }
 
-/** As much of a path as a message shows. */
+/** Longest path in a message. */
 const LONGEST_PATH = 200;
 
 function pathOf(open: readonly Open[]): string {

@@ -5,7 +5,7 @@ import { parseJson } from "./json.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-test("any JSON comes back as JSON.parse has it", () => {
+test("any JSON has the same value as from JSON.parse", () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 8 }), (text) => {
       if (text.includes("__proto__")) return;
@@ -15,7 +15,7 @@ test("any JSON comes back as JSON.parse has it", () => {
   );
 });
 
-test("a duplicate member is refused with its name and place", () => {
+test("a duplicate member is rejected with its name and place", () => {
   assert.throws(() => parseJson(bytes('{"items":[{"size":1,\n"size":2}]}')), {
     status: 400,
     message: 'the JSON body has the member "size" twice in items[0], at line 2, column 1',
@@ -53,7 +53,7 @@ test("limits on members and containers apply before anything is parsed", () => {
   });
 });
 
-test("any bytes give a value or a 400", () => {
+test("any bytes are a value or a 400", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (body) => {
       try {
@@ -73,7 +73,7 @@ test("brackets inside strings do not count as depth", () => {
   assert.doesNotThrow(() => parseJson(bytes(`${"[".repeat(1000)}${"]".repeat(1000)}`)));
 });
 
-test("a key __proto__ is refused however it is written and wherever it stands", () => {
+test("a key __proto__ is rejected in any notation and at any place", () => {
   for (const text of ['{"__proto__":1}', '[[{"a":{"\\u005f_proto__":{}}}]]', '{"__proto_\\u005f":1}']) {
     assert.throws(() => parseJson(bytes(text)), { status: 400 }, text);
   }

@@ -1,26 +1,26 @@
 import { isUtf8 } from "node:buffer";
-import { HttpError } from "./error.ts";
+import { HttpError } from "./http-error.ts";
 import { countKeys, locateDuplicate, outlineJson } from "./json-members.ts";
 
-/** What a caller of `parseJson` allows besides its defaults. */
+/** Limits for `parseJson` in addition to its defaults. */
 export interface JsonLimits {
-  /** Members of all objects together. Default: as many as the body holds. */
+  /** Number of members of all objects. Default: no limit besides the body's size. */
   readonly members?: number;
-  /** Members of one object. Default: as many as the body holds. */
+  /** Number of members of one object. Default: no limit besides the body's size. */
   readonly objectMembers?: number;
-  /** Objects and lists together. Default: as many as the body holds. */
+  /** Number of objects and lists. Default: no limit besides the body's size. */
   readonly containers?: number;
 }
 
-/** Deeper documents than this have no honest use, and would overflow the stack of whatever walks them. */
+/** Deeper documents could overflow the stack of a recursive reader. */
 const MAX_DEPTH = 1_000;
 
-/** How much of a member's name a message shows. */
+/** Longest part of a member's name in a message. */
 const LONGEST_NAME = 100;
 
 /**
- * Parses a JSON body: strictly UTF-8, bounded in depth, without duplicate members, and without a key that could reach
- * a prototype. `limits` apply before anything is allocated.
+ * Parses a JSON body: strict UTF-8, bounded depth, no duplicate members, no key that could reach a prototype. Checks
+ * `limits` before it allocates anything.
  * @throws {HttpError} 400, and 413 above `limits`
  */
 export function parseJson(bytes: Uint8Array, limits: JsonLimits = {}): unknown {

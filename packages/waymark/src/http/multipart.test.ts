@@ -29,7 +29,7 @@ test("reads fields and files in their order", async () => {
   ]);
 });
 
-test("the boundary may be quoted, and must be one", async () => {
+test("the boundary may be quoted, and must be valid", async () => {
   assert.equal((await parseMultipart(bytes(FORM), 'Multipart/Form-Data; charset=x; Boundary="b"')).length, 2);
   for (const type of [
     "multipart/form-data",
@@ -40,14 +40,14 @@ test("the boundary may be quoted, and must be one", async () => {
   }
 });
 
-test("a file input that was left empty is no file, an empty file is one", async () => {
+test("an unused file input is not a file, but an empty file is", async () => {
   const part = (filename: string) =>
     bytes(`--b\r\ncontent-disposition: form-data; name="f"; filename="${filename}"\r\n\r\n\r\n--b--\r\n`);
   assert.deepEqual(await parseMultipart(part(""), TYPE), []);
   assert.equal((await parseMultipart(part("x"), TYPE)).length, 1);
 });
 
-test("a form that is cut off anywhere is a 400", async () => {
+test("a form that ends early is a 400", async () => {
   const whole = FORM.length - 2;
   for (let length = 0; length < whole; length++) {
     await assert.rejects(parseMultipart(bytes(FORM.slice(0, length)), TYPE), { status: 400 }, String(length));
@@ -64,7 +64,7 @@ test("too many parts, and a part without a name, are a 400", async () => {
   await assert.rejects(parseMultipart(bytes(nameless), TYPE), { status: 400 });
 });
 
-test("whatever is changed in a form, it ends in fields or a 400", async () => {
+test("a corrupted form is parsed or answered with 400", async () => {
   const change = fc.tuple(fc.nat(FORM.length), fc.nat(20), fc.string({ maxLength: 8 }));
   await fc.assert(
     fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 5 }), async (changes) => {

@@ -1,29 +1,29 @@
-import { HttpError } from "./error.ts";
+import { HttpError } from "./http-error.ts";
 
-/** A file of a form, wholly read. */
+/** A file of a form, completely read. */
 export interface FormFile {
   readonly filename: string;
-  /** Its media type; empty where the client named none. */
+  /** Its media type. Empty if the client sent none. */
   readonly type: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 export type FormField = readonly [name: string, value: string | FormFile];
 
-/** More fields than any form has; a cheap bound on the work that one request can cause. */
+/** Bounds the work that one request can cause. Real forms have fewer fields. */
 const MAX_FIELDS = 1_000;
 
 /** One to seventy characters (RFC 2046 section 5.1.1). */
 const BOUNDARY = /;\s*boundary=(?:"[^"]{1,70}"|[^\s;"]{1,70})\s*(?:;|$)/i;
 
-/** Reads a `multipart/form-data` body (RFC 7578). A malformed one is a 400. */
+/** Reads a `multipart/form-data` body (RFC 7578). Throws 400 for a malformed one. */
 export async function parseMultipart(bytes: Uint8Array, contentType: string): Promise<FormField[]> {
   if (!BOUNDARY.test(contentType))
     throw new HttpError(
       400,
       "malformed multipart body: the content type has no boundary of 1 to 70 characters",
     );
-  // Loaded by the first form, so that an application without forms starts without it.
+  // Loaded with the first form, so that applications without forms start faster.
   const { Busboy } = await import("@fastify/busboy");
   return new Promise((resolve, reject) => {
     const fields: FormField[] = [];
@@ -48,7 +48,7 @@ export async function parseMultipart(bytes: Uint8Array, contentType: string): Pr
       stream.on("error", (error: Error) => malformed(error.message));
       stream.on("end", () => {
         if (name === undefined) return malformed("a part has no name");
-        // An untouched file input of an HTML form is a nameless, empty file: nothing was chosen.
+        // An HTML form sends an unused file input as a nameless, empty file.
         if (pieces.length === 0 && !filename) return;
         fields.push([name, { filename: filename ?? "", type: type ?? "", bytes: joined(pieces) }]);
       });

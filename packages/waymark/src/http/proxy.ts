@@ -1,22 +1,22 @@
-import { HttpError } from "./error.ts";
-import { isHost } from "./host.ts";
+import { isHost } from "./check-host.ts";
+import { HttpError } from "./http-error.ts";
 import type { Incoming } from "./incoming.ts";
 import { cutTarget } from "./target.ts";
 
 /**
- * Whose forwarded headers count: nobody's (`false`), everybody's (`true`: only where nothing but the proxy can
- * reach the server), or those that the nearest so many proxies appended.
+ * Whose forwarded headers count: `false` for none, `true` for all (only if clients cannot bypass the proxy), or the
+ * number of proxies, counted from this server.
  */
 export type TrustProxy = boolean | number;
 
-/** Where a request came from and what it asked for, as the client sees it. */
+/** The origin and target of a request, as the client sees them. */
 export interface Origin {
   scheme: string;
   host: string;
   remoteAddress: string | undefined;
 }
 
-/** The value that the outermost trusted proxy wrote: each proxy appends what it saw. */
+/** The value that the outermost trusted proxy added. Each proxy appends the address it sees. */
 function forwarded(incoming: Incoming, name: string, trust: number): string | undefined {
   const values = incoming.header(name)?.split(",");
   if (values === undefined) return undefined;
@@ -40,7 +40,7 @@ export function originOf(incoming: Incoming, trust: TrustProxy): Origin {
   return origin;
 }
 
-/** The URL that the client asked for. Its path is the one that the request is routed by. */
+/** The URL that the client requested. The request is routed by its path. */
 export function urlOf(incoming: Incoming, trust: TrustProxy): string {
   const { scheme, host } = originOf(incoming, trust);
   const { path, query } = cutTarget(incoming.target);

@@ -1,4 +1,4 @@
-/** Reason phrases of RFC 9110 and its kin, the titles of problem details. */
+/** Reason phrases of RFC 9110 and related RFCs, used as titles of problem details. */
 export const REASONS: Readonly<Record<number, string>> = {
   400: "Bad Request",
   401: "Unauthorized",

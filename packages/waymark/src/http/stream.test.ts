@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wantsEvents } from "./stream.ts";
 
-test("an Accept header asks for events only by name", () => {
+test("an Accept header requests events only by name", () => {
   const rows: [string | undefined, boolean][] = [
     [undefined, false],
     ["*/*", false],

@@ -1,24 +1,24 @@
 import { type Answer, emptyAnswer, headerOf, isContentless } from "./answer.ts";
-import { mediaType } from "./body.ts";
+import { mediaType } from "./body-kind.ts";
+import type { BodySource, First } from "./body-source.ts";
 import { checkStatus, type ResponseState } from "./call.ts";
 import type { EventStreams } from "./event-streams.ts";
 import { flatten } from "./headers.ts";
 import type { Incoming } from "./incoming.ts";
-import type { BodySource, First } from "./source.ts";
 import { stringify } from "./stringify.ts";
 
 const SSE = "text/event-stream";
 
-/** What an answer is made for. A `Call` has all of it; an error that no controller has a part in has the request alone. */
+/** The request of an answer. A `Call` has all members. An error without a controller has only the request. */
 export interface AnswerContext {
   readonly incoming: Incoming;
   readonly response?: ResponseState | undefined;
   readonly settings?: { readonly events: EventStreams } | undefined;
-  /** Aborts the signal that the controller sees. */
+  /** Aborts the controller's signal. */
   abort?(reason: unknown): void;
 }
 
-/** True when an Accept header names server-sent events; a wildcard does not. */
+/** True if an Accept header names server-sent events. A wildcard does not count. */
 export function wantsEvents(accept = ""): boolean {
   return accept.split(",").some((range) => {
     const [type, ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
@@ -26,13 +26,13 @@ export function wantsEvents(accept = ""): boolean {
   });
 }
 
-/** The head of a streamed answer, made when the first piece is there, so that a generator can still set it. */
+/** The head of a streamed answer. It is created with the first piece, so that a generator can still change it. */
 interface Head {
   readonly status: number;
   readonly headers: string[];
 }
 
-/** The answer for a stream or an iterable that a method returned. */
+/** The answer for a returned stream or iterable. */
 export function streamAnswer(source: BodySource, context: AnswerContext): Promise<Answer> {
   const head = () => {
     const status = context.response?.status ?? 200;
@@ -44,8 +44,8 @@ export function streamAnswer(source: BodySource, context: AnswerContext): Promis
 }
 
 /**
- * Takes the first piece of a stream: a fault until then still has a status of its own, and the content type follows
- * from the piece. An event stream waits for one turn only. The source is released where its body is not sent.
+ * Reads the first piece of a stream. An error before it can still change the status, and the piece determines the
+ * content type. For an event stream, waits one turn only. Releases the source if its body is not sent.
  */
 export async function openStream(
   source: BodySource,
@@ -103,16 +103,16 @@ type MaybeFirst = Promise<First | undefined>;
 
 const PENDING = Symbol("pending");
 
-/** The first piece, or `PENDING` where it takes longer than one turn of the event loop. */
+/** The first piece, or `PENDING` if it takes longer than one turn of the event loop. */
 function firstOrTurn(first: MaybeFirst): Promise<First | undefined | typeof PENDING> {
   return Promise.race([first, new Promise<typeof PENDING>((resolve) => setImmediate(resolve, PENDING))]);
 }
 
-/** The first piece, or undefined where the client leaves before it. */
+/** The first piece, or undefined if the client goes away before it. */
 async function firstOrGone(first: MaybeFirst, source: BodySource, incoming: Incoming): MaybeFirst {
   const left = () => void source.return();
   let signal: AbortSignal | undefined;
-  // Most first pieces are there already, and a signal costs 1 us.
+  // The first piece is usually available at once, and a signal costs 1 us.
   const watch = setImmediate(() => {
     signal = incoming.signal;
     if (signal.aborted) left();
@@ -126,7 +126,7 @@ async function firstOrGone(first: MaybeFirst, source: BodySource, incoming: Inco
   }
 }
 
-/** Undefined for a generator whose first piece is not known. */
+/** Undefined for a generator whose first piece is unknown. */
 function typeOf({ isIterable }: BodySource, first: First | undefined): string | undefined {
   if (!isIterable) return "application/octet-stream";
   if (first === undefined) return undefined;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stringify } from "./stringify.ts";
 
-test("JSON with what JSON lacks", () => {
+test("bigints, maps and sets", () => {
   const rows: [unknown, string][] = [
     [{ a: 1n }, '{"a":"1"}'],
     [[{}], "[{}]"],

@@ -1,15 +1,15 @@
-/** `JSON.stringify` with bigints as strings. A `Map` or `Set` is an error at any depth. */
+/** `JSON.stringify` with bigints as strings. Throws for a `Map` or `Set` at any depth. */
 export function stringify(value: unknown): string {
   let text: string | undefined;
   try {
     text = JSON.stringify(value);
   } catch (error) {
-    // Only a bigint is worth a second, slower try; a cycle fails there again.
+    // Only a bigint justifies a second, slower attempt. A cycle fails again there.
     if (!(error instanceof TypeError)) throw error;
     text = JSON.stringify(value, carry);
   }
   if (text === undefined) throw new TypeError(`a ${typeof value} cannot be sent as JSON`);
-  // A Map or Set shows as {} and nothing else does so wrongly: look again, slowly, only then.
+  // A Map or Set would become {}. The slower check runs only if the text contains {}.
   if (text.includes("{}")) JSON.stringify(value, carry);
   return text;
 }

@@ -1,16 +1,16 @@
-import { HttpError } from "./error.ts";
-import { isHost } from "./host.ts";
+import { isHost } from "./check-host.ts";
+import { HttpError } from "./http-error.ts";
 
-/** A request-target, cut once. */
+/** The parts of a request-target. */
 export interface CutTarget {
-  /** `host:port` of absolute-form. */
+  /** `host:port` of the absolute form. */
   readonly authority: string | undefined;
   readonly path: string;
-  /** Without its `?`. */
+  /** The query without its `?`. */
   readonly query: string;
 }
 
-/** Cuts origin-form, and absolute-form as proxies send it (RFC 9112 section 3.2). The path of `*` is `/`. */
+/** Splits the origin form, and the absolute form that proxies send (RFC 9112 section 3.2). The path of `*` is `/`. */
 export function cutTarget(target: string): CutTarget {
   if (target === "*") return { authority: undefined, path: "/", query: "" };
   const authority = target.charCodeAt(0) === 0x2f ? undefined : authorityOf(target);

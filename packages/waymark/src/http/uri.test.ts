@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { uriReference } from "./uri.ts";
 
-test("a reference holds what a URI may hold", () => {
+test("a reference has only the characters of a URI", () => {
   const rows: [string, string][] = [
     ["/plain/a%20b?x=1&y[]=2#z", "/plain/a%20b?x=1&y[]=2#z"],
     ["/süß", "/s%C3%BC%C3%9F"],
@@ -24,7 +24,7 @@ test("a reference holds what a URI may hold", () => {
   for (const [text, expected] of rows) assert.equal(uriReference(text), expected);
 });
 
-test("any text becomes a reference that a header can carry, and stays one", () => {
+test("any text becomes a reference that a header can carry, and a second encoding changes nothing", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       const reference = uriReference(text);

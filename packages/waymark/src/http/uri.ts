@@ -1,11 +1,11 @@
 import { Buffer } from "node:buffer";
 
-/** What may be in a URI reference, `%` of its escapes included (RFC 3986 section 2). */
+/** Characters of a URI reference, including the `%` of escapes (RFC 3986 section 2). */
 const ALLOWED = /^[\w.~!$&'()*+,;=:@/?#[\]%-]*$/;
 
 /**
- * A reference to a resource as a header can carry it. The host's name goes through IDNA; everything else that a URI
- * cannot hold is percent-encoded as UTF-8, line ends and backslashes included. What is encoded already stays.
+ * A URI reference that a header can carry. Converts the host name with IDNA. Percent-encodes all other characters
+ * that a URI does not allow as UTF-8, including line ends and backslashes. Keeps existing escapes.
  */
 export function uriReference(text: string): string {
   if (ALLOWED.test(text)) return text;
@@ -15,7 +15,7 @@ export function uriReference(text: string): string {
 
 function hostOf(text: string): string {
   if (ALLOWED.test(text)) return text;
-  // With user information in it the text is no host.
+  // A text with user information is not a host.
   return text.includes("@") ? encoded(text) : (URL.parse(`http://${text}`)?.host ?? encoded(text));
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readArguments } from "./arguments.ts";
-import { parseHost, shownUrl } from "./host.ts";
+import { parseHost, shownUrl } from "./listen-address.ts";
 
 test("reads a host and port", () => {
   const rows: [string, string | undefined, number][] = [
@@ -34,17 +34,17 @@ test("reads the command line", () => {
   assert.equal(readArguments(["--prefix=a"], { WAYMARK_APP: "app.ts" }).app, undefined);
 });
 
-test("refuses a command line that makes no sense, with status 2 and what is wrong", () => {
+test("an invalid command line fails with status 2 and the reason", () => {
   const rows: [string[], RegExp][] = [
     [["--nope"], /nope/],
-    [["fly"], /no command "fly"/],
-    [["serve", "now"], /one word too many/],
+    [["fly"], /unknown command "fly"/],
+    [["serve", "now"], /"now" is an unexpected argument/],
     [["--workers=0"], /--workers=0/],
     [["--workers=many"], /--workers=many/],
     [["routes", "--host=:1"], /--host is an option of "waymark serve"/],
     [["--check=x"], /--check is an option of "waymark routes"/],
     [["routes", "--interface=wsgi"], /--interface is an option of "waymark serve"/],
-    [["--interface=cgi"], /no such interface/],
+    [["--interface=cgi"], /unknown interface/],
     [["--app=a.ts", "--prefix=b"], /exclude each other/],
   ];
   for (const [args, message] of rows) {

@@ -1,11 +1,11 @@
 import { availableParallelism } from "node:os";
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { LauncherError } from "./errors.ts";
+import { LauncherError } from "./launcher-error.ts";
 
 export type Command = "serve" | "routes" | "openapi" | "build" | "python-path" | "bridge";
 export type Interface = "node" | "wsgi" | "asgi";
 
-/** The command line, checked. */
+/** The parsed command line. */
 export interface Arguments {
   readonly command: Command;
   readonly prefix: readonly string[];
@@ -20,7 +20,7 @@ export interface Arguments {
   readonly quiet: boolean;
   readonly check: string | undefined;
   readonly out: string | undefined;
-  /** The descriptor that a Python server holds the other end of, for "waymark bridge". */
+  /** For "waymark bridge": the descriptor whose other end the Python server holds. */
   readonly lifeline: string | undefined;
   readonly help: boolean;
   readonly version: boolean;
@@ -52,7 +52,7 @@ const COMMANDS: ReadonlySet<string> = new Set([
   "python-path",
   "bridge",
 ]);
-/** Which options only make sense for which command. */
+/** Options that are valid only for certain commands. */
 const ONLY_FOR: Readonly<Record<string, readonly Command[]>> = {
   host: ["serve"],
   interface: ["serve"],
@@ -66,29 +66,29 @@ const ONLY_FOR: Readonly<Record<string, readonly Command[]>> = {
 };
 
 export const USAGE = `usage: waymark [serve] [options]         serve the controllers
-       waymark routes [--check=FILE]     print every route; fail where it differs from a reviewed file
+       waymark routes [--check=FILE]     print all routes, or compare them with a reviewed file
        waymark openapi [--out=FILE]      print the OpenAPI 3.1 document
        waymark build [--out=FILE]        write a manifest, for bundles and starts without a parser
-       waymark python-path               print where the Python package is, for PYTHONPATH
+       waymark python-path               print the folder of the Python package, for PYTHONPATH
 
   --prefix=MODULE     dotted module path of the controllers; may be repeated (FRAMEWORK_PREFIX; default: controllers)
-  --dir=FOLDER        where the prefix resolves from (default: the working directory)
+  --dir=FOLDER        the folder that the prefix is relative to (default: the working directory)
   --app=FILE          a module that exports "application" (WAYMARK_APP)
-  --manifest=FILE     start from what "waymark build" wrote
-  --host=HOST:PORT    default localhost:8000; :8000 is every interface, port 0 a free one
-  --interface=NAME    serve through this callable: node (default), wsgi, asgi
-  --workers=N         that many processes; "max" for one per core
+  --manifest=FILE     start from the output of "waymark build"
+  --host=HOST:PORT    default localhost:8000; :8000 listens on all interfaces, port 0 picks a free port
+  --interface=NAME    serve through node (default), wsgi or asgi
+  --workers=N         number of processes; "max" for one per core
   --watch             restart when a file changes
-  --debug             show errors with their stacks in 500 answers
+  --debug             include errors and their stacks in 500 answers
   --quiet             do not print the routes
   --version, --help`;
 
-/** Reads the command line. The environment gives what it does not say. */
+/** Parses the command line. Environment variables supply missing options. */
 export function readArguments(args: readonly string[], environment: NodeJS.ProcessEnv): Arguments {
   const { values, positionals } = parse(args);
   const [command = "serve", ...rest] = positionals;
-  if (!COMMANDS.has(command)) throw new LauncherError(`there is no command "${command}"\n${USAGE}`, 2);
-  if (rest.length > 0) throw new LauncherError(`"${rest[0]}" is one word too many\n${USAGE}`, 2);
+  if (!COMMANDS.has(command)) throw new LauncherError(`unknown command "${command}"\n${USAGE}`, 2);
+  if (rest.length > 0) throw new LauncherError(`"${rest[0]}" is an unexpected argument\n${USAGE}`, 2);
   for (const name of Object.keys(values)) {
     const only = ONLY_FOR[name];
     if (only !== undefined && !only.includes(command as Command))
@@ -104,7 +104,7 @@ export function readArguments(args: readonly string[], environment: NodeJS.Proce
   );
   if (sources.length > 1)
     throw new LauncherError(
-      `${sources.join(" and ")} exclude each other: an application says its own prefix`,
+      `${sources.join(" and ")} exclude each other: an application sets its own prefix`,
       2,
     );
   return {
@@ -137,7 +137,7 @@ function parse(args: readonly string[]) {
 
 function interfaceOf(name: string): Interface {
   if (name === "node" || name === "wsgi" || name === "asgi") return name;
-  throw new LauncherError(`--interface=${name}: there is no such interface; use node, wsgi or asgi`, 2);
+  throw new LauncherError(`--interface=${name}: unknown interface; use node, wsgi or asgi`, 2);
 }
 
 function workerCount(text: string | undefined): number {
@@ -145,6 +145,6 @@ function workerCount(text: string | undefined): number {
   if (text === "max" || text === "auto") return availableParallelism();
   const count = Number(text);
   if (!/^\d+$/.test(text) || count < 1 || count > 1024)
-    throw new LauncherError(`--workers=${text} is not a number of processes from 1 to 1024, nor "max"`, 2);
+    throw new LauncherError(`--workers=${text} must be a number of processes from 1 to 1024, or "max"`, 2);
   return count;
 }

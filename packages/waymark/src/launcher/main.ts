@@ -2,9 +2,9 @@ import cluster from "node:cluster";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Arguments, readArguments, USAGE } from "./arguments.ts";
-import { exitStatusOf, faultText } from "./output.ts";
+import { exitStatusOf, faultText } from "./launcher-error.ts";
 
-/** The command `waymark`: resolves with its exit status. */
+/** The command `waymark`. Resolves with its exit status. */
 export async function main(args: readonly string[]): Promise<number> {
   let debug = args.includes("--debug");
   try {
@@ -27,12 +27,12 @@ async function run(args: Arguments): Promise<number> {
   if (args.version) return print(`${packageVersion()}\n`);
   if (args.command === "python-path")
     return print(`${fileURLToPath(new URL("../../python", import.meta.url))}\n`);
-  if (args.command === "routes") return (await import("./routes.ts")).routes(args);
-  if (args.command === "openapi") return (await import("./openapi.ts")).openapi(args);
-  if (args.command === "bridge") return (await import("./bridge.ts")).bridge(args);
-  if (args.command === "build") return (await import("./build.ts")).build(args);
+  if (args.command === "routes") return (await import("./routes-command.ts")).routes(args);
+  if (args.command === "openapi") return (await import("./openapi-command.ts")).openapi(args);
+  if (args.command === "bridge") return (await import("./bridge-command.ts")).bridge(args);
+  if (args.command === "build") return (await import("./build-command.ts")).build(args);
   if (args.watch && !process.env.WAYMARK_WATCHED) return (await import("./watch.ts")).watch(args);
-  const { serve } = await import("./serve.ts");
+  const { serve } = await import("./serve-command.ts");
   if (cluster.isWorker) {
     const { tellParent } = await import("./workers.ts");
     return serve(args, (ready) => void tellParent({ ready }));

@@ -2,20 +2,20 @@ import { type ChildProcess, fork } from "node:child_process";
 import { existsSync, type FSWatcher, globSync, watch as watchFolder } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { prefixesOf } from "../application/options.ts";
-import { ownedFiles } from "../routing/hooks.ts";
+import { ownedFiles } from "../routing/module-hooks.ts";
 import type { Arguments } from "./arguments.ts";
 
-/** What the watched process tells: the files that it was made of. */
+/** The message of the watched process: the files to watch. */
 export interface WatchedMessage {
   readonly files: readonly string[];
 }
 
-/** Several files change together when an editor saves or a branch is switched. */
+/** Collects changes for this long: an editor or a branch switch writes several files. */
 const SETTLE_MS = 60;
-/** A process that does not end by then is killed: nobody waits for a drain while editing. */
+/** Kills a process that has not ended by then, because a drain would delay the restart. */
 const PATIENCE_MS = 300;
 
-/** Serves in a child process that is started anew whenever one of its files changes, or one is added under the prefix. */
+/** Serves in a child process. Restarts it when one of its files changes or a file is added under the prefix. */
 export function watch(args: Arguments): Promise<number> {
   return new Promise((finish) => {
     const watchers = new Map<string, FSWatcher>();
@@ -87,7 +87,7 @@ export function watch(args: Arguments): Promise<number> {
   });
 }
 
-/** The folders of the controllers, so that a new file is noticed that nothing imports yet. */
+/** The folders of the controllers. Watching them detects new files that no module imports yet. */
 function prefixFolders(args: Arguments): string[] {
   if (args.app !== undefined) return [dirname(resolve(args.dir, args.app))];
   if (args.manifest !== undefined) return [dirname(resolve(args.dir, args.manifest))];
@@ -100,10 +100,10 @@ function prefixFolders(args: Arguments): string[] {
   });
 }
 
-/** Called in the watched process, whether or not it could start. */
+/** Sends the list of files to the watcher. Called even if the start failed. */
 export function tellWatcher(): void {
   if (!process.env.WAYMARK_WATCHED) return;
   process.send?.({ files: ownedFiles() } satisfies WatchedMessage);
-  // Nobody is left to restart it: a server that outlives its watcher would keep the port.
+  // Without its watcher, a server would keep the port and could not be restarted.
   process.once("disconnect", () => process.exit(0));
 }

@@ -4,7 +4,7 @@ import { EventEmitter } from "node:events";
 import { test } from "node:test";
 import { serveWithWorkers } from "./workers.ts";
 
-/** As much of a worker as the pool uses. A signal ends it. */
+/** The parts of a worker that the pool uses. A signal ends it. */
 class FakeWorker extends EventEmitter {
   readonly process = { pid: 1, kill: () => this.end() };
   end(): void {
@@ -12,7 +12,7 @@ class FakeWorker extends EventEmitter {
   }
 }
 
-test("a stop forgets every worker that waits to be started again", async (t) => {
+test("a stop cancels every pending restart of a worker", async (t) => {
   const added = new Map(
     (["SIGTERM", "SIGINT"] as const).map((signal) => [signal, new Set(process.listeners(signal))] as const),
   );
@@ -32,7 +32,7 @@ test("a stop forgets every worker that waits to be started again", async (t) => 
   });
   const status = serveWithWorkers(3, () => undefined);
   assert.equal(forked.length, 3);
-  // Two die young, and each waits for a timer of its own.
+  // Two workers end early, and each has its own restart timer.
   forked[0]!.end();
   forked[1]!.end();
   t.mock.timers.tick(1_000);

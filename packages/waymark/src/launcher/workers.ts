@@ -1,25 +1,25 @@
 import cluster, { type Worker } from "node:cluster";
 
-/** What a worker sends to its parent. */
+/** A message from a worker to its parent. */
 export type WorkerMessage =
   | { readonly ready: string }
   | { readonly failed: string; readonly status: number }
-  // For the watcher above the parent.
+  // Forwarded to the watcher of the parent.
   | { readonly files: readonly string[] };
 
-/** A worker that dies this soon is started again only after a pause. */
+/** A worker that ends sooner than this is restarted only after a pause. */
 const SHORT_LIFE_MS = 1_000;
 
 /**
- * Serves with several processes on one port. A worker that dies is replaced; one that cannot start ends them all,
- * because the others would fail alike. Resolves with the exit status.
+ * Serves with several processes on one port. Replaces a worker that ends unexpectedly. Stops all workers if one
+ * cannot start, because the others would fail too. Resolves with the exit status.
  */
 export function serveWithWorkers(count: number, announce: (text: string) => void): Promise<number> {
   return new Promise((resolve) => {
     let ready = 0;
     let stopping = false;
     let status = 0;
-    /** Workers that are to be started after their pause. */
+    /** Timers of workers that wait for their restart. */
     const pauses = new Set<NodeJS.Timeout>();
     const born = new Map<Worker, number>();
     const fork = () => {
@@ -28,7 +28,7 @@ export function serveWithWorkers(count: number, announce: (text: string) => void
       worker.on("message", (message: WorkerMessage) => {
         if ("ready" in message) {
           ready++;
-          // Once, when all of them serve.
+          // Announced once, when all workers serve.
           if (ready === count) announce(`${message.ready}${count} workers\n`);
         } else if ("files" in message) process.send?.(message);
         else if (!stopping) {

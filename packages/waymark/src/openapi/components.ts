@@ -1,10 +1,10 @@
-import type { MethodSignature } from "../signature/model.ts";
-import type { JsonSchema } from "./model.ts";
-import { type SchemaContext, schemaOf } from "./schema.ts";
+import type { MethodSignature } from "../signature/model/signature.ts";
+import type { JsonSchema } from "./document-types.ts";
+import { type SchemaContext, schemaOf } from "./json-schema.ts";
 
 /**
- * The schemas that are referred to: types that contain themselves. The same type of several methods
- * stands there once; two types of one name get a number.
+ * The named schemas of the document: types that contain themselves. Equal types of several methods share one schema.
+ * Different types of one name get a number.
  */
 export class Components {
   readonly schemas: Record<string, JsonSchema>;
@@ -13,7 +13,7 @@ export class Components {
     this.schemas = { ...schemas };
   }
 
-  /** How the types of one signature are described. */
+  /** The schema context of one signature. */
   context({ definitions }: MethodSignature, closesObjects: boolean): SchemaContext {
     const names = new Map<string, string>();
     const reference = (name: string): string => {
@@ -32,7 +32,7 @@ export class Components {
     for (let count = 1; ; count++) {
       const own = `${safeName(name)}${context.closesObjects ? "" : "Output"}${count === 1 ? "" : count}`;
       const taken = this.schemas[own];
-      // the name must stand before the schema is made, which may refer to itself
+      // the schema may refer to itself, so its name must be registered first
       names.set(name, own);
       if (taken === undefined) {
         this.schemas[own] = {};
@@ -44,5 +44,5 @@ export class Components {
   }
 }
 
-/** What OpenAPI allows in the name of a component. */
+/** Replaces the characters that OpenAPI does not allow in a component's name. */
 const safeName = (name: string): string => name.replace(/[^\w.-]/g, "_");

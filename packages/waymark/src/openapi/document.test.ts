@@ -4,23 +4,23 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { z } from "zod";
 import { readMethod } from "../signature/source/method.ts";
-import { SourceModule } from "../signature/source/module.ts";
+import { ParsedModule } from "../signature/source/module.ts";
 import { SourceModules } from "../signature/source/modules.ts";
 import { SourceText } from "../signature/source/text.ts";
 import { type DocumentedClass, type DocumentOptions, openApiDocument } from "./document.ts";
-import type { OpenApiDocument, Operation } from "./model.ts";
+import type { OpenApiDocument, Operation } from "./document-types.ts";
 
 type JsonObject = { readonly [key: string]: unknown };
 
 const INFO = { title: "Example", version: "1.2.3" };
 
-/** A class of the text under a path, as the routes have it. */
-const classOf = (
+/** A documented class for a source text and a path. */
+function classOf(
   path: string,
   text: string,
   controller: DocumentedClass["controller"] = {},
-): DocumentedClass => {
-  const module = new SourceModule(new SourceText("/virtual.ts", text));
+): DocumentedClass {
+  const module = new ParsedModule(new SourceText("/virtual.ts", text));
   const modules = new SourceModules();
   const verbs = new Map<string, { signature: ReturnType<typeof readMethod> }>();
   for (const method of module.functions.values()) {
@@ -32,16 +32,16 @@ const classOf = (
     verbs.set(verb, { signature: readMethod(verb, method, modules, options) });
   }
   return { name: "Example", path, verbs, controller };
-};
+}
 
-const documentOf = async (classes: readonly DocumentedClass[], options: Partial<DocumentOptions> = {}) => {
+async function documentOf(classes: readonly DocumentedClass[], options: Partial<DocumentOptions> = {}) {
   const document = openApiDocument({ classes }, { ...INFO, ...options });
   await assertValid(document);
   return document;
-};
+}
 
-/** What the validator's schema cannot say is checked here: ids, path parameters, references. */
-const assertValid = async (document: OpenApiDocument): Promise<void> => {
+/** Also checks ids, path parameters and references, which the validator's schema does not cover. */
+async function assertValid(document: OpenApiDocument): Promise<void> {
   const copy = JSON.parse(JSON.stringify(document)) as Record<string, unknown>;
   assert.deepEqual(copy, document, "the document is plain JSON");
   const { valid, errors } = await new Validator().validate(copy);
@@ -65,34 +65,34 @@ const assertValid = async (document: OpenApiDocument): Promise<void> => {
     assert.ok(ajv.validateSchema(schema), `${JSON.stringify(schema)}: ${JSON.stringify(ajv.errors)}`);
   }
   for (const [reference] of JSON.stringify(document).matchAll(/(?<="\$ref":"#\/)[^"]+/g)) {
-    const target = reference!
+    const target = reference
       .split("/")
       .reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], document);
     assert.ok(target, `nothing at ${reference}`);
   }
-};
+}
 
-/** Every schema of a document, from the outside. */
-const schemasIn = (value: unknown): JsonObject[] => {
+/** Every schema of a document, outermost first. */
+function schemasIn(value: unknown): JsonObject[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, own]) => {
     if (key === "schema") return [own as JsonObject];
     return key === "schemas" ? (Object.values(own as JsonObject) as JsonObject[]) : schemasIn(own);
   });
-};
+}
 
-const operationOf = async (
+async function operationOf(
   method: string,
   declarations = "",
   path = "/it",
   controller: DocumentedClass["controller"] = {},
-) => {
+) {
   const document = await documentOf([
     classOf(path, `${declarations}\nexport class Example {\n${method} {}\n}`, controller),
   ]);
   const [item] = Object.values(document.paths);
   return { document, operation: Object.values(item!)[0] as Operation };
-};
+}
 
 suite("paths", () => {
   const rows: readonly (readonly [path: string, method: string, paths: string[]])[] = [
@@ -113,7 +113,7 @@ suite("paths", () => {
       assert.deepEqual(Object.keys(document.paths), expected);
     });
   }
-  test("that differ only in the names of their parameters are one", async () => {
+  test("paths that differ only in parameter names are one path", async () => {
     const document = await documentOf([
       classOf(
         "/foo",
@@ -129,7 +129,7 @@ suite("paths", () => {
       schema: { type: "string" },
     });
   });
-  test("of two classes at one place: the first answers", async () => {
+  test("of two classes at one path, the first is documented", async () => {
     const document = await documentOf([
       classOf("/foo", "class Example { GET(): number {} }"),
       classOf("/foo", "class Example { GET(): string {} POST() {} }"),
@@ -242,7 +242,7 @@ suite("types", () => {
       assert.deepEqual(document.paths["/it/{it}"]!.get!.parameters![0]!.schema, schema);
     });
   }
-  test("that contain themselves are components, one for each meaning", async () => {
+  test("types that contain themselves are components, separate for requests and answers", async () => {
     const tree = "interface Tree { name: string; children?: Tree[] }";
     const document = await documentOf([
       classOf("/a", `${tree} class Example { POST(tree: Tree): Tree {} PUT(tree: Tree) {} }`),
@@ -271,7 +271,7 @@ suite("types", () => {
     assert.match(JSON.stringify(document.paths["/b"]), /Tree2/);
     assert.doesNotMatch(JSON.stringify(document.paths["/c"]), /Tree2/);
   });
-  test("unknown names are said to be allowed where they are", async () => {
+  test("unknown names are documented as allowed if they are", async () => {
     const text = "class Example { POST({ a }: { a: string }) {} }";
     const closed = await documentOf([classOf("/x", text)]);
     const open = await documentOf([classOf("/x", text)], { unknownKeywords: "ignore" });
@@ -367,7 +367,7 @@ suite("bodies", () => {
       );
     });
   }
-  test("none where the path has it all", async () => {
+  test("no body if the path has all arguments", async () => {
     const { operation } = await operationOf("POST(id: number)");
     assert.equal(operation.requestBody, undefined);
   });
@@ -415,7 +415,7 @@ suite("the status that a method sets", () => {
 });
 
 suite("answers", () => {
-  test("only errors are problems", async () => {
+  test("only error statuses have problem details", async () => {
     const { operation } = await operationOf("POST(): string");
     const described = (status: number) =>
       operation.responses[status] ??
@@ -490,7 +490,7 @@ suite("answers", () => {
   }
 });
 
-test("an alias of what only a method returns", async () => {
+test("an alias of a type that only a method returns", async () => {
   const declarations = "type Result<T> = Promise<T | Response | undefined>; type Loop = Promise<Loop>;";
   const { operation } = await operationOf("GET(): Result<{ x: number }>", declarations);
   assert.deepEqual(Object.keys(operation.responses), ["200", "204", "4XX", "5XX"]);
@@ -498,8 +498,8 @@ test("an alias of what only a method returns", async () => {
   assert.deepEqual(Object.keys(loop.responses), ["200", "4XX", "5XX"]);
 });
 
-suite("schemas that stand in for types", () => {
-  test("say what they can of themselves", async () => {
+suite("schemas that replace types", () => {
+  test("are documented as far as they describe themselves", async () => {
     const schema = {
       GET: { id: z.coerce.number().int().min(1), page: z.number().optional() },
       POST: { book: z.object({ title: z.string() }) },
@@ -512,7 +512,7 @@ suite("schemas that stand in for types", () => {
     const body = document.paths["/x"]!.post!.requestBody!.content["application/json"]!.schema as JsonObject;
     assert.deepEqual(body.properties, { title: { type: "string" } });
   });
-  test("and anything where they cannot", async () => {
+  test("and as any value if they cannot", async () => {
     const schema = { GET: { at: z.date() } };
     const document = await documentOf([
       classOf("/x", "class Example { GET({ at }: { at?: Map<1, 1> }) {} }", { schema }),

@@ -1,6 +1,12 @@
-import type { MethodSignature, Parameter } from "../signature/model.ts";
+import type { MethodSignature, Parameter } from "../signature/model/signature.ts";
 import { Components } from "./components.ts";
-import type { OpenApiDocument, OpenApiInfo, OpenApiParameter, Operation, RequestBody } from "./model.ts";
+import type {
+  OpenApiDocument,
+  OpenApiInfo,
+  OpenApiParameter,
+  Operation,
+  RequestBody,
+} from "./document-types.ts";
 import {
   keywordBody,
   type ParameterContext,
@@ -8,15 +14,15 @@ import {
   QUERY_VERBS,
   queryParameters,
   valueBody,
-} from "./parameters.ts";
+} from "./operation-inputs.ts";
 import { PROBLEM_DETAILS, PROBLEM_RESPONSE, responsesOf } from "./responses.ts";
-import { standardJsonSchema } from "./standard.ts";
+import { standardJsonSchema } from "./standard-json-schema.ts";
 
-/** What the document needs to know of a class; a `RouteClass` is one. */
+/** The parts of a class that the document needs. A `RouteClass` has them all. */
 export interface DocumentedClass {
   /** The export's name: `Foo`, `Foo.Bar`, `Default`. */
   readonly name: string;
-  /** The path that leads to it, `/` for the root's `Default`. */
+  /** The path of the class, `/` for the root's `Default`. */
   readonly path: string;
   readonly verbs: ReadonlyMap<string, { readonly signature: MethodSignature }>;
   readonly controller?: {
@@ -30,11 +36,11 @@ export interface DocumentedRoutes {
 }
 
 export interface DocumentOptions extends OpenApiInfo {
-  /** What the application does with names that a method does not have. Default "reject". */
+  /** How the application treats names that a method does not declare. Default "reject". */
   readonly unknownKeywords?: "reject" | "ignore";
 }
 
-/** What a path item of OpenAPI 3.1 has a field for; other verbs cannot be documented. */
+/** The verbs that a path item of OpenAPI 3.1 can have. Others cannot be documented. */
 const METHODS: ReadonlySet<string> = new Set([
   "GET",
   "PUT",
@@ -47,10 +53,10 @@ const METHODS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The OpenAPI 3.1 document of an application: one path for each number of positional arguments
- * that a method takes, everything from the signatures.
+ * The OpenAPI 3.1 document of an application, made from its signatures. It has one path for each number of positional
+ * arguments that a method takes.
  */
-export const openApiDocument = (routes: DocumentedRoutes, options: DocumentOptions): OpenApiDocument => {
+export function openApiDocument(routes: DocumentedRoutes, options: DocumentOptions): OpenApiDocument {
   const { title, version, description, unknownKeywords = "reject" } = options;
   const components = new Components({ ProblemDetails: PROBLEM_DETAILS });
   const paths = new Paths();
@@ -65,15 +71,15 @@ export const openApiDocument = (routes: DocumentedRoutes, options: DocumentOptio
     paths: paths.items,
     components: { schemas: components.schemas, responses: { Problem: PROBLEM_RESPONSE } },
   };
-};
+}
 
-/** The paths of the document. Two that differ only in the names of their parameters are one. */
+/** The paths of the document. Paths that differ only in parameter names are one path. */
 class Paths {
   readonly items: Record<string, Record<string, Operation>> = {};
   readonly #byShape = new Map<string, { readonly path: string; readonly names: readonly string[] }>();
   readonly #operationIds = new Set<string>();
 
-  /** The path's own spelling: that of the operation which came first. */
+  /** The path with the parameter names of its first operation. */
   open(base: string, names: readonly string[]): { readonly path: string; readonly names: readonly string[] } {
     const shape = base + "/{}".repeat(names.length);
     let entry = this.#byShape.get(shape);
@@ -86,7 +92,7 @@ class Paths {
     return entry;
   }
 
-  /** Adds an operation unless an earlier class answers it. */
+  /** Adds an operation, unless an earlier class has the same one. */
   add(path: string, verb: string, operationId: string, operation: (operationId: string) => Operation): void {
     const item: Record<string, Operation> = this.items[path]!;
     const method = verb.toLowerCase();
@@ -98,14 +104,14 @@ class Paths {
   }
 }
 
-const addMethod = (
+function addMethod(
   paths: Paths,
   route: DocumentedClass,
   verb: string,
   signature: MethodSignature,
   components: Components,
   unknownKeywords: "reject" | "ignore",
-): void => {
+): void {
   const { schema } = route.controller ?? {};
   const closesObjects = (route.controller?.unknownKeywords ?? unknownKeywords) === "reject";
   const context: ParameterContext = {
@@ -133,7 +139,7 @@ const addMethod = (
       responses: responsesOf(signature, components.context(signature, false)),
     }));
   }
-};
+}
 
 interface DocumentedRequest {
   readonly positionals: readonly Parameter[];
@@ -141,11 +147,7 @@ interface DocumentedRequest {
   readonly body: RequestBody | undefined;
 }
 
-const requestOf = (
-  verb: string,
-  signature: MethodSignature,
-  context: ParameterContext,
-): DocumentedRequest => {
+function requestOf(verb: string, signature: MethodSignature, context: ParameterContext): DocumentedRequest {
   const { parameters } = signature;
   const keywords = parameters.find(({ role }) => role === "keywords");
   const positionals = parameters.filter(({ role }) => role !== "keywords");
@@ -160,43 +162,45 @@ const requestOf = (
   if (parameters.length === 0) {
     return { positionals, query: [], body: { required: false, content: { "*/*": {} } } };
   }
-  // a JSON value that is no object is the argument `body`
+  // a JSON body that is not an object fills the argument `body`
   const last = positionals.at(-1)!;
   if (last.name !== "body" || last.role === "rest") return { positionals, query: [], body: undefined };
   return { positionals: positionals.slice(0, -1), query: [], body: valueBody(last, context) };
-};
+}
 
-/** The lists of parameters that a path may have: all required ones, then one more each time. */
-const pathForms = (positionals: readonly Parameter[]): Parameter[][] => {
+/** The parameter lists of a method's paths: all required parameters, then one more in each further path. */
+function pathForms(positionals: readonly Parameter[]): Parameter[][] {
   const least = positionals.findLastIndex(({ optional }) => !optional) + 1;
   return Array.from({ length: positionals.length - least + 1 }, (_, more) =>
     positionals.slice(0, least + more),
   );
-};
+}
 
-/** `getBooksById`: the verb, the path, the parameters. */
-const operationName = (verb: string, base: string, own: readonly Parameter[]): string => {
+/** `getBooksById`: verb, path and parameters. */
+function operationName(verb: string, base: string, own: readonly Parameter[]): string {
   const path = base.split("/").map(pascal).join("");
   const by = own.length > 0 ? `By${own.map(({ name }) => pascal(name)).join("And")}` : "";
   return verb.toLowerCase() + path + by;
-};
+}
 
-const pascal = (name: string): string =>
-  name
+function pascal(name: string): string {
+  return name
     .split(/[^\p{L}\p{N}]+/u)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join("");
+}
 
-const tagsOf = ({ path }: DocumentedClass): { readonly tags?: readonly string[] } => {
+function tagsOf({ path }: DocumentedClass): { readonly tags?: readonly string[] } {
   const [, first] = path.split("/");
   return first ? { tags: [first] } : {};
-};
+}
 
-/** The first line is the summary; the description is all of it, where there is more. */
-const textOf = ({
-  description,
-}: MethodSignature): { readonly summary?: string; readonly description?: string } => {
+/** The first line is the summary. A longer text is also the description. */
+function textOf({ description }: MethodSignature): {
+  readonly summary?: string;
+  readonly description?: string;
+} {
   if (!description) return {};
   const [summary = "", ...more] = description.split("\n");
   return more.length > 0 ? { summary, description } : { summary };
-};
+}

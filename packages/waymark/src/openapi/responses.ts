@@ -1,8 +1,8 @@
-import type { MethodSignature, TypeNode } from "../signature/model.ts";
-import type { JsonSchema, MediaType, OpenApiResponse, Reference } from "./model.ts";
-import { type SchemaContext, schemaOf } from "./schema.ts";
+import type { MethodSignature, TypeNode } from "../signature/model/signature.ts";
+import type { JsonSchema, MediaType, OpenApiResponse, Reference } from "./document-types.ts";
+import { type SchemaContext, schemaOf } from "./json-schema.ts";
 
-/** RFC 9457, with the faults that a request's arguments have. */
+/** RFC 9457 problem details with the faults of a request's arguments. */
 export const PROBLEM_DETAILS: JsonSchema = {
   type: "object",
   title: "Problem details (RFC 9457)",
@@ -14,12 +14,12 @@ export const PROBLEM_DETAILS: JsonSchema = {
     instance: { type: "string", format: "uri-reference" },
     errors: {
       type: "array",
-      description: "Everything that is wrong with the request's arguments",
+      description: "All faults of the request's arguments",
       items: {
         type: "object",
         properties: {
           in: { type: "string", enum: ["path", "query", "body"] },
-          name: { type: "string", description: "The argument, with the way into it: `point.x`" },
+          name: { type: "string", description: "The argument with the path into it: `point.x`" },
           message: { type: "string" },
         },
         required: ["in", "name", "message"],
@@ -36,48 +36,46 @@ export const PROBLEM_RESPONSE: OpenApiResponse = {
 
 const PROBLEM_REFERENCE = { $ref: "#/components/responses/Problem" } as const;
 
-/**
- * The responses of a method by status, from its written return type and the statuses that it sets.
- */
-export const responsesOf = (
+/** The responses of a method by status, from its declared return type and the statuses that it sets. */
+export function responsesOf(
   { returns, statuses = ["default"] }: Pick<MethodSignature, "returns" | "statuses">,
   context: SchemaContext,
-): { readonly [status: string]: OpenApiResponse | Reference } => {
+): { readonly [status: string]: OpenApiResponse | Reference } {
   const responses: Record<string, OpenApiResponse> = {};
   for (const status of statuses) {
     if (status === "default") Object.assign(responses, defaultResponses(returns, context));
     else responses[status] = BODILESS.has(status) ? EMPTY : responseOf(returns, context);
   }
   return { ...responses, "4XX": PROBLEM_REFERENCE, "5XX": PROBLEM_REFERENCE };
-};
+}
 
 const EMPTY: OpenApiResponse = { description: "Success, without a body" };
-/** Statuses whose answers have no body (RFC 9110, section 15.3). */
+/** Statuses without a body (RFC 9110, section 15.3). */
 const BODILESS: ReadonlySet<number> = new Set([204, 205]);
 
 const membersOf = (type: TypeNode): readonly TypeNode[] => (type.kind === "union" ? type.members : [type]);
 
 const isEmpty = ({ kind }: TypeNode): boolean => kind === "undefined" || kind === "null";
 
-const defaultResponses = (
+function defaultResponses(
   returns: TypeNode | undefined,
   context: SchemaContext,
-): { readonly [status: string]: OpenApiResponse } => {
+): { readonly [status: string]: OpenApiResponse } {
   const members = returns ? membersOf(returns) : [];
   if (returns && members.every(isEmpty)) return { 204: EMPTY };
   return { 200: responseOf(returns, context), ...(members.some(isEmpty) && { 204: EMPTY }) };
-};
+}
 
-const responseOf = (returns: TypeNode | undefined, context: SchemaContext): OpenApiResponse => {
+function responseOf(returns: TypeNode | undefined, context: SchemaContext): OpenApiResponse {
   const full = returns ? membersOf(returns).filter((member) => !isEmpty(member)) : [];
   if (returns && full.length === 0) return EMPTY;
   return { description: "Success", ...(returns && { content: contentOf(full, context) }) };
-};
+}
 
-const contentOf = (
+function contentOf(
   members: readonly TypeNode[],
   context: SchemaContext,
-): { readonly [mediaType: string]: MediaType } => {
+): { readonly [mediaType: string]: MediaType } {
   const content: Record<string, MediaType> = {};
   const json = members.filter((member) => !mediaTypesOf(member));
   if (json.length > 0) {
@@ -91,19 +89,22 @@ const contentOf = (
     }
   }
   return content;
-};
+}
 
-/** The media types of what is not sent as JSON. */
-const mediaTypesOf = (type: TypeNode): string[] | undefined => {
+/** The media types of a result that is not sent as JSON. */
+function mediaTypesOf(type: TypeNode): string[] | undefined {
   if (type.kind === "bytes") return ["application/octet-stream"];
   if (type.kind === "file" || type.kind === "blob" || type.kind === "response") return ["*/*"];
   if (type.kind !== "stream") return undefined;
   return isRaw(type.items) ? ["*/*"] : ["application/x-ndjson", "text/event-stream"];
-};
+}
 
-/** Strings and bytes are streamed as they are. */
-const isRaw = (items: TypeNode): boolean =>
-  items.kind === "string" ||
-  items.kind === "bytes" ||
-  items.kind === "unknown" ||
-  items.kind === "unreadable";
+/** True for strings and bytes, which are streamed unchanged. */
+function isRaw(items: TypeNode): boolean {
+  return (
+    items.kind === "string" ||
+    items.kind === "bytes" ||
+    items.kind === "unknown" ||
+    items.kind === "unreadable"
+  );
+}

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
-import type { ControllerClass } from "../controller.ts";
+import type { ControllerClass } from "../controller/controller.ts";
 import { loadParser } from "./lazy.ts";
 
-/** Which files declare an abstract class of which name. Read from the source, because nothing of it is left at run time. */
+/** The names of abstract classes, with their files. Read from the source, because `abstract` is erased at run time. */
 export type AbstractNames = ReadonlySet<string>;
 
 const HINT = /\babstract\s+class\b/;
 
-/** The names of the abstract classes that the given files declare. The parser is loaded only where the word occurs. */
+/** The names of the abstract classes in the given files. Loads the parser only if a file contains the word. */
 export async function abstractNames(files: Iterable<string>): Promise<AbstractNames> {
   const names = new Set<string>();
   for (const file of files) {

@@ -1,6 +1,6 @@
-import type { RouteClass, RouteVerb } from "./model.ts";
+import type { RouteClass, RouteVerb } from "./routes.ts";
 
-/** The methods that a class answers to with so many path segments, for `Allow`. Empty where it has none. */
+/** The methods of a class for a number of path segments, for `Allow`. Empty if there are none. */
 export function allowedMethods({ verbs }: RouteClass, segmentCount: number): string[] {
   const names = new Set<string>();
   for (const entry of verbs.values()) if (serves(entry, segmentCount)) names.add(entry.verb);
@@ -10,7 +10,7 @@ export function allowedMethods({ verbs }: RouteClass, segmentCount: number): str
   return [...names].sort();
 }
 
-/** True where some request with so many path segments has its arguments. */
+/** True if some request with this number of path segments has all its arguments. */
 function serves({ binder, signature }: RouteVerb, segmentCount: number): boolean {
   if (segmentCount > binder.maximum) return false;
   if (segmentCount >= binder.minimum) return true;

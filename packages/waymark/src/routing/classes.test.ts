@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Controller } from "../controller.ts";
+import { Controller } from "../controller/controller.ts";
 import { classesOf } from "./classes.ts";
 import { verbsOf } from "./verbs.ts";
 
@@ -38,7 +38,7 @@ test("finds the controllers among the exports by their export names", () => {
   );
 });
 
-test("says why a class with verbs is not routed", () => {
+test("names the reason why a class with verbs is not routed", () => {
   class Hidden extends Foo {
     static override private = true;
   }
@@ -52,7 +52,7 @@ test("says why a class with verbs is not routed", () => {
   );
   assert.deepEqual(each.notes, [
     '/app/c.ts: class BaseController is not routed: its name ends in "Controller"',
-    "/app/c.ts: class Hidden is not routed: it says static private = true",
+    "/app/c.ts: class Hidden is not routed: it has static private = true",
     '/app/c.ts: class _Foo is not routed: its name starts with "_"',
   ]);
 });
@@ -99,7 +99,7 @@ test("notes that ANY and ALL are not wildcards, and that a static method is not 
   ]);
 });
 
-test("refuses two classes at one path", () => {
+test("rejects two classes at one path", () => {
   class Other extends Controller {}
   assert.throws(() => classesOf({ FooBar: Foo, Foo_Bar: Other }, scan()), {
     code: "AMBIGUOUS_ROUTE",
@@ -109,7 +109,7 @@ test("refuses two classes at one path", () => {
   assert.equal(classesOf({ default: Foo, Default: Foo }, scan()).length, 1);
 });
 
-test("a class that is a static member of itself ends", () => {
+test("a class that is its own static member is routed once", () => {
   class Loop extends Controller {
     static Self: unknown;
   }
@@ -134,7 +134,7 @@ test("verbs are methods in capitals, own and inherited", () => {
   assert.equal(verbs.get("GET"), Derived.prototype.GET);
 });
 
-test("a verb that is an accessor is refused without running it", () => {
+test("a verb that is an accessor is rejected and not run", () => {
   class Bad extends Controller {
     get GET() {
       throw new Error("ran");

@@ -1,12 +1,12 @@
-import { type ControllerClass, isController, isControllerBase } from "../controller.ts";
-import { StartError } from "./errors.ts";
+import { type ControllerClass, isController, isControllerBase } from "../controller/controller.ts";
 import type { Namespace } from "./load.ts";
-import { segmentOfClass } from "./names.ts";
+import { segmentOfClass } from "./segment-names.ts";
+import { StartError } from "./start-error.ts";
 import { verbNotes, verbsOf } from "./verbs.ts";
 
-/** A class that a module exports, or that is a static member of one, before its signatures are known. */
+/** An exported class, or a static member of one, before its signatures are read. */
 export interface FoundClass {
-  /** `Foo.Bar`; the fallback is `Default` however it is exported. */
+  /** `Foo.Bar`. The name of the fallback is always `Default`. */
   readonly name: string;
   readonly segment: string;
   readonly controller: ControllerClass;
@@ -14,10 +14,13 @@ export interface FoundClass {
   readonly verbs: ReadonlyMap<string, () => unknown>;
 }
 
-/** Says why a class is not routed; undefined for one that is. Told apart by the source: see {@link AbstractCheck}. */
+/**
+ * Why a class is not routed. Undefined for a routed class. Abstract classes are found in the source: see {@link
+ * AbstractCheck}.
+ */
 export type SkipReason = string | undefined;
 
-/** True for a class that its source declares `abstract`, of which nothing is left at run time. */
+/** True for a class that its source declares `abstract`, which is erased at run time. */
 export type AbstractCheck = (controller: ControllerClass, file: string | undefined, name: string) => boolean;
 
 export interface ClassScan {
@@ -25,7 +28,7 @@ export interface ClassScan {
   readonly module: string;
   readonly isAbstract: AbstractCheck;
   readonly notes: string[];
-  /** Verbs that are no methods. The reader of the source names their lines; these are for when there is none. */
+  /** Verbs that are not methods. The source reader reports their lines; this list is for classes without a source. */
   readonly misfits: string[];
 }
 
@@ -81,12 +84,12 @@ function skipReason(name: string, full: string, controller: ControllerClass, sca
   if (name.startsWith("_")) return 'its name starts with "_"';
   if (name.endsWith("Controller")) return 'its name ends in "Controller"';
   if (Object.hasOwn(controller, "private") && controller.private === true)
-    return "it says static private = true";
+    return "it has static private = true";
   if (scan.isAbstract(controller, scan.file, full)) return "it is abstract";
   return undefined;
 }
 
-/** Two classes at one path would make which of them answers a matter of order. */
+/** With two classes at one path, the order of exports would decide which one answers. */
 function refuseTwins(classes: readonly FoundClass[], where: string): void {
   const seen = new Map<string, FoundClass>();
   for (const each of classes) {
@@ -94,7 +97,7 @@ function refuseTwins(classes: readonly FoundClass[], where: string): void {
     if (twin !== undefined)
       throw new StartError(
         "AMBIGUOUS_ROUTE",
-        `${where}: ${twin.name} and ${each.name} both answer to "/${each.segment}": rename one`,
+        `${where}: ${twin.name} and ${each.name} both have the path "/${each.segment}": rename one`,
       );
     seen.set(each.segment, each);
   }

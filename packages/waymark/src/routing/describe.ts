@@ -1,17 +1,17 @@
 import { relative } from "node:path";
-import type { MethodSignature, Parameter, TypeNode } from "../signature/model.ts";
-import type { Routes } from "./model.ts";
+import type { MethodSignature, Parameter, TypeNode } from "../signature/model/signature.ts";
+import type { Routes } from "./routes.ts";
 
 /** One line of the table of routes. */
 export interface RouteLine {
   readonly verb: string;
   /** `/foo/<id: number> ? verbose?: boolean`. */
   readonly path: string;
-  /** `controllers.ts:9`, or the class where the source is not known. */
+  /** `controllers.ts:9`, or the class if its source is unknown. */
   readonly place: string;
 }
 
-/** Every route, by path and verb: what is public, for a reader to review. */
+/** All routes by path and verb, for a review of what is public. */
 export function routeLines(routes: Routes, directory: string): RouteLine[] {
   const lines = routes.classes.flatMap((route) =>
     [...route.verbs.values()].map(({ verb, signature }) => ({
@@ -73,7 +73,7 @@ const NAMES: Readonly<Record<string, string>> = {
   response: "Response",
 };
 
-/** A type as its reader would write it, short. */
+/** A short text for a type, as a TypeScript author would write it. */
 export function typeText(type: TypeNode): string {
   switch (type.kind) {
     case "literal":

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { discover, type FoundModule } from "./discover.ts";
-import type { StartError } from "./errors.ts";
+import type { StartError } from "./start-error.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "waymark-discover-")));
 after(() => rmSync(folder, { recursive: true }));
 let count = 0;
 
-/** A folder of its own with these empty files; a name that ends in a slash is a folder. */
+/** Creates a temporary folder with these empty files. A name that ends in a slash is a folder. */
 function tree(...paths: string[]): string {
   const root = join(folder, String(count++));
   for (const path of paths) {
@@ -58,13 +58,13 @@ test("finds the modules of a prefix", () => {
   }
 });
 
-test("refuses what is ambiguous, missing or no prefix, and names it", () => {
+test("rejects ambiguous, missing and invalid prefixes by name", () => {
   const rows: [string, string[], string, RegExp][] = [
     ["c", ["c.ts", "c.js"], "AMBIGUOUS_MODULE", /c\.ts and .*c\.js/],
     ["c", ["c.ts", "c/index.ts"], "AMBIGUOUS_MODULE", /c\.ts and .*index\.ts/],
     ["c", ["c/a.ts", "c/a.mjs"], "AMBIGUOUS_MODULE", /a\.mjs and .*a\.ts/],
     ["c", ["c/a.ts", "c/a/index.ts"], "AMBIGUOUS_MODULE", /keep one/],
-    ["c", ["c/a-b.ts", "c/a_b.ts"], "AMBIGUOUS_MODULE", /one path, "a-b"/],
+    ["c", ["c/a-b.ts", "c/a_b.ts"], "AMBIGUOUS_MODULE", /the same path, "a-b"/],
     [
       "c",
       ["c/a.tsx"],
@@ -83,7 +83,7 @@ test("refuses what is ambiguous, missing or no prefix, and names it", () => {
     ["c", ["c/b/c/index.cts"], "UNSUPPORTED_MODULE", /index\.cts/],
     ["c", ["c.tsx"], "UNSUPPORTED_MODULE", /c\.tsx: .*rename it to c\.ts,/],
     ["c", ["c.cts", "c/a.ts"], "UNSUPPORTED_MODULE", /c\.cts/],
-    ["c", ["d.ts"], "PREFIX_NOT_FOUND", /there is no module "c"/],
+    ["c", ["d.ts"], "PREFIX_NOT_FOUND", /the module "c" does not exist/],
     ["./c", ["c.ts"], "INVALID_PREFIX", /not a dotted module path/],
     ["..c", ["c.ts"], "INVALID_PREFIX", /not a dotted module path/],
     ["c.ts/x", ["c.ts"], "INVALID_PREFIX", /not a dotted module path/],
@@ -102,7 +102,7 @@ test("refuses what is ambiguous, missing or no prefix, and names it", () => {
   }
 });
 
-test("a link that leads back into its own folder ends the start", () => {
+test("a link into its own folder prevents the start", () => {
   const root = tree("c/a.ts");
   symlinkSync(join(root, "c"), join(root, "c", "loop"));
   assert.throws(() => discover("c", root), { code: "AMBIGUOUS_MODULE" });

@@ -1,15 +1,15 @@
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
-import { StartError } from "./errors.ts";
-import { segmentOfModule } from "./names.ts";
+import { segmentOfModule } from "./segment-names.ts";
+import { StartError } from "./start-error.ts";
 
-/** A module found under a prefix: a file, a folder, or both under one name. */
+/** A module found under a prefix: a file, a folder, or both with one name. */
 export interface FoundModule {
-  /** Dotted, from the prefix on: `app.controllers.users`. */
+  /** The dotted name from the prefix on: `app.controllers.users`. */
   name: string;
-  /** Absolute; undefined for a folder without an index. */
+  /** An absolute path. Undefined for a folder without an index. */
   file: string | undefined;
-  /** By path segment, sorted. */
+  /** Submodules by path segment, sorted. */
   children: Map<string, FoundModule>;
 }
 
@@ -23,15 +23,15 @@ const UNSUPPORTED: readonly (readonly [extension: string, reason: string, instea
 ];
 const SKIPPED = /^[._]|^node_modules$|\.d\.[cm]?ts$|\.(test|spec)\.[cm]?[jt]sx?$/;
 const PREFIX = /^[\p{ID_Start}$_][\p{ID_Continue}$-]*(\.[\p{ID_Start}$_][\p{ID_Continue}$-]*)*$/u;
-/** Deeper trees are links that lead back into themselves. */
+/** A deeper tree contains links that lead back into it. */
 const MAX_DEPTH = 30;
 
-/** Finds the modules under a dotted prefix, from a directory. */
+/** Finds the modules under a dotted prefix in a directory. */
 export function discover(prefix: string, directory: string): FoundModule {
   if (!PREFIX.test(prefix)) {
     throw new StartError(
       "INVALID_PREFIX",
-      `"${prefix}" is not a dotted module path such as "app.controllers" (a path of files is not one)`,
+      `"${prefix}" is not a dotted module path such as "app.controllers" (file paths are not supported)`,
     );
   }
   const path = join(directory, ...prefix.split("."));
@@ -45,7 +45,7 @@ export function discover(prefix: string, directory: string): FoundModule {
     const shown = relative(process.cwd(), path) || path;
     throw new StartError(
       "PREFIX_NOT_FOUND",
-      `there is no module "${prefix}": looked for ${shown}.{ts,mts,js,mjs} and ${shown}/ in ${directory}`,
+      `the module "${prefix}" does not exist: looked for ${shown}.{ts,mts,js,mjs} and ${shown}/ in ${directory}`,
     );
   }
   return moduleOf(
@@ -58,7 +58,7 @@ export function discover(prefix: string, directory: string): FoundModule {
 
 function moduleOf(name: string, files: string[], folder: string | undefined, depth: number): FoundModule {
   if (depth > MAX_DEPTH)
-    throw new StartError("AMBIGUOUS_MODULE", `${folder}: folders lead back into themselves`);
+    throw new StartError("AMBIGUOUS_MODULE", `${folder}: a link leads back into the folder`);
   const entries = folder === undefined ? [] : readdirSync(folder).sort();
   const claims = [...files];
   for (const entry of entries) {
@@ -69,7 +69,7 @@ function moduleOf(name: string, files: string[], folder: string | undefined, dep
   if (claims.length > 1) {
     throw new StartError(
       "AMBIGUOUS_MODULE",
-      `the module "${name}" is claimed by ${claims.join(" and ")}: keep one`,
+      `${claims.join(" and ")} provide the same module "${name}": keep one`,
     );
   }
   return {
@@ -107,14 +107,14 @@ function childrenOf(
   for (const [segment, { stems, files, folder: inner }] of claims) {
     if (stems.size > 1) {
       const names = [...stems].map((stem) => join(folder, stem)).join(" and ");
-      throw new StartError("AMBIGUOUS_MODULE", `${names} answer to one path, "${segment}": keep one`);
+      throw new StartError("AMBIGUOUS_MODULE", `${names} have the same path, "${segment}": keep one`);
     }
     children.set(segment, moduleOf(`${name}.${[...stems][0]}`, files, inner, depth + 1));
   }
   return children;
 }
 
-/** Skipping such a file silently would make its paths answer 404. */
+/** If such a file were skipped silently, its paths would answer 404. */
 function refuseUnsupported(path: string): void {
   const found = UNSUPPORTED.find(([extension]) => path.endsWith(extension));
   if (found === undefined || !isFile(path)) return;
@@ -127,7 +127,7 @@ function refuseUnsupported(path: string): void {
   );
 }
 
-/** The name without its extension; undefined for files that are not modules. */
+/** The name without its extension. Undefined for files that are not modules. */
 function stemOf(entry: string): string | undefined {
   const extension = EXTENSIONS.find((each) => entry.endsWith(each));
   if (extension === undefined || SKIPPED.test(entry)) return undefined;

@@ -1,15 +1,15 @@
-import { StartError } from "./errors.ts";
+import { StartError } from "./start-error.ts";
 
 /**
- * What reads sources is loaded when sources are to be read, by names that no bundler sees: a bundle starts from a
- * manifest, and must carry neither the reader nor the parser's native code.
+ * Loads the source reader on demand, through names that a bundler cannot follow. A bundle starts from a manifest and
+ * must contain neither the reader nor the parser's native code.
  */
-export function loadReader(): Promise<typeof import("../signature/reader.ts")> {
-  return hidden("../signature/reader");
+export function loadReader(): Promise<typeof import("../signature/source/reader.ts")> {
+  return hidden("../signature/source/reader");
 }
 
-export function loadExplainer(): Promise<typeof import("../signature/explain.ts")> {
-  return hidden("../signature/explain");
+export function loadExplainer(): Promise<typeof import("../signature/source/explain.ts")> {
+  return hidden("../signature/source/explain");
 }
 
 export function loadParser(): Promise<typeof import("oxc-parser")> {

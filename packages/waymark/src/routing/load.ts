@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import type { FoundModule } from "./discover.ts";
-import { StartError } from "./errors.ts";
-import { own, ownedFiles } from "./hooks.ts";
 import { loadExplainer } from "./lazy.ts";
+import { own, ownedFiles } from "./module-hooks.ts";
+import { StartError } from "./start-error.ts";
 
 export type Namespace = Readonly<Record<string, unknown>>;
 
-/** Imports every module of a tree, in order. The first that is broken ends the start with its file and line. */
+/** Imports every module of a tree, in order. Fails at the first broken module with its file and line. */
 export async function loadModules(root: FoundModule): Promise<Map<FoundModule, Namespace>> {
   const loaded = new Map<FoundModule, Namespace>();
   await loadInto(root, loaded);
@@ -28,7 +28,7 @@ export async function loadFile(file: string): Promise<Namespace> {
 
 const LOCATION = /(?:file:\/\/)?(\/[^\s():]+):(\d+)(?::(\d+))?/g;
 
-/** Says where a module is broken: by the parser where Node names no line, else from the error's own stack. */
+/** The place where a module is broken: from the parser if Node reports no line, else from the error's stack. */
 async function describe(file: string, error: unknown): Promise<string> {
   const message = error instanceof Error ? error.message : String(error);
   const code = (error as { code?: string } | null)?.code ?? "";
@@ -47,10 +47,10 @@ async function describe(file: string, error: unknown): Promise<string> {
     }
   }
   const places = [...((error as Error | null)?.stack ?? "").matchAll(LOCATION)];
-  // The first line of the program's own: frames of Node and of packages say nothing of what to change.
+  // The first stack line in the program's own files. Frames of Node and of packages do not help.
   const own = new Set(ownedFiles());
   const place = places.find(([, path]) => own.has(decodeURI(path!)))?.[0].replace("file://", "") ?? file;
-  const [first = "the module threw nothing that could be shown"] = message
+  const [first = "the module threw a value without a message"] = message
     .split("\n")
     .filter((line) => line.trim());
   return `${place}: ${first}${place.startsWith(file) ? "" : ` (loaded for ${file})`}`;

@@ -1,49 +1,48 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { MethodSignature } from "../signature/model.ts";
-import type { ModuleEntry, SignatureOf } from "./build.ts";
+import type { MethodSignature } from "../signature/model/signature.ts";
+import type { ModuleEntry, SignatureOf } from "./build-routes.ts";
 import { classesOf, type FoundClass } from "./classes.ts";
-import { StartError } from "./errors.ts";
 import type { Namespace } from "./load.ts";
+import { StartError } from "./start-error.ts";
 
-/** What `waymark build` writes, so that an application starts without its sources and without a parser. */
+/** The output of `waymark build`: an application starts from it without sources and parser. */
 export interface Manifest {
   readonly version: 1;
   readonly modules: readonly ManifestModule[];
 }
 
 export interface ManifestModule {
-  /** Which of the prefixes it belongs to, from 0. */
+  /** The index of its prefix, from 0. */
   readonly root: number;
-  /** Dotted, as discovered. */
+  /** The dotted name. */
   readonly name: string;
-  /** The segments that lead to it; none for the prefix itself. */
+  /** The segments from the prefix to the module. Empty for the prefix itself. */
   readonly path: readonly string[];
-  /** The source file's URL as the manifest's own `import.meta.url` resolves it, to compare its hash where it is there. */
+  /**
+   * The source file's URL, resolved with the manifest's `import.meta.url`. If the file exists, its hash is compared.
+   */
   readonly source?: string | undefined;
-  /** SHA-256 of the source, in hexadecimal. */
+  /** SHA-256 of the source in hexadecimal. */
   readonly hash?: string;
   /** The module itself. Absent for a folder without an index. */
   readonly exports?: Namespace;
-  /** Class name (`Foo.Bar`) -> verb -> signature. Classes that are not listed are not routed. */
+  /** Class name (`Foo.Bar`) -> verb -> signature. Other classes are not routed. */
   readonly classes: { readonly [name: string]: { readonly [verb: string]: MethodSignature } };
 }
 
 export function hashOf(text: string | Uint8Array): string {
-  // Loaded only where there is something to hash: it takes 5 ms.
+  // Loaded on demand: it takes 5 ms.
   return process.getBuiltinModule("node:crypto").hash("sha256", text, "hex");
 }
 
-/** The modules of a manifest as a tree, and where their signatures are. A stale one ends the start. */
+/** The modules of a manifest as a tree, with their signatures. Fails if the manifest is out of date. */
 export function manifestEntries(
   manifest: Manifest,
   notes: string[],
 ): { roots: ModuleEntry[]; signatureOf: SignatureOf } {
   if (manifest.version !== 1 || !Array.isArray(manifest.modules))
-    throw new StartError(
-      "INVALID_OPTION",
-      "the manifest is not one that this version of waymark build wrote",
-    );
+    throw new StartError("INVALID_OPTION", "the manifest comes from another version of waymark build");
   const signatures = new Map<FoundClass, ManifestModule["classes"][string]>();
   type Building = { name: string; segment: string; classes: FoundClass[]; children: Building[] };
   const byPath = new Map<string, Building>();
@@ -62,7 +61,7 @@ export function manifestEntries(
     signatureOf: (found, verb) => {
       const signature = signatures.get(found)?.[verb];
       if (signature === undefined)
-        throw stale(`class ${found.name} has a method ${verb} that the manifest lacks`);
+        throw stale(`class ${found.name} has a method ${verb} that is not in the manifest`);
       return signature;
     },
   };
@@ -77,20 +76,21 @@ function classesFrom(
   const listed = new Set(Object.keys(module.classes));
   const remember = (found: FoundClass) => {
     const verbs = module.classes[found.name];
-    if (verbs === undefined) throw stale(`${module.name} has a class ${found.name} that the manifest lacks`);
+    if (verbs === undefined)
+      throw stale(`${module.name} has a class ${found.name} that is not in the manifest`);
     for (const [verb, { parameters }] of Object.entries(verbs)) {
       const method = found.verbs.get(verb);
       if (method === undefined)
-        throw stale(`${module.name}: class ${found.name} has no method ${verb} any more`);
-      // Fewer says nothing: a default, or a function around the method, hides its parameters.
+        throw stale(`${module.name}: class ${found.name} no longer has the method ${verb}`);
+      // A smaller `length` is normal: a default value, or a wrapper function, hides parameters.
       if (method.length > parameters.length)
-        throw stale(`${module.name}: ${found.name}.${verb} has a parameter that the manifest lacks`);
+        throw stale(`${module.name}: ${found.name}.${verb} has a parameter that is not in the manifest`);
     }
     listed.delete(found.name);
     signatures.set(found, verbs);
     for (const member of found.members) remember(member);
   };
-  // Whether a class is abstract was decided when the manifest was written: it is not listed then.
+  // The manifest does not list abstract classes.
   const isAbstract = (_: unknown, __: unknown, name: string) => !Object.hasOwn(module.classes, name);
   const found = classesOf(module.exports, {
     file: undefined,
@@ -100,14 +100,14 @@ function classesFrom(
     misfits: [],
   });
   for (const each of found) remember(each);
-  for (const name of listed) throw stale(`${module.name} has no class ${name} any more`);
+  for (const name of listed) throw stale(`${module.name} no longer has the class ${name}`);
   return found;
 }
 
 function refuseStale({ name, source, hash }: ManifestModule): void {
   if (source === undefined || hash === undefined || !source.startsWith("file:")) return;
   const path = fileURLToPath(source);
-  // A bundle, or an image without sources, has nothing to compare with.
+  // A bundle or an image may contain no sources to compare with.
   if (!existsSync(path)) return;
   if (hashOf(readFileSync(path)) !== hash) throw stale(`${path} (${name}) has changed since`);
 }

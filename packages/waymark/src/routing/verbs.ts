@@ -1,4 +1,4 @@
-import { type ControllerClass, isController, isControllerBase } from "../controller.ts";
+import { type ControllerClass, isController, isControllerBase } from "../controller/controller.ts";
 
 /** An HTTP method name in capitals (RFC 9110 token): `GET`, `M-SEARCH`, `X_LOCK`. */
 const VERB = /^[A-Z][A-Z0-9]*(?:[-_][A-Z0-9]+)*$/;
@@ -8,8 +8,8 @@ export function isVerb(name: string): boolean {
 }
 
 /**
- * The verbs of a class: methods of its prototype chain up to `Controller`. Looked up by descriptor, so that nothing
- * of the program runs, and kept in a `Map`, so that `constructor` and `__proto__` are names like any other.
+ * The verbs of a class: the methods of its prototype chain up to `Controller`. Uses descriptors, so that no getter
+ * runs, and a `Map`, so that `constructor` and `__proto__` are ordinary names.
  */
 export function verbsOf(
   controller: ControllerClass,
@@ -33,7 +33,7 @@ export function verbsOf(
   return new Map([...verbs].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** The methods of RFC 9110, RFC 5789 and the QUERY draft. Other capitals are often constants of a class. */
+/** The methods of RFC 9110, RFC 5789 and the QUERY draft. Other upper-case names are often constants. */
 const COMMON = new Set([
   "CONNECT",
   "DELETE",
@@ -46,10 +46,10 @@ const COMMON = new Set([
   "QUERY",
   "TRACE",
 ]);
-/** Names that other frameworks use for a handler of every method. */
+/** Names of catch-all handlers in other frameworks. */
 const WILDCARDS = ["ALL", "ANY"];
 
-/** Notes on members that look like verbs and do not work as such. Runs no code of the class. */
+/** Notes on members that look like verbs but are not. Runs no code of the class. */
 export function verbNotes(
   controller: ControllerClass,
   verbs: ReadonlyMap<string, unknown>,

@@ -1,26 +1,31 @@
 import assert from "node:assert/strict";
-import type { AsgiApplication, AsgiHttpScope, AsgiReceived, AsgiSent } from "../../src/serve/asgi/types.ts";
+import type {
+  AsgiApplication,
+  AsgiHttpScope,
+  AsgiReceived,
+  AsgiSent,
+} from "../../src/serve/asgi/asgi-types.ts";
 import type { CaseAnswer, CaseRequest, Driver } from "../table/case.ts";
 
-/** What a request under this server may be given besides its row. */
+/** Options of a request in addition to its row. */
 export interface ServerOptions {
   readonly scope?: Partial<AsgiHttpScope>;
-  /** Called for each event that the application sends, ahead of its acceptance. */
+  /** Called for each event from the application, before the server accepts it. */
   onSend?(event: AsgiSent): void | Promise<void>;
   /** Settles when the client goes away. */
   readonly left?: Promise<void>;
 }
 
-/** What came of one request: the answer so far, whether it was completed, and what the application threw. */
+/** The outcome of one request: the answer so far, whether it is complete, and the application's error. */
 export interface Outcome extends CaseAnswer {
   readonly events: readonly AsgiSent[];
   readonly complete: boolean;
   readonly thrown: unknown;
-  /** How often `receive` was called. */
+  /** Number of calls of `receive`. */
   readonly received: number;
 }
 
-/** An ASGI server in the process, which holds the application to every rule that the specification has for it. */
+/** An in-process ASGI server that checks every rule of the specification for applications. */
 export async function serveAsgi(
   application: AsgiApplication,
   request: CaseRequest,
@@ -70,7 +75,7 @@ export async function serveAsgi(
   return { ...answerOf(events), events, complete, thrown, received };
 }
 
-/** Through the callable, with every message checked. */
+/** Sends requests through the callable and checks every message. */
 export function asgiDriver(application: AsgiApplication): Driver {
   return async (request) => {
     const outcome = await serveAsgi(application, request);
@@ -116,7 +121,7 @@ function eventsOf({ body, chunked }: CaseRequest): AsgiReceived[] {
   return events;
 }
 
-/** The rules of the specification's "Response Start" and "Response Body". */
+/** The rules of "Response Start" and "Response Body" in the specification. */
 function checkEvent(event: AsgiSent, before: readonly AsgiSent[], method: string): void {
   if (event.type === "http.response.start") {
     assert.equal(before.length, 0, "http.response.start comes first, and once");

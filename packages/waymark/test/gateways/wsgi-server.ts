@@ -1,24 +1,24 @@
 import assert from "node:assert/strict";
-import type { WsgiApplication, WsgiEnviron, WsgiInput } from "../../src/serve/wsgi/types.ts";
+import type { WsgiApplication, WsgiEnviron, WsgiInput } from "../../src/serve/wsgi/wsgi-types.ts";
 import type { CaseAnswer, CaseRequest, Driver } from "../table/case.ts";
 
 export interface ServerOptions {
   readonly environ?: Readonly<Record<string, unknown>>;
-  /** Takes only so many pieces, then closes, as a server does whose client has left. */
+  /** Reads this many pieces, then closes, like a server whose client has left. */
   readonly take?: number;
-  /** Called with each piece ahead of the next. */
+  /** Called with each piece before the next one is read. */
   onPiece?(piece: Uint8Array): void | Promise<void>;
 }
 
 export interface Outcome extends CaseAnswer {
   readonly statusLine: string;
   readonly pieces: readonly Uint8Array[];
-  /** What the iteration threw after headers had gone out. */
+  /** The error of the iteration after the headers were sent. */
   readonly thrown: unknown;
   readonly closed: boolean;
 }
 
-/** A WSGI server in the process, which checks what `wsgiref.validate` checks. */
+/** An in-process WSGI server with the checks of `wsgiref.validate`. */
 export async function serveWsgi(
   application: WsgiApplication,
   request: CaseRequest,
@@ -47,7 +47,7 @@ export async function serveWsgi(
       const step = await iterator.next();
       if (step.done === true) break;
       assert.ok(step.value instanceof Uint8Array, "pieces are bytes");
-      // The first may be empty, which has most servers send the head of an event stream.
+      // The first piece may be empty. Most servers then send the head of an event stream.
       const opens: boolean = pieces.length === 0 && isEventStream(head);
       assert.ok(step.value.length > 0 || opens, "an empty piece sends nothing and costs a turn");
       sent = true;
@@ -73,7 +73,7 @@ function isEventStream(head: unknown): boolean {
   return headers.some(([name, value]) => name === "content-type" && value === "text/event-stream");
 }
 
-/** Through the callable, as a server that tells the raw target. */
+/** Sends requests through the callable, like a server that provides the raw target. */
 export function wsgiDriver(application: WsgiApplication): Driver {
   return async (request) => {
     const outcome = await serveWsgi(application, request);
@@ -82,7 +82,7 @@ export function wsgiDriver(application: WsgiApplication): Driver {
   };
 }
 
-/** PEP 3333, "The start_response() Callable", as `wsgiref.validate` reads it. */
+/** The rules of "The start_response() Callable" in PEP 3333, as `wsgiref.validate` checks them. */
 function checkHead(line: string, headers: [string, string][]): void {
   assert.equal(typeof line, "string");
   assert.match(line, /^[2-5]\d\d [^\r\n\0]+$/, "a status of three digits, a space, a reason");
@@ -137,7 +137,7 @@ export function environOf({ method, target, headers, body, chunked }: CaseReques
   return environ as WsgiEnviron;
 }
 
-/** Refuses to be read beyond the body, as a socket would block there. */
+/** Fails on reads beyond the body, where a socket would block. */
 function inputOf(body: Uint8Array, chunked: number | undefined): WsgiInput {
   let at = 0;
   let ended = false;

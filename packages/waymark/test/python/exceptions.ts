@@ -3,8 +3,8 @@ import type { ServerName } from "./server.ts";
 type Exceptions = Readonly<Record<string, string>>;
 
 const DECODED =
-  "wsgiref tells the decoded path only, in which an escape no longer differs from what it stands for";
-const TARGET = "wsgiref takes the whole request target for a path";
+  "wsgiref provides only the decoded path, which does not distinguish an escape from its character";
+const TARGET = "wsgiref uses the whole request target as the path";
 const CHUNKED = "wsgiref does not decode chunks";
 
 const WSGIREF: Exceptions = {
@@ -20,14 +20,14 @@ const WSGIREF: Exceptions = {
   "a chunked upload": CHUNKED,
   "over the limit, chunked": CHUNKED,
   "within the limit, as a stream": CHUNKED,
-  "returned: nothing": "wsgiref adds a Content-Length to what may not have one",
+  "returned: nothing": "wsgiref adds a Content-Length to an answer that must not have one",
 };
 
-const AUTHORITY = "the path below the application has no authority; only the Host header names the host";
+const AUTHORITY = "the application gets no authority of the target; only the Host header names the host";
 
-const UNTYPED = "wsgiref.validate asks for a Content-Type where there is no content";
+const UNTYPED = "wsgiref.validate requires a Content-Type even without content";
 
-/** Rows of the table that a server does not carry as they stand, each with the reason. */
+/** Rows of the table that a server changes or rejects, each with the reason. */
 export const EXCEPTIONS: Readonly<Record<ServerName, Exceptions>> = {
   uvicorn: {},
   hypercorn: {},

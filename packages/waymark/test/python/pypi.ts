@@ -1,7 +1,9 @@
 /**
- * The table of cases under the newest servers of PyPI, for which a machine needs the network. Run by hand:
+ * The table of cases under the newest servers of PyPI, which requires the network. Run by hand:
  *
- *   node --test packages/waymark/test/python/pypi.ts        with python3, or with what PYTHON names
+ * node --test packages/waymark/test/python/pypi.ts
+ *
+ * PYTHON selects the interpreter. Default: python3.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -27,12 +29,12 @@ const ASGI = "waymark.asgi:application";
 const WSGI = "waymark.wsgi:application";
 
 type Exceptions = Readonly<Record<string, string>>;
-const DECODED = "tells the decoded path only, in which an escape no longer differs from what it stands for";
-const LENGTH = "sends a body of no bytes with HEAD where there is no Content-Length";
+const DECODED = "provides only the decoded path, which does not distinguish an escape from its character";
+const LENGTH = "sends an empty body with HEAD if there is no Content-Length";
 
-/** Rows that a server does not carry as they stand, each with the reason. */
+/** Rows that a server changes or rejects, each with the reason. */
 const EXCEPTIONS: Readonly<Record<string, Exceptions>> = {
-  uvicorn: { "absolute-form without a path": "httptools finds no path in it" },
+  uvicorn: { "absolute-form without a path": "httptools does not find a path in it" },
   "granian, WSGI": {
     "an encoded slash stays inside its segment": DECODED,
     "a malformed escape in the path": DECODED,

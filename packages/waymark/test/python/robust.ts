@@ -7,7 +7,7 @@ import { COMMANDS, PythonServer, type ServerName } from "./server.ts";
 
 export const ROBUST = join(import.meta.dirname, "..", "fixtures", "python", "robust");
 
-/** Starts a server over the controllers of `fixtures/python/robust`. */
+/** Starts a server with the controllers of `fixtures/python/robust`. */
 export function start(
   command: ServerName | readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -22,7 +22,7 @@ export async function json(server: PythonServer, path: string, init: RequestInit
   return response.json();
 }
 
-/** A connection on which a request has been sent as it is written here. */
+/** Opens a connection and sends this request text. */
 export async function sent(server: PythonServer, text: string): Promise<Socket> {
   const socket = connect(server.port, "127.0.0.1");
   await once(socket, "connect");
@@ -36,7 +36,7 @@ export async function readAll(socket: Socket): Promise<string> {
   return text;
 }
 
-/** Resolves with what a file holds, once it holds that. */
+/** Resolves with a file's content once it matches. */
 export async function written(file: string, pattern: RegExp, within = scaled(10_000)): Promise<string> {
   const deadline = Date.now() + within;
   for (;;) {

@@ -19,10 +19,10 @@ export type ServerName =
   | "wsgiref"
   | "wsgiref-validate";
 
-// Its own limit is below what the longest row of the table needs.
+// Its default limit is too small for the longest row of the table.
 const GUNICORN = ["/usr/bin/gunicorn", "--bind=127.0.0.1:0", "--limit-request-line=8190"] as const;
 
-/** How each server of Debian's is started on a free port, which it prints. */
+/** The command of each of Debian's servers, with a free port that it prints. */
 export const COMMANDS: Readonly<Record<ServerName, readonly string[]>> = {
   uvicorn: ["/usr/bin/uvicorn", "--port=0", "--factory", "waymark.asgi:factory"],
   hypercorn: ["/usr/bin/hypercorn", "--bind=127.0.0.1:0", "waymark.asgi:application"],
@@ -39,16 +39,16 @@ export interface Ended {
 }
 
 const started = new Set<PythonServer>();
-// Registered once for the file: a hook that is registered within another hook runs with that.
+// Registered once per file, because a hook that is registered within another hook runs with that hook.
 after(async () => {
   for (const server of started) {
-    // Each has a process group of its own, with its workers.
+    // Each server has its own process group, which includes its workers.
     if (isRunning(server.child.pid!)) process.kill(-server.child.pid!, "SIGKILL");
     await server.ended;
   }
 });
 
-/** A server of Python's that runs, and what it has printed. */
+/** A running Python server and its output. */
 export class PythonServer {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
@@ -69,7 +69,7 @@ export class PythonServer {
     });
     for (const stream of [this.child.stdout!, this.child.stderr!])
       stream.setEncoding("utf8").on("data", (text: string) => {
-        // In a terminal servers write in colours.
+        // Servers print colours on a terminal.
         this.#log += stripVTControlCharacters(text);
       });
     this.ended = once(this.child, "close").then(([status]) => ({
@@ -91,7 +91,7 @@ export class PythonServer {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Resolves once what has been printed matches; rejects where the server ends without. */
+  /** Resolves once the output matches. Rejects if the server ends before. */
   async printed(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const found = pattern.exec(this.#log);
@@ -112,7 +112,7 @@ export class PythonServer {
     const deadline = Date.now() + 20_000;
     for (;;) {
       try {
-        // gunicorn listens before its workers have loaded anything, and answers when they have.
+        // gunicorn listens before its workers are loaded, and answers once they are.
         await fetch(this.url, { signal: AbortSignal.timeout(15_000) });
         return this;
       } catch (error) {
@@ -122,7 +122,7 @@ export class PythonServer {
     }
   }
 
-  /** The server's processes, and all that these have started. */
+  /** The server's processes and all their descendants. */
   processes(): number[] {
     return [this.child.pid!, ...descendants(this.child.pid!).map(({ pid }) => pid)];
   }
@@ -134,7 +134,7 @@ export class PythonServer {
   }
 }
 
-/** The environment of a user who has set PYTHONPATH; nothing of the runner of these tests. */
+/** The environment of a user who has set PYTHONPATH, without variables of the test runner. */
 export function pythonEnvironment(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const { NODE_TEST_CONTEXT, NODE_OPTIONS, FRAMEWORK_PREFIX, WAYMARK_APP, ...rest } = process.env;
   return {
@@ -147,7 +147,7 @@ export function pythonEnvironment(extra: Readonly<Record<string, string>> = {}):
   };
 }
 
-/** The Node processes that a process and its children have started. */
+/** The Node processes among a process and its descendants. */
 export function nodesUnder(pid: number): number[] {
   return descendants(pid).flatMap((each) => (each.words.includes("bridge") ? [each.pid] : []));
 }
@@ -163,7 +163,7 @@ function descendants(root: number): { pid: number; words: string[] }[] {
       const words = readFileSync(`/proc/${name}/cmdline`, "latin1").split("\0");
       all.set(Number(name), { parent: Number(parent), words });
     } catch {
-      // It has ended meanwhile.
+      // It has ended in the meantime.
     }
   }
   const isUnder = (pid: number): boolean => {
@@ -173,7 +173,7 @@ function descendants(root: number): { pid: number; words: string[] }[] {
   return [...all].filter(([pid]) => isUnder(pid)).map(([pid, { words }]) => ({ pid, words }));
 }
 
-/** Resolves once none of these processes runs any more. */
+/** Resolves once all of these processes have ended. */
 export async function gone(pids: readonly number[], within: number): Promise<void> {
   const deadline = Date.now() + within;
   for (;;) {

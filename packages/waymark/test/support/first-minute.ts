@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
-/** The file of the first minute, as the manual and the README print it. */
+/** The file of the first minute, as printed in the manual and the README. */
 export const CONTROLLERS = `import { Controller } from "@tollway/waymark";
 
 export class Default extends Controller {
@@ -19,7 +19,7 @@ async function curl(...args: string[]): Promise<string> {
   return (await promisify(execFile)("curl", ["-sS", "--max-time", "10", ...args])).stdout;
 }
 
-/** What the first minute promises of a running server, asked with curl as it is printed. */
+/** Checks the first minute's promises with the printed curl commands. */
 export async function checkFirstMinute(url: string): Promise<void> {
   assert.equal(await curl(url), '"Default handler"');
   assert.equal(await curl(`${url}/`, "-d", "name=Awesome you"), '"hello Awesome you"');

@@ -10,14 +10,14 @@ const PACKAGE = fileURLToPath(new URL("../..", import.meta.url));
 const ROOT = dirname(dirname(PACKAGE));
 const NOT_PACKED = new Set(["node_modules", "dist", "test"]);
 
-/** A folder of its own, removed when the tests end. */
+/** A temporary folder, removed when the tests end. */
 export function temporaryFolder(name: string): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), `waymark-${name}-`)));
   after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }
 
-/** The environment of a user: this Node first, and nothing of the npm script that runs the tests. */
+/** The environment of a user: this Node first, without variables of the npm script that runs the tests. */
 export function userEnvironment(): NodeJS.ProcessEnv {
   const env = Object.fromEntries(
     Object.entries(process.env).filter(
@@ -27,15 +27,15 @@ export function userEnvironment(): NodeJS.ProcessEnv {
   return { ...env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` };
 }
 
-/** Runs a command to its end; rejects with what it printed where it fails. */
+/** Runs a command to its end. Rejects with its output if it fails. */
 export async function command(folder: string, file: string, ...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(file, args, { cwd: folder, env: userEnvironment() });
   return stdout;
 }
 
-/** Packs this package as it would be published, and installs it in a folder after `npm init -y`. */
+/** Packs this package as for publication and installs it in a folder after `npm init -y`. */
 export async function installPacked(): Promise<string> {
-  // Packing rewrites package.json for a moment, so it is done on a copy: others may be reading the original.
+  // Packs a copy, because packing temporarily rewrites package.json, which other tests may be reading.
   const work = temporaryFolder("pack");
   const copy = join(work, "packages", "waymark");
   mkdirSync(dirname(copy), { recursive: true });

@@ -1,10 +1,13 @@
-/** The manual's code blocks, as a test runs them. */
+/** Parses the manual's code blocks for tests. */
 
-/** A fenced block: `ts controllers.ts` is a file, `ts run` a program, `console` commands with what they print. */
+/**
+ * A fenced block. `ts controllers.ts` is a file, `ts run` a program, and `console` contains commands with their
+ * output.
+ */
 export interface Block {
   readonly line: number;
   readonly language: string;
-  /** What follows the language: a file's name, or `run`. */
+  /** The text after the language: a file's name, or `run`. */
   readonly info: string;
   readonly text: string;
 }
@@ -23,7 +26,7 @@ export function blocksOf(markdown: string): Block[] {
   return blocks;
 }
 
-/** One command of a console block with the lines that it prints; `...` stands for anything. */
+/** One command of a console block with its output. `...` matches anything. */
 export interface Command {
   readonly line: number;
   readonly text: string;
@@ -45,7 +48,7 @@ function escaped(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }
 
-/** True where what was printed is what the page shows; line ends and trailing spaces do not count. */
+/** True if the output matches the page. Ignores line ends and trailing spaces. */
 export function prints(printed: string, expected: readonly string[]): boolean {
   const lines = printed
     .trimEnd()

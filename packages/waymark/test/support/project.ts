@@ -20,12 +20,12 @@ export interface Serving {
   readonly child: ChildProcess;
   stdout(): string;
   stderr(): string;
-  /** Resolves once what has been printed matches. */
+  /** Resolves once the output matches. */
   printed(pattern: RegExp): Promise<void>;
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** A user's folder with this package installed as a link. It is removed when the tests end. */
+/** A user's folder with this package installed as a link. Removed when the tests end. */
 export class Project {
   readonly folder: string;
   readonly #launcher: string;
@@ -41,7 +41,7 @@ export class Project {
     const scope = join(this.folder, "node_modules", "@tollway");
     mkdirSync(scope, { recursive: true });
     symlinkSync(PACKAGE, join(scope, "waymark"));
-    // What `npm init -y` writes: the modules of this folder are CommonJS unless something says otherwise.
+    // The output of `npm init -y`: modules in this folder are CommonJS by default.
     this.write("package.json", '{ "name": "x", "type": "commonjs" }');
     for (const [name, text] of Object.entries(files)) this.write(name, text);
     after(() => rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 }));
@@ -60,7 +60,7 @@ export class Project {
     return { status, stdout: stdout(), stderr: stderr() };
   }
 
-  /** Runs the command until it says where it serves. */
+  /** Runs the command until it prints its URL. */
   async start(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Serving> {
     const { child, stdout, stderr } = this.#spawn(args, environment);
     after(() => child.kill("SIGKILL"));
@@ -72,13 +72,13 @@ export class Project {
         const ended = () =>
           finish(() => reject(new Error(`ended without ${pattern}:\n${stdout()}${stderr()}`)));
         const finish = (settle: () => void) => {
-          child.stdout!.off("data", look);
-          child.stderr!.off("data", look);
+          child.stdout.off("data", look);
+          child.stderr.off("data", look);
           child.off("close", ended);
           settle();
         };
-        child.stdout!.on("data", look);
-        child.stderr!.on("data", look);
+        child.stdout.on("data", look);
+        child.stderr.on("data", look);
         child.on("close", ended);
         look();
       });

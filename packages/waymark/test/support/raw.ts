@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after } from "node:test";
 
-/** A connection that ends with the tests. */
+/** A connection that closes when the tests end. */
 export async function open(port: number): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => undefined);
@@ -11,7 +11,7 @@ export async function open(port: number): Promise<Socket> {
   return socket;
 }
 
-/** Everything that comes until the other side closes. */
+/** All bytes until the other side closes. */
 export async function all(socket: Socket): Promise<string> {
   let text = "";
   socket.on("data", (piece) => {
@@ -21,7 +21,7 @@ export async function all(socket: Socket): Promise<string> {
   return text;
 }
 
-/** Sends bytes on a connection of their own and reads to its end. */
+/** Sends bytes on a new connection and reads to its end. */
 export async function exchange(port: number, request: string): Promise<string> {
   const socket = await open(port);
   const text = all(socket);

@@ -18,13 +18,13 @@ import { type Block, type Command, commandsOf, prints } from "./pages.ts";
 import { Project, type Serving } from "./project.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../../..", import.meta.url));
-/** Blocks that show something and have no command. */
+/** Languages of blocks that are only shown. */
 const SHOWN = new Set(["text", "json", "http", "nginx", "dockerfile"]);
 
 /**
- * Does what one page says, from top to bottom, in a folder that `npm init -y` and `npm install` have made: a block with
- * a file name is written, the commands of a `console` block are typed, and what they print is compared. Nothing helps
- * the page: a command without `npx`, a package that no `npm install` names, or a curl before the server starts fails.
+ * Follows one page from top to bottom, in a folder after `npm init -y` and `npm install`. Writes blocks with a file name,
+ * runs the commands of `console` blocks, and compares their output. Adds nothing that the page does not say: a command
+ * without `npx`, a package without `npm install`, or a curl before the server's start fails.
  */
 export class Reader {
   readonly #folder: string;
@@ -36,7 +36,7 @@ export class Reader {
   constructor(folder: string) {
     this.#folder = folder;
     this.#kept = new Set(readdirSync(folder));
-    // `npx` without its start-up time and its network.
+    // Replaces `npx` to save its start time and its network access.
     const npx = '#!/bin/sh\ncommand="node_modules/.bin/$1"\nshift\nexec "$command" "$@"\n';
     writeFileSync(join(this.#bin, "npx"), npx, { mode: 0o755 });
   }
@@ -50,7 +50,7 @@ export class Reader {
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, block.text);
     } else if (block.language === "sh") {
-      // The commands of Python's servers, which `python-docs.test.ts` runs.
+      // `python-docs.test.ts` runs the commands of Python's servers.
     } else if (!SHOWN.has(block.language))
       assert.fail("a block of code needs a file name, so that it is run");
   }
@@ -72,7 +72,7 @@ export class Reader {
     );
   }
 
-  /** The repository's own copies of the packages: `npm install` without its network. */
+  /** Links the repository's copies of the packages, which replaces `npm install` without network access. */
   #install(names: readonly string[]): void {
     for (const name of names) {
       const from = join(REPOSITORY, "node_modules", name);
@@ -114,7 +114,7 @@ export class Reader {
       assert.ok(prints(printed, command.output), `\n$ ${command.text}\n${printed}`);
   }
 
-  /** The page says port 8000; the test has a port of its own. */
+  /** The page says port 8000. The test uses a free port. */
   #local(text: string): string {
     const { host } = new URL(this.#serving?.url ?? "http://localhost:8000");
     if (text.startsWith("curl")) assert.ok(this.#serving, `no server is started before: ${text}`);
@@ -143,7 +143,7 @@ export class Reader {
     this.#serving = undefined;
   }
 
-  /** Leaves the folder as it was. */
+  /** Restores the folder. */
   async close(): Promise<void> {
     await this.#stop();
     for (const path of this.#linked) rmSync(path);

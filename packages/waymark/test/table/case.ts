@@ -1,7 +1,7 @@
 /** The interfaces that the table runs under. */
 export type InterfaceName = "node" | "fetch" | "wsgi" | "asgi";
 
-/** One request and what must come back, whatever interface carries it. */
+/** One request and its expected answer, for every interface. */
 export interface Case {
   readonly name: string;
   /** Default GET. */
@@ -13,9 +13,12 @@ export interface Case {
   /** Send the body in chunks of this many bytes, without its length. */
   readonly chunked?: number;
   readonly status: number;
-  /** Headers that must be there with this value; null for one that must not be there. */
+  /** Headers with their expected values. Null for a header that must be absent. */
   readonly answers?: Readonly<Record<string, string | RegExp | null>>;
-  /** A value is compared as JSON, a string byte for byte; a pattern is searched for. Absent: not looked at. */
+  /**
+   * A value is compared as JSON, a string byte for byte, and a pattern is searched for. If absent, the body is not
+   * checked.
+   */
   readonly json?: unknown;
   readonly text?: string | RegExp;
   /** `errors` of the problem details: `query.n`, in any order. */
@@ -34,7 +37,7 @@ export interface CaseRequest {
 
 export interface CaseAnswer {
   readonly status: number;
-  /** Names in lower case, in the order sent. */
+  /** Names in lower case, in the order of the answer. */
   readonly headers: readonly (readonly [string, string])[];
   readonly body: Uint8Array;
 }

@@ -7,7 +7,7 @@ function answer(kind: string, rest: Omit<Case, "name" | "target">): Case {
   return { name: `returned: ${kind}`, target: `/answers/${kind}`, ...rest };
 }
 
-/** What a method may return or throw. */
+/** Values that a method returns or throws. */
 export const answerCases: readonly Case[] = [
   answer("string", { status: 200, text: '"text"', answers: { "content-type": JSON_TYPE } }),
   answer("number", {
@@ -46,7 +46,7 @@ export const answerCases: readonly Case[] = [
     answers: { "content-type": "text/event-stream" },
   },
   {
-    name: "a wildcard does not ask for events",
+    name: "a wildcard does not request events",
     target: "/answers/lines",
     headers: { accept: "*/*" },
     status: 200,
@@ -104,7 +104,7 @@ export const answerCases: readonly Case[] = [
     answers: { "x-late": null, "content-type": "text/event-stream" },
   },
   {
-    name: "events that come at once wait for their head",
+    name: "the head precedes events that are available at once",
     target: "/answers/early",
     headers: { accept: "text/event-stream" },
     status: 201,

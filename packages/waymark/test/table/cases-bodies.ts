@@ -16,7 +16,7 @@ function post(
   return { name, method: "POST", target, headers, body, ...rest };
 }
 
-/** Bodies of every kind, well-formed and not. */
+/** Bodies of every kind, well-formed and malformed. */
 export const bodyCases: readonly Case[] = [
   post("a form", "/", FORM, "name=Awesome you", { status: 200, json: "hello Awesome you" }),
   post("a form with plus and escapes", "/", FORM, "name=Awesome+y%C3%B6u", {
@@ -183,7 +183,7 @@ export const bodyCases: readonly Case[] = [
     { status: 200, json: "{not json" },
   ),
   {
-    name: "a read body is there as well",
+    name: "a body that was read is also available",
     method: "PUT",
     target: "/raw",
     headers: JSON_TYPE,

@@ -4,7 +4,7 @@ const AUTHORIZED = { authorization: "Bearer x" };
 const JSON_TYPE = { "content-type": "application/json" };
 const ORIGIN = { origin: "https://app.example" };
 
-/** What a controller sees of the request, its hooks, and CORS. */
+/** The controller's view of the request, its hooks, and CORS. */
 export const controllerCases: readonly Case[] = [
   {
     name: "headers and cookies",
@@ -21,7 +21,7 @@ export const controllerCases: readonly Case[] = [
     json: { cookies: {}, agent: null, keywords: {}, positionals: [] },
   },
   {
-    name: "keywords as they came, even those of no argument",
+    name: "unconverted keywords, including undeclared ones",
     target: "/echo?a=1",
     status: 400,
     faults: ["query.a"],
@@ -33,20 +33,20 @@ export const controllerCases: readonly Case[] = [
     status: 200,
     text: /"__proto__":"x"/,
   },
-  { name: "before() refuses", target: "/guarded", status: 401, answers: { "www-authenticate": "Bearer" } },
-  { name: "before() comes ahead of validation", target: "/guarded?n=x&nope=1", status: 401 },
-  { name: "before() comes ahead of the arity", target: "/guarded/1/2/3", status: 401 },
+  { name: "before() rejects", target: "/guarded", status: 401, answers: { "www-authenticate": "Bearer" } },
+  { name: "before() precedes validation", target: "/guarded?n=x&nope=1", status: 401 },
+  { name: "before() precedes the arity", target: "/guarded/1/2/3", status: 401 },
   {
-    name: "before() comes ahead of the body",
+    name: "before() precedes the body",
     method: "POST",
     target: "/guarded",
     headers: JSON_TYPE,
     body: "{broken",
     status: 401,
   },
-  { name: "405 comes ahead of before()", method: "PUT", target: "/guarded", status: 405 },
+  { name: "405 precedes before()", method: "PUT", target: "/guarded", status: 405 },
   {
-    name: "before() lets pass, after() adds",
+    name: "before() allows the request, after() changes the answer",
     target: "/guarded",
     headers: AUTHORIZED,
     status: 200,
@@ -146,7 +146,7 @@ export const controllerCases: readonly Case[] = [
     answers: { "access-control-allow-origin": null, "access-control-allow-methods": null },
   },
   {
-    name: "a preflight comes ahead of before()",
+    name: "a preflight precedes before()",
     method: "OPTIONS",
     target: "/guarded",
     headers: { ...ORIGIN, "access-control-request-method": "GET" },
@@ -154,7 +154,7 @@ export const controllerCases: readonly Case[] = [
     answers: { "access-control-allow-methods": /GET/ },
   },
   {
-    name: "a preflight where nothing is",
+    name: "a preflight of a path without a controller",
     method: "OPTIONS",
     target: "/users/no-default",
     headers: { ...ORIGIN, "access-control-request-method": "GET" },

@@ -3,7 +3,7 @@ import type { Case } from "./case.ts";
 const URL_REASON = "a WHATWG Request normalises or refuses this target";
 const TYPE = "application/json; charset=utf-8";
 
-/** Which class and method a path and verb lead to. */
+/** The class and method of a path and verb. */
 export const routingCases: readonly Case[] = [
   {
     name: "the root",
@@ -23,7 +23,7 @@ export const routingCases: readonly Case[] = [
   { name: "a class and a typed segment", target: "/foo/12", status: 200, json: { id: 12, verbose: false } },
   { name: "a segment of the wrong type", target: "/foo/x", status: 400, faults: ["path.id"] },
   { name: "a missing segment", target: "/foo", status: 404, faults: ["path.id"], text: /"id"/ },
-  { name: "a segment too many", target: "/foo/1/2", status: 404 },
+  { name: "a superfluous segment", target: "/foo/1/2", status: 404 },
   { name: "a name instead of a segment", target: "/foo?id=7", status: 200, json: { id: 7, verbose: false } },
   { name: "a segment and a name for one argument", target: "/foo/7?id=7", status: 400, faults: ["query.id"] },
   { name: "a static member class", target: "/foo/bar", status: 200, json: { bar: [] } },
@@ -35,7 +35,7 @@ export const routingCases: readonly Case[] = [
   },
   { name: "FooBar with a hyphen", target: "/foo-bar", status: 200, json: "foo bar" },
   { name: "FooBar with an underscore", target: "/foo_bar", status: 200, json: "foo bar" },
-  { name: "FooBar written together is no path", target: "/foobar", status: 404 },
+  { name: "FooBar without a hyphen does not match", target: "/foobar", status: 404 },
   { name: "paths are case-sensitive", target: "/FooBar", status: 404 },
   { name: "HTTPStatus", target: "/http-status/410", status: 410, text: /"asked-for":410/ },
   { name: "V2Users", target: "/v2-users", status: 200, json: "v2" },
@@ -74,7 +74,7 @@ export const routingCases: readonly Case[] = [
   { name: "a class whose name starts with an underscore", target: "/_hidden", status: 404 },
   { name: "a base class", target: "/base-controller", status: 404 },
   {
-    name: "a method inherited from it",
+    name: "a method that is inherited from it",
     method: "PATCH",
     target: "/inherits",
     status: 200,
@@ -82,9 +82,9 @@ export const routingCases: readonly Case[] = [
   },
   { name: "a private class", target: "/secret", status: 404 },
   { name: "private is not inherited", target: "/open", status: 200, json: "secret" },
-  { name: "constructor is no class", target: "/constructor", status: 404 },
-  { name: "__proto__ is no class", target: "/__proto__", status: 404 },
-  { name: "prototype is no member class", target: "/foo-bar/prototype", status: 404 },
+  { name: "constructor is not a class", target: "/constructor", status: 404 },
+  { name: "__proto__ is not a class", target: "/__proto__", status: 404 },
+  { name: "prototype is not a member class", target: "/foo-bar/prototype", status: 404 },
   {
     name: "a class is not reached by its fallback name",
     target: "/users/default",
@@ -163,17 +163,22 @@ export const routingCases: readonly Case[] = [
     except: { fetch: URL_REASON },
   },
   {
-    name: "a verb that the class lacks",
+    name: "a verb that the class does not have",
     method: "PUT",
     target: "/foo/1",
     status: 405,
     answers: { allow: "GET, HEAD, OPTIONS" },
   },
   { name: "a verb that no controller has", method: "LOCK", target: "/foo/1", status: 501 },
-  { name: "such a verb where nothing is", method: "LOCK", target: "/users/no-default", status: 404 },
+  {
+    name: "such a verb on a path without a controller",
+    method: "LOCK",
+    target: "/users/no-default",
+    status: 404,
+  },
   { name: "405 comes before the arity", method: "POST", target: "/foo", status: 405 },
   {
-    name: "HEAD answers as GET without the body",
+    name: "HEAD has the answer of GET without the body",
     method: "HEAD",
     target: "/",
     status: 200,
@@ -191,13 +196,13 @@ export const routingCases: readonly Case[] = [
   },
   { name: "HEAD does not run a generator", method: "HEAD", target: "/answers/lines", status: 200, text: "" },
   {
-    name: "a HEAD method of its own",
+    name: "an own HEAD method",
     method: "HEAD",
     target: "/own-head",
     status: 204,
     answers: { "x-head": "own" },
   },
-  { name: "GET where only HEAD is", target: "/own-head", status: 405 },
+  { name: "GET of a class with only HEAD", target: "/own-head", status: 405 },
   {
     name: "OPTIONS",
     method: "OPTIONS",
@@ -219,11 +224,11 @@ export const routingCases: readonly Case[] = [
     method: "POST",
     target: "/tail/1/2",
     status: 405,
-    text: /"detail":"\/tail does not serve POST: it answers to GET"/,
+    text: /"detail":"\/tail does not serve POST: it serves GET"/,
     answers: { allow: "GET, HEAD, OPTIONS" },
   },
   {
-    name: "a method that the class lacks, on a path that it has not",
+    name: "a missing method on a path that the class does not serve",
     method: "PATCH",
     target: "/foo/1/2",
     status: 404,
@@ -234,14 +239,14 @@ export const routingCases: readonly Case[] = [
     method: "DELETE",
     target: "/tail/1/2",
     status: 404,
-    text: /DELETE \/tail takes at most 1 path segment, got 2; GET would take as many"/,
+    text: /DELETE \/tail takes at most 1 path segment, got 2; GET would accept this many"/,
   },
   { name: "OPTIONS of a path that no method serves", method: "OPTIONS", target: "/typo", status: 404 },
   {
     name: "GET of a class that has only other methods",
     target: "/upload",
     status: 405,
-    text: /"detail":"\/upload does not serve GET: it answers to POST"/,
+    text: /"detail":"\/upload does not serve GET: it serves POST"/,
     answers: { allow: "OPTIONS, POST" },
   },
   {
@@ -260,7 +265,7 @@ export const routingCases: readonly Case[] = [
     name: "a typo below a module without a fallback",
     target: "/users/no-default/onyl",
     status: 404,
-    text: /"detail":"no controller answers to \/users\/no-default\/onyl; did you mean \/users\/no-default\/only\?"/,
+    text: /"detail":"no controller serves \/users\/no-default\/onyl; did you mean \/users\/no-default\/only\?"/,
   },
   {
     name: "the name of a class as it is written in the code",
@@ -269,7 +274,7 @@ export const routingCases: readonly Case[] = [
     text: /did you mean \/http-status\?/,
   },
   {
-    name: "a path that is near to nothing",
+    name: "a path without a similar route",
     target: "/zzzzzzzz",
     status: 404,
     text: /"detail":"no route matches \/zzzzzzzz: GET \/ takes no path segment, got 1"/,
@@ -282,13 +287,18 @@ export const routingCases: readonly Case[] = [
     answers: { allow: "GET, HEAD, OPTIONS, POST" },
   },
   {
-    name: "an OPTIONS method of its own",
+    name: "an own OPTIONS method",
     method: "OPTIONS",
     target: "/own-head",
     status: 200,
     json: { options: true },
   },
-  { name: "OPTIONS where nothing is", method: "OPTIONS", target: "/users/no-default", status: 404 },
+  {
+    name: "OPTIONS of a path without a controller",
+    method: "OPTIONS",
+    target: "/users/no-default",
+    status: 404,
+  },
   { name: "a rest parameter", target: "/tail/1/2/3", status: 200, json: ["1", "2", "3"] },
   { name: "a rest parameter with nothing left", target: "/tail/1", status: 200, json: ["1"] },
   { name: "a rest parameter without its first", target: "/tail", status: 404, faults: ["path.first"] },

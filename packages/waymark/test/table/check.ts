@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import type { Case, CaseAnswer } from "./case.ts";
 
-/** Headers of the connection, which each interface sets in its own way. */
+/** Hop-by-hop headers, which each interface sets differently. */
 const OF_THE_CONNECTION = new Set(["date", "connection", "keep-alive", "transfer-encoding", "server"]);
 
-/** What two interfaces must agree on. */
+/** The parts of an answer that two interfaces must agree on. */
 export function comparable({ status, headers, body }: CaseAnswer) {
   return {
     status,
@@ -16,7 +16,7 @@ export function comparable({ status, headers, body }: CaseAnswer) {
   };
 }
 
-/** Holds an answer against its row. */
+/** Compares an answer with its row. */
 export function checkAnswer(row: Case, answer: CaseAnswer): void {
   const text = Buffer.from(answer.body).toString("utf8");
   assert.equal(answer.status, row.status, `status ${answer.status}: ${text}`);

@@ -4,7 +4,7 @@ import type { CaseAnswer, CaseRequest, Driver } from "./case.ts";
 
 type FetchHandler = (request: Request) => Promise<Response>;
 
-/** Through `application.fetch`. */
+/** Sends requests through `application.fetch`. */
 export function fetchDriver(fetch: FetchHandler): Driver {
   return async ({ method, target, headers, body, chunked }) => {
     const init: RequestInit & { duplex?: "half" } = { method, headers: headers as [string, string][] };
@@ -14,7 +14,7 @@ export function fetchDriver(fetch: FetchHandler): Driver {
       >;
       init.duplex = "half";
     }
-    // A content type that the caller did not set must not be made up by the platform's Request.
+    // The platform's Request must not add a content type.
     const request = new Request(`http://localhost${target}`, init);
     const response = await fetch(request);
     return {
@@ -29,7 +29,7 @@ function* pieces(body: Uint8Array, size: number): Generator<Uint8Array> {
   for (let at = 0; at < body.length; at += size) yield body.subarray(at, at + size);
 }
 
-/** Through a real socket, with the request written byte for byte. */
+/** Sends requests through a socket, byte for byte. */
 export function socketDriver(port: number): Driver {
   return async (request) => {
     const socket = connect(port, "127.0.0.1");
@@ -59,7 +59,7 @@ function written({ method, target, headers, body, chunked }: CaseRequest): Buffe
   return Buffer.concat([head, ...chunks, Buffer.from("0\r\n\r\n")]);
 }
 
-/** Reads one whole HTTP/1.1 response. */
+/** Parses one complete HTTP/1.1 response. */
 function read(bytes: Buffer, method: string): CaseAnswer {
   let end = bytes.indexOf("\r\n\r\n");
   let head = bytes.subarray(0, end).toString("latin1");

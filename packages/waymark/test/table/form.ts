@@ -1,7 +1,7 @@
 export const BOUNDARY = "----tollway";
 export const MULTIPART = `multipart/form-data; boundary=${BOUNDARY}`;
 
-/** A part of a form: its name, its content, and for a file its name and type. */
+/** A part of a form: its name, its content, and a file's name and type. */
 export interface Part {
   readonly name: string;
   readonly content: string;
@@ -9,7 +9,7 @@ export interface Part {
   readonly type?: string;
 }
 
-/** Writes a `multipart/form-data` body. */
+/** Formats a `multipart/form-data` body. */
 export function multipart(...parts: readonly Part[]): string {
   const written = parts.map(({ name, content, filename, type }) => {
     const file = filename === undefined ? "" : `; filename="${filename}"`;

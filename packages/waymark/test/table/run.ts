@@ -4,7 +4,7 @@ import { requestOf } from "./case.ts";
 import { cases } from "./cases.ts";
 import { checkAnswer } from "./check.ts";
 
-/** Runs every row that an interface can carry. `driver` is asked for when the first row runs. */
+/** Runs every row that an interface can carry. Calls `driver` with the first row. */
 export function runTable(name: InterfaceName, driver: () => Driver): void {
   for (const row of cases) {
     if (row.except?.[name] !== undefined) continue;
@@ -14,7 +14,7 @@ export function runTable(name: InterfaceName, driver: () => Driver): void {
   }
 }
 
-/** The rows that both interfaces carry. */
+/** The rows that both interfaces can carry. */
 export function sharedRows(one: InterfaceName, other: InterfaceName): Case[] {
   return cases.filter(({ except }) => except?.[one] === undefined && except?.[other] === undefined);
 }

@@ -1,9 +1,9 @@
-import type { Application } from "../../application.ts";
-import type { AsgiReceive, AsgiSend } from "./types.ts";
+import type { Lifecycle } from "../handler.ts";
+import type { AsgiReceive, AsgiSend } from "./asgi-types.ts";
 
 /** The ASGI lifespan protocol: `onStart` before the first request, `onStop` after the last. */
 export async function serveLifespan(
-  application: Application,
+  application: Lifecycle,
   receive: AsgiReceive,
   send: AsgiSend,
 ): Promise<void> {
@@ -23,7 +23,7 @@ export async function serveLifespan(
         return send({ type: "lifespan.shutdown.failed", message: messageOf(error) });
       }
       return send({ type: "lifespan.shutdown.complete" });
-    } else throw new TypeError(`${type} is no event of the ASGI lifespan protocol`);
+    } else throw new TypeError(`${type} is not an event of the ASGI lifespan protocol`);
   }
 }
 

@@ -1,30 +1,30 @@
 import type { Socket } from "node:net";
-import type { Application } from "../../application.ts";
+import type { Lifecycle, RequestHandler } from "../handler.ts";
 import { BridgeConnection } from "./connection.ts";
 import { PROTOCOL } from "./frames.ts";
 import { Lifeline } from "./lifeline.ts";
 
-/** What is said on Node's own channel to its parent, as lines of JSON. */
+/** Messages on Node's channel to its parent, as lines of JSON. */
 type ToPython =
   | { readonly ready: true; readonly protocol: number; readonly pid: number }
   | { readonly failed: string }
   | { readonly stopped: true; readonly failed?: string };
 
-/** True in a process that the Python package has started. */
+/** True in a process that the Python package started. */
 export function isBridge(lifeline: string | undefined): lifeline is string {
   return process.send !== undefined && lifeline !== undefined && /^\d+$/.test(lifeline);
 }
 
 /**
- * Serves an application to the Python process that has started this one, until that asks for the end or ends itself.
- * `start` makes the application ready; what it throws is told in `explain`'s words. Resolves with the exit status.
+ * Serves an application to the Python process that started this one, until it sends "stop" or exits. `start` makes
+ * the application ready. `explain` formats its error. Resolves with the exit status.
  */
 export async function serveBridge(
   lifeline: string,
-  start: () => Promise<Application>,
+  start: () => Promise<RequestHandler & Lifecycle>,
   explain: (error: unknown) => string,
 ): Promise<number> {
-  // They are for the server, whose answers under way this process still has to give.
+  // These signals are meant for the Python server. This process must still finish its answers.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
   const watched = new Lifeline(Number(lifeline));
   const stopped = Promise.withResolvers<void>();
@@ -35,7 +35,7 @@ export async function serveBridge(
     if (message === "connection" && socket !== undefined) connect(socket as Socket);
     else if (message === "stop") stopped.resolve();
   });
-  let application: Application;
+  let application: RequestHandler & Lifecycle;
   try {
     application = await start();
   } catch (error) {
@@ -58,7 +58,7 @@ export async function serveBridge(
   }
 }
 
-/** Resolves once it has been written, or cannot be. */
+/** Resolves once the message is written, or cannot be written. */
 function tell(message: ToPython): Promise<void> {
   return new Promise((resolve) => {
     if (process.connected) process.send!(message, () => resolve());

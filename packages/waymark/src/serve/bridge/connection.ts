@@ -1,10 +1,10 @@
 import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
-import type { Application } from "../../application.ts";
 import type { Answer } from "../../http/answer.ts";
 import { passableAnswer } from "../gateway/head.ts";
+import type { RequestHandler } from "../handler.ts";
+import { BridgeIncoming } from "./bridge-incoming.ts";
 import { BODY, CREDIT, HEADER_BYTES, LAST, LEFT, MAXIMUM_FRAME, REQUEST, wantFrame } from "./frames.ts";
-import { BridgeIncoming } from "./incoming.ts";
 import { Outgoing } from "./outgoing.ts";
 
 interface Exchange {
@@ -12,9 +12,9 @@ interface Exchange {
   readonly outgoing: Outgoing;
 }
 
-/** One socket pair: an event loop of Python, or one of its threads. Carries many exchanges at once. */
+/** One socket pair: an event loop or a thread of Python. Carries many concurrent exchanges. */
 export class BridgeConnection {
-  readonly #application: Application;
+  readonly #application: RequestHandler;
   readonly #socket: Socket;
   readonly #exchanges = new Map<number, Exchange>();
   #rest: Buffer | undefined = undefined;
@@ -22,7 +22,7 @@ export class BridgeConnection {
   #reading = false;
   #scheduled = false;
 
-  constructor(application: Application, socket: Socket) {
+  constructor(application: RequestHandler, socket: Socket) {
     this.#application = application;
     this.#socket = socket;
     socket.on("data", (bytes: Buffer) => this.#read(bytes));
@@ -30,7 +30,7 @@ export class BridgeConnection {
     socket.on("close", () => this.#close());
   }
 
-  /** All frames of one read are handled before anything is written. */
+  /** Handles all frames of one read before it writes. */
   #read(bytes: Buffer): void {
     const all = this.#rest === undefined ? bytes : Buffer.concat([this.#rest, bytes]);
     let at = 0;
@@ -45,7 +45,7 @@ export class BridgeConnection {
         at = end;
       }
     } catch (error) {
-      console.error("waymark: the Python side sent what no frame is:", error);
+      console.error("waymark: the Python side sent an invalid frame:", error);
       this.#socket.destroy();
     }
     this.#reading = false;
@@ -58,7 +58,7 @@ export class BridgeConnection {
       this.#request(number, payload);
       return;
     }
-    // An answer may be complete while more of its request is still on its way.
+    // An answer may be complete while parts of its request are still arriving.
     const exchange = this.#exchanges.get(number);
     if (exchange === undefined) return;
     if (kind === BODY) exchange.incoming.take(payload.subarray(1), (payload[0]! & LAST) !== 0);
@@ -73,7 +73,7 @@ export class BridgeConnection {
     const report = (error: unknown) => this.#application.report(error, incoming);
     const outgoing = new Outgoing(number, write, report);
     const answer = this.#application.handle(incoming);
-    // The commonest exchange is over here, and was never one of those under way.
+    // The most common exchange is complete here and never becomes concurrent.
     if (!(answer instanceof Promise)) {
       const sent = outgoing.send(passableAnswer(answer, report));
       if (sent === undefined) return;

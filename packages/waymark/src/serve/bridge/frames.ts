@@ -1,20 +1,20 @@
 import { Buffer } from "node:buffer";
 
 /**
- * What Python and Node say to each other over a socket pair: frames of length (4 bytes, big-endian, of the payload
- * alone), kind (1 byte) and exchange (4 bytes), then the payload. An exchange is one request with its answer.
+ * The protocol between Python and Node on a socket pair. A frame has the length of its payload (4 bytes, big-endian),
+ * its kind (1 byte), its exchange (4 bytes) and its payload. An exchange is one request with its answer.
  *
- *   REQUEST  to Node    flags; lengths of head, root, path, raw and query (4 bytes each); these five; the body's start
- *   BODY     to Node    flags; bytes
- *   LEFT     to Node    the client has gone, or nobody wants the answer any more
- *   CREDIT   to Node    so many more bytes of the answer may come (4 bytes)
- *   ANSWER   to Python  flags; status (2 bytes); length of head (4 bytes); head; the body's start
- *   PIECE    to Python  flags; bytes
- *   CUT      to Python  an answer that has begun goes no further
- *   WANT     to Python  so many more bytes of the body may come (4 bytes)
+ * REQUEST  to Node    flags; lengths of head, root, path, raw and query (4 bytes each); these five; the body's start
+ * BODY     to Node    flags; bytes
+ * LEFT     to Node    the client has gone away, or the answer is no longer needed
+ * CREDIT   to Node    number of further bytes of the answer that Python accepts (4 bytes)
+ * ANSWER   to Python  flags; status (2 bytes); length of head (4 bytes); head; the body's start
+ * PIECE    to Python  flags; bytes
+ * CUT      to Python  the answer has begun and ends incomplete
+ * WANT     to Python  number of further bytes of the body that Node accepts (4 bytes)
  *
- * A head is text in Latin-1 joined by NUL: of a request its method, scheme, client address, then names and values of
- * headers; of an answer the headers alone.
+ * A head is Latin-1 text joined by NUL. A request's head has method, scheme, client address, then names and values of
+ * the headers. An answer's head has only the headers.
  */
 export const PROTOCOL = 1;
 
@@ -28,24 +28,24 @@ const PIECE = 6;
 const CUT = 7;
 const WANT = 8;
 
-/** Nothing of the body follows. */
+/** The frame ends the body. */
 export const LAST = 1;
-/** The path has a character for each byte (WSGI); without it, it is UTF-8 (ASGI). */
+/** The path has one character for each byte (WSGI). Without this flag it is UTF-8 (ASGI). */
 export const LATIN1_PATH = 2;
-/** The server tells the raw path. */
+/** The frame has the raw path. */
 export const HAS_RAW = 4;
-/** The client waits to be asked for its body. */
+/** The client waits for an invitation before it sends the body. */
 export const HOLDS_BACK = 8;
-/** The request is one of HTTP/1.1, which requires a Host header. */
+/** The request is HTTP/1.1, which requires a Host header. */
 export const HTTP_1_1 = 16;
 
-/** No frame is larger: more means that the two ends no longer understand each other. */
+/** Largest frame. A larger length means that the two sides are out of step. */
 export const MAXIMUM_FRAME = 16 * 1024 * 1024;
-/** Bytes of body that Python sends without being asked, unless the client holds back. */
+/** Bytes of a body that Python sends without a WANT frame, unless the client waits for an invitation. */
 export const UNASKED = 64 * 1024;
-/** Bytes on their way, or waiting to be read, in either direction of one exchange. */
+/** Largest number of unread bytes in each direction of one exchange. */
 export const WINDOW = 256 * 1024;
-/** The largest piece of one frame, so that no exchange holds up the others for long. */
+/** Largest piece of one frame, so that an exchange does not delay the others for long. */
 export const PIECE_BYTES = 64 * 1024;
 
 function frame(kind: number, exchange: number, payload: number): Buffer {
@@ -56,7 +56,7 @@ function frame(kind: number, exchange: number, payload: number): Buffer {
   return bytes;
 }
 
-/** An answer; `body` is its start, or all of it where `last` says so. */
+/** An ANSWER frame. `body` is the start of the body, or all of it if `last` is true. */
 export function answerFrame(
   exchange: number,
   status: number,

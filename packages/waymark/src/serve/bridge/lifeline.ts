@@ -1,16 +1,16 @@
 import { Worker } from "node:worker_threads";
 import type { WatchdogData } from "./watchdog.ts";
 
-/** How long after Python's end the main thread may take to notice, and then to stop, in milliseconds. */
+/** Milliseconds for the main thread to notice the end of Python, and to stop. */
 const PATIENCE = { busy: 500, stopping: 10_000 };
 
-/** Ties this process to the life of whoever holds the other end of a socket pair. */
+/** Ends this process when the process at the other end of a socket pair ends. */
 export class Lifeline {
   readonly #stopping = new Int32Array(new SharedArrayBuffer(4));
 
   constructor(descriptor: number) {
     const workerData: WatchdogData = { lifeline: descriptor, stopping: this.#stopping, patience: PATIENCE };
-    // Built files keep the name of the source, but for its end.
+    // A built file has the name of its source with another extension.
     const file = new URL(
       import.meta.url.endsWith(".ts") ? "./watchdog.ts" : "./watchdog.js",
       import.meta.url,
@@ -24,7 +24,7 @@ export class Lifeline {
     worker.unref();
   }
 
-  /** The main thread is stopping, and so need not be ended by force at once. */
+  /** Tells the watchdog that the main thread is stopping, so that it waits longer. */
   stopping(): void {
     Atomics.store(this.#stopping, 0, 1);
   }

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { type Answer, endStream, isStream } from "../../http/answer.ts";
 import { answerFrame, cutFrame, PIECE_BYTES, pieceFrame, WINDOW } from "./frames.ts";
 
-/** An answer on its way to Python, no faster than the client takes it. */
+/** An answer to Python. Sends no faster than the client reads. */
 export class Outgoing {
   readonly #exchange: number;
   readonly #write: (frame: Buffer) => void;
@@ -18,7 +18,7 @@ export class Outgoing {
     this.#report = report;
   }
 
-  /** Sends the answer. A promise only for one that does not fit one frame; it never rejects. */
+  /** Sends the answer. Returns a promise only if it does not fit into one frame. The promise never rejects. */
   send({ status, headers, body }: Answer): Promise<void> | undefined {
     if (this.#closed) return isStream(body) ? endStream(body) : undefined;
     if (!isStream(body)) {
@@ -33,13 +33,13 @@ export class Outgoing {
     return this.#whole(typeof body === "string" ? Buffer.from(body) : body!);
   }
 
-  /** A CREDIT frame has come. */
+  /** Handles a CREDIT frame. */
   credit(size: number): void {
     this.#window += size;
     this.#wake?.();
   }
 
-  /** Nobody takes the answer any more. */
+  /** The answer is no longer needed. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -72,7 +72,7 @@ export class Outgoing {
 
   async #pieces(bytes: Uint8Array, last: boolean): Promise<void> {
     let at = 0;
-    // An empty piece has the head sent.
+    // An empty piece sends the head.
     do {
       while (this.#window <= 0 && !this.#closed)
         await new Promise<void>((resolve) => {

@@ -1,14 +1,11 @@
 import { Socket } from "node:net";
 import { workerData } from "node:worker_threads";
 
-/**
- * The thread that ends this process when the Python process that it serves is gone, even where the main thread never
- * comes back from a handler.
- */
+/** A thread that ends this process when the Python process has gone, even if a handler blocks the main thread. */
 export interface WatchdogData {
-  /** A socket pair whose other end only that Python process holds. */
+  /** A socket pair whose other end only the Python process holds. */
   readonly lifeline: number;
-  /** Set to 1 by the main thread once it is stopping of its own accord. */
+  /** The main thread sets it to 1 when it stops by itself. */
   readonly stopping: Int32Array;
   readonly patience: { readonly busy: number; readonly stopping: number };
 }

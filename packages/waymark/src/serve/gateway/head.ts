@@ -1,8 +1,8 @@
 import { type Answer, discard } from "../../http/answer.ts";
-import { HttpError, problemAnswer } from "../../http/error.ts";
 import { CONNECTION_HEADERS } from "../../http/headers.ts";
+import { HttpError, problemAnswer } from "../../http/http-error.ts";
 
-/** The flat headers that a gateway passes on, or undefined where one of them cannot be sent. */
+/** The flat headers that a gateway passes on. Undefined if one of them cannot be sent. */
 export function passedHeaders(headers: readonly string[]): string[] | undefined {
   const passed: string[] = [];
   for (let at = 0; at < headers.length; at += 2) {
@@ -15,7 +15,7 @@ export function passedHeaders(headers: readonly string[]): string[] | undefined 
   return passed;
 }
 
-/** The answer as a gateway may pass it on; 500 problem details where a header cannot be sent. */
+/** The answer that a gateway passes on: 500 problem details if a header cannot be sent. */
 export function passableAnswer(answer: Answer, report: (error: unknown) => void): Answer {
   const headers = passedHeaders(answer.headers);
   if (headers !== undefined) return { status: answer.status, headers, body: answer.body };

@@ -1,22 +1,23 @@
 import { Buffer } from "node:buffer";
 
-/** What a server says of a request's path, in whichever of the two interfaces. */
+/** A request's path from an ASGI or WSGI server. */
 export interface PathParts {
-  /** Percent-decoded and without the query: `path` of ASGI, `PATH_INFO` of WSGI. */
+  /** Percent-decoded, without the query: `path` of ASGI, `PATH_INFO` of WSGI. */
   readonly path: string;
-  /** As the client sent it, where the server tells: `raw_path`, `RAW_URI`, `REQUEST_URI`. */
+  /** The path as the client sent it, if the server provides it: `raw_path`, `RAW_URI`, `REQUEST_URI`. */
   readonly raw: string | undefined;
-  /** Where the application is mounted: `root_path`, `SCRIPT_NAME`. */
+  /** The mount point of the application: `root_path`, `SCRIPT_NAME`. */
   readonly root: string;
   /** The raw query, without its `?`. */
   readonly query: string;
-  /** How the decoded path stands for bytes: ASGI decodes UTF-8, WSGI has a character for each byte. */
+  /** The encoding of the decoded path: ASGI decodes UTF-8, WSGI has one character for each byte. */
   readonly encoding: "utf8" | "latin1";
 }
 
 /**
- * The request target below the application's root, percent-encoded. The raw path is used where it decodes to the
- * path, since only it tells `%2F` from `/`; middleware that rewrote the path has the last word.
+ * The request target below the application's root, percent-encoded. Uses the raw path if it decodes to the path,
+ * because only the raw path distinguishes `%2F` from `/`. If middleware has changed the path, the changed path
+ * counts.
  */
 export function targetOf(parts: PathParts): string {
   const path = pathBelowRoot(parts);
@@ -25,9 +26,9 @@ export function targetOf(parts: PathParts): string {
 
 function pathBelowRoot({ path, raw, root: mount, encoding }: PathParts): string {
   const root = mount.endsWith("/") ? mount.slice(0, -1) : mount;
-  // By far the commonest: nothing is encoded, and nothing mounted.
+  // The most common case: nothing is encoded and the application is at the root.
   if (root === "" && raw === path && !path.includes("%")) return path || "/";
-  // ASGI's path includes the root (servers of before 2024 left it out); WSGI's never does.
+  // ASGI's path includes the root (servers before 2024 left it out). WSGI's path does not.
   const below = encoding === "utf8" && startsWithPath(path, root) ? path.slice(root.length) : path;
   if (raw !== undefined) {
     const plain = pathOfTarget(raw);
@@ -42,7 +43,7 @@ function startsWithPath(path: string, root: string): boolean {
   return path.startsWith(root) && (path.length === root.length || path[root.length] === "/");
 }
 
-/** Without scheme, authority and query; absolute-form is what proxies send (RFC 9112 section 3.2.2). */
+/** The path without scheme, authority and query. Proxies send the absolute form (RFC 9112 section 3.2.2). */
 function pathOfTarget(target: string): string {
   const authority = target.startsWith("/") ? null : /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(target);
   const path = authority === null ? target : target.slice(authority[0].length);
@@ -50,7 +51,7 @@ function pathOfTarget(target: string): string {
   return mark === -1 ? path : path.slice(0, mark);
 }
 
-/** What follows the root in a path that is still encoded. */
+/** Removes the root from a path that is still encoded. */
 function withoutRoot(raw: string, root: string, encoding: PathParts["encoding"]): string | undefined {
   if (root === "") return raw;
   let at = 0;
@@ -64,7 +65,7 @@ function withoutRoot(raw: string, root: string, encoding: PathParts["encoding"])
   return undefined;
 }
 
-/** Percent-decodes as servers do: a malformed escape stays, a malformed character becomes U+FFFD. */
+/** Percent-decodes like a server: keeps a malformed escape, and replaces a malformed character with U+FFFD. */
 function decoded(text: string, encoding: PathParts["encoding"]): string {
   if (!text.includes("%")) return text;
   const bytes = text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
@@ -73,7 +74,7 @@ function decoded(text: string, encoding: PathParts["encoding"]): string {
   return encoding === "latin1" ? bytes : Buffer.from(bytes, "latin1").toString("utf8");
 }
 
-/** Percent-encodes all that RFC 3986 does not let stand in a path. */
+/** Percent-encodes the characters that RFC 3986 does not allow in a path. */
 function encoded(text: string, encoding: PathParts["encoding"]): string {
   if (/^[\w!$&'()*+,./:;=@~-]*$/.test(text)) return text;
   let result = "";

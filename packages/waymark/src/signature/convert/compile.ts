@@ -1,5 +1,6 @@
-import type { LiteralNode, Refinements, ScalarNode, TypeNode, UnionNode } from "../model.ts";
-import { type CompileContext, type Converter, INVALID, RANK, reject, scalarConverter } from "./converter.ts";
+import type { LiteralNode, Refinements, ScalarNode, TypeNode, UnionNode } from "../model/signature.ts";
+import type { CompileContext } from "./compile-context.ts";
+import { type Converter, INVALID, RANK, reject, scalarConverter } from "./converter.ts";
 import { JsonNumbers } from "./json-numbers.ts";
 import { arrayConverter, tupleConverter } from "./lists.ts";
 import { objectConverter } from "./objects.ts";
@@ -25,11 +26,11 @@ interface CompiledTypes {
   readonly unions: Map<string, Converter>;
 }
 
-/** A compiler for the types of one signature. */
-export const typeCompiler = (
+/** Creates a compiler for the types of one signature. */
+export function typeCompiler(
   definitions: CompileContext["definitions"],
   unknownKeywords: CompileContext["unknownKeywords"],
-): CompileContext => {
+): CompileContext {
   const compiled: CompiledTypes = { references: new Map(), unions: new Map() };
   const context: CompileContext = {
     definitions,
@@ -39,9 +40,9 @@ export const typeCompiler = (
     compile: (type) => compileType(type, context, compiled),
   };
   return context;
-};
+}
 
-const compileType = (type: TypeNode, context: CompileContext, compiled: CompiledTypes): Converter => {
+function compileType(type: TypeNode, context: CompileContext, compiled: CompiledTypes): Converter {
   switch (type.kind) {
     case "literal":
       return literalConverter(type);
@@ -62,14 +63,10 @@ const compileType = (type: TypeNode, context: CompileContext, compiled: Compiled
     default:
       return compileScalar(type, context);
   }
-};
+}
 
-/** Equal unions share one converter, so that each value is converted once, however many members contain the union. */
-const sharedUnion = (
-  type: UnionNode,
-  context: CompileContext,
-  unions: CompiledTypes["unions"],
-): Converter => {
+/** Equal unions share one converter, so that each value is converted once even if many members contain the union. */
+function sharedUnion(type: UnionNode, context: CompileContext, unions: CompiledTypes["unions"]): Converter {
   if (!type.members.some((member) => PARTS.has(member.kind))) return unionConverter(type, context);
   const key = JSON.stringify(type);
   const known = unions.get(key);
@@ -78,25 +75,25 @@ const sharedUnion = (
   const shared = { ...union, fromJson: context.outcomes.remembering(union.fromJson) };
   unions.set(key, shared);
   return shared;
-};
+}
 
 /** Kinds whose values contain other values. */
 const PARTS: ReadonlySet<TypeNode["kind"]> = new Set(["object", "array", "tuple", "reference"]);
 
-const compileScalar = (type: ScalarNode, { numbers }: CompileContext): Converter => {
+function compileScalar(type: ScalarNode, { numbers }: CompileContext): Converter {
   const plain = type.kind === "number" ? numberConverter(numbers) : SCALARS[type.kind];
   if (!type.refinements) return plain;
   const check = scalarCheck(type.kind, type.refinements);
   return check ? checked(plain, check) : plain;
-};
+}
 
-const scalarCheck = (kind: ScalarNode["kind"], refinements: Refinements): Check | undefined => {
+function scalarCheck(kind: ScalarNode["kind"], refinements: Refinements): Check | undefined {
   if (kind === "string") return stringCheck(refinements);
   if (kind === "number" || kind === "bigint") return numberCheck(refinements);
   return kind === "date" && refinements.format === "date" ? dayCheck : undefined;
-};
+}
 
-const checked = (plain: Converter, check: Check): Converter => {
+function checked(plain: Converter, check: Check): Converter {
   const refine = (value: unknown, notes: Parameters<Converter["fromText"]>[1]): unknown => {
     if (value === INVALID) return INVALID;
     const message = check(value as never);
@@ -109,12 +106,11 @@ const checked = (plain: Converter, check: Check): Converter => {
     fromItem: (value, notes) => refine(plain.fromItem(value, notes), notes),
     fromJson: (value, notes) => refine(plain.fromJson(value, notes), notes),
   };
-};
+}
 
-const stringOr =
-  (fromText: (text: string) => unknown): ((value: unknown) => unknown) =>
-  (value) =>
-    typeof value === "string" ? fromText(value) : INVALID;
+function stringOr(fromText: (text: string) => unknown): (value: unknown) => unknown {
+  return (value) => (typeof value === "string" ? fromText(value) : INVALID);
+}
 
 const STRING = scalarConverter({
   expected: "text",
@@ -125,7 +121,7 @@ const STRING = scalarConverter({
   fitting: "string",
 });
 
-/** Lets anything through as it came: text, lists of it, files, JSON values. */
+/** Accepts any value unchanged: text, lists of text, files, JSON values. */
 export const RAW: Converter = {
   expected: "anything",
   rank: RANK.unknown,
@@ -137,8 +133,8 @@ export const RAW: Converter = {
   fromJson: (value) => value,
 };
 
-const numberConverter = (numbers: JsonNumbers): Converter =>
-  scalarConverter({
+function numberConverter(numbers: JsonNumbers): Converter {
+  return scalarConverter({
     expected: "a number",
     problem: numberProblem,
     rank: RANK.number,
@@ -146,6 +142,7 @@ const numberConverter = (numbers: JsonNumbers): Converter =>
     json: (value) => numberFromJson(value, numbers),
     fitting: "number",
   });
+}
 
 const SCALARS: { readonly [kind in Exclude<ScalarNode["kind"], "number">]: Converter } = {
   string: STRING,
@@ -199,7 +196,7 @@ const SCALARS: { readonly [kind in Exclude<ScalarNode["kind"], "number">]: Conve
   bytes: bytesConverter,
 };
 
-const literalConverter = ({ value }: LiteralNode): Converter => {
+function literalConverter({ value }: LiteralNode): Converter {
   const actual = typeof value === "object" ? BigInt(value.bigint) : value;
   const expected = typeof actual === "string" ? JSON.stringify(actual) : String(actual);
   const parts = { expected, rank: RANK.literal };
@@ -217,4 +214,4 @@ const literalConverter = ({ value }: LiteralNode): Converter => {
     text: (text) => (parse(text) === actual ? actual : INVALID),
     json: (given) => (given === actual ? actual : INVALID),
   });
-};
+}

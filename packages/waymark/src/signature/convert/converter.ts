@@ -1,55 +1,45 @@
-import type { UploadedFile } from "../binder.ts";
-import type { TypeNode } from "../model.ts";
-import type { JsonNumbers } from "./json-numbers.ts";
-import type { Outcomes } from "./outcomes.ts";
+import type { FieldValue, UploadedFile } from "../model/input.ts";
 
-/** What a conversion answers when the value does not fit; the reason stands in its notes. */
+/** The result of a conversion if the value does not fit. The notes have the reason. */
 export const INVALID: unique symbol = Symbol("invalid");
 
-/** Why a value does not fit; `path` leads from the argument to the part at fault (`.x[2]`), empty for itself. */
+/**
+ * Why a value does not fit. `path` leads from the argument to the faulty part (`.x[2]`). It is empty for the argument
+ * itself.
+ */
 export interface Note {
   path: string;
   readonly message: string;
-  /** The value has the right type and breaks a bound of it: of a union's reasons, this one says most. */
+  /** The value has the right type but violates a bound. In a union, such a note is the most helpful one. */
   readonly near: boolean;
 }
 
-export type FieldValue = string | UploadedFile;
-
 /**
- * One type, compiled: makes its values from what a request can carry. Each function answers the
- * value, or INVALID after adding a note. None of them calls the application's code or throws.
+ * The converter of one type. Each function returns the converted value, or adds a note and returns INVALID. It
+ * neither calls the application's code nor throws.
  */
 export interface Converter {
-  /** What it takes, to follow "must be": `a number`. */
+  /** The expected value, after "must be": `a number`. */
   readonly expected: string;
-  /** Where a union tries it on text; see {@link RANK}. */
+  /** The position in which a union tries it on text; see {@link RANK}. */
   readonly rank: number;
   readonly fromText: (text: string, notes: Note[]) => unknown;
   readonly fromFile: (file: UploadedFile, notes: Note[]) => unknown;
-  /** From one of a name's several values: as {@link fromText} and {@link fromFile}, but never a list of one. */
+  /**
+   * Converts one of several values of a name: like {@link fromText} and {@link fromFile}, but never to a list of one.
+   */
   readonly fromItem: (value: FieldValue, notes: Note[]) => unknown;
-  /** From a name that came several times. */
+  /** Converts the values of a repeated name. */
   readonly fromList: (values: readonly FieldValue[], notes: Note[]) => unknown;
-  /** From a JSON value, where only strings become something else: a Date, a URL, a bigint. */
+  /** Converts a JSON value. Only strings can become another type: a Date, a URL, a bigint. */
   readonly fromJson: (value: unknown, notes: Note[]) => unknown;
-  /** True where `fromJson` answers the very value that it was given, if it fits: what holds only such need no copy. */
+  /** True if `fromJson` returns a fitting value itself. A container of such values needs no copy. */
   readonly keepsJson: boolean;
-  /** The `typeof` of JSON values that fit whatever they are (numbers: within 2^53), so that nobody need be asked. */
+  /** The `typeof` of JSON values that always fit (numbers: within 2^53), so that the converter need not run. */
   readonly fitting?: "string" | "number" | "boolean";
 }
 
-/** What compiling the types of one signature needs. */
-export interface CompileContext {
-  readonly definitions: { readonly [name: string]: TypeNode };
-  /** What becomes of names that an object type does not have: a fault, or nothing. */
-  readonly unknownKeywords: "reject" | "ignore";
-  readonly compile: (type: TypeNode) => Converter;
-  readonly numbers: JsonNumbers;
-  readonly outcomes: Outcomes;
-}
-
-/** After so many reasons, the rest of a list or an object is not looked at: the answer would outgrow the request. */
+/** After this many notes, the rest of a list or an object is not checked. This bounds the answer. */
 export const MAXIMUM_NOTES = 100;
 
 /** The order in which a union tries its members on text. */
@@ -68,67 +58,74 @@ export const RANK = {
   file: 11,
 } as const;
 
-export const reject = (notes: Note[], message: string, near = false): typeof INVALID => {
+export function reject(notes: Note[], message: string, near = false): typeof INVALID {
   notes.push({ path: "", message, near });
   return INVALID;
-};
+}
 
-/** Puts `step` before the way of every note since `from`. */
-export const prefixNotes = (notes: Note[], from: number, step: string): void => {
+/** Prepends `step` to the path of every note since `from`. */
+export function prefixNotes(notes: Note[], from: number, step: string): void {
   for (let index = from; index < notes.length; index++) notes[index]!.path = step + notes[index]!.path;
-};
+}
 
-/** A client's own name in an answer, where it may stand a hundred times. */
+/** Bounds a name from the client, which an answer may repeat a hundred times. */
 const MAXIMUM_NAME = 100;
 
-export const shortened = (name: string): string =>
-  name.length > MAXIMUM_NAME ? `${name.slice(0, MAXIMUM_NAME)}…` : name;
+export function shortened(name: string): string {
+  return name.length > MAXIMUM_NAME ? `${name.slice(0, MAXIMUM_NAME)}…` : name;
+}
 
-/** How a property is written in a path: `.x`, `["a b"]`. */
-export const propertyStep = (name: string): string => {
+/** A property as part of a path: `.x`, `["a b"]`. */
+export function propertyStep(name: string): string {
   const own = shortened(name);
   return /^[\p{ID_Start}$_][\p{ID_Continue}$-]*…?$/u.test(own) ? `.${own}` : `[${JSON.stringify(own)}]`;
-};
+}
 
-/** A client chooses the path of a deep value, and each of a hundred faults repeats it. */
+/** Bounds a path, which the client determines and each of a hundred faults may repeat. */
 const MAXIMUM_PATH = 500;
 
-/** A path without its middle if it is long. */
-export const shortenedPath = (path: string): string =>
-  path.length > MAXIMUM_PATH ? `${path.slice(0, MAXIMUM_PATH / 2)}…${path.slice(-MAXIMUM_PATH / 2)}` : path;
+/** Shortens a long path in the middle. */
+export function shortenedPath(path: string): string {
+  return path.length > MAXIMUM_PATH
+    ? `${path.slice(0, MAXIMUM_PATH / 2)}…${path.slice(-MAXIMUM_PATH / 2)}`
+    : path;
+}
 
-/** What a JSON value is, to follow "got": `a string`. */
-export const describe = (value: unknown): string => {
+/** The kind of a JSON value, after "got": `a string`. */
+export function describe(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "an object";
   return `a ${typeof value}`;
-};
+}
 
-/** Whether a JSON value is one of those that {@link Converter.fitting} speaks of. */
-export const isFitting = (value: unknown, fitting: Converter["fitting"]): boolean =>
-  typeof value === fitting &&
-  (fitting !== "number" ||
-    ((value as number) <= Number.MAX_SAFE_INTEGER && (value as number) >= Number.MIN_SAFE_INTEGER));
+/** Whether a JSON value always fits by {@link Converter.fitting}. */
+export function isFitting(value: unknown, fitting: Converter["fitting"]): boolean {
+  return (
+    typeof value === fitting &&
+    (fitting !== "number" ||
+      ((value as number) <= Number.MAX_SAFE_INTEGER && (value as number) >= Number.MIN_SAFE_INTEGER))
+  );
+}
 
 interface ScalarParts {
   readonly expected: string;
-  /** What JSON must have, where that is not the same. */
+  /** The expected JSON value, if it differs. */
   readonly expectedInJson?: string;
   readonly rank: number;
-  /** The value, or INVALID without a note: the note is `must be <expected>`. */
+  /** Returns the value, or INVALID without a note. The note is then `must be <expected>`. */
   readonly text: (text: string) => unknown;
   readonly json: (value: unknown) => unknown;
-  /** False where `json` makes something else of a value that fits. Default true. */
+  /** False if `json` may return another value than its argument. Default true. */
   readonly keepsJson?: boolean;
   readonly fitting?: Converter["fitting"];
   readonly file?: (file: UploadedFile) => unknown;
-  /** A better reason than `must be <expected>`, for a value that is INVALID. */
+  /** A better reason than `must be <expected>` for a value that is INVALID. */
   readonly problem?: (value: unknown, isText: boolean) => string | undefined;
 }
 
-/** A converter of a single value: it takes no list, and no file unless it says so. */
-export const scalarConverter = (parts: ScalarParts): Converter => {
+/** A converter of single values. It rejects lists, and files unless `file` is given. */
+export function scalarConverter(parts: ScalarParts): Converter {
   const { expected, expectedInJson = expected, rank, text, json, keepsJson = true, file, problem } = parts;
   const fromText = (value: string, notes: Note[]): unknown => {
     const result = text(value);
@@ -146,7 +143,7 @@ export const scalarConverter = (parts: ScalarParts): Converter => {
     fromText,
     fromFile,
     fromItem: (value, notes) => (typeof value === "string" ? fromText(value, notes) : fromFile(value, notes)),
-    fromList: (values, notes) => reject(notes, `must come once, came ${values.length} times`),
+    fromList: (values, notes) => reject(notes, `must be given once, was given ${values.length} times`),
     fromJson: (value, notes) => {
       const result = json(value);
       if (result !== INVALID) return result;
@@ -158,4 +155,4 @@ export const scalarConverter = (parts: ScalarParts): Converter => {
       );
     },
   };
-};
+}

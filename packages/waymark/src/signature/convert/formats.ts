@@ -7,44 +7,50 @@ export interface Format {
   readonly fits: (value: unknown) => boolean;
 }
 
-const text = (expected: string, fits: (value: string) => boolean): Format => ({
-  applies: "string",
-  expected,
-  fits: (value) => typeof value === "string" && fits(value),
-});
+function text(expected: string, fits: (value: string) => boolean): Format {
+  return {
+    applies: "string",
+    expected,
+    fits: (value) => typeof value === "string" && fits(value),
+  };
+}
 
-const integer = (expected: string, minimum: bigint, maximum: bigint): Format => ({
-  applies: "number",
-  expected,
-  fits: (value) =>
-    (typeof value === "bigint" || Number.isInteger(value)) &&
-    (value as number | bigint) >= minimum &&
-    (value as number | bigint) <= maximum,
-});
+function integer(expected: string, minimum: bigint, maximum: bigint): Format {
+  return {
+    applies: "number",
+    expected,
+    fits: (value) =>
+      (typeof value === "bigint" || Number.isInteger(value)) &&
+      (value as number | bigint) >= minimum &&
+      (value as number | bigint) <= maximum,
+  };
+}
 
-// the WHATWG's definition of a valid e-mail address, the one that browsers check forms with
+// the WHATWG's definition of a valid e-mail address, which browsers use for form validation
 const EMAIL =
   /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i;
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 const HOSTNAME = /^(?=.{1,253}$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i;
 /** Searches for a character outside base64. A repeated group would exhaust V8's stack on a long text. */
-const isBase64 = (value: string): boolean => {
+function isBase64(value: string): boolean {
   const padding = value.endsWith("==") ? 2 : value.endsWith("=") ? 1 : 0;
   return value.length % 4 === 0 && !/[^a-z\d+/]/i.test(padding > 0 ? value.slice(0, -padding) : value);
-};
+}
 
 const BYTE = "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
 const IPV4 = new RegExp(`^${BYTE}(?:\\.${BYTE}){3}$`);
-// node:net is not everywhere that a binder runs; the URL parser is, and knows every spelling
-const isIpv6 = (value: string): boolean =>
-  value.length <= 45 && /^[\da-f:.]+$/i.test(value) && URL.canParse(`http://[${value}]/`);
+// node:net is not available in every runtime of a binder. The URL parser is, and it accepts every spelling
+function isIpv6(value: string): boolean {
+  return value.length <= 45 && /^[\da-f:.]+$/i.test(value) && URL.canParse(`http://[${value}]/`);
+}
 
 const isDate = (value: string): boolean => value.length === 10 && dateFromText(value) !== INVALID;
-const isDateTime = (value: string): boolean =>
-  value[10]?.toLowerCase() === "t" && TIME.test(value.slice(11)) && dateFromText(value) !== INVALID;
+function isDateTime(value: string): boolean {
+  return value[10]?.toLowerCase() === "t" && TIME.test(value.slice(11)) && dateFromText(value) !== INVALID;
+}
 
-/** What `@format` may name: the formats of JSON Schema and OpenAPI that can be checked, and a few that only document. */
+/** The names that `@format` accepts: formats of JSON Schema and OpenAPI. A few are not checked and only document. */
 export const FORMATS: ReadonlyMap<string, Format> = new Map([
   ["email", text("an e-mail address", (value) => value.length <= 254 && EMAIL.test(value))],
   ["uuid", text("a UUID", (value) => UUID.test(value))],
@@ -65,5 +71,5 @@ export const FORMATS: ReadonlyMap<string, Format> = new Map([
   ["double", { applies: "number", expected: "a number", fits: () => true }],
 ]);
 
-/** The formats of numbers that are whole. */
+/** The number formats of integers. */
 export const INTEGER_FORMATS: ReadonlySet<string> = new Set(["integer", "int32", "int64"]);

@@ -1,7 +1,7 @@
 /**
- * How the numbers of a JSON document are written. `JSON.parse` makes the same double of `1e20` and of
- * `100000000000000000000`, but only the second is written as an exact integer. The text is scanned when such a double is
- * converted, so other documents cost nothing.
+ * The notation of the numbers in a JSON document. `JSON.parse` returns the same double for `1e20` and
+ * `100000000000000000000`, but only the second is an exact integer. The text is scanned only when such a double is
+ * converted.
  */
 export class JsonNumbers {
   #source: string | Uint8Array | undefined = undefined;
@@ -13,7 +13,7 @@ export class JsonNumbers {
     this.#integers = undefined;
   }
 
-  /** Converts a document within the current one: JSON in a text of it. */
+  /** Converts a document within the current one: a text that contains JSON. */
   within<Result>(source: string, convert: () => Result): Result {
     const outer = this.#source;
     const integers = this.#integers;
@@ -28,7 +28,7 @@ export class JsonNumbers {
 
   /** Whether the document writes a double beyond 2^53 as an integer, without fraction and exponent. */
   hasInteger(value: number): boolean {
-    // without a text, it was written as JavaScript writes it
+    // without a text, JavaScript's notation counts
     if (this.#source === undefined) return /^-?\d+$/.test(String(value));
     this.#integers ??= largeIntegers(
       typeof this.#source === "string" ? this.#source : new TextDecoder("latin1").decode(this.#source),
@@ -42,8 +42,8 @@ const BACKSLASH = 0x5c;
 /** 2^53 has 16 digits. */
 const SHORTEST = 16;
 
-/** The integers beyond 2^53 of a valid JSON text, without their signs. */
-const largeIntegers = (text: string): ReadonlySet<number> => {
+/** The integers beyond 2^53 in a valid JSON text, without their signs. */
+function largeIntegers(text: string): ReadonlySet<number> {
   const found = new Set<number>();
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -63,10 +63,11 @@ const largeIntegers = (text: string): ReadonlySet<number> => {
     }
   }
   return found;
-};
+}
 
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
 /** A digit, or one of `.eE+-`. */
-const isPartOfNumber = (code: number): boolean =>
-  isDigit(code) || code === 0x2e || code === 0x65 || code === 0x45 || code === 0x2b || code === 0x2d;
+function isPartOfNumber(code: number): boolean {
+  return isDigit(code) || code === 0x2e || code === 0x65 || code === 0x45 || code === 0x2b || code === 0x2d;
+}

@@ -1,21 +1,21 @@
 import { countKeys, locateDuplicate, outlineJson } from "../../http/json-members.ts";
-import { type CompileContext, type Note, reject, shortened } from "./converter.ts";
+import type { CompileContext } from "./compile-context.ts";
+import { type Note, reject, shortened } from "./converter.ts";
 
-/** As deep as a JSON body may be. */
+/** The depth limit of a JSON body. */
 const MAXIMUM_DEPTH = 1_000;
 
 /**
- * Converts the JSON text of a nested value in a query, a form field or a path segment: `?filter={"min":1}`. It is held
- * to the rules of a JSON body: bounded in depth, without duplicate members, and without a key that could reach a
- * prototype.
+ * Converts the JSON text of a nested value in a query, a form field or a path segment: `?filter={"min":1}`. The rules
+ * of a JSON body apply: bounded depth, no duplicate members, no key that could reach a prototype.
  */
-export const convertJsonText = (
+export function convertJsonText(
   text: string,
   expected: string,
   notes: Note[],
   { numbers }: CompileContext,
   convert: (value: unknown) => unknown,
-): unknown => {
+): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -33,10 +33,10 @@ export const convertJsonText = (
     }
   }
   return numbers.within(text, () => convert(value));
-};
+}
 
-const isSound = (value: unknown, depth: number): boolean => {
+function isSound(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   if (depth === 0 || Object.hasOwn(value, "__proto__")) return false;
   return Object.values(value).every((own) => isSound(own, depth - 1));
-};
+}

@@ -1,9 +1,9 @@
-import type { ArrayNode, TupleNode } from "../model.ts";
+import type { FieldValue } from "../model/input.ts";
+import type { ArrayNode, TupleNode } from "../model/signature.ts";
+import type { CompileContext } from "./compile-context.ts";
 import {
-  type CompileContext,
   type Converter,
   describe,
-  type FieldValue,
   INVALID,
   MAXIMUM_NOTES,
   type Note,
@@ -14,8 +14,8 @@ import {
 import { convertJsonText } from "./json-text.ts";
 import { listCheck } from "./refinements.ts";
 
-/** A list: a name that may repeat, or a JSON array. A single text is a list of one. */
-export const arrayConverter = (type: ArrayNode, context: CompileContext): Converter => {
+/** A list: a repeated name, or a JSON array. A single text is a list of one. */
+export function arrayConverter(type: ArrayNode, context: CompileContext): Converter {
   const item = context.compile(type.items);
   const { keepsJson } = item;
   const check = type.refinements ? listCheck(type.refinements) : undefined;
@@ -61,18 +61,22 @@ export const arrayConverter = (type: ArrayNode, context: CompileContext): Conver
     fromItem: itemOf(fromJson, "a list", context),
     fromJson,
   };
-};
+}
 
-/** A list within a list: each of the outer one's texts is JSON. */
-const itemOf =
-  (fromJson: Converter["fromJson"], expected: string, context: CompileContext): Converter["fromItem"] =>
-  (value, notes) =>
+/** A list within a list: each text of the outer list is JSON. */
+function itemOf(
+  fromJson: Converter["fromJson"],
+  expected: string,
+  context: CompileContext,
+): Converter["fromItem"] {
+  return (value, notes) =>
     typeof value === "string"
       ? convertJsonText(value, expected, notes, context, (list) => fromJson(list, notes))
       : reject(notes, `must be ${expected}, written as JSON`);
+}
 
-/** A tuple: a name that comes as often as it has items, in that order, or a JSON array. */
-export const tupleConverter = (type: TupleNode, context: CompileContext): Converter => {
+/** A tuple: a name that repeats once for each item, in order, or a JSON array. */
+export function tupleConverter(type: TupleNode, context: CompileContext): Converter {
   const items = type.items.map((item) => context.compile(item.type));
   const rest = type.rest && context.compile(type.rest);
   const least = type.items.filter((item) => !item.optional).length;
@@ -111,9 +115,9 @@ export const tupleConverter = (type: TupleNode, context: CompileContext): Conver
     fromItem: itemOf(fromJson, expected, context),
     fromJson,
   };
-};
+}
 
-const lengthText = (least: number, most: number): string => {
+function lengthText(least: number, most: number): string {
   if (least === most) return String(least);
   return most === Number.POSITIVE_INFINITY ? `${least} or more` : `${least} to ${most}`;
-};
+}

@@ -8,9 +8,9 @@ interface Outcome {
 }
 
 /**
- * Results of conversions, by type and JSON value, kept for one request while a union tries its members. Members that
- * contain the same type would otherwise convert each value in all combinations: 3^n times for a chain of n objects and
- * three members. With these results, each type converts each value once.
+ * Results of conversions by type and JSON value, kept for one request while a union tries its members. Without them,
+ * members that contain the same type would convert each value in all combinations: 3^n times for a chain of n objects
+ * and three members. With them, each type converts each value once.
  */
 export class Outcomes {
   #tried = 0;

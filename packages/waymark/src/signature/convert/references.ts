@@ -1,14 +1,15 @@
-import { type CompileContext, type Converter, RANK, reject } from "./converter.ts";
+import type { CompileContext } from "./compile-context.ts";
+import { type Converter, RANK, reject } from "./converter.ts";
 
-/** How far a value may go into a type that contains itself; more would exhaust the stack. */
+/** Largest depth of a value of a recursive type. A greater depth would exhaust the stack. */
 const MAXIMUM_DEPTH = 200;
 
-/** A type within itself: its converter does not exist yet when the parts of the type are compiled. */
-export const referenceConverter = (
+/** A recursive type: its converter does not exist yet when the parts of the type are compiled. */
+export function referenceConverter(
   name: string,
   context: CompileContext,
   compiled: Map<string, Converter>,
-): Converter => {
+): Converter {
   const known = compiled.get(name);
   if (known) return known;
   let target: Converter | undefined;
@@ -16,14 +17,15 @@ export const referenceConverter = (
   const reference: Converter = {
     expected: `a ${name}`,
     rank: RANK.object,
-    // whether it would is not known when the type that contains itself asks
+    // unknown while the type that contains itself is compiled
     keepsJson: false,
     fromText: (text, notes) => target!.fromText(text, notes),
     fromFile: (file, notes) => target!.fromFile(file, notes),
     fromItem: (value, notes) => target!.fromItem(value, notes),
     fromList: (values, notes) => target!.fromList(values, notes),
     fromJson: context.outcomes.remembering((value, notes) => {
-      if (depth === MAXIMUM_DEPTH) return reject(notes, `is nested more than ${MAXIMUM_DEPTH} deep`, true);
+      if (depth === MAXIMUM_DEPTH)
+        return reject(notes, `is nested more than ${MAXIMUM_DEPTH} levels deep`, true);
       depth++;
       try {
         return target!.fromJson(value, notes);
@@ -38,4 +40,4 @@ export const referenceConverter = (
   if (!type) throw new TypeError(`the signature defines no type named ${name}`);
   target = context.compile(type);
   return reference;
-};
+}

@@ -1,13 +1,13 @@
-import type { Refinements } from "../model.ts";
+import type { Refinements } from "../model/signature.ts";
 import { FORMATS } from "./formats.ts";
 
-/** What a refinement has against a value, to follow the argument's name; undefined when it fits. */
+/** The fault of a value that violates a refinement, after the argument's name. Undefined if the value fits. */
 export type Check = (value: never) => string | undefined;
 
 /** Bounds of a number or bigint. */
-export const numberCheck = (
+export function numberCheck(
   refinements: Refinements,
-): ((value: number | bigint) => string | undefined) | undefined => {
+): ((value: number | bigint) => string | undefined) | undefined {
   const { minimum, maximum, format } = refinements;
   const integer = refinements.integer || format === "integer";
   const formatCheck = format === undefined ? undefined : FORMATS.get(format);
@@ -21,7 +21,7 @@ export const numberCheck = (
     if (formatCheck && !formatCheck.fits(value)) return `must be ${formatCheck.expected}`;
     return undefined;
   };
-};
+}
 
 /**
  * Longest text that a `@pattern` without a `@maxLength` accepts. Many patterns take n^2 steps for n characters: 20 ms
@@ -30,9 +30,7 @@ export const numberCheck = (
 export const MAXIMUM_PATTERN_TEXT = 4_096;
 
 /** Lengths count characters (code points), as JSON Schema does, not UTF-16 units. */
-export const stringCheck = (
-  refinements: Refinements,
-): ((value: string) => string | undefined) | undefined => {
+export function stringCheck(refinements: Refinements): ((value: string) => string | undefined) | undefined {
   const { minLength, pattern, format } = refinements;
   const maxLength = refinements.maxLength ?? (pattern === undefined ? undefined : MAXIMUM_PATTERN_TEXT);
   const expression = pattern === undefined ? undefined : new RegExp(pattern, "u");
@@ -45,29 +43,30 @@ export const stringCheck = (
     if (maxLength !== undefined && characters(value, maxLength) > maxLength) {
       return `must have at most ${count(maxLength, "character")}`;
     }
-    // the length checks come first: they bound the time of this one
+    // the length checks come first, because they bound the time of this one
     if (expression && !matches(expression, value)) return `must match ${pattern}`;
     if (formatCheck && !formatCheck.fits(value)) return `must be ${formatCheck.expected}`;
     return undefined;
   };
-};
+}
 
 /** V8 throws a RangeError for some texts of many megabytes. */
-const matches = (expression: RegExp, text: string): boolean => {
+function matches(expression: RegExp, text: string): boolean {
   try {
     return expression.test(text);
   } catch {
     return false;
   }
-};
+}
 
-/** A `Date` that `@format date` makes a day: midnight UTC. */
-export const dayCheck = (value: Date): string | undefined =>
-  value.getTime() % 86_400_000 === 0 ? undefined : "must be a date without a time";
+/** Checks that a `Date` is a day for `@format date`: midnight UTC. */
+export function dayCheck(value: Date): string | undefined {
+  return value.getTime() % 86_400_000 === 0 ? undefined : "must be a date without a time";
+}
 
-export const listCheck = (
+export function listCheck(
   refinements: Refinements,
-): ((value: readonly unknown[]) => string | undefined) | undefined => {
+): ((value: readonly unknown[]) => string | undefined) | undefined {
   const { minLength, maxLength } = refinements;
   if (minLength === undefined && maxLength === undefined) return undefined;
   return (value) => {
@@ -78,10 +77,10 @@ export const listCheck = (
       return `must have at most ${count(maxLength, "item")}`;
     return undefined;
   };
-};
+}
 
-/** The exact number of code points is needed only where the UTF-16 length does not settle it. */
-const characters = (text: string, bound: number): number => {
+/** Counts code points only if the UTF-16 length does not decide. */
+function characters(text: string, bound: number): number {
   if (text.length < bound || text.length > bound * 2) return text.length;
   let total = text.length;
   for (let at = 0; at < text.length - 1; at++) {
@@ -92,6 +91,6 @@ const characters = (text: string, bound: number): number => {
     }
   }
   return total;
-};
+}
 
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;

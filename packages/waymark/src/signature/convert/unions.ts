@@ -1,6 +1,7 @@
-import type { ObjectNode, TypeNode, UnionNode } from "../model.ts";
+import { asObject } from "../model/keyword-shapes.ts";
+import type { ObjectNode, TypeNode, UnionNode } from "../model/signature.ts";
+import type { CompileContext } from "./compile-context.ts";
 import {
-  type CompileContext,
   type Converter,
   describe,
   INVALID,
@@ -11,8 +12,8 @@ import {
   reject,
 } from "./converter.ts";
 
-/** A union: text is tried in the order of {@link RANK}, whatever order the members are written in. */
-export const unionConverter = (type: UnionNode, context: CompileContext): Converter => {
+/** A union. It tries its members on text in the order of {@link RANK}, not in the order of the source. */
+export function unionConverter(type: UnionNode, context: CompileContext): Converter {
   const members = type.members.map((member) => context.compile(member));
   const byRank = members.toSorted((one, other) => one.rank - other.rank);
   const expected = orList(members.map((member) => member.expected));
@@ -37,7 +38,7 @@ export const unionConverter = (type: UnionNode, context: CompileContext): Conver
       const own = notes.splice(before);
       if (isNearer(own, best)) best = own;
     }
-    // a member that fits but for its parts or bounds says more than the list of all members
+    // a member that fits except for its parts or bounds gives a better reason than the list of all members
     if (best?.some(isNear)) {
       notes.push(...best);
       return INVALID;
@@ -56,7 +57,7 @@ export const unionConverter = (type: UnionNode, context: CompileContext): Conver
     fromList: (values, notes) =>
       takesList
         ? firstOf(byRank, notes, "", (member) => member.fromList(values, notes))
-        : reject(notes, `must come once, came ${values.length} times`),
+        : reject(notes, `must be given once, was given ${values.length} times`),
     fromJson: (value, notes) => {
       if (discriminated && typeof value === "object" && value !== null && !Array.isArray(value)) {
         return discriminated(value as Record<string, unknown>, notes);
@@ -69,35 +70,33 @@ export const unionConverter = (type: UnionNode, context: CompileContext): Conver
       return result;
     },
   };
-};
+}
 
 const isNear = (note: Note): boolean => note.near || note.path !== "";
 
-/** Whether these reasons come from a member that is closer to fitting: its parts are at fault, and fewer of them. */
-const isNearer = (own: readonly Note[], best: readonly Note[] | undefined): boolean => {
+/** Whether these notes come from a member that fits better: only its parts are at fault, and fewer of them. */
+function isNearer(own: readonly Note[], best: readonly Note[] | undefined): boolean {
   if (!best) return true;
   const near = own.some(isNear);
   return near === best.some(isNear) ? near && own.length < best.length : near;
-};
+}
 
-const orList = (texts: readonly string[]): string => {
+function orList(texts: readonly string[]): string {
   const unique = [...new Set(texts)];
   return unique.length < 2
     ? (unique[0] ?? "absent")
     : `${unique.slice(0, -1).join(", ")} or ${unique.at(-1)}`;
-};
+}
 
 export interface Discriminator {
   readonly name: string;
-  /** Which member a literal stands for, by its place in the union. */
+  /** The member of each literal, by its index in the union. */
   readonly members: ReadonlyMap<unknown, number>;
   readonly expected: string;
 }
 
-/** The property whose literal types tell the object members of a union apart, if there is one. */
-export const findDiscriminator = (
-  members: readonly (ObjectNode | undefined)[],
-): Discriminator | undefined => {
+/** The property whose literal types distinguish the object members of a union, if there is one. */
+export function findDiscriminator(members: readonly (ObjectNode | undefined)[]): Discriminator | undefined {
   const objects = members.filter((member) => member !== undefined);
   if (objects.length < 2) return undefined;
   for (const { name } of objects[0]!.properties) {
@@ -118,30 +117,20 @@ export const findDiscriminator = (
     }
   }
   return undefined;
-};
+}
 
-const literalValues = (type: TypeNode): unknown[] | undefined => {
+function literalValues(type: TypeNode): unknown[] | undefined {
   if (type.kind === "literal") return typeof type.value === "object" ? undefined : [type.value];
   if (type.kind !== "union") return undefined;
   const values = type.members.map(literalValues);
   return values.every((value) => value !== undefined) ? values.flat() : undefined;
-};
+}
 
-/** The object behind a type, through references. */
-export const asObject = (
-  type: TypeNode,
-  definitions: CompileContext["definitions"],
-): ObjectNode | undefined => {
-  let target = type;
-  for (let hops = 0; target.kind === "reference" && hops < 100; hops++) target = definitions[target.name]!;
-  return target.kind === "object" ? target : undefined;
-};
-
-const discriminatedConverter = (
+function discriminatedConverter(
   type: UnionNode,
   converters: readonly Converter[],
   context: CompileContext,
-): ((value: Record<string, unknown>, notes: Note[]) => unknown) | undefined => {
+): ((value: Record<string, unknown>, notes: Note[]) => unknown) | undefined {
   const discriminator = findDiscriminator(
     type.members.map((member) => asObject(member, context.definitions)),
   );
@@ -155,4 +144,4 @@ const discriminatedConverter = (
     prefixNotes(notes, start, propertyStep(name));
     return INVALID;
   };
-};
+}

@@ -1,8 +1,9 @@
-import type { UploadedFile } from "../binder.ts";
+import type { UploadedFile } from "../model/input.ts";
 import { type Converter, INVALID, RANK, scalarConverter } from "./converter.ts";
 
-const upload = (expected: string, make: (file: UploadedFile) => unknown): Converter =>
-  scalarConverter({ expected, rank: RANK.file, text: () => INVALID, json: () => INVALID, file: make });
+function upload(expected: string, make: (file: UploadedFile) => unknown): Converter {
+  return scalarConverter({ expected, rank: RANK.file, text: () => INVALID, json: () => INVALID, file: make });
+}
 
 const EXPECTED = "a file (multipart/form-data)";
 

@@ -1,10 +1,10 @@
-import type { Expression, TSType } from "oxc-parser";
-import { SignatureError } from "../errors.ts";
-import type { JsonLiteral, TypeNode } from "../model.ts";
+import type { BindingPattern, Expression, TSType } from "oxc-parser";
+import type { JsonLiteral, TypeNode } from "../model/signature.ts";
+import { SignatureError } from "../model/signature-error.ts";
 import type { DocComment, ParameterTag, RefinementTag } from "./jsdoc.ts";
 import type { Scope } from "./scope.ts";
 import { readShape } from "./shapes.ts";
-import type { TypeReader } from "./types.ts";
+import type { TypeReader } from "./type-reader.ts";
 import { jsonLiteral } from "./values.ts";
 
 export interface ParameterContext {
@@ -13,8 +13,8 @@ export interface ParameterContext {
   /** The method's own JSDoc, for its `@param` tags. */
   readonly doc: DocComment;
   /**
-   * What becomes of a type that cannot be read: answers what stands in for it, or throws on. It is
-   * covered where schemas have all names of one of the lists.
+   * Handles a type that cannot be read: returns its replacement, or throws. Schemas cover the type if they have all
+   * names of one of the lists.
    */
   readonly onUnreadable: (
     error: SignatureError,
@@ -23,18 +23,28 @@ export interface ParameterContext {
   ) => TypeNode;
 }
 
-/** The names under which schemas may judge an argument: as one, or, for a pattern, by its parts. */
+/** The parts of a parameter: its pattern, its declared type, its default. */
+export interface Formal {
+  readonly pattern: BindingPattern;
+  readonly annotation: TSType | undefined;
+  readonly default: Expression | undefined;
+  readonly optional: boolean;
+  readonly start: number;
+  readonly isRest: boolean;
+}
+
+/** The names under which schemas may cover an argument: its own name, or the names of a pattern's parts. */
 export interface ArgumentNames {
   readonly own: string;
   readonly parts?: readonly string[];
 }
 
-/** Reads an annotation; what cannot be read in it has a stand-in where a schema judges it. */
-export const readAnnotation = (
+/** Reads an annotation. Replaces the parts that cannot be read, if a schema covers them. */
+export function readAnnotation(
   annotation: TSType,
   names: ArgumentNames,
   context: ParameterContext,
-): TypeNode => {
+): TypeNode {
   const { types, scope, onUnreadable } = context;
   return reading(
     () => types.read(annotation, scope),
@@ -45,14 +55,14 @@ export const readAnnotation = (
       );
     },
   );
-};
+}
 
-/** One property that cannot be read says nothing against the others: each is asked for by its own name. */
-const readEach = (
+/** An unreadable property does not affect the others, so each is read separately. */
+function readEach(
   annotation: TSType,
   names: ArgumentNames,
   { types, scope, onUnreadable }: ParameterContext,
-): TypeNode | undefined => {
+): TypeNode | undefined {
   const shape = reading(
     () => types.shape(annotation, scope),
     () => undefined,
@@ -63,21 +73,21 @@ const readEach = (
     return [name, { ...property, read }] as const;
   });
   return readShape({ ...shape, properties: new Map(properties) });
-};
+}
 
-const reading = <Result>(read: () => Result, onUnreadable: (error: SignatureError) => Result): Result => {
+function reading<Result>(read: () => Result, onUnreadable: (error: SignatureError) => Result): Result {
   try {
     return read();
   } catch (error) {
     if (error instanceof SignatureError && error.code === "UNREADABLE_TYPE") return onUnreadable(error);
     throw error;
   }
-};
+}
 
-/** The type that a default has. */
-export const defaultType = (fallback: Expression, name: string, context: ParameterContext): TypeNode => {
+/** The type of a default value. */
+export function defaultType(fallback: Expression, name: string, context: ParameterContext): TypeNode {
   const { types, scope, onUnreadable } = context;
-  // an empty object says nothing of its names
+  // an empty object declares no names
   if (fallback.type === "ObjectExpression" && fallback.properties.length === 0) {
     return { kind: "object", properties: [], index: { kind: "untyped" } };
   }
@@ -88,24 +98,27 @@ export const defaultType = (fallback: Expression, name: string, context: Paramet
   const text = scope.module.source.slice(fallback);
   const error = new SignatureError(
     "UNREADABLE_TYPE",
-    `cannot tell the type from the default \`${text}\`. Write the type: \`${name}: number = ...\``,
+    `cannot derive the type from the default \`${text}\`. Write the type: \`${name}: number = ...\``,
     scope.module.source.location(fallback.start),
   );
   return onUnreadable(error, [[name]], text);
-};
+}
 
 /** Adds the refinements of a parameter's tag and comment. */
-export const refined = (
+export function refined(
   type: TypeNode,
   doc: { readonly refinements: readonly RefinementTag[] },
   tag: ParameterTag | undefined,
   { types, scope }: ParameterContext,
-): TypeNode => types.refine(type, [...(tag?.refinements ?? []), ...doc.refinements], scope.module);
+): TypeNode {
+  return types.refine(type, [...(tag?.refinements ?? []), ...doc.refinements], scope.module);
+}
 
-export const defaultOf = (fallback: Expression | undefined): { readonly default?: JsonLiteral } => {
+export function defaultOf(fallback: Expression | undefined): { readonly default?: JsonLiteral } {
   const value = fallback && jsonLiteral(fallback);
   return value === undefined ? {} : { default: value };
-};
+}
 
-export const describedBy = (description: string | undefined): { readonly description?: string } =>
-  description ? { description } : {};
+export function describedBy(description: string | undefined): { readonly description?: string } {
+  return description ? { description } : {};
+}

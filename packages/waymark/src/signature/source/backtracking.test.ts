@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { mayBacktrackWithoutBound } from "./backtracking.ts";
 
-/** Exponential or polynomial, by recheck 4.5 as well. */
+/** recheck 4.5 also classifies these as exponential or polynomial. */
 const UNBOUNDED = [
   "^(a+)+$",
   "^(a|a)*$",
@@ -63,7 +63,7 @@ suite("patterns that may backtrack without bound", () => {
   for (const pattern of UNBOUNDED) test(pattern, () => assert.equal(mayBacktrackWithoutBound(pattern), true));
 });
 
-suite("patterns that do not", () => {
+suite("patterns that may not", () => {
   for (const pattern of BOUNDED) test(pattern, () => assert.equal(mayBacktrackWithoutBound(pattern), false));
 });
 

@@ -3,28 +3,28 @@ import type * as Detector from "redos-detector";
 
 /**
  * Limits of the search. Patterns without overlapping parts score 1 or 2. A higher score, or a search that needs more
- * steps, counts as backtracking without bound.
+ * steps, counts as unbounded backtracking.
  */
 const LIMITS = { maxScore: 10, maxSteps: 2_000, timeout: Number.POSITIVE_INFINITY } as const;
 
 const require = createRequire(import.meta.url);
-/** Verdicts by pattern: a type that many methods use is checked once. Bounded by the patterns of the sources. */
+/** Results by pattern, so that a type of many methods is checked once. Bounded by the patterns in the sources. */
 const verdicts = new Map<string, boolean>();
 
 /**
- * Whether V8's backtracking may take time that grows faster than the text. Errs on the side of yes. The detector is
- * loaded for the first pattern, because most sources have none.
+ * Whether V8's backtracking may take superlinear time. If in doubt, true. Loads the detector with the first pattern,
+ * because most sources have none.
  */
-export const mayBacktrackWithoutBound = (pattern: string): boolean => {
+export function mayBacktrackWithoutBound(pattern: string): boolean {
   let verdict = verdicts.get(pattern);
   if (verdict === undefined) {
     verdict = !isSafe(pattern);
     verdicts.set(pattern, verdict);
   }
   return verdict;
-};
+}
 
-const isSafe = (pattern: string): boolean => {
+function isSafe(pattern: string): boolean {
   const { isSafePattern } = require("redos-detector") as typeof Detector;
   try {
     return isSafePattern(withoutGroupNames(pattern), { ...LIMITS, unicode: true }).safe;
@@ -32,10 +32,11 @@ const isSafe = (pattern: string): boolean => {
     // the detector does not support this syntax
     return false;
   }
-};
+}
 
 /** Group names do not affect matching, and the detector does not support them. */
-const withoutGroupNames = (pattern: string): string =>
-  pattern.replace(/\\.|\[(?:\\.|[^\]\\])*\]|\(\?<(?![=!])[^>]+>/gs, (part) =>
+function withoutGroupNames(pattern: string): string {
+  return pattern.replace(/\\.|\[(?:\\.|[^\]\\])*\]|\(\?<(?![=!])[^>]+>/gs, (part) =>
     part.startsWith("(?<") ? "(" : part,
   );
+}

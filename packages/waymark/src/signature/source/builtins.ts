@@ -1,11 +1,11 @@
-import type { TypeNode } from "../model.ts";
+import type { TypeNode } from "../model/signature.ts";
 import { literalNames, unionOf } from "./combine.ts";
 import { readLater } from "./members.ts";
 import { keyOf, namePath, type TypeReference } from "./names.ts";
 import { commonShape } from "./operators.ts";
 import type { Scope } from "./scope.ts";
 import * as shapes from "./shapes.ts";
-import type { TypeReader } from "./types.ts";
+import type { TypeReader } from "./type-reader.ts";
 
 const BUILTIN_SCALARS: ReadonlyMap<string, "date" | "url" | "file" | "blob" | "bytes"> = new Map([
   ["Date", "date"],
@@ -16,8 +16,8 @@ const BUILTIN_SCALARS: ReadonlyMap<string, "date" | "url" | "file" | "blob" | "b
 ]);
 const BUILTIN_SHAPES = new Set(["Record", "Partial", "Required", "Readonly", "Pick", "Omit"]);
 const NO_DATA: ReadonlyMap<string, string> = new Map([
-  ["Map", "no request carries a Map; Record<string, T> may do"],
-  ["Set", "no request carries a Set; T[] may do"],
+  ["Map", "a request cannot carry a Map; use Record<string, T>"],
+  ["Set", "a request cannot carry a Set; use T[]"],
   ["Buffer", "write Uint8Array"],
   ["String", "write string"],
   ["Number", "write number"],
@@ -26,8 +26,8 @@ const NO_DATA: ReadonlyMap<string, string> = new Map([
   ["Object", "write object or Record<string, unknown>"],
 ]);
 
-/** What TypeScript's own library has under a name, where a request can carry it. */
-export const builtinType = (reader: TypeReader, node: TypeReference, scope: Scope): TypeNode => {
+/** A type of TypeScript's own library, if a request can carry it. */
+export function builtinType(reader: TypeReader, node: TypeReference, scope: Scope): TypeNode {
   if (node.type === "TSImportType") return reader.fail(node, scope, "its module exports no such type");
   const name = namePath(node.typeName).join(".");
   const [first, second] = node.typeArguments?.params ?? [];
@@ -56,15 +56,15 @@ export const builtinType = (reader: TypeReader, node: TypeReference, scope: Scop
     });
   }
   const known = NO_DATA.get(name);
-  return reader.fail(node, scope, known ?? "no such type is declared here, imported, or built in");
-};
+  return reader.fail(node, scope, known ?? "the type is neither declared, imported nor built in");
+}
 
-/** What operators see of it. */
-export const builtinShape = (
+/** The shape of such a type, for operators. */
+export function builtinShape(
   reader: TypeReader,
   node: TypeReference,
   scope: Scope,
-): shapes.Shape | undefined => {
+): shapes.Shape | undefined {
   if (node.type === "TSImportType") return undefined;
   const name = namePath(node.typeName).join(".");
   const [first, second] = node.typeArguments?.params ?? [];
@@ -75,7 +75,8 @@ export const builtinShape = (
     const value = readLater(reader, second, scope);
     const names = keys.map((key) => literalNames(key)).filter((own) => own !== undefined);
     const open = keys.some(({ kind }) => kind === "string" || kind === "number");
-    if (names.length < keys.length && !open) return reader.fail(first, scope, "a record's keys are texts");
+    if (names.length < keys.length && !open)
+      return reader.fail(first, scope, "a record's keys must be strings");
     const properties = names
       .flat()
       .map((own) => [own, { optional: false, description: "", ...value }] as const);
@@ -90,7 +91,8 @@ export const builtinShape = (
   const names = literalNames(reader.read(second, scope));
   if (!names) return reader.fail(second, scope, "its names are not literals");
   return name === "Pick" ? shapes.pick(shape, names) : shapes.omit(shape, names);
-};
+}
 
-const membersOf = (type: TypeNode): readonly TypeNode[] =>
-  type.kind === "union" ? type.members : type.kind === "never" ? [] : [type];
+function membersOf(type: TypeNode): readonly TypeNode[] {
+  return type.kind === "union" ? type.members : type.kind === "never" ? [] : [type];
+}

@@ -1,14 +1,14 @@
-import type { TypeNode } from "../model.ts";
+import type { TypeNode } from "../model/signature.ts";
 import type { Scope } from "./scope.ts";
-import type { TypeReader } from "./types.ts";
+import type { TypeReader } from "./type-reader.ts";
 import { primitiveValue, type ValueContext, valueType } from "./values.ts";
 
-/** The type of a constant, `a.b` too; nothing for a value that is not written out. */
-export const constantType = (
+/** The type of a constant, also of `a.b`. Undefined if its value is not a literal. */
+export function constantType(
   reader: TypeReader,
   path: readonly string[],
   scope: Scope,
-): TypeNode | undefined => {
+): TypeNode | undefined {
   for (let own = path.length; own > 0; own--) {
     const found = reader.modules.findValue(path.slice(0, own), scope);
     if (found?.kind !== "declaration") continue;
@@ -30,12 +30,12 @@ export const constantType = (
       );
   }
   return undefined;
-};
+}
 
-/** How the values in a scope find their constants and types. */
-export const valueContext = (reader: TypeReader, scope: Scope): ValueContext => {
+/** The constants and types that are visible in a scope. */
+export function valueContext(reader: TypeReader, scope: Scope): ValueContext {
   return {
     constant: (path) => constantType(reader, path, scope),
     annotation: (node) => reader.read(node, scope),
   };
-};
+}

@@ -1,17 +1,14 @@
 import { Inspector, type ScriptPosition } from "./inspector.ts";
 
-/** Where a function's code stands; `line` and `column` count from 0. */
+/** The position of a function's code. `line` and `column` count from 0. */
 export interface FunctionPosition {
   readonly url: string;
   readonly line: number;
   readonly column: number;
 }
 
-/**
- * Finds where functions stand, in their order: V8 tells script, line and column of each. No answer for a bound or
- * native function.
- */
-export const locateFunctions = (functions: readonly object[]): (FunctionPosition | undefined)[] => {
+/** Locates functions: V8 returns script, line and column of each. Undefined for a bound or native function. */
+export function locateFunctions(functions: readonly object[]): (FunctionPosition | undefined)[] {
   if (functions.length === 0) return [];
   return Inspector.use((inspector) => {
     const positions = inspector.positions(functions);
@@ -21,12 +18,12 @@ export const locateFunctions = (functions: readonly object[]): (FunctionPosition
       : inspector.urlsOfAllScripts();
     return positions.map((position) => position && withUrl(position, urls));
   });
-};
+}
 
-const withUrl = (
+function withUrl(
   { scriptId, line, column }: ScriptPosition,
   urls: ReadonlyMap<string, string>,
-): FunctionPosition | undefined => {
+): FunctionPosition | undefined {
   const url = urls.get(scriptId);
   return url === undefined ? undefined : { url, line, column };
-};
+}

@@ -1,7 +1,7 @@
 import { Session } from "node:inspector";
-import { SignatureError } from "../errors.ts";
+import { SignatureError } from "../model/signature-error.ts";
 
-/** Where V8 has a function's code; `line` and `column` count from 0. */
+/** V8's position of a function's code. `line` and `column` count from 0. */
 export interface ScriptPosition {
   readonly scriptId: string;
   readonly line: number;
@@ -11,13 +11,13 @@ export interface ScriptPosition {
 const HANDOVER: unique symbol = Symbol.for("waymark.functions");
 
 /**
- * A connection to the own thread's inspector. It answers before a call returns, so nothing of the
- * application runs in between.
+ * A connection to the inspector of the current thread. It answers synchronously, so that no code of the application
+ * runs in between.
  */
 export class Inspector {
   readonly #session = new Session();
 
-  /** Opens a session for the time of `use`. */
+  /** Opens a session for the duration of `use`. */
   static use<Result>(use: (inspector: Inspector) => Result): Result {
     const inspector = new Inspector();
     inspector.#connect();
@@ -29,8 +29,8 @@ export class Inspector {
   }
 
   /**
-   * Where functions stand: at the opening parenthesis of a method's parameters, and for a class at
-   * that of its constructor, or at the word `class` without one. No answer for a bound or native function.
+   * The positions of functions. A method is at the opening parenthesis of its parameters. A class is at that of its
+   * constructor, or at the word `class` if it has none. Undefined for a bound or native function.
    */
   positions(functions: readonly object[]): (ScriptPosition | undefined)[] {
     if (functions.length === 0) return [];
@@ -47,15 +47,15 @@ export class Inspector {
   }
 
   /**
-   * The URLs of the scripts whose code has run, by their ids: 4 ms with 270 scripts. It is what V8 counts in any case
-   * (best-effort coverage), so that neither code nor somebody else's coverage is touched.
+   * The URLs of the scripts whose code has run, by their ids: 4 ms with 270 scripts. Reads V8's best-effort coverage,
+   * which is always active, so it affects neither code nor another coverage tool.
    */
   urlsOfRunScripts(): Map<string, string> {
     const { result } = this.#ask<{ result: readonly ScriptUrl[] }>("Profiler.getBestEffortCoverage");
     return new Map(result.map(({ scriptId, url }) => [scriptId, url]));
   }
 
-  /** The URLs of all scripts by their ids. V8 hashes every script for it, Node's own among them: 20 to 40 ms. */
+  /** The URLs of all scripts by their ids. V8 hashes every script for it, including Node's own: 20 to 40 ms. */
   urlsOfAllScripts(): Map<string, string> {
     const urls = new Map<string, string>();
     this.#session.on("Debugger.scriptParsed", ({ params }) => urls.set(params.scriptId, params.url));
@@ -71,7 +71,7 @@ export class Inspector {
       // under `node --permission` without `--allow-inspector`
       throw new SignatureError(
         "UNREADABLE_SOURCE",
-        `Node's inspector, which says where methods stand, is not available: ${(error as Error).message} Or build a manifest with \`waymark build\`.`,
+        `Node's inspector, which locates methods, is not available: ${(error as Error).message} Or build a manifest with \`waymark build\`.`,
       );
     }
   }

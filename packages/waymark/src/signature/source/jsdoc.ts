@@ -1,8 +1,8 @@
 import type { Comment } from "oxc-parser";
-import type { Refinements } from "../model.ts";
-import type { SourceModule } from "./module.ts";
+import type { Refinements } from "../model/signature.ts";
+import type { SourceModule } from "./scope.ts";
 
-/** A refinement as written, with where it stands, for the message when it does not fit. */
+/** A refinement as written, with its offset for error messages. */
 export interface RefinementTag {
   readonly key: keyof Refinements;
   readonly text: string;
@@ -17,9 +17,9 @@ export interface ParameterTag {
 export interface DocComment {
   readonly description: string;
   readonly deprecated: boolean;
-  /** The refinements that stand outside `@param`. */
+  /** The refinements outside of `@param`. */
   readonly refinements: readonly RefinementTag[];
-  /** By the name behind `@param`, which may be dotted: `book.title`. */
+  /** By the name after `@param`, which may be dotted: `book.title`. */
   readonly parameters: ReadonlyMap<string, ParameterTag>;
 }
 
@@ -29,17 +29,17 @@ const REFINEMENT = /(?<=^|\s)@(minimum|maximum|integer|minLength|maxLength|patte
 const BLOCK_TAG = /(?<=^|\n)[ \t]*@([a-zA-Z]+)\b/g;
 const PARAMETER = /^[ \t]*(?:\{[^}\n]*\}[ \t]*)?\[?([\w$.]+)(?:[ \t]*=[^\]\n]*)?\]?[ \t]*(?:-[ \t]+)?/;
 
-/** The JSDoc comment right before an offset, with nothing but modifiers in between. */
-export const readDocComment = (module: SourceModule, offset: number): DocComment => {
+/** The JSDoc comment directly before an offset. Only modifiers may be in between. */
+export function readDocComment(module: SourceModule, offset: number): DocComment {
   const comment = commentBefore(module.comments, offset);
   if (!comment?.value.startsWith("*") || comment.type !== "Block") return NOTHING;
   const between = module.source.text.slice(comment.end, offset);
   if (!/^\s*(?:(?:export|default|declare|static|abstract|async|override|public)\s+)*$/.test(between))
     return NOTHING;
   return parseDocComment(comment.value.slice(1), comment.start + 3);
-};
+}
 
-const commentBefore = (comments: readonly Comment[], offset: number): Comment | undefined => {
+function commentBefore(comments: readonly Comment[], offset: number): Comment | undefined {
   let low = 0;
   let high = comments.length;
   while (low < high) {
@@ -48,11 +48,11 @@ const commentBefore = (comments: readonly Comment[], offset: number): Comment | 
     else high = middle;
   }
   return comments[low - 1];
-};
+}
 
-/** `text` is what stands between the comment's marks; `start` is where it begins in the file. */
-const parseDocComment = (text: string, start: number): DocComment => {
-  // stars at the beginning of lines become spaces, so that offsets stay true
+/** `text` is the text between the comment's delimiters. `start` is its offset in the file. */
+function parseDocComment(text: string, start: number): DocComment {
+  // stars at the beginning of lines become spaces, so that offsets remain valid
   const plain = text.replace(/(^|\n)([ \t]*)\*/g, "$1$2 ");
   const tags = [...plain.matchAll(BLOCK_TAG)];
   const parts = tags.map((tag, index) => ({
@@ -82,13 +82,13 @@ const parseDocComment = (text: string, start: number): DocComment => {
     refinements,
     parameters,
   };
-};
+}
 
-/** A tag's text ends at the next tag or with its line. */
-const readRefinements = (text: string, start: number): RefinementTag[] =>
-  [...text.matchAll(REFINEMENT)].map((match) => {
+/** A tag's text ends at the next tag or at the end of its line. */
+function readRefinements(text: string, start: number): RefinementTag[] {
+  return [...text.matchAll(REFINEMENT)].map((match) => {
     const rest = text.slice(match.index + match[0].length);
-    // a pattern may start with `@`; a tag without a value ends at once
+    // a pattern may start with `@`, and a tag without a value ends at once
     const next = match[1] === "integer" ? /\n|(?:^|\s)@[a-zA-Z]+\b/ : /\n|\s@[a-zA-Z]+\b/;
     const end = next.exec(rest)?.index ?? rest.length;
     return {
@@ -97,9 +97,10 @@ const readRefinements = (text: string, start: number): RefinementTag[] =>
       offset: start + match.index,
     };
   });
+}
 
-/** The text for people: up to the first refinement, its lines joined, its paragraphs kept. */
-const prose = (text: string): string => {
+/** The description: the text up to the first refinement, with joined lines and separate paragraphs. */
+function prose(text: string): string {
   const [first] = text.matchAll(REFINEMENT);
   return text
     .slice(0, first?.index)
@@ -107,4 +108,4 @@ const prose = (text: string): string => {
     .map((paragraph) => paragraph.trim().replace(/\s*\n\s*/g, "\n"))
     .filter((paragraph) => paragraph !== "")
     .join("\n\n");
-};
+}

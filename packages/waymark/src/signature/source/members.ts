@@ -4,25 +4,27 @@ import { readDocComment } from "./jsdoc.ts";
 import { commonShape } from "./operators.ts";
 import { Scope } from "./scope.ts";
 import * as shapes from "./shapes.ts";
-import type { TypeReader } from "./types.ts";
+import type { TypeReader } from "./type-reader.ts";
 import { propertyName } from "./values.ts";
 
-/** A part of a shape, read when it is asked for. */
-export const readLater = (
+/** A part of a shape that is read on demand. */
+export function readLater(
   reader: TypeReader,
   node: TSType,
   scope: Scope,
-): Pick<shapes.ShapeProperty, "read" | "shape"> => ({
-  read: () => reader.read(node, scope),
-  shape: () => reader.shape(node, scope),
-});
+): Pick<shapes.ShapeProperty, "read" | "shape"> {
+  return {
+    read: () => reader.read(node, scope),
+    shape: () => reader.shape(node, scope),
+  };
+}
 
-/** What is written between the braces of a type literal or an interface. */
-export const membersShape = (
+/** The shape of the members of a type literal or an interface. */
+export function membersShape(
   reader: TypeReader,
   members: readonly TSSignature[],
   scope: Scope,
-): shapes.Shape => {
+): shapes.Shape {
   const properties = new Map<string, shapes.ShapeProperty>();
   let index: shapes.Shape["index"];
   for (const member of members) {
@@ -31,10 +33,10 @@ export const membersShape = (
       continue;
     }
     if (member.type !== "TSPropertySignature") {
-      return reader.fail(member, scope, "a function cannot come in a request");
+      return reader.fail(member, scope, "a request cannot carry a function");
     }
     const name = propertyName(member);
-    if (name === undefined) return reader.fail(member, scope, "its name is not written out");
+    if (name === undefined) return reader.fail(member, scope, "its name is not a literal");
     const doc = readDocComment(scope.module, member.start);
     const own = member.typeAnnotation?.typeAnnotation;
     const lazy = own ? readLater(reader, own, scope) : { read: () => UNKNOWN, shape: () => undefined };
@@ -46,15 +48,15 @@ export const membersShape = (
     });
   }
   return { properties, ...(index && { index }) };
-};
+}
 
-/** `{ [K in Keys]: T }`: one property for each name, or an index where the names are open. */
-export const mappedShape = (reader: TypeReader, node: TSMappedType, scope: Scope): shapes.Shape => {
+/** `{ [K in Keys]: T }`: one property for each name, or an index signature for an open set of names. */
+export function mappedShape(reader: TypeReader, node: TSMappedType, scope: Scope): shapes.Shape {
   const value = node.typeAnnotation;
   if (!value || node.nameType) return reader.fail(node, scope);
   const keys = reader.read(node.constraint, scope);
   const names = literalNames(keys);
-  // `[K in keyof T]` keeps what is optional in T
+  // `[K in keyof T]` keeps the optional properties of T optional
   const origin =
     node.constraint.type === "TSTypeOperator" && node.constraint.operator === "keyof"
       ? commonShape(reader, node.constraint.typeAnnotation, scope)
@@ -80,4 +82,4 @@ export const mappedShape = (reader: TypeReader, node: TSMappedType, scope: Scope
       }),
     ),
   };
-};
+}

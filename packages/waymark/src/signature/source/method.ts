@@ -1,18 +1,19 @@
-import { SignatureError } from "../errors.ts";
-import type { MethodSignature } from "../model.ts";
+import type { MethodSignature } from "../model/signature.ts";
+import { SignatureError } from "../model/signature-error.ts";
 import type { ParameterContext } from "./annotations.ts";
 import { mayBacktrackWithoutBound } from "./backtracking.ts";
 import { readDocComment } from "./jsdoc.ts";
-import type { FunctionSource } from "./module.ts";
 import type { SourceModules } from "./modules.ts";
 import { readParameters } from "./parameters.ts";
+import type { FunctionSource } from "./scope.ts";
+import { SourceTypeReader } from "./source-type-reader.ts";
 import { readStatuses } from "./statuses.ts";
-import { TypeReader, type WrittenPattern } from "./types.ts";
+import type { WrittenPattern } from "./type-reader.ts";
 
 export interface MethodOptions {
-  /** What to do with a type that cannot be read. */
+  /** How to treat a type that cannot be read. */
   readonly unreadableTypes: "error" | "raw";
-  /** The arguments that a schema judges: their types need not be readable. */
+  /** The arguments that a schema covers. Their types may be unreadable. */
   readonly schemaNames: ReadonlySet<string>;
   readonly warn: (message: string) => void;
 }
@@ -20,31 +21,31 @@ export interface MethodOptions {
 /**
  * The signature of a method, from its syntax tree.
  *
- * @throws SignatureError at what cannot be read
+ * @throws SignatureError at the part that cannot be read
  */
-export const readMethod = (
+export function readMethod(
   verb: string,
   source: FunctionSource,
   modules: SourceModules,
   options: MethodOptions,
-): MethodSignature => {
+): MethodSignature {
   try {
     return read(verb, source, modules, options);
   } catch (error) {
-    // TypeScript refuses what goes round in circles (`type A<T = T>`, `const a = b, b = a`), but Node runs it
+    // TypeScript rejects circular declarations (`type A<T = T>`, `const a = b, b = a`), but Node runs them
     if (!(error instanceof RangeError)) throw error;
     const location = source.scope.module.source.location((source.member ?? source.node).start);
-    throw new SignatureError("UNREADABLE_TYPE", "the types of this method go round in circles", location);
+    throw new SignatureError("UNREADABLE_TYPE", "the types of this method are circular", location);
   }
-};
+}
 
-const read = (
+function read(
   verb: string,
   { node, scope, member }: FunctionSource,
   modules: SourceModules,
   { unreadableTypes, schemaNames, warn }: MethodOptions,
-): MethodSignature => {
-  const types = new TypeReader(modules, scope);
+): MethodSignature {
+  const types = new SourceTypeReader(modules, scope);
   const start = (member ?? node).start;
   const doc = readDocComment(scope.module, start);
   const onUnreadable: ParameterContext["onUnreadable"] = (error, covers, text) => {
@@ -53,7 +54,7 @@ const read = (
     );
     if (!isCovered) {
       if (unreadableTypes === "error") throw error;
-      warn(`${error.message} It is passed on as it comes.`);
+      warn(`${error.message} Its values are passed on unconverted.`);
     }
     return { kind: "unreadable", text };
   };
@@ -71,12 +72,12 @@ const read = (
     location: scope.module.source.location(start),
     definitions: types.definitions,
   };
-};
+}
 
-const checkPattern = ({ text, location }: WrittenPattern, warn: MethodOptions["warn"]): void => {
+function checkPattern({ text, location }: WrittenPattern, warn: MethodOptions["warn"]): void {
   if (!mayBacktrackWithoutBound(text)) return;
   const { file, line, column } = location;
   warn(
     `${file}:${line}:${column}: @pattern ${text} may backtrack without bound, so that one request occupies the process. Write it so that no text matches in two ways (\`^a+$\` instead of \`^(a+)+$\`), begin it with ^, or check the value in the method.`,
   );
-};
+}

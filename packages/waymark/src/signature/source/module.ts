@@ -13,29 +13,19 @@ import {
   type Statement,
   visitorKeys,
 } from "oxc-parser";
-import { SignatureError } from "../errors.ts";
-import { type ImportedName, Scope } from "./scope.ts";
+import { SignatureError } from "../model/signature-error.ts";
+import {
+  type ClassSource,
+  type ExportedName,
+  type FunctionSource,
+  type ImportedName,
+  Scope,
+  type SourceModule,
+} from "./scope.ts";
 import type { SourceText } from "./text.ts";
 
-/** A function that V8 can point at, with what its types can see. */
-export interface FunctionSource {
-  readonly node: FunctionNode | ArrowFunctionExpression;
-  readonly scope: Scope;
-  /** The class member that it is, and the class; absent for a function outside a class body. */
-  readonly member?: MethodDefinition;
-  readonly owner?: Class;
-}
-
-export interface ClassSource {
-  readonly node: Class;
-  readonly scope: Scope;
-}
-
-/** What a module exports under a name: a name of its own, or one of another module. */
-export type ExportedName = { readonly kind: "local"; readonly name: string } | ImportedName;
-
-/** A module's text, parsed once: its functions by V8's position, its names, its comments. */
-export class SourceModule {
+/** Parses a module's text once: its functions by V8's position, its names, its comments. */
+export class ParsedModule implements SourceModule {
   readonly source: SourceText;
   readonly program: Program;
   readonly comments: readonly Comment[];
@@ -45,7 +35,7 @@ export class SourceModule {
   readonly exports = new Map<string, ExportedName>();
   /** The specifiers of `export * from`. */
   readonly exportStars: string[] = [];
-  /** Whether types can be written in it at all. */
+  /** Whether the file's syntax allows types. */
   readonly typed: boolean;
 
   constructor(source: SourceText) {
@@ -88,7 +78,7 @@ export class SourceModule {
       }
       case "TSInterfaceDeclaration":
       case "TSTypeAliasDeclaration":
-        // types hold no functions; they are read when a signature names them
+        // types contain no functions. They are read when a signature names them
         break;
       default:
         this.#visitChildren(node, scope);
@@ -133,7 +123,7 @@ export class SourceModule {
     if (node.body) this.#visit(node.body, scope);
   }
 
-  /** Where V8 says that a function is: its opening parenthesis, or an arrow function's first character. */
+  /** V8's position of a function: its opening parenthesis, or an arrow function's first character. */
   #parenthesis(node: FunctionNode | ArrowFunctionExpression): number {
     const isArrow = node.type === "ArrowFunctionExpression";
     if (isArrow && (node.async || !node.typeParameters)) return node.start;
@@ -233,30 +223,34 @@ export class SourceModule {
   }
 }
 
-const importOf = (specifier: string, name: string, start: number): ImportedName => ({
-  kind: "import",
-  specifier,
-  name,
-  start,
-});
+function importOf(specifier: string, name: string, start: number): ImportedName {
+  return {
+    kind: "import",
+    specifier,
+    name,
+    start,
+  };
+}
 
-/** A name between modules may be a string. */
-const moduleName = (node: {
+/** An imported or exported name may be a string. */
+function moduleName(node: {
   readonly type: string;
   readonly name?: string;
   readonly value?: unknown;
-}): string => node.name ?? String(node.value);
+}): string {
+  return node.name ?? String(node.value);
+}
 
-const declaredNames = (declaration: Node | null): string[] => {
+function declaredNames(declaration: Node | null): string[] {
   if (!declaration) return [];
   if (declaration.type === "VariableDeclaration") {
     return declaration.declarations.flatMap(({ id }) => (id.type === "Identifier" ? [id.name] : []));
   }
   const id = "id" in declaration ? declaration.id : undefined;
   return id && typeof id === "object" && "name" in id ? [id.name as string] : [];
-};
+}
 
-const defaultName = ({ declaration }: ExportDefaultDeclaration): string | undefined => {
+function defaultName({ declaration }: ExportDefaultDeclaration): string | undefined {
   if (declaration.type === "Identifier") return declaration.name;
   return "id" in declaration && declaration.id ? (declaration.id as { name: string }).name : undefined;
-};
+}

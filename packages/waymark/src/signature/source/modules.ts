@@ -1,29 +1,29 @@
 import { readFileSync } from "node:fs";
-import { SignatureError, WAYS_OUT } from "../errors.ts";
-import { SourceModule } from "./module.ts";
-import { resolveModule } from "./resolve.ts";
-import type { ImportedName, Scope, TypeDeclaration, ValueDeclaration } from "./scope.ts";
+import { SignatureError, WAYS_OUT } from "../model/signature-error.ts";
+import { ParsedModule } from "./module.ts";
+import { resolveModule } from "./resolve-module.ts";
+import type { ImportedName, Scope, SourceModule, TypeDeclaration, ValueDeclaration } from "./scope.ts";
 import { SourceText } from "./text.ts";
 
-/** Where a name leads: a declaration, or a whole module (`import * as models`). */
+/** The target of a name: a declaration, or a whole module (`import * as models`). */
 export type Found<Declaration> =
   | { readonly kind: "declaration"; readonly declaration: Exclude<Declaration, ImportedName> }
   | { readonly kind: "module"; readonly module: SourceModule };
 
-/** The modules read during one start, each parsed once, and the ways between them. */
+/** The modules that one start reads. Parses each module once and resolves names across modules. */
 export class SourceModules {
   readonly #modules = new Map<string, SourceModule>();
 
   read(file: string): SourceModule {
     let module = this.#modules.get(file);
     if (!module) {
-      module = new SourceModule(new SourceText(file, readFileSync(file, "utf8")));
+      module = new ParsedModule(new SourceText(file, readFileSync(file, "utf8")));
       this.#modules.set(file, module);
     }
     return module;
   }
 
-  /** The type behind a name, dotted where it goes through namespaces; nothing for a name that nobody declares. */
+  /** The type behind a name, which may be dotted for namespaces. Undefined for an undeclared name. */
   findType(path: readonly string[], scope: Scope): Found<TypeDeclaration> | undefined {
     return this.#find(path, scope, (within, name) => within.findType(name));
   }
@@ -32,7 +32,7 @@ export class SourceModules {
     return this.#find(path, scope, (within, name) => within.findValue(name));
   }
 
-  /** What the module of an import type (`import("./book.ts").Book`) declares under a path of names. */
+  /** The declaration for a path of names in the module of an import type (`import("./book.ts").Book`). */
   findImportedType(
     specifier: string,
     path: readonly string[],
@@ -45,7 +45,7 @@ export class SourceModules {
     return this.#descend(found, rest, lookup);
   }
 
-  /** Whether what a module exports under a name is there for types alone. */
+  /** Whether an exported name is only a type. */
   exportsOnlyType(module: SourceModule, name: string): boolean {
     const type = this.#findExported<TypeDeclaration>(module, name, (scope, own) => scope.findType(own));
     if (type?.kind !== "declaration") return false;
@@ -55,7 +55,7 @@ export class SourceModules {
     );
   }
 
-  /** Whether a name of the module's own stands for a type alone. */
+  /** Whether a name that the module declares is only a type. */
   declaresOnlyType(
     module: SourceModule,
     name: string,
@@ -106,7 +106,7 @@ export class SourceModules {
     if (file === undefined) {
       throw new SignatureError(
         "UNREADABLE_TYPE",
-        `cannot find the source of "${imported.specifier}", which a type is imported from. ${WAYS_OUT}`,
+        `cannot find the source of "${imported.specifier}", from which a type is imported. ${WAYS_OUT}`,
         importer.source.location(imported.start),
       );
     }
@@ -142,5 +142,6 @@ export class SourceModules {
 
 type Lookup<Declaration> = (scope: Scope, name: string) => Declaration | ImportedName | undefined;
 
-const isImport = (declaration: { readonly kind: string }): declaration is ImportedName =>
-  declaration.kind === "import";
+function isImport(declaration: { readonly kind: string }): declaration is ImportedName {
+  return declaration.kind === "import";
+}

@@ -7,19 +7,19 @@ import type {
   TSTypeReference,
 } from "oxc-parser";
 import { Scope, type TypeDeclaration } from "./scope.ts";
-import type { TypeReader } from "./types.ts";
+import type { TypeReader } from "./type-reader.ts";
 
-/** A type by its name, which may be another module's. */
+/** A reference to a type by its name, possibly of another module. */
 export type TypeReference = TSTypeReference | TSImportType;
 
 export type Declared = Exclude<TypeDeclaration, { kind: "import" }>;
 
-/** What a name stands for; nothing for one that nobody declares. */
-export const findDeclaration = (
+/** The declaration of a name. Undefined for an undeclared name. */
+export function findDeclaration(
   reader: TypeReader,
   node: TSTypeReference | TSImportType,
   scope: Scope,
-): Declared | undefined => {
+): Declared | undefined {
   const found =
     node.type === "TSImportType"
       ? reader.modules.findImportedType(
@@ -31,20 +31,20 @@ export const findDeclaration = (
       : reader.modules.findType(namePath(node.typeName), scope);
   if (found?.kind === "module") return reader.fail(node, scope, "it is a module, not a type");
   return found?.declaration;
-};
+}
 
 /**
- * The constraint of one of the method's own type parameters, if it has one. Any other type parameter belongs to a class
- * or function around the method: each derived class gives it another argument.
+ * The constraint of one of the method's own type parameters, if it has one. Any other type parameter belongs to a
+ * class or function around the method, and each derived class gives it another argument.
  *
  * @throws SignatureError for a type parameter that is not the method's own
  */
-export const constraintOf = (
+export function constraintOf(
   reader: TypeReader,
   declaration: Extract<Declared, { kind: "parameter" }>,
   node: TSType,
   scope: Scope,
-): TSType | undefined => {
+): TSType | undefined {
   if (declaration.scope !== reader.methodScope) {
     return reader.fail(
       node,
@@ -53,16 +53,16 @@ export const constraintOf = (
     );
   }
   return declaration.node.constraint ?? undefined;
-};
+}
 
-/** A scope in which the type parameters of a generic type have the types that a reference gives them. */
-export const instantiate = (
+/** A scope that binds the type parameters of a generic type to the arguments of a reference. */
+export function instantiate(
   reader: TypeReader,
   parameters: TSTypeParameterDeclaration | null | undefined,
   outer: Scope,
   reference: TSTypeReference | TSImportType,
   scope: Scope,
-): Scope => {
+): Scope {
   if (!parameters) return outer;
   const given: readonly TSType[] = reference.typeArguments?.params ?? [];
   const keys = given.map((argument) => keyOf(reader, argument, scope));
@@ -75,10 +75,10 @@ export const instantiate = (
     else reader.fail(reference, scope, `it lacks a type for ${parameter.name.name}`);
   });
   return inner;
-};
+}
 
-/** What tells one named type with its arguments from another. */
-export const keyOf = (reader: TypeReader, node: TSType, scope: Scope): string => {
+/** Identifies a named type with its arguments. */
+export function keyOf(reader: TypeReader, node: TSType, scope: Scope): string {
   if (node.type !== "TSTypeReference" && node.type !== "TSImportType") {
     return node.type.endsWith("Keyword") ? node.type : `${place(node, scope)}${scope.instance}`;
   }
@@ -95,13 +95,13 @@ export const keyOf = (reader: TypeReader, node: TSType, scope: Scope): string =>
         ? place(declaration.nodes[0]!, declaration.scope)
         : scope.module.source.slice(node.type === "TSTypeReference" ? node.typeName : node);
   return `${own}<${given}>`;
-};
+}
 
-/** What tells one node of all files from another. */
+/** Identifies a node across all files. */
 export const place = (node: Node, scope: Scope): string => `${scope.module.source.file}:${node.start}`;
 
 /** The names of `a.b.c`. */
-export const namePath = (node: TSTypeName | NonNullable<TSImportType["qualifier"]>): string[] => {
+export function namePath(node: TSTypeName | NonNullable<TSImportType["qualifier"]>): string[] {
   if (node.type === "TSQualifiedName") return [...namePath(node.left), node.right.name];
   return node.type === "ThisExpression" ? ["this"] : [node.name];
-};
+}

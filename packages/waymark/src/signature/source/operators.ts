@@ -1,26 +1,26 @@
 import type { TSType } from "oxc-parser";
-import type { TypeNode } from "../model.ts";
+import type { TypeNode } from "../model/signature.ts";
 import { literal, literalNames, unionOf } from "./combine.ts";
 import { constraintOf, findDeclaration, instantiate } from "./names.ts";
 import type { Scope } from "./scope.ts";
 import * as shapes from "./shapes.ts";
-import type { TypeReader } from "./types.ts";
+import type { TypeReader } from "./type-reader.ts";
 
 /** `keyof T` */
-export const keysOf = (reader: TypeReader, node: TSType, scope: Scope): TypeNode => {
+export function keysOf(reader: TypeReader, node: TSType, scope: Scope): TypeNode {
   const shape = commonShape(reader, node, scope);
   if (!shape) return reader.fail(node, scope, "only the keys of an object type can be listed");
   const names = [...shape.properties.keys()].map((name) => literal(name));
   return unionOf(shape.index ? [...names, { kind: "string" }] : names);
-};
+}
 
 /** `T[K]` */
-export const indexedType = (
+export function indexedType(
   reader: TypeReader,
   objectNode: TSType,
   indexNode: TSType,
   scope: Scope,
-): TypeNode => {
+): TypeNode {
   const index = reader.read(indexNode, scope);
   const shape = commonShape(reader, objectNode, scope);
   if (!shape) {
@@ -43,23 +43,23 @@ export const indexedType = (
       return "optional" in property && property.optional ? unionOf([type, { kind: "undefined" }]) : type;
     }),
   );
-};
+}
 
-/** The shape of an object type, or what the members of a union have in common. */
-export const commonShape = (reader: TypeReader, node: TSType, scope: Scope): shapes.Shape | undefined => {
+/** The shape of an object type, or the common shape of a union's members. */
+export function commonShape(reader: TypeReader, node: TSType, scope: Scope): shapes.Shape | undefined {
   const own = reader.shape(node, scope);
   if (own) return own;
   const union = unionMembers(reader, node, scope);
   const members = union?.map(({ node: member, scope: within }) => commonShape(reader, member, within));
   return members?.every((member) => member !== undefined) ? shapes.common(members) : undefined;
-};
+}
 
-/** The members of a union, through the names that stand for it. */
-const unionMembers = (
+/** The members of a union, also through type aliases. */
+function unionMembers(
   reader: TypeReader,
   node: TSType,
   scope: Scope,
-): { node: TSType; scope: Scope }[] | undefined => {
+): { node: TSType; scope: Scope }[] | undefined {
   if (node.type === "TSUnionType") return node.types.map((member) => ({ node: member, scope }));
   if (node.type !== "TSTypeReference" && node.type !== "TSImportType") return undefined;
   const found = findDeclaration(reader, node, scope);
@@ -71,4 +71,4 @@ const unionMembers = (
   if (found?.kind !== "alias") return undefined;
   const inner = instantiate(reader, found.node.typeParameters, found.scope, node, scope);
   return unionMembers(reader, found.node.typeAnnotation, inner);
-};
+}

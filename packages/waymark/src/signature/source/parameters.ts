@@ -1,11 +1,12 @@
-import type { BindingPattern, Expression, ParamPattern, TSType } from "oxc-parser";
-import { SignatureError } from "../errors.ts";
-import { keywordShapes } from "../keywords.ts";
-import type { Parameter, TypeNode } from "../model.ts";
+import type { BindingPattern, ParamPattern, TSType } from "oxc-parser";
+import { keywordShapes } from "../model/keyword-shapes.ts";
+import type { Parameter, TypeNode } from "../model/signature.ts";
+import { SignatureError } from "../model/signature-error.ts";
 import {
   defaultOf,
   defaultType,
   describedBy,
+  type Formal,
   type ParameterContext,
   readAnnotation,
   refined,
@@ -14,47 +15,38 @@ import { splitUndefined } from "./combine.ts";
 import { readDocComment } from "./jsdoc.ts";
 import { readPattern, withTags } from "./patterns.ts";
 
-/** A parameter taken apart: the pattern, its type as written, its default. */
-export interface Formal {
-  readonly pattern: BindingPattern;
-  readonly annotation: TSType | undefined;
-  readonly default: Expression | undefined;
-  readonly optional: boolean;
-  readonly start: number;
-  readonly isRest: boolean;
-}
-
 /**
  * Reads a method's parameters.
  *
- * @throws SignatureError at what cannot be read
+ * @throws SignatureError at the part that cannot be read
  */
-export const readParameters = (nodes: readonly ParamPattern[], context: ParameterContext): Parameter[] => {
+export function readParameters(nodes: readonly ParamPattern[], context: ParameterContext): Parameter[] {
   const formals = nodes.map(takeApart).filter(({ pattern }) => !isThis(pattern));
   const last = formals.findLastIndex((formal) => !formal.isRest);
   return formals.map((formal, index) => readParameter(formal, index === last, context));
-};
+}
 
-const takeApart = (node: ParamPattern): Formal => {
+function takeApart(node: ParamPattern): Formal {
   const { start } = node;
   if (node.type === "RestElement") {
     const annotation = node.typeAnnotation?.typeAnnotation ?? annotationOf(node.argument);
     return { pattern: node.argument, annotation, default: undefined, optional: true, start, isRest: true };
   }
-  // Node refuses parameter properties, so a module that has one was never loaded
+  // Node rejects parameter properties, so a module with one was never loaded
   const own = (node.type === "TSParameterProperty" ? node.parameter : node) as BindingPattern;
   const pattern = own.type === "AssignmentPattern" ? own.left : own;
   const fallback = own.type === "AssignmentPattern" ? own.right : undefined;
   const optional = fallback !== undefined || (pattern as { optional?: boolean }).optional === true;
   return { pattern, annotation: annotationOf(pattern), default: fallback, optional, start, isRest: false };
-};
+}
 
-const annotationOf = (pattern: BindingPattern): TSType | undefined =>
-  "typeAnnotation" in pattern ? (pattern.typeAnnotation?.typeAnnotation ?? undefined) : undefined;
+function annotationOf(pattern: BindingPattern): TSType | undefined {
+  return "typeAnnotation" in pattern ? (pattern.typeAnnotation?.typeAnnotation ?? undefined) : undefined;
+}
 
 const isThis = (pattern: BindingPattern): boolean => pattern.type === "Identifier" && pattern.name === "this";
 
-const readParameter = (formal: Formal, isLast: boolean, context: ParameterContext): Parameter => {
+function readParameter(formal: Formal, isLast: boolean, context: ParameterContext): Parameter {
   const { pattern, start } = formal;
   const location = context.scope.module.source.location(start);
   if (formal.isRest) return readRest(formal, context);
@@ -62,7 +54,7 @@ const readParameter = (formal: Formal, isLast: boolean, context: ParameterContex
   if (pattern.type !== "Identifier") {
     throw new SignatureError(
       "UNREADABLE_PARAMETER",
-      "a destructuring pattern takes the keyword arguments, so it must be an object pattern and the last parameter, or the last before a rest parameter. Give this parameter a name and take it apart in the body.",
+      "a destructuring pattern takes the keyword arguments, so it must be an object pattern and the last parameter, or the last before a rest parameter. Give this parameter a name and destructure it in the body.",
       location,
     );
   }
@@ -81,16 +73,16 @@ const readParameter = (formal: Formal, isLast: boolean, context: ParameterContex
     ...describedBy(tag?.description || doc.description),
     location,
   };
-};
+}
 
-/** The type of a parameter by its annotation, else by its default. */
-const writtenType = (formal: Formal, name: string, context: ParameterContext): TypeNode => {
+/** The type of a parameter from its annotation, else from its default. */
+function writtenType(formal: Formal, name: string, context: ParameterContext): TypeNode {
   const { annotation, default: fallback } = formal;
   if (annotation) return readAnnotation(annotation, { own: name }, context);
   return fallback ? defaultType(fallback, name, context) : { kind: "untyped" };
-};
+}
 
-const takesKeywords = (type: TypeNode, { types }: ParameterContext): boolean => {
+function takesKeywords(type: TypeNode, { types }: ParameterContext): boolean {
   if (type.kind === "union") {
     const members = type.members.filter((member) => member.kind !== "null");
     return (
@@ -98,9 +90,9 @@ const takesKeywords = (type: TypeNode, { types }: ParameterContext): boolean => 
     );
   }
   return keywordShapes(type, types.definitions).length > 0;
-};
+}
 
-const readRest = (formal: Formal, context: ParameterContext): Parameter => {
+function readRest(formal: Formal, context: ParameterContext): Parameter {
   const { pattern, start } = formal;
   const location = context.scope.module.source.location(start);
   if (pattern.type !== "Identifier") {
@@ -133,4 +125,4 @@ const readRest = (formal: Formal, context: ParameterContext): Parameter => {
     ...describedBy(tag?.description || doc.description),
     location,
   };
-};
+}

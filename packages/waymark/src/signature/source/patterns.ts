@@ -1,23 +1,29 @@
 import type { Expression, ObjectPattern } from "oxc-parser";
-import { SignatureError } from "../errors.ts";
-import { keywordShapes } from "../keywords.ts";
-import { type ObjectNode, PATTERN_NAME, type Parameter, type PropertyNode, type TypeNode } from "../model.ts";
+import { keywordShapes } from "../model/keyword-shapes.ts";
+import {
+  type ObjectNode,
+  PATTERN_NAME,
+  type Parameter,
+  type PropertyNode,
+  type TypeNode,
+} from "../model/signature.ts";
+import { SignatureError } from "../model/signature-error.ts";
 import {
   type ArgumentNames,
   defaultOf,
   defaultType,
   describedBy,
+  type Formal,
   type ParameterContext,
   readAnnotation,
   refined,
 } from "./annotations.ts";
 import { splitUndefined } from "./combine.ts";
 import type { DocComment, ParameterTag } from "./jsdoc.ts";
-import type { Formal } from "./parameters.ts";
 import { propertyName } from "./values.ts";
 
-/** A destructuring pattern: its names, with the types that its annotation gives them. */
-export const readPattern = (pattern: ObjectPattern, formal: Formal, context: ParameterContext): Parameter => {
+/** A destructuring pattern: its names with the types of its annotation. */
+export function readPattern(pattern: ObjectPattern, formal: Formal, context: ParameterContext): Parameter {
   const parts = pattern.properties.map((property) =>
     property.type === "Property" ? (propertyName(property) ?? "") : "...",
   );
@@ -32,13 +38,13 @@ export const readPattern = (pattern: ObjectPattern, formal: Formal, context: Par
     ...defaultOf(formal.default),
     location: context.scope.module.source.location(formal.start),
   };
-};
+}
 
 /**
- * The annotation's type, with the defaults of the pattern. A rest element holds the remaining names of the type; it does
- * not open a closed type.
+ * The annotation's type with the defaults of the pattern. A rest element holds the remaining names of the type. It
+ * does not open a closed type.
  */
-const mergeTypes = (type: TypeNode, pattern: ObjectPattern, context: ParameterContext): TypeNode => {
+function mergeTypes(type: TypeNode, pattern: ObjectPattern, context: ParameterContext): TypeNode {
   if (type.kind === "unreadable" || type.kind === "unknown") {
     return untypedObject(pattern, context);
   }
@@ -53,17 +59,18 @@ const mergeTypes = (type: TypeNode, pattern: ObjectPattern, context: ParameterCo
   if (shapes.length === 0) {
     throw new SignatureError(
       "UNREADABLE_PARAMETER",
-      "the keyword arguments come as one object, so the type of the pattern must be an object type",
+      "the keyword arguments are one object, so the type of the pattern must be an object type",
       context.scope.module.source.location(pattern.start),
     );
   }
   return shapes.length === 1 ? map(shapes[0]!) : { kind: "union", members: shapes.map(map) };
-};
+}
 
-const hasRest = (pattern: ObjectPattern): boolean =>
-  pattern.properties.some(({ type }) => type === "RestElement");
+function hasRest(pattern: ObjectPattern): boolean {
+  return pattern.properties.some(({ type }) => type === "RestElement");
+}
 
-const defaultIn = (pattern: ObjectPattern, name: string): Expression | undefined => {
+function defaultIn(pattern: ObjectPattern, name: string): Expression | undefined {
   for (const property of pattern.properties) {
     if (
       property.type === "Property" &&
@@ -74,10 +81,10 @@ const defaultIn = (pattern: ObjectPattern, name: string): Expression | undefined
     }
   }
   return undefined;
-};
+}
 
-/** A pattern without a type: a name without a default is required, and a rest element takes any other name. */
-const untypedObject = (pattern: ObjectPattern, context: ParameterContext): ObjectNode => {
+/** A pattern without a type. A name without a default is required, and a rest element accepts any other name. */
+function untypedObject(pattern: ObjectPattern, context: ParameterContext): ObjectNode {
   const properties: PropertyNode[] = [];
   for (const property of pattern.properties) {
     if (property.type !== "Property") continue;
@@ -85,7 +92,7 @@ const untypedObject = (pattern: ObjectPattern, context: ParameterContext): Objec
     if (name === undefined) {
       throw new SignatureError(
         "UNREADABLE_PARAMETER",
-        "the name of a keyword argument must be written out",
+        "the name of a keyword argument must be a literal",
         context.scope.module.source.location(property.start),
       );
     }
@@ -94,13 +101,13 @@ const untypedObject = (pattern: ObjectPattern, context: ParameterContext): Objec
     properties.push({ name, type, optional: fallback !== undefined, ...defaultOf(fallback) });
   }
   return { kind: "object", properties, ...(hasRest(pattern) && { index: { kind: "untyped" } }) };
-};
+}
 
 /**
- * Puts `@param lang ...` and `@param options.lang ...` on the keyword arguments that they name; the
- * former where the object has no name of its own.
+ * Adds `@param lang ...` and `@param options.lang ...` to the keyword arguments that they name. The former applies if
+ * the object has no name of its own.
  */
-export const withTags = (type: TypeNode, name: string | undefined, context: ParameterContext): TypeNode => {
+export function withTags(type: TypeNode, name: string | undefined, context: ParameterContext): TypeNode {
   if (type.kind === "union") {
     return { ...type, members: type.members.map((member) => withTags(member, name, context)) };
   }
@@ -115,14 +122,14 @@ export const withTags = (type: TypeNode, name: string | undefined, context: Para
     };
   });
   return { ...type, properties };
-};
+}
 
-const tagOf = (
+function tagOf(
   { parameters }: DocComment,
   owner: string | undefined,
   property: string,
-): ParameterTag | undefined => {
+): ParameterTag | undefined {
   if (owner !== undefined) return parameters.get(`${owner}.${property}`);
   for (const [path, tag] of parameters) if (path.endsWith(`.${property}`)) return tag;
   return parameters.get(property);
-};
+}

@@ -1,10 +1,10 @@
 import type { TSType, TSTypeReference } from "oxc-parser";
-import { SignatureError } from "../errors.ts";
-import type { TypeNode } from "../model.ts";
+import type { TypeNode } from "../model/signature.ts";
+import { SignatureError } from "../model/signature-error.ts";
 import { UNKNOWN, unionOf } from "./combine.ts";
 import { findDeclaration, instantiate } from "./names.ts";
 import type { Scope } from "./scope.ts";
-import type { TypeReader } from "./types.ts";
+import type { TypeReader } from "./type-reader.ts";
 
 const PROMISES = new Set(["Promise", "PromiseLike", "Awaited"]);
 const STREAMS = new Set([
@@ -20,10 +20,10 @@ const STREAMS = new Set([
 ]);
 
 /**
- * The type of what a method returns, as written. It only documents, so what cannot be read is
- * no error: it is kept as text.
+ * The declared return type of a method. It is only documented, so an unreadable part is not an error and remains as
+ * text.
  */
-export const readReturnType = (reader: TypeReader, node: TSType, scope: Scope): TypeNode => {
+export function readReturnType(reader: TypeReader, node: TSType, scope: Scope): TypeNode {
   if (node.type === "TSUnionType") {
     return unionOf(node.types.map((member) => readReturnType(reader, member, scope)));
   }
@@ -41,10 +41,10 @@ export const readReturnType = (reader: TypeReader, node: TSType, scope: Scope): 
     if (!(error instanceof SignatureError)) throw error;
     return readAlias(reader, node, scope) ?? { kind: "unreadable", text: scope.module.source.slice(node) };
   }
-};
+}
 
-/** An alias may stand for what only a method returns: `type Result = Promise<Book | Response>`. */
-const readAlias = (reader: TypeReader, node: TSType, scope: Scope): TypeNode | undefined => {
+/** An alias may contain types that only a method returns: `type Result = Promise<Book | Response>`. */
+function readAlias(reader: TypeReader, node: TSType, scope: Scope): TypeNode | undefined {
   if (node.type !== "TSTypeReference") return undefined;
   try {
     const found = findDeclaration(reader, node, scope);
@@ -55,10 +55,10 @@ const readAlias = (reader: TypeReader, node: TSType, scope: Scope): TypeNode | u
     if (error instanceof SignatureError) return undefined;
     throw error;
   }
-};
+}
 
-/** A name that the module does not declare itself. */
-const builtinName = (node: TSType, scope: Scope): string | undefined => {
+/** A name that the module does not declare. */
+function builtinName(node: TSType, scope: Scope): string | undefined {
   const name = (node as Partial<TSTypeReference>).typeName;
   return name?.type === "Identifier" && !scope.findType(name.name) ? name.name : undefined;
-};
+}

@@ -1,16 +1,16 @@
-import type { TypeNode } from "../model.ts";
+import type { TypeNode } from "../model/signature.ts";
 import { intersectionOf, NEVER, splitUndefined, unionOf } from "./combine.ts";
 
-/** A property whose type is read when it is asked for, so that operators can work on types that contain themselves. */
+/** A property whose type is read on demand, so that operators support types that contain themselves. */
 export interface ShapeProperty {
   readonly optional: boolean;
   readonly description: string;
   readonly read: () => TypeNode;
-  /** The shape of its type, for operators that go deeper. */
+  /** The shape of its type, for nested operators. */
   readonly shape: () => Shape | undefined;
 }
 
-/** What an object type looks like from outside: what `keyof`, `Pick` and `T["x"]` need. */
+/** The outline of an object type, as `keyof`, `Pick` and `T["x"]` need it. */
 export interface Shape {
   readonly name?: string;
   readonly description?: string;
@@ -18,51 +18,59 @@ export interface Shape {
   readonly index?: Pick<ShapeProperty, "read" | "shape">;
 }
 
-export const readShape = ({ name, description, properties, index }: Shape): TypeNode => ({
-  kind: "object",
-  ...(name && { name }),
-  properties: [...properties].map(([propertyName, property]) => {
-    const { type, optional } = splitUndefined(property.read());
-    return {
-      name: propertyName,
-      type,
-      optional: property.optional || optional,
-      ...(property.description && { description: property.description }),
-    };
-  }),
-  ...(index && { index: index.read() }),
-  ...(description && { description }),
-});
-
-export const withOptional = (shape: Shape, optional: boolean): Shape => ({
-  ...unnamed(shape),
-  properties: new Map([...shape.properties].map(([name, property]) => [name, { ...property, optional }])),
-});
-
-export const pick = (shape: Shape, names: readonly string[]): Shape => ({
-  properties: new Map(
-    names.flatMap((name) => {
-      const property = shape.properties.get(name);
-      return property ? [[name, property] as const] : [];
+export function readShape({ name, description, properties, index }: Shape): TypeNode {
+  return {
+    kind: "object",
+    ...(name && { name }),
+    properties: [...properties].map(([propertyName, property]) => {
+      const { type, optional } = splitUndefined(property.read());
+      return {
+        name: propertyName,
+        type,
+        optional: property.optional || optional,
+        ...(property.description && { description: property.description }),
+      };
     }),
-  ),
-});
+    ...(index && { index: index.read() }),
+    ...(description && { description }),
+  };
+}
 
-export const omit = (shape: Shape, names: readonly string[]): Shape => ({
-  ...unnamed(shape),
-  properties: new Map([...shape.properties].filter(([name]) => !names.includes(name))),
-});
+export function withOptional(shape: Shape, optional: boolean): Shape {
+  return {
+    ...unnamed(shape),
+    properties: new Map([...shape.properties].map(([name, property]) => [name, { ...property, optional }])),
+  };
+}
+
+export function pick(shape: Shape, names: readonly string[]): Shape {
+  return {
+    properties: new Map(
+      names.flatMap((name) => {
+        const property = shape.properties.get(name);
+        return property ? [[name, property] as const] : [];
+      }),
+    ),
+  };
+}
+
+export function omit(shape: Shape, names: readonly string[]): Shape {
+  return {
+    ...unnamed(shape),
+    properties: new Map([...shape.properties].filter(([name]) => !names.includes(name))),
+  };
+}
 
 const unnamed = ({ name: _name, ...shape }: Shape): Shape => shape;
 
-/** Later shapes stand over earlier ones, as in `interface B extends A`. */
-export const extend = (shapes: readonly Shape[]): Shape => {
+/** Later shapes override earlier ones, as in `interface B extends A`. */
+export function extend(shapes: readonly Shape[]): Shape {
   const index = shapes.findLast((shape) => shape.index)?.index;
   return { properties: new Map(shapes.flatMap((shape) => [...shape.properties])), ...(index && { index }) };
-};
+}
 
-/** What is common to the members of a union: all that `keyof` and `T["x"]` see of it. */
-export const common = (shapes: readonly Shape[]): Shape => {
+/** The common properties of a union's members, which `keyof` and `T["x"]` see. */
+export function common(shapes: readonly Shape[]): Shape {
   const [first, ...others] = shapes;
   if (!first) return { properties: new Map() };
   const names = [...first.properties.keys()].filter((name) =>
@@ -84,10 +92,10 @@ export const common = (shapes: readonly Shape[]): Shape => {
       }),
     ),
   };
-};
+}
 
-/** A shape around a type that is read already. */
-export const shapeOfType = (type: TypeNode): Shape | undefined => {
+/** The shape of a type that has been read. */
+export function shapeOfType(type: TypeNode): Shape | undefined {
   if (type.kind !== "object") return undefined;
   const known = (property: TypeNode | undefined): Pick<ShapeProperty, "read" | "shape"> => ({
     read: () => property ?? NEVER,
@@ -102,10 +110,10 @@ export const shapeOfType = (type: TypeNode): Shape | undefined => {
     ),
     ...(type.index && { index: known(type.index) }),
   };
-};
+}
 
-/** What an intersection has: every property of every part, one of several parts as all of them say. */
-export const intersect = (shapes: readonly Shape[]): Shape => {
+/** The properties of an intersection. A property of several parts has the intersection of its types. */
+export function intersect(shapes: readonly Shape[]): Shape {
   const properties = new Map<string, ShapeProperty>();
   for (const [name, property] of shapes.flatMap((shape) => [...shape.properties])) {
     const known = properties.get(name);
@@ -126,6 +134,6 @@ export const intersect = (shapes: readonly Shape[]): Shape => {
   }
   const index = shapes.findLast((shape) => shape.index)?.index;
   return { properties, ...(index && { index }) };
-};
+}
 
 export const withoutUndefined = (type: TypeNode): TypeNode => splitUndefined(type).type;

@@ -4,12 +4,12 @@ import {
   type Node,
   visitorKeys,
 } from "oxc-parser";
-import type { MethodSignature } from "../model.ts";
+import type { MethodSignature } from "../model/signature.ts";
 
 /**
  * The success statuses that a method sets to a literal: `this.response.status = 201`. Undefined if it sets none.
  */
-export const readStatuses = (node: FunctionNode | ArrowFunctionExpression): MethodSignature["statuses"] => {
+export function readStatuses(node: FunctionNode | ArrowFunctionExpression): MethodSignature["statuses"] {
   const body = node.body?.type === "BlockStatement" ? node.body.body : [];
   const found = new Set<number>();
   let isAlways = false;
@@ -26,10 +26,10 @@ export const readStatuses = (node: FunctionNode | ArrowFunctionExpression): Meth
   if (found.size === 0) return undefined;
   const statuses = [...found].sort((one, other) => one - other);
   return isAlways ? statuses : ["default", ...statuses];
-};
+}
 
 /** The status in `this.response.status = 201`. Undefined for any other expression and for other statuses than 2xx. */
-const setStatus = (node: Node): number | undefined => {
+function setStatus(node: Node): number | undefined {
   if (node.type !== "AssignmentExpression" || node.operator !== "=" || node.right.type !== "Literal")
     return undefined;
   const response = memberOf(node.left, "status");
@@ -37,25 +37,26 @@ const setStatus = (node: Node): number | undefined => {
   const { value } = node.right;
   const isSuccess = typeof value === "number" && value >= 200 && value < 300;
   return owner?.type === "ThisExpression" && isSuccess ? value : undefined;
-};
+}
 
 /** The object of `object.name`. */
-const memberOf = (node: Node, name: string): Node | undefined =>
-  node.type === "MemberExpression" &&
-  !node.computed &&
-  node.property.type === "Identifier" &&
-  node.property.name === name
+function memberOf(node: Node, name: string): Node | undefined {
+  return node.type === "MemberExpression" &&
+    !node.computed &&
+    node.property.type === "Identifier" &&
+    node.property.name === name
     ? node.object
     : undefined;
+}
 
 /** Nodes that have a `this` of their own. */
 const OTHERS = new Set(["FunctionDeclaration", "FunctionExpression", "ClassDeclaration", "ClassExpression"]);
 
-const visit = (node: Node, look: (node: Node) => void): void => {
+function visit(node: Node, look: (node: Node) => void): void {
   if (OTHERS.has(node.type)) return;
   look(node);
   for (const key of visitorKeys[node.type] ?? []) {
     const child = (node as unknown as Record<string, Node | null | (Node | null)[]>)[key];
     for (const one of Array.isArray(child) ? child : [child]) if (one) visit(one, look);
   }
-};
+}

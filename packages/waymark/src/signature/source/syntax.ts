@@ -1,19 +1,19 @@
 import type { TSType } from "oxc-parser";
-import type { TypeNode } from "../model.ts";
+import type { TypeNode } from "../model/signature.ts";
 import { intersectionOf, literal, literalNames, NEVER, UNKNOWN, unionOf } from "./combine.ts";
 import { constantType } from "./constants.ts";
-import { templateType, tupleType } from "./lists.ts";
 import { mappedShape, membersShape } from "./members.ts";
+import { referenceShape, referenceType } from "./named-types.ts";
 import { namePath } from "./names.ts";
 import { commonShape, indexedType, keysOf } from "./operators.ts";
-import { referenceShape, referenceType } from "./references.ts";
 import type { Scope } from "./scope.ts";
 import * as shapes from "./shapes.ts";
-import type { TypeReader } from "./types.ts";
+import { templateType, tupleType } from "./tuples.ts";
+import type { TypeReader } from "./type-reader.ts";
 import { primitiveValue } from "./values.ts";
 
-/** What a type's syntax stands for. */
-export const readNode = (reader: TypeReader, node: TSType, scope: Scope): TypeNode => {
+/** The type of a type's syntax. */
+export function readNode(reader: TypeReader, node: TSType, scope: Scope): TypeNode {
   switch (node.type) {
     case "TSStringKeyword":
       return { kind: "string" };
@@ -38,7 +38,7 @@ export const readNode = (reader: TypeReader, node: TSType, scope: Scope): TypeNo
     case "TSLiteralType": {
       const value = primitiveValue(node.literal);
       return value === undefined || value === null
-        ? reader.fail(node, scope, "it is no literal")
+        ? reader.fail(node, scope, "it is not a literal")
         : literal(value);
     }
     case "TSTemplateLiteralType":
@@ -71,7 +71,7 @@ export const readNode = (reader: TypeReader, node: TSType, scope: Scope): TypeNo
       if (node.exprName.type === "TSImportType") return reader.fail(node, scope);
       return (
         constantType(reader, namePath(node.exprName), scope) ??
-        reader.fail(node, scope, "its value is not written out")
+        reader.fail(node, scope, "its value is not a literal")
       );
     case "TSImportType":
     case "TSTypeReference":
@@ -79,10 +79,10 @@ export const readNode = (reader: TypeReader, node: TSType, scope: Scope): TypeNo
     default:
       return reader.fail(node, scope);
   }
-};
+}
 
-/** What operators see of it, where it is an object type. */
-export const shapeNode = (reader: TypeReader, node: TSType, scope: Scope): shapes.Shape | undefined => {
+/** The shape of a type's syntax, if it is an object type. */
+export function shapeNode(reader: TypeReader, node: TSType, scope: Scope): shapes.Shape | undefined {
   switch (node.type) {
     case "TSTypeLiteral":
       return membersShape(reader, node.members, scope);
@@ -110,4 +110,4 @@ export const shapeNode = (reader: TypeReader, node: TSType, scope: Scope): shape
     default:
       return undefined;
   }
-};
+}

@@ -1,6 +1,6 @@
-import type { SourceLocation } from "../model.ts";
+import type { SourceLocation } from "../model/signature.ts";
 
-/** A source text and where its lines begin. Lines end as in ECMAScript, so that V8's positions agree. */
+/** A source text with the offsets of its lines. Lines end as in ECMAScript, so that V8's positions agree. */
 export class SourceText {
   readonly file: string;
   readonly text: string;
@@ -8,14 +8,14 @@ export class SourceText {
 
   constructor(file: string, text: string) {
     this.file = file;
-    // Node takes the byte order mark off before V8 sees the text
+    // Node removes the byte order mark before V8 sees the text
     this.text = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
     for (const match of this.text.matchAll(/\r\n|[\n\r\u2028\u2029]/g)) {
       this.#lineStarts.push(match.index + match[0].length);
     }
   }
 
-  /** The offset of a position as V8 gives it, both numbers from 0. */
+  /** The offset of V8's line and column, both from 0. */
   offset(line: number, column: number): number {
     return (this.#lineStarts[line] ?? this.text.length) + column;
   }

@@ -1,24 +1,20 @@
 import type { Expression, ObjectExpression } from "oxc-parser";
-import type { JsonLiteral, PropertyNode, TypeNode } from "../model.ts";
+import type { JsonLiteral, PropertyNode, TypeNode } from "../model/signature.ts";
 import { literal, unionOf, widen } from "./combine.ts";
 
-/** What {@link valueType} asks of the reader of types. */
+/** The part of the type reader that {@link valueType} uses. */
 export interface ValueContext {
-  /** The type of a constant by its name; nothing when it is not known. */
+  /** The type of a constant by its name. Undefined if it is unknown. */
   constant(path: readonly string[]): TypeNode | undefined;
   /** The type in `x as T`. */
   annotation(node: Extract<Expression, { type: "TSAsExpression" }>["typeAnnotation"]): TypeNode;
 }
 
 /**
- * The type of a value, from its text alone: literals, lists, objects, `as const`, `satisfies`, other
- * constants. Nothing for what would have to be run.
+ * The type of a value from its text alone: literals, lists, objects, `as const`, `satisfies`, other constants.
+ * Undefined for an expression that would have to run.
  */
-export const valueType = (
-  node: Expression,
-  constant: boolean,
-  context: ValueContext,
-): TypeNode | undefined => {
+export function valueType(node: Expression, constant: boolean, context: ValueContext): TypeNode | undefined {
   switch (node.type) {
     case "Literal":
     case "TemplateLiteral":
@@ -53,15 +49,15 @@ export const valueType = (
     default:
       return undefined;
   }
-};
+}
 
-const isConst = (type: { readonly type: string }): boolean => {
+function isConst(type: { readonly type: string }): boolean {
   const reference = type as { type: string; typeName?: { type: string; name?: string } };
   return reference.type === "TSTypeReference" && reference.typeName?.name === "const";
-};
+}
 
-/** A string, number, boolean, bigint or null written out; undefined for anything else. */
-export const primitiveValue = (node: Expression): string | number | boolean | bigint | null | undefined => {
+/** A literal string, number, boolean, bigint or null. Undefined for any other expression. */
+export function primitiveValue(node: Expression): string | number | boolean | bigint | null | undefined {
   if (node.type === "Literal") {
     if ("bigint" in node) return BigInt(node.bigint);
     return "regex" in node ? undefined : (node.value as string | number | boolean | null);
@@ -75,20 +71,20 @@ export const primitiveValue = (node: Expression): string | number | boolean | bi
     if (typeof value === "number") return node.operator === "-" ? -value : value;
   }
   return undefined;
-};
+}
 
-const memberPath = (node: Expression): string[] | undefined => {
+function memberPath(node: Expression): string[] | undefined {
   if (node.type === "Identifier") return [node.name];
   if (node.type !== "MemberExpression" || node.computed) return undefined;
   const object = memberPath(node.object as Expression);
   return object && node.property.type === "Identifier" ? [...object, node.property.name] : undefined;
-};
+}
 
-const arrayType = (
+function arrayType(
   elements: Extract<Expression, { type: "ArrayExpression" }>["elements"],
   constant: boolean,
   context: ValueContext,
-): TypeNode | undefined => {
+): TypeNode | undefined {
   const types: TypeNode[] = [];
   for (const element of elements) {
     if (!element) return undefined;
@@ -101,13 +97,9 @@ const arrayType = (
   }
   if (constant) return { kind: "tuple", items: types.map((type) => ({ type, optional: false })) };
   return { kind: "array", items: types.length > 0 ? unionOf(types) : { kind: "untyped" } };
-};
+}
 
-const objectType = (
-  node: ObjectExpression,
-  constant: boolean,
-  context: ValueContext,
-): TypeNode | undefined => {
+function objectType(node: ObjectExpression, constant: boolean, context: ValueContext): TypeNode | undefined {
   const properties: PropertyNode[] = [];
   for (const property of node.properties) {
     if (property.type !== "Property") return undefined;
@@ -117,21 +109,21 @@ const objectType = (
     properties.push({ name, type, optional: false });
   }
   return { kind: "object", properties };
-};
+}
 
-/** A property's name where the text has it. */
-export const propertyName = (property: {
+/** A property's name, if it is a literal. */
+export function propertyName(property: {
   readonly key: unknown;
   readonly computed: boolean;
-}): string | undefined => {
+}): string | undefined {
   const key = property.key as Expression | { type: "PrivateIdentifier" };
   if (key.type === "Identifier" && !property.computed) return key.name;
   const value = key.type === "PrivateIdentifier" ? undefined : primitiveValue(key);
   return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
-};
+}
 
-/** A default that JSON can carry, for documents. */
-export const jsonLiteral = (node: Expression): JsonLiteral | undefined => {
+/** A default that JSON can represent, for documents. */
+export function jsonLiteral(node: Expression): JsonLiteral | undefined {
   if (node.type === "ArrayExpression") {
     const items = node.elements.map((item) =>
       item && item.type !== "SpreadElement" ? jsonLiteral(item) : undefined,
@@ -150,4 +142,4 @@ export const jsonLiteral = (node: Expression): JsonLiteral | undefined => {
     return jsonLiteral(node.expression);
   const value = primitiveValue(node);
   return typeof value === "bigint" ? undefined : value;
-};
+}

@@ -1,0 +1,172 @@
+import { CALL, type Controller } from "../controller/controller.ts";
+import { type Answer, emptyAnswer, withoutBody } from "../http/answer.ts";
+import { Call } from "../http/call.ts";
+import { checkHost } from "../http/check-host.ts";
+import { addCors, isPreflight, preflightAnswer } from "../http/cors.ts";
+import { EventStreams } from "../http/event-streams.ts";
+import { HttpError } from "../http/http-error.ts";
+import type { Incoming } from "../http/incoming.ts";
+import { cutTarget } from "../http/target.ts";
+import { resolve, splitPath } from "../routing/resolve-path.ts";
+import type { Routes } from "../routing/routes.ts";
+import { asgiAdapter } from "../serve/asgi/asgi-adapter.ts";
+import type { AsgiApplication } from "../serve/asgi/asgi-types.ts";
+import { fetchAdapter } from "../serve/fetch-adapter.ts";
+import { type NodeListener, nodeListener } from "../serve/node/node-adapter.ts";
+import { wsgiAdapter } from "../serve/wsgi/wsgi-adapter.ts";
+import type { WsgiApplication } from "../serve/wsgi/wsgi-types.ts";
+import { problem, report, unrouted } from "./failure.ts";
+import { loadRoutes } from "./load-routes.ts";
+import { allowedOn, noController, withoutVerb } from "./missing.ts";
+import { type ApplicationOptions, checkOptions } from "./options.ts";
+import { perform } from "./perform.ts";
+
+/**
+ * A set of controllers with their options. `handle` answers a request of any interface. `listener`, `fetch`, `asgi`
+ * and `wsgi` adapt it to `node:http`, WHATWG fetch, ASGI 3 and PEP 3333.
+ */
+export class Application {
+  readonly options: Readonly<ApplicationOptions>;
+  readonly #events = new EventStreams();
+  #routes: Routes | undefined = undefined;
+  #ready: Promise<Routes> | undefined = undefined;
+  /** Resolves when the last stop is complete. Undefined unless the application is stopping or has stopped. */
+  #stopped: Promise<void> | undefined = undefined;
+
+  constructor(options: ApplicationOptions = {}) {
+    checkOptions(options);
+    this.options = options;
+  }
+
+  /**
+   * Loads the controllers and runs `onStart`, once. Rejects if the application cannot start. After `stop()` it starts
+   * the application again.
+   */
+  ready(): Promise<Routes> {
+    this.#ready ??= this.#start();
+    return this.#ready;
+  }
+
+  async #start(): Promise<Routes> {
+    const last = this.#stopped;
+    await last?.catch(() => undefined);
+    // `stop()` may have been called again in the meantime.
+    if (this.#stopped === last) {
+      this.#stopped = undefined;
+      this.#events.reopen();
+    }
+    const routes = await this.load();
+    await this.options.onStart?.();
+    this.#routes = routes;
+    return routes;
+  }
+
+  /** Finds and reads the controllers without starting anything. */
+  async load(): Promise<Routes> {
+    return loadRoutes(this.options, this.#events);
+  }
+
+  /** Ends the open event streams, which otherwise never end. A server calls it before it waits for its answers. */
+  closeEventStreams(): void {
+    this.#events.close();
+  }
+
+  /** Runs `onStop`. A server calls it after its last answer. Later requests get 503. */
+  stop(): Promise<void> {
+    if (this.#stopped !== undefined && this.#ready === undefined) return this.#stopped;
+    const ready = this.#ready;
+    this.#ready = undefined;
+    this.#routes = undefined;
+    this.#stopped = this.#stop(ready);
+    return this.#stopped;
+  }
+
+  async #stop(ready: Promise<Routes> | undefined): Promise<void> {
+    this.#events.close();
+    const started = await ready?.then(
+      () => true,
+      () => false,
+    );
+    this.#routes = undefined;
+    if (started === true) await this.options.onStop?.();
+  }
+
+  /** A listener for any `node:http` or `node:https` server. */
+  readonly listener: NodeListener = nodeListener(this);
+
+  /** Answers a WHATWG request, for Bun, Deno, workers and tests. */
+  readonly fetch = (request: Request): Promise<Response> => fetchAdapter(this, request);
+
+  /** The ASGI 3 callable: `(scope, receive, send)`, for `http` and `lifespan`. */
+  readonly asgi: AsgiApplication = asgiAdapter(this);
+
+  /** The WSGI callable of PEP 3333: `(environ, startResponse)`, with promises where Python blocks. */
+  readonly wsgi: WsgiApplication = wsgiAdapter(this);
+
+  /** Answers one request. Returns a plain `Answer` if no step is asynchronous. Never throws, never rejects. */
+  handle(incoming: Incoming): Answer | Promise<Answer> {
+    const routes = this.#routes;
+    if (routes === undefined) return this.#handleFirst(incoming);
+    const answer = this.#dispatch(routes, incoming);
+    if (this.options.cors === undefined && incoming.method !== "HEAD") return answer;
+    return answer instanceof Promise
+      ? answer.then((settled) => this.#finish(settled, incoming))
+      : this.#finish(answer, incoming);
+  }
+
+  async #handleFirst(incoming: Incoming): Promise<Answer> {
+    try {
+      // Only `ready()` starts an application again.
+      if (this.#stopped !== undefined && this.#ready === undefined)
+        throw new HttpError(503, "the application has been stopped");
+      await this.ready();
+    } catch (error) {
+      return problem(error, incoming, this.options);
+    }
+    return this.handle(incoming);
+  }
+
+  /** For adapters: logs an error that occurs after the answer has begun. */
+  report(error: unknown, request: Pick<Incoming, "method" | "target">): void {
+    report(error, request, this.options);
+  }
+
+  #finish(answer: Answer, incoming: Incoming): Answer {
+    const { cors } = this.options;
+    const open = cors === undefined ? answer : addCors(answer, incoming, cors);
+    return incoming.method === "HEAD" ? withoutBody(open) : open;
+  }
+
+  /** Order of checks: class, verb, `before()`, arity, body, names and types, method, `after()`. */
+  #dispatch(routes: Routes, incoming: Incoming): Answer | Promise<Answer> {
+    try {
+      checkHost(incoming);
+      if (incoming.target === "*") return anyAnswer(routes, incoming);
+      const { path, query } = cutTarget(incoming.target);
+      const target = resolve(routes.roots, splitPath(path));
+      if (target === undefined) throw noController(routes, path);
+      const { route, positionals } = target;
+      if (this.options.cors !== undefined && isPreflight(incoming)) {
+        const allow = allowedOn(routes, target, incoming.target).join(", ");
+        return preflightAnswer(incoming, allow, this.options.cors);
+      }
+      const { method } = incoming;
+      const entry = route.verbs.get(method) ?? (method === "HEAD" ? route.verbs.get("GET") : undefined);
+      if (entry === undefined) return withoutVerb(routes, target, incoming, this.options);
+      const call = new Call(incoming, route.settings, positionals, query, entry.binder.readsBody);
+      const controller = new route.controller(call) as Controller;
+      // A controller's own constructor may not pass the call to `super()`.
+      controller[CALL] ??= call;
+      return perform({ routes, route, entry, call, controller }, this.options);
+    } catch (error) {
+      return unrouted(error, incoming, this.options);
+    }
+  }
+}
+
+/** `OPTIONS *` concerns the server as a whole (RFC 9110 section 9.3.7). */
+function anyAnswer(routes: Routes, { method }: Incoming): Answer {
+  const allow = [...routes.verbs].join(", ");
+  if (method === "OPTIONS") return emptyAnswer(204, ["allow", allow]);
+  throw new HttpError(400, 'the request target "*" is only valid for OPTIONS');
+}

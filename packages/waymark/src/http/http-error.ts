@@ -1,0 +1,96 @@
+import { Buffer } from "node:buffer";
+import type { Answer } from "./answer.ts";
+import { REASONS } from "./status.ts";
+
+/** One fault of a request: its place, its name (`point.x`), and what is expected. */
+export interface RequestFault {
+  in: "path" | "query" | "body";
+  name: string;
+  message: string;
+}
+
+/** Options of an `HttpError` besides status and detail. Other keys become members of the document. */
+export interface HttpErrorOptions {
+  /** A URI that identifies the kind of problem. Default `about:blank`. */
+  type?: string;
+  /** Default: the reason phrase of the status. */
+  title?: string;
+  /** Further headers of the answer: `{ "retry-after": "5" }`. */
+  headers?: Readonly<Record<string, string>>;
+  /** All faults of the request, if there are several. */
+  errors?: readonly RequestFault[];
+  /** Logged, never sent to the client. */
+  cause?: unknown;
+  [member: string]: unknown;
+}
+
+const HTTP_ERROR = Symbol.for("@tollway/waymark.HttpError");
+const RESERVED = new Set(["type", "title", "status", "detail", "headers", "errors", "cause"]);
+
+/** An error that answers with its status and RFC 9457 problem details. */
+export class HttpError extends Error {
+  readonly code = "ERR_HTTP";
+  readonly status: number;
+  readonly detail: string | undefined;
+  readonly options: HttpErrorOptions;
+
+  constructor(status: number, detail?: string, options: HttpErrorOptions = {}) {
+    if (!Number.isInteger(status) || status < 400 || status > 599) {
+      throw new RangeError(`an HttpError must have a status from 400 to 599, not ${status}`);
+    }
+    super(detail ?? REASONS[status] ?? `status ${status}`);
+    if (options.cause !== undefined) this.cause = options.cause;
+    this.name = "HttpError";
+    this.status = status;
+    this.detail = detail;
+    this.options = options;
+  }
+
+  /** True for an `HttpError` of any copy of this package. */
+  static is(value: unknown): value is HttpError {
+    return typeof value === "object" && value !== null && HTTP_ERROR in value;
+  }
+}
+Object.defineProperty(HttpError.prototype, HTTP_ERROR, { value: true });
+
+/** The members of the problem details document (RFC 9457 section 3), in order. */
+function problemDetails(error: HttpError): Record<string, unknown> {
+  const { options } = error;
+  const document: Record<string, unknown> = {
+    type: options.type ?? "about:blank",
+    title: options.title ?? REASONS[error.status] ?? "Error",
+    status: error.status,
+  };
+  if (error.detail !== undefined) document.detail = error.detail;
+  if (options.errors !== undefined) document.errors = options.errors;
+  for (const [name, value] of Object.entries(options)) {
+    if (!RESERVED.has(name)) document[name] = value;
+  }
+  return document;
+}
+
+export function problemAnswer(error: HttpError): Answer {
+  let text: string;
+  try {
+    text = JSON.stringify(problemDetails(error), (_, value) =>
+      typeof value === "bigint" ? String(value) : value,
+    );
+  } catch {
+    // A member that JSON cannot represent must not turn a 4xx into a 500.
+    text = JSON.stringify({
+      type: "about:blank",
+      title: REASONS[error.status] ?? "Error",
+      status: error.status,
+    });
+  }
+  const headers = [
+    "content-type",
+    "application/problem+json",
+    "content-length",
+    String(Buffer.byteLength(text)),
+  ];
+  for (const [name, value] of Object.entries(error.options.headers ?? {})) {
+    headers.push(name.toLowerCase(), String(value));
+  }
+  return { status: error.status, headers, body: text };
+}

@@ -1,0 +1,28 @@
+import { LauncherError } from "./launcher-error.ts";
+
+export interface HostAndPort {
+  /** Undefined: all interfaces. */
+  readonly host: string | undefined;
+  readonly port: number;
+}
+
+const DEFAULT_PORT = 8000;
+
+/** Parses `localhost:8000`, `:8000`, `[::1]:8000`, `0.0.0.0`. */
+export function parseHost(text: string): HostAndPort {
+  const match = /^(?:\[([0-9a-fA-F:.%]+)\]|([^:[\]\s/]*))(?::(\d+))?$/.exec(text);
+  const port = match?.[3] === undefined ? DEFAULT_PORT : Number(match[3]);
+  if (match === null || port > 65_535) {
+    throw new LauncherError(
+      `--host=${text} is not host:port: write localhost:8000, :8000 for every interface, or [::1]:8000`,
+      2,
+    );
+  }
+  return { host: (match[1] ?? match[2]) || undefined, port };
+}
+
+/** The address as a URL. Shows localhost if the server listens on all interfaces. */
+export function shownUrl(host: string | undefined, port: number): string {
+  const name = host === undefined || host === "0.0.0.0" || host === "::" ? "localhost" : host;
+  return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
+}

@@ -1,0 +1,15 @@
+import { writeFileSync } from "node:fs";
+import { documentOf } from "../application/openapi-pages.ts";
+import type { Arguments } from "./arguments.ts";
+import { applicationOf } from "./load-application.ts";
+
+/** Prints the OpenAPI document, or writes it to a file. */
+export async function openapi(args: Arguments): Promise<number> {
+  const application = await applicationOf(args);
+  const routes = await application.load();
+  const described = routes.classes.filter(({ name }) => !name.startsWith("openapi."));
+  const text = `${JSON.stringify(documentOf({ classes: described }, application.options), null, 2)}\n`;
+  if (args.out === undefined) process.stdout.write(text);
+  else writeFileSync(args.out, text);
+  return 0;
+}

@@ -1,0 +1,66 @@
+import cluster from "node:cluster";
+import { resolve } from "node:path";
+import { formatRoutes, routeLines } from "../routing/describe.ts";
+import { type RunningServer, type ServerOptions, startServer } from "../serve/node/node-server.ts";
+import type { Arguments } from "./arguments.ts";
+import { LauncherError } from "./launcher-error.ts";
+import { parseHost, shownUrl } from "./listen-address.ts";
+import { applicationOf } from "./load-application.ts";
+
+/** Serves until a signal arrives. Resolves with the exit status once all connections have drained. */
+export async function serve(args: Arguments, announce: (text: string) => void): Promise<number> {
+  const { host, port } = parseHost(args.host);
+  const stopped = signalled();
+  const application = await applicationOf(args);
+  const routes = await application.ready();
+  const lines = routeLines(routes, resolve(args.dir));
+  if (process.env.WAYMARK_WATCHED) (await import("./watch.ts")).tellWatcher();
+  let running: RunningServer;
+  try {
+    running = await startServer(application, { host, port, ...(await listenerOf(args)) });
+  } catch (error) {
+    throw listenFault(error as NodeJS.ErrnoException, args.host);
+  }
+  const count = `${lines.length} ${lines.length === 1 ? "route" : "routes"}`;
+  const notes = routes.notes.map((note) => `note: ${note}\n`).join("");
+  announce(
+    `Waymark serves ${shownUrl(host, running.port)} (${count})\n${args.quiet ? "" : formatRoutes(lines) + notes}`,
+  );
+  await stopped;
+  await running.stop();
+  return 0;
+}
+
+/** The listener for the interface of the command line. */
+async function listenerOf(args: Arguments): Promise<Pick<ServerOptions, "listener">> {
+  if (args.interface === "asgi")
+    return { listener: (await import("../serve/node/asgi-listener.ts")).asgiListener };
+  if (args.interface === "wsgi")
+    return { listener: (await import("../serve/node/wsgi-listener.ts")).wsgiListener };
+  return {};
+}
+
+/** Resolves on the first stop signal. A second signal ends the process at once. */
+function signalled(): Promise<void> {
+  return new Promise((resolve) => {
+    let asked = false;
+    const onSignal = () => {
+      if (asked) process.exit(130);
+      asked = true;
+      resolve();
+    };
+    process.on("SIGTERM", onSignal);
+    // A terminal sends the interrupt to every process of the group. A worker waits for its parent's signal.
+    process.on("SIGINT", cluster.isWorker ? () => undefined : onSignal);
+  });
+}
+
+function listenFault(error: NodeJS.ErrnoException, host: string): Error {
+  if (error.code === "EADDRINUSE")
+    return new LauncherError(`${host} is already in use: choose another with --host=host:port`);
+  if (error.code === "EACCES")
+    return new LauncherError(`${host}: this user has no permission to listen on it`);
+  if (error.code === "EADDRNOTAVAIL" || error.code === "ENOTFOUND" || error.code === "EAI_AGAIN")
+    return new LauncherError(`${host} is not an address of this machine`);
+  return error;
+}

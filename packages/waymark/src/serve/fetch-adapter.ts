@@ -1,0 +1,140 @@
+import { type Answer, discard, endStream, isStream, type StreamBody } from "../http/answer.ts";
+import { HttpError, problemAnswer } from "../http/http-error.ts";
+import type { Incoming } from "../http/incoming.ts";
+import type { RequestHandler } from "./handler.ts";
+
+/** A WHATWG request for the core. */
+class FetchIncoming implements Incoming {
+  readonly method: string;
+  readonly target: string;
+  readonly scheme: string;
+  readonly remoteAddress = undefined;
+  /** The URL has the host. */
+  readonly requiresHost = false;
+  readonly #request: Request;
+  readonly #authority: string;
+
+  constructor(request: Request) {
+    this.#request = request;
+    this.method = request.method;
+    const { url } = request;
+    const scheme = url.indexOf(":");
+    this.scheme = url.slice(0, scheme);
+    const path = url.indexOf("/", scheme + 3);
+    this.#authority = url.slice(scheme + 3, path);
+    const fragment = url.indexOf("#", path);
+    this.target = fragment === -1 ? url.slice(path) : url.slice(path, fragment);
+  }
+
+  get hasBody(): boolean {
+    return this.#request.body !== null;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#request.headers.get(name);
+    // A WHATWG Request has no Host header of its own. Its URL has the host.
+    return value ?? (name === "host" ? this.#authority : undefined);
+  }
+
+  headers(): [string, string][] {
+    return [...this.#request.headers];
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+
+  get gone(): boolean {
+    return this.#request.signal.aborted;
+  }
+
+  async read(limit: number): Promise<Uint8Array> {
+    const pieces: Uint8Array[] = [];
+    let size = 0;
+    for await (const piece of this.stream(limit)) {
+      pieces.push(piece);
+      size += piece.length;
+    }
+    if (pieces.length === 1) return pieces[0]!;
+    const whole = new Uint8Array(size);
+    let at = 0;
+    for (const piece of pieces) {
+      whole.set(piece, at);
+      at += piece.length;
+    }
+    return whole;
+  }
+
+  async *stream(limit: number): AsyncGenerator<Uint8Array> {
+    const tooLarge = () => new HttpError(413, `the body is larger than ${limit} bytes`);
+    if (Number(this.#request.headers.get("content-length") ?? 0) > limit) throw tooLarge();
+    if (this.#request.body === null) return;
+    let size = 0;
+    for await (const piece of this.#request.body) {
+      size += piece.length;
+      if (size > limit) throw tooLarge();
+      yield piece;
+    }
+  }
+}
+
+/** Serves one WHATWG request. Never rejects. */
+export async function fetchAdapter(application: RequestHandler, request: Request): Promise<Response> {
+  const incoming = new FetchIncoming(request);
+  const answer = await application.handle(incoming);
+  const report = (error: unknown) => application.report(error, incoming);
+  if (incoming.gone) discard(answer.body);
+  const sent = incoming.gone ? { ...answer, body: null } : answer;
+  try {
+    return responseOf(sent, incoming, report);
+  } catch (error) {
+    discard(answer.body);
+    report(error);
+    return responseOf(problemAnswer(new HttpError(500)), incoming, report);
+  }
+}
+
+function responseOf({ status, headers, body }: Answer, incoming: Incoming, report: Report): Response {
+  const pairs: [string, string][] = [];
+  for (let at = 0; at < headers.length; at += 2) pairs.push([headers[at]!, headers[at + 1]!]);
+  const sent = isStream(body) ? streamOf(body, incoming, report) : body;
+  return new Response(sent as ConstructorParameters<typeof Response>[0], { status, headers: pairs });
+}
+
+type Report = (error: unknown) => void;
+
+/** The body as a stream. It ends when its reader cancels or the client goes away. */
+function streamOf(body: StreamBody, { signal }: Incoming, report: Report): ReadableStream<Uint8Array> {
+  const iterator = body[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  let left = () => {};
+  return new ReadableStream({
+    start(controller) {
+      left = () => {
+        void endStream(body);
+        controller.error(signal.reason);
+      };
+      signal.addEventListener("abort", left, { once: true });
+    },
+    async pull(controller) {
+      try {
+        let step = await iterator.next();
+        // An empty piece only sends the head, which a Response has already done.
+        while (step.done !== true && step.value.length === 0) step = await iterator.next();
+        if (signal.aborted) return;
+        if (step.done !== true)
+          return controller.enqueue(typeof step.value === "string" ? encoder.encode(step.value) : step.value);
+        controller.close();
+      } catch (error) {
+        if (signal.aborted) return;
+        report(error);
+        controller.error(error);
+      }
+      signal.removeEventListener("abort", left);
+    },
+    async cancel() {
+      signal.removeEventListener("abort", left);
+      await endStream(body);
+    },
+  });
+}

@@ -1,0 +1,14 @@
+import type { Definitions, TypeNode } from "../model/signature.ts";
+import type { Converter } from "./converter.ts";
+import type { JsonNumbers } from "./json-numbers.ts";
+import type { Outcomes } from "./outcomes.ts";
+
+/** The context in which the types of one signature are compiled. */
+export interface CompileContext {
+  readonly definitions: Definitions;
+  /** How to treat names that an object type does not declare: as a fault, or not at all. */
+  readonly unknownKeywords: "reject" | "ignore";
+  readonly compile: (type: TypeNode) => Converter;
+  readonly numbers: JsonNumbers;
+  readonly outcomes: Outcomes;
+}

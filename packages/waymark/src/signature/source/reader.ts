@@ -1,0 +1,143 @@
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { MethodSignature } from "../model/signature.ts";
+import { SignatureError } from "../model/signature-error.ts";
+import { compilationSign } from "./compiled.ts";
+import { type FunctionPosition, locateFunctions } from "./functions.ts";
+import { type MethodOptions, readMethod } from "./method.ts";
+import { SourceModules } from "./modules.ts";
+import type { FunctionSource } from "./scope.ts";
+import { propertyName } from "./values.ts";
+import { checkVerbMembers } from "./verb-members.ts";
+
+export type ControllerClass = abstract new (...args: never[]) => unknown;
+
+/** A method to read. `verb` is looked up along the prototype chain of `controller`. */
+export interface SignatureRequest {
+  /** A loaded controller class. */
+  readonly controller: ControllerClass;
+  readonly verb: string;
+}
+
+export interface ReadOptions {
+  /** How to treat a type that cannot be read. Default "error". */
+  readonly unreadableTypes?: "error" | "raw";
+  /**
+   * Receives each warning once, in one line with file, line and column: about a type that is passed on raw, or a
+   * pattern whose backtracking may be unbounded.
+   */
+  readonly warn?: (message: string) => void;
+  /** Classes whose members are also checked, even if none of their verbs is requested. */
+  readonly controllers?: readonly ControllerClass[];
+}
+
+/**
+ * The signatures of methods in the order of the requests, read from their source files. V8 provides the position of
+ * each function, so re-exports, base classes and mixins are exact. Opens one inspector session and closes it. Parses
+ * each module once.
+ *
+ * @throws SignatureError for the first fault, with file, line, column and remedy
+ */
+export function readSignatures(
+  requests: readonly SignatureRequest[],
+  options: ReadOptions = {},
+): MethodSignature[] {
+  const modules = new SourceModules();
+  const methods = requests.map(findMethod);
+  const classes = withBases([
+    ...requests.map(({ controller }) => controller),
+    ...(options.controllers ?? []),
+  ]);
+  const located = locateFunctions([...methods, ...classes]);
+  const warned = new Set<string>();
+  const warn = (message: string): void => {
+    if (!warned.has(message)) options.warn?.(message);
+    warned.add(message);
+  };
+  for (const position of located.slice(methods.length)) checkClass(position, modules);
+  return requests.map((request, index) => {
+    const method = findSource(request, located[index], modules);
+    return readMethod(request.verb, method, modules, methodOptions(request, { ...options, warn }));
+  });
+}
+
+function methodOptions({ controller, verb }: SignatureRequest, options: ReadOptions): MethodOptions {
+  const { schema } = controller as { readonly schema?: Readonly<Record<string, object | undefined>> };
+  return {
+    unreadableTypes: options.unreadableTypes ?? "error",
+    schemaNames: new Set(Object.keys(schema?.[verb] ?? {})),
+    warn: options.warn ?? (() => {}),
+  };
+}
+
+/** The function of a verb. Runs no getter. */
+function findMethod({ controller, verb }: SignatureRequest): object {
+  let target: object | null = controller.prototype as object;
+  while (target) {
+    const descriptor = Object.getOwnPropertyDescriptor(target, verb);
+    if (descriptor) {
+      if (typeof descriptor.value === "function") return descriptor.value as object;
+      break;
+    }
+    target = Object.getPrototypeOf(target) as object | null;
+  }
+  throw new SignatureError("UNREADABLE_SOURCE", `${controller.name} has no method ${verb}`);
+}
+
+/** The classes and all their base classes, each once. */
+function withBases(classes: readonly ControllerClass[]): object[] {
+  const found = new Set<object>();
+  for (const one of classes) {
+    for (
+      let own: object | null = one;
+      own && own !== Function.prototype;
+      own = Object.getPrototypeOf(own) as object | null
+    ) {
+      found.add(own);
+    }
+  }
+  return [...found];
+}
+
+function checkClass(position: FunctionPosition | undefined, modules: SourceModules): void {
+  if (!position?.url.startsWith("file:")) return;
+  const module = modules.read(fileURLToPath(position.url));
+  const source = module.classes.get(module.source.offset(position.line, position.column));
+  if (source) checkVerbMembers(source);
+}
+
+function findSource(
+  { controller, verb }: SignatureRequest,
+  position: FunctionPosition | undefined,
+  modules: SourceModules,
+): FunctionSource {
+  const name = `${controller.name || "a class without a name"}.${verb}`;
+  if (!position?.url.startsWith("file:")) {
+    const reason = position
+      ? `it was loaded from ${position.url || "text"}`
+      : "it is a bound or native function";
+    throw new SignatureError("UNREADABLE_SOURCE", `${name} has no source file: ${reason}. ${MANIFEST}`);
+  }
+  const file = fileURLToPath(position.url);
+  const module = modules.read(file);
+  const method = module.functions.get(module.source.offset(position.line, position.column));
+  const isOther = method?.member && !method.member.computed && propertyName(method.member) !== verb;
+  if (!method || isOther) {
+    throw new SignatureError(
+      "UNREADABLE_SOURCE",
+      `${name} is not at the position that Node reports: the running code differs from the file (a loader or a compiler has changed it). ${MANIFEST}`,
+      { file, line: position.line + 1, column: position.column + 1 },
+    );
+  }
+  const sign = compilationSign(module);
+  if (sign) {
+    throw new SignatureError(
+      "COMPILED_SOURCE",
+      `${name} cannot be read: ${basename(file)} was compiled (${sign}), which erased its types. ${MANIFEST}`,
+      module.source.location((method.member ?? method.node).start),
+    );
+  }
+  return method;
+}
+
+const MANIFEST = "Run the unchanged sources, or build a manifest with `waymark build`.";

@@ -1,0 +1,53 @@
+import type { TSTupleElement, TSType } from "oxc-parser";
+import type { TupleItem, TypeNode } from "../model/signature.ts";
+import { literal, literalNames, unionOf } from "./combine.ts";
+import type { Scope } from "./scope.ts";
+import type { TypeReader } from "./type-reader.ts";
+
+/** Real template types have fewer texts. */
+const MAXIMUM_TEXTS = 1_000;
+
+/** A template literal type, as the union of all its texts. */
+export function templateType(
+  reader: TypeReader,
+  node: Extract<TSType, { type: "TSTemplateLiteralType" }>,
+  scope: Scope,
+): TypeNode {
+  let texts = [node.quasis[0]!.value.cooked ?? ""];
+  for (const [index, part] of node.types.entries()) {
+    const names = literalNames(reader.read(part, scope));
+    if (!names)
+      return reader.fail(node, scope, "its parts are not literals (use a JSDoc `@pattern` on string)");
+    const tail = node.quasis[index + 1]!.value.cooked ?? "";
+    texts = texts.flatMap((text) => names.map((name) => text + name + tail));
+    if (texts.length > MAXIMUM_TEXTS) return reader.fail(node, scope, "it has too many texts");
+  }
+  return unionOf(texts.map((text) => literal(text)));
+}
+
+/** A tuple without the names of its items. */
+export function tupleType(reader: TypeReader, elements: readonly TSTupleElement[], scope: Scope): TypeNode {
+  const items: TupleItem[] = [];
+  let rest: TypeNode | undefined;
+  for (const element of elements) {
+    const named = element.type === "TSNamedTupleMember";
+    const own: TSTupleElement = named ? element.elementType : element;
+    if (own.type === "TSRestType") {
+      const inner = own.typeAnnotation;
+      const type = reader.read(
+        inner.type === "TSNamedTupleMember" ? (inner.elementType as TSType) : inner,
+        scope,
+      );
+      if (rest || (type.kind !== "array" && type.kind !== "tuple")) return reader.fail(element, scope);
+      if (type.kind === "array") rest = type.items;
+      else items.push(...type.items);
+    } else if (rest) {
+      return reader.fail(element, scope, "nothing may follow the rest of a tuple");
+    } else if (own.type === "TSOptionalType") {
+      items.push({ type: reader.read(own.typeAnnotation, scope), optional: true });
+    } else {
+      items.push({ type: reader.read(own, scope), optional: named && element.optional });
+    }
+  }
+  return { kind: "tuple", items, ...(rest && { rest }) };
+}

@@ -11,7 +11,7 @@ import { dirname, sep } from "node:path";
 import { parseArgs } from "node:util";
 import { type Match, matchesIn } from "./forbidden-words.ts";
 
-const ROOTS = ["packages", "docs", "examples", "bench", "tools", ".ci", ".github"];
+const ROOTS = ["packages", "docs", "examples", "bench", "tools", ".ci/run", ".github"];
 const FILES = "**/*.{ts,mjs,py,md,json,yaml,yml,proto,sh}";
 
 /** Dependencies, generated code, protocol files of other projects, and the list itself. */
@@ -41,7 +41,10 @@ const isPending = ({ file }: Match): boolean =>
 /** The first folders of a path: `packages/tollgate/src/rules`. */
 const folderOf = ({ file }: Match): string => dirname(file).split("/").slice(0, 4).join("/");
 
-const { values, positionals } = parseArgs({ options: { count: { type: "boolean" } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: { count: { type: "boolean" } },
+  allowPositionals: true,
+});
 if (values.count) {
   const counts = Map.groupBy(ROOTS.flatMap(check), folderOf);
   for (const [folder, matches] of [...counts].sort()) console.log(`${matches.length}\t${folder}`);

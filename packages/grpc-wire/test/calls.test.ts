@@ -89,11 +89,11 @@ const bad: [what: string, more: Fields, parts: (id: number) => Buffer[], code: n
     /grpc-encoding/,
   ],
   [
-    "not gzip data",
+    "a compressed message that is not gzip data",
     [["grpc-encoding", "gzip"]],
     (id) => [frame(type.data, 1, id, message("nogzip", 1))],
     13,
-    /no gzip/,
+    /not gzip/,
   ],
   [
     "an unknown encoding",

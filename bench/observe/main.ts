@@ -1,6 +1,6 @@
 /**
- * What observing costs: a call that is counted, and a service with 100,000 keys that is flushed, scraped and read.
- * prom-client and an enabled span are the peers of the same run.
+ * The cost of observability: of counting a call, and of flushes, scrapes and pages with 100,000 keys.
+ * The same run measures prom-client and a recorded span for comparison.
  */
 import { Counter, Histogram } from "prom-client";
 import { createLogger } from "../../packages/tollgate/src/observe/log.ts";
@@ -10,7 +10,8 @@ import { defaultMapping } from "../../packages/tollgate/src/observe/sinks/pull/d
 import { render } from "../../packages/tollgate/src/observe/sinks/pull/exposition.ts";
 import { Families } from "../../packages/tollgate/src/observe/sinks/pull/families.ts";
 import { PushSink } from "../../packages/tollgate/src/observe/sinks/push.ts";
-import { noTracing, startTracing } from "../../packages/tollgate/src/observe/tracing/tracing.ts";
+import { startTracing } from "../../packages/tollgate/src/observe/tracing/start-tracing.ts";
+import { noTracing } from "../../packages/tollgate/src/observe/tracing/tracing.ts";
 
 const KEYS = 100_000;
 const log = createLogger({ writer: { dropped: 0, write: () => {}, flush: async () => {} } });
@@ -41,12 +42,12 @@ function hotPath(): void {
   row("prom-client's histogram with labels", (i) =>
     histogram.observe({ grpc_method: "m" }, (i % 1000) / 100_000),
   );
-  row("a log line of a level that is off", () => log.debug("nothing"));
+  row("a log line of a disabled level", () => log.debug("nothing"));
 }
 
 async function tracing(): Promise<void> {
   const headers = (): undefined => undefined;
-  row("a call with tracing off", () => {
+  row("a call with tracing disabled", () => {
     if (noTracing.enabled) noTracing.startCall("m", headers, {});
   });
   const options = {
@@ -57,16 +58,16 @@ async function tracing(): Promise<void> {
     log,
   };
   const unsampled = await startTracing({ ...options, samplingRate: 0 });
-  row("a call that is not sampled", () => unsampled.startCall("m", headers, {}));
+  row("an unsampled call", () => unsampled.startCall("m", headers, {}));
   const sampled = await startTracing({ ...options, samplingRate: 1 });
-  row("a call that is recorded", () => sampled.startCall("m", headers, {})?.end(), 100_000);
+  row("a recorded call", () => sampled.startCall("m", headers, {})?.end(), 100_000);
   await Promise.all([unsampled.close(1), sampled.close(1)]);
 }
 
 async function manyKeys(): Promise<void> {
   const registry = createStatistics({ maxDynamicKeys: KEYS });
   console.log(`\n${KEYS.toLocaleString("en")} keys from requests`);
-  await measured("made and counted", async () => {
+  await measured("created and counted", async () => {
     for (let i = 0; i < KEYS; i++)
       registry.rule({ domain: "d", levels: [`user_${i}`] }, true).totalHits = i + 1;
   });
@@ -106,7 +107,7 @@ function row(name: string, work: (i: number) => void, calls = 2_000_000): void {
   console.log(`  ${name.padEnd(42)} ${nanoseconds.toFixed(1).padStart(8)}`);
 }
 
-/** How long it took, what it keeps, and for how long it held everything else up at worst. */
+/** Measures the time, the retained memory and the longest turn of the event loop. */
 async function measured(name: string, work: () => Promise<void>): Promise<void> {
   globalThis.gc?.();
   const before = process.memoryUsage().heapUsed;

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- rules`: what a look-up costs in few and in many rules, what wildcards cost, how long a load takes.
- * Each figure stands beside its baseline of the same run.
+ * `npm run bench -- rules`: the cost of lookups in few and in many rules, of wildcards and of loads.
+ * Each figure has a baseline of the same run.
  */
 import { runLoad } from "./load.ts";
 import { runLookup } from "./lookup.ts";
@@ -8,7 +8,7 @@ import { runWildcards } from "./wildcards.ts";
 
 const parts: Record<string, () => void> = { lookup: runLookup, wildcards: runWildcards, load: runLoad };
 
-/** @param args any of `lookup`, `wildcards`, `load`; all of them without any */
+/** @param args any of `lookup`, `wildcards`, `load`. Default: all. */
 export async function main(args: string[]): Promise<void> {
   for (const name of args.length > 0 ? args : Object.keys(parts)) {
     const part = parts[name];

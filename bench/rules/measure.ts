@@ -1,10 +1,10 @@
-/** So often each piece of work is run. */
+/** How often each piece of work runs. */
 export const ROUNDS = 25;
 
 /**
- * Nanoseconds of one call for each piece of work: the best of its rounds, because a shared machine only ever adds to
- * it. The pieces take turns, so that what they are compared with had the same chances.
- * @param calls how many calls one run of a piece makes
+ * Measures the nanoseconds of one call for each piece of work. Takes the best round, because load on a shared machine
+ * only adds time. The pieces take turns, so that they run under the same conditions.
+ * @param calls number of calls in one run of a piece
  */
 export function nanoseconds(calls: number, works: readonly (() => void)[]): number[] {
   const best = works.map(() => Number.POSITIVE_INFINITY);
@@ -12,25 +12,26 @@ export function nanoseconds(calls: number, works: readonly (() => void)[]): numb
     for (const [index, work] of works.entries()) {
       const start = process.hrtime.bigint();
       work();
-      best[index] = Math.min(best[index], Number(process.hrtime.bigint() - start) / calls);
+      best[index] = Math.min(best[index]!, Number(process.hrtime.bigint() - start) / calls);
     }
   }
   return best;
 }
 
-/** Strings as a decoder makes them: flat, new, not internalised, their hash not computed yet. */
+/** Creates a string like a decoder: flat, new, not internalised, without a computed hash. */
 export function fresh(text: string): string {
   return Buffer.from(text).toString("utf8");
 }
 
-/** The same "random" order in every run. */
+/** Shuffles in the same "random" order in every run. */
 export function shuffled<Item>(items: readonly Item[]): Item[] {
   const all = [...items];
   let state = 1;
   for (let index = all.length - 1; index > 0; index--) {
     state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
     const other = state % (index + 1);
-    [all[index], all[other]] = [all[other], all[index]];
+    // `other` is at most `index`.
+    [all[index], all[other]] = [all[other]!, all[index]!];
   }
   return all;
 }

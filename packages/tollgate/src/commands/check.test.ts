@@ -63,7 +63,7 @@ const runs: readonly (readonly [string, number, string | RegExp, RegExp?])[] = [
   [
     "good/a.yaml twice/a.yaml",
     1,
-    /^twice\/a\.yaml:1:9: the domain "a" is defined in good\/a\.yaml:1:9 already/,
+    /^twice\/a\.yaml:1:9: the domain "a" is already defined in good\/a\.yaml:1:9/,
   ],
   ["bad", 1, /^bad\/a\.yaml:4:\d+: YAML syntax: .*\nbad\/b\.yaml:4:5: unknown key `rate_limt`/s],
   ["bad good", 1, /2 errors in 4 files\n$/],
@@ -78,7 +78,7 @@ const runs: readonly (readonly [string, number, string | RegExp, RegExp?])[] = [
     /^warn\/a\.yaml:5:22: warning: `detailed_metric` has no effect.*1 domain, 1 limit in 1 file: 1 warning\n$/s,
   ],
   ["-strict warn", 1, /^warn\/a\.yaml:5:22: `detailed_metric` has no effect.*1 error in 1 file\n$/s],
-  ["twice", 1, /^twice\/b\.yaml:1:9: the domain "a" is defined in twice\/a\.yaml:1:9 already/],
+  ["twice", 1, /^twice\/b\.yaml:1:9: the domain "a" is already defined in twice\/a\.yaml:1:9/],
   ["-merge_domain_configs twice", 0, "1 domain, 2 limits in 2 files: no errors\n"],
   ["--merge-domain-configs twice", 0, "1 domain, 2 limits in 2 files: no errors\n"],
   ["-merge_domain_configs=true twice", 0, "1 domain, 2 limits in 2 files: no errors\n"],

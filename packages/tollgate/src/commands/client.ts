@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { fromBinary } from "@bufbuild/protobuf";
 import type { Client, ServiceError } from "@grpc/grpc-js";
 import { createLogger } from "../observe/log.ts";
-import { noTracing, startTracing, type Tracing } from "../observe/tracing/tracing.ts";
+import { startTracing } from "../observe/tracing/start-tracing.ts";
+import { noTracing, type Tracing } from "../observe/tracing/tracing.ts";
 import { encodeRequest } from "../protocol/encode-request.ts";
 import {
   type RateLimitResponse,

@@ -3,7 +3,7 @@ import { replaced } from "../decision/replaces.ts";
 import { secondsUntilReset, windowStart } from "../decision/window.ts";
 import type { Entry } from "../protocol/messages.ts";
 import { unitNames, windowSeconds } from "../protocol/units.ts";
-import { type Explanation, explainMatch } from "../rules/explain.ts";
+import { type Explanation, explainMatch } from "../rules/explain-match.ts";
 import { renderExplanation } from "../rules/explain-text.ts";
 import { loadRules } from "../rules/load.ts";
 import type { RuleSet } from "../rules/rule.ts";

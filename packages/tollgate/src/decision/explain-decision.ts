@@ -3,7 +3,7 @@ import { type Count, type CounterStore, HoldBack, Outcome, type Refuses } from "
 import type { RuleStatistics } from "../observe/statistics.ts";
 import { Code, type RateLimitRequest, Unit } from "../protocol/messages.ts";
 import { codeNames, unitNames, windowSeconds } from "../protocol/units.ts";
-import { type Explanation, explainMatch } from "../rules/explain.ts";
+import { type Explanation, explainMatch } from "../rules/explain-match.ts";
 import { overrideMatch } from "../rules/override.ts";
 import type { Match, RuleSet } from "../rules/rule.ts";
 import { printableData } from "../text/printable.ts";

@@ -4,7 +4,7 @@ import type { DecisionExplanation } from "../decision/explain-decision.ts";
 import { LEVELS, type Level, type Logger, levelOfName } from "../observe/log.ts";
 import type { OtherThreads, ProfileKind } from "../observe/profiling/profiler.ts";
 import type { Registry } from "../observe/registry.ts";
-import { FilterError } from "../observe/snapshot.ts";
+import { FilterError } from "../observe/stats-page.ts";
 import type { RateLimitRequest } from "../protocol/messages.ts";
 import { dumpJson, dumpText } from "../rules/dump.ts";
 import { renderExplanation } from "../rules/explain-text.ts";

@@ -12,7 +12,7 @@ import type { Counter, Statistics, Timer } from "../observe/statistics.ts";
 import type { Tracing } from "../observe/tracing/tracing.ts";
 import { descriptorSet } from "../protocol/gen/descriptor-set.ts";
 import { SHOULD_RATE_LIMIT } from "../protocol/method.ts";
-import { showAddress } from "./address.ts";
+import { showAddress } from "../text/address.ts";
 import { answerOversized, serveDecisions } from "./grpc-methods.ts";
 import type { RateLimitHandler } from "./rate-limit-handler.ts";
 import { type Certificates, isTrusted } from "./server-tls.ts";

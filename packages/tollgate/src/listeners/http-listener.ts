@@ -8,11 +8,11 @@ import {
   STATUS_CODES,
 } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { Application, type ApplicationOptions } from "@tollway/waymark";
-import { logListenerErrors } from "../observe/listener-errors.ts";
+import { bindHttpPort } from "../observe/http-port.ts";
 import type { Logger } from "../observe/log.ts";
-import { showAddress } from "./address.ts";
+import { showAddress } from "../text/address.ts";
 import type { AccessCheck } from "./debug-access.ts";
 import { type Certificates, contextOptions, isTrusted } from "./server-tls.ts";
 
@@ -68,21 +68,13 @@ export async function openHttpListener(options: HttpListenerOptions): Promise<Ht
     if (refusal === undefined) listener(request, response);
     else refuse(response, refusal);
   });
-  server.maxConnections = 10_000;
   // TCP sockets, below TLS: the HTTP server does not know connections that are still in their handshake.
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
-  try {
-    await listen(server, host, port);
-  } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
-    throw new Error(`cannot listen for ${name} on ${showAddress(host, port)}: ${problem}`, { cause: error });
-  }
-  logListenerErrors(server, name, log);
-  const bound = server.address() as AddressInfo;
+  const bound = await bindHttpPort(server, { name, host, port, maxConnections: 10_000, log });
   return {
     address: showAddress(bound.address, bound.port),
     replaceCertificates: (certificates) =>
@@ -134,16 +126,6 @@ function refuse(response: ServerResponse, detail: string): void {
   const title = STATUS_CODES[status];
   response.writeHead(status, { "content-type": "application/problem+json", connection: "close" });
   response.end(JSON.stringify({ type: "about:blank", title, status, detail }));
-}
-
-function listen(server: Server | TlsServer, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host, port, backlog: 1024 }, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
 }
 
 function closeServer(

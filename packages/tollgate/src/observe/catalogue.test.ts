@@ -2,17 +2,17 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { it, describe as suite } from "node:test";
 import { CATALOGUE, describe } from "./catalogue.ts";
-import { withCatalogue } from "./manual.ts";
+import { withCatalogue } from "./catalogue-table.ts";
 
 const page = new URL("../../../../docs/observability.md", import.meta.url);
 
 suite("the catalogue", () => {
-  it("is what docs/observability.md says: if not, run npm run manual -w packages/tollgate", () => {
+  it("equals the table in docs/observability.md (npm run manual -w packages/tollgate updates it)", () => {
     const committed = readFileSync(page, "utf8");
     assert.equal(committed, withCatalogue(committed));
   });
 
-  it("names nothing twice, and says something of everything", () => {
+  it("has unique names, and a meaning for each statistic", () => {
     const names = CATALOGUE.map(({ name }) => name);
     const metrics = CATALOGUE.map(({ metric, labels }) => metric + labels.join());
     assert.equal(new Set(names).size, names.length);
@@ -54,6 +54,6 @@ suite("the catalogue", () => {
       assert.deepEqual(described?.labels, labels);
     });
 
-  it("does not know what is not in it", () =>
+  it("finds nothing for an unknown name", () =>
     assert.equal(describe("ratelimit.service.unheard_of"), undefined));
 });

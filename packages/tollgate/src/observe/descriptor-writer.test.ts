@@ -21,7 +21,7 @@ async function collect(stream: NodeJS.ReadableStream): Promise<string> {
   return text;
 }
 
-/** What the child writes its lines to, and the end that reads them. */
+/** The descriptor that the child writes to, and the end that reads it. */
 const channels = {
   "a socket, as of a Node parent": () => ({ stdio: "pipe" as const, read: undefined, close: () => {} }),
   "a pipe": () => {
@@ -44,7 +44,7 @@ const channels = {
 
 describe("writing to a descriptor", () => {
   for (const [name, open] of Object.entries(channels))
-    it(`that is ${name} does not wait for a reader that stopped, keeps a bounded amount, and says what was dropped`, async () => {
+    it(`that is ${name} does not wait for a stalled reader, buffers a bounded amount, and reports dropped lines`, async () => {
       const channel = open();
       const child = run(
         `const out = writerTo(2, { maxHeldBytes: 100_000, onRoom: (dropped) => "dropped " + dropped + "\\n" });
@@ -75,7 +75,7 @@ describe("writing to a descriptor", () => {
       for (const line of lines.slice(0, -1)) assert.equal(line.length, 1023);
     });
 
-  it("loses nothing that a living reader takes, in order", async () => {
+  it("passes every line to an active reader, in order", async () => {
     const child = run(`
       const out = writerTo(1, { maxHeldBytes: 64 * 1024 * 1024 });
       for (let i = 0; i < 20000; i++) out.write("line " + i + "\\n");
@@ -86,7 +86,7 @@ describe("writing to a descriptor", () => {
     for (const [i, line] of lines.entries()) assert.equal(line, `line ${i}`);
   });
 
-  it("ends cleanly when the reader has gone", async () => {
+  it("exits cleanly after the reader has closed the pipe", async () => {
     const child = run(`
       const out = writerTo(1);
       process.stdin.once("data", () => { for (let i = 0; i < 1000; i++) out.write("line\\n"); process.exit(0); });
@@ -97,7 +97,7 @@ describe("writing to a descriptor", () => {
     assert.equal(code, 0);
   });
 
-  it("appends to a file through the descriptor's own place", () => {
+  it("appends to a file at the descriptor's position", () => {
     const folder = mkdtempSync(join(tmpdir(), "tollgate-log-"));
     const path = join(folder, "log");
     const descriptor = openSync(path, "w");

@@ -1,20 +1,20 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 
-/** Lines to standard error or standard output, in order, at once where they can be taken. */
+/** Writes lines to standard error or standard output, in order. Writes at once if the descriptor accepts them. */
 export interface LineWriter {
-  /** Takes whole lines with their line ends. Never waits. */
+  /** Takes whole lines with their line ends. Never blocks. */
   write(lines: string): void;
-  /** How many lines could not be kept while the reader stood still. */
+  /** Lines dropped because the reader did not read and the buffer was full. */
   readonly dropped: number;
-  /** Waits until what is held back is written, at most `milliseconds`. */
+  /** Waits until the buffer is written, at most `milliseconds`. */
   flush(milliseconds: number): Promise<void>;
 }
 
 export interface LineWriterOptions {
-  /** Bytes held back while the reader stands still; what does not fit is dropped and counted. Default 1 MiB. */
+  /** Size of the buffer for a reader that does not read. Lines beyond it are dropped and counted. Default 1 MiB. */
   readonly maxHeldBytes?: number;
-  /** What says in the output how much was dropped, once there is room again. Default: nothing does. */
+  /** Returns a line that reports the dropped lines. Written once there is room again. Default: no such line. */
   readonly onRoom?: (dropped: number) => string;
 }
 
@@ -22,7 +22,8 @@ const RETRY_MS = 20;
 
 /**
  * Node writes to pipes synchronously: a reader that stops (a stuck log shipper) would stop the whole service.
- * So a pipe or terminal is opened once more without blocking; other processes that hold it are not affected.
+ * {@link writerTo} therefore opens a pipe or terminal a second time with O_NONBLOCK. Other processes that share the
+ * pipe keep their own flags.
  */
 class DescriptorWriter implements LineWriter {
   dropped = 0;
@@ -62,7 +63,7 @@ class DescriptorWriter implements LineWriter {
     });
   }
 
-  /** Bytes that were taken; a reader that is gone takes everything. */
+  /** Returns the bytes written. Errors other than EAGAIN (closed pipe, full disk) count as written: the lines are lost. */
   #tryWrite(bytes: Buffer): number {
     let written = 0;
     try {
@@ -75,7 +76,7 @@ class DescriptorWriter implements LineWriter {
   }
 
   #hold(bytes: Buffer, begun = false): void {
-    // A line whose beginning is out must be ended, whatever it costs.
+    // A line that is partly written must be completed, even beyond the bound.
     if (!begun && this.#heldBytes + bytes.length > this.#maxHeld) {
       const lines = bytes.reduce((count, byte) => count + (byte === 0x0a ? 1 : 0), 0);
       this.dropped += lines;
@@ -110,7 +111,7 @@ class DescriptorWriter implements LineWriter {
   }
 }
 
-/** A socket (journald's, or that of a Node parent) cannot be opened once more; Node's own socket does not block. */
+/** Sockets (journald's, or a Node parent's) cannot be opened a second time, but Node's sockets do not block. */
 class SocketWriter implements LineWriter {
   dropped = 0;
   readonly #socket: Socket;
@@ -149,13 +150,13 @@ class SocketWriter implements LineWriter {
       };
       this.#socket.once("drain", done);
       this.#socket.once("close", done);
-      // Below the high-water mark no drain comes; the call-back of a write does.
+      // Below the high-water mark Node emits no "drain", but it calls the callback of a write.
       this.#socket.write("", done);
     });
   }
 }
 
-/** A writer to an open descriptor: 1 or 2. */
+/** Creates a writer for an open descriptor: 1 or 2. */
 export function writerTo(descriptor: number, options: LineWriterOptions = {}): LineWriter {
   const kind = fstatSync(descriptor);
   if (kind.isSocket()) return new SocketWriter(descriptor, options);
@@ -167,7 +168,7 @@ export function writerTo(descriptor: number, options: LineWriterOptions = {}): L
   return new DescriptorWriter(descriptor, options);
 }
 
-/** The same pipe or terminal, with its own flags; undefined where the system has no `/proc` or forbids it. */
+/** Opens the same pipe or terminal with flags of its own. Undefined if the system has no `/proc` or forbids it. */
 function reopen(descriptor: number): number | undefined {
   try {
     const opened = openSync(
@@ -177,7 +178,7 @@ function reopen(descriptor: number): number | undefined {
     if (fstatSync(opened).ino === fstatSync(descriptor).ino) return opened;
     closeSync(opened);
   } catch {
-    // the caller has another way
+    // The caller falls back to a socket writer.
   }
   return undefined;
 }

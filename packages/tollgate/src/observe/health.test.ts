@@ -13,14 +13,14 @@ function make(): { health: Health; lines: string[]; heard: boolean[] } {
 }
 
 describe("health", () => {
-  it("is OK with every component well", () => {
+  it("is OK if every component is healthy", () => {
     const { health } = make();
     health.component(COMPONENTS.store);
     assert.equal(health.healthy, true);
     assert.equal(health.body(), "OK");
   });
 
-  it("starts ill where a component does, until it heals", () => {
+  it("starts unhealthy with an unhealthy component, until the component heals", () => {
     const { health, heard } = make();
     health.component(COMPONENTS.store);
     const config = health.component(COMPONENTS.config, "no configuration is loaded");
@@ -34,7 +34,7 @@ describe("health", () => {
     assert.deepEqual(heard, [false, true, false]);
   });
 
-  it("counts the main and the per-second store apart, and lists each that is ill", () => {
+  it("treats the main and the per-second store separately, and lists each unhealthy one", () => {
     const { health, heard } = make();
     const main = health.component(COMPONENTS.store);
     const perSecond = health.component(COMPONENTS.perSecondStore);
@@ -48,7 +48,7 @@ describe("health", () => {
     assert.deepEqual(heard, [false, true]);
   });
 
-  it("ends with SIGTERM, for good", () => {
+  it("stays unhealthy after SIGTERM", () => {
     const { health, heard } = make();
     const store = health.component(COMPONENTS.store);
     health.terminate();
@@ -72,7 +72,7 @@ describe("health", () => {
     assert.match(lines[1]!, /component kvstore is healthy/);
   });
 
-  it("goes on when a listener fails or leaves", () => {
+  it("keeps notifying after a listener throws or is removed", () => {
     const { health, heard } = make();
     const stop = health.subscribe(() => {
       throw new Error("a broken stream");

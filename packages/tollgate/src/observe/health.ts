@@ -1,34 +1,35 @@
 import type { Logger } from "./log.ts";
 
-/** One part of the service that can be well or ill. */
+/** One part of the service that is healthy or unhealthy. */
 export interface HealthComponent {
   readonly name: string;
   readonly healthy: boolean;
-  /** @param reason what is wrong, for the log and the answer 503; no text of a store, no address */
+  /** @param reason what is wrong, for the log and the 503 response; must hold no store message and no address */
   fail(reason: string): void;
   heal(): void;
 }
 
 export interface Health {
-  /** Whether every component is well. */
+  /** Whether every component is healthy. */
   readonly healthy: boolean;
   /**
-   * Adds a component; from then on it counts.
-   * @param reason why it is ill at first; absent: it starts well
+   * Adds a component to the overall health.
+   * @param reason why the component starts unhealthy; absent: it starts healthy
    */
   component(name: string, reason?: string): HealthComponent;
-  /** SIGTERM has come: ill for good. */
+  /** Marks the service as unhealthy until it exits. Called on SIGTERM. */
   terminate(): void;
-  /** The body of `/healthcheck`: `OK`, or one line for each component that is ill. */
+  /** The body of `/healthcheck`: `OK`, or one line for each unhealthy component. */
   body(): string;
   /**
-   * Hears each change of the overall health, not the present state (gRPC's Watch reads {@link healthy} first).
-   * @returns the way to stop hearing
+   * Calls `listener` on each change of the overall health, but not with the current state (gRPC's Watch reads
+   * {@link healthy} first).
+   * @returns a function that removes the listener
    */
   subscribe(listener: (healthy: boolean) => void): () => void;
 }
 
-/** Names as the contract's table of components has them. */
+/** Component names of the contract. */
 export const COMPONENTS = {
   store: "kvstore",
   perSecondStore: "kvstore_per_second",
@@ -111,7 +112,7 @@ class ComponentHealth implements Health {
   }
 }
 
-/** Health without components is well. */
+/** Creates a health state without components, which is healthy. */
 export function createHealth(log: Logger): Health {
   return new ComponentHealth(log);
 }

@@ -1,9 +1,9 @@
 import { stringBytes } from "./text-memory.ts";
 
-/** Bytes of the keys' texts, for each key on average: the bound in bytes that goes with a bound in number. */
+/** Average bytes of a key's text. Turns a bound on the number of keys into a bound on their bytes. */
 export const KEY_BYTES = 256;
 
-/** How many keys a table may take from requests, and how many bytes their texts may have together. */
+/** Bounds the number of keys that a table takes from requests, and the total bytes of their texts. */
 export class KeyBudget {
   readonly #maxKeys: number;
   #keys = 0;
@@ -17,12 +17,12 @@ export class KeyBudget {
     return this.#keys;
   }
 
-  /** Bytes of all texts as V8 keeps them. */
+  /** Bytes of all texts in V8's memory. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Takes room for one more key. False, and nothing taken, where there is none. */
+  /** Reserves room for one more key. Returns false and reserves nothing if the table is full. */
   take(text: string): boolean {
     const bytes = stringBytes(text);
     if (this.#keys >= this.#maxKeys || this.#bytes + bytes > this.#maxKeys * KEY_BYTES) return false;

@@ -37,7 +37,7 @@ describe("the log", () => {
   });
 
   for (const [i, level] of LEVELS.entries())
-    it(`at level ${level} says what is as grave or graver`, () => {
+    it(`at level ${level} logs messages of the same or a higher severity`, () => {
       const text = logged({ level }, (log) => {
         for (const each of ["fatal", "error", "warn", "info", "debug", "trace"] as const) log[each](each);
       });
@@ -47,7 +47,7 @@ describe("the log", () => {
       );
     });
 
-  it("is at level warn unless told otherwise, and changes while it runs", () => {
+  it("has the default level warn, which can change at run time", () => {
     const text = logged({}, (log) => {
       assert.equal(log.level, "warn");
       log.info("unheard");
@@ -60,7 +60,7 @@ describe("the log", () => {
     assert.match(text, /^[^\n]*msg="heard"\n$/);
   });
 
-  it("does not put together what nobody will see", () => {
+  it("does not build messages of disabled levels", () => {
     logged({}, (log) => log.debug(() => assert.fail("was called")));
     assert.match(
       logged({ level: "debug" }, (log) => log.debug(() => "made late")),
@@ -68,7 +68,7 @@ describe("the log", () => {
     );
   });
 
-  it("knows level names in any case", () => {
+  it("accepts level names in any case", () => {
     const cases: readonly [string, Level | undefined][] = [
       ["WARN", "warn"],
       ["Warning", "warn"],
@@ -80,11 +80,11 @@ describe("the log", () => {
     for (const [name, level] of cases) assert.equal(levelOfName(name), level);
   });
 
-  it("is one line for each event, whatever is in it", () => {
+  it("writes one line for each event, whatever the message contains", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.constantFrom("text", "json"), (message, format) => {
         const text = logged({ format }, (log) => log.error(message));
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for control characters
         assert.doesNotMatch(text.slice(0, -1), /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202e]/);
         if (format === "json" && !message.includes("://"))
           assert.equal(
@@ -101,7 +101,7 @@ describe("the log", () => {
     assert.match(text, /redis:\/\/\*\*\*\*\*@db:6379/);
   });
 
-  it("cuts a message without end", () => {
+  it("cuts very long messages", () => {
     const text = logged({}, (log) => log.error("x".repeat(1_000_000)));
     assert.ok(text.length < 17_000);
     assert.match(text, /1000000 characters/);

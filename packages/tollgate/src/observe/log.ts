@@ -2,7 +2,7 @@ import { printable } from "../text/printable.ts";
 import { type LineWriter, writerTo } from "./descriptor-writer.ts";
 import { maskCredentials } from "./mask.ts";
 
-/** From the gravest to the most talkative. */
+/** From most to least severe. */
 export const LEVELS = ["panic", "fatal", "error", "warn", "info", "debug", "trace"] as const;
 export type Level = (typeof LEVELS)[number];
 
@@ -12,13 +12,13 @@ export function levelOfName(name: string): Level | undefined {
   return lower === "warning" ? "warn" : LEVELS.find((level) => level === lower);
 }
 
-/** What to say; a function where saying it costs something: it is called only when the level is on. */
+/** A message, or a function that creates an expensive message. The function is called only if the level is enabled. */
 export type Message = string | (() => string);
 
 export interface Logger {
   readonly level: Level;
   setLevel(level: Level): void;
-  /** For messages that would have to be put together first: a disabled level costs this comparison. */
+  /** Whether a level is logged. Lets callers skip the work for a disabled level. */
   enabled(level: Level): boolean;
   fatal(message: Message): void;
   error(message: Message): void;
@@ -26,7 +26,7 @@ export interface Logger {
   info(message: Message): void;
   debug(message: Message): void;
   trace(message: Message): void;
-  /** Waits until held-back lines are out, at most `milliseconds`. */
+  /** Waits until buffered lines are written, at most `milliseconds`. */
   flush(milliseconds: number): Promise<void>;
 }
 
@@ -35,13 +35,13 @@ export interface LogOptions {
   readonly level?: Level;
   /** `LOG_FORMAT`. Default `text`. */
   readonly format?: "text" | "json";
-  /** Default: standard error, which is never waited for. */
+  /** Default: standard error, without blocking. */
   readonly writer?: LineWriter;
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly now?: () => number;
 }
 
-/** Messages are cut here, in characters; whatever a caller put into one. */
+/** Maximum characters of a message. Longer messages are cut, because they may quote requests. */
 const MAX_MESSAGE = 16_384;
 
 class LineLogger implements Logger {
@@ -57,7 +57,8 @@ class LineLogger implements Logger {
     this.#writer =
       options.writer ??
       writerTo(2, {
-        onRoom: (dropped) => this.#line("warn", `${dropped} log lines were dropped: nobody read them`),
+        onRoom: (dropped) =>
+          this.#line("warn", `${dropped} log lines were dropped: the reader of standard error was too slow`),
       });
   }
 
@@ -116,7 +117,7 @@ class LineLogger implements Logger {
   }
 }
 
-/** Like a JSON string; and what moves a terminal's cursor or ends a line for some reader is escaped too. */
+/** Quotes as JSON does, and escapes characters that move a terminal's cursor or that some readers take as line ends. */
 function quote(text: string): string {
   return JSON.stringify(text).replace(
     /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g,
@@ -128,7 +129,7 @@ function shorten(message: string): string {
   return `${message.slice(0, MAX_MESSAGE)}... (${message.length} characters)`;
 }
 
-/** A logger in one of the service's two formats: one event, one line. */
+/** Creates a logger that writes each event as one line, in one of two formats. */
 export function createLogger(options: LogOptions = {}): Logger {
   return new LineLogger(options);
 }

@@ -1,6 +1,6 @@
 /**
- * `redis://user:pa@ss@host` becomes `redis://*****@host`, wherever it stands in a text. A password may hold an
- * `@` or a `/`: up to the last `@` of the word nothing is shown. Linear in the text.
+ * Masks the credentials of every URL in a text: `redis://user:pa@ss@host` becomes `redis://*****@host`. A password may
+ * contain `@` or `/`, so everything up to the last `@` of the word is masked. Linear in the text's length.
  */
 export function maskCredentials(text: string): string {
   let from = text.indexOf("://");

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { boundedKey, boundedText, identityOf } from "./name-parts.ts";
 import { cut, cutParts, MAX_NAME_BYTES, sanitise } from "./names.ts";
 
-/** Texts of which every length around the bound is likely, with all that names treat in a special way. */
+/** Texts with lengths around the bound and with all characters that names treat specially. */
 const unit = fc.constantFrom("a", "é", "€", "😀", "\ud800", "\0", ":", ".", "1", "12.34.56.78", "\u2028");
 const long = fc
   .tuple(
@@ -20,8 +20,8 @@ const text = fc.oneof(
 
 const nameOf = (parts: readonly string[]) => cutParts(parts.map(sanitise), MAX_NAME_BYTES);
 
-describe("what is kept of a name", () => {
-  it("is enough for the name of a text", () => {
+describe("the kept part of a name", () => {
+  it("produces the same name as the whole text", () => {
     fc.assert(
       fc.property(text, (whole) => {
         const kept = boundedText(whole);
@@ -31,7 +31,7 @@ describe("what is kept of a name", () => {
     );
   });
 
-  it("is enough for the name of a key, and bounded whatever the key", () => {
+  it("produces the same name as the whole key, and is bounded for every key", () => {
     fc.assert(
       fc.property(
         text,
@@ -47,12 +47,12 @@ describe("what is kept of a name", () => {
     );
   });
 
-  it("is the key itself where it is short", () => {
+  it("is the key itself if the key is short", () => {
     const key = { domain: "d", levels: ["user_1", ""] };
     assert.equal(boundedKey(key), key);
   });
 
-  it("tells keys apart by their parts, not by what a part holds", () => {
+  it("distinguishes keys by their parts, even if a part contains a separator", () => {
     const identity = (domain: string, ...levels: string[]) => identityOf(boundedKey({ domain, levels }));
     assert.notEqual(identity("a", "b"), identity("a\0b"));
     assert.notEqual(identity("a", "b", "c"), identity("a", "b\0c"));

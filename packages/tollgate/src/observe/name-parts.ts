@@ -1,6 +1,6 @@
 /**
- * Bounds what is kept of a name that comes from a request. `sanitise` and `cutParts` give every name its final form;
- * what is left out here cannot change that form, so two texts that differ only there have the same name.
+ * Bounds the memory of names that come from requests. `sanitise` and `cutParts` give every name its final form. The
+ * parts that are left out here cannot change that form: two texts that differ only there have the same name.
  */
 import { MAX_NAME_BYTES } from "./names.ts";
 import type { MetricKey } from "./statistics.ts";
@@ -8,16 +8,16 @@ import { copyOf } from "./text-memory.ts";
 
 /**
  * Each UTF-16 unit takes at least one byte of a name. An IPv4 address that begins within the bytes of a name may end
- * up to 14 units behind them, and decides how its first digits are written.
+ * up to 14 units after them, and the whole address decides how its first digits are written.
  */
 const MAX_UNITS = MAX_NAME_BYTES + 16;
 
-/** The part of `text` that its name can depend on, in memory of its own: keeping it does not keep `text` alive. */
+/** Returns the part of `text` that its name depends on. The part is a copy and does not keep `text` alive. */
 export function boundedText(text: string): string {
   return text.length <= MAX_UNITS ? text : copyOf(text, MAX_UNITS);
 }
 
-/** The part of `key` that its name can depend on; `key` itself where that is all of it. No part holds a NUL. */
+/** Returns the part of `key` that its name depends on; `key` itself if it is short. No part contains a NUL. */
 export function boundedKey(key: MetricKey): MetricKey {
   const { domain, levels } = key;
   let units = domain.length;
@@ -36,14 +36,14 @@ function bounded({ domain, levels }: MetricKey): MetricKey {
   for (let index = 0; index <= levels.length && left >= 0; index++) {
     const part = index === 0 ? domain : levels[index - 1]!;
     const short = part.length <= left ? part : copyOf(part, left);
-    // A name has `_` in the place of a NUL.
+    // A name shows a NUL as `_`.
     parts.push(short.replaceAll("\0", "_"));
     left -= part.length + 1;
   }
   return { domain: parts[0]!, levels: parts.slice(1) };
 }
 
-/** One text for a bounded key: equal keys, and only those, have equal texts. */
+/** Joins a bounded key into one text. Only equal keys have equal texts. */
 export function identityOf({ domain, levels }: MetricKey): string {
   let identity = domain;
   for (let index = 0; index < levels.length; index++) identity += `\0${levels[index]}`;

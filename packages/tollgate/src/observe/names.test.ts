@@ -17,10 +17,10 @@ describe("names of statistics", () => {
   for (const [text, safe] of cases)
     it(`${JSON.stringify(text)} is emitted as ${safe}`, () => assert.equal(sanitise(text), safe));
 
-  it("never ends a line of the statsd protocol or starts a field, whatever the text", () => {
+  it("never ends a line or starts a field of the statsd protocol, whatever the text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for control characters
         assert.doesNotMatch(sanitise(text), /[:|#@\u0000-\u001f]/);
       }),
     );

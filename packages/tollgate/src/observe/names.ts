@@ -1,17 +1,17 @@
-/** How statistics are named: what the statsd line protocol, its tag extensions and file systems can carry. */
+/** Names of statistics, restricted to the characters that the statsd protocol, its tag extensions and file systems allow. */
 import { printable } from "../text/printable.ts";
 
-/** A tag on a statistic; `EXTRA_TAGS` and the `.__key=value` parts of a name. */
+/** A tag of a statistic, from `EXTRA_TAGS` or from a `.__key=value` part of its name. */
 export interface Tag {
   readonly key: string;
   readonly value: string;
 }
 
-/** Names are cut here, in UTF-8 bytes. */
+/** Maximum UTF-8 bytes of a name. Longer names are cut. */
 export const MAX_NAME_BYTES = 512;
 /**
- * What lies behind so many UTF-16 units never shows in a name: each takes at least one byte, and an IPv4 address that
- * begins within the bytes of a name ends at most 14 units behind them.
+ * UTF-16 units after this many never show in a name: each takes at least one byte, and an IPv4 address that begins
+ * within the bytes of a name ends at most 14 units after them.
  */
 export const MAX_NAME_UNITS = MAX_NAME_BYTES + 16;
 
@@ -22,8 +22,8 @@ const everyUnsafe = /[:|#@\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 const ipv4 = /\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}/g;
 
 /**
- * `:`, `|`, `#`, `@`, control characters and line ends become `_`, and so do the dots of an IPv4 address. A byte that is
- * not UTF-8 becomes `\xFF`. Long texts are shortened, but never to fewer bytes than a name has.
+ * Replaces `:`, `|`, `#`, `@`, control characters, line ends and the dots of IPv4 addresses by `_`. Shows a byte that is
+ * not UTF-8 as `\xFF`. Shortens long texts, but never below the maximum bytes of a name.
  */
 export function sanitise(text: string): string {
   const shown = printable(text.length > MAX_NAME_UNITS ? text.slice(0, MAX_NAME_UNITS) : text);
@@ -31,7 +31,7 @@ export function sanitise(text: string): string {
   return safe.includes(".") ? safe.replace(ipv4, (address) => address.replaceAll(".", "_")) : safe;
 }
 
-/** The longest beginning of `text` that takes at most `bytes` in UTF-8, never half a character. */
+/** Returns the longest prefix of `text` with at most `bytes` bytes of UTF-8. Never splits a character. */
 export function cut(text: string, bytes: number): string {
   if (text.length * 3 <= bytes) return text;
   const encoded = Buffer.from(text, "utf8");
@@ -57,7 +57,7 @@ export function cutParts(parts: readonly string[], bytes: number): readonly stri
   return kept;
 }
 
-/** Sorted by key; tags without a key or a value are left out. */
+/** Sorts tags by key. Leaves out tags without a key or a value. */
 export function sortTags(tags: Readonly<Record<string, string>>): readonly Tag[] {
   return mergeTags(
     [],
@@ -67,12 +67,12 @@ export function sortTags(tags: Readonly<Record<string, string>>): readonly Tag[]
   );
 }
 
-/** Both, sorted by key. */
+/** Merges both lists, sorted by key. */
 export function mergeTags(own: readonly Tag[], all: readonly Tag[]): readonly Tag[] {
   return [...own, ...all].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 }
 
-/** `.__key=value` for each tag: how plain statsd carries them. `.`, `:`, `|` and the like become `_`. */
+/** Formats tags for plain statsd, as `.__key=value` each. Reserved characters (`.`, `:`, `|`) become `_`. */
 export function tagSuffix(tags: readonly Tag[]): string {
   return tags.map(({ key, value }) => `.__${tagPart(key)}=${tagPart(value)}`).join("");
 }
@@ -81,7 +81,7 @@ function tagPart(text: string): string {
   return sanitise(text).replace(/[.=\s]/g, "_");
 }
 
-/** `|#key:value,key2:value2`, as agents take tags; empty without tags. A value may hold `:`, a key may not. */
+/** Formats tags for statsd agents: `|#key:value,key2:value2`; empty without tags. Values may contain `:`, keys may not. */
 export function tagFields(tags: readonly Tag[]): string {
   const fields = tags.map(({ key, value }) => `${fieldPart(key).replaceAll(":", "_")}:${fieldPart(value)}`);
   return fields.length === 0 ? "" : `|#${fields.join(",")}`;
@@ -94,7 +94,7 @@ function fieldPart(text: string): string {
   return text.replace(fieldUnsafe, "_");
 }
 
-/** Takes the `.__key=value` parts out of a name. */
+/** Splits the `.__key=value` parts off a name. */
 export function splitTags(name: string): { readonly name: string; readonly tags: readonly Tag[] } {
   if (!name.includes(".__")) return { name, tags: [] };
   const [base, ...parts] = name.split(".__");

@@ -36,7 +36,7 @@ describe("the registry", () => {
     assert.deepEqual(registry.counters[0]!.labels, { domain: "basic", key1: "key1_v", key2: "key2" });
   });
 
-  it("gives the same object for the same key, also where only its emitted form is the same", () => {
+  it("returns the same object for keys with the same emitted name", () => {
     const registry = createStatistics();
     assert.equal(registry.rule(key("d", "a:b"), true), registry.rule(key("d", "a|b"), true));
     assert.equal(registry.rule(key("d", "a:b"), true), registry.rule(key("d", "a_b"), false));
@@ -44,7 +44,7 @@ describe("the registry", () => {
     assert.notEqual(registry.rule(key("d", "a\0b"), true), registry.rule(key("d", "a", "b"), true));
   });
 
-  it("takes labels from the rule, so that a dot in a domain is no trouble", () => {
+  it("takes labels from the rule, so that domains may contain dots", () => {
     const registry = createStatistics();
     registry.rule(key("shop.example.com", "path", "remote_address_1.2.3.4", "x.y"), true);
     assert.deepEqual(registry.counters[0]!.labels, {
@@ -54,7 +54,7 @@ describe("the registry", () => {
     });
   });
 
-  it("adds what is one key too many to `_other`, and never holds more", () => {
+  it("counts keys beyond the bound in `_other`, and never holds more", () => {
     const registry = createStatistics({ maxDynamicKeys: 3 });
     registry.rule(key("d", "configured"), false).totalHits++;
     for (let i = 0; i < 50; i++) registry.rule(key("d", `user_${i}`), true).totalHits++;
@@ -75,7 +75,7 @@ describe("the registry", () => {
     assert.equal(all["ratelimit.service.rate_limit.d._other.total_hits"], 1);
   });
 
-  it("loses no hit and emits no name over 512 bytes, whatever keys requests bring", () => {
+  it("loses no hit and emits no name over 512 bytes, whatever keys requests have", () => {
     const parts = fc.array(fc.string({ unit: "binary", maxLength: 300 }), { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(fc.array(parts, { maxLength: 30 }), fc.nat(10), (keys, bound) => {
@@ -90,7 +90,7 @@ describe("the registry", () => {
     );
   });
 
-  it("bounds the names from requests in bytes too, and loses no hit of those that do not fit", () => {
+  it("also bounds the bytes of names from requests, and loses no hit of keys beyond the bound", () => {
     const registry = createStatistics({ maxDynamicKeys: 100 });
     const long = (index: number) => `${index}`.padEnd(600, "x");
     for (let index = 0; index < 200; index++) {
@@ -104,7 +104,7 @@ describe("the registry", () => {
     assert.equal(hits, 400);
   });
 
-  it("gives two long keys that begin alike the same statistics", () => {
+  it("gives two long keys with a common beginning the same statistics", () => {
     const registry = createStatistics();
     const start = "x".repeat(600);
     assert.equal(registry.rule(key("d", `${start}a`), true), registry.rule(key("d", `${start}b`), true));
@@ -118,7 +118,7 @@ describe("the registry", () => {
     assert.ok(Buffer.byteLength(name) <= MAX_NAME_BYTES, String(name.length));
   });
 
-  it("names the store as it was configured, and leaves users' own names alone", () => {
+  it("names the store as configured, and does not change users' own names", () => {
     const registry = createStatistics({ kvstoreName: "redis", objcacheName: "memcache" });
     registry.counter("ratelimit.service.call.should_rate_limit.kvstore_error").value++;
     registry.counter("ratelimit.service.call.should_rate_limit.objcache_error").value++;
@@ -133,7 +133,7 @@ describe("the registry", () => {
     assert.ok([...registry.gauges].some(({ name }) => name === "ratelimit.redis_pool.cx_active"));
   });
 
-  it("keeps what names carry as tags apart", () => {
+  it("separates tags from names", () => {
     const registry = createStatistics();
     registry.counter("ratelimit.objcache.multiget.__code=success").value = 2;
     registry.counter("ratelimit.objcache.multiget.__code=error").value = 1;
@@ -164,7 +164,7 @@ describe("the registry", () => {
     assert.equal(registry.counterCount, 9);
   });
 
-  it("survives a gauge that cannot be read", async () => {
+  it("tolerates a gauge whose reader throws", async () => {
     const registry = createStatistics();
     registry.gauge("broken", () => {
       throw new Error("gone");
@@ -175,7 +175,7 @@ describe("the registry", () => {
   });
 });
 
-it("whoever reads waits for what is counted elsewhere", async () => {
+it("readers wait for the counts of other threads", async () => {
   const registry = createStatistics();
   const counter = registry.counter("ratelimit.elsewhere");
   registry.beforeRead(async () => {

@@ -12,27 +12,28 @@ import {
   type StatisticsView,
   type TimerEntry,
 } from "./series.ts";
-import { type SnapshotOptions, snapshot } from "./snapshot.ts";
 import type { Counter, GaugeReader, MetricKey, RuleStatistics, Statistics, Timer } from "./statistics.ts";
+import { type SnapshotOptions, snapshot } from "./stats-page.ts";
 import { RecordingTimer } from "./timer.ts";
 
 export interface RegistryOptions {
-  /** `EXTRA_TAGS`: on every statistic, in every sink. Default none. */
+  /** `EXTRA_TAGS`: tags of every statistic, in every sink. Default: none. */
   readonly tags?: Readonly<Record<string, string>>;
-  /** `STATS_MAX_DYNAMIC_KEYS`: how many keys may come from requests, of 256 bytes on average. Default 100,000. */
+  /** `STATS_MAX_DYNAMIC_KEYS`: maximum number of keys from requests, of 256 bytes on average. Default 100,000. */
   readonly maxDynamicKeys?: number;
-  /** What stands for `kvstore` in names; `redis` where the store was configured through `REDIS_*`. */
+  /** Replaces `kvstore` in names: `redis` if `REDIS_*` settings configured the store. */
   readonly kvstoreName?: string;
-  /** What stands for `objcache` in names; `memcache` where it was configured through `MEMCACHE_*`. */
+  /** Replaces `objcache` in names: `memcache` if `MEMCACHE_*` settings configured the store. */
   readonly objcacheName?: string;
 }
 
-/** Everything that is counted, and the way to it for sinks and pages. */
+/** All statistics: the side that counts, and the view for sinks and pages. */
 export interface Registry extends Statistics, StatisticsView {
-  /** Calls `bring` before statistics are read by anybody, and lets readers wait for it. */
-  beforeRead(bring: () => Promise<void>): void;
+  /** Calls `update` before each read of the statistics. Readers wait for it. */
+  beforeRead(update: () => Promise<void>): void;
   /**
-   * The page `/stats` in pieces: live values, whatever sinks there are. Works in turns: it never stalls a decision.
+   * Yields the page `/stats` in pieces, with live values, independent of the sinks. Yields to other work between
+   * pieces: it never stalls a decision.
    * @throws {FilterError} at once
    */
   snapshot(options?: SnapshotOptions): AsyncIterable<string>;
@@ -41,7 +42,7 @@ export interface Registry extends Statistics, StatisticsView {
 const RULE_PREFIX = "ratelimit.service.rate_limit";
 const longestStat = Math.max(...RULE_STATS.map((stat) => stat.length), "domain_not_found".length);
 const MAX_KEY_BYTES = MAX_NAME_BYTES - RULE_PREFIX.length - longestStat - 2;
-/** Keys of configurations are bounded too, or a year of reloads with ever new names would grow without end. */
+/** Bounds the keys of configurations, so that reloads with new names cannot fill the memory over time. */
 const MAX_CONFIGURED_KEYS = 1_000_000;
 const OTHER = "_other";
 
@@ -57,11 +58,11 @@ class StatisticsRegistry implements Registry {
   readonly #timers: Map<string, TimerEntry> = new Map();
   /** By the identity of the sanitised and cut key. */
   readonly #rules: Map<string, RuleSeries> = new Map();
-  /** By the identity of the bounded key, where that is another text. */
+  /** By the identity of the bounded key, if it differs from the sanitised one. */
   readonly #aliases: Map<string, RuleSeries> = new Map();
   readonly #notFound: Map<string, SingleSeries> = new Map();
   readonly #timerListeners: ((entry: TimerEntry) => void)[] = [];
-  readonly #bringers: (() => Promise<void>)[] = [];
+  readonly #updates: (() => Promise<void>)[] = [];
   /** Keys of rules and unknown domains that came from requests. */
   readonly #dynamic: KeyBudget;
   readonly #aliasBudget: KeyBudget;
@@ -77,12 +78,12 @@ class StatisticsRegistry implements Registry {
     this.gauge("ratelimit.statistics.dynamic_keys", () => this.#dynamic.keys);
   }
 
-  beforeRead(bring: () => Promise<void>): void {
-    this.#bringers.push(bring);
+  beforeRead(update: () => Promise<void>): void {
+    this.#updates.push(update);
   }
 
   async refresh(): Promise<void> {
-    await Promise.all(this.#bringers.map((bring) => bring()));
+    await Promise.all(this.#updates.map((update) => update()));
   }
 
   get gauges(): Iterable<GaugeEntry> {
@@ -91,11 +92,11 @@ class StatisticsRegistry implements Registry {
 
   rule(key: MetricKey, fromRequest: boolean): RuleStatistics {
     const bounded = boundedKey(key);
-    const asked = identityOf(bounded);
-    return this.#rules.get(asked) ?? this.#aliases.get(asked) ?? this.#makeRule(bounded, asked, fromRequest);
+    const alias = identityOf(bounded);
+    return this.#rules.get(alias) ?? this.#aliases.get(alias) ?? this.#makeRule(bounded, alias, fromRequest);
   }
 
-  #makeRule(key: MetricKey, asked: string, fromRequest: boolean): RuleSeries {
+  #makeRule(key: MetricKey, alias: string, fromRequest: boolean): RuleSeries {
     const [domain, ...levels] = cutParts([key.domain, ...key.levels].map(sanitise), MAX_KEY_BYTES);
     const identity = identityOf({ domain: domain!, levels });
     let series = this.#rules.get(identity);
@@ -103,7 +104,7 @@ class StatisticsRegistry implements Registry {
       if (!this.#admits(identity, fromRequest)) return this.#other(domain!);
       series = this.#addRule(identity, domain!, levels);
     }
-    if (asked !== identity && this.#aliasBudget.take(asked)) this.#aliases.set(asked, series);
+    if (alias !== identity && this.#aliasBudget.take(alias)) this.#aliases.set(alias, series);
     return series;
   }
 
@@ -114,7 +115,7 @@ class StatisticsRegistry implements Registry {
     return true;
   }
 
-  /** Counts keys for which there is no room. Its domain is a configured one, so this is bounded too. */
+  /** Series for keys beyond the bound. There is one for each configured domain, so their number is bounded too. */
   #other(domain: string): RuleSeries {
     const identity = identityOf({ domain, levels: [OTHER] });
     return this.#rules.get(identity) ?? this.#addRule(identity, domain, [OTHER]);
@@ -182,7 +183,7 @@ class StatisticsRegistry implements Registry {
     return snapshot(this, options);
   }
 
-  /** Stores are renamed in the service's own names only: a domain that is called `kvstore` stays what it is. */
+  /** Renames stores in the service's own names only: a domain with the name `kvstore` keeps it. */
   #serviceName(name: string): { name: string; tags: readonly Tag[] } {
     const split = splitTags(name);
     const renamed = split.name.replaceAll("kvstore", this.#kvstore).replaceAll("objcache", this.#objcache);
@@ -204,7 +205,7 @@ function readSafely(read: GaugeReader): number {
   }
 }
 
-/** An empty registry. */
+/** Creates an empty registry. */
 export function createStatistics(options: RegistryOptions = {}): Registry {
   return new StatisticsRegistry(options);
 }

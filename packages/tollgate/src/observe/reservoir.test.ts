@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { Reservoir } from "./reservoir.ts";
 
 describe("a reservoir", () => {
-  it("keeps all while there is room, and never more than its size", () => {
+  it("keeps all values while there is room, and never more than its capacity", () => {
     const reservoir = new Reservoir(3);
     for (let i = 0; i < 3; i++) reservoir.add(i);
     assert.deepEqual(reservoir.peek(), [0, 1, 2]);
@@ -15,7 +15,7 @@ describe("a reservoir", () => {
     assert.deepEqual(reservoir.take(), { samples: [], seen: 0 });
   });
 
-  it("keeps what some random numbers let it keep, however the values are put together", () => {
+  it("keeps the same values for the same random numbers, however the values are grouped", () => {
     const runs = fc.array(fc.integer({ min: 1, max: 300 }), { maxLength: 20 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 40 }), runs, fc.integer(), (capacity, lengths, seed) => {
@@ -29,7 +29,7 @@ describe("a reservoir", () => {
     );
   });
 
-  it("ends with any random numbers", () => {
+  it("terminates with any random numbers", () => {
     for (const number of [0, 1 - 2 ** -53]) {
       const reservoir = new Reservoir(5, () => number);
       reservoir.add(1, 1000);
@@ -37,7 +37,7 @@ describe("a reservoir", () => {
     }
   });
 
-  it("keeps each value with the same chance", () => {
+  it("keeps each value with the same probability", () => {
     const random = lcg(42);
     const kept = new Float64Array(10);
     for (let round = 0; round < 2000; round++) {
@@ -45,13 +45,13 @@ describe("a reservoir", () => {
       for (let i = 0; i < 100; i++) reservoir.add(i);
       for (const value of reservoir.take().samples) kept[Math.floor(value / 10)]!++;
     }
-    // A tenth of 20,000 each; the standard deviation of that is 42.
+    // Each value is expected in a tenth of 20,000 runs, with a standard deviation of 42.
     for (const [tenth, count] of kept.entries())
       assert.ok(count > 1800 && count < 2200, `of tenth ${tenth} ${count} were kept instead of 2000`);
   });
 });
 
-/** Knuth's MMIX generator, its upper bits: the same numbers in each run. */
+/** The upper bits of Knuth's MMIX generator: the same numbers in each run. */
 function lcg(seed: number): () => number {
   let state = BigInt.asUintN(64, BigInt(seed));
   return () => {

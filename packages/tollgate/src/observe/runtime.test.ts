@@ -4,12 +4,12 @@ import { pageOf } from "./page.fixture.ts";
 import { createStatistics } from "./registry.ts";
 import { watchRuntime } from "./runtime.ts";
 
-describe("figures of the process", () => {
-  it("are what Node says", async () => {
+describe("statistics of the process", () => {
+  it("equal Node's own figures", async () => {
     const registry = createStatistics();
     const stop = watchRuntime(registry);
     try {
-      // One tick to measure from; then the loop is busy for longer than its lag is measured at, and some garbage comes up.
+      // One tick starts the measurement. Then the loop is busy for longer than the resolution, and creates some garbage.
       await new Promise((resolve) => setTimeout(resolve, 30));
       const until = performance.now() + 60;
       let garbage: unknown[] = [];

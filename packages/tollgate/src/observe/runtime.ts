@@ -10,15 +10,15 @@ const GC_KINDS = new Map([
   [16, "weakcb"],
 ]);
 
-/** How often the event loop's lateness is measured, in milliseconds. */
+/** Interval of the event loop lag measurement, in milliseconds. */
 const LAG_RESOLUTION = 10;
-/** Readings of one flush or scrape belong together. */
+/** Gauges read within this time share one reading: they belong to one flush or scrape. */
 const SAME_READING_MS = 100;
 
 /**
- * Adds figures of the process, the event loop and garbage collection. Costs a timer and an observer, so it is
- * called only where a sink wants them.
- * @returns the way to stop measuring
+ * Adds statistics of the process, the event loop and garbage collection. Costs a timer and an observer, so the service
+ * calls it only if a sink is configured.
+ * @returns a function that stops the measurement
  */
 export function watchRuntime(statistics: Registry): () => void {
   watchProcess(statistics);
@@ -39,9 +39,9 @@ function watchProcess(statistics: Registry): void {
   statistics.counterFrom("ratelimit.process.cpu_seconds_total", cpu);
   statistics.gauge("ratelimit.process.resident_memory_bytes", () => process.memoryUsage.rss());
   statistics.gauge("ratelimit.process.start_time_seconds", () => started);
-  // Not a number, and so not shown, on systems without /proc.
+  // Without /proc the reader throws. The gauge is then NaN and not shown.
   statistics.gauge("ratelimit.process.open_fds", () => readdirSync("/proc/self/fd").length - 1);
-  const memory = remembered(() => process.memoryUsage());
+  const memory = sharedReading(() => process.memoryUsage());
   statistics.gauge("ratelimit.nodejs.heap_size_total_bytes", () => memory().heapTotal);
   statistics.gauge("ratelimit.nodejs.heap_size_used_bytes", () => memory().heapUsed);
   statistics.gauge("ratelimit.nodejs.external_memory_bytes", () => memory().external);
@@ -51,8 +51,8 @@ function watchEventLoop(statistics: Registry): () => void {
   const delay = monitorEventLoopDelay({ resolution: LAG_RESOLUTION });
   delay.enable();
   let before = performance.eventLoopUtilization();
-  const lag = remembered(() => {
-    // The histogram holds whole intervals between ticks; what exceeds the resolution is lateness.
+  const lag = sharedReading(() => {
+    // The histogram holds whole intervals between ticks. The lag is the part above the resolution.
     const late = (nanoseconds: number): number => Math.max(nanoseconds / 1e9 - LAG_RESOLUTION / 1000, 0);
     const now = performance.eventLoopUtilization();
     const reading = {
@@ -91,8 +91,8 @@ function watchCollections(statistics: Registry): () => void {
   return () => observer.disconnect();
 }
 
-/** One reading for gauges that are read one after the other. */
-function remembered<T>(read: () => T): () => T {
+/** Shares one reading among gauges that are read within a short time. */
+function sharedReading<T>(read: () => T): () => T {
   let value: T;
   let at = Number.NEGATIVE_INFINITY;
   return () => {

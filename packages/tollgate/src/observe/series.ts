@@ -2,34 +2,34 @@ import type { Tag } from "./names.ts";
 import type { Counter, RuleStatistics } from "./statistics.ts";
 import type { RecordingTimer } from "./timer.ts";
 
-/** Labels of a rule's statistics, from the rule itself, never from splitting a name. */
+/** Labels of a rule's statistics. They come from the rule itself, never from a split name. */
 export interface RuleLabels {
   readonly domain: string;
   /** The first descriptor level; empty for an override without entries and for `domain_not_found`. */
   readonly key1: string;
-  /** The rest of the path, joined by dots; empty where there is one level only. */
+  /** The other levels, joined by dots; empty for a single level. */
   readonly key2: string;
 }
 
-/** One or more counters under one name. The six of a rule are one series, so that 100,000 rules are 100,000 objects. */
+/** One or more counters under one name. The six counters of a rule share one object, to save memory. */
 export interface CounterSeries {
-  /** Numbers the first counter; the others follow. Sinks keep what they sent last in arrays by these numbers. */
+  /** Id of the first counter; the others follow. Sinks keep the values that they sent in arrays indexed by id. */
   readonly firstId: number;
-  /** The full, sanitised name without tags; of a rule's series, without `.<stat>`. */
+  /** The full, sanitised name without tags. The name of a rule's series has no `.<stat>`. */
   readonly name: string;
-  /** The stats of the series; a single counter has one, which is empty. */
+  /** The stats of the series. A single counter has one, the empty string. */
   readonly stats: readonly string[];
-  /** Tags that stand in the name itself, as in `multiget.__code=success`. */
+  /** Tags of the name itself, as in `multiget.__code=success`. */
   readonly tags: readonly Tag[];
   readonly labels: RuleLabels | undefined;
-  /** The present value of a stat, by its place in `stats`. */
+  /** The current value of a stat, by its index in `stats`. */
   read(stat: number): number;
 }
 
 export interface GaugeEntry {
   readonly name: string;
   readonly tags: readonly Tag[];
-  /** NaN where the reader fails. */
+  /** Returns NaN if the reader throws. */
   read(): number;
 }
 
@@ -39,30 +39,30 @@ export interface TimerEntry {
   readonly timer: RecordingTimer;
 }
 
-/** What sinks and pages read. */
+/** The view of the statistics for sinks and pages. */
 export interface StatisticsView {
   /** `EXTRA_TAGS`, sorted by key. */
   readonly tags: readonly Tag[];
-  /** Grows at the end only: a reader may keep its place. */
+  /** Grows only at the end, so a reader can continue at its index. */
   readonly counters: readonly CounterSeries[];
   readonly gauges: Iterable<GaugeEntry>;
-  /** Grows at the end only. */
+  /** Grows only at the end. */
   readonly timers: readonly TimerEntry[];
-  /** How many counters there are: one more than the highest id. */
+  /** The number of counters: one more than the highest id. */
   readonly counterCount: number;
-  /** Readers wait for it before they read: what is counted elsewhere is brought in. */
+  /** Brings in statistics that other threads counted. Readers wait for it before they read. */
   refresh(): Promise<void>;
-  /** Hears of every timer, those that exist and those to come, before anything else is recorded. */
+  /** Calls `listener` for every existing timer, and for each new one before it records anything. */
   onTimer(listener: (entry: TimerEntry) => void): void;
 }
 
-/** The full name of one counter, without tags. */
+/** Returns the full name of one counter, without tags. */
 export function counterName(series: CounterSeries, stat: number): string {
   const name = series.stats[stat]!;
   return name === "" ? series.name : `${series.name}.${name}`;
 }
 
-/** The stats of a rule, by their place in its series. */
+/** The stats of a rule, in the order of its series. */
 export const RULE_STATS = [
   "total_hits",
   "over_limit",
@@ -144,7 +144,7 @@ export class SingleSeries implements CounterSeries, Counter {
   }
 }
 
-/** A counter that is kept elsewhere. */
+/** A counter whose value a function provides. */
 export class ReadSeries implements CounterSeries {
   readonly firstId: number;
   readonly name: string;

@@ -1,6 +1,6 @@
 /**
- * What the rest of the service counts with. Counting is adding to a plain number field (3 ns); names, labels and
- * sinks are the registry's business and cost nothing until a flush or a scrape.
+ * The interfaces for counting. To count is to add to a plain number field (3 ns). The registry handles names, labels
+ * and sinks, which cost nothing until a flush or a scrape.
  */
 
 /** A number that only grows. */
@@ -8,19 +8,19 @@ export interface Counter {
   value: number;
 }
 
-/** A number that is read when it is asked for. */
+/** Returns the current value of a gauge. Called for each flush, scrape or page. */
 export type GaugeReader = () => number;
 
 /** Durations, in milliseconds. */
 export interface Timer {
-  /** @param times how often this duration was seen; default once */
+  /** @param times how often this duration occurred. Default 1. */
   record(milliseconds: number, times?: number): void;
 }
 
-/** Whose statistics: the metric key, kept in parts so that labels never come from splitting a name. */
+/** The metric key of a rule's statistics, in parts, so that labels never come from a split name. */
 export interface MetricKey {
   readonly domain: string;
-  /** One segment a level (`key`, `key_value`), unsanitised; empty for an override without entries. */
+  /** One segment for each level (`key`, `key_value`), unsanitised; empty for an override without entries. */
   readonly levels: readonly string[];
 }
 
@@ -36,16 +36,16 @@ export interface RuleStatistics {
 
 export interface Statistics {
   /**
-   * The statistics of a metric key; the same object for the same key.
-   * @param fromRequest whether a part of the key came from a request: such keys are bounded by
-   *   `STATS_MAX_DYNAMIC_KEYS`, and beyond it all share the key `_other` of their domain.
+   * Returns the statistics of a metric key; the same object for the same key.
+   * @param fromRequest whether a part of the key came from a request. `STATS_MAX_DYNAMIC_KEYS` bounds such keys; keys
+   *   beyond it share the key `_other` of their domain.
    */
   rule(key: MetricKey, fromRequest: boolean): RuleStatistics;
-  /** `ratelimit.service.rate_limit.<domain>.domain_not_found`, bounded likewise. */
+  /** Returns `ratelimit.service.rate_limit.<domain>.domain_not_found`, with the same bound. */
   domainNotFound(domain: string): Counter;
-  /** A counter by its full name, `ratelimit.service.config_load_success`. */
+  /** Returns a counter by its full name, `ratelimit.service.config_load_success`. */
   counter(name: string): Counter;
-  /** A counter that is kept elsewhere: `read` gives its present value. */
+  /** Adds a counter whose current value `read` returns. */
   counterFrom(name: string, read: () => number): void;
   gauge(name: string, read: GaugeReader): void;
   timer(name: string): Timer;

@@ -10,7 +10,7 @@ test("the first event is due at once, then one line per interval with the count"
   assert.deepEqual(hits, [1, undefined, undefined, 3, undefined, 2]);
 });
 
-test("restart forgets the events and begins an interval", () => {
+test("restart discards the events and starts an interval", () => {
   let now = 0;
   const throttle = new Throttle(100, () => now);
   throttle.hit();

@@ -1,6 +1,6 @@
 const DEFAULT_INTERVAL_MS = 60_000;
 
-/** Bounds how often one kind of event is logged: the first at once, then at most one line per interval. */
+/** Limits the log lines for one kind of event: the first at once, then at most one line per interval. */
 export class Throttle {
   readonly #interval: number;
   readonly #now: () => number;
@@ -14,7 +14,7 @@ export class Throttle {
     this.#now = now;
   }
 
-  /** Counts an event. Returns the events since the last line if a line is due, else undefined. */
+  /** Counts an event. Returns the number of events since the last line if a line is due, else undefined. */
   hit(): number | undefined {
     this.#count++;
     const now = this.#now();
@@ -25,14 +25,14 @@ export class Throttle {
     return count;
   }
 
-  /** Starts an interval without events: the caller has just logged. */
+  /** Starts a new interval. For callers that have just logged the event themselves. */
   restart(): void {
     this.#count = 0;
     this.#notBefore = this.#now() + this.#interval;
   }
 }
 
-/** `message`, or `message (12 times since the last such line)`. */
+/** Returns `message`, or `message (12 times since the last such line)`. */
 export function withCount(message: string, count: number): string {
   return count === 1 ? message : `${message} (${count} times since the last such line)`;
 }

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { bucketOf, RESPONSE_TIME_BOUNDS, RecordingTimer } from "./timer.ts";
 
 describe("timers", () => {
-  it("resolve what a sub-millisecond service does", () => {
+  it("resolve durations below a millisecond", () => {
     assert.ok(RESPONSE_TIME_BOUNDS.filter((bound) => bound < 0.001).length >= 5);
     assert.deepEqual(
       RESPONSE_TIME_BOUNDS,
@@ -18,7 +18,7 @@ describe("timers", () => {
     assert.equal(bucketOf(11, RESPONSE_TIME_BOUNDS), RESPONSE_TIME_BOUNDS.length);
   });
 
-  it("keep count, sum, maximum and buckets in step, whatever is recorded", () => {
+  it("keep count, sum, maximum and buckets consistent, whatever is recorded", () => {
     fc.assert(
       fc.property(fc.array(fc.double({ min: 0, max: 20_000, noNaN: true })), (durations) => {
         const timer = new RecordingTimer();
@@ -35,7 +35,7 @@ describe("timers", () => {
     );
   });
 
-  it("take a clock that went back, and nonsense, as nothing", () => {
+  it("record negative durations and NaN as 0", () => {
     const timer = new RecordingTimer();
     timer.record(-5);
     timer.record(Number.NaN);
@@ -49,7 +49,7 @@ describe("timers", () => {
     assert.ok(Math.abs(timer.quantile(0.99) - 0.99) < 0.05);
   });
 
-  it("tell every listener", () => {
+  it("pass durations to every listener", () => {
     const timer = new RecordingTimer();
     const heard: number[] = [];
     timer.listen((ms) => heard.push(ms));

@@ -1,30 +1,30 @@
 import type { Timer } from "./statistics.ts";
 
 /**
- * Upper bounds in seconds. The well-known service's eleven, and below them what resolves a service that answers
- * in tens of microseconds.
+ * Upper bounds in seconds: the eleven of the Go service, and smaller ones for a service that answers in tens of
+ * microseconds.
  */
 export const RESPONSE_TIME_BOUNDS: readonly number[] = [
   0.000_025, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
   1, 2.5, 5, 10,
 ];
 
-/** Hears every duration, in milliseconds, and how often it was seen. */
+/** Receives each duration in milliseconds and how often it occurred. */
 export type TimerListener = (milliseconds: number, times: number) => void;
 
-/** A timer that keeps its own totals and tells whoever wants each duration. */
+/** A timer with totals and buckets of its own. Passes each duration to its listeners. */
 export class RecordingTimer implements Timer {
   count = 0;
   /** Milliseconds. */
   sum = 0;
-  /** The longest since the start, in milliseconds. */
+  /** The longest duration since the start, in milliseconds. */
   max = 0;
-  /** Of {@link RESPONSE_TIME_BOUNDS}, not cumulative; the last one has no upper bound. */
+  /** Counts by {@link RESPONSE_TIME_BOUNDS}, not cumulative. The last bucket has no upper bound. */
   readonly buckets: Float64Array = new Float64Array(RESPONSE_TIME_BOUNDS.length + 1);
   #listeners: readonly TimerListener[] = [];
 
   record(milliseconds: number, times = 1): void {
-    // A clock that was set back must not turn a sum around, and NaN must not end it.
+    // Negative durations must not lower the sum, and NaN must not spoil it.
     let duration = 0;
     if (milliseconds > 0) duration = milliseconds;
     this.count += times;
@@ -34,12 +34,12 @@ export class RecordingTimer implements Timer {
     for (let i = 0; i < this.#listeners.length; i++) this.#listeners[i]!(duration, times);
   }
 
-  /** Every later duration is passed to `listener` too. */
+  /** Passes every later duration to `listener`. */
   listen(listener: TimerListener): void {
     this.#listeners = [...this.#listeners, listener];
   }
 
-  /** An estimate in milliseconds, from the buckets, linear inside each; 0 where nothing was recorded. */
+  /** Estimates a quantile in milliseconds by linear interpolation within its bucket; 0 if nothing was recorded. */
   quantile(q: number): number {
     const rank = q * this.count;
     let below = 0;
@@ -56,7 +56,7 @@ export class RecordingTimer implements Timer {
   }
 }
 
-/** The index of the first bound that is not below `value`; `bounds.length` where there is none. */
+/** Returns the index of the first bound that is not below `value`; `bounds.length` if all are below. */
 export function bucketOf(value: number, bounds: readonly number[]): number {
   let low = 0;
   let high = bounds.length;

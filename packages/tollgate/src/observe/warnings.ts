@@ -1,6 +1,6 @@
 import type { Logger } from "./log.ts";
 
-/** Lets what the run time warns of appear in the log, in its format, instead of beside it. For each thread by itself. */
+/** Writes Node's warnings to the log, in the log's format, instead of to standard error. Each thread calls it for itself. */
 export function logWarnings(log: Logger): void {
   process.removeAllListeners("warning");
   process.on("warning", ({ name, message }) => log.warn(`Node: ${name}: ${message}`));

@@ -1,14 +1,14 @@
-/** Long walks over many statistics that let calls through in between: no flush and no page stalls a decision. */
+/** Helpers for long loops over statistics. They yield to the event loop, so that no flush and no page stalls a decision. */
 
-/** How many items are handled before other work gets its turn; well under a millisecond. */
+/** Items to process before yielding to other work; they take well under a millisecond. */
 export const ITEMS_PER_TURN = 512;
 
-/** Resolves when the event loop has gone round once. */
+/** Resolves in the next turn of the event loop. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Sorts as `items.sort()` would, a turn at a time: short runs first, then merges. */
+/** Sorts like `items.sort()`, with a merge sort that yields between its steps. */
 export async function sortInTurns<T>(items: T[], compare: (a: T, b: T) => number): Promise<T[]> {
   let runs: T[][] = [];
   for (let start = 0; start < items.length; start += ITEMS_PER_TURN) {
@@ -25,7 +25,7 @@ export async function sortInTurns<T>(items: T[], compare: (a: T, b: T) => number
 }
 
 async function merge<T>(left: T[], right: T[], compare: (a: T, b: T) => number): Promise<T[]> {
-  // Runs that are in order already, as most are that were counted in order.
+  // Fast path: the runs are already in order, as is common.
   if (compare(left.at(-1)!, right[0]!) <= 0) return left.concat(right);
   const out: T[] = [];
   let l = 0;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { AffixTable } from "./affix-table.ts";
 
-/** Few different characters, so that texts begin and end alike; the last one is half of a surrogate pair. */
+/** Few different characters, so that texts share prefixes and suffixes. The last one is a lone surrogate. */
 const text = fc.string({ unit: fc.constantFrom("a", "b", "/", "\ud83d"), maxLength: 8 });
 
 for (const [name, of, holds] of [
@@ -29,7 +29,7 @@ for (const [name, of, holds] of [
     );
   });
 
-test("thousands of texts within one another are found without going deep", () => {
+test("thousands of nested texts are found without deep recursion", () => {
   const texts = Array.from({ length: 5000 }, (_, length) => "a".repeat(length));
   const table = AffixTable.ofPrefixes(texts);
   assert.equal(table.texts[table.longest("a".repeat(4999))]!.length, 4999);

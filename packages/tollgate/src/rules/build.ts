@@ -1,6 +1,5 @@
 import { Unit } from "../protocol/messages.ts";
-import type { DraftDomain } from "./check.ts";
-import type { DraftDescriptor, DraftLimit } from "./draft.ts";
+import type { DraftDescriptor, DraftDomain, DraftLimit } from "./draft.ts";
 import { frozenJson } from "./frozen-json.ts";
 import { type MetricLevel, metricLevel } from "./metric-key.ts";
 import { isPattern, parsePattern } from "./pattern.ts";
@@ -9,7 +8,7 @@ import { StepTable } from "./step-table.ts";
 import type { KeyNodes, Level, Node } from "./tree.ts";
 import { type WildcardEntry, WildcardIndex } from "./wildcards.ts";
 
-/** The levels above a node, as far as its children need them. */
+/** The data of the levels above a node that its children need. */
 interface Path {
   readonly domain: string;
   readonly segments: readonly string[];
@@ -17,15 +16,15 @@ interface Path {
   readonly shared: readonly (string | undefined)[];
 }
 
-/** A domain's rules, indexed. */
+/** The indexed rules of a domain. */
 export interface Domain {
   readonly top: Level;
-  /** By their numbers: in the order of the configuration, parents before children. The first place is empty. */
+  /** Nodes by number: in the order of the configuration, parents before children. Index 0 is empty. */
   readonly nodes: readonly (Node | undefined)[];
   readonly steps: StepTable;
 }
 
-/** Builds the index of a domain that was found without errors. */
+/** Builds the index of a domain that was checked and has no errors. */
 export function buildDomain(draft: DraftDomain): Domain {
   const nodes: (Node | undefined)[] = [undefined];
   const path: Path = { domain: draft.name, segments: [], metricLevels: [], shared: [] };

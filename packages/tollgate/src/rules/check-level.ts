@@ -24,7 +24,7 @@ function checkSiblings(siblings: readonly DraftDescriptor[], path: string, repor
   for (const descriptor of siblings) {
     const known = first.get(descriptor.value);
     if (known !== undefined) {
-      const message = `a second descriptor \`${path}${named(descriptor)}\`: the first stands in ${formatLocation(known.at)}`;
+      const message = `duplicate descriptor \`${path}${named(descriptor)}\`: the first is in ${formatLocation(known.at)}`;
       report.add("duplicate-descriptor", descriptor.at, message);
       continue;
     }
@@ -40,17 +40,17 @@ function checkSiblings(siblings: readonly DraftDescriptor[], path: string, repor
 type Ranked = { readonly pattern: Pattern; readonly descriptor: DraftDescriptor };
 
 function checkPatterns(patterns: readonly Ranked[], report: Report): void {
-  // Only patterns of equal rank, which have equal prefixes if they meet at all, can hide each other; comparing within
-  // these groups keeps a level of many wildcards cheap.
+  // Only patterns of equal rank can hide each other, and overlapping patterns of equal rank have equal prefixes.
+  // Comparing only within these groups keeps a level of many wildcards cheap.
   const groups = Map.groupBy(patterns, ({ pattern }) => `${pattern.literals} ${pattern.prefix}`);
   for (const group of groups.values()) {
     if (group.length > 1) checkEqualRank(group, report);
   }
 }
 
-/** So many earlier patterns are compared with each: the check is a help, and may not take long. */
+/** Maximum earlier patterns to compare with each pattern. The check is only a help and must not take long. */
 const MAX_COMPARED = 200;
-/** So many of one group are told one by one. */
+/** Maximum warnings for one group of patterns. */
 const MAX_RIVALS = 10;
 
 function checkEqualRank(group: readonly Ranked[], report: Report): void {
@@ -64,17 +64,17 @@ function checkEqualRank(group: readonly Ranked[], report: Report): void {
   }
   for (const [index, { later, earlier }] of rivals.entries()) {
     if (index === MAX_RIVALS) {
-      const message = `${rivals.length - index} more wildcards from here on are as specific as an earlier one`;
+      const message = `${rivals.length - index} more wildcards after this line are as specific as an earlier one`;
       report.add("equal-wildcards", later.descriptor.at, message);
       return;
     }
     const where = formatLocation(earlier.descriptor.at);
-    const message = `the wildcard "${later.pattern.text}" is as specific as "${earlier.pattern.text}" (${where}): a value that matches both is decided by their order`;
+    const message = `the wildcard "${later.pattern.text}" is as specific as "${earlier.pattern.text}" (${where}): their order decides for values that match both`;
     report.add("equal-wildcards", later.descriptor.at, message);
   }
 }
 
 function neverMatches(hidden: DraftDescriptor, hiding: DraftDescriptor, report: Report): void {
-  const message = `\`${named(hidden)}\` never matches: \`${named(hiding)}\` (${formatLocation(hiding.at)}) comes before it for each of its values`;
+  const message = `\`${named(hidden)}\` never matches: \`${named(hiding)}\` (${formatLocation(hiding.at)}) matches all of its values first`;
   report.add("never-matches", hidden.at, message);
 }

@@ -1,15 +1,14 @@
-import type { DraftDomain } from "./check.ts";
 import { formatLocation } from "./diagnostic.ts";
-import type { DraftDescriptor, DraftReplaces } from "./draft.ts";
+import type { DraftDescriptor, DraftDomain, DraftReplaces } from "./draft.ts";
 import { nearest } from "./nearest.ts";
 import type { Report } from "./report.ts";
 import type { Location } from "./rule.ts";
 
-/** Who replaces whom in one domain: unknown names, names used twice, cycles. */
+/** Checks the names and replacements of one domain: unknown names, duplicate names, cycles. */
 export function checkNames(domain: DraftDomain, complete: boolean, report: Report): void {
   const names = new Map<string, Location>();
   const replaces: DraftReplaces[] = [];
-  /** Name -> the names that limits of this name replace. */
+  /** For each name, the names that the limits of this name replace. */
   const edges = new Map<string, { readonly to: string; readonly at: Location }[]>();
   for (const { limit } of walk(domain.descriptors)) {
     if (limit === undefined) continue;
@@ -18,7 +17,7 @@ export function checkNames(domain: DraftDomain, complete: boolean, report: Repor
     const first = names.get(limit.name);
     if (first === undefined) names.set(limit.name, limit.nameAt);
     else {
-      const message = `the name "${limit.name}" is used twice (first in ${formatLocation(first)}): a rule that replaces it replaces both`;
+      const message = `duplicate name "${limit.name}" (first in ${formatLocation(first)}): a rule that replaces it replaces both limits`;
       report.add("duplicate-name", limit.nameAt, message);
     }
     const targets = edges.get(limit.name) ?? [];
@@ -48,30 +47,27 @@ function* walk(descriptors: readonly DraftDescriptor[]): Iterable<DraftDescripto
 
 type Edges = ReadonlyMap<string, readonly { readonly to: string; readonly at: Location }[]>;
 
-/** Depth first, without recursion: a chain of replacements may be as long as the file. */
+/** Searches depth first without recursion, because a chain of replacements may be as long as the file. */
 function reportCycles(edges: Edges, report: Report): void {
   const done = new Set<string>();
   for (const start of edges.keys()) {
     if (done.has(start)) continue;
-    const path = [start];
-    const onPath = new Set(path);
-    const next = [0];
-    while (path.length > 0) {
-      const name = path[path.length - 1];
-      const edge = edges.get(name)?.[next[next.length - 1]++];
+    const path = [{ name: start, next: 0 }];
+    const onPath = new Set([start]);
+    for (let step = path.at(-1); step !== undefined; step = path.at(-1)) {
+      const edge = edges.get(step.name)?.[step.next++];
       if (edge === undefined) {
         path.pop();
-        next.pop();
-        onPath.delete(name);
-        done.add(name);
+        onPath.delete(step.name);
+        done.add(step.name);
       } else if (onPath.has(edge.to)) {
-        const cycle = [...path.slice(path.indexOf(edge.to)), edge.to].map((one) => `"${one}"`);
+        const names = path.map(({ name }) => name);
+        const cycle = [...names.slice(names.indexOf(edge.to)), edge.to].map((name) => `"${name}"`);
         const message = `limits replace each other in a circle: ${cycleText(cycle)}`;
         report.add("replaces-cycle", edge.at, message);
       } else if (!done.has(edge.to)) {
-        path.push(edge.to);
+        path.push({ name: edge.to, next: 0 });
         onPath.add(edge.to);
-        next.push(0);
       }
     }
   }

@@ -3,18 +3,18 @@ import type { Location } from "./rule.ts";
 
 export type Severity = "error" | "warning";
 
-/** One fault of a configuration, or one thing in it that is probably not meant. */
+/** An error or a probable mistake in a configuration. */
 export interface Diagnostic {
   readonly severity: Severity;
   readonly code: DiagnosticCode;
-  /** What is wrong and what would be right; one line, without the place. */
+  /** What is wrong and what would be right, on one line, without the place. */
   readonly message: string;
   readonly location: Location;
-  /** The line that `location` names, for the caret; undefined where there is none (xDS, the whole file). */
+  /** The source line of `location`, for the caret; undefined without a line (xDS, the whole file). */
   readonly sourceLine: string | undefined;
 }
 
-/** `file:line:column`; over xDS `resource: descriptors[2].key`. */
+/** Formats a location: `file:line:column`; for xDS `resource: descriptors[2].key`. */
 export function formatLocation(location: Location): string {
   if (location.line > 0) return `${location.file}:${location.line}:${location.column}`;
   return location.path === undefined || location.path === ""
@@ -22,7 +22,7 @@ export function formatLocation(location: Location): string {
     : `${location.file}: ${location.path}`;
 }
 
-/** `file:line:column: message`, with `warning: ` before the message of a warning. */
+/** Formats a diagnostic: `file:line:column: message`, with `warning: ` before the message of a warning. */
 export function formatDiagnostic(diagnostic: Diagnostic): string {
   const severity = diagnostic.severity === "warning" ? "warning: " : "";
   return `${formatLocation(diagnostic.location)}: ${severity}${diagnostic.message}`;

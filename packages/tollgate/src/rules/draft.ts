@@ -2,9 +2,9 @@ import type { JsonObject, Unit } from "../protocol/messages.ts";
 import type { Location } from "./rule.ts";
 
 /**
- * A configuration as it was written, with the place of each part: what YAML files and xDS resources both become
- * before they are checked and indexed. `undefined` stands for "could not be read, and the report says so" where the
- * comment says it, so that one fault is told once.
+ * A configuration as it was written, with the place of each part. YAML files and xDS resources both become drafts, which
+ * are then checked and indexed. `undefined` marks an unreadable field where the comment says so: the report already holds
+ * its fault, and the checks must not report it again.
  */
 export interface DraftConfig {
   /** The file's or the resource's name. */
@@ -12,6 +12,12 @@ export interface DraftConfig {
   /** Empty when missing; undefined when it could not be read. */
   readonly domain: string | undefined;
   readonly domainAt: Location;
+  readonly descriptors: readonly DraftDescriptor[];
+}
+
+/** The rules of one domain, from all its files. */
+export interface DraftDomain {
+  readonly name: string;
   readonly descriptors: readonly DraftDescriptor[];
 }
 
@@ -42,7 +48,7 @@ export interface DraftLimit {
   readonly unitAt: Location;
   readonly requestsPerUnit: number | "missing" | undefined;
   readonly requestsPerUnitAt: Location;
-  /** Empty where none is given. */
+  /** Empty if the limit has no name. */
   readonly name: string;
   readonly nameAt: Location;
   readonly replaces: readonly DraftReplaces[];

@@ -25,7 +25,7 @@ descriptors:
   - { key: "line\\nend", rate_limit: { unlimited: true, name: m } }
 `);
 
-test("/rlconfig: a line for each limit, sorted, with what else is set", () => {
+test("/rlconfig: a sorted line for each limit, with the optional fields that are set", () => {
   assert.equal(
     dumpText(rules),
     `foo.j1_v2.j2_v2: unit=DAY requests_per_unit=15, shadow_mode: true, quota_mode: true
@@ -36,7 +36,7 @@ foo.w_a*: unit=HOUR requests_per_unit=0, shadow_mode: false, quota_mode: false, 
   );
 });
 
-test("/rlconfig as JSON has the same limits, with their places", () => {
+test("/rlconfig as JSON has the same limits, with their locations", () => {
   const dump = dumpJson(rules);
   assert.deepEqual(dump.domains, ["foo"]);
   assert.deepEqual(dump.rules[0], {
@@ -53,7 +53,7 @@ test("/rlconfig as JSON has the same limits, with their places", () => {
   );
 });
 
-test("/rlconfig is empty while nothing is loaded", () => {
+test("/rlconfig is empty before the first load", () => {
   assert.equal(dumpText(undefined), "");
   assert.deepEqual(dumpJson(undefined), { domains: [], rules: [] });
 });

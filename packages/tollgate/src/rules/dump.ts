@@ -4,7 +4,7 @@ import { formatLocation } from "./diagnostic.ts";
 import { oneLine } from "./one-line.ts";
 import type { Rule, RuleSet } from "./rule.ts";
 
-/** A rule as `/rlconfig` and explanations show it, in the configuration's own words; what is not set is left out. */
+/** A rule as `/rlconfig` and explanations show it, with the configuration's names and without unset fields. */
 export interface RuleDescription {
   /** The domain and the levels, joined with dots. */
   readonly key: string;
@@ -41,7 +41,7 @@ export function describeRule(rule: Rule): RuleDescription {
   };
 }
 
-/** One rule on one line: `<full key>: unit=<UNIT> requests_per_unit=<n>, shadow_mode: <bool>, quota_mode: <bool>`. */
+/** Formats a rule on one line: `<full key>: unit=<UNIT> requests_per_unit=<n>, shadow_mode: <bool>, quota_mode: <bool>`. */
 export function ruleLine(rule: RuleDescription): string {
   const { key, unit, requests_per_unit, shadow_mode, quota_mode, location: _, ...others } = rule;
   const parts = [
@@ -55,7 +55,7 @@ export function ruleLine(rule: RuleDescription): string {
   return parts.join(", ");
 }
 
-/** `/rlconfig` as text: a line for each limit, sorted, each with its line end; empty when nothing is loaded. */
+/** Renders `/rlconfig` as text: a sorted line for each limit; empty if nothing is loaded. */
 export function dumpText(ruleSet: RuleSet | undefined): string {
   return describe(ruleSet)
     .map((rule) => `${ruleLine(rule)}\n`)

@@ -5,30 +5,30 @@ import { nearest } from "./nearest.ts";
 import { matches, type Pattern } from "./pattern.ts";
 import type { KeyNodes, Level, Node } from "./tree.ts";
 
-/** What happened at one level. */
+/** The attempts and the result at one level. */
 export interface LevelExplanation {
   readonly entry: Entry;
-  /** In the order in which they are tried. */
+  /** In the order of the lookup. */
   readonly tried: readonly Attempt[];
-  /** The location of the chosen descriptor; absent where none matched. */
+  /** The location of the chosen descriptor; absent if none matched. */
   readonly chosen?: string;
 }
 
 export interface Attempt {
   readonly kind: "exact" | "wildcard" | "key-only" | "key";
-  /** What was tried, as the configuration writes it: `key=value`, `key=pattern*`, `key`. */
+  /** The rule or value that was tried, as the configuration writes it: `key=value`, `key=pattern*`, `key`. */
   readonly what: string;
   readonly result: "matched" | "not matched" | "not tried";
-  /** Why it came out so. */
+  /** The reason for the result. */
   readonly why: string;
-  /** `file:line:column` of the descriptor; absent where there is none. */
+  /** `file:line:column` of the descriptor; absent if there is no descriptor. */
   readonly location?: string;
 }
 
-/** So many wildcards that do not match are listed for one level. */
+/** Maximum attempts to list for one level. */
 const MAX_LISTED = 20;
 
-/** Tries what a look-up tries at one level, in its order. */
+/** Tries the rules of one level in the order of a lookup. */
 export function explainLevel(level: Level, entry: Entry): LevelExplanation {
   const nodes = level.get(entry.key);
   if (nodes === undefined) return { entry, tried: [noKey(level, entry)] };
@@ -36,9 +36,7 @@ export function explainLevel(level: Level, entry: Entry): LevelExplanation {
   const chosen =
     tryExact(nodes, entry, tried) ?? tryWildcards(nodes, entry, tried) ?? tryKeyOnly(nodes, entry, tried);
   if (chosen !== undefined && chosen.value !== undefined && nodes.keyOnly !== undefined) {
-    tried.push(
-      attempt("key-only", entry.key, "not tried", "a more specific rule was chosen already", nodes.keyOnly),
-    );
+    tried.push(attempt("key-only", entry.key, "not tried", "a more specific rule matched", nodes.keyOnly));
   }
   return chosen === undefined ? { entry, tried } : { entry, tried, chosen: formatLocation(chosen.location) };
 }
@@ -76,7 +74,7 @@ function tryExact({ exact }: KeyNodes, { key, value }: Entry, tried: Attempt[]):
     const others =
       exact.size === 1
         ? `the only explicit value here is "${only}"`
-        : `it is none of the ${exact.size} explicit values here${hint}`;
+        : `the value differs from the ${exact.size} explicit values here${hint}`;
     tried.push(attempt("exact", what, "not matched", others));
   }
   return node;
@@ -110,7 +108,7 @@ function whyNot(pattern: Pattern, value: string): string {
   if (!value.endsWith(pattern.suffix)) return `the value does not end with "${pattern.suffix}"`;
   if (value.length < pattern.literals) return "the value is too short for all of its parts";
   const parts = pattern.middles.map((part) => `"${part}"`).join(", then ");
-  return `the value does not hold ${parts} in between`;
+  return `the value does not contain ${parts} in between`;
 }
 
 function tryKeyOnly({ keyOnly }: KeyNodes, { key }: Entry, tried: Attempt[]): Node | undefined {

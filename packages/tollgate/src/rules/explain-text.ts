@@ -1,10 +1,10 @@
 import { ruleLine } from "./dump.ts";
-import type { Explanation } from "./explain.ts";
+import type { Explanation } from "./explain-match.ts";
 import { oneLine } from "./one-line.ts";
 
 const marks = { matched: "yes", "not matched": "no ", "not tried": "-  " };
 
-/** An explanation for people: lines without a line end after the last. */
+/** Renders an explanation as lines of text, without a line end after the last. */
 export function renderExplanation(explanation: Explanation): string {
   const { domain, entries, levels } = explanation;
   const descriptor = entries.map(({ key, value }) => `${key}=${value}`).join(",");
@@ -20,6 +20,6 @@ export function renderExplanation(explanation: Explanation): string {
   if (explanation.rule !== undefined) lines.push(`rule       ${ruleLine(explanation.rule)}`);
   if (explanation.metricKey !== undefined) lines.push(`metric key ${explanation.metricKey}`);
   for (const note of explanation.notes) lines.push(`note       ${note}`);
-  // Keys and values come from a request: none of them may end a line or steer a terminal.
+  // Keys and values come from a request. They must not break a line or control a terminal.
   return lines.map(oneLine).join("\n");
 }

@@ -1,6 +1,6 @@
-/** The whole vocabulary of a configuration file: one table for the reader, the hints and the JSON Schema. */
+/** All fields of a configuration file: one table for the reader, the hints and the JSON Schema. */
 
-/** The mappings that a configuration is made of. */
+/** The kinds of mappings in a configuration. */
 export type Place = "file" | "descriptor" | "rate_limit" | "replaces";
 
 export type FieldType =
@@ -17,12 +17,12 @@ export interface Field {
   readonly place: Place;
   readonly name: string;
   readonly type: FieldType;
-  /** Whether the mapping is wrong without it; `unless unlimited` as it says. */
+  /** Whether the field is required; `unless unlimited`: only in limits without `unlimited: true`. */
   readonly required: boolean | "unless unlimited";
   readonly meaning: string;
 }
 
-/** How messages say where something stands. */
+/** The name of each kind of mapping in messages. */
 export const placeNames: Readonly<Record<Place, string>> = {
   file: "at the top level",
   descriptor: "in a descriptor",
@@ -49,7 +49,7 @@ export const fields: readonly Field[] = [
     "value",
     "text",
     false,
-    "The value that the entry must have; `*` stands for any text. Without it every value matches, each with its own counter.",
+    "The value that the entry must have; `*` matches any text. Without it every value matches, each with its own counter.",
   ),
   field("descriptor", "rate_limit", "rate_limit", false, "The limit. Without it the rule never limits."),
   field("descriptor", "shadow_mode", "boolean", false, "Count as usual, but always answer OK."),
@@ -58,7 +58,7 @@ export const fields: readonly Field[] = [
     "quota_mode",
     "boolean",
     false,
-    "The call as a whole is over limit only when all its quota rules are.",
+    "The call as a whole is over limit only if all its quota rules are over limit.",
   ),
   field("descriptor", "detailed_metric", "boolean", false, "One metric for each matched value."),
   field("descriptor", "value_to_metric", "boolean", false, "Put the matched value into the metric key."),
@@ -86,7 +86,7 @@ export const fields: readonly Field[] = [
     "replaces",
     "replaces",
     false,
-    "Names of the limits that do not count when this one matches.",
+    "Names of the limits that do not count if this one matches.",
   ),
   field("replaces", "name", "text", true, "The name of the replaced limit."),
 ];
@@ -99,7 +99,7 @@ export function fieldsOf(place: Place): readonly Field[] {
   return byPlace.get(place) ?? [];
 }
 
-/** The places at which a name is known; empty for an unknown one. */
+/** Returns the mappings that have a field of this name; empty for an unknown name. */
 export function placesOf(name: string): readonly Place[] {
   return fields.filter((one) => one.name === name).map((one) => one.place);
 }

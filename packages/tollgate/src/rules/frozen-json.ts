@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from "../protocol/messages.ts";
 
-/** A frozen copy of an object and all that is in it: what is handed out with answers cannot be changed by them. */
+/** Copies and freezes an object with all its values, so that answers that refer to it cannot change it. */
 export function frozenJson(object: JsonObject): JsonObject {
   const pairs = Object.entries(object).map(([name, item]) => [name, frozenValue(item)] as const);
-  // fromEntries makes own properties of all names, `__proto__` included.
+  // fromEntries creates own properties for all names, `__proto__` included.
   return Object.freeze(Object.fromEntries(pairs));
 }
 

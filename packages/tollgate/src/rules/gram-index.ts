@@ -1,6 +1,6 @@
 import { fits, type Pattern } from "./pattern.ts";
 
-/** A pattern with its place among all of its key: 0 is the most specific. */
+/** A pattern with its rank among all patterns of its key: 0 is the most specific. */
 export interface Ranked<Target> {
   readonly rank: number;
   readonly pattern: Pattern;
@@ -8,46 +8,46 @@ export interface Ranked<Target> {
 }
 
 const GRAM = 3;
-/** Bits of the filter: at 1,000 patterns about one position in sixteen asks the map in vain. */
+/** Bits of the filter. With 1,000 patterns about one position in sixteen is looked up in the map for nothing. */
 const FILTER_BITS = 1 << 14;
 
-/** A pattern filed under one of its runs. */
+/** A pattern that is filed under one of its runs. */
 interface Filed<Target> {
   readonly ranked: Ranked<Target>;
-  /** The only text between two `*`, and how far into it the run begins; undefined where there are several texts. */
+  /** The only text between two `*`; undefined if there are several. `offset` is the run's offset in it. */
   readonly only: string | undefined;
   readonly offset: number;
-  /** The search that compared this pattern last. */
+  /** Number of the last search that compared this pattern. */
   search: number;
 }
 
 /**
- * Patterns that differ only between their `*`. Each is filed under the three-letter run of its literals that is
- * rarest among all, so that a value is compared with those few that share a run with it.
+ * Index of patterns that differ only between their `*`. Each pattern is filed under the rarest three-letter run of its
+ * literals, so that a value is compared only with the few patterns that share a run with it.
  *
- * A caller chooses how often a run occurs in a value. A pattern with one text is therefore compared at the run's place
- * alone, and a pattern with several once in a search: 60 KB of `admadmadm...` took a second for one `*admin*`.
+ * A request chooses how often a run occurs in a value. The index therefore compares a pattern with one text only at the
+ * run's place, and a pattern with several texts once in a search: 60 KB of `admadmadm...` took a second for one `*admin*`.
  */
 export class GramIndex<Target> {
   readonly #byGram = new Map<number, Filed<Target>[]>();
   #search = 0;
   readonly #filter = new Uint8Array(FILTER_BITS >> 3);
-  /** Patterns without a run of three letters: these are tried one by one. */
+  /** Patterns without a run of three letters. They are tried one by one. */
   readonly #others: Ranked<Target>[] = [];
 
   /** @param patterns most specific first */
   constructor(patterns: readonly Ranked<Target>[]) {
     const uses = new Map<number, number>();
-    const gramsOf = patterns.map(({ pattern }) => new Set(pattern.middles.flatMap(grams)));
-    for (const own of gramsOf) for (const gram of own) uses.set(gram, (uses.get(gram) ?? 0) + 1);
-    for (const [index, ranked] of patterns.entries()) {
-      const [rarest] = [...gramsOf[index]].sort((a, b) => uses.get(a)! - uses.get(b)!);
+    const all = patterns.map((ranked) => ({ ranked, own: new Set(ranked.pattern.middles.flatMap(grams)) }));
+    for (const { own } of all) for (const gram of own) uses.set(gram, (uses.get(gram) ?? 0) + 1);
+    for (const { ranked, own } of all) {
+      const [rarest] = [...own].sort((a, b) => (uses.get(a) ?? 0) - (uses.get(b) ?? 0));
       if (rarest === undefined) this.#others.push(ranked);
       else this.#file(rarest, ranked);
     }
   }
 
-  /** The most specific pattern that holds for a value with the right prefix and suffix, if it beats `best`. */
+  /** Returns the most specific pattern that matches a value with the right prefix and suffix, if it beats `best`. */
   find(value: string, best: Ranked<Target> | undefined): Ranked<Target> | undefined {
     let found = better(this.#others, value, best);
     if (value.length < GRAM) return found;
@@ -58,7 +58,7 @@ export class GramIndex<Target> {
       const next = value.charCodeAt(index);
       const gram = gramOf(previous, current, next);
       const bit = gram & (FILTER_BITS - 1);
-      if ((this.#filter[bit >> 3] & (1 << (bit & 7))) !== 0) {
+      if ((this.#filter[bit >> 3]! & (1 << (bit & 7))) !== 0) {
         const patterns = this.#byGram.get(gram);
         if (patterns !== undefined) found = this.#compare(patterns, value, index - 2, found);
       }
@@ -68,7 +68,7 @@ export class GramIndex<Target> {
     return found;
   }
 
-  /** The first of a list, most specific first, that holds for the value with its run at `place`, if it beats `best`. */
+  /** Returns the first pattern, most specific first, that matches the value with its run at `place` and beats `best`; else `best`. */
   #compare(
     patterns: readonly Filed<Target>[],
     value: string,
@@ -96,25 +96,25 @@ export class GramIndex<Target> {
     if (filed === undefined) this.#byGram.set(gram, [entry]);
     else filed.push(entry);
     const bit = gram & (FILTER_BITS - 1);
-    this.#filter[bit >> 3] |= 1 << (bit & 7);
+    this.#filter[bit >> 3]! |= 1 << (bit & 7);
   }
 }
 
-/** The first of a list, most specific first, that holds for the value and beats `best`; else `best`. */
+/** Returns the first pattern of a list, most specific first, that matches the value and beats `best`; else `best`. */
 export function better<Target>(
   patterns: readonly Ranked<Target>[],
   value: string,
   best: Ranked<Target> | undefined,
 ): Ranked<Target> | undefined {
   for (let index = 0; index < patterns.length; index++) {
-    const ranked = patterns[index];
+    const ranked = patterns[index]!;
     if (best !== undefined && ranked.rank > best.rank) return best;
     if (fits(ranked.pattern, value)) return ranked;
   }
   return best;
 }
 
-/** Whether a value holds the only text between two `*` of a pattern at `start`, between the pattern's prefix and suffix. */
+/** Whether a value has the only text between two `*` at `start`, between the pattern's prefix and suffix. */
 function holdsAt(pattern: Pattern, only: string, value: string, start: number): boolean {
   return (
     start >= pattern.prefix.length &&
@@ -131,7 +131,7 @@ function grams(text: string): number[] {
   return found;
 }
 
-/** Runs that fall together only cost a comparison. */
+/** Hashes three characters. A collision only costs one more comparison. */
 function gramOf(a: number, b: number, c: number): number {
   return (Math.imul(Math.imul(a, 31) + b, 31) + c) & 0x3fffffff;
 }

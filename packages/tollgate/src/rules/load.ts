@@ -1,4 +1,4 @@
-import { checkConfigs, type LoadOptions } from "./check.ts";
+import { checkConfigs, type LoadOptions } from "./check-configs.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import type { DraftConfig } from "./draft.ts";
 import { readConfig } from "./read-config.ts";
@@ -6,29 +6,29 @@ import { Reading } from "./reading.ts";
 import { Report } from "./report.ts";
 import { type RateLimitConfigResource, readResource } from "./resource.ts";
 import { IndexedRuleSet } from "./rule-set.ts";
-import { Source } from "./source.ts";
+import { Source } from "./source-text.ts";
 import { parseYaml } from "./yaml-node.ts";
 
 /** One configuration file. */
 export interface RuleFile {
-  /** As messages call it: the path as the user wrote it. Files are taken in the order of their names. */
+  /** The path as the user wrote it, for messages. Files are processed in the order of their names. */
   readonly name: string;
   readonly text: string;
-  /** False: messages must not quote the text. Default true. */
+  /** Whether messages may quote the text. Default true. */
   readonly quotable?: boolean;
 }
 
 export interface LoadResult {
-  /** Undefined when there are errors: there is no half of a configuration. */
+  /** Undefined if there are errors: a configuration is never loaded in part. */
   readonly ruleSet: IndexedRuleSet | undefined;
   /** All errors and warnings of all files, in the order of files and lines. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** UTF-16 code units; ten times the largest configuration that we know of. */
+/** Maximum UTF-16 code units of a file: ten times the largest known configuration. */
 const MAX_FILE_LENGTH = 32 * 1024 * 1024;
 
-/** Loads a set of files. Never throws, whatever they contain. */
+/** Loads a set of files. Never throws: faults of the files become diagnostics. */
 export function loadRules(files: readonly RuleFile[], options: LoadOptions): LoadResult {
   const report = new Report();
   const configs: DraftConfig[] = [];
@@ -39,7 +39,7 @@ export function loadRules(files: readonly RuleFile[], options: LoadOptions): Loa
   return finish(configs, options, configs.length === files.length, report);
 }
 
-/** Loads a set of xDS resources. Never throws, whatever they contain. */
+/** Loads a set of xDS resources. Never throws: faults of the resources become diagnostics. */
 export function loadResources(
   resources: readonly RateLimitConfigResource[],
   options: LoadOptions,
@@ -49,7 +49,7 @@ export function loadResources(
   return finish(configs, options, true, report);
 }
 
-/** By name, so that merged domains come out the same in every process and after every reload. */
+/** Sorts by name, so that merged domains are equal in every process and after every reload. */
 function inOrder<Named extends { readonly name: string }>(all: readonly Named[]): readonly Named[] {
   return all.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }

@@ -4,15 +4,15 @@ import type { DraftDescriptor } from "./draft.ts";
 import { isPattern, parsePattern } from "./pattern.ts";
 
 /**
- * One segment of a metric key, decided when the rules are loaded: `text` where the configuration fixes it, undefined
- * where it is the key and the request's value.
+ * One segment of a metric key, determined when the rules are loaded. `text` is undefined if the segment consists of the
+ * key and the request's value.
  */
 export interface MetricLevel {
   readonly key: string;
   readonly text: string | undefined;
 }
 
-/** The segment of one level, by its own flags. */
+/** Returns the segment of one level, according to its flags. */
 export function metricLevel(descriptor: DraftDescriptor & { readonly key: string }): MetricLevel {
   const { key, value } = descriptor;
   const flagged = descriptor.detailedMetric || descriptor.valueToMetric;
@@ -22,14 +22,14 @@ export function metricLevel(descriptor: DraftDescriptor & { readonly key: string
   return { key, text: descriptor.shareThreshold ? `${key}_${parsePattern(value).prefix}` : undefined };
 }
 
-/** A segment made of what a request sent: an empty value adds no underscore. */
+/** Returns the segment of a request's entry. An empty value adds no underscore. */
 export function requestSegment(entry: Entry): string {
   return entry.value === "" ? entry.key : `${entry.key}_${entry.value}`;
 }
 
 /**
- * The segments of a metric key, as far as a name can show them: a statistic's name is cut, and 100 descriptors of 32
- * entries would make 3,200 texts that nobody sees.
+ * Returns the segments of a metric key that its name can show. Names of statistics are cut, and 100 descriptors of 32
+ * entries would create 3,200 texts that no name shows.
  */
 export function shownLevels(count: number, segment: (index: number) => string): readonly string[] {
   const levels: string[] = [];

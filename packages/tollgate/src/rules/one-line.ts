@@ -1,4 +1,4 @@
-/** Text from outside with its control characters and line ends escaped: a line stays a line, and a terminal unsteered. */
+/** Escapes control characters and line ends, so that untrusted text cannot break a line or control a terminal. */
 export function oneLine(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is escaped
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) => {

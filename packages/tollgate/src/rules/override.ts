@@ -5,8 +5,8 @@ import type { Match } from "./rule.ts";
 const none: readonly string[] = Object.freeze([]);
 
 /**
- * The match of a descriptor that brings its own limit: the numbers are the request's, and so is the whole metric key.
- * Configured rules play no part. The unit must be known already.
+ * Creates the match of a descriptor with its own limit. The limit and the whole metric key come from the request, not
+ * from configured rules. The caller must have checked the unit.
  */
 export function overrideMatch(domain: string, entries: readonly Entry[], limit: LimitOverride): Match {
   const levels = shownLevels(entries.length, (index) => requestSegment(entries[index]!));

@@ -40,7 +40,7 @@ const patterns = fc
   .map(parsePattern);
 const values = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 8 });
 
-test("a pattern that covers another matches all that the other matches", () => {
+test("a pattern that covers another matches all values of the other", () => {
   fc.assert(
     fc.property(patterns, patterns, values, (outer, inner, value) => {
       if (covers(outer, inner) && matches(inner, value)) assert.ok(matches(outer, value));

@@ -1,13 +1,13 @@
-/** A `value` with `*`: each stands for any text, also none. Split once when the rules are loaded. */
+/** A `value` with `*`. Each `*` matches any text, including the empty text. Split once when the rules are loaded. */
 export interface Pattern {
   readonly text: string;
-  /** What stands before the first `*`. */
+  /** The text before the first `*`. */
   readonly prefix: string;
-  /** What stands after the last `*`. */
+  /** The text after the last `*`. */
   readonly suffix: string;
-  /** What stands between two `*`, without the empty parts. */
+  /** The texts between two `*`, without empty ones. */
   readonly middles: readonly string[];
-  /** Literal characters in all. */
+  /** The number of literal characters. */
   readonly literals: number;
 }
 
@@ -19,8 +19,8 @@ export function parsePattern(text: string): Pattern {
   const parts = text.split("*");
   return {
     text,
-    prefix: parts[0],
-    suffix: parts[parts.length - 1],
+    prefix: parts[0] ?? "",
+    suffix: parts.at(-1) ?? "",
     middles: parts.slice(1, -1).filter((part) => part !== ""),
     literals: text.length - (parts.length - 1),
   };
@@ -30,12 +30,12 @@ export function matches(pattern: Pattern, value: string): boolean {
   return value.startsWith(pattern.prefix) && value.endsWith(pattern.suffix) && fits(pattern, value);
 }
 
-/** Whether a value that has the pattern's prefix and suffix has room for both and holds the rest between them, in order. */
+/** Whether a value with the pattern's prefix and suffix has room for both and contains the middles between them, in order. */
 export function fits(pattern: Pattern, value: string): boolean {
   if (value.length < pattern.literals) return false;
   const end = value.length - pattern.suffix.length;
   let from = pattern.prefix.length;
-  // The leftmost place for each part leaves the most room for the next.
+  // The leftmost match of each part leaves the most room for the next.
   for (const middle of pattern.middles) {
     const found = value.indexOf(middle, from);
     if (found < 0) return false;
@@ -45,8 +45,8 @@ export function fits(pattern: Pattern, value: string): boolean {
 }
 
 /**
- * Negative when `a` is more specific than `b`: more literal characters before the first `*`, then more in all.
- * 0 for equal rank, where the order in the file decides.
+ * Compares by specificity: more literal characters before the first `*`, then more literal characters in total. Negative
+ * if `a` is more specific; 0 for equal rank, where the order in the file decides.
  */
 export function bySpecificity(a: Pattern, b: Pattern): number {
   return b.prefix.length - a.prefix.length || b.literals - a.literals;
@@ -58,7 +58,7 @@ export function overlap(a: Pattern, b: Pattern): boolean {
   return prefixes && (a.suffix.endsWith(b.suffix) || b.suffix.endsWith(a.suffix));
 }
 
-/** Whether every value that matches `inner` matches `outer`: `inner`'s own `*` can only be covered by one of `outer`. */
+/** Whether `outer` matches every value that `inner` matches. Only a `*` of `outer` can match a `*` of `inner`. */
 export function covers(outer: Pattern, inner: Pattern): boolean {
   return matches(outer, inner.text);
 }

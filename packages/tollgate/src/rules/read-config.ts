@@ -10,7 +10,7 @@ import { checkNames, type FieldNode, readFields } from "./yaml-fields.ts";
 import type { YamlNode } from "./yaml-node.ts";
 import { booleanOf, countOf, isNull, kindOf, shortened } from "./yaml-scalar.ts";
 
-/** Reads a whole file. Faults go to the report, and reading goes on behind them. */
+/** Reads a whole file. Adds faults to the report and continues after them. */
 export function readConfig(root: YamlNode, reading: Reading): DraftConfig {
   const file = reading.source.name;
   if (isNull(root)) {
@@ -37,7 +37,7 @@ function readDescriptor(node: YamlNode, reading: Reading): DraftDescriptor | und
   const key = mapping.text("key");
   const value = mapping.text("value");
   if (value === "" && mapping.given("value")) {
-    const message = "an empty `value` is none: the rule matches every value, so leave it out";
+    const message = "an empty `value` has no effect: the rule matches every value, so leave it out";
     reading.add("empty-value", mapping.offset("value"), message);
   }
   return {
@@ -90,7 +90,7 @@ function readReplaces(node: YamlNode, reading: Reading): DraftReplaces | undefin
 
 /** Shortest first. */
 const units = unitNames
-  .map((name, unit) => ({ name: name.toLowerCase(), seconds: windowSeconds[unit] }))
+  .map((name, unit) => ({ name: name.toLowerCase(), seconds: windowSeconds[unit] ?? 0 }))
   .sort((a, b) => a.seconds - b.seconds)
   .slice(1)
   .map(({ name }) => name);
@@ -102,7 +102,7 @@ function readUnit(mapping: MappingReader, reading: Reading): Unit | "missing" | 
   const unit = unitOfName(text);
   if (unit !== undefined) return unit;
   const near = nearest(text, units);
-  const right = near === undefined ? `known are ${units.join(", ")}` : `did you mean \`${near}\`?`;
+  const right = near === undefined ? `use ${units.join(", ")}` : `did you mean \`${near}\`?`;
   reading.add("unknown-unit", mapping.valueOffset("unit"), `unknown unit "${shortened(text)}": ${right}`);
   return undefined;
 }
@@ -139,7 +139,7 @@ function readMapping(
   return new MappingReader(fields, offset, reading);
 }
 
-/** The fields of one mapping, read by type. A null is as good as an absent field. */
+/** Reads the fields of one mapping by type. A null counts as an absent field. */
 class MappingReader {
   readonly #fields: ReadonlyMap<string, FieldNode>;
   readonly #offset: number;
@@ -155,7 +155,7 @@ class MappingReader {
     return this.#fields.has(name);
   }
 
-  /** Whether it is there and not null. */
+  /** Whether the field is present and not null. */
   given(name: string): boolean {
     return this.value(name) !== undefined;
   }
@@ -165,7 +165,7 @@ class MappingReader {
     return node === undefined || isNull(node) ? undefined : node;
   }
 
-  /** Where its name stands; where the mapping begins when it is absent. */
+  /** Offset of the field's name; of the mapping if the field is absent. */
   offset(name: string): number {
     return this.#fields.get(name)?.offset ?? this.#offset;
   }
@@ -174,18 +174,18 @@ class MappingReader {
     return this.value(name)?.offset ?? this.offset(name);
   }
 
-  /** Where its value stands, or where it is missing. */
+  /** Place of the field's value; of its name or the mapping if there is no value. */
   at(name: string): Location {
     return this.#reading.at(this.valueOffset(name));
   }
 
-  /** A scalar's text; empty when absent; undefined after a reported fault. */
+  /** Returns a scalar's text; empty if absent; undefined after a reported fault. */
   text(name: string): string | undefined {
     const node = this.value(name);
     if (node === undefined) return "";
     if (node.kind === "scalar") {
       if (node.text.isWellFormed()) return node.text;
-      const message = `\`${name}\` must be Unicode text, and has half of a surrogate pair (\\uD800 to \\uDFFF): a wildcard or a rule without \`value\` matches bytes that are not UTF-8`;
+      const message = `\`${name}\` must be Unicode text without lone surrogates (\\uD800 to \\uDFFF): to match bytes that are not UTF-8, use a wildcard or a rule without \`value\``;
       this.#reading.add("lone-surrogate", node.offset, message);
       return undefined;
     }
@@ -193,7 +193,7 @@ class MappingReader {
     return undefined;
   }
 
-  /** False when absent; undefined after a reported fault. */
+  /** Returns a boolean; false if absent; undefined after a reported fault. */
   flag(name: string): boolean | undefined {
     const node = this.value(name);
     if (node === undefined) return false;
@@ -209,12 +209,12 @@ class MappingReader {
     return undefined;
   }
 
-  /** What could be read of a list; empty when absent. */
+  /** Returns the readable items of a list; empty if absent. */
   list<Item>(name: string, of: string, read: (node: YamlNode) => Item | undefined): readonly Item[] {
     const node = this.value(name);
     if (node === undefined) {
       if (name === "descriptors" && this.has(name)) {
-        const message = "`descriptors` is empty: write `[]` to mean it, or leave it out";
+        const message = "`descriptors` is empty: write `[]` if this is intended, or leave it out";
         this.#reading.add("null-descriptors", this.offset(name), message);
       }
       return [];

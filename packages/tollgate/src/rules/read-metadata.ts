@@ -4,7 +4,7 @@ import { readFields } from "./yaml-fields.ts";
 import type { YamlNode } from "./yaml-node.ts";
 import { jsonScalarOf, kindOf, shortened } from "./yaml-scalar.ts";
 
-/** A rule's `metadata` as plain JSON. */
+/** Reads a rule's `metadata` as plain JSON. */
 export function readMetadata(node: YamlNode | undefined, reading: Reading): JsonObject | undefined {
   if (node === undefined) return undefined;
   if (node.kind === "mapping") return readObject(node, reading);
@@ -19,7 +19,7 @@ export function readMetadata(node: YamlNode | undefined, reading: Reading): Json
 function readObject(node: Extract<YamlNode, { kind: "mapping" }>, reading: Reading): JsonObject {
   const pairs: [string, JsonValue][] = [];
   for (const [name, field] of readFields(node, reading)) pairs.push([name, readValue(field.value, reading)]);
-  // fromEntries makes own properties of all names, `__proto__` included.
+  // fromEntries creates own properties for all names, `__proto__` included.
   return Object.fromEntries(pairs);
 }
 
@@ -32,7 +32,7 @@ function readValue(node: YamlNode, reading: Reading): JsonValue {
   if (!reading.visit(node)) return null;
   const value = jsonScalarOf(node);
   if (value !== undefined) return value;
-  const message = `metadata cannot carry the number ${shortened(node.text)}: write it in quotes to mean the text`;
+  const message = `metadata cannot contain the number ${shortened(node.text)}: if it is text, write it in quotes`;
   reading.add("bad-metadata", node.offset, message);
   return null;
 }

@@ -1,19 +1,19 @@
 import type { DiagnosticCode } from "./diagnostic-codes.ts";
 import type { Report } from "./report.ts";
 import type { Location } from "./rule.ts";
-import type { Source } from "./source.ts";
+import type { Source } from "./source-text.ts";
 import type { YamlNode } from "./yaml-node.ts";
 
 /**
- * Aliases can make a small file stand for a huge one ("billion laughs"). A file has fewer nodes than characters; with
- * aliases so many more are read.
+ * Maximum nodes that aliases add to a file. Aliases can expand a small file to a huge one ("billion laughs"). Without
+ * them a file has fewer nodes than characters.
  */
 const MAX_ALIASED_NODES = 200_000;
 
-/** Aliases can also make it deeper than its text is. */
+/** Maximum depth. Aliases can nest deeper than the text does. */
 const MAX_DEPTH = 200;
 
-/** One file being read. */
+/** The state of reading one file: its source, its report and its bounds. */
 export class Reading {
   readonly source: Source;
   readonly report: Report;
@@ -26,17 +26,17 @@ export class Reading {
     this.#left = MAX_ALIASED_NODES + source.text.length;
   }
 
-  /** Counts a node that is about to be read; false when the file stands for too many. */
+  /** Counts a node before it is read. Returns false if the file has too many nodes. */
   visit(node: YamlNode): boolean {
     if (--this.#left >= 0) return true;
     if (this.#left === -1) {
-      const message = `aliases make this file stand for more than ${MAX_ALIASED_NODES} nodes beyond its own`;
+      const message = `aliases add more than ${MAX_ALIASED_NODES} nodes to this file: use fewer aliases`;
       this.add("too-many-nodes", node.offset, message);
     }
     return false;
   }
 
-  /** Reads what lies inside a node, unless it is one too many or too deep: then undefined. */
+  /** Calls `read` for the content of a node. Returns undefined if there are too many nodes or they are too deep. */
   within<Result>(node: YamlNode, read: () => Result): Result | undefined {
     if (!this.visit(node)) return undefined;
     if (this.#depth >= MAX_DEPTH) {

@@ -3,13 +3,13 @@ import { type DiagnosticCode, diagnosticCodes } from "./diagnostic-codes.ts";
 import { oneLine } from "./one-line.ts";
 import type { Location } from "./rule.ts";
 
-/** Of each severity: a file of nothing but faults must not cost more memory than the file. */
+/** Maximum diagnostics of each severity, so that a file full of faults does not fill the memory. */
 const MAX_DIAGNOSTICS = 1000;
 
-/** Messages quote keys and values, which may be of any length. */
+/** Maximum characters of a message. Messages quote keys and values of any length. */
 const MAX_MESSAGE = 1000;
 
-/** Collects the diagnostics of one load. Equal ones at one place (an alias read twice) are kept once. */
+/** Collects the diagnostics of one load. Keeps equal ones at one place (an alias that is read twice) once. */
 export class Report {
   readonly #found = new Map<string, Diagnostic>();
   readonly #lines = new Map<string, readonly string[]>();
@@ -17,8 +17,8 @@ export class Report {
   readonly #counts = { error: 0, warning: 0 };
 
   /**
-   * Makes the lines of a file known, so that its diagnostics can show them.
-   * @param quotable false: the diagnostics of the file say where and what is wrong without any of its text
+   * Adds the lines of a file, so that its diagnostics can show them.
+   * @param quotable false: the diagnostics of the file contain none of its text
    */
   addSource(file: string, lines: readonly string[], quotable = true): void {
     if (quotable) this.#lines.set(file, lines);
@@ -32,7 +32,7 @@ export class Report {
       return;
     }
     const message = this.#unquotable.has(location.file)
-      ? `${meaning} No details are shown, because the file is a link out of its directory: check the file itself.`
+      ? `${meaning} Details are hidden because the file is a link to another directory: check the file itself.`
       : oneLine(text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}...` : text);
     const id = `${formatLocation(location)} ${code} ${message}`;
     if (this.#found.has(id)) return;
@@ -45,14 +45,14 @@ export class Report {
     return this.#counts.error > 0;
   }
 
-  /** In the order of files, lines and columns. */
+  /** Returns the diagnostics in the order of files, lines and columns. */
   finish(): readonly Diagnostic[] {
     const diagnostics = [...this.#found.values()].sort(byPlace);
     const last = diagnostics.at(-1);
     const dropped = this.#counts.error + this.#counts.warning - this.#found.size;
     if (dropped > 0 && last !== undefined) {
       const location = { file: last.location.file, line: 0, column: 0 };
-      const message = `${dropped} more diagnostics are not shown: repair these first`;
+      const message = `${dropped} more diagnostics are not shown: fix these first`;
       diagnostics.push({
         severity: "warning",
         code: "too-many-diagnostics",

@@ -6,8 +6,8 @@ import type { Report } from "./report.ts";
 import type { Location } from "./rule.ts";
 
 /**
- * The xDS resource `ratelimit.config.ratelimit.v3.RateLimitConfig` as plain data, named as protobuf's JSON mapping
- * names it. What is absent may also be the type's zero value: the wire does not tell them apart.
+ * The xDS resource `ratelimit.config.ratelimit.v3.RateLimitConfig` as plain data, with the names of protobuf's JSON
+ * mapping. An absent field and the type's zero value are the same on the wire.
  */
 export interface RateLimitConfigResource {
   readonly name: string;
@@ -36,7 +36,7 @@ export interface RateLimitConfigPolicy {
   readonly replaces?: readonly { readonly name?: string }[];
 }
 
-/** As deep as a protobuf message may be nested. */
+/** The maximum nesting of a protobuf message. */
 const MAX_LEVELS = 100;
 
 export function readResource(resource: RateLimitConfigResource, report: Report): DraftConfig {
@@ -80,7 +80,7 @@ function readDescriptors(
       quotaMode: descriptor.quotaMode ?? false,
       detailedMetric: descriptor.detailedMetric ?? false,
       detailedMetricAt: at(`${here}.detailed_metric`),
-      // The resource has no fields for these two.
+      // The resource has no fields for these settings.
       valueToMetric: false,
       shareThreshold: false,
       shareThresholdAt: at(here),
@@ -118,6 +118,6 @@ function readPolicy(
 function readUnit(unit: number, location: Location, report: Report): Unit | "missing" | undefined {
   if (unit === Unit.UNKNOWN) return "missing";
   if (isUnit(unit)) return unit;
-  report.add("unknown-unit", location, `unknown unit number ${unit}: known are 1 to ${unitNames.length - 1}`);
+  report.add("unknown-unit", location, `unknown unit number ${unit}: use 1 to ${unitNames.length - 1}`);
   return undefined;
 }

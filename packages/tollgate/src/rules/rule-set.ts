@@ -1,23 +1,23 @@
 import type { Entry } from "../protocol/messages.ts";
 import { buildDomain, type Domain } from "./build.ts";
-import type { DraftDomain } from "./check.ts";
+import type { DraftDomain } from "./draft.ts";
 import { requestSegment, shownLevels } from "./metric-key.ts";
 import type { Match, Rule, RuleSet } from "./rule.ts";
 import type { Node } from "./tree.ts";
 
 let generations = 0;
 
-/** What a rule set is built from: checked plain data, which can be passed to another thread to build the same there. */
+/** The source of a rule set: checked plain data. Other threads receive it and build the same rule set from it. */
 export type RuleDrafts = readonly DraftDomain[];
 
-/** All rules of one load behind their indexes. */
+/** The indexed rules of one load. */
 export class IndexedRuleSet implements RuleSet {
   readonly generation = ++generations;
   readonly domains: readonly string[];
   readonly drafts: RuleDrafts;
   readonly #domains = new Map<string, Domain>();
 
-  /** @param drafts checked, and without errors; each domain once */
+  /** @param drafts checked, without errors, each domain once */
   constructor(drafts: RuleDrafts) {
     this.drafts = drafts;
     for (const draft of drafts) this.#domains.set(draft.name, buildDomain(draft));
@@ -39,7 +39,7 @@ export class IndexedRuleSet implements RuleSet {
     const { steps, nodes } = found;
     let number = 0;
     for (let index = 0; index < entries.length; index++) {
-      const { key, value } = entries[index];
+      const { key, value } = entries[index]!;
       number = steps.step(number, key, value);
       if (number < 0) return undefined;
     }
@@ -47,7 +47,7 @@ export class IndexedRuleSet implements RuleSet {
     return node === undefined ? undefined : matchOf(node, entries);
   }
 
-  /** The matches that no value of a request changes: their statistics can be made when the rules are loaded. */
+  /** Yields the matches that do not depend on a request's values. Their statistics can be created with the rules. */
   *fixedMatches(): Iterable<Match> {
     for (const { nodes } of this.#domains.values()) {
       for (const node of nodes) if (node?.match !== undefined) yield node.match;
@@ -61,7 +61,7 @@ export class IndexedRuleSet implements RuleSet {
   }
 }
 
-/** What a node means for the entries that led to it; undefined where it has no limit. */
+/** Returns the match of a node for the entries that led to it; undefined if the node has no limit. */
 export function matchOf(node: Node, entries: readonly Entry[]): Match | undefined {
   const { rule, match } = node;
   if (match !== undefined || rule === undefined) return match;
@@ -78,10 +78,10 @@ export function matchOf(node: Node, entries: readonly Entry[]): Match | undefine
   };
 }
 
-/** A domain's tree, for those who show the walk instead of taking it. */
+/** Returns a domain's tree, for explanations. */
 export function domainOf(ruleSet: RuleSet, domain: string): Domain | undefined {
   if (!(ruleSet instanceof IndexedRuleSet)) {
-    throw new TypeError("this rule set was not made by loadRules or loadResources");
+    throw new TypeError("the rule set must come from loadRules or loadResources");
   }
   return ruleSet.domain(domain);
 }

@@ -2,33 +2,33 @@ import type { MetricKey } from "../observe/statistics.ts";
 import type { Entry, JsonObject, Unit } from "../protocol/messages.ts";
 
 /**
- * Where something stands in a configuration: for messages, `file:line:column`. Lines and columns count from 1; both
- * are 0 where there are none: in an xDS resource, or for a file as a whole.
+ * A place in a configuration, shown as `file:line:column`. Lines and columns count from 1. Both are 0 for an xDS
+ * resource and for a file as a whole.
  */
 export interface Location {
-  /** A path as the user wrote it, or the name of an xDS resource. */
+  /** The path as the user wrote it, or the name of an xDS resource. */
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  /** In an xDS resource: the field, `descriptors[2].rate_limit`. */
+  /** The field of an xDS resource, `descriptors[2].rate_limit`. */
   readonly path?: string;
 }
 
-/** The limit of one node of the descriptor tree, or of a request's override. Never written to after it was made. */
+/** The limit of one node of the descriptor tree, or of a request's override. Immutable. */
 export interface Rule {
   readonly domain: string;
-  /** The levels down to here as the configuration writes them: `key` or `key_value`. */
+  /** The levels from the top to this rule as the configuration writes them: `key` or `key_value`. */
   readonly path: readonly string[];
-  /** uint32; 0 blocks all. Unused where `unlimited`. */
+  /** uint32; 0 blocks all requests. Unused with `unlimited`. */
   readonly requestsPerUnit: number;
-  /** UNKNOWN where `unlimited`. */
+  /** UNKNOWN with `unlimited`. */
   readonly unit: Unit;
   readonly unlimited: boolean;
   readonly shadowMode: boolean;
   readonly quotaMode: boolean;
-  /** Empty where none is given. */
+  /** Empty if the rule has no name. */
   readonly name: string;
-  /** Names of the limits that this one replaces. */
+  /** Names of the limits that this limit replaces. */
   readonly replaces: readonly string[];
   readonly metadata: JsonObject | undefined;
   readonly detailedMetric: boolean;
@@ -38,27 +38,27 @@ export interface Rule {
   readonly location: Location | undefined;
 }
 
-/** A rule that a descriptor matched, with what depends on the descriptor's values. */
+/** A rule that a descriptor matched, with the parts that depend on the descriptor's values. */
 export interface Match {
   readonly rule: Rule;
   readonly metricKey: MetricKey;
   /** Whether a part of `metricKey` came from the request's values. */
   readonly metricFromRequest: boolean;
   /**
-   * Per entry of the descriptor: the pattern that stands in for its value in the cache key (`share_threshold`),
-   * or undefined to use the value. Undefined as a whole where no level is shared.
+   * For each entry of the descriptor, the pattern that replaces its value in the cache key (`share_threshold`), or
+   * undefined to use the value. Undefined as a whole if no level is shared.
    */
   readonly sharedValues: readonly (string | undefined)[] | undefined;
 }
 
-/** All rules of one load, indexed. Immutable: a reload makes another one. */
+/** The indexed rules of one load. Immutable: a reload creates a new rule set. */
 export interface RuleSet {
-  /** Grows by 1 with each load of this process; tells caches that what they hold is stale. */
+  /** Grows by 1 with each load of this process. Caches compare it to detect stale entries. */
   readonly generation: number;
   readonly domains: readonly string[];
   hasDomain(domain: string): boolean;
-  /** The limit for a descriptor's entries, or undefined: no rule, a placeholder, a whitelisted node, another depth. */
+  /** Returns the limit for a descriptor's entries; undefined for no rule, a placeholder, a whitelisted node or another depth. */
   match(domain: string, entries: readonly Entry[]): Match | undefined;
-  /** Every rule, domains sorted, each in the order of its configuration. */
+  /** Yields every rule: domains sorted, the rules of each in the order of the configuration. */
   rules(): Iterable<Rule>;
 }

@@ -1,24 +1,24 @@
 import type { Level, Node } from "./tree.ts";
 import type { WildcardIndex } from "./wildcards.ts";
 
-/** What is tried at a level for a key when no exact value fits. */
+/** The nodes of a level and key that are tried if no exact value matches. */
 interface Fallback {
   readonly wildcards: WildcardIndex<Node> | undefined;
   /** The key-only node's number, or -1. */
   readonly keyOnly: number;
 }
 
-/** Numbers in one slot: level, key, value, target. A target of 0 marks a free slot: the root is nobody's target. */
+/** Numbers in one slot: level, key, value, target. A target of 0 marks a free slot: no step leads to the root. */
 const SLOT = 4;
-/** Stands for the value where a slot's target is a {@link Fallback} (its index + 1). */
+/** The value of a slot whose target is a {@link Fallback} (its index + 1). */
 const NO_VALUE = 0;
 
 /**
- * Every step down a domain's tree, in one hash table of plain numbers. Keys and values become numbers by two maps
- * first, and a node's number is the number of the level below it.
+ * All steps down a domain's tree, in one hash table of plain numbers. Two maps convert keys and values to numbers. A
+ * node's number is also the number of the level below it.
  *
- * A map for each level would be simpler, but a step through one touches half a dozen places in memory: with 10,000
- * rules in 4 levels a look-up took 4 to 29 times as long as with 10 (`bench/rules`). Here a step touches one.
+ * One map for each level would be simpler, but a step through a map touches half a dozen places in memory: with 10,000
+ * rules in 4 levels a lookup took 4 to 29 times as long as with 10 (`bench/rules`). A step in this table touches one.
  */
 export class StepTable {
   readonly #keys = new Map<string, number>();
@@ -29,10 +29,10 @@ export class StepTable {
   readonly #slots: Int32Array;
   readonly #mask: number;
 
-  /** @param nodes by their numbers; 0 stands for the top and is not among them */
+  /** @param nodes by number. Number 0 is the top level, so index 0 is empty. */
   constructor(top: Level, nodes: readonly (Node | undefined)[]) {
     let size = 8;
-    // At most two thirds full: each node takes one slot, or shares a fallback's. Four slots are one cache line.
+    // At most two thirds full: each node takes one slot or shares a fallback's. Four slots fill one cache line.
     while (size < nodes.length * 1.5) size *= 2;
     this.#mask = size - 1;
     this.#slots = new Int32Array(size * SLOT);
@@ -40,7 +40,7 @@ export class StepTable {
     for (const node of nodes) if (node?.children !== undefined) this.#addLevel(node.number, node.children);
   }
 
-  /** The number of the most specific node for a key and a value at a level, or -1. */
+  /** Returns the number of the most specific node for a key and a value at a level, or -1. */
   step(level: number, key: string, value: string): number {
     const keyId = this.#keys.get(key);
     if (keyId === undefined) return -1;
@@ -51,7 +51,7 @@ export class StepTable {
     }
     const index = this.#target(level, keyId, NO_VALUE);
     if (index === 0) return -1;
-    const { wildcards, keyOnly } = this.#fallbacks[index - 1];
+    const { wildcards, keyOnly } = this.#fallbacks[index - 1]!;
     return wildcards?.find(value)?.number ?? keyOnly;
   }
 
@@ -74,13 +74,13 @@ export class StepTable {
     this.#slots.set([level, key, value, target], slot * SLOT);
   }
 
-  /** 0 where there is none. */
+  /** Returns the target of a slot, or 0 if there is no such slot. */
   #target(level: number, key: number, value: number): number {
     const slots = this.#slots;
     let slot = hash(level, key, value) & this.#mask;
     for (;;) {
       const at = slot * SLOT;
-      const target = slots[at + 3];
+      const target = slots[at + 3]!;
       if (target === 0) return 0;
       if (slots[at] === level && slots[at + 1] === key && slots[at + 2] === value) return target;
       slot = (slot + 1) & this.#mask;
@@ -88,7 +88,7 @@ export class StepTable {
   }
 }
 
-/** Numbers from 1: 0 is {@link NO_VALUE}. */
+/** Returns the number of a text, from 1, because 0 is {@link NO_VALUE}. */
 function idOf(ids: Map<string, number>, text: string): number {
   const known = ids.get(text);
   if (known !== undefined) return known;

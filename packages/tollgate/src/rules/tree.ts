@@ -2,9 +2,9 @@ import type { MetricLevel } from "./metric-key.ts";
 import type { Location, Match, Rule } from "./rule.ts";
 import type { WildcardIndex } from "./wildcards.ts";
 
-/** One descriptor of the configuration, indexed. */
+/** One indexed descriptor of the configuration. */
 export interface Node {
-  /** From 1, parents before children; one number for each node of the domain. */
+  /** Counts from 1 within the domain, parents before children. */
   readonly number: number;
   readonly key: string;
   /** Undefined for a key-only rule. */
@@ -12,10 +12,10 @@ export interface Node {
   readonly location: Location;
   /** Undefined for a placeholder and for a whitelisted node. */
   readonly rule: Rule | undefined;
-  /** The levels from the top down to here. */
+  /** The levels from the top to this node. */
   readonly metricLevels: readonly MetricLevel[];
   readonly sharedValues: readonly (string | undefined)[] | undefined;
-  /** The match itself where no part of it depends on a request's values. */
+  /** The match, if no part of it depends on a request's values. */
   readonly match: Match | undefined;
   readonly children: Level | undefined;
 }
@@ -23,7 +23,7 @@ export interface Node {
 /** The nodes of one level by key. */
 export type Level = ReadonlyMap<string, KeyNodes>;
 
-/** The nodes of one level that have the same key. Key and value are kept apart: `a_b` is never the same as `a` with `b`. */
+/** The nodes of one level with the same key. Keys and values are separate: the key `a_b` differs from `a` with value `b`. */
 export interface KeyNodes {
   readonly exact: ReadonlyMap<string, Node>;
   readonly wildcards: WildcardIndex<Node> | undefined;

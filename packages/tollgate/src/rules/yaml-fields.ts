@@ -10,7 +10,7 @@ export interface FieldNode {
   readonly value: YamlNode;
 }
 
-/** The fields of a mapping by name, merge keys (`<<`) applied: its own fields win, then the first of a list. */
+/** Reads the fields of a mapping by name and applies merge keys (`<<`): own fields win, then the first of a list. */
 export function readFields(mapping: YamlMapping, reading: Reading): Map<string, FieldNode> {
   const found = new Map<string, FieldNode>();
   const merged: YamlNode[] = [];
@@ -29,7 +29,7 @@ export function readFields(mapping: YamlMapping, reading: Reading): Map<string, 
     const before = isMerge ? mergeKey : found.get(key.text);
     if (before !== undefined) {
       const { line } = reading.at(before.offset);
-      const message = `\`${shortened(key.text)}\` is given twice: it stands on line ${line} already`;
+      const message = `duplicate key \`${shortened(key.text)}\`: the first is on line ${line}`;
       reading.add("duplicate-yaml-key", key.offset, message);
     } else if (isMerge) {
       mergeKey = key;
@@ -44,7 +44,7 @@ function merge(value: YamlNode, into: Map<string, FieldNode>, reading: Reading):
   const sources = value.kind === "sequence" ? value.items : [value];
   for (const source of sources) {
     if (source.kind !== "mapping") {
-      reading.add("wrong-type", source.offset, "`<<` must name a mapping, or a list of mappings");
+      reading.add("wrong-type", source.offset, "`<<` must refer to a mapping or a list of mappings");
       continue;
     }
     const fields = reading.within(source, () => readFields(source, reading));
@@ -52,7 +52,7 @@ function merge(value: YamlNode, into: Map<string, FieldNode>, reading: Reading):
   }
 }
 
-/** Reports every field that has no meaning at this place, with what was probably meant. */
+/** Reports every field that is unknown in this mapping, with a suggestion. */
 export function checkNames(found: ReadonlyMap<string, FieldNode>, place: Place, reading: Reading): void {
   const known = fieldsOf(place).map((field) => field.name);
   for (const [name, { offset }] of found) {

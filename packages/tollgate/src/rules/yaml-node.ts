@@ -1,20 +1,20 @@
 import { EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException } from "js-yaml";
 import type { DiagnosticCode } from "./diagnostic-codes.ts";
 import type { Report } from "./report.ts";
-import type { Source } from "./source.ts";
+import type { Source } from "./source-text.ts";
 
 /**
- * A YAML document with the offset of every part. Aliases are resolved by pointing at the anchored node, so a node may
- * stand in several places (never inside itself): whoever walks it must bound the walk.
+ * A node of a YAML document, with its offset. An alias refers to the anchored node itself, so a node may occur in several
+ * places (never inside itself). Code that walks the tree must bound the walk.
  */
 export type YamlNode = YamlScalar | YamlSequence | YamlMapping;
 
 export interface YamlScalar {
   readonly kind: "scalar";
   readonly offset: number;
-  /** Escapes and folding undone; nothing else is: `1.1`, `true` and `010` stay what they are. */
+  /** The text with escapes and folding resolved. `1.1`, `true` and `010` are not interpreted. */
   readonly text: string;
-  /** Without quotes and not a block scalar: it may stand for null, a boolean or a number. */
+  /** Whether the scalar has no quotes and is no block scalar: it may be null, a boolean or a number. */
   readonly plain: boolean;
 }
 
@@ -27,16 +27,16 @@ export interface YamlSequence {
 export interface YamlMapping {
   readonly kind: "mapping";
   readonly offset: number;
-  /** In the order of the file, duplicates and merge keys as they stand. */
+  /** In the order of the file, with duplicates and unresolved merge keys. */
   readonly pairs: { readonly key: YamlNode; readonly value: YamlNode }[];
 }
 
-/** Nested nodes; a level of descriptors takes two. */
+/** Maximum nesting of nodes. One level of descriptors takes two. */
 const MAX_DEPTH = 200;
 
 /**
- * The root of the only document of a file.
- * @returns undefined after a syntax error, which is in the report then; an empty plain scalar for an empty file
+ * Parses a file with a single document.
+ * @returns the root; undefined after a syntax error, which is added to the report; an empty plain scalar for an empty file
  */
 export function parseYaml(source: Source, report: Report): YamlNode | undefined {
   const events = parseOrReport(source, report);
@@ -63,7 +63,7 @@ function parseOrReport(source: Source, report: Report): Events | undefined {
   }
 }
 
-/** What usually is behind a syntax error with this reason at this place. */
+/** Returns the usual cause of a syntax error with this reason at this place. */
 function hint(reason: string, text: string, offset: number): string {
   const start = Math.max(text.lastIndexOf("\n", offset - 1), text.lastIndexOf("\r", offset - 1)) + 1;
   const line = /[^\r\n]{0,1000}/y;
@@ -71,13 +71,14 @@ function hint(reason: string, text: string, offset: number): string {
   const content = line.exec(text)?.[0] ?? "";
   if (/^ *\t/.test(content)) return ": the line begins with a tab; indent with spaces";
   const value = /:\s+([*&@`%|>!]\S*)/.exec(content)?.[1];
-  if (value !== undefined) return `: write "${value}" in quotes to mean the text`;
+  if (value !== undefined) return `: if "${value}" is text, write it in quotes`;
   if (reason === "deficient indentation") return ": is a quote, bracket or brace before it not closed?";
-  if (reason.startsWith("bad indentation")) return ": what belongs together must begin in the same column";
+  if (reason.startsWith("bad indentation"))
+    return ": entries of one mapping or list must begin in the same column";
   return "";
 }
 
-/** A collection whose end has not come yet; `key` waits for its value. */
+/** A collection that is not complete yet. `key` is the last key of a mapping if it has no value yet. */
 interface Open {
   readonly node: YamlSequence | YamlMapping;
   key: YamlNode | undefined;
@@ -92,7 +93,7 @@ class Composer {
   readonly #anchors = new Map<string, YamlNode>();
   readonly #stack: Open[] = [];
   #root: YamlNode | undefined;
-  /** An empty node has no offset of its own: it stands after what was read last. */
+  /** Offset for an empty node, which has none of its own: the end of the last content. */
   #lastOffset = 0;
 
   constructor(source: Source, report: Report) {
@@ -141,7 +142,7 @@ class Composer {
     return { kind: "scalar", offset, text, plain };
   }
 
-  /** An empty item of a list stands at its dash, if that comes next. */
+  /** Returns the offset of an empty node: an empty item of a list has its dash's offset. */
   #emptyAt(): number {
     const dash = /\s*-(?=\s|$)/y;
     dash.lastIndex = this.#lastOffset;
@@ -154,12 +155,12 @@ class Composer {
     const node = this.#anchors.get(name);
     const offset = event.anchorStart - 1;
     if (node === undefined) {
-      const message = `no anchor "&${name}" stands before this alias: write "*${name}" in quotes to mean the text`;
+      const message = `no anchor "&${name}" before this alias: if "*${name}" is text, write it in quotes`;
       this.#error("unknown-alias", offset, message);
       return asText(name, offset);
     }
     if (this.#stack.some((open) => open.node === node)) {
-      this.#error("unknown-alias", offset, `the alias "*${name}" stands inside the node that it names`);
+      this.#error("unknown-alias", offset, `the alias "*${name}" is inside the node that it refers to`);
       return asText(name, offset);
     }
     return node;
@@ -177,12 +178,11 @@ class Composer {
   }
 
   #secondDocument(): void {
-    // Its event has no offset: it begins at the first marker after the first document's last content.
+    // The event has no offset. The document begins at the first marker after the first document's last content.
     const marker = /^(?:---|\.\.\.)/gm;
     marker.lastIndex = this.#lastOffset;
     const offset = marker.exec(this.#source.text)?.index ?? this.#lastOffset;
-    const message =
-      "a second YAML document begins here: a file holds one configuration, so use a file for each";
+    const message = "a second YAML document begins here: use one file for each configuration";
     this.#error("second-document", offset, message);
   }
 
@@ -205,7 +205,7 @@ function shortTag(tag: string): string {
   return tag.replace(/^!<tag:yaml\.org,2002:(\w+)>$/, "!!$1");
 }
 
-/** What stands in for an alias that leads nowhere: most likely a text was meant. */
+/** Replaces an alias without an anchor by its text, which was probably intended. */
 function asText(name: string, offset: number): YamlScalar {
   return { kind: "scalar", offset, text: `*${name}`, plain: false };
 }

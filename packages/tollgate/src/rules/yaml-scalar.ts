@@ -1,7 +1,7 @@
 import type { JsonValue } from "../protocol/messages.ts";
 import type { YamlNode, YamlScalar } from "./yaml-node.ts";
 
-/** What YAML 1.1 and 1.2 both take for "nothing". */
+/** Whether a node is null in both YAML 1.1 and YAML 1.2. */
 export function isNull(node: YamlNode): boolean {
   return node.kind === "scalar" && node.plain && /^(?:|~|null|Null|NULL)$/.test(node.text);
 }
@@ -11,22 +11,22 @@ for (const text of ["y", "yes", "true", "on"]) addSpellings(text, true);
 for (const text of ["n", "no", "false", "off"]) addSpellings(text, false);
 
 function addSpellings(text: string, value: boolean): void {
-  for (const spelling of [text, text[0].toUpperCase() + text.slice(1), text.toUpperCase()]) {
+  for (const spelling of [text, text.charAt(0).toUpperCase() + text.slice(1), text.toUpperCase()]) {
     booleans.set(spelling, value);
   }
 }
 
-/** The plain spellings that are read as a boolean where a boolean is meant (YAML 1.1). */
+/** The plain spellings of booleans (YAML 1.1) for fields of type boolean. */
 export const booleanSpellings: readonly string[] = [...booleans.keys()];
 
-/** A boolean as YAML 1.1 spells it, or undefined: quoted text is none. */
+/** Reads a boolean in YAML 1.1's spellings. Undefined for anything else, including quoted text. */
 export function booleanOf(node: YamlScalar): boolean | undefined {
   return node.plain ? booleans.get(node.text) : undefined;
 }
 
 const MAX_UINT32 = 4_294_967_295;
 
-/** A count of requests, or what is wrong with it: the end of a sentence that begins with the field's name. */
+/** Reads a count of requests. Returns a fault as the end of a sentence that begins with the field's name. */
 export function countOf(node: YamlScalar): number | string {
   const { text } = node;
   if (!node.plain) return `must be a number, not the text "${shortened(text)}": remove the quotes`;
@@ -42,7 +42,7 @@ export function countOf(node: YamlScalar): number | string {
   return number <= MAX_UINT32 ? number : `must be at most ${MAX_UINT32}: ${shortened(text)}`;
 }
 
-/** A scalar of `metadata`, by YAML 1.2's core rules; undefined for a number that JSON cannot carry. */
+/** Reads a scalar of `metadata` by YAML 1.2's core schema. Undefined for a number that JSON cannot represent. */
 export function jsonScalarOf(node: YamlScalar): JsonValue | undefined {
   const { text } = node;
   if (!node.plain) return text;
@@ -57,14 +57,14 @@ export function jsonScalarOf(node: YamlScalar): JsonValue | undefined {
   return /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/.test(text) ? undefined : text;
 }
 
-/** What a node is, for the end of a message: "... must be text, not a list". */
+/** Names the kind of a node for the end of a message: "... must be text, not a list". */
 export function kindOf(node: YamlNode): string {
   if (node.kind === "mapping") return "a mapping";
   if (node.kind === "sequence") return "a list";
   return node.text === "" ? "nothing" : `"${shortened(node.text)}"`;
 }
 
-/** A piece of the user's text for a message: short, on one line. */
+/** Shortens a piece of the user's text for a message, on one line. */
 export function shortened(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not reach a terminal
   const line = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, "?");

@@ -1,5 +1,6 @@
 import type { Logger } from "../observe/log.ts";
-import { noTracing, startTracing, type Tracing } from "../observe/tracing/tracing.ts";
+import { startTracing } from "../observe/tracing/start-tracing.ts";
+import { noTracing, type Tracing } from "../observe/tracing/tracing.ts";
 import type { Environment } from "../settings/reading.ts";
 import type { Settings } from "../settings/settings.ts";
 

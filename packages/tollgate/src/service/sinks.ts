@@ -1,8 +1,8 @@
-import { showAddress } from "../listeners/address.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Registry } from "../observe/registry.ts";
 import type { RunningSinks, SinksOptions } from "../observe/sinks/start.ts";
 import type { Settings } from "../settings/settings.ts";
+import { showAddress } from "../text/address.ts";
 
 /** Opens the configured sinks. Undefined, and without loading their code, if none is configured. */
 export async function openSinks(

@@ -4,7 +4,7 @@ import { gunzipSync } from "node:zlib";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 
-/** One span as it arrived over OTLP. Identifiers are in hex. */
+/** One span received over OTLP. Identifiers are in hex. */
 export interface CollectedSpan {
   readonly name: string;
   readonly traceId: string;
@@ -20,7 +20,7 @@ export interface CollectedSpan {
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
-/** A field number and its value: bytes, or a number that a varint or a fixed 64 held. */
+/** A field number and its value: bytes, or the number of a varint or a fixed 64. */
 type Field = readonly [number: number, value: Uint8Array | bigint];
 
 function fieldsOf(bytes: Uint8Array): Field[] {
@@ -96,7 +96,7 @@ function decodeSpan(bytes: Uint8Array, resource: Readonly<Record<string, unknown
   };
 }
 
-/** A collector of the tests. */
+/** A collector for tests. */
 export interface Collector {
   readonly spans: CollectedSpan[];
   /** Headers or metadata of each export. */

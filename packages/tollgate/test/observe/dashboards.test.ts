@@ -7,7 +7,7 @@ import { parseMapperFile } from "../../src/observe/sinks/pull/mapper-file.ts";
 import { GrpcCaller } from "../grpc-caller.ts";
 import { RedisServer } from "../servers/redis.ts";
 import { type RunningTollgate, startTollgate } from "../tollgate.ts";
-import { parseExposition, type ScrapedFamily } from "./exposition.ts";
+import { parseExposition, type ScrapedFamily } from "./exposition-parser.ts";
 import { groupingOf, selectorsOf } from "./promql.ts";
 
 const folder = new URL("../../dashboards/", import.meta.url);
@@ -43,10 +43,10 @@ const queries = [
   ...alerts.groups.flatMap(({ rules }) => rules.map(({ alert, expr }) => [alert, expr] as const)),
 ];
 
-/** What Prometheus itself adds to everything that it scrapes. */
+/** Metrics that Prometheus itself adds to each scrape. */
 const ownLabels = ["job", "instance"];
 const ownMetrics = ["up"];
-/** Only a service with TLS counts these; they are in the catalogue. */
+/** Only a service with TLS has these metrics. They are in the catalogue. */
 const withTls = ["certs_load_failures"];
 
 let redis: RedisServer;
@@ -75,7 +75,7 @@ descriptors:
       PULLSTATS_ADDR: "127.0.0.1:0",
       BACKEND_TYPE: "kvstore",
       KVSTORE_URL: redis.url,
-      // The embedded store counts while the other one is away, so both are there.
+      // The embedded store counts while the other store is unavailable, so the metrics of both exist.
       KVSTORE_FAILURE_MODE: "local",
       LOCAL_CACHE_SIZE_IN_BYTES: "1000000",
     },
@@ -114,7 +114,7 @@ function samplesOf(name: RegExp): ScrapedFamily["samples"] {
 
 describe("the dashboard and the alert rules", () => {
   for (const [title, query] of queries)
-    it(`ask for metrics and labels that a running service has: ${title}`, () => {
+    it(`use metrics and labels that a running service has: ${title}`, () => {
       const selectors = selectorsOf(query);
       assert.ok(selectors.length > 0, query);
       for (const { name, labels, text } of selectors) {
@@ -137,7 +137,7 @@ describe("the dashboard and the alert rules", () => {
       }
     });
 
-  it("have variables that ask for what is there", () => {
+  it("have variables with existing metrics and labels", () => {
     for (const { type, query } of dashboard.templating.list) {
       if (type !== "query") continue;
       const [, metric, label] = /^label_values\((\w+), (\w+)\)$/.exec(query)!;
@@ -147,7 +147,7 @@ describe("the dashboard and the alert rules", () => {
     }
   });
 
-  it("have panels that do not lie on each other, each with a title and an id of its own", () => {
+  it("have panels that do not overlap, each with its own title and id", () => {
     const cells = new Set<string>();
     for (const { gridPos, title } of dashboard.panels)
       for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++)
@@ -159,7 +159,7 @@ describe("the dashboard and the alert rules", () => {
     assert.equal(new Set(dashboard.panels.map(({ title }) => title)).size, dashboard.panels.length);
   });
 
-  it("have alerts that say how grave they are and what they mean", () => {
+  it("have alerts with a severity and a meaning", () => {
     for (const { alert, labels, annotations } of alerts.groups.flatMap(({ rules }) => rules)) {
       assert.match(alert, /^Tollgate[A-Z]\w+$/);
       assert.ok(["critical", "warning", "info"].includes(labels.severity!), alert);
@@ -169,7 +169,7 @@ describe("the dashboard and the alert rules", () => {
 });
 
 describe("a running service", () => {
-  it("counts what the calls did", () => {
+  it("counts its calls", () => {
     const value = (name: string, labels: object) =>
       samplesOf(new RegExp(`^${name}$`)).find(
         (sample) => JSON.stringify(sample.labels) === JSON.stringify(labels),
@@ -188,7 +188,7 @@ describe("a running service", () => {
     assert.equal(value("ratelimit_service_config_load_success", {}), 1);
   });
 
-  it("has no statistic that the catalogue does not describe", () => {
+  it("has only statistics that the catalogue describes", () => {
     const rule = /^ratelimit\.service\.rate_limit\..*\.(\w+)$/;
     for (const line of stats) {
       const name = line
@@ -202,7 +202,7 @@ describe("a running service", () => {
     }
   });
 
-  it("has help for every metric from the catalogue", () => {
+  it("takes the help of every metric from the catalogue", () => {
     for (const [metric, { help }] of scraped)
       assert.ok(
         CATALOGUE.some(({ meaning }) => meaning === help),
@@ -212,7 +212,7 @@ describe("a running service", () => {
 });
 
 describe("docs/observability.md", () => {
-  it("shows a mapping file that loads", () => {
+  it("contains a valid mapping file", () => {
     const page = readFileSync(new URL("../../../../docs/observability.md", import.meta.url), "utf8");
     const [, yaml] = /```yaml\n(defaults:[\s\S]*?)```/.exec(page)!;
     assert.equal(parseMapperFile(yaml!, "docs").rules.length, 3);

@@ -8,7 +8,7 @@ import { gunzipSync } from "node:zlib";
 import { Profile } from "pprof-format";
 import { type ProfileKind, type ProfileResult, takeProfile } from "../../src/observe/profiling/profiler.ts";
 
-/** Keeps the thread busy under a name to look for, in short turns, until told to stop. */
+/** Keeps the thread busy in short turns, in a function with a known name, until stopped. */
 function burnTheProcessor(): () => void {
   let immediate = setImmediate(function burnOneTurn() {
     const until = performance.now() + 5;
@@ -32,7 +32,7 @@ async function during(kind: ProfileKind, work: () => () => void, seconds = "0.3"
   }
 }
 
-/** Each function's share of a value, and the profile's value types. */
+/** Returns each function's share of a value, and the profile's value types. */
 function decode({ body }: ProfileResult): { types: string[]; totals: Map<string, number>; profile: Profile } {
   const profile = Profile.decode(gunzipSync(body));
   const text = (index: number | bigint): string => profile.stringTable.strings[Number(index)]!;
@@ -65,14 +65,14 @@ describe("profiles", () => {
     assert.ok(profile.location.some(({ line }) => Number(line[0]!.line) > 1));
   });
 
-  it("wall: time by function, idle time too", async () => {
+  it("wall: time by function, with idle time", async () => {
     const { types, totals } = decode(await during("wall", () => () => {}));
     assert.deepEqual(types, ["samples/count", "wall/nanoseconds"]);
     const idle = (totals.get("(idle)") ?? 0) + (totals.get("(program)") ?? 0);
     assert.ok(idle > 0.3e9 * 0.5, `${idle} ns`);
   });
 
-  it("heap: memory that was allocated meanwhile and is still there", async () => {
+  it("heap: memory allocated during the profile and still in use", async () => {
     const result = during("heap", () => () => {});
     await new Promise((resolve) => setTimeout(resolve, 100));
     holdMuchMemory();
@@ -102,7 +102,7 @@ describe("profiles", () => {
       await assert.rejects(takeProfile("profile", seconds), { name: "ProfileError", code: "BAD_SECONDS" });
     });
 
-  it("are taken one at a time, and the next after an early end", async () => {
+  it("are taken one at a time, and again after an early end", async () => {
     const caller = new AbortController();
     const first = takeProfile("wall", "60", caller.signal);
     await assert.rejects(takeProfile("heap", "0.1"), { name: "ProfileError", code: "PROFILE_BUSY" });
@@ -111,11 +111,11 @@ describe("profiles", () => {
     decode(await takeProfile("profile", "0.05", AbortSignal.abort()));
   });
 
-  // The tests above decode by themselves; where Go is at hand its tool has the last word.
+  // The tests above have their own decoder. If Go is installed, its tool checks the profiles too.
   const go = process.env.GO ?? "go";
   const hasGo = spawnSync(go, ["version"]).status === 0;
   if (hasGo)
-    it("are what `go tool pprof -top` reads", async () => {
+    it("can be read by `go tool pprof -top`", async () => {
       const folder = mkdtempSync(join(tmpdir(), "tollgate-pprof-"));
       try {
         for (const kind of ["profile", "wall", "heap"] as const) {

@@ -5,20 +5,20 @@ import { parser } from "@prometheus-io/lezer-promql";
 export interface Selector {
   /** Matches the names of metrics; exact for a plain name. */
   readonly name: RegExp;
-  /** How the query writes it. */
+  /** The selector's text in the query. */
   readonly text: string;
-  /** Labels that it selects by, the name aside. */
+  /** Labels of the selector, without the name. */
   readonly labels: readonly string[];
 }
 
-/** Grafana's variables as something that PromQL knows. */
+/** Replaces Grafana's variables by valid PromQL. */
 function withoutVariables(query: string): string {
   return query.replace(/\[\$__\w+\]/g, "[5m]").replace(/"\$\w+"/g, '".*"');
 }
 
 /**
- * The selectors of a query, found with Prometheus's own grammar.
- * @throws where the query is not PromQL
+ * Finds the selectors of a query with Prometheus's own grammar.
+ * @throws if the query is not valid PromQL
  */
 export function selectorsOf(query: string): Selector[] {
   const text = withoutVariables(query);
@@ -43,7 +43,7 @@ export function selectorsOf(query: string): Selector[] {
   return selectors;
 }
 
-/** The labels that a query groups by. */
+/** Returns the labels that a query groups by. */
 export function groupingOf(query: string): string[] {
   return [...query.matchAll(/\bby\s*\(([^)]*)\)/g)].flatMap(([, list]) =>
     list!.split(",").map((label) => label.trim()),

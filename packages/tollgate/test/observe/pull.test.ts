@@ -10,10 +10,10 @@ import fc from "fast-check";
 import { Counter, Gauge, Histogram, Registry as OracleRegistry } from "prom-client";
 import { createLogger, type Logger } from "../../src/observe/log.ts";
 import { createStatistics, type Registry } from "../../src/observe/registry.ts";
-import { parseAddress } from "../../src/observe/sinks/pull/server.ts";
+import { parseAddress } from "../../src/observe/sinks/pull/metrics-listener.ts";
 import { type SinksOptions, startSinks } from "../../src/observe/sinks/start.ts";
 import { RESPONSE_TIME_BOUNDS } from "../../src/observe/timer.ts";
-import { parseExposition, type ScrapedFamily, sampleOf } from "./exposition.ts";
+import { parseExposition, type ScrapedFamily, sampleOf } from "./exposition-parser.ts";
 
 const warnings: string[] = [];
 const log: Logger = createLogger({
@@ -104,7 +104,7 @@ describe("the pull sink under the default mapping", () => {
       });
     });
 
-  it("answers in the format that is asked for", async () => {
+  it("answers in the requested format", async () => {
     await scraping(createStatistics(), {}, async (scrape) => {
       assert.equal((await scrape()).type, "text/plain; version=0.0.4; charset=utf-8");
       assert.equal(
@@ -114,7 +114,7 @@ describe("the pull sink under the default mapping", () => {
     });
   });
 
-  it("says the same as prom-client does about the same data", async () => {
+  it("agrees with prom-client about the same data", async () => {
     const registry = createStatistics();
     fill(registry);
     const timer = registry.timer("ratelimit_server.ShouldRateLimit.response_time");
@@ -179,7 +179,7 @@ describe("the pull sink under the default mapping", () => {
     });
   });
 
-  it("is live, and shows what is made after the first scrape", async () => {
+  it("shows live values, and series created after the first scrape", async () => {
     const registry = createStatistics();
     await scraping(registry, {}, async (scrape) => {
       await scrape();
@@ -193,7 +193,7 @@ describe("the pull sink under the default mapping", () => {
     });
   });
 
-  it("puts EXTRA_TAGS on everything, never in the place of a label", async () => {
+  it("adds EXTRA_TAGS to every series, but never replaces a label", async () => {
     const registry = createStatistics({ tags: { "my-env": "prod 1.2", domain: "taken" } });
     fill(registry);
     await scraping(registry, {}, async (scrape) => {
@@ -205,7 +205,7 @@ describe("the pull sink under the default mapping", () => {
     });
   });
 
-  it("names a store that was configured as redis so", async () => {
+  it("uses the name redis for a store configured with REDIS_*", async () => {
     const registry = createStatistics({ kvstoreName: "redis", objcacheName: "memcache" });
     fill(registry);
     await scraping(registry, {}, async (scrape) => {
@@ -217,7 +217,7 @@ describe("the pull sink under the default mapping", () => {
     });
   });
 
-  it("has figures of the process, the event loop and garbage collection", async () => {
+  it("has statistics of the process, the event loop and garbage collection", async () => {
     await scraping(createStatistics(), {}, async (scrape) => {
       const { families } = await scrape();
       for (const name of [
@@ -233,7 +233,7 @@ describe("the pull sink under the default mapping", () => {
     });
   });
 
-  it("is valid in both formats, whatever keys requests bring", async () => {
+  it("is valid in both formats, whatever keys requests have", async () => {
     const part = fc.string({ unit: "binary", maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(part, { minLength: 1, maxLength: 4 })), async (keys) => {
@@ -318,7 +318,7 @@ mappings:
     });
   });
 
-  it("does not show what would give a metric two types, and says so once", async () => {
+  it("hides series that would give a metric a second type, and logs it once", async () => {
     warnings.length = 0;
     const yaml = "mappings:\n- { match: 'a.*', name: a }\n";
     await mapped(yaml, async (registry, scrape) => {
@@ -334,10 +334,10 @@ mappings:
       );
     });
     assert.equal(warnings.length, 1);
-    assert.match(warnings[0]!, /metric a is a counter; what is mapped to it as a gauge is not shown/);
+    assert.match(warnings[0]!, /metric a is a counter: series mapped to it as a gauge are not shown/);
   });
 
-  it("ends the start where the file is bad or missing", async () => {
+  it("prevents the start if the file is invalid or missing", async () => {
     await assert.rejects(
       mapped("mappings: [{}]", async () => {}),
       { name: "SinkConfigError", message: /mapping 1 has no match/ },
@@ -349,7 +349,7 @@ mappings:
     });
   });
 
-  it("hides a series that did not change for its ttl, until it does", async () => {
+  it("hides a series that has not changed for its ttl, until it changes", async () => {
     await mapped("mappings:\n- { match: a, name: a, ttl: 1ms }", async (registry, scrape) => {
       const counter = registry.counter("a");
       counter.value = 1;
@@ -363,7 +363,7 @@ mappings:
 });
 
 describe("the metrics port", () => {
-  it("serves PULLSTATS_PATH only, to GET and HEAD, and ignores query arguments", async () => {
+  it("serves only PULLSTATS_PATH, only for GET and HEAD, and ignores query arguments", async () => {
     await scraping(createStatistics(), { path: "/other" }, async (scrape, url) => {
       await scrape();
       assert.equal((await fetch(`${url}?name[]=x`)).status, 200);
@@ -376,7 +376,7 @@ describe("the metrics port", () => {
     });
   });
 
-  it("goes on when a connection cannot be accepted, and logs that once a minute", async () => {
+  it("keeps serving if a connection cannot be accepted, and logs that once a minute", async () => {
     let server: Server | undefined;
     const seen = (message: unknown): void => {
       server = (message as { server: Server }).server;
@@ -397,7 +397,7 @@ describe("the metrics port", () => {
     });
   });
 
-  it("compresses where that is asked for", async () => {
+  it("compresses on request", async () => {
     const registry = createStatistics();
     fill(registry);
     await scraping(registry, {}, async (scrape, url) => {
@@ -417,7 +417,7 @@ describe("the metrics port", () => {
     });
   });
 
-  it("lets decisions through while it prints many series", async () => {
+  it("yields to decisions while it prints many series", async () => {
     const registry = createStatistics();
     for (let i = 0; i < 20_000; i++) registry.rule({ domain: "d", levels: [`k${i}`] }, true).totalHits = i;
     await scraping(registry, {}, async (scrape) => {

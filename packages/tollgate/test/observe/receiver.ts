@@ -2,19 +2,19 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 
-/** One line of the statsd protocol, taken apart. */
+/** One parsed line of the statsd protocol. */
 export interface StatsdLine {
   readonly name: string;
   readonly value: number;
   readonly type: string;
-  /** 1 where the line has none. */
+  /** 1 if the line has no rate. */
   readonly rate: number;
   readonly tags: readonly string[];
 }
 
 const shape = /^([^:|@#\s]+):(-?\d+(?:\.\d+)?)\|(c|g|ms)(?:\|@(\d?\.?\d+))?(?:\|#([^|\s]+))?$/;
 
-/** @throws where a line is not one of the protocol */
+/** @throws if the line is not a valid statsd line */
 export function parseLine(line: string): StatsdLine {
   const match = shape.exec(line);
   if (match === null) throw new Error(`not a statsd line: ${JSON.stringify(line)}`);
@@ -28,10 +28,10 @@ export function parseLine(line: string): StatsdLine {
   };
 }
 
-/** A statsd server of the tests: parses what arrives. */
+/** A statsd server for tests. Parses the lines it receives. */
 export class Receiver {
   readonly lines: StatsdLine[] = [];
-  /** Datagrams or reads, as they came. */
+  /** Received datagrams or chunks. */
   readonly packets: string[] = [];
   #close: () => Promise<void> = async () => {};
   #waiting: { readonly test: (lines: readonly StatsdLine[]) => boolean; readonly resolve: () => void }[] = [];
@@ -91,7 +91,7 @@ export class Receiver {
     await new Promise<void>((resolve) => this.#waiting.push({ test, resolve }));
   }
 
-  /** What the counter of this name adds up to. */
+  /** The sum of the counter of this name. */
   total(name: string): number {
     return this.lines
       .filter((line) => line.name === name && line.type === "c")

@@ -104,7 +104,7 @@ describe("the push sink", () => {
     assert.equal(receiver.total("ratelimit.objcache.add.__a=1_2_3.__code=error.__foo=bar"), 1);
   });
 
-  it("samples a timer beyond 1,000 calls in an interval, and says at which rate", async () => {
+  it("samples a timer beyond 1,000 calls in an interval, and sends the rate", async () => {
     const receiver = await Receiver.stream();
     const registry = createStatistics();
     const flusher = pushTo(registry, { port: receiver.port });
@@ -118,7 +118,7 @@ describe("the push sink", () => {
     for (const line of lines()) assert.equal(line.rate, 0.25);
   });
 
-  it("packs datagrams that fit into a frame, whole lines each", async () => {
+  it("packs whole lines into datagrams that fit into a frame", async () => {
     const receiver = await Receiver.datagrams();
     const registry = createStatistics();
     const flusher = pushTo(registry, { protocol: "udp", port: receiver.port });
@@ -130,7 +130,7 @@ describe("the push sink", () => {
     for (const packet of receiver.packets) assert.ok(Buffer.byteLength(packet) <= 1432);
   });
 
-  it("loses no count while the other side is away, and holds nothing for it", async () => {
+  it("loses no count while the server is unavailable, and buffers nothing for it", async () => {
     const first = await Receiver.stream();
     const { port } = first;
     const registry = createStatistics();
@@ -141,7 +141,7 @@ describe("the push sink", () => {
     await flusher.flush();
     await first.until(() => first.total(hits) === 3);
     await first.close();
-    // The broken connection is seen before the flushes that must not be lost.
+    // The sink must detect the broken connection before the flushes that must not be lost.
     await untilNotReady(flusher);
     for (let i = 0; i < 50; i++) {
       counted.totalHits += 1;
@@ -155,7 +155,7 @@ describe("the push sink", () => {
     assert.equal(registry.counter("ratelimit.statistics.push.dropped").value, 0);
   });
 
-  it("does not wait for a server that reads nothing, and bounds what it holds", async () => {
+  it("does not wait for a server that reads nothing, and bounds its buffer", async () => {
     const sockets: Socket[] = [];
     const server = createServer((socket) => {
       socket.pause();
@@ -173,7 +173,7 @@ describe("the push sink", () => {
     });
     await sink.room(5000);
     const series = registry.counters[0]!;
-    // 80 MiB to a server that takes none of it, far past what the kernel holds.
+    // 80 MiB to a server that reads nothing, far more than the kernel's buffers.
     for (let i = 0; i < 1_500_000; i++) sink.counter(series, 0, 123_456_789);
     sink.commit();
     assert.equal(sink.ready, false);
@@ -187,16 +187,16 @@ describe("the push sink", () => {
     await once(server, "close");
   });
 
-  it("does not hold up the end where nobody listens", async () => {
+  it("does not delay the shutdown if no server listens", async () => {
     const probe = await Receiver.stream();
     const { port } = probe;
     await probe.close();
     const registry = createStatistics();
     const flusher = pushTo(registry, { port, reconnect: [60_000, 60_000] });
     registry.rule(rule, false).totalHits = 1;
-    // Ends long before the time that it is given, or this test runs out of its own.
+    // The stop must end long before its time limit, or the test exceeds its own.
     await flusher.stop(3_600_000);
-    // And likewise when it has been away for long.
+    // The same after a long outage.
     const lines: string[] = [];
     const write = (line: string): void => void lines.push(line);
     const log = createLogger({ writer: { dropped: 0, write, flush: async () => {} } });
@@ -205,7 +205,7 @@ describe("the push sink", () => {
     await late.stop(3_600_000);
   });
 
-  it("says once that the other side is away, and once that it is back", async () => {
+  it("logs the loss of the server once, and its return once", async () => {
     const lines: string[] = [];
     const log = createLogger({
       writer: { dropped: 0, write: (line) => void lines.push(line), flush: async () => {} },
@@ -221,11 +221,11 @@ describe("the push sink", () => {
     await flusher.stop(1000);
     await receiver.close();
     assert.equal(lines.length, 2);
-    assert.match(lines[0]!, /statistics: tcp 127\.0\.0\.1:\d+ is away: .*ECONNREFUSED/);
-    assert.match(lines[1]!, /statistics: tcp 127\.0\.0\.1:\d+ is back/);
+    assert.match(lines[0]!, /statistics: tcp 127\.0\.0\.1:\d+ is unavailable: .*ECONNREFUSED/);
+    assert.match(lines[1]!, /statistics: connected to tcp 127\.0\.0\.1:\d+ again/);
   });
 
-  it("goes on after an error of its UDP socket, and logs that once a minute", async () => {
+  it("keeps sending after an error of its UDP socket, and logs that once a minute", async () => {
     const lines: string[] = [];
     const log = createLogger({
       writer: { dropped: 0, write: (line) => void lines.push(line), flush: async () => {} },
@@ -252,7 +252,7 @@ describe("the push sink", () => {
     assert.match(lines[0]!, /statistics: UDP to 127\.0\.0\.1: bind EMFILE/);
   });
 
-  it("goes on after a flush that failed, and logs that once a minute", async () => {
+  it("keeps flushing after a failed flush, and logs that once a minute", async () => {
     const lines: string[] = [];
     const log = createLogger({
       writer: { dropped: 0, write: (line) => void lines.push(line), flush: async () => {} },
@@ -396,7 +396,7 @@ describe("the agent sink", () => {
 
   const bad: readonly [object, RegExp][] = [
     [{ pattern: "" }, /^AGENTSTATS_MOGRIFIER_ONE_PATTERN is missing/],
-    [{ pattern: "(" }, /^AGENTSTATS_MOGRIFIER_ONE_PATTERN is not a regular expression/],
+    [{ pattern: "(" }, /^AGENTSTATS_MOGRIFIER_ONE_PATTERN is not a valid RE2 regular expression/],
     [{ emit: "" }, /^AGENTSTATS_MOGRIFIER_ONE_NAME is missing/],
     [{ tags: { "": "x" } }, /^AGENTSTATS_MOGRIFIER_ONE_TAGS has a tag without a key/],
     [{ tags: { k: "" } }, /^AGENTSTATS_MOGRIFIER_ONE_TAGS has no value for the tag k/],

@@ -17,7 +17,7 @@ function heapUsed(): number {
 }
 
 const KEYS = 10_000;
-/** Bytes of memory for each of `STATS_MAX_DYNAMIC_KEYS`: what the manual says, and what garbage collection leaves over. */
+/** Bytes of memory for each of `STATS_MAX_DYNAMIC_KEYS`: the manual's figure, and a margin for uncollected garbage. */
 const REGISTRY_BYTES = 1500;
 const THREAD_BYTES = 800;
 
@@ -31,7 +31,7 @@ const texts: Readonly<Record<string, (number: number) => string>> = {
   "names with one wide character": (number) => `${number}世`.padEnd(500, "x"),
 };
 
-/** Two and a half times as many keys as there may be. */
+/** Two and a half times the allowed number of keys. */
 function fill(statistics: Statistics, textOf: (number: number) => string): void {
   for (let number = 0; number < 2 * KEYS; number++) {
     const text = Buffer.from(textOf(number)).toString();
@@ -55,7 +55,7 @@ for (const [name, textOf] of Object.entries(texts))
       );
     });
 
-    it("is bounded in a thread, and in the registry that takes over what it counted", () => {
+    it("is bounded in a thread, and in the registry that takes over its counts", () => {
       fill(new ThreadStatistics(10, () => {}), textOf);
       const before = heapUsed();
       const thread = new ThreadStatistics(KEYS, () => {});

@@ -4,12 +4,8 @@ import { afterEach, beforeEach, describe, it } from "node:test";
 import { promisify } from "node:util";
 import { scaled } from "../../../../tools/time-scale.ts";
 import { createLogger, type Logger } from "../../src/observe/log.ts";
-import {
-  type HeaderReader,
-  noTracing,
-  startTracing,
-  type Tracing,
-} from "../../src/observe/tracing/tracing.ts";
+import { startTracing } from "../../src/observe/tracing/start-tracing.ts";
+import { type HeaderReader, noTracing, type Tracing } from "../../src/observe/tracing/tracing.ts";
 import { type CollectedSpan, type Collector, grpcCollector, httpCollector } from "./collector.ts";
 
 const lines: string[] = [];
@@ -104,7 +100,7 @@ describe("tracing", () => {
       for (const span of spans) assert.ok(span.durationNanos >= 0n);
     });
 
-  it("names the service as configured (TRACING_SERVICE_*), over what the environment says", async () => {
+  it("names the service as configured (TRACING_SERVICE_*), in preference to the environment", async () => {
     const options = { serviceName: "gate", serviceNamespace: "edge", serviceInstanceId: "one" };
     const environment = {
       OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=prod,service.namespace=other",
@@ -117,7 +113,7 @@ describe("tracing", () => {
     assert.equal(resource["deployment.environment.name"], "prod");
   });
 
-  it("gives each process an instance id of its own", async () => {
+  it("gives each process its own instance id", async () => {
     const { spans } = await collected({}, (tracing) => called(tracing, none));
     assert.match(
       String(spans[0]!.resource["service.instance.id"]),
@@ -150,7 +146,7 @@ describe("tracing", () => {
     ["B3 in one header with debug", { b3: `${traceId}-${spanId}-d` }, spanId],
     ["B3 in many headers", { "x-b3-traceid": traceId, "x-b3-spanid": spanId, "x-b3-sampled": "1" }, spanId],
     [
-      "both, where W3C wins",
+      "both, of which W3C wins",
       { traceparent: `00-${traceId}-${spanId}-01`, b3: `${"1".repeat(32)}-${"2".repeat(16)}-1` },
       spanId,
     ],
@@ -161,7 +157,7 @@ describe("tracing", () => {
     ["a broken header", { traceparent: "00-nonsense" }, ""],
   ];
   for (const [what, headers, parent] of propagated)
-    it(`takes the decision of its caller: ${what}`, async () => {
+    it(`follows the sampling decision of its caller: ${what}`, async () => {
       const { spans } = await collected({}, (tracing) => called(tracing, reading(headers)));
       assert.equal(spans.length, parent === undefined ? 0 : 1);
       if (parent === undefined) return;
@@ -169,12 +165,12 @@ describe("tracing", () => {
       assert.equal(spans[0]!.traceId === traceId, parent === spanId);
     });
 
-  it("samples before anything is made (TRACING_SAMPLING_RATE)", async () => {
+  it("samples before it creates spans (TRACING_SAMPLING_RATE)", async () => {
     const off = await collected({ samplingRate: 0 }, (tracing) => {
       for (let i = 0; i < 100; i++) assert.equal(tracing.startCall(method, none, {}), undefined);
       assert.equal(tracing.startClientCall(method, {}), undefined);
       assert.equal(tracing.startRoundTrip("trip", [], {}), undefined);
-      // A caller that records decides for this part of its trace too.
+      // The decision of a recording caller applies to this part of its trace too.
       called(tracing, reading({ traceparent: `00-${traceId}-${spanId}-01` }));
     });
     assert.equal(off.spans.length, 1);
@@ -184,7 +180,7 @@ describe("tracing", () => {
     assert.ok(some.spans.length > 350 && some.spans.length < 650, `${some.spans.length} of 1000`);
   });
 
-  it("cuts what a caller sends without end", async () => {
+  it("cuts very long texts of a caller", async () => {
     const { spans } = await collected({}, (tracing) => {
       const call = tracing.startCall(method, none, { "rpc.system": "g".repeat(5000) })!;
       call.child("ShouldRateLimit Execution", { domain: "d".repeat(1_000_000) }).end();
@@ -209,7 +205,7 @@ describe("tracing", () => {
     assert.deepEqual([server!.traceId, server!.parentSpanId], [client!.traceId, client!.spanId]);
   });
 
-  it("goes on when the collector is away, says so at most once, and ends in time", async () => {
+  it("works without a collector, logs that at most once, and closes in time", async () => {
     process.env.OTEL_EXPORTER_OTLP_ENDPOINT = "http://127.0.0.1:9";
     process.env.OTEL_EXPORTER_OTLP_TIMEOUT = "200";
     const tracing = await startTracing(defaults);
@@ -221,8 +217,8 @@ describe("tracing", () => {
   });
 });
 
-describe("tracing that is off", () => {
-  it("answers nothing", async () => {
+describe("disabled tracing", () => {
+  it("returns no spans", async () => {
     assert.equal(noTracing.enabled, false);
     assert.equal(noTracing.startCall(method, none, {}), undefined);
     assert.equal(noTracing.startRoundTrip("trip", [], {}), undefined);
@@ -230,13 +226,15 @@ describe("tracing that is off", () => {
     await noTracing.close(1);
   });
 
-  it("loads nothing of OpenTelemetry, and on does", async () => {
-    const module = JSON.stringify(new URL("../../src/observe/tracing/tracing.ts", import.meta.url).href);
+  it("loads nothing of OpenTelemetry, unlike enabled tracing", async () => {
+    const moduleOf = (name: string): string =>
+      JSON.stringify(new URL(`../../src/observe/tracing/${name}`, import.meta.url).href);
     const script = `
       import { registerHooks } from "node:module";
       const seen = [];
       registerHooks({ load: (url, context, next) => { seen.push(url); return next(url, context); } });
-      const { noTracing, startTracing } = await import(${module});
+      const { noTracing } = await import(${moduleOf("tracing.ts")});
+      const { startTracing } = await import(${moduleOf("start-tracing.ts")});
       noTracing.startCall("x", () => undefined, {});
       const count = () => seen.filter((url) => url.includes("@opentelemetry")).length;
       const off = count();

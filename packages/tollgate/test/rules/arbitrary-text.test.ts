@@ -7,7 +7,7 @@ import { scaled } from "../../../../tools/time-scale.ts";
 import { type LoadResult, loadResources, loadRules } from "../../src/rules/load.ts";
 import type { RateLimitConfigResource } from "../../src/rules/resource.ts";
 
-/** Good and bad files alike: what is near to them reaches further than noise does. */
+/** Valid and invalid files. Texts similar to them reach more code than random texts. */
 const folders = [
   join(import.meta.dirname, "fixtures/bad"),
   join(import.meta.dirname, "../../examples/config"),
@@ -18,16 +18,16 @@ const seeds = folders.flatMap((folder) =>
     .map((file) => readFileSync(file, "utf8")),
 );
 
-/** Never a throw; a rule set or an error; every diagnostic in a place that exists. */
+/** Checks that a load never throws, gives a rule set or an error, and that each diagnostic has a valid location. */
 function assertSound({ ruleSet, diagnostics }: LoadResult, texts: readonly string[]): void {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   assert.equal(ruleSet === undefined, errors.length > 0);
   for (const { location, message, sourceLine } of diagnostics) {
     assert.match(message, /^[^\n\r]+$/);
     if (location.line === 0) continue;
-    const lines = texts[Number(location.file)].replace(/^\uFEFF/, "").split(/\r\n|\r|\n/);
+    const lines = texts[Number(location.file)]!.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/);
     assert.ok(location.line <= lines.length, `line ${location.line} of ${lines.length}`);
-    assert.ok(location.column <= lines[location.line - 1].length + 2, `column ${location.column}`);
+    assert.ok(location.column <= lines[location.line - 1]!.length + 2, `column ${location.column}`);
     assert.equal(sourceLine, lines[location.line - 1]);
   }
   for (const rule of ruleSet?.rules() ?? []) assert.ok(Object.isFrozen(rule));
@@ -49,13 +49,13 @@ const texts = fc.oneof(
   fc.array(pieces, { maxLength: 60, size: "max" }).map((all) => all.join("")),
 );
 
-test("arbitrary text gives diagnostics, never a throw", () => {
+test("arbitrary text gives diagnostics and never throws", () => {
   fc.assert(fc.property(fc.array(texts, { minLength: 1, maxLength: 3 }), fc.boolean(), loadTexts), {
     numRuns: 3000,
   });
 });
 
-test("arbitrary bytes give diagnostics, never a throw", () => {
+test("arbitrary bytes give diagnostics and never throw", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => {
       loadTexts([Buffer.from(bytes).toString("utf8")], false);
@@ -64,7 +64,7 @@ test("arbitrary bytes give diagnostics, never a throw", () => {
   );
 });
 
-/** Cuts, doubled and moved pieces, single characters changed. */
+/** Removes, repeats and moves pieces of a text, and changes single characters. */
 const edits = fc.array(
   fc.record({
     kind: fc.constantFrom("cut", "double", "replace", "insert"),
@@ -75,7 +75,7 @@ const edits = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-test("changed configurations give diagnostics, never a throw", () => {
+test("changed configurations give diagnostics and never throw", () => {
   fc.assert(
     fc.property(fc.constantFrom(...seeds), edits, fc.boolean(), (seed, all, mergeDomains) => {
       let text = seed;
@@ -119,7 +119,7 @@ const resources: fc.Arbitrary<RateLimitConfigResource> = fc.letrec((tie) => ({
   }),
 })).resource as fc.Arbitrary<RateLimitConfigResource>;
 
-test("arbitrary xDS resources give diagnostics, never a throw", () => {
+test("arbitrary xDS resources give diagnostics and never throw", () => {
   fc.assert(
     fc.property(fc.array(resources, { maxLength: 3 }), fc.boolean(), (all, mergeDomains) => {
       assertSound(loadResources(all, { mergeDomains }), []);
@@ -128,7 +128,7 @@ test("arbitrary xDS resources give diagnostics, never a throw", () => {
   );
 });
 
-/** Small files that stand for huge ones: each must end at once, with an error. */
+/** Small files that expand to huge ones. Each must fail quickly, with an error. */
 const bombs: Readonly<Record<string, () => string>> = {
   "a billion laughs in metadata": () => {
     const lines = [
@@ -180,7 +180,7 @@ for (const [name, text] of Object.entries(bombs)) {
   });
 }
 
-test("a chain of 20,000 replacements is not followed by recursion", () => {
+test("a chain of 20,000 replacements does not overflow the stack", () => {
   const rules = Array.from({ length: 20_000 }, (_, index) => {
     const limit = `{ unlimited: true, name: n${index}, replaces: [{ name: n${index + 1} }] }`;
     return `  - { key: k${index}, rate_limit: ${limit} }`;

@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { loadRules } from "../../src/rules/load.ts";
 
 /**
- * Each file of `fixtures/bad/` with all that is to be said about it, in the file of the same name that ends in `.expected`.
- * `UPDATE=1 node bad.test.ts` writes those anew: read the difference.
+ * Checks the diagnostics of each file of `fixtures/bad/` against the file of the same name that ends in `.expected`.
+ * `UPDATE=1 node bad.test.ts` rewrites the expected files: review the difference.
  */
 const folder = join(import.meta.dirname, "fixtures/bad");
 
@@ -23,7 +23,11 @@ for (const path of globSync(`${folder}/*.yaml`).sort()) {
     if (process.env.UPDATE) writeFileSync(expected, found.join(""));
     assert.equal(found.join(""), readFileSync(expected, "utf8"));
     const errors = diagnostics.some(({ severity }) => severity === "error");
-    assert.equal(ruleSet === undefined, errors, "there is a rule set exactly when there are no errors");
+    assert.equal(
+      ruleSet === undefined,
+      errors,
+      "there must be a rule set if and only if there are no errors",
+    );
     assert.ok(found.length > 0);
   });
 }

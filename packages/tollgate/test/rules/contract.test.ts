@@ -1,4 +1,4 @@
-/** One test for each row of the contract's sections on configuration, matching and metric keys, by the row's name. */
+/** One test for each row of the contract's sections on configuration, matching and metric keys, named after the row. */
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { MapStatistics, MapStore, plainOptions } from "../../src/decision/decide.fixture.ts";
@@ -7,7 +7,7 @@ import { UNLIMITED_REMAINING } from "../../src/decision/scratch.ts";
 import { Code, type RateLimitResponse } from "../../src/protocol/messages.ts";
 import { entriesOf, faultsOf, metricKeyOf, rulesOf } from "./helpers.ts";
 
-/** A service of one file: rules as the inside of flow mappings, and a way to ask it. */
+/** A rule set of one file, whose rules are given as the content of flow mappings. */
 function serve(rules: readonly string[], options: Partial<DecisionOptions> = {}) {
   const ruleSet = rulesOf(config(rules));
   const statistics = new MapStatistics();
@@ -35,7 +35,7 @@ function config(rules: readonly string[]): string {
 }
 
 function errorsOf(...rules: string[]): readonly string[] {
-  return faultsOf(config(rules)).map((fault) => fault.split(" ")[2]);
+  return faultsOf(config(rules)).map((fault) => fault.split(" ")[2]!);
 }
 
 const limit = (requests: number) => `rate_limit: { unit: day, requests_per_unit: ${requests} }`;
@@ -134,7 +134,7 @@ suite("contract, configuration file, rate_limit", () => {
 
   test("`name` and `replaces`: names this limit; names of limits this rule replaces", () => {
     const [rule] = serve(["key: k, rate_limit: { unlimited: true, name: n }"]).ruleSet.rules();
-    assert.equal(rule.name, "n");
+    assert.equal(rule?.name, "n");
     const { statistics, ask } = serve([
       "key: a, rate_limit: { unit: day, requests_per_unit: 0, name: n }",
       "key: b, rate_limit: { unit: day, requests_per_unit: 9, replaces: [{ name: n }] }",
@@ -221,7 +221,7 @@ suite("contract, matching rules", () => {
   test("9: `unlimited`: not sent to the store; OK and the greatest uint32 remaining", () => {
     const { ask, store } = serve(["key: k, rate_limit: { unlimited: true }"]);
     const [status] = ask("k=v").statuses;
-    assert.deepEqual([status.code, status.limitRemaining], [Code.OK, 4_294_967_295]);
+    assert.deepEqual([status?.code, status?.limitRemaining], [Code.OK, 4_294_967_295]);
     assert.equal(UNLIMITED_REMAINING, 4_294_967_295);
     assert.equal(store.asked, 0);
   });

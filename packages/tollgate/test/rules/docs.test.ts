@@ -28,11 +28,19 @@ interface RuleFile {
   readonly text: string;
 }
 
-/** An example: its files, and what the manual says about them in the tables and consoles that follow. */
+/** One row of an example's table, by the titles of the columns. */
+interface Row {
+  readonly ask: string;
+  readonly answer: string;
+  readonly "metric key"?: string;
+  readonly counter?: string;
+}
+
+/** An example: its files, and the tables and consoles of the manual that follow them. */
 interface Example {
   readonly heading: string;
   readonly files: RuleFile[];
-  readonly rows: Readonly<Record<string, string>>[];
+  readonly rows: Row[];
   readonly consoles: string[];
 }
 
@@ -50,7 +58,7 @@ function examples(): readonly Example[] {
       if (
         name !== undefined &&
         last !== undefined &&
-        last.files[0].name !== "rules.yaml" &&
+        last.files[0]?.name !== "rules.yaml" &&
         last.rows.length === 0
       ) {
         last.files.push(file);
@@ -61,15 +69,17 @@ function examples(): readonly Example[] {
   return found;
 }
 
-function tableRows(table: string): Record<string, string>[] {
+function tableRows(table: string): Row[] {
   const cells = (line: string) =>
     line
       .split(/(?<!\\)\|/)
       .slice(1, -1)
       .map((cell) => cell.trim().replaceAll("\\|", "|"));
   const [head, , ...rows] = table.split("\n");
-  const names = cells(head);
-  return rows.map((row) => Object.fromEntries(cells(row).map((cell, index) => [names[index], cell])));
+  const names = cells(head ?? "");
+  return rows.map(
+    (row) => Object.fromEntries(cells(row).map((cell, index) => [names[index], cell])) as unknown as Row,
+  );
 }
 
 function answerOf(rule: Rule | undefined, isReplaced: boolean): string {
@@ -107,7 +117,7 @@ test("the manual has its examples", () => {
   assert.ok(all.length >= 14, `${all.length} examples`);
   assert.ok(all.flatMap(({ rows }) => rows).length >= 40);
   for (const { heading, rows, consoles } of all) {
-    assert.ok(rows.length + consoles.length > 0, `an example under "${heading}" is not asked`);
+    assert.ok(rows.length + consoles.length > 0, `an example under "${heading}" has no table and no console`);
   }
 });
 
@@ -115,25 +125,25 @@ for (const { heading, files, rows, consoles } of all) {
   const title = `docs/rules.md, ${heading}: ${files.map(({ name }) => name).join(", ")}`;
   if (rows.length > 0) {
     const { ruleSet, diagnostics } = loadRules(files, { mergeDomains: files.length > 1 });
-    test(`${title} loads without a word`, () => assert.deepEqual(diagnostics.map(formatDiagnostic), []));
+    test(`${title} loads without diagnostics`, () => assert.deepEqual(diagnostics.map(formatDiagnostic), []));
     for (const row of rows) {
       test(`${title}: ${row.ask} is ${row.answer}`, () => {
         assert.ok(ruleSet);
-        const [domain] = ruleSet.domains;
+        const [domain = ""] = ruleSet.domains;
         const asked = row.ask.split(" + ").map((cell) => cell.slice(1, -1));
         const matches = asked.map((descriptor) => ruleSet.match(domain, entriesOf(descriptor)));
         const dropped = replaced(matches.map((match) => match?.rule));
-        const answers = matches.map((match, index) => answerOf(match?.rule, dropped[index]));
+        const answers = matches.map((match, index) => answerOf(match?.rule, dropped[index] ?? false));
         assert.equal(answers.join(" + "), row.answer);
         const metricKey = metricKeyOf(matches[0]);
         if ("metric key" in row)
           assert.equal(metricKey === undefined ? "" : `\`${metricKey}\``, row["metric key"]);
-        if ("counter" in row) assert.equal(counterOf(domain, asked[0], matches[0]), row.counter);
+        if ("counter" in row) assert.equal(counterOf(domain, asked[0] ?? "", matches[0]), row.counter);
       });
     }
   }
   for (const console of consoles) {
-    const [first, ...output] = console.split("\n");
+    const [first = "", ...output] = console.split("\n");
     test(`docs/rules.md, ${heading}: ${first}`, async () => {
       for (const { name, text } of files) writeFileSync(join(cwd, name), text);
       assert.equal(await run(first.slice(2)), output.join("\n"));
@@ -168,7 +178,7 @@ const tables: Readonly<Record<string, readonly string[]>> = {
 };
 
 for (const [name, lines] of Object.entries(tables)) {
-  test(`docs/rules.md: the table of ${name} is that of the loader (UPDATE=1 writes it anew)`, () => {
+  test(`docs/rules.md: the table of ${name} equals the loader's (UPDATE=1 rewrites it)`, () => {
     const section = new RegExp(`<!-- ${name} -->\n[\\s\\S]*?<!-- /${name} -->`);
     const text = readFileSync(path, "utf8");
     const right = text.replace(section, () => [`<!-- ${name} -->`, ...lines, `<!-- /${name} -->`].join("\n"));

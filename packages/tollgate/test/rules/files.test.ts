@@ -31,12 +31,12 @@ test("several files, several domains", () => {
 test("two files with one domain are an error without MERGE_DOMAIN_CONFIG", () => {
   const files = [file("b.yaml", "d", `key: b, ${limit(2)}`), file("a.yaml", "d", `key: a, ${limit(1)}`)];
   assert.deepEqual(messages(files, separate), [
-    'b.yaml:1:9: the domain "d" is defined in a.yaml:1:9 already: put its rules into one file, or set MERGE_DOMAIN_CONFIG=true',
+    'b.yaml:1:9: the domain "d" is already defined in a.yaml:1:9: put its rules into one file, or set MERGE_DOMAIN_CONFIG=true',
   ]);
   assert.equal(loadRules(files, separate).ruleSet, undefined);
 });
 
-test("with MERGE_DOMAIN_CONFIG their rules are put together", () => {
+test("with MERGE_DOMAIN_CONFIG their rules are merged", () => {
   const files = [file("b.yaml", "d", `key: b, ${limit(2)}`), file("a.yaml", "d", `key: a, ${limit(1)}`)];
   const { ruleSet, diagnostics } = loadRules(files, merged);
   assert.deepEqual(diagnostics, []);
@@ -45,7 +45,7 @@ test("with MERGE_DOMAIN_CONFIG their rules are put together", () => {
   assert.equal(ruleSet?.match("d", entriesOf("b=1"))?.rule.requestsPerUnit, 2);
 });
 
-test("the order of merged rules is that of the file names, however the files are handed over", () => {
+test("merged rules are in the order of the file names, whatever the order of the files", () => {
   const files = [
     file("2.yaml", "d", `key: k, value: "*b*", ${limit(2)}`),
     file("1.yaml", "d", `key: k, value: "*a*", ${limit(1)}`),
@@ -58,14 +58,14 @@ test("the order of merged rules is that of the file names, however the files are
   }
 });
 
-test("a descriptor that stands in two merged files is an error: nested lists are not merged", () => {
+test("a descriptor in two merged files is an error: nested lists are not merged", () => {
   const nested = `key: a, descriptors: [{ key: b, ${limit(1)} }]`;
   assert.deepEqual(messages([file("1.yaml", "d", nested), file("2.yaml", "d", nested)], merged), [
-    "2.yaml:3:5: a second descriptor `a`: the first stands in 1.yaml:3:5",
+    "2.yaml:3:5: duplicate descriptor `a`: the first is in 1.yaml:3:5",
   ]);
 });
 
-test("names and replacements are checked over all files of a domain, after merging", () => {
+test("names and replacements are checked across all files of a domain, after merging", () => {
   const one = file("1.yaml", "d", "key: a, rate_limit: { unlimited: true, replaces: [{ name: n }] }");
   const two = file("2.yaml", "d", "key: b, rate_limit: { unlimited: true, name: n }");
   assert.deepEqual(messages([one, two], merged), []);
@@ -87,7 +87,7 @@ test("names and replacements are checked over all files of a domain, after mergi
   ]);
 });
 
-test("a name that may stand in a file that cannot be read is not called unknown", () => {
+test("a name is not reported as unknown if it may be in an unreadable file", () => {
   const one = file("1.yaml", "d", "key: a, rate_limit: { unlimited: true, replaces: [{ name: n }] }");
   const broken = { name: "2.yaml", text: "domain: [" };
   assert.deepEqual(
@@ -115,17 +115,17 @@ test("all faults of all files are reported at once, in the order of files and li
   ]);
 });
 
-test("no files are a configuration of no domains", () => {
+test("an empty set of files gives a configuration without domains", () => {
   const { ruleSet, diagnostics } = loadRules([], separate);
   assert.deepEqual(diagnostics, []);
   assert.deepEqual(ruleSet?.domains, []);
 });
 
-test("a diagnostic carries its line", () => {
+test("a diagnostic contains its source line", () => {
   const [fault] = loadRules(
     [{ name: "a.yaml", text: "domain: d\r\ndescriptors: 5 # five\r\n" }],
     separate,
   ).diagnostics;
-  assert.equal(fault.sourceLine, "descriptors: 5 # five");
-  assert.deepEqual(fault.location, { file: "a.yaml", line: 2, column: 14 });
+  assert.equal(fault?.sourceLine, "descriptors: 5 # five");
+  assert.deepEqual(fault?.location, { file: "a.yaml", line: 2, column: 14 });
 });

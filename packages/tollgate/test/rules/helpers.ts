@@ -5,26 +5,26 @@ import { type LoadResult, loadRules } from "../../src/rules/load.ts";
 import type { Match } from "../../src/rules/rule.ts";
 import type { IndexedRuleSet } from "../../src/rules/rule-set.ts";
 
-/** Loads one file called `rules.yaml`. */
+/** Loads one file with the name `rules.yaml`. */
 export function load(text: string): LoadResult {
   return loadRules([{ name: "rules.yaml", text }], { mergeDomains: false });
 }
 
-/** The rules of a text that must load. */
+/** Returns the rules of a text that must be valid. */
 export function rulesOf(text: string): IndexedRuleSet {
   const { ruleSet, diagnostics } = load(text);
   assert.ok(ruleSet !== undefined, diagnostics.map(formatDiagnostic).join("\n"));
   return ruleSet;
 }
 
-/** `line:column severity code` of each diagnostic. */
+/** Returns `line:column severity code` of each diagnostic. */
 export function faultsOf(text: string): readonly string[] {
   return load(text).diagnostics.map(({ location, severity, code }) => {
     return `${location.line}:${location.column} ${severity} ${code}`;
   });
 }
 
-/** `a=b,c=` as entries; values may hold `=` but no `,`. */
+/** Parses `a=b,c=` to entries. Values may contain `=` but no `,`. */
 export function entriesOf(descriptor: string): readonly Entry[] {
   if (descriptor === "") return [];
   return descriptor.split(",").map((pair) => {

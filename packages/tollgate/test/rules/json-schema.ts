@@ -4,7 +4,7 @@ import { booleanSpellings } from "../../src/rules/yaml-scalar.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** An editor may read `yes` as the text that YAML 1.2 takes it for. */
+/** Editors may read `yes` as a text, as in YAML 1.2. */
 const spelledBooleans = booleanSpellings.filter((text) => !/^(?:true|false)$/i.test(text));
 const trueSpellings = [true, ...spelledBooleans.filter((text) => /^(?:y|yes|on)$/i.test(text))];
 
@@ -12,7 +12,7 @@ const units = unitNames.slice(1).map((name) => name.toLowerCase());
 const anyCase = units.map((unit) => unit.replace(/./g, (letter) => `[${letter}${letter.toUpperCase()}]`));
 
 const values: Readonly<Record<FieldType, Schema>> = {
-  // Scalars are taken by their text, so an editor may see a number or a boolean.
+  // The loader reads the text of scalars, so an editor may see a number or a boolean.
   text: { type: ["string", "number", "boolean", "null"] },
   boolean: { enum: [true, false, null, ...spelledBooleans], default: false },
   count: {
@@ -54,7 +54,7 @@ function need(names: readonly string[]): Schema {
   return { required: names, properties: Object.fromEntries(names.map((name) => [name, given])) };
 }
 
-/** The JSON Schema (draft-07) of a configuration file, from the loader's own table of fields. */
+/** Creates the JSON Schema (draft-07) of a configuration file from the loader's table of fields. */
 export function rulesSchema(): Schema {
   const unlessUnlimited = fields
     .filter(({ required }) => required === "unless unlimited")

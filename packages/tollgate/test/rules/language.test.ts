@@ -5,7 +5,7 @@ import type { Rule } from "../../src/rules/rule.ts";
 import { booleanSpellings } from "../../src/rules/yaml-scalar.ts";
 import { entriesOf, faultsOf, load, rulesOf } from "./helpers.ts";
 
-/** The only rule of a configuration with one descriptor, written as the inside of a flow mapping. */
+/** Returns the only rule of a configuration with one descriptor, given as the content of a flow mapping. */
 function only(descriptor: string): Rule {
   const [rule] = rulesOf(`domain: d\ndescriptors:\n  - { ${descriptor} }`).rules();
   assert.ok(rule);
@@ -14,7 +14,7 @@ function only(descriptor: string): Rule {
 
 const limit = "rate_limit: { unit: minute, requests_per_unit: 5 }";
 
-test("a rule carries every field of its descriptor and its limit", () => {
+test("a rule has every field of its descriptor and its limit", () => {
   const rule = only(
     `key: k, value: "v*", shadow_mode: true, quota_mode: true, detailed_metric: true, value_to_metric: true,
      share_threshold: true, metadata: { team: edge },
@@ -38,7 +38,7 @@ test("a rule carries every field of its descriptor and its limit", () => {
   });
 });
 
-test("what is not given has the contract's default", () => {
+test("absent fields have the contract's defaults", () => {
   const { shadowMode, quotaMode, detailedMetric, valueToMetric, shareThreshold, ...rule } = only(
     `key: k, ${limit}`,
   );
@@ -48,7 +48,7 @@ test("what is not given has the contract's default", () => {
 });
 
 for (const unit of ["second", "minute", "hour", "day", "week", "month", "year"]) {
-  for (const spelling of [unit, unit.toUpperCase(), unit[0].toUpperCase() + unit.slice(1)]) {
+  for (const spelling of [unit, unit.toUpperCase(), unit.charAt(0).toUpperCase() + unit.slice(1)]) {
     test(`the unit ${spelling}`, () => {
       const rule = only(`key: k, rate_limit: { unit: ${spelling}, requests_per_unit: 1 }`);
       assert.equal(rule.unit, Unit[unit.toUpperCase() as keyof typeof Unit]);
@@ -80,7 +80,7 @@ test("unlimited needs neither unit nor number", () => {
   assert.deepEqual([both.unlimited, both.unit, both.requestsPerUnit], [false, Unit.DAY, 3]);
 });
 
-test("YAML 1.1 booleans where a boolean is meant", () => {
+test("fields of type boolean accept YAML 1.1 booleans", () => {
   assert.ok(booleanSpellings.includes("Yes") && booleanSpellings.includes("OFF"));
   for (const spelling of booleanSpellings) {
     const expected = /^(?:y|yes|true|on)$/i.test(spelling);
@@ -88,7 +88,7 @@ test("YAML 1.1 booleans where a boolean is meant", () => {
   }
 });
 
-/** A scalar as written | the text that is its value */
+/** A scalar as written | its text */
 const scalars: readonly (readonly [string, string])[] = [
   ["1.1", "1.1"],
   ["1.10", "1.10"],
@@ -115,7 +115,7 @@ const scalars: readonly (readonly [string, string])[] = [
 for (const [written, text] of scalars) {
   test(`the value ${written} is the text "${text}"`, () => {
     const asValue = rulesOf(`domain: d\ndescriptors:\n  - key: k\n    value: ${written}\n    ${limit}`);
-    assert.deepEqual([...asValue.rules()][0].path, [`k_${text}`]);
+    assert.deepEqual([...asValue.rules()][0]?.path, [`k_${text}`]);
     assert.ok(asValue.match("d", [{ key: "k", value: text }]));
     const asKey = rulesOf(`domain: d\ndescriptors:\n  - key: ${written}\n    ${limit}`);
     assert.ok(asKey.match("d", [{ key: text, value: "x" }]));
@@ -123,13 +123,13 @@ for (const [written, text] of scalars) {
 }
 
 for (const none of ["~", "null", "Null", "NULL", ""]) {
-  test(`the value "${none}" is none: the rule matches every value`, () => {
+  test(`the value "${none}" counts as absent: the rule matches every value`, () => {
     const rules = rulesOf(`domain: d\ndescriptors:\n  - key: k\n    value: ${none}\n    ${limit}`);
-    assert.deepEqual([...rules.rules()][0].path, ["k"]);
+    assert.deepEqual([...rules.rules()][0]?.path, ["k"]);
   });
 }
 
-test("a null is as good as an absent field", () => {
+test("a null counts as an absent field", () => {
   const rule = only(
     "key: k, shadow_mode: ~, metadata: null, rate_limit: { unit: day, requests_per_unit: 1, name: ~, replaces: ~ }",
   );
@@ -190,7 +190,7 @@ test("metadata is plain JSON, deeply frozen", () => {
   assert.ok(frozen(metadata));
 });
 
-test("placeholders and whitelisted descriptors make no rules", () => {
+test("placeholders and whitelisted descriptors are not rules", () => {
   const rules = rulesOf(`
 domain: d
 descriptors:
@@ -205,7 +205,7 @@ descriptors:
   );
 });
 
-test("rules come domain by domain, each in the order of its configuration", () => {
+test("rules are grouped by domain, each in the order of its configuration", () => {
   const rules = rulesOf(`
 domain: d
 descriptors:
@@ -222,18 +222,18 @@ descriptors:
   );
 });
 
-test("a domain without rules loads without a word", () => {
+test("a domain without rules loads without diagnostics", () => {
   const { ruleSet, diagnostics } = load("domain: d\ndescriptors: []\n");
   assert.deepEqual(diagnostics, []);
   assert.deepEqual(ruleSet?.domains, ["d"]);
 });
 
-test("a file may begin with a byte order mark, directives and ---, and end with ...", () => {
+test("a file may start with a byte order mark, directives and ---, and end with ...", () => {
   const text = `\uFEFF%YAML 1.2\n---\ndomain: d\ndescriptors:\n  - { key: k, ${limit} }\n...\n`;
   assert.deepEqual(faultsOf(text), []);
 });
 
-test("JSON is a configuration, too", () => {
+test("a configuration may be JSON", () => {
   const text = JSON.stringify({
     domain: "d",
     descriptors: [{ key: "k", rate_limit: { unit: "day", requests_per_unit: 1 } }],
@@ -241,7 +241,7 @@ test("JSON is a configuration, too", () => {
   assert.ok(rulesOf(text).match("d", entriesOf("k=v")));
 });
 
-test("wildcards of equal rank are only reported where one value can match both", () => {
+test("wildcards of equal rank are only reported if a value can match both", () => {
   const faults = (...values: string[]) =>
     faultsOf(
       `domain: d\ndescriptors:\n${values.map((value) => `  - { key: k, value: "${value}" }\n`).join("")}`,
@@ -256,5 +256,5 @@ test("wildcards of equal rank are only reported where one value can match both",
   assert.deepEqual(faults("a*", "a***"), ["4:5 warning never-matches"]);
   assert.deepEqual(faults("*", "**"), ["4:5 warning never-matches"]);
   const crowd = Array.from({ length: 100 }, (_, index) => `*${index + 100}*`);
-  assert.equal(faults(...crowd).length, 11, "a crowd is not told one by one");
+  assert.equal(faults(...crowd).length, 11, "many warnings are summarised");
 });

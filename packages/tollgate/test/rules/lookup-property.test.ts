@@ -3,12 +3,12 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { Entry } from "../../src/protocol/messages.ts";
 import { formatDiagnostic } from "../../src/rules/diagnostic.ts";
-import { explainMatch } from "../../src/rules/explain.ts";
+import { explainMatch } from "../../src/rules/explain-match.ts";
 import { loadRules } from "../../src/rules/load.ts";
 import type { RuleSet } from "../../src/rules/rule.ts";
 import { metricKeyOf } from "./helpers.ts";
 
-/** A rule as the language describes it, without any index. */
+/** A rule of the language, without an index. */
 interface Plain {
   readonly key: string;
   readonly value: string | undefined;
@@ -18,7 +18,7 @@ interface Plain {
   readonly nested: readonly Plain[];
 }
 
-/** `*` stands for any text: said by a regular expression, which the product does not use. */
+/** Matches `*` with a regular expression, unlike the product. */
 function fits(pattern: string, value: string): boolean {
   const parts = pattern.split("*").map((part) => part.replace(/[.\\+?^${}()|[\]]/g, "\\$&"));
   return new RegExp(`^${parts.join("[^]*")}$`).test(value);
@@ -70,7 +70,7 @@ function segment({ key, value, flag, shared }: Plain, entry: Entry): string {
   return entry.value === "" ? key : `${key}_${entry.value}`;
 }
 
-// Few letters, so that keys, values and patterns meet often.
+// Few letters, so that keys, values and patterns often match.
 const keys = fc.constantFrom("a", "b", "a_b");
 const values = fc.string({ unit: fc.constantFrom("a", "b", "_"), maxLength: 5, size: "max" });
 const patterns = fc.string({
@@ -104,7 +104,7 @@ const levels = fc.letrec<{ level: Plain[]; rule: Plain }>((tie) => ({
 }));
 
 function yamlOf(level: readonly Plain[]): string {
-  // JSON is YAML.
+  // JSON is valid YAML.
   return JSON.stringify({ domain: "d", descriptors: level.map(descriptorOf) });
 }
 
@@ -131,7 +131,7 @@ const requests = fc.array(fc.array(fc.record({ key: keys, value: values }), { ma
   maxLength: 40,
 });
 
-test("the indexed look-up equals a naive one, and the explanation equals both", () => {
+test("the indexed lookup, a naive lookup and the explanation agree", () => {
   let found = 0;
   let deep = 0;
   fc.assert(
@@ -150,7 +150,7 @@ test("the indexed look-up equals a naive one, and the explanation equals both", 
     }),
     { numRuns: 200 },
   );
-  // A comparison of nothing with nothing would prove nothing.
+  // Without matches the comparison would prove nothing.
   assert.ok(
     found > 500 && deep > 100,
     `only ${found} limits were found, ${deep} of them below the top level`,
@@ -160,7 +160,7 @@ test("the indexed look-up equals a naive one, and the explanation equals both", 
 const word = (minLength: number, maxLength: number) =>
   fc.string({ unit: fc.constantFrom("a", "b", "c"), minLength, maxLength, size: "max" });
 
-/** Patterns that meet in what the index divides them by: chains of prefixes and suffixes, and the text between. */
+/** Patterns that share the index's groups: chains of prefixes and suffixes, and the text between. */
 const crowds = {
   "any text": fc.string({ unit: fc.constantFrom("a", "b", "*"), minLength: 1, maxLength: 8, size: "max" }),
   "parts in the middle": fc
@@ -182,7 +182,7 @@ const crowdValues = fc.oneof(
 );
 
 for (const [kind, pattern] of Object.entries(crowds)) {
-  test(`many wildcards at one level, ${kind}: the indexed look-up equals a naive one`, () => {
+  test(`many wildcards at one level, ${kind}: the indexed lookup equals a naive one`, () => {
     const texts = fc.uniqueArray(
       pattern.map((text) => (text.includes("*") ? text : `${text}*`)),
       { minLength: 20, maxLength: 120, size: "max" },
@@ -204,7 +204,7 @@ for (const [kind, pattern] of Object.entries(crowds)) {
   });
 }
 
-test("a reload of the same rules answers the same, by another generation", () => {
+test("a reload of the same rules gives equal matches in a new generation", () => {
   const text =
     'domain: d\ndescriptors: [{ key: k, value: "a*", rate_limit: { unit: day, requests_per_unit: 1 } }]';
   const load = () => loadRules([{ name: "r.yaml", text }], { mergeDomains: false }).ruleSet as RuleSet;

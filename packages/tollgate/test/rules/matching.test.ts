@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { entriesOf, rulesOf } from "./helpers.ts";
 
-/** Limits are told apart by their `requests_per_unit`. */
+/** Each limit has its own `requests_per_unit`, to identify it. */
 const text = `
 domain: d
 descriptors:
@@ -34,7 +34,7 @@ descriptors:
   - { key: t, value: "ab*ba", rate_limit: { unit: minute, requests_per_unit: 19 } }
 `;
 
-/** request | the limit, or none | why */
+/** request | the limit, or undefined | why */
 const rows: readonly (readonly [string, number | undefined, string])[] = [
   ["p=abc", 4, "an exact value comes before every wildcard"],
   ["p=abd", 3, "the longest prefix wins (the Go service takes the first in the file)"],
@@ -92,7 +92,7 @@ test("an unknown domain has no rules", () => {
   assert.equal(rules.match("__proto__", entriesOf("constructor=toString")), undefined);
 });
 
-test("equally specific wildcards are taken in the order of the file", () => {
+test("equally specific wildcards are tried in the order of the file", () => {
   const pair = (first: string, second: string) =>
     rulesOf(`
 domain: d
@@ -103,7 +103,7 @@ descriptors:
   assert.equal(pair("*bc*", "*ab*").match("d", entriesOf("k=abc"))?.rule.requestsPerUnit, 1);
 });
 
-test("share_threshold puts the pattern in the value's place, at its own level, also for deeper limits", () => {
+test("share_threshold replaces the value by the pattern at its own level, also for deeper limits", () => {
   const shared = rulesOf(`
 domain: d
 descriptors:

@@ -3,13 +3,13 @@ import { test } from "node:test";
 import { overrideMatch } from "../../src/rules/override.ts";
 import { entriesOf, metricKeyOf, rulesOf } from "./helpers.ts";
 
-/** Levels in short: `key`, `key=value`, then flags: d detailed_metric, v value_to_metric, s share_threshold. */
+/** Short form of levels: `key` or `key=value`, then flags: d detailed_metric, v value_to_metric, s share_threshold. */
 function config(levels: string): string {
   const lines = ["domain: d"];
   let indent = "";
   const all = levels.split(" > ");
   for (const [index, level] of all.entries()) {
-    const [descriptor, flags = ""] = level.split(" ");
+    const [descriptor = "", flags = ""] = level.split(" ");
     const at = descriptor.indexOf("=");
     lines.push(`${indent}descriptors:`);
     lines.push(`${indent}  - key: "${at < 0 ? descriptor : descriptor.slice(0, at)}"`);
@@ -23,7 +23,7 @@ function config(levels: string): string {
   return lines.join("\n");
 }
 
-/** rule | request | metric key | whether a part came from the request | what the Go service says, where it differs */
+/** rule | request | metric key | whether a part came from the request | the Go service's key, if it differs */
 const rows: readonly (readonly [string, string, string, "fixed" | "from request", string?])[] = [
   // A key-only level (contract: metric key composition 1 to 3).
   ["k", "k=v", "d.k", "fixed"],
@@ -34,7 +34,7 @@ const rows: readonly (readonly [string, string, string, "fixed" | "from request"
   ["k v", "k=", "d.k", "from request"],
   ["k dv", "k=v", "d.k_v", "from request"],
   ["k dv", "k=", "d.k", "from request", "d.k_"],
-  // An exact level: the flags change nothing.
+  // An exact level: the flags have no effect.
   ["k=v", "k=v", "d.k_v", "fixed"],
   ["k=v d", "k=v", "d.k_v", "fixed"],
   ["k=v v", "k=v", "d.k_v", "fixed"],
@@ -57,7 +57,7 @@ const rows: readonly (readonly [string, string, string, "fixed" | "from request"
   ["k=a*c sv", "k=abc", "d.k_a", "fixed", "d.k_a*c"],
   ["k=*z s", "k=az", "d.k_*z", "fixed"],
   ["k=*z sv", "k=az", "d.k_", "fixed", "d.k_*z"],
-  // Nesting: each level by its own flags.
+  // Nesting: each level follows its own flags.
   ["a > b", "a=1,b=2", "d.a.b", "fixed"],
   ["a > b d", "a=1,b=2", "d.a.b_2", "from request", "d.a_1.b_2"],
   ["a > b v", "a=1,b=2", "d.a.b_2", "from request"],
@@ -82,7 +82,7 @@ const rows: readonly (readonly [string, string, string, "fixed" | "from request"
   ["a v > b=x* sd", "a=1,b=x2", "d.a_1.b_x", "from request", "d.a_1.b_x*"],
   ["a > b > c v", "a=1,b=2,c=3", "d.a.b.c_3", "from request"],
   ["a > b v > c", "a=1,b=2,c=3", "d.a.b_2.c", "from request"],
-  // What the Go service's users have seen written down.
+  // Examples from the Go service's documentation.
   ["k6=v* s > s v", "k6=v1,s=zz", "d.k6_v*.s_zz", "from request"],
   ["k6=v* s > t d", "k6=v1,t=zz", "d.k6_v*.t_zz", "from request"],
   ["k7 d > s", "k7=v,s=zz", "d.k7_v.s", "from request", "d.k7.s"],
@@ -99,7 +99,7 @@ const rows: readonly (readonly [string, string, string, "fixed" | "from request"
     "d.wild_foo*.other_bar.limit",
     "from request",
   ],
-  // Values stand in the key as they are; what cannot stand in a statistic's name is replaced when it is named.
+  // The key contains values unchanged. Reserved characters are replaced in the statistic's name.
   ["path=/foo:*:bar", "path=/foo:x:bar", "d.path_/foo:*:bar", "fixed"],
   ["remote_address v", "remote_address=50.0.0.5", "d.remote_address_50.0.0.5", "from request"],
 ];
@@ -135,7 +135,7 @@ for (const [request, expected] of overrides) {
   });
 }
 
-test("a match that does not depend on the values is one object, made once", () => {
+test("a match that does not depend on values is created once", () => {
   const rules = rulesOf(config("k=v*"));
   assert.equal(rules.match("d", entriesOf("k=v1")), rules.match("d", entriesOf("k=v2")));
 });

@@ -19,7 +19,7 @@ function faults(...descriptors: RateLimitConfigDescriptor[]): readonly string[] 
 
 const day = { unit: Unit.DAY, requestsPerUnit: 3 };
 
-test("a resource is loaded like a file with the same content", () => {
+test("a resource loads like a file with the same content", () => {
   const fromResource = loadResources(
     [
       resource("r", {
@@ -59,10 +59,10 @@ descriptors:
   assert.deepEqual(nested?.location, { file: "r", line: 0, column: 0, path });
 });
 
-/** descriptor | what is said about it; faults stand at `resource: field` */
+/** descriptor | its diagnostics, located at `resource: field` */
 const rows: readonly (readonly [string, RateLimitConfigDescriptor, readonly string[]])[] = [
   ["a number of 0 blocks all", { key: "k", rateLimit: { unit: Unit.DAY } }, []],
-  ["no policy is no limit", { key: "k" }, []],
+  ["a descriptor without a policy has no limit", { key: "k" }, []],
   ["unlimited alone", { key: "k", rateLimit: { unlimited: true, unit: 0, requestsPerUnit: 0 } }, []],
   [
     "unit 0 without unlimited",
@@ -72,9 +72,9 @@ const rows: readonly (readonly [string, RateLimitConfigDescriptor, readonly stri
     ],
   ],
   [
-    "a unit number that is none",
+    "an unknown unit number",
     { key: "k", rateLimit: { unit: 8, requestsPerUnit: 5 } },
-    ["r: descriptors[0].rate_limit.unit: unknown unit number 8: known are 1 to 7"],
+    ["r: descriptors[0].rate_limit.unit: unknown unit number 8: use 1 to 7"],
   ],
   [
     "a unit with unlimited",
@@ -115,7 +115,7 @@ for (const [what, descriptor, expected] of rows) {
   test(`over xDS: ${what}`, () => assert.deepEqual(faults(descriptor), expected));
 }
 
-test("over xDS: a number of 0 gives a rule that blocks all", () => {
+test("over xDS: a rule with 0 requests blocks all", () => {
   const { ruleSet } = loadResources([resource("r", { key: "k", rateLimit: { unit: Unit.DAY } })], {
     mergeDomains: false,
   });
@@ -125,7 +125,7 @@ test("over xDS: a number of 0 gives a rule that blocks all", () => {
 
 test("over xDS: duplicate descriptors", () => {
   assert.deepEqual(faults({ key: "k", rateLimit: day }, { key: "k", value: "", rateLimit: day }), [
-    "r: descriptors[1]: a second descriptor `k`: the first stands in r: descriptors[0]",
+    "r: descriptors[1]: duplicate descriptor `k`: the first is in r: descriptors[0]",
   ]);
 });
 
@@ -151,23 +151,23 @@ test("over xDS: two resources of one domain are merged in the order of their nam
   );
 });
 
-test("over xDS: an empty list of resources is a configuration of no domains", () => {
+test("over xDS: an empty list of resources gives a configuration without domains", () => {
   const { ruleSet, diagnostics } = loadResources([], { mergeDomains: false });
   assert.deepEqual([ruleSet?.domains, diagnostics], [[], []]);
 });
 
-test("over xDS: metadata is a frozen copy of what was received", () => {
+test("over xDS: metadata is a frozen copy of the received one", () => {
   const metadata = { list: [{ a: 1 }] };
   const { ruleSet } = loadResources([resource("r", { key: "k", metadata, rateLimit: day })], {
     mergeDomains: false,
   });
-  metadata.list[0].a = 2;
+  metadata.list[0]!.a = 2;
   const kept = ruleSet?.match("d", entriesOf("k=v"))?.rule.metadata as unknown as typeof metadata;
   assert.deepEqual(kept, { list: [{ a: 1 }] });
   assert.ok(Object.isFrozen(kept) && Object.isFrozen(kept.list) && Object.isFrozen(kept.list[0]));
 });
 
-test("over xDS: nesting has a bound", () => {
+test("over xDS: nesting is bounded", () => {
   let descriptor: RateLimitConfigDescriptor = { key: "k" };
   for (let depth = 0; depth < 5000; depth++) descriptor = { key: "k", descriptors: [descriptor] };
   const { diagnostics } = loadResources([resource("r", descriptor)], { mergeDomains: false });

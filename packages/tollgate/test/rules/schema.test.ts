@@ -12,7 +12,7 @@ import { rulesSchema } from "./json-schema.ts";
 
 const file = join(import.meta.dirname, "../../schema/rules.schema.json");
 
-test("the schema in the package is made of the loader's table of fields (UPDATE=1 writes it anew)", () => {
+test("the schema in the package equals the loader's table of fields (UPDATE=1 rewrites it)", () => {
   const text = `${JSON.stringify(rulesSchema(), undefined, 2)}\n`;
   if (process.env.UPDATE) writeFileSync(file, text);
   assert.deepEqual(JSON.parse(readFileSync(file, "utf8")), JSON.parse(text));
@@ -22,7 +22,7 @@ const validate = new Ajv({ strict: true, allowUnionTypes: true, strictRequired: 
   rulesSchema(),
 );
 
-/** What only shows when descriptors are compared with each other: a schema cannot say it. */
+/** Faults between descriptors, which a schema cannot express. */
 const beyond: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
   "duplicate-descriptor",
   "replaces-itself",
@@ -34,7 +34,7 @@ function loaderAccepts(text: string): boolean {
 }
 
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined, freq: 3 });
-/** Mostly what is right, and sometimes anything. */
+/** Mostly a valid value, sometimes an arbitrary one. */
 const or = <Value>(right: fc.Arbitrary<Value>): fc.Arbitrary<unknown> =>
   fc.oneof(
     { weight: 30, arbitrary: right },
@@ -91,7 +91,7 @@ test("the schema and the loader accept the same documents", () => {
   let refused = 0;
   fc.assert(
     fc.property(documents, (document) => {
-      // JSON leaves out what is undefined; the schema must be asked about the same document.
+      // JSON omits undefined fields. The schema must check the same document.
       const written = JSON.stringify(document);
       const expected = loaderAccepts(written);
       if (expected) accepted++;
@@ -109,7 +109,7 @@ for (const path of globSync(join(import.meta.dirname, "../../examples/config/*.y
   });
 }
 
-/** As an editor sees it, YAML 1.2: spellings that the loader reads as booleans and numbers. */
+/** Values as editors read them (YAML 1.2), which the loader reads as booleans and numbers. */
 const spellings: readonly (readonly [string, boolean])[] = [
   ["{ key: k, shadow_mode: yes }", true],
   ["{ key: k, shadow_mode: Off }", true],

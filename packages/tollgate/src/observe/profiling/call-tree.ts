@@ -1,15 +1,15 @@
 import type { HeapProfiler, Profiler } from "node:inspector";
 
-/** A function as the engine names it. Lines count from 1; 0 where there is none. */
+/** A function with the engine's name for it. Lines count from 1; 0 if the function has no line. */
 export interface Frame {
   readonly functionName: string;
   readonly file: string;
   readonly line: number;
 }
 
-/** What was measured at one stack. */
+/** The measurements of one stack. */
 export interface StackSample {
-  /** From the function that was running up to the one that was called first. */
+  /** From the running function up to the outermost caller. */
   readonly stack: readonly Frame[];
   /** In the order of the profile's value types. */
   readonly values: readonly number[];
@@ -24,8 +24,8 @@ function frameOf(callFrame: { functionName: string; url: string; lineNumber: num
 }
 
 /**
- * Samples and nanoseconds of each stack.
- * @param idle whether time in which nothing ran counts: in a wall profile it does, in a CPU profile it does not
+ * Returns the samples and nanoseconds of each stack.
+ * @param idle whether idle time counts: true for a wall profile, false for a CPU profile
  */
 export function cpuSamples(profile: Profiler.Profile, idle: boolean): StackSample[] {
   const parents = new Map<number, number>();
@@ -36,7 +36,7 @@ export function cpuSamples(profile: Profiler.Profile, idle: boolean): StackSampl
   for (const [i, id] of samples.entries()) {
     const values = measured.get(id) ?? [0, 0];
     values[0]++;
-    // A delta belongs to the sample before it: that stack is what ran until this one was taken.
+    // A delta belongs to the sample before it: that stack ran until this sample was taken.
     values[1] += Math.max(timeDeltas[i + 1] ?? 0, 0) * 1000;
     measured.set(id, values);
   }
@@ -53,7 +53,7 @@ export function cpuSamples(profile: Profiler.Profile, idle: boolean): StackSampl
   return stacks;
 }
 
-/** The engine's answer, of which Node's types know a part. */
+/** The engine's heap profile. Node's types lack some of its fields. */
 interface SampledNode extends HeapProfiler.SamplingHeapProfileNode {
   readonly id: number;
   readonly children: SampledNode[];
@@ -63,7 +63,7 @@ interface SampledHeap extends HeapProfiler.SamplingHeapProfile {
   readonly samples: readonly { readonly nodeId: number }[];
 }
 
-/** Samples and bytes that were allocated at each stack and are still alive. */
+/** Returns the samples and live bytes that each stack allocated. */
 export function heapSamples(sampled: HeapProfiler.SamplingHeapProfile): StackSample[] {
   const profile = sampled as SampledHeap;
   const stacks: StackSample[] = [];

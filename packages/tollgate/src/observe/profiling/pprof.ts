@@ -12,9 +12,9 @@ import {
 import type { Frame, StackSample } from "./call-tree.ts";
 
 export interface PprofOptions {
-  /** Of each value of a sample: `["cpu", "nanoseconds"]`. The last one is what is shown first. */
+  /** Type and unit of each value of a sample: `["cpu", "nanoseconds"]`. `pprof` shows the last one by default. */
   readonly valueTypes: readonly (readonly [type: string, unit: string])[];
-  /** What lies between two samples, in `periodType`. */
+  /** Distance between two samples, in `periodType`. */
   readonly period: number;
   readonly periodType: readonly [type: string, unit: string];
   /** Nanoseconds since the epoch. */
@@ -25,7 +25,7 @@ export interface PprofOptions {
 
 const compress = promisify(gzip);
 
-/** The gzipped `perftools.profiles.Profile` that `go tool pprof` reads. */
+/** Encodes samples as the gzipped `perftools.profiles.Profile` that `go tool pprof` reads. */
 export async function encodePprof(samples: readonly StackSample[], options: PprofOptions): Promise<Buffer> {
   const strings = new StringTable();
   const functions = new Map<string, FunctionEntry>();

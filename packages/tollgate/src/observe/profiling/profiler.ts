@@ -15,7 +15,7 @@ export const PROFILES: readonly {
   {
     kind: "heap",
     defaultSeconds: 5,
-    meaning: "memory allocated meanwhile and still in use, by function (pprof format)",
+    meaning: "memory allocated during the profile and still in use, by function (pprof format)",
   },
   { kind: "wall", defaultSeconds: 30, meaning: "time by function, idle time included (pprof format)" },
   {
@@ -34,12 +34,12 @@ export interface ProfileResult {
 }
 
 export type ProfileErrorCode =
-  /** Another profile is being taken: HTTP 409. */
+  /** Another profile is in progress: HTTP 409. */
   | "PROFILE_BUSY"
-  /** Not a number of seconds, or too many: HTTP 400. */
+  /** `seconds` is not a number or is out of range: HTTP 400. */
   | "BAD_SECONDS";
 
-/** A profile that was not taken. */
+/** Error for a profile that cannot be taken. */
 export class ProfileError extends Error {
   override readonly name = "ProfileError";
   readonly code: ProfileErrorCode;
@@ -49,23 +49,23 @@ export class ProfileError extends Error {
   }
 }
 
-/** Microseconds between two samples of the stack: a hundredth of what is measured goes into measuring. */
+/** Microseconds between two samples of the stack. The overhead is about 1 %. */
 const SAMPLING_INTERVAL_US = 1000;
 const HEAP_INTERVAL_BYTES = 32 * 1024;
 
 let busy = false;
 
-/** Profiles of which a part is taken in every thread. */
+/** Profiles that are sampled in each thread. */
 export type SampledKind = Exclude<ProfileKind, "trace">;
 
-/** The same profile of other threads, taken meanwhile. */
+/** Takes the same profile in the other threads at the same time. */
 export type OtherThreads = (kind: SampledKind, seconds: number) => Promise<readonly StackSample[]>;
 
 /**
- * Takes one profile of the process; the service goes on meanwhile. One at a time.
- * @param seconds the query argument as it came; the profile's own default where it is absent
- * @param signal ends the profile early: with what there is, or for nobody
- * @param others what other threads add; a trace covers them by itself
+ * Takes one profile of the process while the service keeps working. Only one profile at a time.
+ * @param seconds the query argument; the profile's default if it is absent
+ * @param signal ends the profile early, with the samples so far
+ * @param others takes the profile in other threads; a trace includes them anyway
  * @throws {ProfileError}
  */
 export async function takeProfile(
@@ -75,7 +75,8 @@ export async function takeProfile(
   others?: OtherThreads,
 ): Promise<ProfileResult> {
   const duration = parseSeconds(kind, seconds);
-  if (busy) throw new ProfileError("PROFILE_BUSY", "another profile is being taken; one at a time");
+  if (busy)
+    throw new ProfileError("PROFILE_BUSY", "another profile is in progress: try again when it has ended");
   busy = true;
   try {
     if (kind === "trace") return await takeTrace(duration, signal);
@@ -88,7 +89,7 @@ export async function takeProfile(
   }
 }
 
-/** What this thread alone adds to a profile. */
+/** Takes the samples of this thread alone. */
 export async function sampleThread(
   kind: SampledKind,
   seconds: number,

@@ -1,12 +1,12 @@
 import type { NodeTracing } from "node:inspector";
 import type { Session } from "node:inspector/promises";
 
-/** Some hundred bytes each; what comes after these is left out, and the file says so. */
+/** Maximum number of events, of some hundred bytes each. The file states how many later events it leaves out. */
 const MAX_EVENTS = 200_000;
 
 const CATEGORIES = ["node", "node.environment", "node.perf", "v8", "disabled-by-default-v8.cpu_profiler"];
 
-/** Chrome's trace-event format (the JSON object form), as Perfetto and chrome://tracing read it. */
+/** Records Chrome's trace-event format (the JSON object form), which Perfetto and chrome://tracing read. */
 export async function recordTrace(session: Session, wait: () => Promise<void>): Promise<Buffer> {
   const events: object[] = [];
   let left = 0;

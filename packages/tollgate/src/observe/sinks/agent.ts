@@ -22,7 +22,7 @@ export interface AgentOptions {
   /** In the order of `AGENTSTATS_MOGRIFIERS`. */
   readonly mogrifiers: readonly MogrifierOptions[];
   readonly log: Logger;
-  /** Counts the lines that were lost. */
+  /** Counts lost lines. */
   readonly dropped: Counter;
 }
 
@@ -32,10 +32,10 @@ interface Emitted {
   readonly suffix: string;
 }
 
-/** Characters of the names that are remembered with what mogrifiers made of them. */
+/** Maximum characters of the cached names and their mogrified forms. */
 const MAX_REMEMBERED = 32 * 1024 * 1024;
 
-/** The statsd protocol with tags, over UDP, as the agents of monitoring services take it. */
+/** The statsd protocol with tags, over UDP, for the agents of monitoring services. */
 export class AgentSink implements Sink {
   readonly name = "agent";
   readonly #transport: Transport;
@@ -43,11 +43,11 @@ export class AgentSink implements Sink {
   readonly #tags: readonly Tag[];
   readonly #suffix: string;
   readonly #mogrify: Mogrifier | undefined;
-  /** What mogrifiers made of a name. Emptied where it would become too large. */
+  /** Cache of mogrified names. Cleared when it is full. */
   readonly #emitted: Map<string, Emitted> = new Map();
   #remembered = 0;
 
-  /** @param mogrify undefined: names stay what they are */
+  /** @param mogrify undefined: names do not change */
   constructor(transport: Transport, tags: readonly Tag[], mogrify: Mogrifier | undefined) {
     this.#transport = transport;
     this.#lines = new LineBuffer(transport);
@@ -98,7 +98,7 @@ export class AgentSink implements Sink {
   #mogrified(mogrify: Mogrifier, name: string, own: readonly Tag[]): Emitted {
     const mogrified = mogrify(name);
     return {
-      // A template may bring what the protocol uses itself.
+      // A template may contain characters that the protocol reserves.
       name: mogrified === undefined ? name : cut(sanitise(mogrified.name), MAX_NAME_BYTES),
       suffix: tagFields([...own, ...this.#tags, ...(mogrified?.tags ?? [])]),
     };
@@ -116,7 +116,7 @@ export class AgentSink implements Sink {
   }
 }
 
-/** @throws {SinkConfigError} for a bad mogrifier */
+/** @throws {SinkConfigError} for an invalid mogrifier */
 export function createAgentSink(view: StatisticsView, options: AgentOptions): Sink {
   const mogrify = options.mogrifiers.length === 0 ? undefined : compileMogrifiers(options.mogrifiers);
   return new AgentSink(new DatagramTransport(options.host, options.port, options), view.tags, mogrify);

@@ -5,10 +5,10 @@ import { Throttle, withCount } from "../throttle.ts";
 import { ITEMS_PER_TURN, nextTurn } from "../yielding.ts";
 import type { Sink } from "./sink.ts";
 
-/** At most so many lines for each timer and interval; more are sampled. */
+/** Maximum lines for each timer and interval. More durations are sampled. */
 export const MAX_TIMER_SAMPLES = 1000;
 
-/** How long the end waits for a connection that is being made, in milliseconds. */
+/** How long the last flush waits for a connection attempt, in milliseconds. */
 const CONNECT_AT_END = 2000;
 
 export interface FlusherOptions {
@@ -18,8 +18,8 @@ export interface FlusherOptions {
 }
 
 /**
- * Takes from the registry what changed since the last flush, and gives it to one sink. Each sink has a flusher of
- * its own, so that one that is away holds back its own share only.
+ * Sends the changes of the registry since the last flush to one sink. Each sink has its own flusher, so that an
+ * unavailable sink does not delay the others.
  */
 export class Flusher {
   readonly #view: StatisticsView;
@@ -44,12 +44,12 @@ export class Flusher {
     });
   }
 
-  /** Whether the sink can take a flush now. */
+  /** Whether the sink accepts a flush now. */
   get ready(): boolean {
     return this.#sink.ready;
   }
 
-  /** Waits until the sink can take a flush, at most `milliseconds`. */
+  /** Waits until the sink accepts a flush, at most `milliseconds`. */
   async whenReady(milliseconds: number): Promise<void> {
     const deadline = performance.now() + milliseconds;
     while (!this.#sink.ready && performance.now() < deadline) {
@@ -62,7 +62,7 @@ export class Flusher {
     this.#timer ??= setInterval(() => void this.flush(), this.#interval).unref();
   }
 
-  /** One flush; a call during a flush waits for that one. Never rejects: a failed flush is logged, once a minute. */
+  /** Flushes once. A call during a flush waits for that flush. Never rejects: failures are logged, at most once a minute. */
   flush(): Promise<void> {
     this.#running ??= this.#flush()
       .catch((error: unknown) => {
@@ -83,10 +83,10 @@ export class Flusher {
     clearInterval(this.#timer);
     this.#timer = undefined;
     const deadline = performance.now() + milliseconds;
-    // A sink that is away must not hold up the end; one that is just being connected to may still get it all.
+    // An unavailable sink must not delay the shutdown, but a sink that is just connecting still gets the last interval.
     if (!this.#sink.ready) await this.#sink.room(Math.min(milliseconds, CONNECT_AT_END));
     await before(deadline, this.flush());
-    // What was counted while an earlier flush was under way has not been seen yet.
+    // The first call may have joined a flush already in progress, which missed the latest counts.
     await before(deadline, this.flush());
     await this.#sink.close(Math.max(deadline - performance.now(), 0));
   }
@@ -108,7 +108,7 @@ export class Flusher {
 
   async #counters(): Promise<void> {
     const { counters } = this.#view;
-    // Those that are made while this walks are the next flush's.
+    // Counters that are created during the loop belong to the next flush.
     const end = counters.length;
     this.#grow(this.#view.counterCount);
     for (let i = 0; i < end; i++) {

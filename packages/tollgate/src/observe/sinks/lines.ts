@@ -1,6 +1,6 @@
 import type { Transport } from "./transport.ts";
 
-/** Collects lines into packets: whole lines, no packet larger than the transport likes. */
+/** Collects whole lines into packets of at most the transport's packet size. */
 export class LineBuffer {
   readonly #transport: Transport;
   #text = "";

@@ -2,26 +2,26 @@ import { RE2JS, RE2JSException } from "re2js";
 import type { Tag } from "../names.ts";
 import { SinkConfigError } from "./sink.ts";
 
-/** One of `AGENTSTATS_MOGRIFIERS` as it is configured. */
+/** Settings of one mogrifier of `AGENTSTATS_MOGRIFIERS`. */
 export interface MogrifierOptions {
-  /** As the list has it. */
+  /** The name in the list. */
   readonly name: string;
-  /** `AGENTSTATS_MOGRIFIER_<NAME>_PATTERN`: RE2 syntax, found anywhere in a name. */
+  /** `AGENTSTATS_MOGRIFIER_<NAME>_PATTERN`: RE2 syntax; may match anywhere in a name. */
   readonly pattern: string;
-  /** `AGENTSTATS_MOGRIFIER_<NAME>_NAME`: may use `$0` (all that matched) and `$1`, `$2`, ... */
+  /** `AGENTSTATS_MOGRIFIER_<NAME>_NAME`: may contain `$0` (the whole match) and `$1`, `$2`, ... */
   readonly emit: string;
-  /** `AGENTSTATS_MOGRIFIER_<NAME>_TAGS`: values may use the same. */
+  /** `AGENTSTATS_MOGRIFIER_<NAME>_TAGS`: values may contain the same references. */
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** Renames a statistic and gives it tags; undefined where the pattern does not match. */
+/** Renames a statistic and adds tags; undefined if the pattern does not match. */
 export type Mogrifier = (
   name: string,
 ) => { readonly name: string; readonly tags: readonly Tag[] } | undefined;
 
 /**
- * In list order; the first that matches wins.
- * @throws {SinkConfigError} naming the variable
+ * Compiles mogrifiers into one that tries them in list order. The first match wins.
+ * @throws {SinkConfigError} with the name of the invalid variable
  */
 export function compileMogrifiers(list: readonly MogrifierOptions[]): Mogrifier {
   const mogrifiers = list.map(compile);
@@ -37,9 +37,13 @@ export function compileMogrifiers(list: readonly MogrifierOptions[]): Mogrifier 
 function compile(options: MogrifierOptions): Mogrifier {
   const variable = (suffix: string): string => `AGENTSTATS_MOGRIFIER_${options.name}_${suffix}`;
   if (options.pattern === "")
-    throw new SinkConfigError(`${variable("PATTERN")} is missing: a regular expression that finds the names`);
+    throw new SinkConfigError(
+      `${variable("PATTERN")} is missing: set it to a regular expression for the names to change`,
+    );
   if (options.emit === "")
-    throw new SinkConfigError(`${variable("NAME")} is missing: the name to emit, such as "requests.$1"`);
+    throw new SinkConfigError(
+      `${variable("NAME")} is missing: set it to the name to emit, such as "requests.$1"`,
+    );
   const expression = compilePattern(options.pattern, variable("PATTERN"));
   const tags = Object.entries(options.tags);
   for (const [key, value] of tags) {
@@ -64,11 +68,11 @@ function compilePattern(pattern: string, variable: string): RE2JS {
     return RE2JS.compile(pattern);
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
-    throw new SinkConfigError(`${variable} is not a regular expression in RE2's syntax: ${error.message}`);
+    throw new SinkConfigError(`${variable} is not a valid RE2 regular expression: ${error.message}`);
   }
 }
 
-/** A reference to a group that the pattern does not have stays as it is written. */
+/** Fills the references of a template. References to groups that the pattern does not have stay unchanged. */
 function fill(template: string, groups: readonly (string | null)[]): string {
   return template.replace(/\$(\d+)/g, (written, digits: string) => {
     const group = groups[Number(digits)];

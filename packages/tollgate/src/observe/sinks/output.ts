@@ -11,7 +11,7 @@ import type { Counter } from "../statistics.ts";
 import type { Sink } from "./sink.ts";
 
 export interface OutputOptions {
-  /** Counts the lines that were lost because nobody read them. */
+  /** Counts lines lost because the reader was too slow. */
   readonly dropped: Counter;
   /** Default: standard output. */
   readonly writer?: LineWriter;
@@ -19,7 +19,7 @@ export interface OutputOptions {
   readonly now?: () => number;
 }
 
-/** `USE_PUSHSTATS=false` and no other sink: one JSON line for each statistic at each flush. */
+/** Writes one JSON line for each statistic at each flush. Used with `USE_PUSHSTATS=false` and no other sink. */
 class OutputSink implements Sink {
   readonly name = "output";
   readonly ready = true;

@@ -20,9 +20,9 @@ export interface PushOptions {
   /** `PUSHSTATS_PORT`; unused for `unix`. */
   readonly port: number;
   readonly log: Logger;
-  /** Counts the lines that were lost. */
+  /** Counts lost lines. */
   readonly dropped: Counter;
-  /** Milliseconds between attempts to connect, at first and at most. Default 100 and 3000. */
+  /** First and maximum pause between connection attempts, in milliseconds. Default 100 and 3000. */
   readonly reconnect?: readonly [first: number, most: number];
 }
 
@@ -77,7 +77,7 @@ export class PushSink implements Sink {
   }
 }
 
-/** `|@0.25` where only a part of the calls is sent. */
+/** Returns the sample rate (`|@0.25`) if only a part of the durations is sent, else an empty text. */
 export function rateSuffix(sent: number, seen: number): string {
   return sent === seen ? "" : `|@${formatNumber(Math.max(sent / seen, 0.000_001))}`;
 }

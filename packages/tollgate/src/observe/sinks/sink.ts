@@ -1,34 +1,34 @@
 import type { CounterSeries, GaugeEntry, TimerEntry } from "../series.ts";
 
-/** Where statistics are sent to, an interval at a time. The flusher walks, the sink encodes and sends. */
+/** A destination of statistics. A flusher reads the registry; the sink encodes and sends. */
 export interface Sink {
   /** For logs and for the statistics about the sink itself: `push`, `agent`, `output`. */
   readonly name: string;
   /**
-   * Whether anything can be sent now. While it cannot, nothing is taken from the registry: counters add up there
-   * and arrive whole when the sink is back.
+   * Whether the sink can send now. While it cannot, the flusher reads nothing from the registry: counters accumulate
+   * there and are sent in full when the sink is available again.
    */
   readonly ready: boolean;
-  /** @param delta since the last flush that was taken; never 0 */
+  /** @param delta change since the last flush; never 0 */
   counter(series: CounterSeries, stat: number, delta: number): void;
   gauge(entry: GaugeEntry, value: number): void;
-  /** @param samples milliseconds; `seen` says of how many they are a fair sample */
+  /** @param samples a fair sample of `seen` durations, in milliseconds */
   timer(entry: TimerEntry, samples: readonly number[], seen: number): void;
-  /** The end of a flush: what is still buffered goes out. */
+  /** Ends a flush: sends the buffered lines. */
   commit(): void;
-  /** Waits until there is room for more; at once where the sink is known to be away; at most `milliseconds`. */
+  /** Waits until there is room for more, at most `milliseconds`. Returns at once if the sink is unavailable. */
   room(milliseconds: number): Promise<void>;
-  /** Sends what is under way, at most for so long, and lets go. */
+  /** Sends the pending lines within `milliseconds` and releases all resources. */
   close(milliseconds: number): Promise<void>;
 }
 
-/** A setting of a sink that cannot work; found when the sink is made, so it ends the start. */
+/** Error for an invalid setting of a sink. Thrown when the sink is created, so it ends the start of the service. */
 export class SinkConfigError extends Error {
   override readonly name = "SinkConfigError";
   readonly code = "BAD_SINK_CONFIG";
 }
 
-/** Numbers as the statsd protocols carry them: no exponent, at most six decimals, no trailing zeros. */
+/** Formats a number for the statsd protocols: no exponent, at most six decimals, no trailing zeros. */
 export function formatNumber(value: number): string {
   if (Number.isInteger(value)) return Math.abs(value) < 1e21 ? String(value) : BigInt(value).toString();
   const text = value.toFixed(6).replace(/\.?0+$/, "");

@@ -11,11 +11,11 @@ import { defaultMapping } from "./pull/default-mapping.ts";
 import { fileMapping } from "./pull/mapper.ts";
 import { parseMapperFile } from "./pull/mapper-file.ts";
 import type { Mapping } from "./pull/mapping.ts";
-import { type PullServer, startPull } from "./pull/server.ts";
+import { type PullServer, startPull } from "./pull/metrics-listener.ts";
 import { createPushSink } from "./push.ts";
 import { type Sink, SinkConfigError } from "./sink.ts";
 
-/** Which sinks there are. None at all where `DISABLE_STATS`. */
+/** The configured sinks. Empty with `DISABLE_STATS`. */
 export interface SinksOptions {
   /** `STATS_FLUSH_INTERVAL`, in milliseconds. */
   readonly flushInterval: number;
@@ -31,24 +31,24 @@ export interface SinksOptions {
   readonly pull?: {
     readonly address: string;
     readonly path: string;
-    /** `PULLSTATS_MAPPER_YAML`: a path; absent or empty for the contract's mapping. */
+    /** `PULLSTATS_MAPPER_YAML`: a path. Absent or empty: the contract's mapping. */
     readonly mapperFile?: string;
     readonly responseTimeAsMilliseconds?: boolean;
   };
-  /** `USE_PUSHSTATS=false` and no other sink: lines on standard output. A writer is for tests. */
+  /** Lines on standard output, for `USE_PUSHSTATS=false` and no other sink. Tests pass a writer. */
   readonly output?: true | LineWriter;
 }
 
 export interface RunningSinks {
-  /** Of the metrics port, as bound; undefined without the pull sink. */
+  /** The bound address of the metrics port; undefined without the pull sink. */
   readonly pullAddress: string | undefined;
-  /** Flushes the last interval and closes everything, within `milliseconds`. */
+  /** Flushes the last interval and closes all sinks, within `milliseconds`. */
   stop(milliseconds: number): Promise<void>;
 }
 
 /**
- * Opens the sinks. Only with one of them are the process, its event loop and its garbage collection watched.
- * @throws {SinkConfigError} for a setting that cannot work; a system error where the metrics port cannot be bound
+ * Opens the sinks. Watches the process, its event loop and its garbage collection only if there is a sink.
+ * @throws {SinkConfigError} for an invalid setting; a system error if the metrics port cannot be bound
  */
 export async function startSinks(
   registry: Registry,

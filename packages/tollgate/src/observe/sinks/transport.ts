@@ -5,36 +5,36 @@ import type { Logger } from "../log.ts";
 import type { Counter } from "../statistics.ts";
 import { Throttle, withCount } from "../throttle.ts";
 
-/** Whole lines to another process. Never waits, never fails; what is lost is counted. */
+/** Sends whole lines to another process. Never blocks and never fails; lost lines are counted. */
 export interface Transport {
   /** Whether there is room for more now. */
   readonly ready: boolean;
-  /** How many bytes one `send` should hold at most. */
+  /** Maximum bytes for one `send`. */
   readonly packetBytes: number;
-  /** @param lines how many lines `text` holds */
+  /** @param lines number of lines in `text` */
   send(text: string, lines: number): void;
-  /** Waits until ready, or until the attempt to connect that is under way fails, at most `milliseconds`. */
+  /** Waits until ready, or until the current connection attempt fails, at most `milliseconds`. */
   room(milliseconds: number): Promise<void>;
   close(milliseconds: number): Promise<void>;
 }
 
 export interface TransportOptions {
   readonly log: Logger;
-  /** Counts the lines that were lost. */
+  /** Counts lost lines. */
   readonly dropped: Counter;
-  /** Milliseconds between attempts to connect, at first and at most. Default 100 and 3000. */
+  /** First and maximum pause between connection attempts, in milliseconds. Default 100 and 3000. */
   readonly reconnect?: readonly [first: number, most: number];
 }
 
-/** Beyond this nothing more is handed to the socket until some of it is gone. */
+/** Buffered bytes at which a transport is not ready any more. */
 const ROOM_BYTES = 1024 * 1024;
-/** Whatever happens, no more than this waits in the socket. */
+/** Maximum buffered bytes. Further lines are dropped. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const CONNECT_TIMEOUT = 1500;
-/** A peer that takes nothing for so long is as good as gone. */
+/** A connection whose peer reads nothing for this long is closed, in milliseconds. */
 const STALL_TIMEOUT = 10_000;
 
-/** TCP or a unix stream socket, connected again whenever it breaks. */
+/** A TCP or unix stream socket that reconnects after failures. */
 export class StreamTransport implements Transport {
   readonly packetBytes: number = 64 * 1024;
   readonly #target: NetConnectOpts;
@@ -117,17 +117,17 @@ export class StreamTransport implements Transport {
       clearTimeout(late);
       this.#connected = true;
       this.#pause = this.#firstPause;
-      if (this.#away) this.#options.log.warn(`statistics: ${this.#name} is back`);
+      if (this.#away) this.#options.log.warn(`statistics: connected to ${this.#name} again`);
       this.#away = false;
       socket.setTimeout(STALL_TIMEOUT, () => {
-        if (socket.writableLength > 0) socket.destroy(new Error("it takes nothing any more"));
+        if (socket.writableLength > 0) socket.destroy(new Error("the peer stopped reading"));
       });
       this.#wake();
     });
     socket.on("error", (error) => {
       reason = error.message;
     });
-    // A statsd server says nothing; reading tells that it has closed.
+    // A statsd server sends nothing. Reading detects that it closed the connection.
     socket.resume();
     socket.once("close", () => {
       clearTimeout(late);
@@ -136,7 +136,7 @@ export class StreamTransport implements Transport {
         this.#wake();
         return;
       }
-      if (!this.#away) this.#options.log.warn(`statistics: ${this.#name} is away: ${reason}`);
+      if (!this.#away) this.#options.log.warn(`statistics: ${this.#name} is unavailable: ${reason}`);
       this.#away = true;
       this.#retry = setTimeout(() => {
         this.#retry = undefined;
@@ -154,9 +154,9 @@ export class StreamTransport implements Transport {
 
 const RESOLVE_AGAIN_AFTER = 60_000;
 
-/** UDP. The host's address is looked up once a minute, not once a packet. */
+/** A UDP socket. Looks up the host's address once a minute, not for each packet. */
 export class DatagramTransport implements Transport {
-  /** What fits into one Ethernet frame on every path. */
+  /** Fits into one Ethernet frame on every path. */
   readonly packetBytes: number = 1432;
   readonly #host: string;
   readonly #port: number;
@@ -164,7 +164,7 @@ export class DatagramTransport implements Transport {
   #socket: DatagramSocket | undefined;
   #address: { readonly address: string; readonly family: number } | undefined;
   #resolvedAt = 0;
-  /** Characters that were sent and not yet reported to be out. */
+  /** Characters passed to the socket whose callback has not been called yet. */
   #inFlight = 0;
   #resolving: Promise<void> | undefined;
   readonly #failures = new Throttle();
@@ -188,7 +188,7 @@ export class DatagramTransport implements Transport {
       this.#options.dropped.value += lines;
       return;
     }
-    // Counted here: the socket's own figure leaves out what waits for its first binding.
+    // Counted here, because the socket's own figure omits packets that wait for its first binding.
     this.#inFlight += text.length;
     this.#socket.send(text, this.#port, this.#address!.address, (error) => {
       this.#inFlight -= text.length;
@@ -238,12 +238,12 @@ export class DatagramTransport implements Transport {
         });
       }
       this.#address = found;
-      if (this.#away) this.#options.log.warn(`statistics: ${this.#host} is known again`);
+      if (this.#away) this.#options.log.warn(`statistics: ${this.#host} was resolved again`);
       this.#away = false;
     } catch (error) {
-      // An address that was good goes on being used.
+      // The last known address stays in use.
       if (!this.#away)
-        this.#options.log.warn(`statistics: ${this.#host} is not known: ${(error as Error).message}`);
+        this.#options.log.warn(`statistics: cannot resolve ${this.#host}: ${(error as Error).message}`);
       this.#away = true;
     }
   }

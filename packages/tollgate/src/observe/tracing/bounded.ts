@@ -1,17 +1,17 @@
-/** Bounds what spans keep of a call. They wait for their exporter, so nothing here may keep a longer text alive. */
+/** Bounds the memory of spans. Spans wait for their exporter, so they must not keep long texts alive. */
 import { copyOf } from "../text-memory.ts";
 import type { HeaderReader, TraceAttributes } from "./tracing.ts";
 
-/** Characters of an attribute or an error message. */
+/** Maximum characters of an attribute or an error message. */
 const MAX_TEXT = 1024;
-/** Characters of a header that carries a trace. Those that the standards define are shorter. */
+/** Maximum characters of a trace header. The headers that the standards define are shorter. */
 const MAX_HEADER = 1024;
 
 export function boundedText(text: string): string {
   return text.length <= MAX_TEXT ? text : copyOf(text, MAX_TEXT);
 }
 
-/** A copy of the attributes with bounded texts. */
+/** Copies the attributes with bounded texts. */
 export function boundedAttributes(attributes: TraceAttributes): Record<string, string | number | boolean> {
   const bounded: Record<string, string | number | boolean> = {};
   for (const [name, value] of Object.entries(attributes))
@@ -19,7 +19,7 @@ export function boundedAttributes(attributes: TraceAttributes): Record<string, s
   return bounded;
 }
 
-/** Reads a header as if it were absent where it is too long to be one of a trace. */
+/** Treats a header as absent if it is too long for a trace header. */
 export function boundedHeaders(headers: HeaderReader): HeaderReader {
   return (name) => {
     const value = headers(name);

@@ -16,14 +16,14 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** An exporter that takes spans and never says that they are sent: the queue fills. */
+/** An exporter that never completes an export, so that the queue fills. */
 const stuck: SpanExporter = { export: () => {}, shutdown: async () => {} };
 const CALLS = 500;
 const LONG = 200_000;
-/** What one call may hold: its two spans with their bounded texts. */
+/** Maximum bytes of one call: its two spans with their bounded texts. */
 const CALL_BYTES = 16 * 1024;
 
-/** A long text with a buffer of its own, as one that was decoded. */
+/** A long text with its own buffer, like a decoded one. */
 const long = (call: number, length = LONG): string =>
   Buffer.from(`${call},`.padEnd(length, "x")).toString("latin1");
 

@@ -17,6 +17,7 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import type { Logger } from "../log.ts";
+import { Throttle, withCount } from "../throttle.ts";
 import { boundedAttributes, boundedHeaders, boundedText } from "./bounded.ts";
 import { extract, inject } from "./propagation.ts";
 import type {
@@ -28,9 +29,6 @@ import type {
   Tracing,
   TracingOptions,
 } from "./tracing.ts";
-
-/** Failures of an exporter that is away are said this often at most, in milliseconds. */
-const SAY_AGAIN_AFTER = 60_000;
 
 class RecordedSpan implements CallTrace {
   readonly span: Span;
@@ -62,7 +60,7 @@ class RecordedSpan implements CallTrace {
   }
 }
 
-/** Spans through OpenTelemetry's SDK. Loaded only where tracing is on. */
+/** Records spans with OpenTelemetry's SDK. Loaded only if tracing is enabled. */
 export class OpenTelemetryTracing implements Tracing {
   readonly enabled = true;
   active: CallTrace | undefined;
@@ -73,10 +71,10 @@ export class OpenTelemetryTracing implements Tracing {
   constructor(exporter: SpanExporter, options: TracingOptions) {
     this.#rate = options.samplingRate;
     this.#provider = new TracerProvider({
-      // What reaches the SDK is sampled already.
+      // The SDK only sees sampled calls.
       sampler: new AlwaysOnSampler(),
       resource: resourceOf(options),
-      // Its queue is bounded; what does not fit is dropped.
+      // The processor's queue is bounded and drops spans when it is full.
       spanProcessors: [new BatchSpanProcessor({ exporter })],
     });
     this.#tracer = this.#provider.getTracer("tollgate");
@@ -130,7 +128,7 @@ export class OpenTelemetryTracing implements Tracing {
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, milliseconds);
     });
-    // The exporter's own errors are reported by the handler above.
+    // The global error handler logs the exporter's errors.
     await Promise.race([this.#provider.shutdown().catch(() => {}), late]);
     clearTimeout(timer);
   }
@@ -141,7 +139,7 @@ export class OpenTelemetryTracing implements Tracing {
   }
 }
 
-/** What the environment says, and over it the settings. */
+/** Merges the resource attributes of the environment and the settings. The settings win. */
 function resourceOf(options: TracingOptions) {
   const own = resourceFromAttributes({
     "service.name": options.serviceName,
@@ -161,18 +159,11 @@ async function makeExporter(protocol: TracingOptions["protocol"]): Promise<SpanE
 }
 
 function reportErrors(log: Logger): void {
-  let saidAt = Number.NEGATIVE_INFINITY;
-  let unsaid = 0;
+  const throttle = new Throttle();
   setGlobalErrorHandler((error) => {
-    const now = performance.now();
-    if (now - saidAt < SAY_AGAIN_AFTER) {
-      unsaid++;
-      return;
-    }
-    saidAt = now;
-    const more = unsaid === 0 ? "" : ` (and ${unsaid} failures since the last line)`;
-    unsaid = 0;
-    log.warn(`tracing: spans could not be exported: ${messageOf(error)}${more}`);
+    const count = throttle.hit();
+    if (count !== undefined)
+      log.warn(withCount(`tracing: spans could not be exported: ${messageOf(error)}`, count));
   });
 }
 

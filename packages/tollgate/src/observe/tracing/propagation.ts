@@ -10,7 +10,7 @@ import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } 
 import { B3InjectEncoding, B3Propagator } from "@opentelemetry/propagator-b3";
 import type { HeaderReader } from "./tracing.ts";
 
-/** The later one wins where a call brings both. B3 is read in both encodings. */
+/** The later propagator wins if a call has headers of both formats. B3 is read in both encodings. */
 const propagator = new CompositePropagator({
   propagators: [
     new B3Propagator({ injectEncoding: B3InjectEncoding.SINGLE_HEADER }),
@@ -24,16 +24,16 @@ const getter: TextMapGetter<HeaderReader> = {
   keys: () => [],
 };
 
-/** What the headers of a call say about its trace. */
+/** The caller's sampling decision, read from the headers of a call. */
 export type Upstream =
-  /** Its trace is not recorded, so neither is this part of it. */
+  /** The caller does not record the trace, so this process does not either. */
   | "unsampled"
-  /** It is recorded; the context is the parent. */
+  /** The caller records the trace; the context is the parent. */
   | Context
-  /** Nothing: this process decides. */
+  /** The headers hold no decision: this process decides. */
   | undefined;
 
-/** Reads W3C `traceparent`, B3 `b3` and B3 `x-b3-*`. Looks for their presence first: most calls bring none. */
+/** Reads W3C `traceparent`, B3 `b3` and B3 `x-b3-*`. Checks for their presence first, because most calls have none. */
 export function extract(headers: HeaderReader): Upstream {
   const b3 = headers("b3");
   const b3Sampled = headers("x-b3-sampled");
@@ -48,12 +48,12 @@ export function extract(headers: HeaderReader): Upstream {
   const parent = trace.getSpanContext(context);
   if (parent !== undefined && isSpanContextValid(parent))
     return (parent.traceFlags & TraceFlags.SAMPLED) === 0 ? "unsampled" : context;
-  // B3 may deny without naming a trace.
+  // B3 can deny sampling without a trace id.
   if (b3 === "0" || b3Sampled === "0" || b3Sampled?.toLowerCase() === "false") return "unsampled";
   return undefined;
 }
 
-/** The headers that carry a context to another process. */
+/** Returns the headers that carry a context to another process. */
 export function inject(context: Context): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
   propagator.inject(context, headers, {

@@ -6,57 +6,57 @@ export type TraceAttributes = Readonly<Record<string, string | number | boolean>
 /** Reads a header of a call by its lower-case name. */
 export type HeaderReader = (name: string) => string | undefined;
 
-/** Something that takes a while and is recorded. */
+/** A recorded operation. */
 export interface TraceSpan {
   set(attributes: TraceAttributes): void;
-  /** @param error what went wrong; the span is marked as failed. Call once. */
+  /** Ends the span. Call once. @param error what went wrong; marks the span as failed */
   end(error?: string): void;
 }
 
-/** A call of this service that is recorded. */
+/** A recorded call to this service, on the server's side. */
 export interface CallTrace extends TraceSpan {
-  /** A part of the call: `ShouldRateLimit Execution`. */
+  /** Starts a span for a part of the call: `ShouldRateLimit Execution`. */
   child(name: string, attributes: TraceAttributes): TraceSpan;
 }
 
-/** A call to this service that is recorded on the caller's side. */
+/** A recorded call to this service, on the caller's side. */
 export interface ClientTrace extends TraceSpan {
   /** The headers that carry the trace: W3C and B3. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * Where spans come from. Whoever traces asks {@link enabled} first: with tracing off that is all it costs, and no
- * library of OpenTelemetry is loaded.
+ * Creates spans. Callers check {@link enabled} first: with tracing disabled nothing else is executed, and no library of
+ * OpenTelemetry is loaded.
  */
 export interface Tracing {
   readonly enabled: boolean;
   /**
-   * The call whose counts are being handed to a store right now. The decision sets it before the store is called
-   * and clears it after that; a store that collects batches reads it while it is called.
+   * The call whose hits are being passed to a store. The decision sets it before it calls the store and clears it
+   * afterwards. A store that collects batches reads it during the call.
    */
   active: CallTrace | undefined;
   /**
-   * The server span of a call; undefined where the call is not sampled, which is found out before anything is made.
+   * Starts the server span of a call. Undefined if the call is not sampled; the check comes before any allocation.
    * @param name `envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit`, `POST /json`
    */
   startCall(name: string, headers: HeaderReader, attributes: TraceAttributes): CallTrace | undefined;
   /**
-   * One round trip to a store, in the trace of the first call and linked to all of them.
-   * @param calls those of the batch that are recorded; without any there is no span
+   * Starts the span of one round trip to a store, in the trace of the first call and with links to all calls.
+   * @param calls the recorded calls of the batch; undefined is returned if there are none
    */
   startRoundTrip(
     name: string,
     calls: readonly CallTrace[],
     attributes: TraceAttributes,
   ): TraceSpan | undefined;
-  /** A call that this process makes (`tollgate client`). */
+  /** Starts the span of an outgoing call (`tollgate client`). */
   startClientCall(name: string, attributes: TraceAttributes): ClientTrace | undefined;
-  /** Sends what is recorded and lets go, within `milliseconds`. */
+  /** Exports the recorded spans and releases all resources, within `milliseconds`. */
   close(milliseconds: number): Promise<void>;
 }
 
-/** Tracing that is off. */
+/** Disabled tracing. */
 export const noTracing: Tracing = {
   enabled: false,
   active: undefined,
@@ -71,20 +71,11 @@ export interface TracingOptions {
   readonly protocol: "http" | "grpc";
   /** `TRACING_SERVICE_NAME`. */
   readonly serviceName: string;
-  /** `TRACING_SERVICE_NAMESPACE`; left out where empty. */
+  /** `TRACING_SERVICE_NAMESPACE`. Empty: no namespace. */
   readonly serviceNamespace: string;
-  /** `TRACING_SERVICE_INSTANCE_ID`; a random UUID where empty. */
+  /** `TRACING_SERVICE_INSTANCE_ID`. Empty: a random UUID. */
   readonly serviceInstanceId: string;
-  /** `TRACING_SAMPLING_RATE`, 0 to 1: of the calls that come without a decision of their own. */
+  /** `TRACING_SAMPLING_RATE`, 0 to 1: applies to calls without a sampling decision of their caller. */
   readonly samplingRate: number;
   readonly log: Logger;
-}
-
-/**
- * Tracing that is on: loads OpenTelemetry and exports over OTLP. The exporter reads the standard
- * `OTEL_EXPORTER_OTLP_*` variables of the environment itself, as the SDK does `OTEL_RESOURCE_ATTRIBUTES`.
- */
-export async function startTracing(options: TracingOptions): Promise<Tracing> {
-  const { OpenTelemetryTracing } = await import("./opentelemetry.ts");
-  return await OpenTelemetryTracing.start(options);
 }

@@ -5,7 +5,7 @@ import { RESPONSE_TIME_BOUNDS } from "../../timer.ts";
 import { labelName, type Mapping, type ObserverShape } from "./mapping.ts";
 
 export interface DefaultMappingOptions {
-  /** `PULLSTATS_RESPONSE_TIME_AS_MILLISECONDS`: response times keep their name and are in milliseconds. Default false. */
+  /** `PULLSTATS_RESPONSE_TIME_AS_MILLISECONDS`: shows response times in milliseconds, under the same name. Default false. */
   readonly responseTimeAsMilliseconds?: boolean;
 }
 
@@ -17,7 +17,7 @@ const ruleHelp = new Map(
   ]),
 );
 
-/** The names of the contract. Labels of rules come from the rules, so a dot in a domain or a value is no trouble. */
+/** The contract's mapping. Labels of rules come from the rules, so domains and values may contain dots. */
 export function defaultMapping(options: DefaultMappingOptions = {}): Mapping {
   const inMilliseconds = options.responseTimeAsMilliseconds ?? false;
   const seconds: ObserverShape = { type: "histogram", bounds: RESPONSE_TIME_BOUNDS };
@@ -31,7 +31,7 @@ export function defaultMapping(options: DefaultMappingOptions = {}): Mapping {
     const common = { scale: scaled ? 0.001 : 1, observer: inMilliseconds ? milliseconds : seconds, ttl: 0 };
     if (subject.rule !== undefined) {
       const metric = RULE_METRIC + subject.stat;
-      // The statistics of a rule come one after the other, and have the same labels.
+      // The statistics of a rule are consecutive and have the same labels.
       if (subject.rule !== last?.rule)
         last = { rule: subject.rule, labels: ruleLabels(subject.rule, subject.tags) };
       return { metric, labels: last.labels, help: ruleHelp.get(metric) ?? "", ...common };
@@ -61,7 +61,7 @@ function ruleLabels({ domain, key1, key2 }: RuleLabels, tags: readonly Tag[]): r
   return merge(own, tags);
 }
 
-/** A tag never takes the place of a label of the contract. */
+/** Adds tags as labels. A tag never replaces a label of the contract. */
 function merge(own: readonly Tag[], tags: readonly Tag[]): readonly Tag[] {
   const labels = [...own];
   for (const { key, value } of tags) {

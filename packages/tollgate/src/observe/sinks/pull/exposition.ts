@@ -10,8 +10,8 @@ export const CONTENT_TYPES: Readonly<Record<ExpositionFormat, string>> = {
 };
 
 /**
- * The metrics as text, a piece at a time. Formats: Prometheus text 0.0.4, and OpenMetrics 1.0.0, in which the
- * contract's counters are of type `unknown`, because that format would have them end in `_total`.
+ * Renders the metrics as text, in pieces. Formats: Prometheus text 0.0.4 and OpenMetrics 1.0.0. OpenMetrics requires
+ * counters to end in `_total`, so it shows the contract's counters with the type `unknown`.
  */
 export async function* render(
   families: Families,
@@ -48,7 +48,7 @@ function header(family: Family, format: ExpositionFormat): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${typeName(family, format)}\n`;
 }
 
-/** OpenMetrics names a counter's family without `_total`. */
+/** In OpenMetrics a counter's family name has no `_total`. */
 function familyName(family: Family, format: ExpositionFormat): string {
   return format === "openmetrics" && family.type === "counter"
     ? family.metric.replace(/_total$/, "")
@@ -94,7 +94,7 @@ function formatValue(value: number): string {
   return String(value);
 }
 
-/** OpenMetrics has canonical numbers: `1.0`, not `1`. */
+/** OpenMetrics requires canonical numbers: `1.0`, not `1`. */
 function formatBound(value: number, format: ExpositionFormat): string {
   const text = formatValue(value);
   return format === "openmetrics" && /^-?\d+$/.test(text) ? `${text}.0` : text;

@@ -14,12 +14,12 @@ import { Histogram, Summary } from "./observers.ts";
 
 export type FamilyType = "counter" | "gauge" | "histogram" | "summary";
 
-/** Anything with values to read: a series of counters, or a gauge. */
+/** A series of counters, or a gauge. */
 interface Readable {
   read(stat: number): number;
 }
 
-/** One line of a counter or gauge, or one set of lines of a histogram or summary. There may be very many. */
+/** One line of a counter or gauge, or the lines of one histogram or summary. There may be very many. */
 export class Sample {
   /** `a="b",c="d"`, escaped, or empty. */
   readonly labels: string;
@@ -28,7 +28,7 @@ export class Sample {
   #source: Readable | undefined;
   #stat = 0;
   #scale = 1;
-  /** What else adds up here: other statistics that were mapped to the same place. */
+  /** Further statistics that are mapped to the same labels. Their values are added. */
   #more: (() => number)[] | undefined;
 
   constructor(labels: string, observer: Histogram | Summary | undefined, expiry: Expiry | undefined) {
@@ -48,7 +48,7 @@ export class Sample {
     this.#scale = scale;
   }
 
-  /** Of a counter or gauge. */
+  /** The value of a counter or gauge. */
   read(): number {
     let value = (this.#source?.read(this.#stat) ?? 0) * this.#scale;
     if (this.#more !== undefined) for (const read of this.#more) value += read();
@@ -56,7 +56,7 @@ export class Sample {
   }
 }
 
-/** Tells when a series has not changed for its `ttl`. */
+/** Detects a series that has not changed for its `ttl`. */
 export class Expiry {
   readonly #ttl: number;
   #value = 0;
@@ -88,20 +88,20 @@ export interface Family {
 export interface FamiliesOptions {
   readonly mapping: Mapping;
   readonly log: Logger;
-  /** Counts series that could not be shown because their metric has another type already. */
+  /** Counts series that are not shown because their metric already has another type. */
   readonly dropped: Counter;
-  /** Monotonic, in milliseconds: the age of samples. */
+  /** Monotonic milliseconds, for the age of samples. */
   readonly now?: () => number;
 }
 
-/** What the registry's statistics are as metrics. Each statistic is mapped once, when it is first seen. */
+/** The registry's statistics as metrics. Maps each statistic once, at its first scrape. */
 export class Families {
   readonly #view: StatisticsView;
   readonly #mapping: Mapping;
   readonly #options: FamiliesOptions;
   readonly #now: () => number;
   readonly #families: Map<string, Family> = new Map();
-  /** Gauges may be replaced by others of the same name. */
+  /** Holders, because a gauge may be replaced by another of the same name. */
   readonly #gauges: Map<string, { entry: GaugeEntry }> = new Map();
   readonly #conflicts: Set<string> = new Set();
   #countersSeen = 0;
@@ -116,12 +116,12 @@ export class Families {
     view.onTimer((entry) => this.#addTimer(entry));
   }
 
-  /** Every family, by name, with the statistics that there are now. Works in turns. */
+  /** Returns every family of the current statistics, sorted by name. Yields to other work in between. */
   async collect(): Promise<readonly Family[]> {
     await this.#view.refresh();
     const { counters } = this.#view;
     for (let since = 0; this.#countersSeen < counters.length; since++) {
-      // Taken before waiting, so that two scrapes at a time map nothing twice.
+      // Advances before it waits, so that two concurrent scrapes map nothing twice.
       this.#addCounters(counters[this.#countersSeen++]!);
       // A series is several counters.
       if (since % (ITEMS_PER_TURN / 8) === 0) await nextTurn();
@@ -195,7 +195,7 @@ export class Families {
     return sample;
   }
 
-  /** The statistics of a rule come one after the other and share one text. */
+  /** The statistics of a rule are consecutive and share one text. */
   #labelText({ labels }: Mapped): string {
     if (labels === this.#lastTags) return this.#lastLabels;
     this.#lastTags = labels;
@@ -216,7 +216,7 @@ export class Families {
     if (this.#conflicts.has(family.metric)) return;
     this.#conflicts.add(family.metric);
     this.#options.log.warn(
-      `statistics: the metric ${family.metric} is a ${family.type}; what is mapped to it as a ${type} is not shown`,
+      `statistics: the metric ${family.metric} is a ${family.type}: series mapped to it as a ${type} are not shown`,
     );
   }
 }

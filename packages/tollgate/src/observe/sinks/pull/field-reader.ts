@@ -1,9 +1,9 @@
 import { parseGoDuration } from "./go-duration.ts";
 
-/** A map of a YAML file, as it was read. */
+/** A map of a YAML file. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads fields of the type that they must have, and collects what is wrong. An absent field is undefined. */
+/** Reads typed fields and collects faults. An absent field is undefined. */
 export class FieldReader {
   /** One sentence each, at most 100. */
   readonly faults: string[] = [];
@@ -21,7 +21,7 @@ export class FieldReader {
     if (value == null) return undefined;
     const milliseconds = parseGoDuration(value);
     if (milliseconds === undefined)
-      this.fault(where, `${key} is ${show(value)}: a duration such as 30s or 1m20s`);
+      this.fault(where, `${key} is ${show(value)}: it must be a duration such as 30s or 1m20s`);
     return milliseconds;
   }
 
@@ -46,7 +46,7 @@ export class FieldReader {
     const value = fields[key];
     if (value == null) return undefined;
     if (typeof value === "boolean") return value;
-    // YAML 1.1's other spellings; read here, or every label and metric called `n` would be a boolean.
+    // YAML 1.1's other spellings. The YAML parser does not read them as booleans, because labels may be called `n`.
     if (typeof value === "string" && /^(?:yes|on)$/i.test(value)) return true;
     if (typeof value === "string" && /^(?:no|off)$/i.test(value)) return false;
     this.fault(where, `${key} is ${show(value)}: it must be true or false`);
@@ -68,7 +68,7 @@ export class FieldReader {
     }
     for (const [index, key] of Object.keys(value).entries())
       if (!known.includes(key))
-        this.fault(where, `has ${unknownKey(key, index)}; known are ${known.join(", ")}`);
+        this.fault(where, `has ${unknownKey(key, index)}; known keys: ${known.join(", ")}`);
     return value;
   }
 
@@ -77,12 +77,12 @@ export class FieldReader {
   }
 }
 
-/** The path may lead to another file by mistake. Only what looks like a key of the format is shown of it. */
+/** Describes an unknown key. Shows only names that look like keys of the format: the path may lead to a secret file. */
 function unknownKey(key: string, index: number): string {
   return /^[a-z_]{1,40}$/.test(key) ? `the unknown key "${key}"` : `an unknown key, number ${index + 1}`;
 }
 
-/** A value in a message: a map or a list need not have a text of its own. */
+/** Shows a value in a message. Maps and lists may have no text of their own. */
 function show(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   return typeof value === "object" ? "a map" : `"${String(value)}"`;

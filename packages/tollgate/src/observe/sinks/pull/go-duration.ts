@@ -9,7 +9,7 @@ const UNITS: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-/** Milliseconds of a duration in Go's syntax (`1m20s`); a bare 0 is one too. Undefined for anything else. */
+/** Parses a duration in Go's syntax (`1m20s`, or a plain 0) to milliseconds. Undefined for anything else. */
 export function parseGoDuration(value: unknown): number | undefined {
   if (value === 0 || value === "0") return 0;
   if (typeof value !== "string" || value.length > 64) return undefined;

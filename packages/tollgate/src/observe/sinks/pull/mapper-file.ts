@@ -4,11 +4,11 @@ import { SinkConfigError } from "../sink.ts";
 import { FieldReader, type Fields, isFields } from "./field-reader.ts";
 import type { ObserverShape } from "./mapping.ts";
 
-/** One of the file's `mappings`, checked and with its defaults filled in. */
+/** One of the file's `mappings`, checked and with its defaults. */
 export interface MapperRule {
-  /** Parts between dots, `*` for any one part; for `match_type: regex` the expression. */
+  /** The parts between dots, with `*` for any one part; for `match_type: regex` the expression. */
   readonly match: readonly string[] | RE2JS;
-  /** May use `$1` and `${1}`; empty where the rule drops. */
+  /** May contain `$1` and `${1}`; empty if the rule drops the statistic. */
   readonly name: string;
   readonly labels: readonly (readonly [label: string, template: string])[];
   readonly honorLabels: boolean;
@@ -21,7 +21,7 @@ export interface MapperRule {
 }
 
 export interface MapperFile {
-  /** Globs first, then expressions, as the exporter of this format tries them; each in the file's order. */
+  /** Globs first, then expressions, each in the file's order: statsd_exporter tries them like this. */
   readonly rules: readonly MapperRule[];
   /** For timers that no rule matches. */
   readonly observer: ObserverShape;
@@ -59,8 +59,8 @@ const labelTemplate = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 const globPart = /^(?:\*|[^*]+)$/;
 
 /**
- * Reads the mapping format of statsd_exporter. Keys that it does not have are faults: they would be typing errors.
- * @param path for the message
+ * Reads the mapping format of statsd_exporter. Rejects unknown keys, which are probably misspelt.
+ * @param path for the error message
  * @throws {SinkConfigError} with every fault of the file
  */
 export function parseMapperFile(text: string, path: string): MapperFile {
@@ -82,7 +82,7 @@ function readYaml(text: string, path: string): unknown {
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
     const where = error.mark == null ? "" : `:${error.mark.line + 1}:${error.mark.column + 1}`;
-    // The reason may quote the file, which may be another one by mistake.
+    // The reason may quote the file, and the path may lead to a secret file by mistake.
     const reason = error.reason.replace(/\s*(?:"[^"]*"|'[^']*'|!<[^>]*>|\([^)]*\))/g, "");
     throw new SinkConfigError(`PULLSTATS_MAPPER_YAML: ${path}${where}: ${reason}`);
   }
@@ -136,8 +136,9 @@ class MapperReader {
     const fields = this.#read.fields(value, where, ruleKeys);
     const drop = this.#read.oneOf(fields, "action", ["map", "drop"], where) === "drop";
     const name = this.#read.string(fields, "name", where) ?? "";
-    if (name === "" && !drop) this.#read.fault(where, "has no name: the metric that it makes");
-    if (name !== "" && !nameTemplate.test(name)) this.#read.fault(where, `name "${name}" is no metric name`);
+    if (name === "" && !drop) this.#read.fault(where, "has no name: give the metric a name");
+    if (name !== "" && !nameTemplate.test(name))
+      this.#read.fault(where, `name "${name}" is not a valid metric name`);
     const matchType = this.#read.oneOf(fields, "match_type", ["glob", "regex"], where) ?? defaults.matchType;
     const match = this.#match(this.#read.string(fields, "match", where) ?? "", matchType, where);
     const scale = this.#read.number(fields, "scale", where) ?? 1;
@@ -167,7 +168,7 @@ class MapperReader {
       if (parts.every((part) => globPart.test(part))) return parts;
       this.#read.fault(
         where,
-        `match "${match}": a * of a glob stands for a whole part between dots; use match_type: regex`,
+        `match "${match}": a * in a glob must be a whole part between dots; otherwise use match_type: regex`,
       );
       return undefined;
     }
@@ -175,7 +176,7 @@ class MapperReader {
       return RE2JS.compile(match);
     } catch (error) {
       if (!(error instanceof RE2JSException)) throw error;
-      this.#read.fault(where, `match "${match}" is not a regular expression: ${error.message}`);
+      this.#read.fault(where, `match "${match}" is not a valid RE2 regular expression: ${error.message}`);
       return undefined;
     }
   }
@@ -187,7 +188,7 @@ class MapperReader {
       return [];
     }
     return Object.entries(value).map(([label, template]) => {
-      if (!labelTemplate.test(label)) this.#read.fault(where, `label "${label}" is no label name`);
+      if (!labelTemplate.test(label)) this.#read.fault(where, `label "${label}" is not a valid label name`);
       if (typeof template !== "object") return [label, String(template)] as const;
       this.#read.fault(where, `label "${label}" must have a text as its value`);
       return [label, ""] as const;
@@ -215,7 +216,7 @@ class MapperReader {
     });
   }
 
-  /** `timer_type`, `buckets` and `quantiles` at the top are the format's older spelling. */
+  /** Also reads the format's older spelling: `timer_type`, `buckets` and `quantiles` at the top. */
   #observer(fields: Fields, where: string, defaults: ObserverDefaults): ObserverDefaults {
     const types = ["histogram", "summary"];
     const older = this.#read.oneOf(fields, "timer_type", types, where);
@@ -233,14 +234,14 @@ class MapperReader {
     ]);
     if (where !== "defaults") {
       if (type === "histogram" && summary !== undefined)
-        this.#read.fault(where, "is a histogram and has summary_options");
+        this.#read.fault(where, "is a histogram but has summary_options");
       if (type === "summary" && histogram !== undefined)
-        this.#read.fault(where, "is a summary and has histogram_options");
+        this.#read.fault(where, "is a summary but has histogram_options");
     }
     if (fields.buckets != null && histogram?.buckets != null)
-      this.#read.fault(where, "has buckets at the top and in histogram_options");
+      this.#read.fault(where, "has buckets both at the top and in histogram_options");
     if (fields.quantiles != null && summary?.quantiles != null)
-      this.#read.fault(where, "has quantiles at the top and in summary_options");
+      this.#read.fault(where, "has quantiles both at the top and in summary_options");
     const options = summary ?? {};
     return {
       type,
@@ -263,7 +264,7 @@ class MapperReader {
       return undefined;
     }
     if (value.some((bound, i) => i > 0 && bound <= value[i - 1]!))
-      this.#read.fault(where, "buckets must rise");
+      this.#read.fault(where, "buckets must be in ascending order");
     return value.filter((bound) => Number.isFinite(bound));
   }
 
@@ -290,7 +291,7 @@ function shape(observer: ObserverDefaults): ObserverShape {
     : { type: "summary", quantiles, maxAge, ageBuckets, capacity };
 }
 
-/** `glob_disable_ordering`: at the first part where two globs differ, a literal goes before a `*`. */
+/** Order of `glob_disable_ordering`: at the first part where two globs differ, a literal comes before a `*`. */
 function bySpecificity(a: MapperRule, b: MapperRule): number {
   const left = a.match as readonly string[];
   const right = b.match as readonly string[];

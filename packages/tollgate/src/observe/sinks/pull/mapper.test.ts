@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the format of the file has them
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the file format contains them
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
@@ -31,25 +31,30 @@ describe("a mapping file (PULLSTATS_MAPPER_YAML)", () => {
       "hits{domain=d,key1=k_x}",
     ],
     ["a glob does not take more parts", "match: a.*\nname: x", "a.b.c", "a_b_c{}"],
-    ["a name may refer", 'match: a.*.*\nname: "${2}_of_$1"', "a.b.c", "c_of_b{}"],
+    ["a name may contain references", 'match: a.*.*\nname: "${2}_of_$1"', "a.b.c", "c_of_b{}"],
     ["a glob's $1_total is group 1", 'match: a.*\nname: "n_$1_total"', "a.b", "n_b_total{}"],
-    ["a reference to nothing is empty", 'match: a.*\nname: n\nlabels: { l: "[$7]" }', "a.b", "n{l=[]}"],
+    ["an unknown reference is empty", 'match: a.*\nname: n\nlabels: { l: "[$7]" }', "a.b", "n{l=[]}"],
     ["no match keeps the name", "match: a.b\nname: n", "x-1.y", "x_1_y{}"],
     [
-      "an expression finds itself anywhere",
+      "an expression may match anywhere",
       'match: "rate_limit\\\\.([^.]+)\\\\.(.*)\\\\.over"\nmatch_type: regex\nname: "over_$1"\nlabels: { rest: "${2}" }',
       "ratelimit.service.rate_limit.d.a.b.over_limit",
       "over_d{rest=a.b}",
     ],
     [
-      "an expression expands as Go does",
+      "an expression expands like Go's",
       'match: "^a\\\\.(?P<who>\\\\w+)$"\nmatch_type: regex\nname: n\nlabels: { a: "$1_x", b: "${1}_x", c: "$who", d: "$$1" }',
       "a.b",
       "n{a=,b=b_x,c=b,d=$1}",
     ],
-    ["drop drops", 'match: "."\nmatch_type: regex\naction: drop', "anything", undefined],
-    ["the kind must fit", "match: a.b\nmatch_metric_type: gauge\nname: n", "a.b", "a_b{}"],
-    ["the kind fits", "match: a.b\nmatch_metric_type: counter\nname: n", "a.b", "n{}"],
+    [
+      "the action drop hides a statistic",
+      'match: "."\nmatch_type: regex\naction: drop',
+      "anything",
+      undefined,
+    ],
+    ["another kind does not match", "match: a.b\nmatch_metric_type: gauge\nname: n", "a.b", "a_b{}"],
+    ["the same kind matches", "match: a.b\nmatch_metric_type: counter\nname: n", "a.b", "n{}"],
   ];
   for (const [what, mapping, name, mapped] of cases)
     it(what, () => {
@@ -69,7 +74,7 @@ mappings:
     assert.equal(map(yaml, "xa")?.metric, "expression");
   });
 
-  it("gives what the statistic carries the last word with honor_labels, else the file", () => {
+  it("prefers the statistic's labels with honor_labels, else the file's", () => {
     const tags = [
       { key: "env", value: "tag" },
       { key: "my-key", value: "t" },
@@ -115,7 +120,7 @@ mappings:
     });
   });
 
-  it("is not stalled by an expression that a backtracking engine would never finish", () => {
+  it("is not stalled by an expression with catastrophic backtracking", () => {
     const yaml = 'mappings:\n- { match: "^(a+)+$", match_type: regex, name: n }';
     assert.equal(map(yaml, `${"a".repeat(400)}b`)?.metric, `${"a".repeat(400)}b`);
   });
@@ -130,34 +135,37 @@ mappings:
     ["mappings:\n- match: a", /mapping 1 has no name/],
     [
       "mappings:\n- { match: a, name: n, lables: {} }",
-      /mapping 1 has the unknown key "lables"; known are .*labels/,
+      /mapping 1 has the unknown key "lables"; known keys: .*labels/,
     ],
-    ["mappings:\n- { match: a, name: 'b-c' }", /name "b-c" is no metric name/],
-    ["mappings:\n- { match: a, name: n, labels: { a-b: x } }", /label "a-b" is no label name/],
-    ["mappings:\n- { match: foo*, name: n }", /a \* of a glob stands for a whole part/],
-    ["mappings:\n- { match: '(', match_type: regex, name: n }", /match "\(" is not a regular expression/],
+    ["mappings:\n- { match: a, name: 'b-c' }", /name "b-c" is not a valid metric name/],
+    ["mappings:\n- { match: a, name: n, labels: { a-b: x } }", /label "a-b" is not a valid label name/],
+    ["mappings:\n- { match: foo*, name: n }", /a \* in a glob must be a whole part/],
+    [
+      "mappings:\n- { match: '(', match_type: regex, name: n }",
+      /match "\(" is not a valid RE2 regular expression/,
+    ],
     [
       "mappings:\n- { match: a, name: n, match_type: exact }",
       /match_type is "exact": it must be glob or regex/,
     ],
     ["mappings:\n- { match: a, name: n, action: keep }", /action is "keep": it must be map or drop/],
-    ["mappings:\n- { match: a, name: n, ttl: 5 }", /ttl is "5": a duration/],
+    ["mappings:\n- { match: a, name: n, ttl: 5 }", /ttl is "5": it must be a duration/],
     ["mappings:\n- { match: a, name: n, scale: big }", /scale is "big": it must be a number/],
     [
       "mappings:\n- { match: a, name: n, observer_type: histogram, summary_options: {} }",
-      /is a histogram and has summary_options/,
+      /is a histogram but has summary_options/,
     ],
     [
       "mappings:\n- { match: a, name: n, observer_type: summary, histogram_options: {} }",
-      /is a summary and has histogram_options/,
+      /is a summary but has histogram_options/,
     ],
     [
       "mappings:\n- { match: a, name: n, observer_type: histogram, buckets: [1], histogram_options: { buckets: [1] } }",
-      /has buckets at the top and in histogram_options/,
+      /has buckets both at the top and in histogram_options/,
     ],
-    ["defaults: { ttl: { toString: false } }", /defaults ttl is a map: a duration such as 30s/],
+    ["defaults: { ttl: { toString: false } }", /defaults ttl is a map: it must be a duration such as 30s/],
     ["mappings:\n- { match: a, name: n, labels: { l: { toString: 1 } } }", /label "l" must have a text/],
-    ["defaults: { buckets: [2, 1] }", /defaults buckets must rise/],
+    ["defaults: { buckets: [2, 1] }", /defaults buckets must be in ascending order/],
     ["defaults: { quantiles: [{ quantile: 2 }] }", /a quantile must be between 0 and 1/],
   ];
   for (const [yaml, message] of faults)
@@ -167,7 +175,7 @@ mappings:
         message,
       }));
 
-  it("loads or is refused with a message, whatever is in it", () => {
+  it("loads or is rejected with a message, whatever it contains", () => {
     const keys = [
       "defaults",
       "mappings",
@@ -195,7 +203,7 @@ mappings:
     );
   });
 
-  it("tells every fault at once", () => {
+  it("reports every fault at once", () => {
     assert.throws(
       () => parseMapperFile("mappings:\n- { name: n }\n- { match: b }", "map.yaml"),
       (error: Error) => {

@@ -3,7 +3,7 @@ import type { Tag } from "../../names.ts";
 import type { MapperFile, MapperRule } from "./mapper-file.ts";
 import { labelName, type Mapped, type Mapping, type Subject } from "./mapping.ts";
 
-/** A mapping file (`PULLSTATS_MAPPER_YAML`) at work: the first rule that matches a statistic's name decides. */
+/** The mapping of a file (`PULLSTATS_MAPPER_YAML`). The first rule that matches a statistic's name applies. */
 export function fileMapping(file: MapperFile): Mapping {
   return (subject) => {
     const parts = subject.name.split(".");
@@ -25,7 +25,7 @@ export function fileMapping(file: MapperFile): Mapping {
   };
 }
 
-/** What `$1` or `$name` stands for; undefined for a reference to nothing. */
+/** Returns the text of `$1` or `$name`; undefined for an unknown reference. */
 type Captures = (reference: string) => string | undefined;
 
 function isGlob(match: MapperRule["match"]): match is readonly string[] {
@@ -60,7 +60,7 @@ function apply(rule: MapperRule, captures: Captures, subject: Subject): Mapped {
   const tags = subject.tags.map(({ key, value }) => ({ key: labelName(key), value }));
   return {
     metric: validMetric(fill(rule.name, captures)),
-    // honor_labels: what the statistic itself carries wins over the file.
+    // honor_labels: the statistic's own labels win over the file's.
     labels: (rule.honorLabels ? [...tags, ...own] : [...own, ...tags]).filter(isFirst),
     help: rule.help === "" ? `Tollgate's statistic, mapped from ${nameOf(rule)}.` : rule.help,
     scale: rule.scale,
@@ -69,12 +69,12 @@ function apply(rule: MapperRule, captures: Captures, subject: Subject): Mapped {
   };
 }
 
-/** In globs `$1_total` is `$1` and a text, and what refers to nothing is empty. */
+/** In globs `$1_total` is `$1` followed by text. Unknown references are empty. */
 function fillGlob(template: string, captures: Captures): string {
   return template.replace(/\$(?:\{(\d+)\}|(\d+))/g, (_, braced, bare) => captures(braced ?? bare) ?? "");
 }
 
-/** As Go's regexp expands: `$1_total` is the group called `1_total`, `${1}_total` is group 1; `$$` is a dollar sign. */
+/** Expands as Go's regexp does: `$1_total` is the group `1_total`, `${1}_total` is group 1, `$$` is a dollar sign. */
 function fillExpression(template: string, captures: Captures): string {
   return template.replace(/\$(?:\$|\{(\w+)\}|(\w+))/g, (written, braced, bare) =>
     written === "$$" ? "$" : (captures(braced ?? bare) ?? ""),

@@ -9,7 +9,7 @@ describe("the format of a scrape", () => {
     ["text/plain", "text"],
     ["application/openmetrics-text", "openmetrics"],
     ["application/openmetrics-text; version=0.0.1", "text"],
-    // what Prometheus 2 sends
+    // The header of Prometheus 2.
     [
       "application/openmetrics-text;version=1.0.0;q=0.5,application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2",
       "openmetrics",

@@ -1,6 +1,6 @@
 import type { ExpositionFormat } from "./exposition.ts";
 
-/** What an `Accept` header asks for (RFC 9110, 12.5.1). Text unless OpenMetrics 1.0 is preferred to it. */
+/** Selects the format by the `Accept` header (RFC 9110, 12.5.1). Text, unless the header prefers OpenMetrics 1.0. */
 export function negotiate(accept: string | undefined): ExpositionFormat {
   if (accept === undefined) return "text";
   let open = 0;

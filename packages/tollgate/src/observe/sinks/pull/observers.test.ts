@@ -11,14 +11,14 @@ describe("a summary", () => {
     capacity: 500,
   } as const;
 
-  it("gives the quantiles of what it saw", () => {
+  it("returns the quantiles of its durations", () => {
     const summary = new Summary(shape, () => 0);
     for (let i = 1; i <= 100; i++) summary.observe(i);
     assert.deepEqual(summary.read(), [1, 50, 99, 100]);
     assert.deepEqual([summary.sum, summary.count], [5050, 100]);
   });
 
-  it("forgets what is older than max_age, a part at a time, and keeps sum and count", () => {
+  it("drops durations older than max_age, one part at a time, and keeps sum and count", () => {
     let now = 0;
     const summary = new Summary(shape, () => now);
     summary.observe(1);
@@ -32,7 +32,7 @@ describe("a summary", () => {
     assert.deepEqual([summary.sum, summary.count], [10, 2]);
   });
 
-  it("weighs a busy part as much as it was busy, though its sample is bounded", () => {
+  it("weighs each part by its number of durations, although its sample is bounded", () => {
     let now = 0;
     const summary = new Summary({ ...shape, capacity: 10 }, () => now);
     for (let i = 0; i < 10; i++) summary.observe(1);
@@ -41,7 +41,7 @@ describe("a summary", () => {
     assert.deepEqual(summary.read().slice(1), [2, 2, 2]);
   });
 
-  it("keeps its age when the wall clock steps", (t) => {
+  it("keeps the age of its parts if the wall clock steps", (t) => {
     const real = Date.now;
     const summary = new Summary({ ...shape, maxAge: 600_000 });
     summary.observe(5);

@@ -2,7 +2,7 @@ import { Reservoir } from "../../reservoir.ts";
 import { bucketOf } from "../../timer.ts";
 import type { HistogramShape, SummaryShape } from "./mapping.ts";
 
-/** Durations in buckets. */
+/** Counts durations in buckets. */
 export class Histogram {
   readonly bounds: readonly number[];
   readonly buckets: Float64Array;
@@ -22,8 +22,8 @@ export class Histogram {
 }
 
 /**
- * Quantiles of what was observed lately: `maxAge` is cut into parts, each with a fair sample of bounded size, and
- * the oldest part is dropped as time goes on. The error follows from the sample's size, not from the file's `error`.
+ * Quantiles of recent durations. `maxAge` is divided into parts, each with a fair sample of bounded size, and the oldest
+ * part is dropped as time passes. The error depends on the sample's size, not on the mapping file's `error`.
  */
 export class Summary {
   readonly quantiles: readonly number[];
@@ -51,7 +51,7 @@ export class Summary {
     this.count += times;
   }
 
-  /** In the order of `quantiles`; NaN where nothing was observed lately. */
+  /** Values in the order of `quantiles`; NaN without recent durations. */
   read(): readonly number[] {
     this.#rotate();
     const weighted = this.#parts.flatMap((part) => {

@@ -1,11 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { logListenerErrors } from "../../listener-errors.ts";
+import { showAddress } from "../../../text/address.ts";
+import { bindHttpPort, faultOfHead } from "../../http-port.ts";
 import type { Logger } from "../../log.ts";
-import { faultOfHead } from "../../request-head.ts";
 import type { StatisticsView } from "../../series.ts";
 import type { Counter } from "../../statistics.ts";
 import { SinkConfigError } from "../sink.ts";
@@ -15,28 +14,28 @@ import type { Mapping } from "./mapping.ts";
 import { negotiate } from "./negotiate.ts";
 
 export interface PullOptions {
-  /** `PULLSTATS_ADDR`: `:9090`, `127.0.0.1:9090`, `[::1]:9090`; port 0 takes a free one. */
+  /** `PULLSTATS_ADDR`: `:9090`, `127.0.0.1:9090`, `[::1]:9090`. Port 0 picks a free port. */
   readonly address: string;
   /** `PULLSTATS_PATH`. */
   readonly path: string;
   readonly mapping: Mapping;
   readonly log: Logger;
-  /** Counts series that could not be shown. */
+  /** Counts series that are not shown. */
   readonly dropped: Counter;
 }
 
 export interface PullServer {
-  /** `host:port` as bound. */
+  /** The bound address, `host:port`. */
   readonly address: string;
   close(): Promise<void>;
 }
 
-/** A scrape may hold much; more than these at a time are told to come back. */
+/** Maximum concurrent scrapes, because one may buffer much. Further scrapes get 503 with Retry-After. */
 const MAX_SCRAPES = 4;
 const SCRAPE_TIMEOUT = 60_000;
 const NOSNIFF = { "X-Content-Type-Options": "nosniff" };
 
-/** Host and port of `PULLSTATS_ADDR`. @throws {SinkConfigError} */
+/** Parses the host and the port of `PULLSTATS_ADDR`. @throws {SinkConfigError} */
 export function parseAddress(address: string): { readonly host: string | undefined; readonly port: number } {
   const match = /^(?:\[([0-9a-fA-F:.%\w]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(address);
   const port = Number(match?.[3]);
@@ -47,8 +46,8 @@ export function parseAddress(address: string): { readonly host: string | undefin
 }
 
 /**
- * The metrics port. Opens its own listener, which serves nothing else.
- * @throws {SinkConfigError} for a bad address or path; a system error where the port cannot be bound
+ * Opens the metrics port, a listener that serves nothing else.
+ * @throws {SinkConfigError} for an invalid address or path; a system error if the port cannot be bound
  */
 export async function startPull(view: StatisticsView, options: PullOptions): Promise<PullServer> {
   const { host, port } = parseAddress(options.address);
@@ -57,17 +56,17 @@ export async function startPull(view: StatisticsView, options: PullOptions): Pro
   const families = new Families(view, options);
   let scrapes = 0;
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 5000, keepAliveTimeout: 65_000 });
-  server.maxConnections = 256;
+
   server.on("request", (request, response) => {
     if (!admits(request, response, options.path)) return;
     if (scrapes >= MAX_SCRAPES) {
-      answer(response, 503, "too many scrapes at a time\n", { "Retry-After": "1" });
+      answer(response, 503, "too many concurrent scrapes: try again in a second\n", { "Retry-After": "1" });
       return;
     }
     scrapes++;
     scrape(families, request, response)
       .catch((error: unknown) => {
-        // A scraper that hangs up is no event.
+        // A scraper may close its connection at any time.
         if ((error as NodeJS.ErrnoException).code !== "ERR_STREAM_PREMATURE_CLOSE")
           options.log.error(`statistics: a scrape failed: ${String(error)}`);
         response.destroy();
@@ -76,16 +75,10 @@ export async function startPull(view: StatisticsView, options: PullOptions): Pro
         scrapes--;
       });
   });
-  try {
-    await listen(server, host, port);
-  } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
-    throw new Error(`cannot listen for metrics on ${options.address}: ${problem}`, { cause: error });
-  }
-  logListenerErrors(server, "metrics", options.log);
-  const bound = server.address() as AddressInfo;
+  const { log } = options;
+  const bound = await bindHttpPort(server, { name: "metrics", host, port, maxConnections: 256, log });
   return {
-    address: bound.family === "IPv6" ? `[${bound.address}]:${bound.port}` : `${bound.address}:${bound.port}`,
+    address: showAddress(bound.address, bound.port),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -100,13 +93,12 @@ function admits(request: IncomingMessage, response: ServerResponse, path: string
     answer(response, 400, `${fault}\n`, { Connection: "close" });
     return false;
   }
-  const asked = request.url?.split("?", 1)[0];
-  if (asked !== path) {
-    answer(response, 404, `metrics are at ${path}\n`, {});
+  if (request.url?.split("?", 1)[0] !== path) {
+    answer(response, 404, `not found: the metrics are at ${path}\n`, {});
     return false;
   }
   if (request.method === "GET" || request.method === "HEAD") return true;
-  answer(response, 405, "only GET and HEAD\n", { Allow: "GET, HEAD" });
+  answer(response, 405, "method not allowed: use GET or HEAD\n", { Allow: "GET, HEAD" });
   return false;
 }
 
@@ -126,7 +118,7 @@ async function scrape(families: Families, request: IncomingMessage, response: Se
     return;
   }
   const text = Readable.from(render(families, format));
-  // One that reads too slowly would keep its place for ever.
+  // A scraper that reads too slowly must not keep its place among the concurrent scrapes.
   const signal = AbortSignal.timeout(SCRAPE_TIMEOUT);
   if (zipped) await pipeline(text, createGzip({ level: 1 }), response, { signal });
   else await pipeline(text, response, { signal });
@@ -140,14 +132,4 @@ function answer(
 ): void {
   response.writeHead(status, { "Content-Type": "text/plain; charset=utf-8", ...NOSNIFF, ...headers });
   response.end(text);
-}
-
-function listen(server: Server, host: string | undefined, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
 }

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { pageOf } from "./page.fixture.ts";
 import { createStatistics, type Registry } from "./registry.ts";
 import { counterName } from "./series.ts";
-import { FilterError } from "./snapshot.ts";
+import { FilterError } from "./stats-page.ts";
 import { sortInTurns } from "./yielding.ts";
 
 function filled(): Registry {
@@ -34,7 +34,7 @@ describe("/stats", () => {
       assert.ok(lines.includes(line), line);
   });
 
-  it("is live", async () => {
+  it("shows live values", async () => {
     const registry = filled();
     registry.counter("ratelimit.service.config_load_success").value++;
     assert.match(await pageOf(registry), /^ratelimit\.service\.config_load_success: 3$/m);
@@ -66,13 +66,13 @@ describe("/stats", () => {
       );
     });
 
-  it("is not stalled by an expression that a backtracking engine would never finish", async () => {
+  it("is not stalled by an expression with catastrophic backtracking", async () => {
     const registry = createStatistics();
     registry.counter(`${"a".repeat(500)}b`);
     assert.equal(await pageOf(registry, { filter: "^(a+)+$" }), "");
   });
 
-  it("lets other work through while it walks over many keys", async () => {
+  it("yields to other work while it prints many keys", async () => {
     const registry = createStatistics();
     for (let i = 0; i < 5000; i++) registry.rule({ domain: "d", levels: [`user_${i}`] }, true).totalHits = i;
     let turns = 0;
@@ -85,7 +85,7 @@ describe("/stats", () => {
     assert.ok(turns > 10, `${turns} turns`);
   });
 
-  it("adds up keys whose dotted names are the same", async () => {
+  it("adds the values of keys with the same dotted name", async () => {
     const registry = createStatistics();
     registry.rule({ domain: "d", levels: ["a", "b"] }, false).totalHits = 1;
     registry.rule({ domain: "d", levels: ["a.b"] }, false).totalHits = 2;
@@ -100,7 +100,7 @@ describe("the pieces of /stats", () => {
   const part = fc.constantFrom("a", "b", "a.b", "total_hits", "b.over_limit", "", "a ", "a-");
   const keys = fc.array(fc.array(part, { minLength: 1, maxLength: 4 }), { maxLength: 30 });
 
-  it("are the sorted lines of all keys together, each name once, whatever the keys", async () => {
+  it("contain the sorted lines of all keys, each name once, whatever the keys", async () => {
     await fc.assert(
       fc.asyncProperty(keys, fc.boolean(), async (all, json) => {
         const registry = createStatistics();
@@ -120,7 +120,7 @@ describe("the pieces of /stats", () => {
     );
   });
 
-  it("are short, also where one key's name begins all others", async () => {
+  it("are short, even if one key's name is a prefix of all others", async () => {
     const registry = createStatistics();
     registry.rule({ domain: "d", levels: [] }, false);
     for (let i = 0; i < 5000; i++) registry.rule({ domain: "d", levels: [`user_${i}`] }, true);
@@ -134,8 +134,8 @@ describe("the pieces of /stats", () => {
   });
 });
 
-describe("sorting in turns", () => {
-  it("sorts as sort() does", async () => {
+describe("sortInTurns", () => {
+  it("sorts like sort()", async () => {
     const items = Array.from({ length: 10_001 }, (_, i) => (i * 7919) % 10_007);
     assert.deepEqual(
       await sortInTurns(items, (a, b) => a - b),

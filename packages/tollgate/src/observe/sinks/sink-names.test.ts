@@ -18,7 +18,7 @@ const quiet = createLogger({ writer: { write: () => {}, flush: async () => {}, d
 const PREFIX = "ratelimit.service.rate_limit.";
 const STAT = ".total_hits";
 
-/** What a sink sends, as one text. */
+/** Returns everything that a sink sends, as one text. */
 async function sentBy(make: (registry: Registry, send: (text: string) => void) => Sink, registry: Registry) {
   let sent = "";
   const sink = make(registry, (text) => {
@@ -36,7 +36,7 @@ const transport = (send: (text: string) => void): Transport => ({
   close: async () => {},
 });
 
-/** Each sink, and how the name of a counter is found in what it sent. */
+/** Each sink, with a function that finds the name of a counter in the sink's output. */
 const sinks: Readonly<Record<string, (registry: Registry) => Promise<string>>> = {
   push: async (registry) =>
     nameIn(await sentBy((view, send) => new PushSink(transport(send), view.tags), registry)),
@@ -59,7 +59,7 @@ const sinks: Readonly<Record<string, (registry: Registry) => Promise<string>>> =
   },
 };
 
-/** The name of the first line of the statsd protocol. */
+/** Returns the name of the first statsd line. */
 function nameIn(text: string): string {
   return text.slice(0, text.indexOf(":"));
 }
@@ -75,7 +75,7 @@ const cases: readonly (readonly [value: string, written: string])[] = [
   ["/path/*?q=%20", "/path/*?q=%20"],
 ];
 
-describe("a name is written alike by all sinks", () => {
+describe("all sinks write a name alike", () => {
   const named = (value: string): Registry => {
     const registry = createStatistics();
     registry.rule({ domain: "d", levels: [value] }, true).totalHits = 1;
@@ -88,12 +88,12 @@ describe("a name is written alike by all sinks", () => {
         assert.equal(await nameBy(named(value)), `${PREFIX}d.${written}${STAT}`);
       });
 
-  it("whatever a request brings, and never with a character that the protocols use", async () => {
+  it("for any text of a request, and without the protocols' reserved characters", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary", maxLength: 20 }), async (value) => {
         const names = await Promise.all(Object.values(sinks).map((nameBy) => nameBy(named(value))));
         assert.equal(new Set(names).size, 1, names.join("\n"));
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for control characters
         assert.doesNotMatch(names[0]!, /[:|#@\u0000-\u001f]/);
       }),
       { numRuns: 50 },
@@ -101,8 +101,8 @@ describe("a name is written alike by all sinks", () => {
   });
 });
 
-describe("what a mogrifier makes", () => {
-  it("is remembered for a bounded number of characters", () => {
+describe("a mogrified name", () => {
+  it("is cached within a bounded number of characters", () => {
     setFlagsFromString("--expose-gc");
     const collectGarbage = runInNewContext("gc") as () => void;
     const mogrify = compileMogrifiers([{ name: "M", pattern: "^(.)", emit: "$1", tags: { all: "$0" } }]);
@@ -120,12 +120,12 @@ describe("what a mogrifier makes", () => {
     }
     collectGarbage();
     const used = process.memoryUsage().heapUsed - before;
-    // Used again, so that it is not garbage itself.
+    // A later use prevents its collection as garbage.
     sink.commit();
     assert.ok(used < 64 * 1024 * 1024, `${used} bytes`);
   });
 
-  it("is cleaned and cut like any other name, its tags like any other tag", async () => {
+  it("is sanitised and cut like any other name, and its tags like any other tag", async () => {
     const registry = createStatistics({ tags: { "bad:key": "a|b,c#d e:f" } });
     registry.rule({ domain: "d", levels: ["k"] }, true).totalHits = 1;
     const long = "x".repeat(600);

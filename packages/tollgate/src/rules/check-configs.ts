@@ -2,25 +2,19 @@ import { Unit } from "../protocol/messages.ts";
 import { checkLevel } from "./check-level.ts";
 import { checkNames } from "./check-names.ts";
 import { formatLocation } from "./diagnostic.ts";
-import type { DraftConfig, DraftDescriptor, DraftLimit } from "./draft.ts";
+import type { DraftConfig, DraftDescriptor, DraftDomain, DraftLimit } from "./draft.ts";
 import { isPattern } from "./pattern.ts";
 import type { Report } from "./report.ts";
 import type { Location } from "./rule.ts";
 
-/** The rules of one domain, of all its files. */
-export interface DraftDomain {
-  readonly name: string;
-  readonly descriptors: readonly DraftDescriptor[];
-}
-
 export interface LoadOptions {
-  /** `MERGE_DOMAIN_CONFIG`: several files may define one domain; their rules stand in the order of the file names. */
+  /** `MERGE_DOMAIN_CONFIG`: several files may define one domain. Their rules are in the order of the file names. */
   readonly mergeDomains: boolean;
 }
 
 /**
- * Checks what only shows when all is read, and puts the files together by domain.
- * @param complete whether every file could be read: else a name that seems to be missing may stand in the others
+ * Checks the configurations against each other and groups them by domain.
+ * @param complete whether every file could be read. If not, names that seem to be missing may be in the other files.
  */
 export function checkConfigs(
   configs: readonly DraftConfig[],
@@ -56,7 +50,7 @@ function byDomain(
     if (name === "") {
       report.add("empty-domain", config.domainAt, "`domain` is missing or empty: give the rules a domain");
     } else if (known !== undefined) {
-      const message = `the domain "${name}" is defined in ${formatLocation(known.at)} already: put its rules into one file, or set MERGE_DOMAIN_CONFIG=true`;
+      const message = `the domain "${name}" is already defined in ${formatLocation(known.at)}: put its rules into one file, or set MERGE_DOMAIN_CONFIG=true`;
       report.add("duplicate-domain", config.domainAt, message);
     }
     const domain = { name: name ?? "", descriptors: [...config.descriptors] };

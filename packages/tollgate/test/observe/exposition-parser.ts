@@ -1,4 +1,4 @@
-/** One sample line of a scrape, taken apart. */
+/** One parsed sample line of a scrape. */
 export interface ScrapedSample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -22,8 +22,8 @@ const suffixes: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * A strict reader of both exposition formats.
- * @throws where a line is not one of the format, a family is split, a series stands twice, or buckets do not add up
+ * A strict parser of both exposition formats.
+ * @throws if a line is invalid, a family is split, a series occurs twice, or buckets do not add up
  */
 export function parseExposition(text: string, openmetrics = false): Map<string, ScrapedFamily> {
   const families = new Map<string, ScrapedFamily>();
@@ -68,7 +68,7 @@ export function parseExposition(text: string, openmetrics = false): Map<string, 
   return families;
 }
 
-/** The value of a series; undefined where it is not there. */
+/** Returns the value of a series; undefined if there is no such series. */
 export function sampleOf(
   families: ReadonlyMap<string, ScrapedFamily>,
   name: string,

@@ -4,7 +4,7 @@ const BEGIN =
   "<!-- The catalogue: written by `npm run manual -w packages/tollgate` from packages/tollgate/src/observe/catalogue.ts. -->";
 const END = "<!-- End of the catalogue. -->";
 
-/** The manual's table of statistics. */
+/** Renders the manual's table of statistics. */
 export function catalogueTable(): string {
   const rows = CATALOGUE.map(({ name, kind, metric, labels, meaning }) => {
     const shown = labels.length === 0 ? metric : `${metric}{${labels.join(",")}}`;
@@ -14,12 +14,12 @@ export function catalogueTable(): string {
 }
 
 /**
- * `docs/observability.md` with its catalogue written anew.
- * @throws where the text has no place for it
+ * Replaces the catalogue in the text of `docs/observability.md`.
+ * @throws if the text lacks the begin and end markers
  */
 export function withCatalogue(page: string): string {
   const begin = page.indexOf(BEGIN);
   const end = page.indexOf(END);
-  if (begin === -1 || end < begin) throw new Error(`the page must hold the lines ${BEGIN} and ${END}`);
+  if (begin === -1 || end < begin) throw new Error(`the page must contain the lines ${BEGIN} and ${END}`);
   return `${page.slice(0, begin)}${BEGIN}\n\n${catalogueTable()}\n\n${page.slice(end)}`;
 }

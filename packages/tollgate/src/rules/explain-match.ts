@@ -14,7 +14,7 @@ export type Outcome =
   | "limited"
   /** A rule with `unlimited: true`. */
   | "unlimited"
-  /** The limit that the request brought along. */
+  /** The request's own limit. */
   | "override"
   /** A rule without `rate_limit` and without nested descriptors. */
   | "whitelisted"
@@ -23,23 +23,23 @@ export type Outcome =
   | "no-rule"
   | "domain-not-found";
 
-/** How one descriptor found its rule, or why it found none. Plain data: it goes out as JSON as it is. */
+/** Explains how one descriptor matched a rule, or why it matched none. Plain data that is sent as JSON. */
 export interface Explanation {
   readonly domain: string;
   readonly entries: readonly Entry[];
   readonly outcome: Outcome;
   /** The outcome and its reason in a sentence. */
   readonly summary: string;
-  /** One for each entry, as far as the walk went. */
+  /** One for each entry, up to the level where the search ended. */
   readonly levels: readonly LevelExplanation[];
-  /** What else the reader may want to know. */
+  /** Further hints for the reader. */
   readonly notes: readonly string[];
   readonly rule?: RuleDescription;
   /** The domain and the levels, joined with dots: statistics are `ratelimit.service.rate_limit.<metric key>.<stat>`. */
   readonly metricKey?: string;
 }
 
-/** Walks the tree as a look-up does, and writes down what it sees. Counts nothing. */
+/** Searches the tree like a lookup and records each step. Counts nothing. */
 export function explainMatch(
   ruleSet: RuleSet,
   domain: string,
@@ -56,13 +56,13 @@ export function explainMatch(
   }
   if (limit !== undefined) {
     const match = overrideMatch(domain, entries, limit);
-    const summary = "the request brings its own limit, so no configured rule is looked for";
+    const summary = "the request has its own limit, so configured rules do not apply";
     return { ...base, outcome: "override", summary, levels: [], ...found(match) };
   }
   const walk = walkDown(tree, entries);
   const ending = endOf(walk, entries);
   const match = ending.node && matchOf(ending.node, entries);
-  const notes = ending.outcome === "no-rule" ? otherWays(tree.top, entries) : [];
+  const notes = ending.outcome === "no-rule" ? unreachedRules(tree.top, entries) : [];
   const { outcome, summary } = ending;
   return { ...base, notes, outcome, summary, levels: walk.levels, ...(match && found(match)) };
 }
@@ -74,7 +74,7 @@ function found(match: Match): { rule: RuleDescription; metricKey: string } {
 
 interface Walk {
   readonly levels: readonly LevelExplanation[];
-  /** The nodes that were chosen, one for each level that had one. */
+  /** The chosen nodes, one for each level with a match. */
   readonly nodes: readonly Node[];
 }
 
@@ -85,7 +85,7 @@ function walkDown({ top, steps, nodes: all }: Domain, entries: readonly Entry[])
   for (const entry of entries) {
     if (level === undefined) break;
     levels.push(explainLevel(level, entry));
-    // The look-up's own step, so that what is explained is what is done.
+    // The same step as in a lookup, so that the explanation cannot differ from it.
     const node = all[steps.step(nodes.at(-1)?.number ?? 0, entry.key, entry.value)];
     if (node === undefined) break;
     nodes.push(node);
@@ -104,15 +104,15 @@ function endOf({ nodes, levels }: Walk, entries: readonly Entry[]): Ending {
   const last = nodes.at(-1);
   if (entries.length === 0) return { outcome: "no-rule", summary: "no limit: the descriptor has no entries" };
   if (nodes.length < levels.length || last === undefined) {
-    const { key, value } = entries[nodes.length];
-    const summary = `no limit: no rule for \`${key}=${value}\` at level ${nodes.length + 1}`;
-    return { outcome: "no-rule", summary };
+    const unmatched = levels[nodes.length]?.entry;
+    const shown = unmatched === undefined ? "" : ` for \`${unmatched.key}=${unmatched.value}\``;
+    return { outcome: "no-rule", summary: `no limit: no rule${shown} at level ${nodes.length + 1}` };
   }
   const where = formatLocation(last.location);
   if (nodes.length < entries.length) {
     const more = entries.length - nodes.length;
-    const what = more === 1 ? "1 entry more" : `${more} entries more`;
-    const summary = `no limit: the descriptor has ${what} than the rules below ${where} have levels`;
+    const what = more === 1 ? "1 entry" : `${more} entries`;
+    const summary = `no limit: the descriptor has ${what} more than the rules in ${where} have levels`;
     return { outcome: "no-rule", summary };
   }
   if (last.rule === undefined) {
@@ -125,19 +125,20 @@ function endOf({ nodes, levels }: Walk, entries: readonly Entry[]): Ending {
   return { outcome: "limited", summary: `limited by the rule in ${where}`, node: last };
 }
 
-/** So many nodes are looked at in search of a rule that the walk did not come to. */
+/** Maximum nodes to search for a rule that the lookup did not reach. */
 const MAX_SEARCHED = 1000;
 
-/** Where going back to a less specific rule would have found a limit: the walk never does. */
-function otherWays(top: Level, entries: readonly Entry[]): readonly string[] {
+/** Finds a limit that a lookup with backtracking would have found. Lookups never backtrack. */
+function unreachedRules(top: Level, entries: readonly Entry[]): readonly string[] {
   let left = MAX_SEARCHED;
   const search = (level: Level | undefined, depth: number): Node | undefined => {
-    if (depth === entries.length || level === undefined) return undefined;
-    const { key, value } = entries[depth];
+    const entry = entries[depth];
+    if (entry === undefined || level === undefined) return undefined;
+    const { key, value } = entry;
     const nodes = level.get(key);
     if (nodes === undefined) return undefined;
-    const ways = [nodes.exact.get(value), ...(nodes.wildcards?.all(value) ?? []), nodes.keyOnly];
-    for (const node of ways) {
+    const candidates = [nodes.exact.get(value), ...(nodes.wildcards?.all(value) ?? []), nodes.keyOnly];
+    for (const node of candidates) {
       if (node === undefined || left-- <= 0) continue;
       const end = depth === entries.length - 1 ? node : search(node.children, depth + 1);
       if (end?.rule !== undefined) return end;
@@ -148,6 +149,6 @@ function otherWays(top: Level, entries: readonly Entry[]): readonly string[] {
   if (node === undefined) return [];
   const where = formatLocation(node.location);
   return [
-    `the rule in ${where} would match, but a more specific rule above it was chosen: the search never goes back`,
+    `the rule in ${where} would match, but the search chose a more specific rule above it and never goes back`,
   ];
 }

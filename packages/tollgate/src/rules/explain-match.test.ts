@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { entriesOf, rulesOf } from "../../test/rules/helpers.ts";
-import { type Explanation, explainMatch, type Outcome } from "./explain.ts";
+import { type Explanation, explainMatch, type Outcome } from "./explain-match.ts";
 import { renderExplanation } from "./explain-text.ts";
 
 const rules = rulesOf(`
@@ -57,11 +57,15 @@ for (const [request, outcome, line, metricKey] of outcomes) {
       explanation.rule?.location,
       line && `rules.yaml:${line}:${line === 7 || line === 22 ? 9 : 5}`,
     );
-    assert.deepEqual(JSON.parse(JSON.stringify(explanation)), explanation, "it is plain JSON");
+    assert.deepEqual(
+      JSON.parse(JSON.stringify(explanation)),
+      explanation,
+      "an explanation must be plain JSON",
+    );
   });
 }
 
-test("the walk says at each level what was tried, where, and why it came out so", () => {
+test("an explanation lists for each level the attempts, their locations and their reasons", () => {
   assert.deepEqual(explain("path=/api/7,method=POST").levels, [
     {
       entry: { key: "path", value: "/api/7" },
@@ -90,7 +94,7 @@ test("the walk says at each level what was tried, where, and why it came out so"
           kind: "key-only",
           what: "path",
           result: "not tried",
-          why: "a more specific rule was chosen already",
+          why: "a more specific rule matched",
           location: "rules.yaml:4:5",
         },
       ],
@@ -116,20 +120,20 @@ test("the walk says at each level what was tried, where, and why it came out so"
   ]);
 });
 
-test("a slip in a key or a domain gets a hint", () => {
-  assert.match(explain("pth=/x").levels[0].tried[0].why, /did you mean `path`\?/);
+test("a misspelt key or domain gets a suggestion", () => {
+  assert.match(explain("pth=/x").levels[0]?.tried[0]?.why ?? "", /did you mean `path`\?/);
   const summary = explainMatch(rulesOf("domain: messaging\ndescriptors: []"), "mesaging", []).summary;
   assert.equal(summary, 'no limit: the domain "mesaging" is not configured: did you mean "messaging"?');
 });
 
-test("where going back would have found a limit, a note says so", () => {
+test("a note mentions a limit that only backtracking would have found", () => {
   assert.deepEqual(explain("path=/api/7,user=u").notes, [
-    "the rule in rules.yaml:7:9 would match, but a more specific rule above it was chosen: the search never goes back",
+    "the rule in rules.yaml:7:9 would match, but the search chose a more specific rule above it and never goes back",
   ]);
   assert.deepEqual(explain("path=/x,other=o").notes, []);
 });
 
-test("a request's own limit is not looked for in the rules", () => {
+test("a request's own limit does not need a rule", () => {
   const explanation = explainMatch(rules, "d", entriesOf("a=1,b="), { requestsPerUnit: 9, unit: 3 });
   assert.equal(explanation.outcome, "override");
   assert.equal(explanation.metricKey, "d.a_1.b");
@@ -137,7 +141,7 @@ test("a request's own limit is not looked for in the rules", () => {
   assert.equal(explanation.rule?.location, undefined);
 });
 
-test("as text", () => {
+test("an explanation as text", () => {
   assert.equal(
     renderExplanation(explain("path=/api/7")),
     `domain     d
@@ -146,24 +150,24 @@ descriptor path=/api/7
     no   path=/api/7  the only explicit value here is "/health"
     no   path=/api/*/export  the value does not end with "/export"  (rules.yaml:15:5)
     yes  path=/api/*  the most specific wildcard that matches  (rules.yaml:8:5)
-    -    path  a more specific rule was chosen already  (rules.yaml:4:5)
+    -    path  a more specific rule matched  (rules.yaml:4:5)
 result     limited by the rule in rules.yaml:8:5
 rule       d.path_/api/*: unit=MINUTE requests_per_unit=2, shadow_mode: false, quota_mode: false, name: api, value_to_metric: true
 metric key d.path_/api/7`,
   );
 });
 
-test("what a request sends cannot end a line or steer a terminal", () => {
+test("text of a request cannot break a line or control a terminal", () => {
   const text = renderExplanation(explain("path=/x\n\u001b[31mresult"));
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for control characters
   assert.doesNotMatch(text.replaceAll("\n", ""), /[\u0000-\u001f]/);
   assert.match(text, /descriptor path=\/x\\u000a\\u001b\[31mresult\n/);
 });
 
-test("of very many wildcards only some are listed", () => {
+test("only some of very many wildcards are listed", () => {
   const lines = Array.from({ length: 500 }, (_, index) => `  - { key: k, value: "v${index}x*" }`);
   const many = rulesOf(`domain: d\ndescriptors:\n${lines.join("\n")}`);
-  const { tried } = explainMatch(many, "d", entriesOf("k=v499x")).levels[0];
+  const tried = explainMatch(many, "d", entriesOf("k=v499x")).levels[0]?.tried ?? [];
   assert.ok(tried.length < 30, `${tried.length} attempts`);
   assert.equal(tried.find(({ result }) => result === "matched")?.what, "k=v499x*");
   assert.ok(tried.some(({ why }) => /more wildcards do not match/.test(why)));

@@ -5,15 +5,15 @@ import { ITEMS_PER_TURN, nextTurn, sortInTurns } from "./yielding.ts";
 
 export interface SnapshotOptions {
   /**
-   * Only names that this regular expression (RE2 syntax) finds itself in. It runs in time linear in the names,
-   * so that no expression can stall the process.
+   * Shows only names that match this regular expression (RE2 syntax) anywhere. RE2 runs in linear time, so no
+   * expression can stall the process.
    */
   readonly filter?: string;
-  /** One JSON object instead of lines. */
+  /** Writes one JSON object instead of lines. */
   readonly json?: boolean;
 }
 
-/** A `?filter=` that is no regular expression; the caller's fault. */
+/** Error for a `?filter=` that is not a valid regular expression. */
 export class FilterError extends Error {
   override readonly name = "FilterError";
   readonly code = "BAD_FILTER";
@@ -25,14 +25,14 @@ type Line = readonly [name: string, value: number];
 
 /** The lines of one statistic or rule. */
 interface Block {
-  /** All of its lines begin with this. */
+  /** The common prefix of its lines. */
   readonly start: string;
   lines(): Line[];
 }
 
 /**
- * Every statistic with its present value, sorted by name; of a timer, its count, mean, quantiles and maximum. The text
- * comes in pieces: with 100,000 keys the whole may have 200 MB.
+ * Yields every statistic with its current value, sorted by name. A timer shows its count, mean, quantiles and maximum.
+ * The text is yielded in pieces, because the whole may have 200 MB with 100,000 keys.
  * @throws {FilterError} at once
  */
 export function snapshot(view: StatisticsView, options: SnapshotOptions): AsyncIterable<string> {
@@ -50,7 +50,7 @@ async function* pieces(
   );
   const pending = new SortedLines();
   for (const [index, block] of blocks.entries()) {
-    // Lines of the blocks to come are not before their starts. Those of rules below this one lie between its own.
+    // Later blocks only hold lines from their start on. The lines of nested rules lie between the lines of this one.
     printer.print(pending.takeBefore(block.start));
     for (const line of block.lines()) if (matches(line[0])) pending.add(line);
     if (index % LINES_PER_PIECE !== 0) continue;
@@ -65,7 +65,7 @@ async function* pieces(
 /** Blocks of at most six lines. */
 const LINES_PER_PIECE = Math.floor(ITEMS_PER_TURN / 6);
 
-/** Lines by their names. Two keys may share a name (`a.b`, and a level `b` under `a`): they are one line, as on the wire. */
+/** Lines sorted by name. Two keys may share a name (`a.b`, and a level `b` under `a`): their values are added, as in sinks. */
 class SortedLines {
   #lines: Line[] = [];
 
@@ -83,7 +83,7 @@ class SortedLines {
     else lines.splice(low, 0, line);
   }
 
-  /** Takes the lines whose names are less than `start`; undefined takes all. */
+  /** Removes and returns the lines with names less than `start`; all lines if it is undefined. */
   takeBefore(start: string | undefined): readonly Line[] {
     const lines = this.#lines;
     let count = 0;
@@ -143,7 +143,7 @@ class Printer {
     }
   }
 
-  /** What was printed since the last piece. */
+  /** Returns the text since the last piece. */
   take(): string {
     const chunks = this.#chunks;
     if (chunks.length === 0) return "";
@@ -170,7 +170,7 @@ function compileFilter(filter: string | undefined): (name: string) => boolean {
     return (name) => expression.test(name);
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
-    throw new FilterError(`filter is not a regular expression in RE2's syntax: ${error.message}`);
+    throw new FilterError(`filter is not a valid RE2 regular expression: ${error.message}`);
   }
 }
 

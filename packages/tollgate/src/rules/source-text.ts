@@ -1,11 +1,11 @@
 import type { Location } from "./rule.ts";
 
-/** One configuration file's text, and the way from an offset in it to a line and a column. */
+/** The text of one configuration file. Converts an offset to a line and a column. */
 export class Source {
   readonly name: string;
   /** Without a byte order mark. */
   readonly text: string;
-  /** Offsets at which the lines begin. */
+  /** Offsets of the line starts. */
   readonly #starts: number[] = [0];
 
   constructor(name: string, text: string) {
@@ -14,16 +14,16 @@ export class Source {
     for (const found of this.text.matchAll(/\r\n|\r|\n/g)) this.#starts.push(found.index + found[0].length);
   }
 
-  /** @param offset UTF-16 code units from the beginning; columns are counted in them too, as editors do. */
+  /** @param offset in UTF-16 code units. Columns count the same units, as in editors. */
   locate(offset: number): Location {
     let low = 0;
     let high = this.#starts.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (this.#starts[middle] <= offset) low = middle;
+      if (this.#starts[middle]! <= offset) low = middle;
       else high = middle - 1;
     }
-    return { file: this.name, line: low + 1, column: Math.max(0, offset - this.#starts[low]) + 1 };
+    return { file: this.name, line: low + 1, column: Math.max(0, offset - this.#starts[low]!) + 1 };
   }
 
   lines(): readonly string[] {

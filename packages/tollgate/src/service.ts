@@ -6,7 +6,7 @@ import { debugAccess } from "./listeners/debug-access.ts";
 import { debugPages } from "./listeners/debug-pages.ts";
 import { type HttpListener, openHttpListener } from "./listeners/http-listener.ts";
 import type { RateLimitHandler } from "./listeners/rate-limit-handler.ts";
-import { COMPONENTS, createHealth, type Health } from "./observe/health.ts";
+import { componentNames, createHealth, type Health } from "./observe/health.ts";
 import { createLogger, type Level, type Logger } from "./observe/log.ts";
 import { createStatistics, type Registry } from "./observe/registry.ts";
 import type { RunningSinks } from "./observe/sinks/start.ts";
@@ -89,7 +89,7 @@ export class Service {
       log,
       registry,
       settings.config.healthNeedsConfig
-        ? health.component(COMPONENTS.config, "no configuration is loaded")
+        ? health.component(componentNames.config, "no configuration is loaded")
         : undefined,
       (ruleSet) => {
         invalidations?.invalidateAll();

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { Controller, HttpError } from "@tollway/waymark";
 import type { DecisionExplanation } from "../decision/explain-decision.ts";
-import { LEVELS, type Level, type Logger, levelOfName } from "../observe/log.ts";
+import { type Level, type Logger, levelOfName, logLevels } from "../observe/log.ts";
 import type { OtherThreads, ProfileKind } from "../observe/profiling/profiler.ts";
 import type { Registry } from "../observe/registry.ts";
 import { FilterError } from "../observe/stats-page.ts";
@@ -123,7 +123,7 @@ export function debugPages({
       if (level === undefined) {
         throw new HttpError(
           400,
-          `the body must be one of ${LEVELS.join(", ")}, not ${JSON.stringify(name.slice(0, 40))}`,
+          `the body must be one of ${logLevels.join(", ")}, not ${JSON.stringify(name.slice(0, 40))}`,
         );
       }
       setLogLevel(level);

@@ -1,4 +1,4 @@
-import { CATALOGUE } from "./catalogue.ts";
+import { catalogue } from "./catalogue.ts";
 
 const BEGIN =
   "<!-- The catalogue: written by `npm run manual -w packages/tollgate` from packages/tollgate/src/observe/catalogue.ts. -->";
@@ -6,7 +6,7 @@ const END = "<!-- End of the catalogue. -->";
 
 /** Renders the manual's table of statistics. */
 export function catalogueTable(): string {
-  const rows = CATALOGUE.map(({ name, kind, metric, labels, meaning }) => {
+  const rows = catalogue.map(({ name, kind, metric, labels, meaning }) => {
     const shown = labels.length === 0 ? metric : `${metric}{${labels.join(",")}}`;
     return `| \`${name}\` | ${kind} | \`${shown}\` | ${meaning} |`;
   });

@@ -65,7 +65,7 @@ function pool(prefix: string, what: string): CatalogueEntry[] {
 }
 
 /** In the order of the manual. */
-export const CATALOGUE: readonly CatalogueEntry[] = [
+export const catalogue: readonly CatalogueEntry[] = [
   rule("total_hits", "All hits on the rule, allowed and denied."),
   rule("within_limit", "Hits within the limit."),
   rule("near_limit", "Hits above the near-limit ratio (NEAR_LIMIT_RATIO) and not above the limit."),
@@ -256,7 +256,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
   ),
 ];
 
-const STORE_NAMES = [
+const storeNames = [
   ["redis", "kvstore"],
   ["memcache", "objcache"],
 ] as const;
@@ -268,15 +268,17 @@ export interface Described {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-const patterns = CATALOGUE.filter(({ name }) => !name.startsWith(RULE)).map((entry) => ({
-  entry,
-  pattern: new RegExp(
-    `^${entry.name
-      .replace(/\.__\w+=<\w+>/g, "")
-      .replace(/\./g, "\\.")
-      .replace(/<(\w+)>/g, "(?<$1>[^.]+)")}$`,
-  ),
-}));
+const patterns = catalogue
+  .filter(({ name }) => !name.startsWith(RULE))
+  .map((entry) => ({
+    entry,
+    pattern: new RegExp(
+      `^${entry.name
+        .replace(/\.__\w+=<\w+>/g, "")
+        .replace(/\./g, "\\.")
+        .replace(/<(\w+)>/g, "(?<$1>[^.]+)")}$`,
+    ),
+  }));
 
 /**
  * Finds a service statistic (not a rule statistic) by its emitted name, without tags. Also finds the statistics of a
@@ -285,7 +287,7 @@ const patterns = CATALOGUE.filter(({ name }) => !name.startsWith(RULE)).map((ent
 export function describe(name: string): Described | undefined {
   let canonical = name;
   const renamed: (readonly [string, string])[] = [];
-  for (const [other, own] of STORE_NAMES) {
+  for (const [other, own] of storeNames) {
     if (!canonical.includes(other)) continue;
     canonical = canonical.replaceAll(other, own);
     renamed.push([other, own]);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { COMPONENTS, createHealth, type Health } from "./health.ts";
+import { componentNames, createHealth, type Health } from "./health.ts";
 import { createLogger } from "./log.ts";
 
 function make(): { health: Health; lines: string[]; heard: boolean[] } {
@@ -15,15 +15,15 @@ function make(): { health: Health; lines: string[]; heard: boolean[] } {
 describe("health", () => {
   it("is OK if every component is healthy", () => {
     const { health } = make();
-    health.component(COMPONENTS.store);
+    health.component(componentNames.store);
     assert.equal(health.healthy, true);
     assert.equal(health.body(), "OK");
   });
 
   it("starts unhealthy with an unhealthy component, until the component heals", () => {
     const { health, heard } = make();
-    health.component(COMPONENTS.store);
-    const config = health.component(COMPONENTS.config, "no configuration is loaded");
+    health.component(componentNames.store);
+    const config = health.component(componentNames.config, "no configuration is loaded");
     assert.equal(health.healthy, false);
     assert.equal(health.body(), "config: no configuration is loaded\n");
     config.heal();
@@ -36,8 +36,8 @@ describe("health", () => {
 
   it("treats the main and the per-second store separately, and lists each unhealthy one", () => {
     const { health, heard } = make();
-    const main = health.component(COMPONENTS.store);
-    const perSecond = health.component(COMPONENTS.perSecondStore);
+    const main = health.component(componentNames.store);
+    const perSecond = health.component(componentNames.perSecondStore);
     main.fail("no active connection");
     perSecond.fail("no active connection");
     assert.equal(health.body(), "kvstore: no active connection\nkvstore_per_second: no active connection\n");
@@ -50,7 +50,7 @@ describe("health", () => {
 
   it("stays unhealthy after SIGTERM", () => {
     const { health, heard } = make();
-    const store = health.component(COMPONENTS.store);
+    const store = health.component(componentNames.store);
     health.terminate();
     health.terminate();
     store.fail("gone");
@@ -62,7 +62,7 @@ describe("health", () => {
 
   it("logs each transition once", () => {
     const { health, lines } = make();
-    const store = health.component(COMPONENTS.store);
+    const store = health.component(componentNames.store);
     store.fail("no active connection");
     store.fail("still none");
     store.heal();
@@ -77,7 +77,7 @@ describe("health", () => {
     const stop = health.subscribe(() => {
       throw new Error("a broken stream");
     });
-    const store = health.component(COMPONENTS.store);
+    const store = health.component(componentNames.store);
     store.fail("x");
     stop();
     store.heal();

@@ -30,7 +30,7 @@ export interface Health {
 }
 
 /** Component names of the contract. */
-export const COMPONENTS = {
+export const componentNames = {
   store: "kvstore",
   perSecondStore: "kvstore_per_second",
   config: "config",
@@ -70,7 +70,7 @@ class ComponentHealth implements Health {
   terminate(): void {
     if (this.#terminated) return;
     this.#terminated = true;
-    this.#set(COMPONENTS.termination, "the service is shutting down");
+    this.#set(componentNames.termination, "the service is shutting down");
   }
 
   body(): string {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { LineWriter } from "./descriptor-writer.ts";
-import { createLogger, LEVELS, type Level, type LogOptions, levelOfName } from "./log.ts";
+import { createLogger, type Level, type LogOptions, levelOfName, logLevels } from "./log.ts";
 
 class Lines implements LineWriter {
   dropped = 0;
@@ -36,14 +36,14 @@ describe("the log", () => {
     );
   });
 
-  for (const [i, level] of LEVELS.entries())
+  for (const [i, level] of logLevels.entries())
     it(`at level ${level} logs messages of the same or a higher severity`, () => {
       const text = logged({ level }, (log) => {
         for (const each of ["fatal", "error", "warn", "info", "debug", "trace"] as const) log[each](each);
       });
       assert.deepEqual(
         [...text.matchAll(/msg="(\w+)"/g)].map(([, word]) => word),
-        LEVELS.slice(1, i + 1),
+        logLevels.slice(1, i + 1),
       );
     });
 

@@ -3,13 +3,13 @@ import { type LineWriter, writerTo } from "./descriptor-writer.ts";
 import { maskCredentials } from "./mask.ts";
 
 /** From most to least severe. */
-export const LEVELS = ["panic", "fatal", "error", "warn", "info", "debug", "trace"] as const;
-export type Level = (typeof LEVELS)[number];
+export const logLevels = ["panic", "fatal", "error", "warn", "info", "debug", "trace"] as const;
+export type Level = (typeof logLevels)[number];
 
 /** The level of a name in any case (`warning` is `warn`), or undefined. */
 export function levelOfName(name: string): Level | undefined {
   const lower = name.toLowerCase();
-  return lower === "warning" ? "warn" : LEVELS.find((level) => level === lower);
+  return lower === "warning" ? "warn" : logLevels.find((level) => level === lower);
 }
 
 /** A message, or a function that creates an expensive message. The function is called only if the level is enabled. */
@@ -51,7 +51,7 @@ class LineLogger implements Logger {
   readonly #now: () => number;
 
   constructor(options: LogOptions) {
-    this.#threshold = LEVELS.indexOf(options.level ?? "warn");
+    this.#threshold = logLevels.indexOf(options.level ?? "warn");
     this.#json = options.format === "json";
     this.#now = options.now ?? Date.now;
     this.#writer =
@@ -63,15 +63,15 @@ class LineLogger implements Logger {
   }
 
   get level(): Level {
-    return LEVELS[this.#threshold]!;
+    return logLevels[this.#threshold]!;
   }
 
   setLevel(level: Level): void {
-    this.#threshold = LEVELS.indexOf(level);
+    this.#threshold = logLevels.indexOf(level);
   }
 
   enabled(level: Level): boolean {
-    return LEVELS.indexOf(level) <= this.#threshold;
+    return logLevels.indexOf(level) <= this.#threshold;
   }
 
   fatal(message: Message): void {
@@ -104,7 +104,7 @@ class LineLogger implements Logger {
 
   #log(level: number, message: Message): void {
     if (level > this.#threshold) return;
-    this.#writer.write(this.#line(LEVELS[level]!, typeof message === "function" ? message() : message));
+    this.#writer.write(this.#line(logLevels[level]!, typeof message === "function" ? message() : message));
   }
 
   #line(level: Level, message: string): string {

@@ -4,10 +4,10 @@ import { cut, cutParts, MAX_NAME_BYTES, sanitise, sortTags, splitTags, type Tag 
 import {
   type CounterSeries,
   type GaugeEntry,
-  NOT_FOUND_STATS,
+  notFoundStats,
   ReadSeries,
-  RULE_STATS,
   RuleSeries,
+  ruleStats,
   SingleSeries,
   type StatisticsView,
   type TimerEntry,
@@ -40,8 +40,8 @@ export interface Registry extends Statistics, StatisticsView {
 }
 
 const RULE_PREFIX = "ratelimit.service.rate_limit";
-const longestStat = Math.max(...RULE_STATS.map((stat) => stat.length), "domain_not_found".length);
-const MAX_KEY_BYTES = MAX_NAME_BYTES - RULE_PREFIX.length - longestStat - 2;
+const LONGEST_STAT = Math.max(...ruleStats.map((stat) => stat.length), "domain_not_found".length);
+const MAX_KEY_BYTES = MAX_NAME_BYTES - RULE_PREFIX.length - LONGEST_STAT - 2;
 /** Bounds the keys of configurations, so that reloads with new names cannot fill the memory over time. */
 const MAX_CONFIGURED_KEYS = 1_000_000;
 const OTHER = "_other";
@@ -124,7 +124,7 @@ class StatisticsRegistry implements Registry {
   #addRule(identity: string, domain: string, levels: readonly string[]): RuleSeries {
     const labels = { domain, key1: levels[0] ?? "", key2: levels.slice(1).join(".") };
     const series = new RuleSeries(
-      this.#takeIds(RULE_STATS.length),
+      this.#takeIds(ruleStats.length),
       [RULE_PREFIX, domain, ...levels].join("."),
       labels,
     );
@@ -139,7 +139,7 @@ class StatisticsRegistry implements Registry {
     if (known !== undefined) return known;
     if (name !== OTHER && !this.#dynamic.take(name)) return this.domainNotFound(OTHER);
     const labels = { domain: name, key1: "", key2: "" };
-    const series = new SingleSeries(this.#takeIds(1), `${RULE_PREFIX}.${name}`, [], labels, NOT_FOUND_STATS);
+    const series = new SingleSeries(this.#takeIds(1), `${RULE_PREFIX}.${name}`, [], labels, notFoundStats);
     this.#notFound.set(name, series);
     this.counters.push(series);
     return series;

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { monitorEventLoopDelay, PerformanceObserver, performance } from "node:perf_hooks";
 import type { Registry } from "./registry.ts";
 
-const GC_KINDS = new Map([
+const gcKinds = new Map([
   [1, "minor"],
   [2, "minor"],
   [4, "major"],
@@ -76,7 +76,7 @@ function watchEventLoop(statistics: Registry): () => void {
 
 function watchCollections(statistics: Registry): () => void {
   const timers = new Map(
-    [...new Set(GC_KINDS.values())].map((kind) => [
+    [...new Set(gcKinds.values())].map((kind) => [
       kind,
       statistics.timer(`ratelimit.nodejs.gc_duration.__kind=${kind}`),
     ]),
@@ -84,7 +84,7 @@ function watchCollections(statistics: Registry): () => void {
   const observer = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
       const { detail } = entry as typeof entry & { readonly detail?: { readonly kind?: number } };
-      timers.get(GC_KINDS.get(detail?.kind ?? 0) ?? "major")!.record(entry.duration);
+      timers.get(gcKinds.get(detail?.kind ?? 0) ?? "major")!.record(entry.duration);
     }
   });
   observer.observe({ entryTypes: ["gc"] });

@@ -63,7 +63,7 @@ export function counterName(series: CounterSeries, stat: number): string {
 }
 
 /** The stats of a rule, in the order of its series. */
-export const RULE_STATS = [
+export const ruleStats = [
   "total_hits",
   "over_limit",
   "near_limit",
@@ -72,7 +72,7 @@ export const RULE_STATS = [
   "over_limit_with_local_cache",
 ] as const;
 
-const SINGLE = [""] as const;
+const single = [""] as const;
 
 export class RuleSeries implements CounterSeries, RuleStatistics {
   totalHits = 0;
@@ -91,8 +91,8 @@ export class RuleSeries implements CounterSeries, RuleStatistics {
     this.labels = labels;
   }
 
-  get stats(): typeof RULE_STATS {
-    return RULE_STATS;
+  get stats(): typeof ruleStats {
+    return ruleStats;
   }
 
   get tags(): readonly Tag[] {
@@ -130,7 +130,7 @@ export class SingleSeries implements CounterSeries, Counter {
     name: string,
     tags: readonly Tag[],
     labels?: RuleLabels,
-    stats: readonly string[] = SINGLE,
+    stats: readonly string[] = single,
   ) {
     this.firstId = firstId;
     this.name = name;
@@ -150,7 +150,7 @@ export class ReadSeries implements CounterSeries {
   readonly name: string;
   readonly tags: readonly Tag[];
   readonly labels = undefined;
-  readonly stats: readonly string[] = SINGLE;
+  readonly stats: readonly string[] = single;
   readonly read: () => number;
 
   constructor(firstId: number, name: string, tags: readonly Tag[], read: () => number) {
@@ -161,4 +161,4 @@ export class ReadSeries implements CounterSeries {
   }
 }
 
-export const NOT_FOUND_STATS = ["domain_not_found"] as const;
+export const notFoundStats = ["domain_not_found"] as const;

@@ -4,7 +4,7 @@ import type { Timer } from "./statistics.ts";
  * Upper bounds in seconds: the eleven of the Go service, and smaller ones for a service that answers in tens of
  * microseconds.
  */
-export const RESPONSE_TIME_BOUNDS: readonly number[] = [
+export const responseTimeBounds: readonly number[] = [
   0.000_025, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
   1, 2.5, 5, 10,
 ];
@@ -19,8 +19,8 @@ export class RecordingTimer implements Timer {
   sum = 0;
   /** The longest duration since the start, in milliseconds. */
   max = 0;
-  /** Counts by {@link RESPONSE_TIME_BOUNDS}, not cumulative. The last bucket has no upper bound. */
-  readonly buckets: Float64Array = new Float64Array(RESPONSE_TIME_BOUNDS.length + 1);
+  /** Counts by {@link responseTimeBounds}, not cumulative. The last bucket has no upper bound. */
+  readonly buckets: Float64Array = new Float64Array(responseTimeBounds.length + 1);
   #listeners: readonly TimerListener[] = [];
 
   record(milliseconds: number, times = 1): void {
@@ -30,7 +30,7 @@ export class RecordingTimer implements Timer {
     this.count += times;
     this.sum += duration * times;
     if (duration > this.max) this.max = duration;
-    this.buckets[bucketOf(duration / 1000, RESPONSE_TIME_BOUNDS)]! += times;
+    this.buckets[bucketOf(duration / 1000, responseTimeBounds)]! += times;
     for (let i = 0; i < this.#listeners.length; i++) this.#listeners[i]!(duration, times);
   }
 
@@ -46,8 +46,8 @@ export class RecordingTimer implements Timer {
     for (let i = 0; i < this.buckets.length; i++) {
       const inside = this.buckets[i]!;
       if (inside > 0 && below + inside >= rank) {
-        const low = i === 0 ? 0 : RESPONSE_TIME_BOUNDS[i - 1]! * 1000;
-        const high = i < RESPONSE_TIME_BOUNDS.length ? RESPONSE_TIME_BOUNDS[i]! * 1000 : this.max;
+        const low = i === 0 ? 0 : responseTimeBounds[i - 1]! * 1000;
+        const high = i < responseTimeBounds.length ? responseTimeBounds[i]! * 1000 : this.max;
         return Math.min(low + (high - low) * ((rank - below) / inside), this.max);
       }
       below += inside;

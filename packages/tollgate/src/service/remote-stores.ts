@@ -5,7 +5,7 @@ import type { KvstoreOptions } from "../counters/kvstore/kvstore-options.ts";
 import { PerSecondStore } from "../counters/kvstore/per-second.ts";
 import { ObjcacheStore } from "../counters/objcache/objcache.ts";
 import type { CounterStore } from "../counters/store.ts";
-import { COMPONENTS } from "../observe/health.ts";
+import { componentNames } from "../observe/health.ts";
 import type {
   FailureMode,
   KvStoreInstance,
@@ -26,14 +26,18 @@ export async function openKvstore(
   const watched = kvstore.healthCheckActiveConnection;
   const open = (instance: KvStoreInstance, pool: string, component: string) =>
     openInstance(kvstoreOptions(instance, settings.store), { pool, component, watched }, deps);
-  const main = failurePolicy(open(kvstore.main, "kvstore_pool", COMPONENTS.store), kvstore.failureMode, deps);
+  const main = failurePolicy(
+    open(kvstore.main, "kvstore_pool", componentNames.store),
+    kvstore.failureMode,
+    deps,
+  );
   if (kvstore.perSecond === undefined) {
     deps.statistics.gauge("ratelimit.kvstore.degraded", () => main.degraded);
     return main;
   }
   // Each has its own policy, so that one counts while the other is down.
   const second = failurePolicy(
-    open(kvstore.perSecond, "kvstore_per_second_pool", COMPONENTS.perSecondStore),
+    open(kvstore.perSecond, "kvstore_per_second_pool", componentNames.perSecondStore),
     kvstore.failureMode,
     deps,
     perSecondLines,
@@ -100,7 +104,8 @@ function openInstance(
     onRefund: takenBack({ invalidations }),
     onConnections: (active) => report?.(active > 0 ? undefined : "no connection to the store"),
     ...(tracing.enabled && { tracing }),
-    log: (level, line) => log[level](component === COMPONENTS.perSecondStore ? perSecondLines + line : line),
+    log: (level, line) =>
+      log[level](component === componentNames.perSecondStore ? perSecondLines + line : line),
   });
   statistics.gauge(`ratelimit.${pool}.cx_active`, () => store.gauges.cxActive);
   statistics.counterFrom(`ratelimit.${pool}.cx_total`, () => store.gauges.cxTotal);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
 import { load } from "js-yaml";
-import { CATALOGUE, describe as described } from "../../src/observe/catalogue.ts";
+import { catalogue, describe as described } from "../../src/observe/catalogue.ts";
 import { parseMapperFile } from "../../src/observe/sinks/pull/mapper-file.ts";
 import { GrpcCaller } from "../grpc-caller.ts";
 import { RedisServer } from "../servers/redis.ts";
@@ -121,7 +121,7 @@ describe("the dashboard and the alert rules", () => {
         if (ownMetrics.some((metric) => name.test(metric))) continue;
         if (withTls.some((metric) => name.test(metric))) {
           assert.ok(
-            CATALOGUE.some(({ metric }) => name.test(metric)),
+            catalogue.some(({ metric }) => name.test(metric)),
             text,
           );
           continue;
@@ -197,7 +197,7 @@ describe("a running service", () => {
         .replace(/\.__.*$/, "");
       const stat = rule.exec(name)?.[1];
       const known =
-        stat === undefined ? described(name) : CATALOGUE.find((entry) => entry.name.endsWith(`.${stat}`));
+        stat === undefined ? described(name) : catalogue.find((entry) => entry.name.endsWith(`.${stat}`));
       assert.ok(known !== undefined, name);
     }
   });
@@ -205,7 +205,7 @@ describe("a running service", () => {
   it("takes the help of every metric from the catalogue", () => {
     for (const [metric, { help }] of scraped)
       assert.ok(
-        CATALOGUE.some(({ meaning }) => meaning === help),
+        catalogue.some(({ meaning }) => meaning === help),
         `${metric}: ${help}`,
       );
   });

@@ -12,7 +12,7 @@ import { createLogger, type Logger } from "../../src/observe/log.ts";
 import { createStatistics, type Registry } from "../../src/observe/registry.ts";
 import { parseAddress } from "../../src/observe/sinks/pull/metrics-listener.ts";
 import { type SinksOptions, startSinks } from "../../src/observe/sinks/start.ts";
-import { RESPONSE_TIME_BOUNDS } from "../../src/observe/timer.ts";
+import { responseTimeBounds } from "../../src/observe/timer.ts";
 import { parseExposition, type ScrapedFamily, sampleOf } from "./exposition-parser.ts";
 
 const warnings: string[] = [];
@@ -123,7 +123,7 @@ describe("the pull sink under the default mapping", () => {
       name: "ratelimit_service_response_time_seconds",
       help: "h",
       labelNames: ["grpc_method"],
-      buckets: [...RESPONSE_TIME_BOUNDS],
+      buckets: [...responseTimeBounds],
       registers: [oracle],
     });
     const hits = new Counter({

@@ -6,7 +6,7 @@ import { recordTrace } from "./trace-events.ts";
 export type ProfileKind = "profile" | "heap" | "wall" | "trace";
 
 /** The pages under `/debug/pprof/`, in the order of the index. */
-export const PROFILES: readonly {
+export const profiles: readonly {
   readonly kind: ProfileKind;
   readonly defaultSeconds: number;
   readonly meaning: string;
@@ -119,7 +119,7 @@ async function takeTrace(seconds: number, signal: AbortSignal | undefined): Prom
 }
 
 function parseSeconds(kind: ProfileKind, seconds: string | undefined): number {
-  if (seconds === undefined) return PROFILES.find((profile) => profile.kind === kind)!.defaultSeconds;
+  if (seconds === undefined) return profiles.find((profile) => profile.kind === kind)!.defaultSeconds;
   const value = /^\d{1,3}(?:\.\d{1,3})?$/.test(seconds) ? Number(seconds) : Number.NaN;
   if (value > 0 && value <= MAX_PROFILE_SECONDS) return value;
   throw new ProfileError(

@@ -1,7 +1,7 @@
-import { CATALOGUE, describe, plainMetric } from "../../catalogue.ts";
+import { catalogue, describe, plainMetric } from "../../catalogue.ts";
 import type { Tag } from "../../names.ts";
 import type { RuleLabels } from "../../series.ts";
-import { RESPONSE_TIME_BOUNDS } from "../../timer.ts";
+import { responseTimeBounds } from "../../timer.ts";
 import { labelName, type Mapping, type ObserverShape } from "./mapping.ts";
 
 export interface DefaultMappingOptions {
@@ -11,19 +11,18 @@ export interface DefaultMappingOptions {
 
 const RULE_METRIC = "ratelimit_service_rate_limit_";
 const ruleHelp = new Map(
-  CATALOGUE.filter(({ metric }) => metric.startsWith(RULE_METRIC)).map(({ metric, meaning }) => [
-    metric,
-    meaning,
-  ]),
+  catalogue
+    .filter(({ metric }) => metric.startsWith(RULE_METRIC))
+    .map(({ metric, meaning }) => [metric, meaning]),
 );
 
 /** The contract's mapping. Labels of rules come from the rules, so domains and values may contain dots. */
 export function defaultMapping(options: DefaultMappingOptions = {}): Mapping {
   const inMilliseconds = options.responseTimeAsMilliseconds ?? false;
-  const seconds: ObserverShape = { type: "histogram", bounds: RESPONSE_TIME_BOUNDS };
+  const seconds: ObserverShape = { type: "histogram", bounds: responseTimeBounds };
   const milliseconds: ObserverShape = {
     type: "histogram",
-    bounds: RESPONSE_TIME_BOUNDS.map((bound) => Number((bound * 1000).toPrecision(6))),
+    bounds: responseTimeBounds.map((bound) => Number((bound * 1000).toPrecision(6))),
   };
   let last: { readonly rule: RuleLabels; readonly labels: readonly Tag[] } | undefined;
   return (subject) => {

@@ -4,7 +4,7 @@ import { Histogram } from "./observers.ts";
 
 export type ExpositionFormat = "text" | "openmetrics";
 
-export const CONTENT_TYPES: Readonly<Record<ExpositionFormat, string>> = {
+export const contentTypes: Readonly<Record<ExpositionFormat, string>> = {
   text: "text/plain; version=0.0.4; charset=utf-8",
   openmetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8",
 };

@@ -1,4 +1,4 @@
-const UNITS: Readonly<Record<string, number>> = {
+const units: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
   µs: 1e-3,
@@ -18,7 +18,7 @@ export function parseGoDuration(value: unknown): number | undefined {
   while (part.lastIndex < value.length) {
     const match = part.exec(value);
     if (match === null) return undefined;
-    total += Number(match[1]) * UNITS[match[2]!]!;
+    total += Number(match[1]) * units[match[2]!]!;
     if (part.lastIndex === value.length) return total;
   }
   return undefined;

@@ -28,8 +28,8 @@ export interface MapperFile {
   readonly ttl: number;
 }
 
-const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-const DEFAULT_QUANTILES = [0.5, 0.9, 0.99];
+const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const defaultQuantiles = [0.5, 0.9, 0.99];
 const MAX_RULES = 10_000;
 
 const observerKeys = [
@@ -208,8 +208,8 @@ class MapperReader {
   #observerDefaults(fields: Fields): ObserverDefaults {
     return this.#observer(fields, "defaults", {
       type: "summary",
-      buckets: DEFAULT_BUCKETS,
-      quantiles: DEFAULT_QUANTILES,
+      buckets: defaultBuckets,
+      quantiles: defaultQuantiles,
       maxAge: 600_000,
       ageBuckets: 5,
       capacity: 500,

@@ -8,7 +8,7 @@ import type { Logger } from "../../log.ts";
 import type { StatisticsView } from "../../series.ts";
 import type { Counter } from "../../statistics.ts";
 import { SinkConfigError } from "../sink.ts";
-import { CONTENT_TYPES, render } from "./exposition.ts";
+import { contentTypes, render } from "./exposition.ts";
 import { Families } from "./families.ts";
 import type { Mapping } from "./mapping.ts";
 import { negotiate } from "./negotiate.ts";
@@ -33,7 +33,7 @@ export interface PullServer {
 /** Maximum concurrent scrapes, because one may buffer much. Further scrapes get 503 with Retry-After. */
 const MAX_SCRAPES = 4;
 const SCRAPE_TIMEOUT = 60_000;
-const NOSNIFF = { "X-Content-Type-Options": "nosniff" };
+const nosniff = { "X-Content-Type-Options": "nosniff" };
 
 /** Parses the host and the port of `PULLSTATS_ADDR`. @throws {SinkConfigError} */
 export function parseAddress(address: string): { readonly host: string | undefined; readonly port: number } {
@@ -108,9 +108,9 @@ async function scrape(families: Families, request: IncomingMessage, response: Se
     String(request.headers["accept-encoding"] ?? ""),
   );
   response.writeHead(200, {
-    "Content-Type": CONTENT_TYPES[format],
+    "Content-Type": contentTypes[format],
     Vary: "Accept, Accept-Encoding",
-    ...NOSNIFF,
+    ...nosniff,
     ...(zipped ? { "Content-Encoding": "gzip" } : {}),
   });
   if (request.method === "HEAD") {
@@ -130,6 +130,6 @@ function answer(
   text: string,
   headers: Record<string, string>,
 ): void {
-  response.writeHead(status, { "Content-Type": "text/plain; charset=utf-8", ...NOSNIFF, ...headers });
+  response.writeHead(status, { "Content-Type": "text/plain; charset=utf-8", ...nosniff, ...headers });
   response.end(text);
 }

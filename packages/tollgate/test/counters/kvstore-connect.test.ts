@@ -90,7 +90,7 @@ describe("kvstore: addresses and credentials", () => {
       [{ url: "a:1,,b:2", type: "cluster" }, /must be the nodes/],
       [{ url: "a:1,b", type: "cluster" }, /must be the nodes/],
       [{ url: "a:1", poolSize: 0 }, /poolSize is 0/],
-      [{ url: "a:1", tls: { certFile: "/nonexistent" } }, /together/],
+      [{ url: "a:1", tls: { certFile: "/nonexistent" } }, /needs its key/],
       [
         { url: "a:1", tls: { caFile: "/nonexistent/ca.pem" } },
         /cannot read the CA certificate \/nonexistent\/ca.pem \(ENOENT\)/,

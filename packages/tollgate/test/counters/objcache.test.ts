@@ -497,7 +497,7 @@ describe("objcache", () => {
       [{ nodes: [`a:${port}`], srv: "_a._b.c" }, /either nodes/],
       [{ nodes: ["a"] }, /must be host:port items, separated by commas; invalid: "a"/],
       [{ srv: "cache.example" }, /_service._proto.name/],
-      [{ nodes: ["a:1"], tls: { keyFile: "/nonexistent" } }, /together/],
+      [{ nodes: ["a:1"], tls: { keyFile: "/nonexistent" } }, /needs its key/],
     ];
     for (const [options, message] of cases) assert.throws(() => makeObjcache(options), message);
   });

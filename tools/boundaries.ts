@@ -1,11 +1,11 @@
 /**
- * `npm run boundaries`: imports run one way. Each folder of a package may import only the folders listed for it;
- * packages see each other only through their public entries. Prints every import that does not, exit 1.
+ * `npm run boundaries`: checks that imports run one way. Each folder of a package may import only the folders listed for
+ * it. Packages import only the public entries of each other. Prints every forbidden import and exits with status 1.
  */
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 
-/** Folder -> the folders that it may import; `docs/architecture.md` says why. A file directly in `src` counts as one. */
+/** The folders that each folder may import. See `docs/architecture.md`. A file directly in `src` counts as a folder. */
 const allowed: Record<string, Record<string, readonly string[]>> = JSON.parse(
   readFileSync(new URL("./boundaries.json", import.meta.url), "utf8"),
 );

@@ -200,7 +200,10 @@ test("onStart runs before the first request, onStop after the last", async () =>
 test("an error at the start is one line, and exit status 3", async () => {
   const rows = [
     [{ FRAMEWORK_PREFIX: "nowhere" }, /^waymark: .*nowhere.*$/],
-    [{ WAYMARK_NODE: "/nowhere/node" }, /^waymark: WAYMARK_NODE=\/nowhere\/node is not an executable program/],
+    [
+      { WAYMARK_NODE: "/nowhere/node" },
+      /^waymark: WAYMARK_NODE=\/nowhere\/node is not an executable program/,
+    ],
     [{ PATH: "/nowhere" }, /^waymark: cannot find Node: /],
     [{ WAYMARK_APP: "nowhere.ts" }, /^waymark: --app=nowhere\.ts: the file does not exist/],
   ] as const;

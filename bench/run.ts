@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- NAME [arguments]`: runs one benchmark. Each is a folder here with a `main.ts` that exports
- * `main(args)`; without a name the benchmarks are listed. Figures are ratios or have their baseline beside them
- * from the same run: a machine's own speed says nothing.
+ * `npm run bench -- NAME [arguments]`: runs one benchmark. Lists the benchmarks without a name. Each benchmark is a
+ * folder with a `main.ts` that exports `main(args)`. Figures are ratios, or have a baseline from the same run: absolute
+ * figures depend on the machine.
  */
 import { globSync } from "node:fs";
 import { basename, dirname } from "node:path";
@@ -19,7 +19,7 @@ const names = globSync("*/main.ts", { cwd: folder })
   .sort();
 const [name, ...args] = process.argv.slice(2);
 if (name === undefined || !names.includes(name)) {
-  if (name !== undefined) console.error(`there is no benchmark "${name}"`);
+  if (name !== undefined) console.error(`unknown benchmark "${name}"`);
   console.error(`usage: npm run bench -- NAME [arguments]\nbenchmarks: ${names.join(", ")}`);
   process.exit(name === undefined ? 0 : 2);
 }

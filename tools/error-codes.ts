@@ -5,7 +5,7 @@ import { parseSync, Visitor } from "oxc-parser";
 export interface ErrorClass {
   readonly file: string;
   readonly name: string;
-  /** Undefined: the class has no `code`. A type that is not a union of texts stands as its own name. */
+  /** Undefined: the class has no `code`. A type other than a union of texts gives its own name. */
   readonly codes: readonly string[] | undefined;
 }
 

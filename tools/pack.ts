@@ -1,9 +1,9 @@
 /**
- * `prepack` and `postpack` of each package. In the tree a package's `exports` name its sources, because Node
- * runs TypeScript as it is; under `node_modules` it refuses to, so what is published is built JavaScript.
+ * `prepack` and `postpack` of each package. In the repository, the `exports` of a package are its TypeScript sources.
+ * Node runs no TypeScript under `node_modules`, so published packages contain JavaScript.
  *
- *   prepare   builds `dist` with tsc, points `exports` at it, adds `engines`, copies the licence
- *   restore   puts package.json back as it was
+ *   prepare   builds `dist` with tsc, changes `exports` to it, adds `engines`, copies the license
+ *   restore   restores package.json
  */
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -41,7 +41,7 @@ function prepare(): void {
         allowImportingTsExtensions: true,
       },
       include: ["src"],
-      // Tests, and what only they use.
+      // Tests and their fixtures.
       exclude: ["**/*.test.ts", "**/*.fixture.ts", "**/*.arbitrary.ts"],
     }),
   );

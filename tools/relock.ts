@@ -1,6 +1,6 @@
 /**
- * `npm run relock`: writes package-lock.json anew from the manifests alone. An `npm install` beside a filled
- * `node_modules` drops the optional packages of other platforms from the lock file, and `npm ci` then refuses it.
+ * `npm run relock`: generates package-lock.json from the manifests. With a filled `node_modules`, `npm install` drops the
+ * optional packages of other platforms from the lock file, and `npm ci` then refuses the file.
  */
 import { spawnSync } from "node:child_process";
 import {
@@ -28,7 +28,7 @@ try {
   for (const file of manifests) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     copyFileSync(join(root, file), join(folder, file));
-    // A workspace's commands are part of the lock file only where they exist.
+    // npm adds a workspace's commands to the lock file only if their files exist.
     for (const command of globSync("bin/*", { cwd: dirname(join(root, file)) })) {
       mkdirSync(join(folder, dirname(file), "bin"), { recursive: true });
       copyFileSync(join(root, dirname(file), command), join(folder, dirname(file), command));
@@ -47,7 +47,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Starts from the present lock file, so that versions stay what they are; npm adds what is missing. */
+/** Starts from the present lock file, so that npm keeps the versions and only adds missing packages. */
 function pinToLocked(file: string): void {
   const lock = JSON.parse(readFileSync(file, "utf8")) as { packages: Record<string, { optional?: boolean }> };
   writeFileSync(join(folder, "package-lock.json"), JSON.stringify(lock));

@@ -1,5 +1,5 @@
 /**
- * `npm run test:slow`: runs tests as a slow machine would: on one core, with four busy loops on the same core.
+ * `npm run test:slow`: simulates a slow machine. Runs tests on one core, with four busy loops on the same core.
  *
  *   npm run test:slow                        the test files that use timers or clocks
  *   npm run test:slow -- packages/waymark    the files under a path
@@ -13,10 +13,10 @@ import { globSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
 const BUSY_LOOPS = 4;
-/** A test gets ten times the usual limit, since it has about a tenth of two idle cores. */
+/** Ten times the usual limit, because a test gets about a tenth of the CPU of two idle cores. */
 const TEST_TIMEOUT_MS = 2_400_000;
 
-/** Source text that shows a test file depends on time. */
+/** Matches source text that depends on time. */
 const usesTime =
   /\b(setTimeout|setInterval|timers\/promises|performance\.now|Date\.now|hrtime)\b|\b\w*(?:TIMEOUT|INTERVAL|_DELAY|MAX_CONNECTION_AGE)\b|\btimeout\b/i;
 
@@ -28,7 +28,7 @@ function timingProneFiles(): string[] {
     .sort();
 }
 
-/** One core that this process may use. */
+/** Finds a core that this process may use. */
 function oneCore(): string {
   const { stdout } = spawnSync("taskset", ["-cp", String(process.pid)], { encoding: "utf8" });
   const core = stdout?.match(/(\d+)\s*$/)?.[1];
@@ -39,7 +39,7 @@ function oneCore(): string {
   return core;
 }
 
-/** The loop ends with its parent: the parent's end closes its standard input. */
+/** Starts a busy loop. It exits with this process, whose exit closes its standard input. */
 function startBusyLoop(core: string): ChildProcess {
   const loop =
     "process.stdin.on('end', () => process.exit()).resume(); (function spin() { const end = Date.now() + 20; while (Date.now() < end); setImmediate(spin); })()";
@@ -74,7 +74,7 @@ const core = oneCore();
 const loops = Array.from({ length: BUSY_LOOPS }, () => startBusyLoop(core));
 let status = 0;
 for (let run = 1; run <= Number(values.times) && status === 0; run++) {
-  console.error(`run ${run} of ${values.times}: core ${core}, ${BUSY_LOOPS} busy loops beside`);
+  console.error(`run ${run} of ${values.times}: core ${core}, ${BUSY_LOOPS} busy loops`);
   status = await runTests(core, files);
 }
 for (const loop of loops) loop.kill();

@@ -1,9 +1,9 @@
 /**
- * How much slower than an idle reference machine this process runs now: at least 1. Tests multiply time limits by it,
- * so that a limit of 300 ms on an idle machine is 3 s where nine busy loops share a core.
+ * Measures how much slower this process runs than on an idle reference machine: at least 1. Tests multiply time limits by
+ * that factor. For example, a limit of 300 ms becomes 3 s if nine busy loops share the core.
  *
- * The measurement compares the wall time of a fixed amount of work with the reference machine's. It covers a slow
- * core and a shared core alike. It runs once in each process, at the first use.
+ * The measurement compares the wall time of a fixed amount of work to that of the reference machine. It covers both slow
+ * and shared cores. It runs once per process, at the first use.
  */
 
 /** Wall time of {@link work} on an idle machine with 2 cores, rounded up. */

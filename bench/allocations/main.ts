@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- allocations [--record]`: bytes that a decision allocates, from the bytes of a request to the bytes of
- * its answer. Unlike time this is the same on every machine and under any load. Fails (exit status 1) where it has
- * grown by more than 10 % over what is recorded in `recorded.json`.
+ * `npm run bench -- allocations [--record]`: measures the bytes that a decision allocates, from the bytes of a request to
+ * the bytes of its response. Unlike time, the figures are the same on every machine and under any load. Fails (exit
+ * status 1) if a figure is more than 10 % above the one in `recorded.json`.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -9,11 +9,11 @@ import { join } from "node:path";
 import { table } from "../support/figures.ts";
 
 const recordedFile = join(import.meta.dirname, "recorded.json");
-const ALLOWED = 1.1;
+const ALLOWED_GROWTH = 1.1;
 
-/** Bytes by kind of decision. */
+/** Measures the bytes per kind of decision. */
 export function measureAllocations(): Record<string, number> {
-  // A young generation so large that nothing is collected while bytes are counted.
+  // The young generation is so large that no garbage collection runs during the measurement.
   const flags = ["--expose-gc", "--max-semi-space-size=512", "--min-semi-space-size=512"];
   const output = execFileSync(process.execPath, [...flags, join(import.meta.dirname, "measure.ts")], {
     encoding: "utf8",
@@ -29,7 +29,7 @@ export async function main(args: string[]): Promise<void> {
   const recorded = JSON.parse(readFileSync(recordedFile, "utf8")) as Record<string, number>;
   const rows = Object.entries(measured).map(([name, bytes]) => {
     const before = recorded[name] ?? Number.NaN;
-    const grown = bytes > before * ALLOWED + 8;
+    const grown = bytes > before * ALLOWED_GROWTH + 8;
     return {
       grown: grown || Number.isNaN(before),
       row: [name, bytes.toFixed(0), before.toFixed(0), grown ? "GROWN" : "ok"],
@@ -43,7 +43,7 @@ export async function main(args: string[]): Promise<void> {
   );
   if (rows.some(({ grown }) => grown)) {
     console.error(
-      "a decision allocates more than 10 % over what is recorded; if that is meant: npm run bench -- allocations --record",
+      "a decision allocates over 10 % more than recorded; to accept the new figures: npm run bench -- allocations --record",
     );
     process.exitCode = 1;
   }

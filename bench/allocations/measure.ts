@@ -1,4 +1,4 @@
-/** Prints bytes allocated for each kind of decision as JSON. Needs `--expose-gc` and a large young generation. */
+/** Prints the bytes that each kind of decision allocates, as JSON. Needs `--expose-gc` and a large young generation. */
 import { responseSize, writeResponse } from "../../packages/tollgate/src/protocol/encode-response.ts";
 import type { RateLimitResponse } from "../../packages/tollgate/src/protocol/messages.ts";
 import { decisions, message } from "../support/decision.ts";
@@ -19,9 +19,9 @@ const four = message("user=ann", "path=/api/a,remote_address=192.0.2.1", "plan=f
 const many = Array.from({ length: CALLS }, (_, index) => message(`user=user-${index}`));
 
 const kinds: Record<string, (call: number) => void> = {
-  "one descriptor, asked before": () => decide(hot),
-  "four descriptors, asked before": () => decide(four),
-  "one descriptor, another key each time": (call) => decide(many[call % CALLS]!),
+  "one descriptor, seen before": () => decide(hot),
+  "four descriptors, seen before": () => decide(four),
+  "one descriptor, a new key each time": (call) => decide(many[call % CALLS]!),
 };
 
 const measured: Record<string, number> = {};

@@ -1,18 +1,18 @@
-/** One line of the table: a budget and how it stands. */
+/** One row of the table: a budget and its result. */
 export interface Row {
   readonly budget: string;
   readonly figure: string;
-  /** What the figure is to be seen beside, from the same run. */
+  /** A figure from the same run for comparison. */
   readonly baseline: string;
   readonly met: boolean;
-  /** Shown where it is missed: what profiles name as the reason, and the next step. */
+  /** Shown if the budget is missed: the reason according to profiles, and the next step. */
   readonly reason?: string;
 }
 
-/** How long to measure. */
+/** The extent of the measurement. */
 export interface Effort {
   readonly rounds: number;
-  /** Calls of the fastest servers in a round; slower ones get a third. */
+  /** Calls per round. Slow servers get a third of them. */
   readonly calls: number;
   readonly redis: string;
 }
@@ -20,5 +20,5 @@ export interface Effort {
 /** Measures one or several budgets. */
 export type Budget = (effort: Effort) => Promise<Row[]>;
 
-/** 400 calls in flight, as a gateway with several workers sends them. */
+/** 400 calls in flight, like a gateway with several workers. */
 export const gateway = { connections: 8, streams: 50 };

@@ -3,18 +3,18 @@ import { h2load, type Measured, type Shape } from "../support/h2load.ts";
 import { onPeer, type Peer, type StartPeer } from "../support/peers.ts";
 import type { Effort } from "./budget.ts";
 
-/** A server, and the calls that it is sent. */
+/** A server and its load. */
 export interface Contender {
   readonly start: StartPeer;
   /** See `framedFile`. */
   readonly body: string;
   readonly shape?: Omit<Shape, "calls">;
   readonly headers?: readonly string[];
-  /** Slow ones are sent a third of the calls. */
+  /** Slow servers get a third of the calls. */
   readonly isSlow?: boolean;
 }
 
-/** Medians of what each contender needed, every round on a fresh server that is warm. */
+/** Measures the contenders and returns medians. Each round starts a new server and warms it up. */
 export async function compare(
   contenders: Readonly<Record<string, Contender>>,
   shape: Omit<Shape, "calls">,
@@ -28,7 +28,7 @@ export async function compare(
   });
 }
 
-/** Medians, figure by figure, of what `measure` found in each round; all contenders in turn. */
+/** Runs `measure` for the contenders in turn, round by round, and returns the median of each figure. */
 export async function medians<C extends { readonly start: StartPeer }, M extends object>(
   contenders: Readonly<Record<string, C>>,
   rounds: number,

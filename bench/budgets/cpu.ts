@@ -6,7 +6,7 @@ import { type Contender, compare } from "./compare.ts";
 
 const us = (value: number): string => `${value.toFixed(2)} us`;
 
-/** CPU of a decision over each store, beside an empty handler and the Go service. */
+/** Compares the CPU of a decision with each store to an empty handler and the Go service. */
 export const cpu: Budget = async (effort) => {
   const body = framedFile(message("path=/api/a,remote_address=192.0.2.1"));
   const contenders: Record<string, Contender> = {
@@ -20,7 +20,7 @@ export const cpu: Budget = async (effort) => {
   const empty = `empty grpc-js handler ${us(used("empty"))}`;
   const rows = [
     {
-      budget: "embedded, 8 connections x 50 streams: at most 2 us of CPU a decision",
+      budget: "embedded, 8 connections x 50 streams: at most 2 us of CPU per decision",
       figure: us(used("embedded")),
       baseline: empty,
       met: used("embedded") <= 2,
@@ -32,7 +32,7 @@ export const cpu: Budget = async (effort) => {
       met: used("empty") >= 10 * used("embedded"),
     },
     {
-      budget: "over Redis: at most 4 us of CPU a decision",
+      budget: "over Redis: at most 4 us of CPU per decision",
       figure: us(used("redis")),
       baseline: empty,
       met: used("redis") <= 4,
@@ -51,7 +51,7 @@ export const cpu: Budget = async (effort) => {
   ];
 };
 
-/** One stream on each of 64 connections: nothing can be batched. */
+/** One stream on each of 64 connections, which prevents batching. */
 export const manyConnections: Budget = async (effort) => {
   const body = framedFile(message("path=/api/a,remote_address=192.0.2.1"));
   const measured = await compare(
@@ -68,7 +68,7 @@ export const manyConnections: Budget = async (effort) => {
   return [
     {
       budget:
-        "64 connections x 1 stream: at least 2.5 times the decisions a second of an empty grpc-js handler",
+        "64 connections x 1 stream: at least 2.5 times the decisions per second of an empty grpc-js handler",
       figure: `${times.toFixed(1)} times (${Math.round(own.perSecond)}/s, ${us(own.cpuMicroseconds)})`,
       baseline: `${Math.round(empty.perSecond)}/s, ${us(empty.cpuMicroseconds)}`,
       met: times >= 2.5,
@@ -76,7 +76,7 @@ export const manyConnections: Budget = async (effort) => {
   ];
 };
 
-/** Four descriptors in a request beside one. */
+/** Compares requests with four descriptors to requests with one. */
 export const descriptors: Budget = async (effort) => {
   const one = framedFile(message("user=ann"));
   const four = framedFile(

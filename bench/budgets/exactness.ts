@@ -4,7 +4,7 @@ import { KEY_PLACE, rawLoad } from "../support/raw-load.ts";
 import { type Budget, gateway } from "./budget.ts";
 
 const LIMIT = 20_000;
-/** A unit that no run outlives. */
+/** The unit is longer than any run. */
 const rules = `
 domain: bench
 descriptors:
@@ -12,7 +12,7 @@ descriptors:
     rate_limit: { unit: year, requests_per_unit: ${LIMIT} }
 `;
 
-/** As many calls pass as the limit says, whatever the load. */
+/** Checks that the service admits exactly the limit under load. */
 export const exactness: Budget = async ({ redis }) => {
   const rows = [];
   const kinds: [string, Record<string, string>, string][] = [
@@ -27,7 +27,7 @@ export const exactness: Budget = async ({ redis }) => {
       rawLoad(server.pid, url, { ...gateway, calls, keys, message: message(`user=${KEY_PLACE}`) }),
     );
     rows.push({
-      budget: `${name}: ${keys} limits of ${LIMIT} let exactly ${keys * LIMIT} of ${calls} calls pass under load`,
+      budget: `${name}: ${keys} limits of ${LIMIT} admit exactly ${keys * LIMIT} of ${calls} calls under load`,
       figure: String(ok),
       baseline: String(keys * LIMIT),
       met: ok === keys * LIMIT,

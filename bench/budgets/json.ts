@@ -20,7 +20,7 @@ const request = {
   ],
 };
 
-/** `/json` beside a Waymark controller that reads as much JSON and answers as much. */
+/** Compares `/json` to a Waymark controller that reads and writes the same amount of JSON. */
 export const json: Budget = async ({ rounds }) => {
   const folder = mkdtempSync(join(tmpdir(), "bench-json-"));
   const script = join(folder, "post.lua");
@@ -51,7 +51,7 @@ export const json: Budget = async ({ rounds }) => {
       {
         budget: "/json within 10 % of the raw Waymark figure",
         figure: `${(share * 100).toFixed(1)} % (${tollgate.cpu.toFixed(1)} us, ${Math.round(tollgate.perSecond)}/s)`,
-        baseline: `the same JSON in and out of a Waymark controller: ${waymark.cpu.toFixed(1)} us, ${Math.round(waymark.perSecond)}/s`,
+        baseline: `a Waymark controller with the same JSON: ${waymark.cpu.toFixed(1)} us, ${Math.round(waymark.perSecond)}/s`,
         met: share <= 0.1,
       },
     ];
@@ -60,7 +60,7 @@ export const json: Budget = async ({ rounds }) => {
   }
 };
 
-/** CPU microseconds a request, and requests a second. */
+/** Measures CPU microseconds per request and requests per second. */
 function wrk(pid: number, url: string, script: string, seconds: number): { cpu: number; perSecond: number } {
   const before = cpuMicroseconds(pid);
   const args = ["-c", loadCores, "wrk", "-t1", "-c64", `-d${seconds}s`, "-s", script, url];

@@ -5,12 +5,12 @@ import { freePort, startTollgate } from "../support/tollgate.ts";
 import { type Budget, type Effort, gateway, type Row } from "./budget.ts";
 import { medians } from "./compare.ts";
 
-/** Seconds at the steady rate; garbage is collected many times in it. */
+/** Seconds at the constant rate, long enough for many garbage collections. */
 const SECONDS = 3;
 
 const body = framedFile(message("path=/api/a,remote_address=192.0.2.1"));
 
-/** Latency at half of what each server can do, and what of it collecting garbage may be. */
+/** Measures the latency at half of each server's saturation and the duration of garbage collections. */
 export const latency: Budget = async (effort) => {
   const { rounds, calls } = effort;
   const measured = await medians(
@@ -46,13 +46,13 @@ export const latency: Budget = async (effort) => {
 };
 
 const loadReason =
-  "Most of it is the load's own, as an empty handler on the same server shows: what is due is sent from one core, in bursts that keep the server for 0.2 ms and more, while it is idle for four fifths of the time. A collection takes 0.45 ms, ten times a second. Next: a load on several cores of its own.";
+  "Most of the latency comes from the load generator, as the empty handler on the same server shows: it runs on one core and sends bursts that occupy the server for 0.2 ms and more, although the server is idle for four fifths of the time. A garbage collection takes 0.45 ms, ten times a second. Next: a load generator on several cores.";
 
 function ms(microseconds: number): string {
   return `${(microseconds / 1000).toFixed(2)} ms`;
 }
 
-/** How many calls a second are half of saturation, and how long they take then, in microseconds. */
+/** Finds half of the saturation rate in calls per second, and measures the latency at that rate in microseconds. */
 function atHalf({ server, url }: Peer, calls: number) {
   h2load(server.pid, url, body, { ...gateway, calls });
   const { perSecond } = h2load(server.pid, url, body, { ...gateway, calls });
@@ -65,7 +65,7 @@ function atHalf({ server, url }: Peer, calls: number) {
   return { rate, p50, p99, p999 };
 }
 
-/** Collections of the young generation at half of saturation, as the service itself has timed them. */
+/** Reads the service's statistics of young generation collections at half of saturation. */
 async function collections({ calls }: Effort): Promise<Row> {
   const statistics = {
     DISABLE_STATS: "false",
@@ -85,9 +85,9 @@ async function collections({ calls }: Effort): Promise<Row> {
     const figure = (name: string) =>
       Number(new RegExp(`\\.${name}: ([\\d.]+)`).exec(text)?.[1] ?? Number.NaN);
     return {
-      budget: "collections of the young generation: median under 1 ms (the bench's own measure)",
-      figure: `${figure("p50_ms").toFixed(2)} ms; the longest of ${figure("count")}, warming up included: ${figure("max_ms").toFixed(2)} ms`,
-      baseline: `at up to ${Math.round((2 * rate) / 1000)} k/s, in ${SECONDS} s and more`,
+      budget: "collections of the young generation: median under 1 ms (own budget of the benchmark)",
+      figure: `${figure("p50_ms").toFixed(2)} ms; longest of ${figure("count")}, including the warm-up: ${figure("max_ms").toFixed(2)} ms`,
+      baseline: `at up to ${Math.round((2 * rate) / 1000)} k/s, for at least ${SECONDS} s`,
       met: figure("p50_ms") < 1,
     };
   });

@@ -1,8 +1,8 @@
 /**
- * `npm run bench -- budgets [name ...] [--rounds=3] [--calls=200000]`: each budget of the service with its figure, what
- * to see it beside from the same run, and whether it is met. Medians of rounds, in which the servers take turns, each
- * alone in a process of its own on one core, the load on the others. A missed budget does not fail the run: figures
- * of a busy machine say little, see the baselines.
+ * `npm run bench -- budgets [name ...] [--rounds=3] [--calls=200000]`: prints each budget of the service with its figure,
+ * a baseline from the same run and the result. The figures are medians of rounds. In a round, the servers run one after
+ * the other, each in a separate process on one core, with the load on the other cores. A missed budget does not fail the
+ * run, because figures from a busy machine are unreliable; compare the baselines.
  */
 import { parseArgs } from "node:util";
 import { machine, table } from "../support/figures.ts";
@@ -38,13 +38,15 @@ export async function main(args: string[]): Promise<void> {
   });
   const unknown = positionals.filter((name) => budgets[name] === undefined);
   if (unknown.length > 0)
-    throw new Error(`no such budget: ${unknown.join(", ")}; there are ${Object.keys(budgets).join(", ")}`);
+    throw new Error(
+      `unknown budget: ${unknown.join(", ")}; the budgets are ${Object.keys(budgets).join(", ")}`,
+    );
   console.log(`${machine()}\n`);
   const effort = { rounds: Number(values.rounds ?? 3), calls: Number(values.calls ?? 200_000) };
   console.log(budgetTable(await measureBudgets(effort, positionals)));
 }
 
-/** Measures the budgets of these names, or all of them. */
+/** Measures the named budgets, or all budgets without names. */
 export async function measureBudgets(
   effort: Omit<Effort, "redis">,
   names: readonly string[] = [],
@@ -62,7 +64,7 @@ export async function measureBudgets(
   }
 }
 
-/** The table, and why what is missed is missed. */
+/** Formats the table and the reasons for missed budgets. */
 export function budgetTable(rows: readonly Row[]): string {
   const reasons = [...new Set(rows.filter(({ met }) => !met).map(({ reason }) => reason))]
     .filter((reason) => reason !== undefined)
@@ -71,12 +73,12 @@ export function budgetTable(rows: readonly Row[]): string {
       return `- *${about.join("*; *")}*: ${reason}`;
     });
   const shown = budgetRows(rows);
-  return reasons.length === 0 ? shown : `${shown}\n\nWhat is missed, and why:\n\n${reasons.join("\n")}`;
+  return reasons.length === 0 ? shown : `${shown}\n\nReasons for missed budgets:\n\n${reasons.join("\n")}`;
 }
 
 function budgetRows(rows: readonly Row[]): string {
   return table(
-    ["budget", "figure", "beside, in the same run", ""],
+    ["budget", "figure", "baseline of the same run", "result"],
     rows.map(({ budget, figure, baseline, met }) => [budget, figure, baseline, met ? "met" : "**missed**"]),
   );
 }

@@ -7,7 +7,7 @@ import { freePort } from "../support/tollgate.ts";
 import { type Budget, gateway } from "./budget.ts";
 import { compare } from "./compare.ts";
 
-/** Tracing off, debug logging off, statistics on and flushed, beside the same path without any of the three in it. */
+/** Compares tracing off, debug logging off and statistics on and flushed to a path without any of them. */
 export const observing: Budget = async (effort) => {
   const body = framedFile(message("path=/api/a,remote_address=192.0.2.1"));
   const sink = await startSink();
@@ -29,7 +29,7 @@ export const observing: Budget = async (effort) => {
         counted: { start: tollgate(statistics), body },
       },
       gateway,
-      // A difference of a twentieth shows only in many long rounds.
+      // A difference of 5 % is visible only in many long rounds.
       { ...effort, rounds: Math.max(11, effort.rounds), calls: 5 * effort.calls },
     );
     const used = (name: string): number => measured.get(name)!.cpuMicroseconds;
@@ -47,7 +47,7 @@ export const observing: Budget = async (effort) => {
       {
         budget: "tracing off, debug logging off, statistics on: under 5 % together",
         figure: `${(more * 100).toFixed(1)} % (${counted.toFixed(2)} us)`,
-        baseline: `the path with none of them in the code: ${bare.toFixed(2)} us`,
+        baseline: `the path without their code: ${bare.toFixed(2)} us`,
         met: more < 0.05,
         reason,
       },
@@ -58,13 +58,13 @@ export const observing: Budget = async (effort) => {
   }
 };
 
-/** In a profile of 1.4 s of work, the listeners of the timer took 17 ms and flushing 13. */
+/** Source: a profile of 1.4 s, with 17 ms in the listeners of the timer and 13 ms in flushes. */
 const sinksReason =
-  "Each read tells the push sink's sample and the pull sink's summary of one duration (0.4 us, 50 calls), and a flush takes some 4 ms of CPU. Both together are 2 to 3 % in a profile; what is more is the machine's noise. Next: repeat it on a machine of its own.";
+  "Each read adds one duration to the push sink's sample and to the pull sink's summary (0.4 us, 50 calls), and a flush takes about 4 ms of CPU. Both together take 2 to 3 % in a profile; the rest is noise of the machine. Next: repeat the measurement on a dedicated machine.";
 const reason =
-  "What is told for each read takes 1 to 3 % in profiles; what is more is the machine's noise. Next: repeat it on a machine of its own.";
+  "The statistics of each read take 1 to 3 % in profiles; the rest is noise of the machine. Next: repeat the measurement on a dedicated machine.";
 
-/** Takes what the push sink sends. */
+/** Receives and discards what the push sink sends. */
 async function startSink(): Promise<{ server: Server; sockets: Set<Socket> }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

@@ -13,7 +13,7 @@ import type { Budget } from "./budget.ts";
 const RUNS = 7;
 const bin = join(import.meta.dirname, "..", "..", "packages", "tollgate", "bin", "tollgate.mjs");
 
-/** From the command to the first answer over gRPC, and what an empty Node program takes. */
+/** Measures the time from the command to the first gRPC response, and the run time of an empty Node program. */
 export const start: Budget = async () => {
   const cache = mkdtempSync(join(tmpdir(), "bench-start-"));
   const folder = rulesFolder();
@@ -33,9 +33,9 @@ export const start: Budget = async () => {
   }
   return [
     {
-      budget: "start to first answer: under 300 ms",
+      budget: "start to first response: under 300 ms",
       figure: `${spread(own, 0)} ms`,
-      baseline: `an empty Node program, start to end: ${spread(node, 0)} ms`,
+      baseline: `an empty Node program: ${spread(node, 0)} ms`,
       met: median(own) < 300,
     },
   ];
@@ -63,7 +63,7 @@ async function startOnce(root: string, cache: string): Promise<number> {
     },
   });
   try {
-    await answered(grpc);
+    await untilResponse(grpc);
     return performance.now() - from;
   } finally {
     const ended = once(child, "exit");
@@ -72,11 +72,11 @@ async function startOnce(root: string, cache: string): Promise<number> {
   }
 }
 
-/** Asks until there is an answer. */
-async function answered(port: number): Promise<void> {
+/** Sends requests until there is a response. */
+async function untilResponse(port: number): Promise<void> {
   const deadline = performance.now() + 20_000;
-  while (!(await ask(port))) {
-    if (performance.now() > deadline) throw new Error("Tollgate did not answer within 20 s");
+  while (!(await request(port))) {
+    if (performance.now() > deadline) throw new Error("Tollgate did not respond within 20 s");
     await pause(1);
   }
 }
@@ -84,8 +84,8 @@ async function answered(port: number): Promise<void> {
 const framed = Buffer.concat([Buffer.alloc(5), message("user=ann")]);
 framed.writeUInt32BE(framed.length - 5, 1);
 
-/** Whether a message came back. */
-function ask(port: number): Promise<boolean> {
+/** Sends one request. Resolves with whether a message arrived. */
+function request(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const session = connect(`http://127.0.0.1:${port}`);
     const end = (isAnswered: boolean): void => {

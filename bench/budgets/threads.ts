@@ -6,7 +6,7 @@ import { KEY_PLACE, type RawMeasured, rawLoad } from "../support/raw-load.ts";
 import { type Budget, gateway, type Row } from "./budget.ts";
 import { medians } from "./compare.ts";
 
-/** Clients whose calls come in turn. */
+/** Number of counters that the calls use in turn. */
 const MANY = 1000;
 const cases = [
   { keys: MANY, shown: `${MANY.toLocaleString("en")} counters in turn` },
@@ -14,11 +14,11 @@ const cases = [
 ] as const;
 
 /**
- * Two threads beside one, under a load that neither waits for: where the load is the slower one, what a process needs
- * depends on how often it goes to sleep. With fewer than four cores the load takes from what the threads have.
+ * Compares two threads to one under a saturating load. With a slower load, the CPU of a process depends on how often it
+ * sleeps. With fewer than four cores, the load generator competes with the threads for CPU.
  */
 export const threads: Budget = async (effort) => {
-  const isRoomy = availableParallelism() >= 4;
+  const hasSpareCores = availableParallelism() >= 4;
   const contenders = Object.fromEntries(
     cases.flatMap(({ keys }) =>
       (["1", "2"] as const).map((workers) => [
@@ -28,7 +28,7 @@ export const threads: Budget = async (effort) => {
     ),
   );
   const bytes = message(`path=/api/a,remote_address=${KEY_PLACE}`);
-  // Long, for each thread compiles for itself.
+  // Long rounds, because each thread compiles its own code.
   const calls = 8 * effort.calls;
   const measured = await medians(contenders, Math.max(7, effort.rounds), ({ server, url }, { keys }) => {
     rawLoad(server.pid, url, { ...gateway, message: bytes, keys, calls: calls / 2 });
@@ -36,14 +36,14 @@ export const threads: Budget = async (effort) => {
   });
   return cases.flatMap(({ keys, shown }) => {
     const [one, two] = [measured.get(`1 of ${keys}`)!, measured.get(`2 of ${keys}`)!];
-    return [cpuRow(shown, one, two, keys), ...(isRoomy ? [growthRow(shown, one, two)] : [])];
+    return [cpuRow(shown, one, two, keys), ...(hasSpareCores ? [growthRow(shown, one, two)] : [])];
   });
 };
 
 function cpuRow(shown: string, one: RawMeasured, two: RawMeasured, keys: number): Row {
   const times = two.cpuMicroseconds / one.cpuMicroseconds;
   return {
-    budget: `WORKERS=2, ${shown}: CPU a decision at most 1.1 times that of WORKERS=1`,
+    budget: `WORKERS=2, ${shown}: CPU per decision at most 1.1 times that of WORKERS=1`,
     figure: `${times.toFixed(2)} times (${two.cpuMicroseconds.toFixed(2)} us)`,
     baseline: `one: ${one.cpuMicroseconds.toFixed(2)} us; load on core ${loadCores}`,
     met: times <= 1.1,
@@ -54,7 +54,7 @@ function cpuRow(shown: string, one: RawMeasured, two: RawMeasured, keys: number)
 function growthRow(shown: string, one: RawMeasured, two: RawMeasured): Row {
   const growth = two.perSecond / one.perSecond;
   return {
-    budget: `WORKERS=2, ${shown}: at least 1.8 times the decisions a second`,
+    budget: `WORKERS=2, ${shown}: at least 1.8 times the decisions per second`,
     figure: `${growth.toFixed(2)} times`,
     baseline: `one: ${Math.round(one.perSecond)}/s`,
     met: growth >= 1.8,
@@ -62,4 +62,4 @@ function growthRow(shown: string, one: RawMeasured, two: RawMeasured): Row {
 }
 
 const hotReason =
-  "A counter that two cores add to travels between their caches, and so does the lock of its shard: some 0.06 us a decision, which many counters do not pay. Next: the lock in the counter's own cache line, which makes one journey of two.";
+  "A counter that two cores update moves between their caches, and so does the lock of its shard. That takes about 0.06 us per decision and does not occur with many counters. Next: put the lock into the counter's cache line.";

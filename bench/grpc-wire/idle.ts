@@ -1,4 +1,4 @@
-/** What idle connections cost: memory each, and whether they slow a busy neighbour. */
+/** Measures the memory of idle connections and their effect on busy connections. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { PREFACE } from "../../packages/grpc-wire/src/frames/constants.ts";
@@ -11,7 +11,7 @@ const HEADERS = 1;
 const DATA = 0;
 const SETTINGS = 4;
 
-/** Preface, SETTINGS, one call: a connection that has done what connections do, and now waits. */
+/** Preface, SETTINGS and one call: the connection has been used once and is then idle. */
 const opening = Buffer.concat([
   PREFACE,
   frame(SETTINGS, 0, 0, Buffer.alloc(0)),
@@ -30,7 +30,7 @@ const opening = Buffer.concat([
   frame(DATA, 1, 1, Buffer.alloc(5)),
 ]);
 
-/** Sockets under way at the same time, so that the listener's backlog does not overflow. */
+/** Sockets that connect at the same time. More could overflow the listener's backlog. */
 const BATCH = 100;
 
 async function openIdle(port: number, count: number): Promise<Socket[]> {
@@ -52,10 +52,12 @@ async function openIdle(port: number, count: number): Promise<Socket[]> {
   return sockets;
 }
 
-/** Prints the memory of `count` idle connections and the CPU per answer beside them. */
+/** Prints the memory of `count` idle connections and the CPU per response without and with them. */
 export async function measureIdle(names: readonly string[], count: number, folder: string): Promise<void> {
   console.log(`\n${count.toLocaleString("en")} idle connections, each after one call`);
-  console.log("                                         KiB each   CPU/answer without -> with them (8 x 50)");
+  console.log(
+    "                                         KiB each   CPU/response without -> with them (8 x 50)",
+  );
   for (const name of names) {
     const server = await ServerProcess.start(name);
     const shape = { connections: 8, streams: 50 };

@@ -1,4 +1,4 @@
-/** One server process, and `h2load` against it. */
+/** Runs one server process and loads it with `h2load`. */
 import { type ChildProcess, execFile, fork } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, rmSync } from "node:fs";
@@ -25,7 +25,7 @@ export class ServerProcess {
     this.scheme = scheme;
   }
 
-  /** `tls`: the paths of a certificate and its key. */
+  /** @param tls the paths of a certificate and its key; empty for cleartext */
   static async start(name: string, tls: readonly string[] = []): Promise<ServerProcess> {
     const script = fileURLToPath(new URL("./servers.ts", import.meta.url));
     const child = fork(script, [name, ...tls], { execArgv: ["--expose-gc"] });
@@ -33,7 +33,7 @@ export class ServerProcess {
     return new ServerProcess(child, port, tls.length === 0 ? "http" : "https");
   }
 
-  /** What the process has used so far; of its memory, after a garbage collection where that is the question. */
+  /** Reads the CPU and memory of the process. `memory` runs a garbage collection first. */
   async usage(question: "cpu" | "memory" = "cpu"): Promise<Usage> {
     this.#child.send(question);
     const [usage] = (await once(this.#child, "message")) as [Usage];
@@ -46,7 +46,7 @@ export class ServerProcess {
   }
 }
 
-/** What one load gave. Times in milliseconds, CPU in microseconds of the server per answer. */
+/** Results of one load. Latencies in milliseconds; CPU of the server in microseconds per response. */
 export interface Figures {
   readonly perSecond: number;
   readonly cpuMicros: number;
@@ -61,7 +61,10 @@ export interface Shape {
   readonly streams: number;
 }
 
-/** Loads `server` for `seconds`, then once more with a log of each call: that slows the load generator down. `folder` holds `body` and takes the log. */
+/**
+ * Loads `server` for `seconds`. Then loads it again with a log of each call, which slows the load generator down.
+ * @param folder contains `body` and receives the log
+ */
 export async function load(
   server: ServerProcess,
   shape: Shape,
@@ -84,7 +87,11 @@ export async function load(
   };
 }
 
-/** Runs h2load; gives how many calls succeeded. Throws where one failed. */
+/**
+ * Runs h2load.
+ * @returns the number of successful calls
+ * @throws {Error} if a call failed
+ */
 async function h2load(server: ServerProcess, shape: Shape, folder: string, more: string[]): Promise<number> {
   const { stdout } = await run("h2load", [
     ...more,
@@ -97,11 +104,11 @@ async function h2load(server: ServerProcess, shape: Shape, folder: string, more:
   ]);
   const counts = /(\d+) succeeded, (\d+) failed/.exec(stdout);
   const answers = Number(counts?.[1] ?? 0);
-  if (answers === 0 || Number(counts?.[2]) > 0) throw new Error(`h2load did not get its answers:\n${stdout}`);
+  if (answers === 0 || Number(counts?.[2]) > 0) throw new Error(`calls of h2load failed:\n${stdout}`);
   return answers;
 }
 
-/** Of h2load's log: start, HTTP status and duration in microseconds, one call a line. In milliseconds. */
+/** Computes latencies in milliseconds from h2load's log: start, HTTP status and duration in microseconds per line. */
 function percentiles(log: string, shares: readonly number[]): number[] {
   const durations = log
     .trimEnd()

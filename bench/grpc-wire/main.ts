@@ -1,6 +1,7 @@
 /**
- * grpc-wire beside the other gRPC servers for Node: the same empty unary method, each server alone in its own
- * process on one core, the load (h2load) on the other, the servers taking turns. Medians over the rounds.
+ * Compares grpc-wire to the other gRPC servers for Node with the same empty unary method. Each server runs in a separate
+ * process on one core, with the load (h2load) on the other. The servers take turns; the figures are medians of the
+ * rounds.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -53,14 +54,14 @@ async function compare(
   folder: string,
 ): Promise<Map<string, Figures>> {
   const samples = new Map<string, Figures[]>([...started.keys()].map((name) => [name, []]));
-  // Warm, uncounted.
+  // Warm-up, not measured.
   for (const server of started.values()) await load(server, shape, 1, folder);
   for (let round = 0; round < rounds; round++)
     for (const [name, server] of started) samples.get(name)!.push(await load(server, shape, seconds, folder));
   return new Map([...samples].map(([name, all]) => [name, median(all)]));
 }
 
-/** Each figure's own median. */
+/** Computes the median of each figure. */
 function median(all: readonly Figures[]): Figures {
   const of = (key: keyof Figures) => all.map((each) => each[key]).sort((a, b) => a - b)[all.length >> 1]!;
   return {
@@ -77,7 +78,7 @@ function report(shape: Shape, isTls: boolean, figures: ReadonlyMap<string, Figur
   const own = figures.get(OURS)!;
   console.log(`\n${connections} x ${streams} calls in flight${isTls ? ", TLS" : ""}`);
   console.log(
-    "                                        answers/s   CPU/answer   times ours     p50     p99   p99.9 ms",
+    "                                      responses/s CPU/response x grpc-wire     p50     p99   p99.9 ms",
   );
   for (const [name, { perSecond, cpuMicros, p50, p99, p999 }] of figures) {
     const cells = [
@@ -94,7 +95,7 @@ function report(shape: Shape, isTls: boolean, figures: ReadonlyMap<string, Figur
   const decoding = figures.get(DECODING)!;
   if (connections === 8) {
     verdict(
-      "at most 1.2 µs per answer with full header decoding",
+      "at most 1.2 µs per response with full header decoding",
       decoding.cpuMicros <= 1.2,
       `${decoding.cpuMicros.toFixed(2)} µs`,
     );
@@ -102,7 +103,7 @@ function report(shape: Shape, isTls: boolean, figures: ReadonlyMap<string, Figur
     verdict("at least 15 times cheaper than @grpc/grpc-js", times >= 15, `${times.toFixed(1)} times`);
   } else if (connections === 1) {
     const share = own.perSecond / http2.perSecond;
-    verdict("no slower than node:http2", share >= 1, `${share.toFixed(2)} times its answers/s`);
+    verdict("no slower than node:http2", share >= 1, `${share.toFixed(2)} times its responses/s`);
   }
 }
 
@@ -110,7 +111,7 @@ function verdict(budget: string, met: boolean, figure: string): void {
   console.log(`${met ? "met   " : "MISSED"}  ${budget}: ${figure}`);
 }
 
-/** Paths of a certificate and its key for this run. */
+/** Creates a certificate and its key for this run and returns their paths. */
 function selfSigned(folder: string): string[] {
   const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   const ec = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];

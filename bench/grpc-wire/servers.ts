@@ -1,6 +1,6 @@
 /**
- * The servers that are compared: the same unary method, empty request and empty answer, on each library. Run as a
- * process of its own: `node servers.ts <name> [cert key]`; tells its port over IPC.
+ * The compared servers: the same unary method with an empty request and an empty response on each library. As a process,
+ * `node servers.ts <name> [cert key]` sends its port over IPC.
  */
 import { readFileSync } from "node:fs";
 import { createSecureServer, createServer, type Http2Server, type ServerHttp2Stream } from "node:http2";
@@ -14,7 +14,7 @@ interface Pair {
   readonly key: Buffer;
 }
 
-/** Starts a server on a free port of loopback and resolves to the port. */
+/** Starts a server on a free port of the loopback interface and resolves with the port. */
 type Start = (tls: Pair | undefined) => Promise<number>;
 
 export const METHOD = "/bench.Bench/Empty";

@@ -1,11 +1,11 @@
 /**
- * `npm run bench -- peers [--rounds=3] [--calls=60000]`: Tollgate beside others, on the same rules, the same Redis and
- * the same load, each alone in one process on one core, taking turns in one run:
+ * `npm run bench -- peers [--rounds=3] [--calls=60000]`: compares Tollgate to other services with the same rules, the same
+ * Redis and the same load. Each service runs in one process on one core; the services take turns in one run:
  *
- * - Tollgate over embedded counters, and over Redis
- * - the Go service over Redis, where its binary is given: `PEER_GO_SERVICE=path`
- * - a Node service as one would write it today: grpc-js and rate-limiter-flexible over Redis
- * - grpc-js with an empty handler: what carrying the call alone costs in Node otherwise
+ * - Tollgate with embedded counters and with Redis
+ * - the Go service with Redis, if `PEER_GO_SERVICE` contains the path of its binary
+ * - a Node service of common libraries: grpc-js and rate-limiter-flexible with Redis
+ * - grpc-js with an empty handler: the transport cost of a call in Node without Tollgate
  */
 import { parseArgs } from "node:util";
 import { message } from "../support/decision.ts";
@@ -32,13 +32,14 @@ export async function main(args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { rounds: { type: "string" }, calls: { type: "string" } } });
   const rounds = Number(values.rounds ?? 3);
   console.log(
-    `${machine()}; one core a server, h2load and Redis on the others; medians of ${rounds} rounds\n`,
+    `${machine()}; one core per server, h2load and Redis on the others; medians of ${rounds} rounds\n`,
   );
   console.log(await measurePeers(rounds, Number(values.calls ?? 60_000)));
-  if (goBinary === undefined) console.log("without the Go service: PEER_GO_SERVICE names its binary");
+  if (goBinary === undefined)
+    console.log("the Go service was not measured: set PEER_GO_SERVICE to the path of its binary");
 }
 
-/** A Markdown table for each shape of load. */
+/** Returns a Markdown table for each shape of the load. */
 export async function measurePeers(rounds: number, calls: number): Promise<string> {
   const redis = await startRedis();
   const peers: Record<string, StartPeer> = {
@@ -84,7 +85,7 @@ function report(results: Map<string, Measured[]>, memory: Map<string, number[]>)
   ]);
   const head = [
     "service",
-    "CPU us a decision",
+    "CPU us per decision",
     "x Tollgate over Redis",
     "decisions/s",
     "p50 ms",

@@ -1,6 +1,7 @@
 /**
- * What the bridge costs: TypeScript controllers under uvicorn and gunicorn beside a plain Python application that
- * returns the same answer on the same server, taking turns. One worker each; the load (wrk) is on the same cores.
+ * Measures the cost of the Python bridge: compares TypeScript controllers under uvicorn and gunicorn to a plain Python
+ * application with the same response on the same server. The applications take turns, with one worker each. The load
+ * (wrk) runs on the same cores.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -80,7 +81,7 @@ async function measure(server: Server, side: Side, seconds: number): Promise<Sam
   });
   const ended = once(child, "exit");
   try {
-    await answers(port, child);
+    await untilResponse(port, child);
     load(port, 64, 1);
     return { 1: load(port, 1, seconds), 64: load(port, 64, seconds) };
   } finally {
@@ -89,11 +90,11 @@ async function measure(server: Server, side: Side, seconds: number): Promise<Sam
   }
 }
 
-async function answers(port: number, child: { exitCode: number | null }): Promise<void> {
+async function untilResponse(port: number, child: { exitCode: number | null }): Promise<void> {
   for (;;) {
     try {
       const text = await (await fetch(`http://127.0.0.1:${port}/`)).text();
-      if (text !== '"Default handler"') throw new Error(`the server answers ${text}`);
+      if (text !== '"Default handler"') throw new Error(`unexpected response: ${text}`);
       return;
     } catch (error) {
       if (child.exitCode !== null) throw new Error("the server has ended", { cause: error });
@@ -109,7 +110,7 @@ function load(port: number, connections: number, seconds: number): number {
 }
 
 function report(name: string, { plain, waymark }: Record<Side, Sample[]>): void {
-  console.log(`\n${name}: requests per second (least to most), median of ${plain.length} rounds`);
+  console.log(`\n${name}: requests per second, median (minimum to maximum) of ${plain.length} rounds`);
   for (const connections of [1, 64] as const) {
     const [before, after] = [plain, waymark].map((samples) =>
       samples.map((sample) => sample[connections]).sort((one, other) => one - other),
@@ -117,7 +118,7 @@ function report(name: string, { plain, waymark }: Record<Side, Sample[]>): void 
     const [was, is] = [median(before), median(after)];
     const added = connections === 1 ? `, adds ${(1000 / is - 1000 / was).toFixed(3)} ms` : "";
     console.log(
-      `  ${String(connections).padStart(2)} at a time: plain ${shown(before)}, waymark ${shown(after)}: ${(is / was).toFixed(2)} of plain${added}`,
+      `  ${String(connections).padStart(2)} connections: plain ${shown(before)}, waymark ${shown(after)}: ${(is / was).toFixed(2)} of plain${added}`,
     );
   }
 }

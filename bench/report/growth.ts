@@ -11,14 +11,14 @@ import type { Section } from "./section.ts";
 
 const times = (value: number, first: number): string => (value / first).toFixed(2);
 
-/** From 1 to a million counters that live at once. */
+/** Measures 1 to 1,000,000 live counters. */
 export async function keysSection(effort: Effort, isQuick: boolean): Promise<Section> {
   const sizes = isQuick ? [1, 1000, 100_000] : [1, 10, 100, 1000, 10_000, 100_000, 1_000_000];
   const start = tollgate({ EMBEDDED_STORE_SIZE_IN_BYTES: String(512 * 1024 ** 2) });
   const contenders = Object.fromEntries(sizes.map((keys) => [String(keys), { start, keys }]));
   const measured = await medians(contenders, effort.rounds, ({ server, url }, { keys }) => {
     const load = { ...gateway, keys, message: message(`user=${KEY_PLACE}`) };
-    // Twice, so that every counter is there and whatever is remembered of a key is.
+    // The first load creates every counter and fills the caches.
     rawLoad(server.pid, url, { ...load, calls: Math.max(2 * keys, effort.calls / 2) });
     const { cpuMicroseconds } = rawLoad(server.pid, url, { ...load, calls: Math.max(keys, effort.calls) });
     return { cpuMicroseconds, memory: residentMemory(server.pid) };
@@ -28,9 +28,9 @@ export async function keysSection(effort: Effort, isQuick: boolean): Promise<Sec
   return {
     name: "keys",
     title: "Live keys",
-    text: "Each call asks for the next of so many keys, so with many of them nothing that is remembered of a key helps.",
+    text: "The calls use the keys in turn, so the caches do not help with many keys.",
     table: table(
-      ["live keys", "CPU us a decision", "x one key", "MiB resident"],
+      ["live keys", "CPU us per decision", "x one key", "MiB resident"],
       sizes.map((keys) => [
         keys.toLocaleString("en"),
         of(keys).cpuMicroseconds.toFixed(2),
@@ -47,7 +47,7 @@ export async function keysSection(effort: Effort, isQuick: boolean): Promise<Sec
   };
 }
 
-/** From 1 to 1,000 connections, 10 streams on each. */
+/** Measures 1 to 1,000 connections with 10 streams each. */
 export async function connectionsSection(effort: Effort, isQuick: boolean): Promise<Section> {
   const sizes = isQuick ? [1, 100] : [1, 10, 100, 1000];
   const body = framedFile(message("path=/api/a,remote_address=192.0.2.1"));
@@ -63,9 +63,15 @@ export async function connectionsSection(effort: Effort, isQuick: boolean): Prom
   return {
     name: "connections",
     title: "Connections",
-    text: "10 streams on each. One connection batches what it sends; with more, each read and each write carries less.",
+    text: "Each connection has 10 streams. With more connections, each read and each write contains fewer calls.",
     table: table(
-      ["connections", "CPU us a decision", "x one connection", "empty grpc-js handler, us", "times cheaper"],
+      [
+        "connections",
+        "CPU us per decision",
+        "x one connection",
+        "empty grpc-js handler, us",
+        "times cheaper",
+      ],
       sizes.map((size) => [
         size.toLocaleString("en"),
         own(size).toFixed(2),
@@ -86,7 +92,7 @@ export async function connectionsSection(effort: Effort, isQuick: boolean): Prom
   };
 }
 
-/** From 1 to 16 descriptors in a request. */
+/** Measures 1 to 16 descriptors per request. */
 export async function descriptorsSection(effort: Effort, isQuick: boolean): Promise<Section> {
   const sizes = isQuick ? [1, 4, 16] : [1, 2, 4, 8, 16];
   const users = (count: number) => Array.from({ length: count }, (_, index) => `user=user-${index}`);
@@ -98,9 +104,9 @@ export async function descriptorsSection(effort: Effort, isQuick: boolean): Prom
   return {
     name: "descriptors",
     title: "Descriptors in a request",
-    text: "Each is counted, and has its status in the answer.",
+    text: "Each descriptor is counted and has a status in the response.",
     table: table(
-      ["descriptors", "CPU us a decision", "x one descriptor", "us a descriptor"],
+      ["descriptors", "CPU us per decision", "x one descriptor", "us per descriptor"],
       sizes.map((size) => [size, of(size).toFixed(2), times(of(size), of(1)), (of(size) / size).toFixed(2)]),
     ),
     plot: {

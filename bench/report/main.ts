@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- report [--quick] [--out=docs]`: measures everything and writes `docs/performance.md` with its
- * plots. `--quick` measures less of everything, for a look: what is kept comes from a whole run. The Go service takes
- * part where `PEER_GO_SERVICE` names its binary.
+ * `npm run bench -- report [--quick] [--out=docs]`: measures everything and writes `docs/performance.md` with its plots.
+ * `--quick` makes fewer rounds and calls; only a full run should be committed. `PEER_GO_SERVICE` with the path of the Go
+ * service's binary includes that service.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -6,10 +6,10 @@ import { cpuNanoseconds } from "../support/cpu-time.ts";
 import { median, table } from "../support/figures.ts";
 import type { Section } from "./section.ts";
 
-/** A tenth of the rules are wildcards; each is four levels deep. */
+/** Each rule has four levels. One tenth of the rules are wildcards. */
 const LEVELS = ["tenant", "service", "method", "user"];
 
-/** From 10 to 100,000 rules: what finding one costs, beside a `Map` that holds as many texts. */
+/** Measures the lookup in 10 to 100,000 rules, compared to a `Map` with as many texts. */
 export function rulesSection(rounds: number, isQuick: boolean): Section {
   const sizes = isQuick ? [10, 1000] : [10, 100, 1000, 10_000, 100_000];
   const measured = sizes.map((size) => ({ size, ...measure(size, rounds) }));
@@ -17,9 +17,9 @@ export function rulesSection(rounds: number, isQuick: boolean): Section {
   return {
     name: "rules",
     title: "Rules",
-    text: `Rules of ${LEVELS.length} levels, in this process; a different one is asked for each time. Beside them a \`Map\` with as many texts, asked with the four levels joined: what any look-up costs as memory fills. A decision that was made before looks nothing up.`,
+    text: `Rules of ${LEVELS.length} levels, measured in one process with a different rule in each lookup. The baseline is a \`Map\` with as many texts and the four joined levels as the key: it shows the cost of a lookup in growing memory. Cached decisions need no lookup.`,
     table: table(
-      ["rules", "ns a look-up", "x 10 rules", "ns in a Map", "x 10 texts", "load, ms", "heap, MiB"],
+      ["rules", "ns per lookup", "x 10 rules", "ns in a Map", "x 10 texts", "load, ms", "heap, MiB"],
       measured.map(({ size, lookup, map, load, heap }) => [
         size.toLocaleString("en"),
         lookup.toFixed(0),
@@ -66,7 +66,7 @@ function measure(size: number, rounds: number) {
   const inMap = time(rounds, (call) => {
     const entries = asked[call % asked.length]!;
     const text = `${entries[0]!.value}|${entries[1]!.value}|${entries[2]!.value}|${entries[3]!.value}`;
-    if (map.get(text) === undefined) throw new Error("not there");
+    if (map.get(text) === undefined) throw new Error("no text");
   });
   return { lookup, map: inMap, load, heap };
 }

@@ -1,8 +1,8 @@
 import type { Plot } from "./svg.ts";
 
-/** A part of the document: a table and its plot. */
+/** A section of the document: a table and its plot. */
 export interface Section {
-  /** Of the plot's file. */
+  /** The name of the plot's file. */
   readonly name: string;
   readonly title: string;
   readonly text: string;

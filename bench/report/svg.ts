@@ -6,9 +6,9 @@ export interface Series {
 
 export interface Plot {
   readonly title: string;
-  /** What is counted along the bottom, on a logarithmic scale. */
+  /** Label of the horizontal axis, which is logarithmic. */
   readonly x: string;
-  /** What is counted up the side, from 0. */
+  /** Label of the vertical axis, which starts at 0. */
   readonly y: string;
   readonly series: readonly Series[];
 }
@@ -19,11 +19,11 @@ const LEFT = 64;
 const RIGHT = 16;
 const TOP = 40;
 const BOTTOM = 72;
-/** Told apart in print and by those who see no red or green (Okabe and Ito). */
-const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"];
+/** Distinguishable in print and with color blindness (Okabe and Ito). */
+const COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"];
 const DASHES = ["", "6 3", "2 3", "8 3 2 3"];
 
-/** A line plot as an SVG document that reads on light and on dark pages. */
+/** Draws a line plot as an SVG document for light and dark pages. */
 export function plotSvg({ title, x, y, series }: Plot): string {
   const xs = series.flatMap(({ points }) => points.map(([at]) => at));
   const highest = Math.max(...series.flatMap(({ points }) => points.map(([, value]) => value)));
@@ -42,17 +42,17 @@ export function plotSvg({ title, x, y, series }: Plot): string {
   for (const at of [...new Set(xs)].sort((a, b) => a - b))
     parts.push(text(across(at), HEIGHT - BOTTOM + 18, at.toLocaleString("en"), "middle"));
   for (const [index, { name, points }] of series.entries()) {
-    const colour = COLOURS[index % COLOURS.length]!;
+    const color = COLORS[index % COLORS.length]!;
     const places = points.map(([at, value]) => [across(at).toFixed(1), up(value).toFixed(1)] as const);
     const line = places.map((place) => place.join(",")).join(" ");
     const dash = DASHES[index % DASHES.length];
     parts.push(
-      `<polyline points="${line}" fill="none" stroke="${colour}" stroke-width="2"${dash && ` stroke-dasharray="${dash}"`}/>`,
+      `<polyline points="${line}" fill="none" stroke="${color}" stroke-width="2"${dash && ` stroke-dasharray="${dash}"`}/>`,
     );
-    for (const [cx, cy] of places) parts.push(`<circle cx="${cx}" cy="${cy}" r="3" fill="${colour}"/>`);
+    for (const [cx, cy] of places) parts.push(`<circle cx="${cx}" cy="${cy}" r="3" fill="${color}"/>`);
     const from = LEFT + index * 260;
     parts.push(
-      `<line x1="${from}" x2="${from + 24}" y1="${HEIGHT - 14}" y2="${HEIGHT - 14}" stroke="${colour}" stroke-width="2"${dash && ` stroke-dasharray="${dash}"`}/>`,
+      `<line x1="${from}" x2="${from + 24}" y1="${HEIGHT - 14}" y2="${HEIGHT - 14}" stroke="${color}" stroke-width="2"${dash && ` stroke-dasharray="${dash}"`}/>`,
       text(from + 30, HEIGHT - 10, name, "start"),
     );
   }
@@ -79,7 +79,7 @@ function shown(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
-/** 1, 2 or 5 times a power of ten, at least `least`. */
+/** Returns 1, 2 or 5 times a power of ten, at least `least`. */
 function niceStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least));
   return [1, 2, 5, 10].map((times) => times * power).find((step) => step >= least)!;

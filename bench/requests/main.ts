@@ -1,6 +1,6 @@
 /**
- * CPU of one call for the requests that cost the most at the default limits, beside a unit of native code that takes
- * 5 ms on a core of 3 GHz.
+ * Measures the CPU of the most expensive requests within the default limits, compared to a unit of native code that takes
+ * 5 ms on a 3 GHz core.
  */
 import { EmbeddedStore } from "../../packages/tollgate/src/counters/embedded/embedded-store.ts";
 import { Decider } from "../../packages/tollgate/src/decision/decide.ts";

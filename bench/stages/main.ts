@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- stages`: what each stage of a decision costs, from the bytes of a read to the bytes of a write, and
- * what is left of the whole for sockets and the kernel. Nanoseconds of CPU of this thread, medians of rounds; the whole is
- * microseconds of the server's CPU under h2load (8 connections x 50 streams), in the same run.
+ * `npm run bench -- stages`: measures each stage of a decision, from the bytes of a read to the bytes of a write, and the
+ * remaining share of sockets and the kernel. Stages are in nanoseconds of this thread's CPU, as medians of rounds. The
+ * total is the server's CPU in microseconds under h2load (8 connections x 50 streams) in the same run.
  */
 
 import { FrameReader } from "../../packages/grpc-wire/src/frames/reader.ts";
@@ -22,10 +22,10 @@ import { METHOD, startTollgate } from "../support/tollgate.ts";
 
 const ROUNDS = 7;
 
-/** Nanoseconds that one call of `run` takes, a figure a round. */
+/** Measures the nanoseconds of one call of `run`, one figure per round. */
 const time = (run: (call: number) => void): number[] => cpuNanoseconds(ROUNDS, run);
 
-/** What a client writes for `count` calls: a HEADERS and a DATA frame each, header fields as indexes and one literal. */
+/** Builds the bytes of `count` calls from a client, with a HEADERS and a DATA frame per call. */
 function conversation(bytes: Uint8Array, block: Buffer, count: number): Buffer {
   const frames: Buffer[] = [];
   const frame = (type: number, flags: number, stream: number, payload: Uint8Array) => {
@@ -46,7 +46,7 @@ function conversation(bytes: Uint8Array, block: Buffer, count: number): Buffer {
   return Buffer.concat(frames);
 }
 
-/** `:method POST`, `:scheme http`, `:path`, `:authority`, `te`, `content-type`: literals that the table does not keep. */
+/** A header block of indexed `:method` and `:scheme` fields and literals without indexing. */
 function headerBlock(path: string = METHOD, isSchemeFirst = false): Buffer {
   const literal = (name: string, value: string) =>
     Buffer.concat([
@@ -68,7 +68,7 @@ export async function main(): Promise<void> {
   console.log(await measureStages());
 }
 
-/** A Markdown table, and what is left of the whole. */
+/** Returns a Markdown table and the share of the total outside the stages. */
 export async function measureStages(): Promise<string> {
   const { ruleSet, store, decider, handler } = decisions();
   const bytes = message("path=/api/a,remote_address=192.0.2.1");
@@ -113,29 +113,29 @@ export async function measureStages(): Promise<string> {
   const known = new HeaderBlocks(16_384, 8);
   const unknown = new HeaderBlocks(16_384, 0);
   known.readRequest(block, 0, block.length);
-  // Nothing is remembered of blocks that differ from the start.
+  // Different blocks prevent caching.
   const others = Array.from({ length: 16 }, (_, number) =>
     headerBlock(`${METHOD}${number % 10}`, number > 9),
   );
 
   const stages: [string, number[]][] = [
     [
-      "frames: cut a call's two frames out of a read",
+      "frames: split a read into the two frames of each call",
       time(() => reader.read(chunk)).map((ns) => ns / perRead),
     ],
     ["header block, seen before on this connection", time(() => known.readRequest(block, 0, block.length))],
     [
-      "header block, decoded whole",
+      "header block, fully decoded",
       time((call) => {
         const other = others[call % others.length]!;
         unknown.readRequest(other, 0, other.length);
       }),
     ],
-    ["message, asked before: found by its bytes", time(() => cache.find(1, bytes, 0, bytes.length))],
+    ["message, seen before: found by its bytes", time(() => cache.find(1, bytes, 0, bytes.length))],
     ["message, decoded", time(() => decodeRequest(bytes, 0, bytes.length))],
     ["match: the rule of a descriptor", time(() => ruleSet.match("bench", entries))],
-    ["key: the counter's name", time(() => cacheKeyStem(decisionOptions, "bench", entries, match, 2))],
-    ["prepare: match, key, statistics, through their cache", time(() => decider.prepare(request, ruleSet))],
+    ["key: the counter's key", time(() => cacheKeyStem(decisionOptions, "bench", entries, match, 2))],
+    ["prepare: match, key and statistics from their cache", time(() => decider.prepare(request, ruleSet))],
     ["count: embedded", time(() => store.count(countRequest))],
     [
       "statistics and status",
@@ -148,7 +148,7 @@ export async function measureStages(): Promise<string> {
         writeResponse(response, out, 0);
       }),
     ],
-    ["decision whole, asked before", time(() => handler.decideMessage(bytes, 0, bytes.length, now, 0))],
+    ["whole decision, seen before", time(() => handler.decideMessage(bytes, 0, bytes.length, now, 0))],
   ];
   const shown = table(
     ["stage", "ns (median, spread)"],
@@ -165,13 +165,13 @@ export async function measureStages(): Promise<string> {
       { length: 5 },
       () => h2load(server.pid, server.url, file, shape).cpuMicroseconds,
     );
-    const named = ["frames", "header block, seen", "decision whole", "encode"];
+    const named = ["frames", "header block, seen", "whole decision", "encode"];
     const inStages = stages
       .filter(([name]) => named.some((start) => name.startsWith(start)))
       .reduce((sum, [, figures]) => sum + median(figures), 0);
     return `${shown}
 
-The whole under load: ${spread(whole)} us of CPU a decision, ${(inStages / 1000).toFixed(2)} us of it in the stages of a call that was made before; the rest is sockets, garbage collection, the kernel.`;
+Total under load: ${spread(whole)} us of CPU per decision, of which ${(inStages / 1000).toFixed(2)} us are in the stages of a repeated call. The rest is sockets, garbage collection and the kernel.`;
   } finally {
     await server.stop();
   }

@@ -1,8 +1,8 @@
-/** Some machines count a thread's CPU in ticks of 4 ms: 200 ms let no more than 2 % of error in. */
+/** Some machines count a thread's CPU in ticks of 4 ms. With 200 ms, the error is at most 2 %. */
 const LEAST_MICROSECONDS = 200_000;
 const BATCH = 5000;
 
-/** Nanoseconds of this thread's CPU that one call of `run` takes, a figure for each round; warm before. */
+/** Warms `run` up, then measures the nanoseconds of this thread's CPU per call, one figure per round. */
 export function cpuNanoseconds(rounds: number, run: (call: number) => void): number[] {
   let calls = 0;
   const warming = process.threadCpuUsage();

@@ -23,14 +23,14 @@ descriptors:
     rate_limit: { unit: day, requests_per_unit: 1 }
 `;
 
-/** A request's bytes; each descriptor as `key=value,key2=value2`. */
+/** Encodes a request. Each descriptor has the form `key=value,key2=value2`. */
 export function message(...descriptors: string[]): Uint8Array {
   return encodeRequest({
     domain: "bench",
     descriptors: descriptors.map((text) => ({
       entries: text.split(",").map((pair) => {
-        const [key, value] = pair.split("=");
-        return { key: key!, value: value! };
+        const [key = "", value = ""] = pair.split("=");
+        return { key, value };
       }),
       limit: undefined,
       hitsAddend: undefined,
@@ -40,7 +40,7 @@ export function message(...descriptors: string[]): Uint8Array {
   });
 }
 
-/** The defaults of the service. */
+/** The default options of the service. */
 export const decisionOptions: DecisionOptions = {
   cacheKeyPrefix: "",
   longestKey: LONGEST_KEYS.embedded,
@@ -52,7 +52,7 @@ export const decisionOptions: DecisionOptions = {
   headers: undefined,
 };
 
-/** Everything between the wire and the store, over embedded counters. */
+/** Creates the parts of a decision between the transport and the store, with embedded counters. */
 export function decisions() {
   const { ruleSet, diagnostics } = loadRules([{ name: "bench.yaml", text: rules }], { mergeDomains: false });
   if (ruleSet === undefined) throw new Error(diagnostics.map(({ message }) => message).join("\n"));

@@ -7,26 +7,26 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** `1.32 (1.28-1.41)`: the median and the spread. */
+/** Formats the median and the range: `1.32 (1.28-1.41)`. */
 export function spread(values: readonly number[], digits = 2): string {
   const shown = (value: number) => value.toFixed(digits);
   return `${shown(median(values))} (${shown(Math.min(...values))}-${shown(Math.max(...values))})`;
 }
 
-/** A Markdown table. */
+/** Formats a Markdown table. */
 export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const cells = [head, head.map(() => "---"), ...rows.map((row) => row.map(String))];
   return cells.map((row) => `| ${row.join(" | ")} |`).join("\n");
 }
 
-/** What the figures were taken on. */
+/** Describes the machine. */
 export function machine(): string {
   const [first] = cpus();
   const kernel = execFileSync("uname", ["-sr"], { encoding: "utf8" }).trim();
   return `${cpus().length} x ${first?.model.trim() ?? "unknown"}, ${kernel}, Node ${process.versions.node}`;
 }
 
-/** Runs each of several measurements in turn, round after round, so that all of them see the machine in the same moods. */
+/** Runs several measurements in turn, round by round, so that changes of the machine's load affect all of them alike. */
 export async function interleaved<T>(
   names: readonly string[],
   rounds: number,

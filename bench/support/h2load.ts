@@ -4,18 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cpuMicroseconds, loadCores } from "./process.ts";
 
-/** How the load is shaped. */
+/** The shape of a load. */
 export interface Shape {
   readonly connections: number;
   readonly streams: number;
   readonly calls: number;
-  /** Calls per second over all connections; as fast as it goes where absent. */
+  /** Calls per second over all connections. Default: as many as possible. */
   readonly rate?: number;
 }
 
 export interface Measured {
   readonly perSecond: number;
-  /** Of the server, a call. */
+  /** CPU of the server per call. */
   readonly cpuMicroseconds: number;
   /** Microseconds. */
   readonly p50: number;
@@ -27,7 +27,7 @@ const folder = mkdtempSync(join(tmpdir(), "bench-h2load-"));
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
-/** A message in gRPC's framing, in a file: what h2load sends again and again. */
+/** Writes a message with gRPC's framing to a file, which h2load sends repeatedly. */
 export function framedFile(message: Uint8Array): string {
   const framed = Buffer.alloc(5 + message.length);
   framed.writeUInt32BE(message.length, 1);
@@ -37,7 +37,10 @@ export function framedFile(message: Uint8Array): string {
   return file;
 }
 
-/** Calls a gRPC method over cleartext HTTP/2; every call must succeed. */
+/**
+ * Calls a gRPC method over cleartext HTTP/2.
+ * @throws {Error} if a call fails
+ */
 export function h2load(
   pid: number,
   url: string,

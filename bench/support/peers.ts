@@ -2,17 +2,17 @@ import { join } from "node:path";
 import { type BenchServer, startServer } from "./process.ts";
 import { freePort, METHOD, rulesFolder, startTollgate } from "./tollgate.ts";
 
-/** A service under load, and the address of its method. */
+/** A service under load and the URL of its method. */
 export interface Peer {
   readonly server: BenchServer;
   readonly url: string;
 }
 export type StartPeer = () => Promise<Peer>;
 
-/** The Go service's binary, where it is given. */
+/** The path of the Go service's binary; undefined to leave that service out. */
 export const goBinary: string | undefined = process.env.PEER_GO_SERVICE;
 
-/** Tollgate itself; embedded counters unless the environment says otherwise. */
+/** Starts Tollgate, with embedded counters by default. */
 export function tollgate(env: Record<string, string> = {}, cores?: string, rules?: string): StartPeer {
   return async () => {
     const server = await startTollgate(env, cores, rules);
@@ -20,7 +20,7 @@ export function tollgate(env: Record<string, string> = {}, cores?: string, rules
   };
 }
 
-/** A server of this folder's neighbours, as a process: it reads `BENCH_PORT` and says `ready`. */
+/** Starts a server script of a benchmark as a process. The script listens on `BENCH_PORT` and prints `ready`. */
 export function nodePeer(file: string, env: Record<string, string> = {}): StartPeer {
   return async () => {
     const port = await freePort();
@@ -38,7 +38,7 @@ export function nodePeer(file: string, env: Record<string, string> = {}): StartP
 /** `@grpc/grpc-js` with an empty handler. */
 export const emptyGrpcJs: StartPeer = nodePeer("peers/servers/empty.ts");
 
-/** The Go service over a Redis, on one core. */
+/** Starts the Go service with a Redis on one core. */
 export function goService(binary: string, redis: string): StartPeer {
   return async () => {
     const folder = rulesFolder();
@@ -71,7 +71,7 @@ export function goService(binary: string, redis: string): StartPeer {
   };
 }
 
-/** Runs `measure` on a fresh service, and ends it. */
+/** Starts a service, runs `measure` and stops the service. */
 export async function onPeer<T>(start: StartPeer, measure: (peer: Peer) => T | Promise<T>): Promise<T> {
   const peer = await start();
   try {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { globSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 
-/** A server under load, in a process of its own on a core of its own. */
+/** A server under load, in a separate process on a separate core. */
 export interface BenchServer {
   readonly name: string;
   readonly pid: number;
@@ -15,13 +15,13 @@ export interface BenchServerOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Cores that it may use; the first one by default. Without `taskset` or a second core it runs anywhere. */
+  /** Cores of the server, in the syntax of `taskset`. Default: the first core. */
   readonly cores?: string;
-  /** What it says when it is ready, on either output. */
+  /** Matches the output of a server that is ready. */
   readonly ready: RegExp;
 }
 
-/** The cores that the load may use: all but the first. */
+/** The cores of the load generator: all except the first. */
 export const loadCores = availableParallelism() > 1 ? `1-${availableParallelism() - 1}` : "0";
 
 export async function startServer(options: BenchServerOptions): Promise<BenchServer> {
@@ -47,30 +47,30 @@ export async function startServer(options: BenchServerOptions): Promise<BenchSer
 function untilReady(child: ChildProcess, name: string, ready: RegExp): Promise<void> {
   return new Promise((resolve, reject) => {
     let text = "";
-    const hear = (chunk: unknown): void => {
+    const onOutput = (chunk: unknown): void => {
       if (text.length < 100_000) text += String(chunk);
       if (ready.test(text)) resolve();
     };
-    child.stdout!.on("data", hear);
-    child.stderr!.on("data", hear);
-    child.once("close", () => reject(new Error(`${name} ended before it was ready:\n${text}`)));
+    child.stdout!.on("data", onOutput);
+    child.stderr!.on("data", onOutput);
+    child.once("close", () => reject(new Error(`${name} exited before it was ready:\n${text}`)));
   });
 }
 
-/** Microseconds of CPU that a process has used, all threads together (proc(5), schedstat: nanoseconds on the CPU). */
+/** Reads the CPU of all threads of a process in microseconds (proc(5), schedstat: nanoseconds on the CPU). */
 export function cpuMicroseconds(pid: number): number {
   let nanoseconds = 0;
   for (const file of globSync(`/proc/${pid}/task/*/schedstat`)) {
     try {
       nanoseconds += Number(readFileSync(file, "utf8").split(" ")[0]);
     } catch {
-      // The thread has ended meanwhile.
+      // The thread has exited.
     }
   }
   return nanoseconds / 1000;
 }
 
-/** Resident memory in MiB. */
+/** Reads the resident memory of a process in MiB. */
 export function residentMemory(pid: number): number {
   const text = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(/VmRSS:\s+(\d+)/.exec(text)?.[1] ?? 0) / 1024;

@@ -1,4 +1,4 @@
-/** The process behind `rawLoad`: its load as JSON on standard input, what became of it as JSON on standard output. */
+/** The process of `rawLoad`. Reads the load as JSON from standard input and writes the results as JSON. */
 import { randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
@@ -20,7 +20,7 @@ const SETTINGS = 4;
 const PING = 6;
 const END_STREAM = 1;
 const ACK = 1;
-/** Different values of metadata; far more than any server keeps. */
+/** Number of different metadata values, far more than servers cache. */
 const VARIANTS = 2048;
 
 function frame(type: number, flags: number, payload: Uint8Array): Buffer {
@@ -39,7 +39,7 @@ function integer(flags: number, mask: number, value: number): Buffer {
   return Buffer.from([...bytes, rest]);
 }
 
-/** A literal field with a name of its own (RFC 7541 section 6.2). */
+/** Encodes a literal field with a literal name (RFC 7541 section 6.2). */
 function metadataField(form: "plain" | "huffman" | "indexed", value: string): Buffer {
   const name = "x-trace-context";
   const head = [Buffer.from([form === "indexed" ? 0x40 : 0x00, name.length]), Buffer.from(name)];
@@ -62,7 +62,7 @@ const fixed = encodeHeaders([
   ["content-type", "application/grpc"],
 ]);
 
-/** Whole calls, HEADERS and DATA, but for their stream id and their key. */
+/** Calls of HEADERS and DATA. The stream id and the key are filled in for each call. */
 const templates = Array.from({ length: metadata === undefined ? 1 : VARIANTS }, () => {
   const value =
     metadata && randomBytes(metadata.characters).toString("base64url").slice(0, metadata.characters);
@@ -81,10 +81,10 @@ function open(): Promise<() => void> {
   sockets.push(socket);
   let stream = 1;
   let rest: Buffer = Buffer.alloc(0);
-  /** Of the message that the present answer brought: its `overall_code`. */
+  /** The `overall_code` of each response whose trailers have not arrived. */
   const codes = new Map<number, number>();
 
-  /** Writes so many new calls, as far as there are any left. */
+  /** Writes up to `count` new calls. */
   const begin = (count: number): void => {
     const batch: Buffer[] = [];
     for (; count > 0 && begun < calls; count--) {
@@ -121,7 +121,7 @@ function open(): Promise<() => void> {
       const flags = bytes[at + 4]!;
       const id = bytes.readUInt32BE(at + 5);
       const type = bytes[at + 3];
-      // The first field of an answer is its code: 0x08, then one byte.
+      // The first field of a response is its code: 0x08, then one byte.
       if (type === DATA && bytes[at + FRAME_HEADER + 5] === 0x08)
         codes.set(id, bytes[at + FRAME_HEADER + 6]!);
       if ((type === DATA || type === HEADERS) && flags & END_STREAM) {
@@ -138,7 +138,7 @@ function open(): Promise<() => void> {
   });
   socket.on("error", (error) => finished.reject(error));
   socket.on("close", () => {
-    if (ended < calls) finished.reject(new Error(`the server closed a connection after ${ended} answers`));
+    if (ended < calls) finished.reject(new Error(`the server closed a connection after ${ended} responses`));
   });
   return new Promise((resolve) => {
     socket.once("connect", () => {

@@ -2,46 +2,49 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { cpuMicroseconds, loadCores } from "./process.ts";
 
-/** How a header block carries the metadata that changes with every call. */
+/** The HPACK representation of the metadata that changes with every call. */
 export type MetadataForm =
-  /** As octets, not to be kept. */
+  /** Octets, without indexing. */
   | "plain"
-  /** Huffman coded, as clients do where that is shorter; not to be kept. */
+  /** Huffman coded, without indexing. Clients use this form if it is shorter. */
   | "huffman"
-  /** Huffman coded, and kept in the dynamic table: each call changes the table. */
+  /** Huffman coded, with incremental indexing: each call changes the dynamic table. */
   | "indexed";
 
-/** Load that h2load cannot make: calls that differ from one another. */
+/** A load of calls with different contents, which h2load cannot send. */
 export interface RawLoad {
   readonly connections: number;
   readonly streams: number;
   readonly calls: number;
-  /** Where it holds {@link KEY_PLACE}, each call has a number of its own there. */
+  /** Each call replaces {@link KEY_PLACE} in the message by a number. */
   readonly message: Uint8Array;
-  /** How many different numbers; in turn. Default 1. */
+  /** How many numbers the calls use in turn. Default 1. */
   readonly keys?: number;
-  /** One header field of so many random characters, another with each call. */
+  /** A header field with random characters that differ in each call. */
   readonly metadata?: { readonly form: MetadataForm; readonly characters: number };
 }
 
-/** What is replaced by a number of as many digits. */
+/** The placeholder for a number with as many digits. */
 export const KEY_PLACE = "#######";
 
-/** What became of the calls. */
+/** The results of the calls. */
 export interface RawCounts {
   readonly ok: number;
   readonly overLimit: number;
-  /** Answered without a message: a status other than OK. */
+  /** Responses without a message: the status is not OK. */
   readonly failed: number;
   readonly perSecond: number;
 }
 
 export interface RawMeasured extends RawCounts {
-  /** Of the server, a call. */
+  /** CPU of the server per call. */
   readonly cpuMicroseconds: number;
 }
 
-/** Puts load on a gRPC method over cleartext HTTP/2, from a process of its own; every call must be answered. */
+/**
+ * Loads a gRPC method over cleartext HTTP/2 from a separate process.
+ * @throws {Error} if a call fails
+ */
 export function rawLoad(pid: number, url: string, load: RawLoad): RawMeasured {
   const input = JSON.stringify({ ...load, url, message: Buffer.from(load.message).toString("base64") });
   const before = cpuMicroseconds(pid);
@@ -53,6 +56,6 @@ export function rawLoad(pid: number, url: string, load: RawLoad): RawMeasured {
   const used = cpuMicroseconds(pid) - before;
   const counts = JSON.parse(output) as RawCounts;
   const answered = counts.ok + counts.overLimit;
-  if (answered !== load.calls) throw new Error(`${answered} of ${load.calls} calls were answered: ${output}`);
+  if (answered !== load.calls) throw new Error(`${answered} of ${load.calls} calls succeeded: ${output}`);
   return { ...counts, cpuMicroseconds: used / load.calls };
 }

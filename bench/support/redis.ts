@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { loadCores, startServer } from "./process.ts";
 import { freePort } from "./tollgate.ts";
 
-/** A Redis without persistence, on the load's cores: it is not what is measured. */
+/** Starts a Redis without persistence on the cores of the load generator, because its CPU is not measured. */
 export async function startRedis(): Promise<{ url: string; stop(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), "bench-redis-"));
   const port = await freePort();

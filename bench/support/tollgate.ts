@@ -8,13 +8,13 @@ import { type BenchServer, startServer } from "./process.ts";
 export const METHOD = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit";
 
 export interface BenchTollgate extends BenchServer {
-  /** Of the method. */
+  /** The URL of the method. */
   readonly url: string;
   readonly http: string;
   readonly debug: string;
 }
 
-/** A free port; somebody else may take it, so it is used at once. */
+/** Finds a free port. Use it at once, because another process could take it. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -26,7 +26,7 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** A folder with rules as both services look for them: `RUNTIME_ROOT/bench/config`. */
+/** Creates a folder with rules in `bench/config`. The Go service and Tollgate use the same layout. */
 export function rulesFolder(text = rules): { root: string; remove(): void } {
   const root = mkdtempSync(join(tmpdir(), "bench-rules-"));
   mkdirSync(join(root, "bench", "config"), { recursive: true });
@@ -34,7 +34,7 @@ export function rulesFolder(text = rules): { root: string; remove(): void } {
   return { root, remove: () => rmSync(root, { recursive: true, force: true }) };
 }
 
-/** Tollgate in one thread on one core, unless the environment says otherwise. */
+/** Starts Tollgate, by default with one thread on one core. */
 export async function startTollgate(
   env: Record<string, string> = {},
   cores?: string,

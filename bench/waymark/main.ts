@@ -1,8 +1,8 @@
 /**
- * Waymark beside raw `node:http`, Hono and Fastify: each server in its own process on one core, the load on the
- * others, the servers taking turns. The turns are short and many, and a server is compared with what raw took in the
- * same round: what else a machine does, it then does to all of them. They start anew several times, because two runs
- * of one program differ by what its JIT compiler made of it.
+ * Compares Waymark to raw `node:http`, Hono and Fastify. Each server runs in a separate process on one core, with the load
+ * on the others. The servers take many short turns, and each is compared to raw in the same round, so that other load on
+ * the machine affects all of them alike. The servers restart several times, because the JIT compiler's results differ
+ * from run to run.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ interface Effort {
   readonly requests: number;
 }
 
-/** How many requests a server has answered before the first that counts. */
+/** Number of requests before the measurement. */
 const WARM_UP = 20_000;
 
 /** `npm run bench -- waymark [--starts=3] [--rounds=10] [--requests=10000] [--only=1]` */
@@ -67,10 +67,10 @@ async function compare(scenario: Scenario, { starts, rounds, requests }: Effort)
     const servers = new Map<ServerName, BenchServer>();
     try {
       for (const name of SERVERS) servers.set(name, await startServer(name));
-      await checkAlike(servers, scenario);
+      await checkSameResponses(servers, scenario);
       for (const server of servers.values()) load(server, scenario, WARM_UP);
       for (let round = 0; round < rounds; round++) {
-        // Every round begins with another server, so that none always has the same neighbour.
+        // Every round begins with another server, so that the order differs.
         for (let at = 0; at < SERVERS.length; at++) {
           const name = SERVERS[(at + round) % SERVERS.length]!;
           samples.get(name)!.push(load(servers.get(name)!, scenario, requests));
@@ -83,8 +83,11 @@ async function compare(scenario: Scenario, { starts, rounds, requests }: Effort)
   return samples;
 }
 
-/** All servers must say the same, or they do not do the same work. */
-async function checkAlike(
+/**
+ * Checks that all servers do the same work.
+ * @throws {Error} if their responses differ
+ */
+async function checkSameResponses(
   servers: ReadonlyMap<ServerName, BenchServer>,
   { path, bodyFile }: Scenario,
 ): Promise<void> {
@@ -96,7 +99,7 @@ async function checkAlike(
     const type = headers.get("content-type")?.replace("; charset=utf-8", "");
     answers.add(`${response.status} ${type} ${headers.get("content-length")} ${await response.text()}`);
   }
-  if (answers.size !== 1) throw new Error(`the servers answer differently:\n${[...answers].join("\n")}`);
+  if (answers.size !== 1) throw new Error(`the responses of the servers differ:\n${[...answers].join("\n")}`);
 }
 
 function report(scenario: Scenario, samples: Samples, { starts, rounds, requests }: Effort): void {
@@ -113,5 +116,5 @@ function report(scenario: Scenario, samples: Samples, { starts, rounds, requests
   console.log(
     `\n${scenario.name}: ${starts} starts of ${rounds} rounds of ${requests} requests, 64 connections\n`,
   );
-  console.log(table(["server", "CPU us a request", "of raw, in the same round", "requests/s"], rows));
+  console.log(table(["server", "CPU us per request", "raw / server, same round", "requests/s"], rows));
 }

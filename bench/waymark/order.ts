@@ -1,4 +1,4 @@
-/** The 1 KiB body of the bench, and the check of it that a careful hand would write. */
+/** The 1 KiB body of the benchmark. */
 export interface Order {
   customer: string;
   priority: number;
@@ -7,7 +7,7 @@ export interface Order {
 }
 
 export const ORDER: Order = {
-  // As long as makes the whole document 1 KiB.
+  // The padding makes the whole document 1 KiB long.
   customer: "c5f1b2a0-7a0e-4a51-9a52-0d4f5a1f2c11".padEnd(36 + 1024 - 929, "-"),
   priority: 3,
   express: true,
@@ -20,7 +20,7 @@ export const ORDER: Order = {
 
 export const ORDER_TEXT = JSON.stringify(ORDER);
 
-/** What every server answers to an order. */
+/** Computes the response to an order. */
 export function summary(order: Order): { customer: string; total: number } {
   let total = 0;
   for (const { quantity, price } of order.items) total += quantity * price;
@@ -30,7 +30,7 @@ export function summary(order: Order): { customer: string; total: number } {
 const ORDER_NAMES = new Set(["customer", "priority", "express", "items"]);
 const ITEM_NAMES = new Set(["sku", "quantity", "price"]);
 
-/** The same validation by hand: types, and no unknown names, at both levels. */
+/** Validates an order by hand: types and unknown names at both levels. */
 export function isOrder(value: unknown): value is Order {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const order = value as Order;

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 export const SERVERS = ["raw", "waymark", "hono", "fastify"] as const;
 export type ServerName = (typeof SERVERS)[number];
 
-/** A server of the bench, in a process of its own on the first core. */
+/** A server of the benchmark, in a separate process on the first core. */
 export interface BenchServer {
   readonly url: string;
   readonly pid: number;
@@ -14,7 +14,7 @@ export interface BenchServer {
 
 const LAUNCHER = fileURLToPath(new URL("../../packages/waymark/bin/waymark.mjs", import.meta.url));
 
-/** Waymark is started by its own command, as its users do; the others by the files of `servers/`. */
+/** Starts a server: Waymark with its command, the others with their files in `servers/`. */
 export async function startServer(name: ServerName): Promise<BenchServer> {
   const args =
     name === "waymark"
@@ -37,7 +37,7 @@ export async function startServer(name: ServerName): Promise<BenchServer> {
 
 function addressOf(child: ChildProcess, name: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    child.once("exit", () => reject(new Error(`${name} ended before it listened`)));
+    child.once("exit", () => reject(new Error(`${name} exited before it was listening`)));
     child.stdout!.on("data", (text: Buffer) => {
       const url = /http:\/\/\S+/.exec(text.toString())?.[0];
       if (url !== undefined) resolve(url);

@@ -9,7 +9,7 @@ const PACKAGE = fileURLToPath(new URL("../../packages/waymark", import.meta.url)
 const FILES = 50;
 const RUNS = 7;
 
-/** From the command to the first answer, with 100 controllers in 50 files; the first run fills the compile cache. */
+/** Measures the time to the first response with 100 controllers in 50 files. The first run fills the compile cache. */
 export async function measureStart(folder: string): Promise<void> {
   const app = join(folder, "app");
   mkdirSync(join(app, "controllers"), { recursive: true });
@@ -25,7 +25,7 @@ export async function measureStart(folder: string): Promise<void> {
   times.sort((one, other) => one - other);
   const [fastest, slowest] = [times[0]!, times.at(-1)!];
   console.log(
-    `\nstart to first answer, 100 controllers in ${FILES} files: ` +
+    `\nstart to first response, 100 controllers in ${FILES} files: ` +
       `${times[times.length >> 1]!.toFixed(0)} ms (${fastest.toFixed(0)} to ${slowest.toFixed(0)})`,
   );
 }

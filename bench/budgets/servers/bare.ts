@@ -1,4 +1,4 @@
-/** The path of a decision with nothing that observes it: no statistics, no timing, no question for tracing. */
+/** The path of a decision without observability: no statistics, no timing, no tracing checks. */
 import { GrpcServer } from "@tollway/grpc-wire";
 import { EmbeddedStore } from "../../../packages/tollgate/src/counters/embedded/embedded-store.ts";
 import { Decider } from "../../../packages/tollgate/src/decision/decide.ts";

@@ -1,4 +1,4 @@
-/** An empty handler on grpc-wire: what is not the decision's in a figure. */
+/** An empty handler on grpc-wire: the share of a figure outside the decision. */
 import { GrpcServer } from "@tollway/grpc-wire";
 import { METHOD } from "../../support/tollgate.ts";
 

@@ -1,4 +1,4 @@
-/** A Waymark controller that reads a decision's JSON and answers as much as a decision does. */
+/** A Waymark controller that reads a decision's JSON request and returns a response of the same size. */
 import { createServer } from "node:http";
 import { Application, Controller } from "@tollway/waymark";
 

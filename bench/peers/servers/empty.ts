@@ -1,4 +1,4 @@
-/** `@grpc/grpc-js` with a handler that does nothing: what carrying the call costs in Node otherwise. */
+/** `@grpc/grpc-js` with an empty handler: the transport cost of a call in Node without Tollgate. */
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { METHOD } from "../../support/tollgate.ts";
 

@@ -1,4 +1,4 @@
-/** A rate limit service as one would write it for Node today: grpc-js, generated messages, rate-limiter-flexible over Redis. */
+/** A rate limit service of common Node libraries: grpc-js, generated messages, rate-limiter-flexible with Redis. */
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
 import { createClient } from "@redis/client";

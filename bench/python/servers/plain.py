@@ -1,4 +1,4 @@
-"""The answer of `controllers.ts`, given by Python itself."""
+"""The response of `controllers.ts` from plain Python."""
 
 BODY = b'"Default handler"'
 TYPE = "application/json; charset=utf-8"

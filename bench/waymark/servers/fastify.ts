@@ -1,7 +1,7 @@
 import fastify from "fastify";
 import type { Order } from "../order.ts";
 import { summary } from "../order.ts";
-import { tell } from "./harness.ts";
+import { printAddress } from "./harness.ts";
 
 const app = fastify({ requestTimeout: 120_000, keepAliveTimeout: 65_000, bodyLimit: 1024 * 1024 });
 app.get("/", (_request, reply) => reply.type("application/json; charset=utf-8").send('"Hello, world"'));
@@ -35,4 +35,4 @@ const body = {
 };
 app.post<{ Body: Order }>("/orders", { schema: { body } }, async (request) => summary(request.body));
 await app.listen({ port: 0, host: "127.0.0.1" });
-tell(app.server);
+printAddress(app.server);

@@ -1,4 +1,4 @@
-/** `node:http` with the same work done by hand: routing, decoding, validation, one write. */
+/** `node:http` with hand-written routing, decoding and validation, and one write per response. */
 import { isUtf8 } from "node:buffer";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { isOrder, summary } from "../order.ts";

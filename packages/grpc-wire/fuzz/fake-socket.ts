@@ -1,15 +1,15 @@
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 
-/** As much of a socket as a connection uses: what is written is kept, what is received is said. No network, no time. */
+/** The part of a socket that a connection uses. Keeps what is written. Needs no network and no time. */
 class FakeSocket extends EventEmitter {
   readonly written: Buffer[] = [];
   readonly remoteAddress = "127.0.0.1";
   readonly remotePort = 1;
   readonly remoteFamily = "IPv4";
-  /** Bytes written that nobody took. */
+  /** Written bytes that were not taken. */
   writableLength = 0;
-  /** Whether what is written is taken at once. */
+  /** Whether written bytes are taken at once. */
   takes = true;
   writable = true;
   destroyed = false;
@@ -27,7 +27,7 @@ class FakeSocket extends EventEmitter {
     this.writable = false;
     this.emit("close");
   }
-  /** All that waits is taken. */
+  /** Takes all bytes that wait. */
   drain(): void {
     this.writableLength = 0;
     this.emit("drain");
@@ -37,7 +37,7 @@ class FakeSocket extends EventEmitter {
   resume(): void {}
 }
 
-/** A fake socket, as itself and as what it stands for. */
+/** A fake socket, with its own type and as a `Socket`. */
 export function fakeSocket(): { fake: FakeSocket; socket: Socket } {
   const fake = new FakeSocket();
   return { fake, socket: fake as unknown as Socket };

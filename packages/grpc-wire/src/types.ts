@@ -126,7 +126,7 @@ export type SecureContext = Pick<SecureContextOptions, "cert" | "key" | "ca">;
 export interface ConnectionOptions {
   /** Age at which a connection is asked to go, with a jitter of 10 % either way. Default: 0. */
   maxConnectionAgeMs?: number;
-  /** How long calls in flight may run on after that. Default: 0, for ever. */
+  /** How long calls in flight may run on after that. Default: 0, without limit. */
   maxConnectionAgeGraceMs?: number;
   /** How long a connection may stay without a call. Default: 0. */
   maxConnectionIdleMs?: number;
@@ -198,14 +198,14 @@ export interface ServerOptions {
   /** Content subtypes served besides plain `application/grpc`. Default: `["proto"]`. */
   contentSubtypes?: string[];
   observer?: CallObserver;
-  /** Told of what a handler threw that is no `GrpcError`; the caller sees only UNKNOWN. Default: nobody is told. */
+  /** Called with an error of a handler that is not a `GrpcError`; the caller sees only UNKNOWN. Default: none. */
   onHandlerError?: (error: unknown, path: string) => void;
   /**
    * Answers a unary call whose request message is above `maxRequestBytes`. Without an answer the call ends with
    * RESOURCE_EXHAUSTED. Default: none.
    */
   onOversizedMessage?: (path: string) => Uint8Array | undefined;
-  /** Told why a connection was ended for breaking the protocol or a limit. Default: nobody is told. */
+  /** Called when the server ends a connection because its peer broke the protocol or a limit. Default: none. */
   onConnectionError?: (reason: ConnectionErrorReason) => void;
 }
 
@@ -217,7 +217,7 @@ export interface ConnectionErrorReason {
   readonly message: string;
 }
 
-/** Where to listen: a TCP port (0 picks a free one) on `host` (default `127.0.0.1`), or a unix socket's path, which may be there if nobody answers on it. */
+/** Where to listen: a TCP port (0 picks a free one) on `host` (default `127.0.0.1`), or a unix socket's path, which may exist unless a process listens on it. */
 export type ListenOptions =
   | { port: number; host?: string; reusePort?: boolean; backlog?: number }
   | { path: string };

@@ -25,7 +25,7 @@ const MiB = 1024 * KiB;
 /** The neighbour's worst call: far above what a loaded machine takes, far below a stall. */
 const WORST_MS = scaled(3000);
 
-/** Made once, and not while anybody is timed. */
+/** Made once, outside of the timed tests. */
 const gzipBomb = message(gzipSync(Buffer.alloc(100 * MiB), { level: 1 }), 1);
 
 let fortress: Fortress;

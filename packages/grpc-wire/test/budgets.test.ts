@@ -1,4 +1,4 @@
-/** What a peer makes the server hold is counted, wherever it lies: over sockets that are none, so that no time passes. */
+/** Every byte that a peer makes the server hold is counted. Over fake sockets, so that no time passes. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
@@ -21,7 +21,7 @@ import {
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-/** A connection without a network: what is said is heard at once. */
+/** A connection without a network: bytes arrive at once. */
 class Peer {
   readonly #encoder = new HpackPeer();
   readonly #wire = fakeSocket();
@@ -97,7 +97,7 @@ test("compressed messages that wait to be inflated are held, and counted", async
   assert.equal(server.counts().bufferedBytes, 0);
 });
 
-test("compressed messages whose callers have left are not inflated", async () => {
+test("compressed messages of callers that left are not inflated", async () => {
   let ran = 0;
   await using server = serve((it) =>
     it.unary("/t.T/Length", ({ length }) => {
@@ -115,7 +115,7 @@ test("compressed messages whose callers have left are not inflated", async () =>
   assert.equal(server.counts().bufferedBytes, 0);
 });
 
-test("messages of no bytes count as what keeping them takes", async () => {
+test("empty messages count with the memory that they take", async () => {
   await using server = serve(
     (it) =>
       it.bidiStreaming(
@@ -171,7 +171,7 @@ test("answers for a socket that takes nothing are held back, and counted", async
   assert.equal(peer.ends().size, 400);
 });
 
-test("who fills the server's queue is refused; a neighbour whose answers leave is not", async () => {
+test("a connection that fills the server's queue is refused, a neighbour that reads its answers is not", async () => {
   await using server = serve((it) => it.unary("/t.T/Large", () => Buffer.alloc(100 * KiB)), {
     limits: { maxQueuedBytes: MiB },
   });

@@ -89,11 +89,11 @@ const bad: [what: string, more: Fields, parts: (id: number) => Buffer[], code: n
     /grpc-encoding/,
   ],
   [
-    "no gzip data",
+    "a compressed message that is not gzip data",
     [["grpc-encoding", "gzip"]],
     (id) => [frame(type.data, 1, id, message("nogzip", 1))],
     13,
-    /no gzip/,
+    /not gzip/,
   ],
   [
     "an unknown encoding",
@@ -208,14 +208,14 @@ test("an endless upload that is no call is answered before it ends", async () =>
   client.close();
 });
 
-test("HTTP/1.1 is answered with a line that says what is spoken here", async () => {
+test("an HTTP/1.1 client gets a line that names the right protocol", async () => {
   await using server = await TestServer.start();
   const response = await fetch(`http://127.0.0.1:${server.port}/`);
   assert.equal(response.status, 505);
   assert.match(await response.text(), /gRPC/);
 });
 
-test("what a handler throws: a GrpcError travels, anything else does not", async () => {
+test("errors of handlers: a GrpcError reaches the caller, any other does not", async () => {
   const told: unknown[] = [];
   const secret = new Error("password=hunter2");
   await using it = await serve(
@@ -250,7 +250,7 @@ test("what a handler throws: a GrpcError travels, anything else does not", async
   ]);
 });
 
-test("a call is finished once: what comes after is ignored", async () => {
+test("a call is finished once, later answers are ignored", async () => {
   let kept: UnaryCall | undefined;
   await using it = await serve((server) =>
     server.unaryInPlace("/t.T/Twice", (call) => {
@@ -453,7 +453,7 @@ test("server streaming: a cancelled call ends the generator", async () => {
   await ended;
 });
 
-test("server streaming: write rejects once nobody listens", async () => {
+test("server streaming: write rejects once the call is cancelled", async () => {
   const { promise: failure, resolve } = Promise.withResolvers<unknown>();
   await using it = await serve((server) =>
     server.serverStreaming("/t.T/Write", async (_message, call) => {
@@ -486,7 +486,7 @@ test("bidirectional streaming: messages come as they are sent, whatever the fram
   client.close();
 });
 
-test("bidirectional streaming: what nobody reads is not given back as window", async () => {
+test("bidirectional streaming: messages that the handler has not read keep the window closed", async () => {
   await using it = await serve((server) =>
     server.bidiStreaming("/t.T/Deaf", async (_messages, call) => {
       await new Promise((resolve) => call.signal.addEventListener("abort", resolve));
@@ -530,7 +530,7 @@ test("gzip: a compressed request is inflated, its answer deflated where that is 
   client.close();
 });
 
-test("gzip: where the server may, it deflates for whoever accepts it, streams too", async () => {
+test("gzip: the accepted mode compresses for every caller that accepts it, also in streams", async () => {
   await using server = await TestServer.start({ responseCompression: "accepted" });
   const client = await RawClient.open({ port: server.port });
   const accepts: Fields = [["grpc-accept-encoding", "gzip"]];
@@ -666,7 +666,7 @@ test("a call knows when its connection was read, and its duration runs from ther
   client.close();
 });
 
-test("calls that one turn answers after their read are told of together, with the time that they took", async () => {
+test("calls that one turn answers after their read are observed together, with their duration", async () => {
   const ended: { ms: number; calls: number }[] = [];
   const observer = {
     callFinished: (_path: string, _status: number, ms: number, calls: number) =>
@@ -750,7 +750,7 @@ test("paths are checked when they are registered", () => {
     assert.throws(() => server.unary(path, (message) => message), /must be \/package.Service\/Method/);
 });
 
-test("options are checked, and what is wrong is named", () => {
+test("invalid options throw an error that names them", () => {
   assert.throws(() => new GrpcServer({ limits: { maxConcurrentStreams: 0 } }), /maxConcurrentStreams/);
   assert.throws(() => new GrpcServer({ limits: { streamWindowBytes: 1000 } }), /65,535 to 2\^31-1/);
   assert.throws(() => new GrpcServer({ connection: { keepaliveTimeMs: -1 } }), /keepaliveTimeMs is -1/);

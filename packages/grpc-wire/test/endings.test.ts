@@ -1,4 +1,4 @@
-/** How connections and servers end, and what must not end them: beyond `lifecycle.test.ts`, over sockets that are none. */
+/** How connections and servers end, and what must not end them. Complements `lifecycle.test.ts`; partly over fake sockets. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { link, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
@@ -82,7 +82,7 @@ test("a stream of answers to a reader that keeps up is not stuck, though as many
   await server.close();
 });
 
-test("ping enforcement: a ping that comes in time makes up for one that came early", async () => {
+test("ping enforcement: a ping in time makes up for an early one", async () => {
   const server = new GrpcServer({ connection: { minPingIntervalMs: 20, maxPingStrikes: 2 } });
   const fake = wired(server);
   const ping = frame(type.ping, 0, 0, Buffer.alloc(8));
@@ -97,7 +97,7 @@ test("ping enforcement: a ping that comes in time makes up for one that came ear
   await server.close();
 });
 
-test("an error during a drain is told", async () => {
+test("an error during a drain is sent in a GOAWAY", async () => {
   const held: UnaryCall[] = [];
   const server = new GrpcServer().unaryInPlace("/t.T/Hold", (call) => void held.push(call));
   const { port } = (await server.listen({ port: 0 })) as { port: number };
@@ -161,7 +161,7 @@ test("listeners of a drain that throw do not stop it", async () => {
   assert.deepEqual(told, [fault]);
 });
 
-test("a unix socket that nobody answers on is replaced; one that is served, and anything else, is not", async () => {
+test("a stale unix socket is replaced, a served one and any other file are not", async () => {
   const folder = await mkdtemp(join(tmpdir(), "grpc-wire-"));
   try {
     const path = join(folder, "grpc.sock");

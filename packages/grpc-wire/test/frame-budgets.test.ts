@@ -136,7 +136,7 @@ test("a reader that returns each DATA frame's window at once, twice, is never to
   assert.equal(client.frames.filter((each) => each.type === type.goaway).length, 0);
 });
 
-test("what a client had under way when its call was refused costs it nothing", async () => {
+test("frames under way when a call was refused cost the client nothing", async () => {
   await using it = await serve(register([]), { limits: { idleFrameBurst: 10, idleFramesPerSecond: 0 } });
   const { client } = it;
   // The server answers the headers with UNIMPLEMENTED and resets the stream; the message comes later.

@@ -106,7 +106,7 @@ test("a response: headers, content behind the window, trailers", async () => {
   assert.deepEqual([fields.get(":status"), fields.get("x-end")], ["200", "yes"]);
 });
 
-test("what is sent on a stream that was reset is dropped", async () => {
+test("a response on a stream that was reset is dropped", async () => {
   using it = await noting();
   const { client } = it;
   client.send(client.headers(1, request), frame(type.reset, 0, 1, uint32(ErrorCode.CANCEL)));

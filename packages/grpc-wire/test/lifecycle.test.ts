@@ -52,7 +52,7 @@ test("drain: GOAWAY in two steps, calls in flight and calls on their way are ans
   assert.equal(it.server.counts().connections, 0);
 });
 
-test("drain: an idle connection goes at once, one that does not answer the ping after a moment", async () => {
+test("drain: an idle connection ends at once, one that does not answer the ping ends after a moment", async () => {
   await using it = await holding();
   const polite = await RawClient.open({ port: it.port });
   const mute = await RawClient.open({ port: it.port });
@@ -66,7 +66,7 @@ test("drain: an idle connection goes at once, one that does not answer the ping 
   await drained;
 });
 
-test("drain: nobody can connect any more, and what takes too long is cut", async () => {
+test("drain: new connections are refused, and calls that take too long are cut", async () => {
   await using it = await holding();
   const client = await RawClient.open({ port: it.port });
   client.send(client.call(1, "/t.T/Hold"), client.call(3, "/t.T/Echo"));
@@ -121,7 +121,7 @@ test("idleness: a connection without calls goes, one with a call stays", async (
   busy.close();
 });
 
-test("keepalive: a silent peer is pinged; who answers stays, who does not goes", async () => {
+test("keepalive: a silent peer is pinged, and its connection ends unless it answers", async () => {
   await using it = await holding({ connection: { keepaliveTimeMs: 50, keepaliveTimeoutMs: 100 } });
   const alive = await RawClient.open({ port: it.port });
   const dead = await RawClient.open({ port: it.port });
@@ -223,7 +223,7 @@ test("two servers share a port with reusePort", async () => {
   await assert.rejects(one.server.listen({ port }), { code: "EADDRINUSE" });
 });
 
-test("settings are acknowledged and the server's own are what the options say", async () => {
+test("settings are acknowledged, and the server's own follow its options", async () => {
   await using server = await TestServer.start({
     limits: { maxConcurrentStreams: 7, connectionWindowBytes: 65_535 },
   });

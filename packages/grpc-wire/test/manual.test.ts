@@ -1,4 +1,4 @@
-/** docs/grpc-wire.md: its server runs, its options are those of the code, its table has every case. */
+/** docs/grpc-wire.md: its server runs, and its options are those of the code. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -31,7 +31,7 @@ for (const [interfaceName, defaults] of [
   ["LimitOptions", resolveLimits(undefined)],
   ["ConnectionOptions", resolveTimes(undefined)],
 ] as const)
-  test(`${interfaceName}: what is documented is what holds`, () => {
+  test(`${interfaceName}: the documented defaults are those of the code`, () => {
     const documented = optionsOf(interfaceName).map(({ name, defaultText }) => [
       name,
       defaultText.split(", ")[0],

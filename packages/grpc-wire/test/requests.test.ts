@@ -1,4 +1,4 @@
-/** Requests that are not what they say, and handlers that are not what they should be: what each side is told. */
+/** Invalid requests and faulty handlers: the errors that each side gets. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
@@ -115,7 +115,7 @@ test("CONNECT: a target is an authority, and no scheme or path", async () => {
   assert.equal((await it.client.answer(5)).reset, 1);
 });
 
-test("a handler of a stream is told when the stream's bytes broke the call off", async () => {
+test("a streaming handler gets an error when invalid bytes end its call", async () => {
   const aborted = Promise.withResolvers<boolean>();
   await using it = await serve((server) =>
     server.bidiStreaming("/t.T/Waits", async (_messages, call) => {
@@ -189,7 +189,7 @@ test("metadata that HTTP/2 forbids is refused when it is set", async () => {
   assert.deepEqual(refused, names);
 });
 
-test("who called is known after the connection is gone", async () => {
+test("the caller's address is known after its connection has closed", async () => {
   const peers: string[] = [];
   const gone = Promise.withResolvers<void>();
   await using it = await serve((server) =>

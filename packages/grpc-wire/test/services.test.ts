@@ -75,7 +75,7 @@ describe("health", () => {
   const check = async (service: string) =>
     readFields(await unary("Check", lengthField(1, service)))[0]?.value ?? 0;
 
-  test("Check follows what was set", async () => {
+  test("Check returns the status that was set", async () => {
     assert.equal(await check(""), 1);
     it.health.set("a.B", "NOT_SERVING");
     assert.equal(await check("a.B"), 2);
@@ -202,7 +202,7 @@ describe("reflection", () => {
     );
   });
 
-  test("what is not known is an answer, not the end of the stream", async () => {
+  test("an unknown name gets an error response, and the stream goes on", async () => {
     const answers = await ask(
       "v1",
       lengthField(3, "no.proto"),

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { GrpcServer } from "@tollway/grpc-wire";
 import { Service } from "../src/service.ts";
-import { loadSettings } from "../src/settings/load.ts";
+import { loadSettings } from "../src/settings/load-settings.ts";
 
 export interface Addresses {
   readonly grpc: string;

@@ -6,6 +6,6 @@ export type { Location, Rule, RuleSet } from "./rules/rule.ts";
 export type { Addresses } from "./service.ts";
 export { Service } from "./service.ts";
 export { SettingsError } from "./settings/errors.ts";
-export type { LoadedSettings } from "./settings/load.ts";
-export { loadSettings } from "./settings/load.ts";
+export type { LoadedSettings } from "./settings/load-settings.ts";
+export { loadSettings } from "./settings/load-settings.ts";
 export type { Settings } from "./settings/settings.ts";

@@ -23,8 +23,8 @@ import { openSinks } from "./service/sinks.ts";
 import { openSource } from "./service/sources.ts";
 import { countsHere, openEmbedded, openInvalidations, openStore } from "./service/stores.ts";
 import { MergedStatistics } from "./service/threads/merged-statistics.ts";
-import type { LoadedSettings } from "./settings/load.ts";
-import type { Environment } from "./settings/reading.ts";
+import type { LoadedSettings } from "./settings/load-settings.ts";
+import type { Environment } from "./settings/read-values.ts";
 import type { Settings } from "./settings/settings.ts";
 import type { RuleSource } from "./sources/source.ts";
 

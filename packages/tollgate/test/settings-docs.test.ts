@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { loadSettings } from "../src/settings/load.ts";
+import { loadSettings } from "../src/settings/load-settings.ts";
 
 const root = join(import.meta.dirname, "../../..");
 

@@ -50,7 +50,7 @@ test("any cutting of the bytes gives the same frames", () => {
   );
 });
 
-test("byte by byte, too", () => {
+test("frames that arrive byte by byte", () => {
   const whole = [
     Buffer.from(frame(4, 0, 0, Buffer.alloc(0))),
     Buffer.from(frame(0, 1, 1, Buffer.alloc(500, 1))),
@@ -78,7 +78,7 @@ for (const [what, bytes, seen] of ends) {
   });
 }
 
-test("what is held grows with what came, not with what a length promises", () => {
+test("the held bytes grow with the bytes that came, not with the announced length", () => {
   const reader = new FrameReader(new Recorder());
   reader.read(PREFACE);
   assert.equal(reader.isMidFrame, false);

@@ -22,9 +22,9 @@ const SHORT_BYTES = 1024;
 
 /** Flags of a call, in one number: a field for each would take 8 bytes more per flag and call. */
 const State = {
-  /** The handler's result is known, or nobody waits for it any more. */
+  /** The handler's result is known, or will be dropped. */
   FINISHED: 1,
-  /** Nobody will read an answer. */
+  /** An answer would be dropped. */
   CANCELLED: 2,
   /** The handler answers later: the call counts as active, and its deadline is watched. */
   PENDING: 4,
@@ -319,7 +319,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
 
   // The end
 
-  /** The stream was reset or its connection is lost: nobody will read an answer. */
+  /** The stream was reset, or its connection is lost. */
   onReset(): void {
     this.abandon();
     if (!this.has(State.FINISHED)) this.settle(Status.CANCELLED);

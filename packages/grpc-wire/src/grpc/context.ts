@@ -35,6 +35,6 @@ export interface GrpcDependencies {
 export interface CallContext {
   readonly deps: GrpcDependencies;
   readonly buffered: BufferedBytes;
-  /** Undefined when nobody observes how calls end. */
+  /** Undefined without an observer of `callFinished`. */
   readonly ended: EndedCalls | undefined;
 }

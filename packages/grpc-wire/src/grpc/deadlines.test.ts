@@ -33,7 +33,7 @@ test("fires each deadline once, not before its time and at most a tick after", (
   assert.deepEqual(fired, [0, 1, 7, 100, 2555, 2565, 10_000, 60_000]);
 });
 
-test("what is removed does not fire, and the wheel can be used again after it was empty", (t) => {
+test("a removed entry does not fire, and the wheel works again after it was empty", (t) => {
   const { wheel, fired, add } = start(t);
   const removed = add(20);
   wheel.remove(removed);

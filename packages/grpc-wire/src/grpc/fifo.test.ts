@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { Fifo } from "./fifo.ts";
 
-test("gives back what an array gives back, in any order of pushing and shifting", () => {
+test("returns the same items as an array, in any order of push and shift", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(60), fc.nat(60)), { maxLength: 30 }), (steps) => {
       const fifo = new Fifo<number>();

@@ -143,7 +143,7 @@ test("decoding is the inverse of encoding for all header lists", () => {
   );
 });
 
-test("an independent implementation reads what we encode, and we what it encodes, block after block", () => {
+test("an independent implementation decodes our blocks, and we decode its blocks", () => {
   fc.assert(
     fc.property(fc.array(lists(255), { minLength: 1, maxLength: 12 }), (conversation) => {
       const ours = new HpackDecoder();
@@ -210,7 +210,7 @@ const carried: fc.Arbitrary<Carried> = fc.record({
   value: fc.constantFrom("", "trailers", "application/grpc", "x".repeat(300)),
 });
 
-test("blocks that begin alike mean what they say, whatever the dynamic table went through between them", () => {
+test("blocks with an equal beginning decode correctly after any change of the dynamic table", () => {
   const conversation = fc.tuple(
     fc.array(fc.array(carried, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 2 }),
     // Long enough for a decoder to give up what it remembers and to remember something else.

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { PeerCertificate, TLSSocket } from "node:tls";
 
-/** Who is at the other end of a connection. */
+/** The other end of a connection: its address and its certificate. */
 export class Peer {
   /** `127.0.0.1:54321`, `[::1]:54321`, or `unix:`. Kept, because a socket forgets it when it closes. */
   readonly address: string;

@@ -290,7 +290,7 @@ export class Stream implements ServerStream, Sendable {
     if (!this.has(State.CLOSED)) this.#deps.resetStream(this.id, code);
   }
 
-  /** Ends the stream early: nobody will read a response. */
+  /** Ends the stream early, without a response. */
   cancel(): void {
     if (this.has(State.CLOSED)) return;
     this.close(false);

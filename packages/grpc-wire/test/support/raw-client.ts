@@ -1,4 +1,4 @@
-/** An HTTP/2 client that does exactly what it is told, right or wrong, and keeps every frame that it gets. */
+/** An HTTP/2 client that sends any frames, valid or not, and keeps every frame that it gets. */
 import { once } from "node:events";
 import { connect, type NetConnectOpts, type Socket } from "node:net";
 import { HpackPeer } from "./hpack.ts";

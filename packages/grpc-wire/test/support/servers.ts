@@ -5,7 +5,7 @@ import { RawClient } from "./raw-client.ts";
 export class TestServer implements AsyncDisposable {
   readonly grpc: GrpcServer;
   port = 0;
-  /** Calls of `/test.Echo/Never`, which nobody answers. */
+  /** Signals of the calls of `/test.Echo/Never`, which are never answered. */
   readonly held: AbortSignal[] = [];
 
   private constructor(options: ServerOptions) {

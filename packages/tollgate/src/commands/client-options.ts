@@ -140,9 +140,8 @@ function otlpProtocol(text: string | undefined): "http" | "grpc" | undefined {
 }
 
 function duration(text: string): number {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(text);
-  const milliseconds =
-    match === null ? 0 : Number(match[1]) * { ms: 1, s: 1000, m: 60_000 }[match[2] as "s"]!;
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(text) ?? [];
+  const milliseconds = unit === undefined ? 0 : Number(amount) * { ms: 1, s: 1000, m: 60_000 }[unit as "s"];
   if (milliseconds <= 0) throw new UsageError(`-timeout ${text}: must be a duration such as 500ms, 5s or 1m`);
   return milliseconds;
 }

@@ -4,9 +4,9 @@ import { createLogger } from "../observe/log.ts";
 import { logWarnings } from "../observe/warnings.ts";
 import { type Addresses, Service, StoppedError } from "../service.ts";
 import { formatFault, SettingsError } from "../settings/errors.ts";
-import { loadSettings } from "../settings/load.ts";
+import { loadSettings } from "../settings/load-settings.ts";
 import { settingsHelp } from "../settings/manual.ts";
-import type { Environment } from "../settings/reading.ts";
+import type { Environment } from "../settings/read-values.ts";
 import type { CommandIo } from "./io.ts";
 import type { Signals } from "./signals.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { loadSettings } from "../settings/load.ts";
+import { loadSettings } from "../settings/load-settings.ts";
 import { divideSettings, failuresToOpen } from "./divide.ts";
 
 const redis = loadSettings({

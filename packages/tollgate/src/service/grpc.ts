@@ -10,7 +10,7 @@ import type { StackSample } from "../observe/profiling/call-tree.ts";
 import type { SampledKind } from "../observe/profiling/profiler.ts";
 import type { Tracing } from "../observe/tracing/tracing.ts";
 import type { RuleDrafts } from "../rules/rule-set.ts";
-import type { Environment } from "../settings/reading.ts";
+import type { Environment } from "../settings/read-values.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { ActiveRules } from "./active-rules.ts";
 import type { Components } from "./components.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "../observe/log.ts";
 import { startTracing } from "../observe/tracing/start-tracing.ts";
 import { noTracing, type Tracing } from "../observe/tracing/tracing.ts";
-import type { Environment } from "../settings/reading.ts";
+import type { Environment } from "../settings/read-values.ts";
 import type { Settings } from "../settings/settings.ts";
 
 /** Opens tracing. If it is off, it costs one comparison for each call and loads no code. */

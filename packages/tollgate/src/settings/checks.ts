@@ -1,4 +1,4 @@
-import type { Findings } from "./reading.ts";
+import type { Findings } from "./read-values.ts";
 import type { Values } from "./table.ts";
 
 /** Checks settings against each other, except those of the stores. */

@@ -21,7 +21,8 @@ export function parseDuration(text: string): number | undefined {
   if (/^[-+]?0$/.test(text)) return 0;
   if (!whole.test(text)) return undefined;
   let sum = 0;
-  for (const [, digits, unit] of text.matchAll(part)) sum += Number(digits) * unitMilliseconds[unit!]!;
+  for (const [, digits, unit = ""] of text.matchAll(part))
+    sum += Number(digits) * (unitMilliseconds[unit] ?? 0);
   // Go's durations are whole nanoseconds. Without rounding to them, 0.1ms + 0.2ms would give 0.30000000000000004.
   const milliseconds = Math.round(sum * 1e6) / 1e6;
   return text.startsWith("-") ? -milliseconds : milliseconds;

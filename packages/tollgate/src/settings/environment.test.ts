@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { formatFault, SettingsError } from "./errors.ts";
-import { loadSettings } from "./load.ts";
-import { rowsOf } from "./reading.ts";
+import { loadSettings } from "./load-settings.ts";
+import { rowsOf } from "./read-values.ts";
 import { table } from "./table.ts";
 
 const names = rowsOf(table).flatMap((row) => [row.name, ...row.aliases]);

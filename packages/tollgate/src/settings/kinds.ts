@@ -103,7 +103,7 @@ function parseInteger(value: string): number | undefined {
         ? [binary, 2]
         : octal !== undefined
           ? [octal, 8]
-          : [decimal!, 10];
+          : [decimal ?? "", 10];
   const number = Number.parseInt(digits.replaceAll("_", ""), base);
   return Number.isSafeInteger(number) ? (sign === "-" ? -number : number) : undefined;
 }
@@ -165,9 +165,9 @@ export function choice<const T extends string>(words: Readonly<Record<string, T>
   return {
     label: names.join(", "),
     read(value) {
-      const name = names.find((known) => known.toLowerCase() === value.toLowerCase());
-      if (name === undefined) throw new Refusal(`must be ${oneOf(names)}`);
-      return words[name]!;
+      const found = Object.entries(words).find(([name]) => name.toLowerCase() === value.toLowerCase());
+      if (found === undefined) throw new Refusal(`must be ${oneOf(names)}`);
+      return found[1];
     },
     show: (value) => names.find((name) => words[name] === value) ?? value,
     mask: unmasked,
@@ -175,7 +175,7 @@ export function choice<const T extends string>(words: Readonly<Record<string, T>
 }
 
 function oneOf(names: readonly string[]): string {
-  return names.length === 1 ? names[0]! : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+  return names.length < 2 ? names.join() : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
 }
 
 /** The address of a listener: `:9090`, `127.0.0.1:9090`, `[::1]:9090`. */
@@ -192,7 +192,7 @@ export const listenAddress: Kind<ListenAddress> = {
     const number = Number(match?.[3]);
     if (match === null || number > 65535)
       throw new Refusal("must be an address to listen on, such as :9090 or 127.0.0.1:9090");
-    return { host: match[1] ?? match[2]!, port: number };
+    return { host: match[1] ?? match[2] ?? "", port: number };
   },
   show: ({ host, port }) => `${host.includes(":") ? `[${host}]` : host}:${port}`,
   mask: unmasked,

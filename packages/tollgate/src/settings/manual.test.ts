@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { settingsHelp, settingsManual } from "./manual.ts";
-import { rowsOf } from "./reading.ts";
+import { rowsOf } from "./read-values.ts";
 import { table } from "./table.ts";
 
 const committed = join(import.meta.dirname, "..", "..", "..", "..", "docs", "settings.md");

@@ -1,4 +1,4 @@
-import { rowsOf } from "./reading.ts";
+import { rowsOf } from "./read-values.ts";
 import type { Setting } from "./setting.ts";
 import { table } from "./table.ts";
 

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { aliasesOf } from "./aliases.ts";
 import { Refusal } from "./kinds.ts";
 import { type Pairs, pairs } from "./list-kinds.ts";
-import { conflict, type Environment, type Findings } from "./reading.ts";
+import { conflict, type Environment, type Findings } from "./read-values.ts";
 import type { Mogrifier } from "./settings.ts";
 
 const PREFIX = "AGENTSTATS_MOGRIFIER_";

@@ -1,5 +1,5 @@
 import { maskCredentials, Refusal } from "./kinds.ts";
-import type { Findings } from "./reading.ts";
+import type { Findings } from "./read-values.ts";
 import { Secret } from "./secret.ts";
 import type {
   ClientTls,

@@ -48,16 +48,16 @@ export function parseStoreTarget(
   const items = url.split(",").map((item) => item.trim());
   if (type === "single") {
     if (items.length > 1)
-      throw new Refusal(`${example.single}; for several servers set the type to sentinel or cluster`);
-    const { address, database, ...rest } = parseAddress(items[0]!, socketType, example.single);
+      throw new Refusal(`${example.single}; for several servers, set the type to sentinel or cluster`);
+    const { address, database, ...rest } = parseAddress(url.trim(), socketType, example.single);
     return { target: { type, address, database }, ...rest };
   }
   if (type === "sentinel") {
-    const [master, ...rest] = items;
+    const [master = "", ...rest] = items;
     if (master === "" || rest.length === 0) throw new Refusal(example.sentinel);
     const sentinels = rest.map((item) => parseAddress(item, socketType, example.sentinel));
     return {
-      target: { type, master: master!, sentinels: sentinels.map((one) => one.address) },
+      target: { type, master, sentinels: sentinels.map((one) => one.address) },
       ...shared(sentinels),
     };
   }
@@ -121,5 +121,5 @@ export function parseHostPort(text: string): { host: string; port: number } | un
   const match = /^(?:\[([0-9a-fA-F:.%]+)\]|([^\s:/@[\]]+)):(\d{1,5})$/.exec(text);
   const port = Number(match?.[3]);
   if (match === null || port === 0 || port > 65535) return undefined;
-  return { host: match[1] ?? match[2]!, port };
+  return { host: match[1] ?? match[2] ?? "", port };
 }

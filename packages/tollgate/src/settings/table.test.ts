@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { loadSettings } from "./load.ts";
-import { rowsOf } from "./reading.ts";
+import { loadSettings } from "./load-settings.ts";
+import { rowsOf } from "./read-values.ts";
 import { table } from "./table.ts";
 
 /** The published names and the defaults as printed in the manual; empty for none. */

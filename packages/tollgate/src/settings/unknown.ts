@@ -1,6 +1,6 @@
 import { isStoreAlias, withoutMeaning } from "./aliases.ts";
 import { isMogrifierVariable } from "./mogrifiers.ts";
-import { type Environment, rowsOf } from "./reading.ts";
+import { type Environment, rowsOf } from "./read-values.ts";
 import { table } from "./table.ts";
 
 /** Prefixes that no other program uses. A variable with one of them is meant as a setting. */
@@ -55,7 +55,7 @@ function nearest(variable: string, known: readonly string[]): string | undefined
   return best;
 }
 
-/** Levenshtein distance, computed row by row. */
+/** Levenshtein distance, computed row by row. Every index is within its row. */
 function editDistance(a: string, b: string): number {
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {

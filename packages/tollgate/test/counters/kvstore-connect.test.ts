@@ -83,7 +83,7 @@ describe("kvstore: addresses and credentials", () => {
       [{ url: "localhost:66000" }, /must be host:port/],
       [{ url: "::1:6379" }, /must be host:port/],
       [{ url: "redis://u:geheim@:x/" }, /KVSTORE_URL=.* must be host:port/],
-      [{ url: "redis://u:geheim@host/db" }, /number of a database/],
+      [{ url: "redis://u:geheim@host/db" }, /must be a database number/],
       [{ url: "redis://u:geheim%E0%A4%A@host" }, /must be host:port/],
       [{ url: "mymaster", type: "sentinel" }, /at least one sentinel/],
       [{ url: "mymaster,a:1,", type: "sentinel" }, /at least one sentinel/],

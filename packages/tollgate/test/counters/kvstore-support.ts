@@ -13,7 +13,7 @@ import {
   type StoreErrorCode,
 } from "../../src/counters/store.ts";
 import { kvstoreOptions, objcacheOptions } from "../../src/service/store-options.ts";
-import { loadSettings } from "../../src/settings/load.ts";
+import { loadSettings } from "../../src/settings/load-settings.ts";
 import { makeCount, makeRequest } from "./conformance.ts";
 
 type Fields = Parameters<typeof makeCount>[0];

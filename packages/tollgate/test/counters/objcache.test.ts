@@ -495,7 +495,7 @@ describe("objcache", () => {
       [{}, /either nodes/],
       [{ nodes: [] }, /OBJCACHE_HOST_PORT must be set/],
       [{ nodes: [`a:${port}`], srv: "_a._b.c" }, /either nodes/],
-      [{ nodes: ["a"] }, /must be host:port items with commas between; "a" is none/],
+      [{ nodes: ["a"] }, /must be host:port items, separated by commas; invalid: "a"/],
       [{ srv: "cache.example" }, /_service._proto.name/],
       [{ nodes: ["a:1"], tls: { keyFile: "/nonexistent" } }, /together/],
     ];

@@ -5,7 +5,7 @@ import type { StackSample } from "../../observe/profiling/call-tree.ts";
 import type { SampledKind } from "../../observe/profiling/profiler.ts";
 import type { MetricKey } from "../../observe/statistics.ts";
 import type { RuleDrafts } from "../../rules/rule-set.ts";
-import type { Environment } from "../../settings/reading.ts";
+import type { Environment } from "../../settings/read-values.ts";
 import type { BinnedDurations } from "./duration-bins.ts";
 
 /** The start data of a thread that serves gRPC. */

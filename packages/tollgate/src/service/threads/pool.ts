@@ -8,7 +8,7 @@ import type { Level, Logger } from "../../observe/log.ts";
 import type { StackSample } from "../../observe/profiling/call-tree.ts";
 import type { SampledKind } from "../../observe/profiling/profiler.ts";
 import type { RuleDrafts } from "../../rules/rule-set.ts";
-import type { Environment } from "../../settings/reading.ts";
+import type { Environment } from "../../settings/read-values.ts";
 import { showAddress } from "../../text/address.ts";
 import type { Components } from "../components.ts";
 import type { MergedStatistics } from "./merged-statistics.ts";

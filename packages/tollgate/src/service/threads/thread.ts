@@ -7,7 +7,7 @@ import { createHealth } from "../../observe/health.ts";
 import { createLogger } from "../../observe/log.ts";
 import { logWarnings } from "../../observe/warnings.ts";
 import { IndexedRuleSet } from "../../rules/rule-set.ts";
-import { loadSettings } from "../../settings/load.ts";
+import { loadSettings } from "../../settings/load-settings.ts";
 import { createRateLimitHandler } from "../create-handler.ts";
 import { divideSettings } from "../divide.ts";
 import { grpcListenerOptions } from "../mapping.ts";

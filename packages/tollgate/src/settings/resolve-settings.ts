@@ -1,5 +1,5 @@
 import { readMogrifiers, strayMogrifiers } from "./mogrifiers.ts";
-import type { Environment, Findings } from "./reading.ts";
+import type { Environment, Findings } from "./read-values.ts";
 import { resolveStores } from "./resolve-stores.ts";
 import type { ServerTls, Settings, StatsSettings } from "./settings.ts";
 import type { Values } from "./table.ts";

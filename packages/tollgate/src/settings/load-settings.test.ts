@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
 import { formatFault, SettingsError } from "./errors.ts";
-import { loadSettings } from "./load.ts";
+import { loadSettings } from "./load-settings.ts";
 
 type Env = Record<string, string>;
 

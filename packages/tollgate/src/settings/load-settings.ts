@@ -1,8 +1,8 @@
 import { withoutMeaning } from "./aliases.ts";
 import { check } from "./checks.ts";
 import { SettingsError } from "./errors.ts";
-import { type Environment, Findings, readValues } from "./reading.ts";
-import { resolve } from "./resolve.ts";
+import { type Environment, Findings, readValues } from "./read-values.ts";
+import { resolve } from "./resolve-settings.ts";
 import type { Settings } from "./settings.ts";
 import { table } from "./table.ts";
 import { warnOfUnknown } from "./unknown.ts";

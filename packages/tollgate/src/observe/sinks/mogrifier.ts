@@ -1,6 +1,6 @@
 import { RE2JS, RE2JSException } from "re2js";
 import type { Tag } from "../names.ts";
-import { SinkConfigError } from "./sink.ts";
+import { SinkConfigError } from "../sink-config-error.ts";
 
 /** Settings of one mogrifier of `AGENTSTATS_MOGRIFIERS`. */
 export interface MogrifierOptions {

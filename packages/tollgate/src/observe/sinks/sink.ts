@@ -22,12 +22,6 @@ export interface Sink {
   close(milliseconds: number): Promise<void>;
 }
 
-/** Error for an invalid setting of a sink. Thrown when the sink is created, so it ends the start of the service. */
-export class SinkConfigError extends Error {
-  override readonly name = "SinkConfigError";
-  readonly code = "BAD_SINK_CONFIG";
-}
-
 /** Formats a number for the statsd protocols: no exponent, at most six decimals, no trailing zeros. */
 export function formatNumber(value: number): string {
   if (Number.isInteger(value)) return Math.abs(value) < 1e21 ? String(value) : BigInt(value).toString();

@@ -3,6 +3,7 @@ import type { LineWriter } from "../descriptor-writer.ts";
 import type { Logger } from "../log.ts";
 import type { Registry } from "../registry.ts";
 import { watchRuntime } from "../runtime.ts";
+import { SinkConfigError } from "../sink-config-error.ts";
 import { createAgentSink } from "./agent.ts";
 import { Flusher } from "./flusher.ts";
 import type { MogrifierOptions } from "./mogrifier.ts";
@@ -13,7 +14,7 @@ import { parseMapperFile } from "./pull/mapper-file.ts";
 import type { Mapping } from "./pull/mapping.ts";
 import { type PullServer, startPull } from "./pull/metrics-listener.ts";
 import { createPushSink } from "./push.ts";
-import { type Sink, SinkConfigError } from "./sink.ts";
+import type { Sink } from "./sink.ts";
 
 /** The configured sinks. Empty with `DISABLE_STATS`. */
 export interface SinksOptions {

@@ -1,6 +1,6 @@
 import { CORE_SCHEMA, load, mergeTag, YAMLException } from "js-yaml";
 import { RE2JS, RE2JSException } from "re2js";
-import { SinkConfigError } from "../sink.ts";
+import { SinkConfigError } from "../../sink-config-error.ts";
 import { FieldReader, type Fields, isFields } from "./field-reader.ts";
 import type { ObserverShape } from "./mapping.ts";
 

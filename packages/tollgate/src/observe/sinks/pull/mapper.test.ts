@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { StatisticKind } from "../../catalogue.ts";
 import type { Tag } from "../../names.ts";
-import { SinkConfigError } from "../sink.ts";
+import { SinkConfigError } from "../../sink-config-error.ts";
 import { fileMapping } from "./mapper.ts";
 import { parseMapperFile } from "./mapper-file.ts";
 import type { Mapped } from "./mapping.ts";

@@ -39,7 +39,7 @@ for (const [name, boundaries] of Object.entries(allowed)) {
       else if (to !== from && !may.includes(to))
         faults.push(`${file}: "${from}" may not import "${to}" (${target})`);
       connect(files, path, imported);
-      if (dirname(path) !== dirname(imported)) connect(folders, dirname(path), dirname(imported));
+      if (placeOf(path) !== placeOf(imported)) connect(folders, placeOf(path), placeOf(imported));
     }
   }
   checkCircles(`packages/${name}: files`, findCircles(files), known[name]?.files ?? []);
@@ -55,6 +55,12 @@ function readJson<T>(path: string): T {
 function folderOf(path: string): string {
   const [first = path] = path.split(sep);
   return first.replace(/\.ts$/, "");
+}
+
+/** The folder of a file. A file directly in `src` counts as a folder of its own. */
+function placeOf(path: string): string {
+  const folder = dirname(path);
+  return folder === "." ? path : folder;
 }
 
 function connect(graph: Map<string, Set<string>>, from: string, to: string): void {

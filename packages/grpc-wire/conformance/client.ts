@@ -46,7 +46,7 @@ export interface Control {
   setHealth(service: string, status: number): Promise<void>;
   /** The same target behind a relay that counts the bytes of both directions. */
   counted<T>(target: Target, run: (target: Target, bytes: Traffic) => Promise<T>): Promise<T>;
-  /** A server that gzips its answers to whoever accepts it; cleartext. */
+  /** A cleartext server that compresses its responses with gzip for clients that accept it. */
   zipping(): Target;
 }
 

@@ -22,7 +22,7 @@ export interface Addresses {
   readonly cleartextPort: number;
   readonly tlsPort: number;
   readonly unixPath: string;
-  /** Cleartext; gzips its answers to whoever accepts it, whatever the request was. */
+  /** Cleartext; compresses its responses with gzip for clients that accept it, also if the request was not compressed. */
   readonly zippingPort: number;
   /** Cleartext; the HTTP/2 layer alone. */
   readonly http2Port: number;

@@ -55,7 +55,7 @@ function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => (socket.closed ? resolve() : socket.once("close", () => resolve())));
 }
 
-async function expectCalm(client: RawClient, text: RegExp): Promise<void> {
+async function expectEnhanceYourCalm(client: RawClient, text: RegExp): Promise<void> {
   const goaway = await client.goaway();
   assert.equal(goaway.code, 11, goaway.text);
   assert.match(goaway.text, text);
@@ -106,7 +106,7 @@ const attacks: Attack[] = [
           frame(type.reset, 0, id, uint32(8)),
         ]),
       );
-      await expectCalm(client, /reset/);
+      await expectEnhanceYourCalm(client, /reset/);
       return [client];
     },
   },
@@ -118,7 +118,7 @@ const attacks: Attack[] = [
       await manyStreams(client, 20_000, (id) =>
         Buffer.concat([get(id, client), frame(type.windowUpdate, 0, id, uint32(0))]),
       );
-      await expectCalm(client, /reset|WINDOW_UPDATE/);
+      await expectEnhanceYourCalm(client, /reset|WINDOW_UPDATE/);
       return [client];
     },
   },
@@ -130,7 +130,7 @@ const attacks: Attack[] = [
         const client = await fortress.open();
         client.send(frame(type.headers, 0, 1, Buffer.from([0x82])));
         await flood(client.socket, frame(type.continuation, 0, 1, Buffer.alloc(size, 0x82)), 10_000);
-        await expectCalm(client, /header block is too long/);
+        await expectEnhanceYourCalm(client, /header block is too long/);
         return [client];
       },
     }),
@@ -167,7 +167,7 @@ const attacks: Attack[] = [
       const client = await fortress.open();
       client.send(client.headers(1, callFields("/a.A/Echo")));
       await flood(client.socket, Buffer.concat(new Array(1000).fill(frame(type.data, 0, 1))), 100);
-      await expectCalm(client, /empty DATA/);
+      await expectEnhanceYourCalm(client, /empty DATA/);
       return [client];
     },
   },
@@ -184,7 +184,7 @@ const attacks: Attack[] = [
         ),
         100,
       );
-      await expectCalm(client, /empty DATA/);
+      await expectEnhanceYourCalm(client, /empty DATA/);
       return [client];
     },
   },
@@ -194,7 +194,7 @@ const attacks: Attack[] = [
     run: async () => {
       const client = await fortress.open();
       await manyStreams(client, 20_000, (id) => frame(type.headers, 5, id));
-      await expectCalm(client, /reset/);
+      await expectEnhanceYourCalm(client, /reset/);
       return [client];
     },
   },
@@ -206,7 +206,7 @@ const attacks: Attack[] = [
       const value = "b".repeat(3900);
       client.send(client.call(1, "/a.A/Echo", "", [["bomb", value]]));
       await client.answer(1);
-      // Everything of a call but its last field stands at a known place; the entry is the newest, index 62.
+      // Every field of a call but the last has a known index; the entry is the newest, index 62.
       const bomb = (id: number) => {
         const block = Buffer.concat([
           client.headers(id, callFields("/a.A/Echo")).subarray(9),
@@ -252,7 +252,7 @@ const attacks: Attack[] = [
       }
       const { heldBytes } = await fortress.measure();
       assert.ok(heldBytes > 2 * MiB, "the answers do wait");
-      // And they do not wait for ever.
+      // The streams do not wait indefinitely.
       for (const client of clients)
         await client.until(() =>
           client.frames.some((each) => each.type === type.reset && each.payload.readUInt32BE() === 8),
@@ -287,7 +287,7 @@ const attacks: Attack[] = [
         Buffer.concat(new Array(500).fill(frame(type.data, 0, 1, Buffer.alloc(1)))),
         200,
       );
-      await expectCalm(client, /closed stream/);
+      await expectEnhanceYourCalm(client, /closed stream/);
       return [client];
     },
   },
@@ -299,7 +299,7 @@ const attacks: Attack[] = [
       client.send(get(1, client), frame(type.windowUpdate, 0, 1, uint32(0)));
       const trailers = client.headers(1, [["x", "y".repeat(500)]], 0x5);
       await flood(client.socket, Buffer.concat(new Array(50).fill(trailers)), 200);
-      await expectCalm(client, /closed stream/);
+      await expectEnhanceYourCalm(client, /closed stream/);
       return [client];
     },
   },
@@ -314,7 +314,7 @@ const attacks: Attack[] = [
         Buffer.concat(new Array(500).fill(frame(type.windowUpdate, 0, 1, uint32(1)))),
         200,
       );
-      await expectCalm(client, /WINDOW_UPDATE/);
+      await expectEnhanceYourCalm(client, /WINDOW_UPDATE/);
       return [client];
     },
   },

@@ -638,7 +638,7 @@ test("a call knows when its connection was read, and its duration runs from ther
   await client.answer(3);
   assert.equal(reads[0], reads[1]);
   assert.ok(reads[0]! >= before && reads[0]! <= Date.now());
-  // The answers of a read leave together, so its calls took equally long, and are told of at once.
+  // The responses to the calls of one read leave together, so the observer gets them in one call with one duration.
   assert.deepEqual(
     ended.map(({ status, calls }) => [status, calls]),
     [[0, 2]],

@@ -1,4 +1,4 @@
-/** The README's server, run as it stands. */
+/** Runs the README's server unchanged. */
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -136,10 +136,10 @@ export function grpcurl(command: string): Client {
         const headers = ["-v", "-H", `x-probe-word: ${samples.word}`, "-H", `x-probe-raw-bin: ${raw}`];
         const outcome = await ask(target, echo, {}, headers);
         const text = outcome.stdout.toString();
-        const [initial, trailing] = text.split("Response trailers received:");
-        assert.ok(initial?.includes(`x-probe-word: ${samples.word}\n`), text);
+        const [initial = "", trailing = ""] = text.split("Response trailers received:");
+        assert.ok(initial.includes(`x-probe-word: ${samples.word}\n`), text);
         assert.ok(initial.includes(`x-probe-raw-bin: ${raw}`), text);
-        assert.ok(trailing?.includes(`x-probe-end-word: ${samples.word}\n`), text);
+        assert.ok(trailing.includes(`x-probe-end-word: ${samples.word}\n`), text);
         assert.ok(trailing.includes(`x-probe-end-raw-bin: ${raw}`), text);
         return undefined;
       },

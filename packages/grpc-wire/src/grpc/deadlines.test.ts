@@ -45,7 +45,7 @@ test("a removed entry does not fire, and the wheel works again after it was empt
   assert.deepEqual(fired, [30]);
 });
 
-test("a loop that stood still for long fires all that is due", (t) => {
+test("a blocked event loop fires every deadline that is due", (t) => {
   const { fired, add } = start(t);
   add(50);
   add(3000);

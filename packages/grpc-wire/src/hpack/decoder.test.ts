@@ -180,7 +180,7 @@ function huffmanField(name: string, value: string): Buffer {
   ]);
 }
 
-test("a value is judged alike whether it came plain or Huffman coded", () => {
+test("a value is valid or invalid regardless of its encoding, plain or Huffman", () => {
   const values = fc.string({
     unit: fc.constantFrom("a", " ", "\t", "\r", "\n", "\0", "é", "~"),
     maxLength: 12,

@@ -403,7 +403,7 @@ test("for any sequence of hits the admitted sum stays within the limit and the s
             else straddling += Math.min(hits, remaining);
             assert.ok(
               status.limitRemaining <= remaining,
-              "remaining never rises inside a window but by giving back",
+              "remaining rises within a window only after a refund",
             );
           }
           assert.ok(admitted <= limit);

@@ -1,6 +1,6 @@
-import { withoutMeaning } from "./aliases.ts";
 import { check } from "./checks.ts";
 import { SettingsError } from "./errors.ts";
+import { withoutMeaning } from "./kinds/aliases.ts";
 import { type Environment, Findings, readValues } from "./read-values.ts";
 import { resolve } from "./resolve-settings.ts";
 import type { Settings } from "./settings.ts";

@@ -1,5 +1,5 @@
+import type { Setting } from "./kinds/setting.ts";
 import { rowsOf } from "./read-values.ts";
-import type { Setting } from "./setting.ts";
 import { table } from "./table.ts";
 
 /** One section of the help and the manual. */

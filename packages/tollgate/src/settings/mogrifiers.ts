@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
-import { aliasesOf } from "./aliases.ts";
-import { Refusal } from "./kinds.ts";
-import { type Pairs, pairs } from "./list-kinds.ts";
+import { aliasesOf } from "./kinds/aliases.ts";
+import { Refusal } from "./kinds/kinds.ts";
+import { type Pairs, pairs } from "./kinds/list-kinds.ts";
 import { conflict, type Environment, type Findings } from "./read-values.ts";
 import type { Mogrifier } from "./settings.ts";
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Fault } from "./errors.ts";
-import { Refusal } from "./kinds.ts";
-import { Setting } from "./setting.ts";
+import { Refusal } from "./kinds/kinds.ts";
+import { Setting } from "./kinds/setting.ts";
 import type { ValuesOf } from "./table.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;

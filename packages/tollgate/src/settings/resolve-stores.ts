@@ -1,6 +1,6 @@
-import { maskCredentials, Refusal } from "./kinds.ts";
+import { maskCredentials, Refusal } from "./kinds/kinds.ts";
+import { Secret } from "./kinds/secret.ts";
 import type { Findings } from "./read-values.ts";
-import { Secret } from "./secret.ts";
 import type {
   ClientTls,
   Credentials,

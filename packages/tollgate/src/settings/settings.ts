@@ -1,5 +1,5 @@
-import type { Pairs } from "./list-kinds.ts";
-import type { Secret } from "./secret.ts";
+import type { Pairs } from "./kinds/list-kinds.ts";
+import type { Secret } from "./kinds/secret.ts";
 import type { StoreTarget } from "./store-target.ts";
 import type { Values } from "./table.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { Refusal } from "./kinds.ts";
+import { Refusal } from "./kinds/kinds.ts";
 import { parseStoreTarget } from "./store-target.ts";
 
 const tcp = (host: string, port: number) => ({ kind: "tcp", host, port }) as const;

@@ -1,4 +1,4 @@
-import { Refusal } from "./kinds.ts";
+import { Refusal } from "./kinds/kinds.ts";
 
 /** The address of one server of a store. */
 export type StoreAddress =

@@ -1,4 +1,4 @@
-import type { Setting } from "./setting.ts";
+import type { Setting } from "./kinds/setting.ts";
 import { decision } from "./table/decision.ts";
 import { debug, grpc, http, lifecycle } from "./table/listeners.ts";
 import { logs, stats, tracing } from "./table/observe.ts";

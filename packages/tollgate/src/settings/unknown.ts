@@ -1,4 +1,4 @@
-import { isStoreAlias, withoutMeaning } from "./aliases.ts";
+import { isStoreAlias, withoutMeaning } from "./kinds/aliases.ts";
 import { isMogrifierVariable } from "./mogrifiers.ts";
 import { type Environment, rowsOf } from "./read-values.ts";
 import { table } from "./table.ts";

@@ -269,7 +269,7 @@ suite("contract, metric key composition", () => {
     assert.deepEqual([metricKey("a=1"), metricKey("b=xyz")], ["d.a_1", "d.b_xyz"]);
   });
 
-  test("5: with `share_threshold` and either flag the part before `*` stands for the value", () => {
+  test("5: with `share_threshold` and either flag the part before `*` replaces the value", () => {
     const { metricKey } = serve([
       `key: a, value: "x*", share_threshold: true, value_to_metric: true, ${limit(1)}`,
       `key: b, value: "x*", share_threshold: true, detailed_metric: true, ${limit(1)}`,

@@ -7,7 +7,7 @@ import { responseAnswer } from "../http/response-answer.ts";
 import type { RouteClass } from "../routing/routes.ts";
 import type { ApplicationOptions } from "./options.ts";
 
-interface Answering {
+interface AnsweredCall {
   readonly route: RouteClass;
   readonly call: Call;
   readonly controller: Controller;
@@ -15,7 +15,7 @@ interface Answering {
 
 /** Runs the `after()` hooks of the controller and the application on an answer. */
 export async function afterwards(
-  { route, call, controller }: Answering,
+  { route, call, controller }: AnsweredCall,
   answer: Answer,
   { after }: ApplicationOptions,
 ): Promise<Answer> {

@@ -1,5 +1,5 @@
-import { bool, choice, decimal, text } from "../kinds.ts";
-import { setting } from "../setting.ts";
+import { bool, choice, decimal, text } from "../kinds/kinds.ts";
+import { setting } from "../kinds/setting.ts";
 
 export const decision = {
   nearLimitRatio: setting(

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
-import { bool, duration, int, path, port, text } from "../kinds.ts";
-import { list } from "../list-kinds.ts";
-import { computed, optional, setting } from "../setting.ts";
+import { bool, duration, int, path, port, text } from "../kinds/kinds.ts";
+import { list } from "../kinds/list-kinds.ts";
+import { computed, optional, setting } from "../kinds/setting.ts";
 
 /** The TLS settings of one port. All ports use the same names after the prefix. */
 function serverTls(prefix: string, protocol: string) {

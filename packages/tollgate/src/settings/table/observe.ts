@@ -11,9 +11,9 @@ import {
   port,
   strictBool,
   text,
-} from "../kinds.ts";
-import { list, pairs } from "../list-kinds.ts";
-import { computed, optional, setting } from "../setting.ts";
+} from "../kinds/kinds.ts";
+import { list, pairs } from "../kinds/list-kinds.ts";
+import { computed, optional, setting } from "../kinds/setting.ts";
 
 export const logs = {
   level: setting(

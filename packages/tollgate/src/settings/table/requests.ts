@@ -1,5 +1,5 @@
-import { choice, int } from "../kinds.ts";
-import { setting } from "../setting.ts";
+import { choice, int } from "../kinds/kinds.ts";
+import { setting } from "../kinds/setting.ts";
 
 export const requests = {
   maxBytes: setting(

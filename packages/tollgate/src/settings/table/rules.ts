@@ -1,6 +1,6 @@
-import { bool, choice, decimal, duration, int, path, text } from "../kinds.ts";
-import { assignments, secretPairs } from "../list-kinds.ts";
-import { optional, setting } from "../setting.ts";
+import { bool, choice, decimal, duration, int, path, text } from "../kinds/kinds.ts";
+import { assignments, secretPairs } from "../kinds/list-kinds.ts";
+import { optional, setting } from "../kinds/setting.ts";
 
 export const config = {
   type: setting(

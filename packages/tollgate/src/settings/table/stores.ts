@@ -1,6 +1,6 @@
-import { bool, choice, duration, int, path, secret, storeAddress, text } from "../kinds.ts";
-import { list } from "../list-kinds.ts";
-import { optional, setting } from "../setting.ts";
+import { bool, choice, duration, int, path, secret, storeAddress, text } from "../kinds/kinds.ts";
+import { list } from "../kinds/list-kinds.ts";
+import { optional, setting } from "../kinds/setting.ts";
 
 const failureMode = choice({ error: "error", allow: "allow", deny: "deny", local: "local" });
 

@@ -108,7 +108,7 @@ function compileStep(signature: MethodSignature, name: string, schema: StandardS
   ];
   throw new SignatureError(
     "UNKNOWN_SCHEMA_KEY",
-    `static schema has a schema for "${name}", which is not an argument of ${signature.verb}; its arguments are ${known.join(", ") || "none"}`,
+    `static schema has a schema for "${name}", which is not an argument of ${signature.verb}; ${known.length === 0 ? "it has no arguments" : `its arguments are ${known.join(", ")}`}`,
     signature.location,
   );
 }

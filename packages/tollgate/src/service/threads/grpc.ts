@@ -1,22 +1,22 @@
-import type { EmbeddedStore } from "../counters/embedded/embedded-store.ts";
-import type { Invalidations } from "../counters/invalidations.ts";
-import { openGrpcListener } from "../listeners/grpc-listener.ts";
-import type { RateLimitHandler } from "../listeners/rate-limit-handler.ts";
-import type { Certificates } from "../listeners/server-tls.ts";
-import { TlsFiles } from "../listeners/tls-files.ts";
-import type { Health } from "../observe/health.ts";
-import type { Level, Logger } from "../observe/log.ts";
-import type { StackSample } from "../observe/profiling/call-tree.ts";
-import type { SampledKind } from "../observe/profiling/profiler.ts";
-import type { Tracing } from "../observe/tracing/tracing.ts";
-import type { RuleDrafts } from "../rules/rule-set.ts";
-import type { Environment } from "../settings/read-values.ts";
-import type { Settings } from "../settings/settings.ts";
-import type { ActiveRules } from "./active-rules.ts";
-import type { Components } from "./components.ts";
-import { grpcListenerOptions } from "./mapping.ts";
-import type { MergedStatistics } from "./threads/merged-statistics.ts";
-import { ThreadPool } from "./threads/pool.ts";
+import type { EmbeddedStore } from "../../counters/embedded/embedded-store.ts";
+import type { Invalidations } from "../../counters/invalidations.ts";
+import { openGrpcListener } from "../../listeners/grpc-listener.ts";
+import type { RateLimitHandler } from "../../listeners/rate-limit-handler.ts";
+import type { Certificates } from "../../listeners/server-tls.ts";
+import { TlsFiles } from "../../listeners/tls-files.ts";
+import type { Health } from "../../observe/health.ts";
+import type { Level, Logger } from "../../observe/log.ts";
+import type { StackSample } from "../../observe/profiling/call-tree.ts";
+import type { SampledKind } from "../../observe/profiling/profiler.ts";
+import type { Tracing } from "../../observe/tracing/tracing.ts";
+import type { RuleDrafts } from "../../rules/rule-set.ts";
+import type { Environment } from "../../settings/read-values.ts";
+import type { Settings } from "../../settings/settings.ts";
+import type { ActiveRules } from "../active-rules.ts";
+import type { Components } from "../components.ts";
+import { grpcListenerOptions } from "../mapping.ts";
+import type { MergedStatistics } from "./merged-statistics.ts";
+import { ThreadPool } from "./pool.ts";
 
 /** The gRPC port, served by this thread or by several. */
 export interface GrpcService {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { heldBytes } from "../listeners/grpc-listener.ts";
-import { createLogger } from "../observe/log.ts";
-import { loadSettings } from "../settings/load-settings.ts";
+import { heldBytes } from "../../listeners/grpc-listener.ts";
+import { createLogger } from "../../observe/log.ts";
+import { loadSettings } from "../../settings/load-settings.ts";
 import { threadsFor } from "./grpc.ts";
 
 test("one thread serves gRPC if the system cannot share a listener, and the log has the reason", (t) => {

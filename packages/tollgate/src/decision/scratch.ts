@@ -1,6 +1,6 @@
 import { type Count, HoldBack, Outcome, Refuses } from "../counters/store.ts";
 import { Code, type CurrentLimit, type DescriptorStatus, type HeaderValue } from "../protocol/messages.ts";
-import { refusals } from "./overall.ts";
+import { quotaPasses, refusalOf } from "./overall.ts";
 import type { DecisionScratch, Mutable, PreparedPart } from "./prepared.ts";
 import { windowStart } from "./window.ts";
 
@@ -17,7 +17,9 @@ export interface ScratchOptions {
 }
 
 export function newScratch(parts: readonly PreparedPart[], options: ScratchOptions): DecisionScratch {
-  const refuses = refusals(parts, options.quotaMode);
+  const { quotaMode } = options;
+  const passes = quotaPasses(parts, quotaMode);
+  let mayRefuse = false;
   const counts: Mutable<Count>[] = [];
   const statuses: Mutable<DescriptorStatus>[] = [];
   for (let index = 0; index < parts.length; index++) {
@@ -26,6 +28,8 @@ export function newScratch(parts: readonly PreparedPart[], options: ScratchOptio
     if (rule === undefined || part.statistics === undefined) statuses.push(newStatus(undefined, 0));
     else if (rule.unlimited) statuses.push(newStatus(undefined, UNLIMITED_REMAINING));
     else {
+      const refuses = refusalOf(part, quotaMode, passes);
+      if (refuses !== Refuses.NEVER) mayRefuse = true;
       statuses.push(newStatus(part.currentLimit, 0));
       counts.push({
         stem: part.stem,
@@ -33,13 +37,13 @@ export function newScratch(parts: readonly PreparedPart[], options: ScratchOptio
         windowSize: part.windowSize,
         hits: part.hits,
         limit: rule.requestsPerUnit,
-        refuses: refuses[index]!,
+        refuses,
         outcome: Outcome.COUNTED,
         after: 0,
       });
     }
   }
-  const mayHold = options.stopIncrementing && refuses.some((value) => value !== Refuses.NEVER);
+  const mayHold = options.stopIncrementing && mayRefuse;
   return {
     counts,
     request: {

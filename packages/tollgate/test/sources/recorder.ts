@@ -49,6 +49,14 @@ export class Recorder implements SourceEvents {
     }
   }
 
+  /** Waits for a failed load whose diagnostics match. Skips other events: a poll may see one edit twice. */
+  async failure(pattern: RegExp): Promise<Recorded> {
+    for (;;) {
+      const recorded = await this.next();
+      if (recorded.domains === undefined && pattern.test(recorded.diagnostics.join())) return recorded;
+    }
+  }
+
   /** Number of events that the test has not taken. */
   get left(): number {
     return this.all.length - this.#taken;

@@ -29,7 +29,9 @@ async function withApplication(
   use: (ask: (path: string) => Promise<Response>, log: readonly string[]) => Promise<void>,
 ): Promise<void> {
   const log: string[] = [];
-  const limits = createLimits({ domain: "shop", log: (line) => log.push(line), ...options });
+  // The default timeout of 250 ms lets requests pass on a slow machine.
+  const timeout = scaled(5000);
+  const limits = createLimits({ domain: "shop", log: (line) => log.push(line), timeout, ...options });
   class Orders extends Controller {
     override before() {
       const { hits = "1", ...values } = this.keywords as Record<string, string>;
@@ -127,7 +129,7 @@ describe("a Waymark method with limits of a Tollgate", () => {
   });
 
   test("an undefined value counts as an empty one", async () => {
-    const limits = createLimits({ domain: "shop", address: tollgate.grpc });
+    const limits = createLimits({ domain: "shop", address: tollgate.grpc, timeout: scaled(5000) });
     const caller = { response: { headers: new Headers() } };
     await limits.check(caller, { user: undefined });
     await limits.check(caller, { user: "" });

@@ -1,18 +1,18 @@
 import type { Http2Limits } from "./options.ts";
 import type { ReadClock } from "./read-clock.ts";
 
-/** How a budget treats the work that pays for frames. */
+/** The size of a frame budget, and how it counts work. */
 interface BudgetOptions {
   readonly burst: number;
   readonly perSecond: number;
   readonly now: number;
-  /** Work pays for frames that come much later, too. Default: it refills the burst at most. */
+  /** Keeps all credit that work earns. Default: work refills the burst at most. */
   readonly keepsCredit?: boolean;
 }
 
 /**
- * How many frames of a kind a peer may send. The budget grows with time and with the work that the connection did. It
- * looks at the time only when it is used up, so a well-behaved peer costs a decrement.
+ * The number of frames of one kind that a peer may send. The budget grows with time and with the work of the connection.
+ * It computes the growth only when it is used up, so a frame of a well-behaved peer costs one decrement.
  */
 export class FrameBudget {
   readonly #burst: number;
@@ -31,8 +31,8 @@ export class FrameBudget {
   }
 
   /**
-   * Charges one frame. False when the budget is used up.
-   * @param work frames that the connection's work has paid for since its start
+   * Charges one frame. Returns false when the budget is used up.
+   * @param work the number of frames that the connection's work has earned since its start
    */
   spend(now: number, work: number): boolean {
     if (this.#left < 1) {
@@ -48,13 +48,13 @@ export class FrameBudget {
   }
 }
 
-/** The work that a connection has done for its peer. */
+/** The work of a connection for its peer, since the connection's start. */
 export interface ConnectionWork {
   readonly answered: number;
   readonly dataFramesSent: number;
 }
 
-/** The budgets of one connection. Each method returns false when the peer gets GOAWAY with ENHANCE_YOUR_CALM. */
+/** The frame budgets of one connection. When a method returns false, the connection ends with ENHANCE_YOUR_CALM. */
 export class AbuseLimits {
   readonly #clock: ReadClock;
   readonly #work: ConnectionWork;
@@ -72,17 +72,17 @@ export class AbuseLimits {
     this.#windowUpdates = new FrameBudget({ ...idle, keepsCredit: true });
   }
 
-  /** A stream that the peer reset, or that it made the server reset. */
+  /** Charges a stream that the peer reset, or that the server reset because of the peer. */
   chargeReset(): boolean {
     return this.#resets.spend(this.#clock.now, this.#work.answered);
   }
 
-  /** A frame that carries no work. */
+  /** Charges a frame that carries no work. */
   chargeIdleFrame(): boolean {
     return this.#idleFrames.spend(this.#clock.now, this.#work.answered);
   }
 
-  /** A WINDOW_UPDATE. Each DATA frame sent pays for ten of them, as many as Envoy allows. */
+  /** Charges a WINDOW_UPDATE frame. Each DATA frame sent earns ten of them, as many as Envoy allows. */
   chargeWindowUpdate(): boolean {
     return this.#windowUpdates.spend(this.#clock.now, 10 * (this.#work.answered + this.#work.dataFramesSent));
   }

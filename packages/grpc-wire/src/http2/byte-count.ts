@@ -1,23 +1,24 @@
-/** A sum of bytes, and optionally a part of a larger sum. */
+/** A number of bytes that also counts towards an optional total. */
 export class ByteCount {
-  readonly #whole: ByteCount | undefined;
+  readonly #all: ByteCount | undefined;
   #bytes = 0;
 
-  constructor(whole?: ByteCount) {
-    this.#whole = whole;
+  /** @param all the total that includes this count */
+  constructor(all?: ByteCount) {
+    this.#all = all;
   }
 
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** The larger sum's bytes; its own where it has none. */
+  /** The bytes of the total. Without a total: the bytes of this count. */
   get total(): number {
-    return this.#whole === undefined ? this.#bytes : this.#whole.#bytes;
+    return this.#all === undefined ? this.#bytes : this.#all.#bytes;
   }
 
   add(change: number): void {
     this.#bytes += change;
-    if (this.#whole !== undefined) this.#whole.#bytes += change;
+    if (this.#all !== undefined) this.#all.#bytes += change;
   }
 }

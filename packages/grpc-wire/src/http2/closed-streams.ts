@@ -1,6 +1,6 @@
-/** How a stream was closed, where that matters for frames that still arrive. */
+/** The side that reset a stream. It decides how the server handles frames that still arrive. */
 export const Closed = {
-  /** Not among those remembered. */
+  /** Not remembered as reset. */
   UNKNOWN: 0,
   BY_US: 1,
   BY_PEER: 2,
@@ -9,12 +9,12 @@ export const Closed = {
 const REMEMBERED = 256;
 
 /**
- * The streams that were reset lately. Frames that a peer had under way for a stream that the server reset are ignored
- * (RFC 9113 section 5.1, "closed"); a frame on a stream that both sides have ended is an error.
+ * The most recently reset streams. The server ignores frames that were in flight when it reset their stream (RFC 9113
+ * section 5.1, "closed"). A frame on a stream that both sides have ended is an error.
  */
 export class ClosedStreams {
   #how: Map<number, number> | undefined;
-  /** A stream below this id that is not remembered may have been forgotten. */
+  /** A stream below this id may have been forgotten. */
   #forgottenBelow = 0;
 
   add(id: number, how: number): void {

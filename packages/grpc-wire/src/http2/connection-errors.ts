@@ -1,7 +1,7 @@
 import { ErrorCode } from "../frames/constants.ts";
 import { STOP } from "../frames/reader.ts";
 
-/** Ends a connection with an error (RFC 9113 section 5.4.1). The parts of a connection share it. */
+/** Ends a connection with an error (RFC 9113 section 5.4.1). All parts of a connection share one instance. */
 export class ConnectionErrors {
   readonly #onError: (code: ErrorCode, message: string) => void;
   #isEnded = false;
@@ -10,7 +10,7 @@ export class ConnectionErrors {
     this.#onError = onError;
   }
 
-  /** The connection has sent its last frame: nothing more is read from it. */
+  /** True after the connection's last frame. The connection then ignores all frames that arrive. */
   get isEnded(): boolean {
     return this.#isEnded;
   }
@@ -19,7 +19,7 @@ export class ConnectionErrors {
     this.#isEnded = true;
   }
 
-  /** GOAWAY, and nothing after it. Returns `STOP`, for the frame reader. */
+  /** Sends GOAWAY as the last frame. Returns `STOP` for the frame reader. */
   fail(code: ErrorCode, message: string): number {
     if (!this.#isEnded) this.#onError(code, message);
     return STOP;
@@ -30,7 +30,7 @@ export class ConnectionErrors {
   }
 
   frameSizeError(frame: string): number {
-    return this.fail(ErrorCode.FRAME_SIZE_ERROR, `the length of ${frame} is wrong`);
+    return this.fail(ErrorCode.FRAME_SIZE_ERROR, `${frame} has an invalid length`);
   }
 
   flowControlError(message: string): number {
@@ -45,7 +45,7 @@ export class ConnectionErrors {
     return this.fail(ErrorCode.ENHANCE_YOUR_CALM, message);
   }
 
-  /** Where reading goes on: `next`, or nowhere once the connection has ended. */
+  /** The position where reading continues: `next`, or `STOP` when the connection has ended. */
   after(next: number): number {
     return this.#isEnded ? STOP : next;
   }

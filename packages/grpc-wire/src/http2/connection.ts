@@ -4,7 +4,7 @@ import { FrameReader, type FrameSink } from "../frames/reader.ts";
 import { AbuseLimits } from "./abuse-limits.ts";
 import { ConnectionErrors } from "./connection-errors.ts";
 import { FrameReceiver } from "./frame-receiver.ts";
-import { http1Refusal, isHttp1 } from "./http1.ts";
+import { HTTP1_REFUSAL, isHttp1 } from "./http1.ts";
 import type { ConnectionEvents } from "./interface.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import type { Http2Dependencies } from "./options.ts";
@@ -19,11 +19,11 @@ export interface ConnectionOptions {
   readonly socket: Socket;
   readonly isTls: boolean;
   readonly events: ConnectionEvents;
-  /** The socket is closed, and no stream is left. */
+  /** Called when the socket is closed and no stream is left. */
   onClosed(connection: Connection): void;
 }
 
-/** One HTTP/2 connection, server side (RFC 9113). Puts its parts together, and feeds them from its socket. */
+/** The server side of one HTTP/2 connection (RFC 9113). Connects its parts with its socket. */
 export class Connection implements FrameSink {
   readonly #deps: Http2Dependencies;
   readonly #options: ConnectionOptions;
@@ -101,12 +101,12 @@ export class Connection implements FrameSink {
     socket.on("close", () => this.#onClose());
   }
 
-  /** Asks the peer to go, and ends when the last stream has ended. */
+  /** Starts a graceful shutdown: sends GOAWAY, and closes after the last stream has ended. */
   startDrain(): void {
     this.#lifecycle.startDrain();
   }
 
-  /** Looks at everything that can be too late. To be called every so often. */
+  /** Checks all time limits. The server calls it at intervals. */
   sweep(): void {
     this.#lifecycle.sweep(this.#clock.look());
   }
@@ -119,16 +119,16 @@ export class Connection implements FrameSink {
     this.#streams.cancelAll();
   }
 
-  // Frames, from the reader
+  // Events of the frame reader
 
-  /** Our own preface waits for the client's, so that an HTTP/1.1 client gets an answer that it understands. */
+  /** The server sends its preface after the client's, so that it can answer an HTTP/1.1 client in HTTP/1.1. */
   onPreface(): void {
     this.#output.write(initialFrames(this.#deps.limits));
   }
 
   onBadPreface(received: Buffer): void {
     const speaksHttp1 = isHttp1(received);
-    if (speaksHttp1) this.#output.write(http1Refusal);
+    if (speaksHttp1) this.#output.write(HTTP1_REFUSAL);
     this.#fail(
       ErrorCode.PROTOCOL_ERROR,
       "the connection does not start with the HTTP/2 preface",
@@ -137,14 +137,17 @@ export class Connection implements FrameSink {
   }
 
   onOversizedFrame(length: number): void {
-    this.#fail(ErrorCode.FRAME_SIZE_ERROR, `a frame of ${length} bytes is larger than ${MAX_FRAME_BYTES}`);
+    this.#fail(
+      ErrorCode.FRAME_SIZE_ERROR,
+      `a frame of ${length} bytes exceeds the maximum of ${MAX_FRAME_BYTES}`,
+    );
   }
 
   onFrame(bytes: Buffer, at: number, next: number, limit: number): number {
     return this.#receiver.onFrame(bytes, at, next, limit);
   }
 
-  // Bytes, from the socket
+  // Events of the socket
 
   #onData(chunk: Buffer): void {
     if (this.#errors.isEnded) {
@@ -154,20 +157,19 @@ export class Connection implements FrameSink {
     this.#clock.beginRead();
     this.#lifecycle.onReceived(this.#clock.now);
     this.#events.onReadBegin();
-    this.#output.corked = true;
+    this.#output.cork();
     try {
       this.#reader.read(chunk);
     } catch (error) {
-      // A fault of the server or of an observer ends this connection, not the process.
+      // An error in the server or in an observer ends this connection, not the process.
       this.#deps.onFault(error);
       this.#fail(ErrorCode.INTERNAL_ERROR, "internal error");
     }
     this.#sender.pump();
     this.#events.onReadEnd();
-    this.#output.corked = false;
-    this.#output.flush();
+    this.#output.uncork();
     if (this.#output.isFull && !this.#isPaused && !this.#errors.isEnded) {
-      // The peer does not read what it asks for: nothing more is read from it until it does.
+      // The peer does not read its responses. Reading continues when it does.
       this.#isPaused = true;
       this.#socket.pause();
     }
@@ -183,8 +185,8 @@ export class Connection implements FrameSink {
   }
 
   /**
-   * After our last frame, what was under way is read and dropped: otherwise closing could become a TCP reset that
-   * overtakes the GOAWAY. More than a window cannot have been under way.
+   * After the last frame, reads and drops the bytes that were in flight. Otherwise the kernel could send a TCP reset that
+   * overtakes the GOAWAY. A peer that sends more than a window is cut off.
    */
   #discard(size: number): void {
     this.#discarded += size;
@@ -199,19 +201,19 @@ export class Connection implements FrameSink {
     this.#options.onClosed(this);
   }
 
-  // Ending
+  // The end
 
-  /** A connection error (RFC 9113 section 5.4.1): GOAWAY, and nothing after it. */
+  /** Ends the connection with an error (RFC 9113 section 5.4.1). GOAWAY is the last frame. */
   #fail(code: ErrorCode, message: string, sendsGoaway = true): void {
     if (this.#errors.isEnded) return;
     this.#deps.onConnectionError(this.#peer.address, code, message);
-    // Before the streams are cancelled: the last of them ends a connection that drains.
+    // This comes before `cancelAll`: on a draining connection, the end of the last stream ends the connection.
     if (sendsGoaway) this.#sender.writeGoaway(this.#streams.lastId, code, message);
     this.#end(true);
     this.#streams.cancelAll();
   }
 
-  /** Sends what is written, then closes. A sweep cuts off a peer that does not close its side. */
+  /** Sends the gathered bytes, then closes. `sweep` destroys the connection if the peer does not close its side. */
   #end(hasFailed: boolean): void {
     if (this.#errors.isEnded) return;
     this.#errors.markEnded();

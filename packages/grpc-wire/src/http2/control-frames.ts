@@ -6,9 +6,9 @@ import type { Sender } from "./sender.ts";
 import type { PeerSettings } from "./settings.ts";
 import type { Streams } from "./streams.ts";
 
-/** Pings, as a connection's lifecycle sees them. */
+/** Handles PING frames. */
 export interface PingListener {
-  /** Whether a ping may be answered. False after too many that came too fast. */
+  /** Whether to answer a PING. False after too many PINGs in too short a time. */
   isPingWelcome(): boolean;
   onPingAck(bytes: Buffer, start: number): void;
 }
@@ -22,7 +22,7 @@ export interface ControlDependencies {
   readonly pings: PingListener;
 }
 
-/** Frames without content of requests: checks them and applies them. Each method returns where reading goes on, or `STOP`. */
+/** Checks and applies the frames without request content. Each method returns the position where reading continues, or `STOP`. */
 export class ControlFrames {
   readonly #deps: ControlDependencies;
 
@@ -30,7 +30,7 @@ export class ControlFrames {
     this.#deps = deps;
   }
 
-  /** A frame that carries no work. */
+  /** Handles a frame that carries no work. */
   onIdle(next: number, what = "frames without work"): number {
     const { abuse, errors } = this.#deps;
     return abuse.chargeIdleFrame() ? next : errors.enhanceYourCalm(`too many ${what}`);
@@ -66,7 +66,7 @@ export class ControlFrames {
     if ("code" in change) return errors.fail(change.code, change.message);
     if (change.smallerTable) sender.signalTableSize();
     if (change.window !== 0 && !streams.growSendWindows(change.window))
-      return errors.flowControlError("a stream's window is larger than 2^31-1");
+      return errors.flowControlError("a stream's window exceeds 2^31-1");
     sender.writeSettingsAck();
     return this.onIdle(next);
   }
@@ -90,9 +90,9 @@ export class ControlFrames {
     if (!abuse.chargeWindowUpdate()) return errors.enhanceYourCalm("too many WINDOW_UPDATE frames");
     const increment = readUint32(bytes, start) & MAX_WINDOW;
     if (id === 0) {
-      if (increment === 0) return errors.protocolError("WINDOW_UPDATE of 0");
+      if (increment === 0) return errors.protocolError("WINDOW_UPDATE with an increment of 0");
       if (!sender.growWindow(increment))
-        return errors.flowControlError("the connection's window is larger than 2^31-1");
+        return errors.flowControlError("the connection's window exceeds 2^31-1");
       return next;
     }
     const stream = streams.get(id);

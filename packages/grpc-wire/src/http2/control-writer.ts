@@ -5,21 +5,21 @@ import type { Output } from "./output.ts";
 
 export function writeSettingsAck(output: Output): void {
   const out = output.room(FRAME_HEADER_BYTES);
-  output.length = writeFrameHeader(out, output.length, 0, FrameType.SETTINGS, Flag.ACK, 0);
+  output.advance(writeFrameHeader(out, output.length, 0, FrameType.SETTINGS, Flag.ACK, 0));
 }
 
 export function writeWindowUpdate(output: Output, id: number, increment: number): void {
   const out = output.room(FRAME_HEADER_BYTES + 4);
   const at = writeFrameHeader(out, output.length, 4, FrameType.WINDOW_UPDATE, 0, id);
-  output.length = writeUint32(out, at, increment);
+  output.advance(writeUint32(out, at, increment));
 }
 
-/** `payload`: 8 bytes. */
+/** @param payload 8 bytes */
 export function writePing(output: Output, flags: number, payload: Uint8Array): void {
   const out = output.room(FRAME_HEADER_BYTES + 8);
   const at = writeFrameHeader(out, output.length, 8, FrameType.PING, flags, 0);
   out.set(payload, at);
-  output.length = at + 8;
+  output.advance(at + 8);
 }
 
 export function writeGoaway(output: Output, lastId: number, code: number, message: string): void {
@@ -29,11 +29,11 @@ export function writeGoaway(output: Output, lastId: number, code: number, messag
   at = writeUint32(out, at, lastId);
   at = writeUint32(out, at, code);
   out.set(text, at);
-  output.length = at + text.length;
+  output.advance(at + text.length);
 }
 
 export function writeReset(output: Output, id: number, code: number): void {
   const out = output.room(FRAME_HEADER_BYTES + 4);
   const at = writeFrameHeader(out, output.length, 4, FrameType.RST_STREAM, 0, id);
-  output.length = writeUint32(out, at, code);
+  output.advance(writeUint32(out, at, code));
 }

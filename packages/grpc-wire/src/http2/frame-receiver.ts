@@ -17,7 +17,7 @@ export interface ReceiverDependencies extends ControlDependencies {
   readonly limits: Http2Limits;
 }
 
-/** Every frame of a connection arrives here. HEADERS, CONTINUATION and DATA are handled, the others handed on. */
+/** Receives all frames of a connection. Handles HEADERS, CONTINUATION and DATA, and passes the others to `ControlFrames`. */
 export class FrameReceiver {
   readonly #limits: Http2Limits;
   readonly #streams: Streams;
@@ -42,19 +42,19 @@ export class FrameReceiver {
     this.#window = deps.limits.connectionWindowBytes;
   }
 
-  /** Whether a header block has begun and is not complete. */
+  /** Whether a header block is incomplete. */
   get isMidBlock(): boolean {
     return this.#assembly !== undefined;
   }
 
-  /** One whole frame, `bytes[at, next)`. Returns where reading goes on, or `STOP`; see `FrameSink`. */
+  /** Handles one whole frame, `bytes[at, next)`. Returns the position where reading continues, or `STOP`; see `FrameSink`. */
   onFrame(bytes: Buffer, at: number, next: number, limit: number): number {
     const type = bytes[at + 3]!;
     const flags = bytes[at + 4]!;
     const id = readUint32(bytes, at + 5) & MAX_WINDOW;
     const start = at + FRAME_HEADER_BYTES;
     if (this.#assembly !== undefined && (type !== FrameType.CONTINUATION || id !== this.#assembly.id))
-      return this.#errors.protocolError("a header block was not continued");
+      return this.#errors.protocolError("a frame interrupts a header block: CONTINUATION must follow");
     if (!this.#settings.isSeen && (type !== FrameType.SETTINGS || flags & Flag.ACK))
       return this.#errors.protocolError("the first frame is not SETTINGS");
     switch (type) {
@@ -77,7 +77,7 @@ export class FrameReceiver {
       case FrameType.WINDOW_UPDATE:
         return this.#control.onWindowUpdate(bytes, start, next, id);
       case FrameType.PUSH_PROMISE:
-        return this.#errors.protocolError("a client may not push");
+        return this.#errors.protocolError("PUSH_PROMISE from a client");
       default:
         return this.#control.onIdle(next);
     }
@@ -118,7 +118,7 @@ export class FrameReceiver {
     return this.#onBlock(whole, 0, whole.length, next, assembly.id, assembly.ended, assembly.selfDependent);
   }
 
-  /** A whole header block, `bytes[start, end)`. */
+  /** Handles a whole header block, `bytes[start, end)`. */
   #onBlock(
     bytes: Buffer,
     start: number,
@@ -159,7 +159,7 @@ export class FrameReceiver {
   #onData(bytes: Buffer, start: number, next: number, limit: number, flags: number, id: number): number {
     if (id === 0) return this.#errors.protocolError("DATA on stream 0");
     const size = next - start;
-    if (!this.#takeWindow(size)) return this.#errors.flowControlError("the connection's window is overrun");
+    if (!this.#takeWindow(size)) return this.#errors.flowControlError("DATA exceeds the connection's window");
     let from = start;
     let end = next;
     if (flags & Flag.PADDED) {
@@ -174,7 +174,7 @@ export class FrameReceiver {
       if (from === end) {
         if (!this.#abuse.chargeIdleFrame()) return this.#errors.enhanceYourCalm("too many empty DATA frames");
       } else if (isEmptyLastData(bytes, next, limit, id)) {
-        // The stream's end came in an empty frame of its own, right behind the content: one event for both.
+        // An empty DATA frame with END_STREAM follows the content directly. Both frames become one event.
         ended = true;
         after = next + FRAME_HEADER_BYTES;
       }
@@ -185,7 +185,7 @@ export class FrameReceiver {
     return this.#errors.after(after);
   }
 
-  /** Returns the connection's window as soon as half of it is used. False when the peer has overrun it. */
+  /** Sends WINDOW_UPDATE when less than half of the connection's window is left. Returns false when the peer exceeded it. */
   #takeWindow(size: number): boolean {
     this.#window -= size;
     const { connectionWindowBytes } = this.#limits;
@@ -197,7 +197,7 @@ export class FrameReceiver {
     return true;
   }
 
-  /** DATA on a stream that is not open. */
+  /** Handles DATA on a stream that is not open. */
   #onStrayData(id: number, next: number): number {
     if (this.#streams.isIdle(id))
       return this.#streams.isAfterGoaway(id)
@@ -215,7 +215,7 @@ export class FrameReceiver {
   }
 }
 
-/** Whether an empty DATA frame that ends the stream `id` begins at `at`. */
+/** Whether an empty DATA frame with END_STREAM for the stream `id` begins at `at`. */
 function isEmptyLastData(bytes: Buffer, at: number, limit: number, id: number): boolean {
   return (
     limit - at >= FRAME_HEADER_BYTES &&

@@ -1,6 +1,6 @@
 import type { Http2Limits } from "./options.ts";
 
-/** A header block whose CONTINUATION frames are still to come. */
+/** An incomplete header block: CONTINUATION frames follow. */
 export class HeaderAssembly {
   readonly id: number;
   readonly ended: boolean;
@@ -9,7 +9,7 @@ export class HeaderAssembly {
   #bytes: number;
   #continuations = 0;
 
-  /** `first` is copied. */
+  /** Copies `first`. */
   constructor(id: number, ended: boolean, selfDependent: boolean, first: Uint8Array) {
     this.id = id;
     this.ended = ended;
@@ -18,7 +18,7 @@ export class HeaderAssembly {
     this.#bytes = first.length;
   }
 
-  /** Adds a CONTINUATION's content, which is copied. False when the block is too long, in frames or in bytes. */
+  /** Adds a copy of a CONTINUATION's content. Returns false when the block has too many frames or bytes. */
   add(part: Uint8Array, limits: Http2Limits): boolean {
     this.#continuations += 1;
     this.#bytes += part.length;

@@ -1,87 +1,87 @@
-/** What the HTTP/2 layer and the layer above it know of each other. HTTP/2 emits headers, data, end and reset. */
+/** The interface between the HTTP/2 layer and the layer above. HTTP/2 emits headers, data, end and reset. */
 import type { PeerCertificate } from "node:tls";
 import type { ErrorCode } from "../frames/constants.ts";
 import type { ReadTime } from "./read-clock.ts";
 import type { RequestHead } from "./request-head.ts";
 
-/** Events of one connection. The layer above has one object of this kind for each connection. */
+/** The events of one connection. The layer above creates one object for each connection. */
 export interface ConnectionEvents {
   /**
-   * A request's headers. Call `stream.attach` before anything else, or reset the stream.
-   * @param ended the request has no body
+   * A request's headers arrived. The layer above must first call `stream.attach`, or reset the stream.
+   * @param ended whether the request has no body
    */
   onRequest(stream: ServerStream, head: RequestHead, ended: boolean): void;
-  /** A read begins. All answers that are made before `onReadEnd` leave in one write. */
+  /** A read begins. All responses written before `onReadEnd` leave in one write. */
   onReadBegin(): void;
   onReadEnd(): void;
 }
 
-/** Events of one stream. */
+/** The events of one stream. */
 export interface StreamEvents {
   /**
-   * The content of a DATA frame, `bytes[start, end)`; valid during the call.
-   * @param ended the request is complete
+   * The content of a DATA frame arrived, `bytes[start, end)`. The bytes are valid during this call only.
+   * @param ended whether the request is complete
    */
   onData(bytes: Buffer, start: number, end: number, ended: boolean): void;
-  /** The request is complete; its end came in trailers. */
+  /** The request is complete. Trailers ended it. */
   onEnd(): void;
-  /** The stream ended early: a reset by either side, a lost connection. Nothing can be sent any more. */
+  /** The stream ended early: one side reset it, or the connection was lost. The stream can send nothing more. */
   onReset(): void;
-  /** Comes every so often while the request is incomplete: the moment for time-outs. */
+  /** Called at intervals while the request is incomplete, to check time-outs. */
   onSweep(now: number): void;
 }
 
-/** What the layer above can do with a stream. */
+/** A stream, as the layer above uses it. */
 export interface ServerStream {
   readonly id: number;
   /** The caller's address: `127.0.0.1:54321`, `[::1]:54321`, or `unix:`. */
   readonly peer: string;
   readonly peerCertificate: PeerCertificate | undefined;
-  /** When the headers came. */
+  /** The time when the headers arrived. */
   readonly received: ReadTime;
-  /** When the current or last read of the connection began. */
+  /** The time when the connection's current or last read began. */
   readonly lastRead: ReadTime;
-  /** Monotonic time of the current read or sweep. */
+  /** The monotonic time of the current read or sweep. */
   readonly now: number;
 
   attach(events: StreamEvents): void;
-  /** Returns the stream's receive window. Not called for data that is still held: the peer then sends no more. */
+  /** Restores the stream's receive window. While the layer above holds the data, it does not call this, and the peer waits. */
   returnWindow(): void;
-  /** Keeps the stream's slot of `maxConcurrentStreams` when it closes, until `release`. */
+  /** Keeps the stream's slot of `maxConcurrentStreams` until `release`, even after the stream has closed. */
   retain(): void;
   release(): void;
 
   /**
-   * Makes room for a whole response: headers, one DATA frame of at most `maxBytes`, trailers. `headers` is a whole HEADERS
-   * frame for stream 0. Returns the buffer to write the content into, at `reservedAt`.
+   * Makes room for a whole response: headers, one DATA frame of at most `maxBytes`, and trailers. `headers` and `trailers`
+   * are whole HEADERS frames for stream 0. Returns the buffer for the content, which begins at `reservedAt`.
    */
   reserve(headers: Uint8Array, maxBytes: number, trailers: Uint8Array): Buffer;
-  /** Where the content begins; only right after `reserve`. */
+  /** The position of the content. Valid directly after `reserve`. */
   readonly reservedAt: number;
   /**
-   * Sends the response that `reserve` made room for in `reserved`, `size` bytes of content, in place. Returns false, and
-   * sends nothing, when that is not possible: the reservation is gone, or the content does not fit the windows.
+   * Sends the response in the buffer `reserved` with `size` bytes of content. Returns false and sends nothing when the
+   * reservation has ended or the content does not fit the windows.
    */
   commit(reserved: Uint8Array, headers: Uint8Array, size: number, trailers: Uint8Array): boolean;
-  /** Gives up what `reserve` made room for. */
+  /** Ends the reservation of `reserve`. */
   dropReservation(reserved: Uint8Array): void;
   sendHeaders(block: Uint8Array, isLast: boolean): void;
   /** Queues content. The bytes must not change afterwards. */
   sendData(bytes: Uint8Array): void;
   /** Queues the last content of a response without trailers. */
   sendLastData(bytes: Uint8Array): void;
-  /** Ends the response, behind the data that is queued. */
+  /** Ends the response after all queued data. */
   sendTrailers(block: Uint8Array): void;
-  /** Whether too many bytes of responses wait already on the connection, or on the server. */
+  /** Whether the connection or the server has too many queued bytes of responses. */
   isQueueFull(): boolean;
   /** Resolves when there is room for more content; undefined when there is room now. */
   whenRoomy(): Promise<void> | undefined;
-  /** Rejects what waits for room. */
+  /** Rejects the promises of `whenRoomy`. */
   rejectWaiting(error: Error): void;
-  /** Drops the content that is queued. */
+  /** Drops the queued content. */
   dropQueued(): void;
-  /** Counts bytes that will be queued later, or are no more. */
+  /** Adds to the count of queued bytes: bytes that the layer above will queue later, or no longer will. */
   countQueued(change: number): void;
-  /** A stream error (RFC 9113 section 5.4.2). */
+  /** Ends the stream with an error (RFC 9113 section 5.4.2). */
   reset(code: ErrorCode): void;
 }

@@ -1,10 +1,10 @@
 import type { ConnectionWork } from "./abuse-limits.ts";
 import type { Http2Times } from "./options.ts";
 
-/** What a sweep finds a connection's peer to be. */
+/** The result of a keepalive check. */
 export const Silence = { NONE: 0, MUST_PING: 1, DEAD: 2 } as const;
 
-/** Pings of both sides: sends one to a peer that is silent, and bounds those that the peer sends. */
+/** Pings a silent peer, and limits the rate of the peer's own pings. */
 export class Keepalive {
   readonly #times: Http2Times;
   readonly #work: ConnectionWork;
@@ -20,7 +20,7 @@ export class Keepalive {
     this.#lastReceivedAt = now;
   }
 
-  /** When bytes of the peer came last. */
+  /** The time when the peer's last bytes arrived. */
   get lastReceivedAt(): number {
     return this.#lastReceivedAt;
   }
@@ -34,28 +34,31 @@ export class Keepalive {
   }
 
   /**
-   * Whether the peer's ping may be answered. False after too many that came too fast with nothing of a response sent
-   * between them. Clients that estimate their bandwidth ping each time that DATA comes: grpc-go and gRPC's C core do.
+   * Whether to answer the peer's ping. False after too many pings in too short a time, if the server sent no part of a
+   * response between them. grpc-go and gRPC's C core ping for each DATA frame that they receive, to estimate bandwidth.
    */
   isPingWelcome(now: number): boolean {
     const { minPingIntervalMs, maxPingStrikes } = this.#times;
     const done = this.#work.answered + this.#work.dataFramesSent;
     if (done !== this.#workAtPing) this.#strikes = 0;
     else if (now - this.#peerPingAt < minPingIntervalMs) this.#strikes += 1;
-    // Timers jitter: a peer that pings at the very interval comes early about every second time.
+    // Timers jitter: about half of the pings of a peer that uses exactly this interval arrive early.
     else if (this.#strikes > 0) this.#strikes -= 1;
     this.#workAtPing = done;
     this.#peerPingAt = now;
     return this.#strikes <= maxPingStrikes;
   }
 
-  /** What to do about a silent peer: a value of `Silence`. @param hasUnsent bytes wait for the socket */
+  /**
+   * Checks for a silent peer. Returns a value of `Silence`.
+   * @param hasUnsent whether the socket has unsent bytes
+   */
   sweep(now: number, hasUnsent: boolean): number {
     const { keepaliveTimeMs, keepaliveTimeoutMs, sendTimeoutMs } = this.#times;
-    // Behind unsent bytes a ping waits, too, and the send time-out watches those.
+    // A ping would wait behind the unsent bytes. The send time-out covers those.
     if (hasUnsent && sendTimeoutMs > 0) this.#pingSentAt = 0;
     else if (this.#pingSentAt > 0) {
-      // Anything received since shows that the peer is there.
+      // Any bytes since then show that the peer is alive.
       if (this.#lastReceivedAt > this.#pingSentAt) this.#pingSentAt = 0;
       else if (keepaliveTimeoutMs > 0 && now - this.#pingSentAt >= keepaliveTimeoutMs) return Silence.DEAD;
     } else if (keepaliveTimeMs > 0 && now - this.#lastReceivedAt >= keepaliveTimeMs) {

@@ -8,7 +8,7 @@ import type { Sender } from "./sender.ts";
 import type { PeerSettings } from "./settings.ts";
 import type { Streams } from "./streams.ts";
 
-/** Time for a peer to close its side after we closed ours, and to answer the ping of a drain. */
+/** Time for a peer to close its side after the server closed its own, and to answer the ping of a drain. */
 const LINGER_MS = 1000;
 
 const drainPing = Buffer.from("goodbye!", "latin1");
@@ -20,29 +20,29 @@ export interface LifecycleDependencies {
   readonly sender: Sender;
   readonly settings: PeerSettings;
   readonly streams: Streams;
-  /** The connection has sent its last frame. */
+  /** Whether the connection has sent its last frame. */
   isEnded(): boolean;
-  /** Part of a frame or of a header block has arrived. */
+  /** Whether a frame or a header block is incomplete. */
   isMidRequest(): boolean;
-  /** Sends what is written, then closes. */
+  /** Sends the gathered bytes, then closes. */
   end(): void;
   /** Closes at once. */
   destroy(): void;
 }
 
 /**
- * A connection's life in time: handshake, keepalive, idleness, age, drain, and peers that neither send nor read. There
- * is no timer per connection: the server calls `sweep` for all of them every so often.
+ * All time limits of a connection: handshake, keepalive, idle time, age, drain, and peers that neither send nor read. A
+ * connection has no timer: the server calls `sweep` of all connections at intervals.
  */
 export class Lifecycle implements PingListener {
   readonly #deps: LifecycleDependencies;
   readonly #keepalive: Keepalive;
   readonly #sendWatch: SendWatch;
   readonly #openedAt: number;
-  /** When age ends the connection; Infinity for never. */
+  /** The time when the connection reaches its maximum age; Infinity for never. */
   readonly #agedAt: number;
   #idleSince: number;
-  /** When the first GOAWAY of a drain was sent; 0 before. */
+  /** The time of the drain's first GOAWAY; 0 before. */
   #drainingSince = 0;
   #isAged = false;
   #endedAt = 0;
@@ -57,7 +57,7 @@ export class Lifecycle implements PingListener {
     this.#openedAt = now;
     this.#idleSince = now;
     const age = times.maxConnectionAgeMs;
-    // A jitter of 10 % either way: connections that were opened together do not end together.
+    // Adds a jitter of ±10 %, so that connections that began together do not end together.
     this.#agedAt = age > 0 ? now + age * (0.9 + Math.random() * 0.2) : Number.POSITIVE_INFINITY;
   }
 
@@ -85,8 +85,8 @@ export class Lifecycle implements PingListener {
   }
 
   /**
-   * First step of a graceful end: a GOAWAY without a limit asks the peer to open no more streams, and the answer to a
-   * ping shows that it knows (RFC 9113 section 6.8).
+   * Starts a graceful shutdown (RFC 9113 section 6.8). A GOAWAY with the highest stream id asks the peer to open no more
+   * streams. The peer's response to the following PING confirms that it has received the GOAWAY.
    */
   startDrain(): void {
     const { sender, settings, clock } = this.#deps;
@@ -100,7 +100,7 @@ export class Lifecycle implements PingListener {
     sender.writePing(0, drainPing);
   }
 
-  /** Looks at everything that can be too late. */
+  /** Checks all time limits. */
   sweep(now: number): void {
     const { times, settings, sender, streams } = this.#deps;
     if (this.#deps.isEnded()) {
@@ -152,7 +152,7 @@ export class Lifecycle implements PingListener {
     );
   }
 
-  /** A graceful end waits until the peer has read the last responses. After a fault it does not. */
+  /** Waits until the peer has read the last responses, except after a connection error. */
   #sweepEnding(now: number): void {
     if (!this.#hasFailed && this.#deps.sender.output.unsent > 0 && !this.#sendWatch.isStuck(now))
       this.#endedAt = now;
@@ -165,7 +165,7 @@ export class Lifecycle implements PingListener {
     if (this.#isAged && grace > 0 && now - this.#drainingSince >= grace) this.#deps.destroy();
   }
 
-  /** Second step: GOAWAY with the last stream that will be answered. The connection ends with it. */
+  /** Second step of a drain: sends GOAWAY with the last accepted stream. The connection ends after that stream. */
   #refuseNewStreams(): void {
     const { streams, sender } = this.#deps;
     if (streams.isRefusing || this.#deps.isEnded()) return;

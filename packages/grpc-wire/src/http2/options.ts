@@ -1,4 +1,4 @@
-/** What an HTTP/2 connection needs of the outside. */
+/** The options and dependencies of an HTTP/2 connection. */
 import type { ErrorCode } from "../frames/constants.ts";
 import type { ByteCount } from "./byte-count.ts";
 
@@ -38,10 +38,10 @@ export interface Http2Dependencies {
   readonly times: Http2Times;
   /** Monotonic, in milliseconds: the wall clock may step. */
   readonly clock: () => number;
-  /** Bytes of responses that wait for a window, over all connections. */
+  /** Queued bytes of responses on all connections. */
   readonly queued: ByteCount;
-  /** A fault of the server itself. */
+  /** Called with an error in the server or in an observer. */
   readonly onFault: (error: unknown) => void;
-  /** The server ends a connection because its peer broke the protocol or a limit. */
+  /** Called when the server ends a connection because its peer violated the protocol or a limit. */
   readonly onConnectionError: (peer: string, code: ErrorCode, message: string) => void;
 }

@@ -1,15 +1,15 @@
 import type { Socket } from "node:net";
 
-/** Enough for the answers to one full read of small calls. */
+/** Enough for the responses to one full read of small calls. */
 const OUTPUT_BYTES = 32 * 1024;
-/** Above this many bytes in the socket, the connection neither sends nor reads. */
+/** With more bytes than this in the socket, the connection neither sends nor reads. */
 const HIGH_WATER_BYTES = 256 * 1024;
 const MAX_POOLED = 16;
 
 const NONE = Buffer.alloc(0);
 /** Free buffers. A connection holds one only while it has bytes to send. */
 const pool: Buffer[] = [];
-/** Outputs with bytes written outside a read. They are sent together at the end of the current turn. */
+/** Outputs with bytes written outside a read. They are flushed together at the end of the current turn. */
 let dirty: Output[] = [];
 
 function flushDirty(): void {
@@ -19,56 +19,107 @@ function flushDirty(): void {
 }
 
 /**
- * A connection's outgoing bytes. All frames of one turn gather in one buffer and leave in one write: at 400
- * calls in flight that is one system call for some 50 answers.
+ * A connection's outgoing bytes. Gathers all frames of one turn in one buffer and sends them with one write: at 400
+ * calls in flight that is one system call for some 50 responses.
  */
 export class Output {
   readonly #socket: Socket;
   readonly #copies: boolean;
-  /** The buffer to write into, from `length` on, after `room`. */
-  bytes: Buffer = NONE;
-  length = 0;
-  /** True during a read. Its end flushes. */
-  corked = false;
-  /** True while a caller writes beyond `length` and has not committed yet. */
-  reserved = false;
+  #bytes: Buffer = NONE;
+  #length = 0;
+  #isCorked = false;
+  /** A caller writes beyond `length` and has not committed yet. */
+  #isReserved = false;
   /** Where that caller's content begins. */
-  reservedAt = 0;
+  #reservedAt = 0;
   /** Bytes given to the socket. */
-  #handed = 0;
+  #written = 0;
   #isDirty = false;
-  #closed = false;
+  #isClosed = false;
 
-  /** `encrypts`: the socket keeps bytes until it encrypts them (TLS), so it gets copies. */
+  /** @param encrypts the socket keeps bytes until it encrypts them (TLS), so it gets copies */
   constructor(socket: Socket, encrypts: boolean) {
     this.#socket = socket;
     this.#copies = encrypts;
   }
 
-  /** Makes room for `count` bytes at `length` in `bytes`. The caller then advances `length`. */
+  /** The buffer of the last `room`. */
+  get bytes(): Buffer {
+    return this.#bytes;
+  }
+
+  /** The number of gathered bytes: the next frame begins at this position in `bytes`. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** True during a read, between `cork` and `uncork`. */
+  get isCorked(): boolean {
+    return this.#isCorked;
+  }
+
+  /** Holds all bytes back until `uncork`, except full buffers. */
+  cork(): void {
+    this.#isCorked = true;
+  }
+
+  uncork(): void {
+    this.#isCorked = false;
+    this.flush();
+  }
+
+  /** Makes room for `count` bytes from `length` on and returns the buffer. The caller writes them and calls `advance`. */
   room(count: number): Buffer {
-    if (this.reserved) this.#leaveReservation();
-    if (this.bytes.length - this.length < count) {
-      if (this.length > 0) this.#send();
-      if (this.bytes.length < count) {
+    if (this.#isReserved) this.#detachReservation();
+    if (this.#bytes.length - this.#length < count) {
+      if (this.#length > 0) this.#send();
+      if (this.#bytes.length < count) {
         this.#release();
-        this.bytes =
+        this.#bytes =
           count <= OUTPUT_BYTES
             ? (pool.pop() ?? Buffer.allocUnsafeSlow(OUTPUT_BYTES))
             : Buffer.allocUnsafeSlow(count);
       }
     }
-    if (!this.corked && !this.#isDirty) {
+    if (!this.#isCorked && !this.#isDirty) {
       this.#isDirty = true;
       if (dirty.push(this) === 1) process.nextTick(flushDirty);
     }
-    return this.bytes;
+    return this.#bytes;
   }
 
-  /** Appends `bytes` whole. */
+  /** Adds the bytes up to `end`, which the caller wrote into the buffer of `room`. */
+  advance(end: number): void {
+    this.#length = end;
+  }
+
+  /** Appends all of `bytes`. */
   write(bytes: Uint8Array): void {
-    this.room(bytes.length).set(bytes, this.length);
-    this.length += bytes.length;
+    this.room(bytes.length).set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  /**
+   * Makes room for `count` bytes that the caller writes later. The caller's content begins `before` bytes behind
+   * `length`. The reservation ends with `cancelReservation`, or when anything else is written or sent.
+   */
+  reserve(count: number, before: number): Buffer {
+    const bytes = this.room(count);
+    this.#isReserved = true;
+    this.#reservedAt = this.#length + before;
+    return bytes;
+  }
+
+  /** Where the content of the last `reserve` begins. */
+  get reservedAt(): number {
+    return this.#reservedAt;
+  }
+
+  /** Ends the reservation of the buffer `reserved`. False when it has already ended. */
+  cancelReservation(reserved: Uint8Array): boolean {
+    if (!this.#isReserved || this.#bytes !== reserved) return false;
+    this.#isReserved = false;
+    return true;
   }
 
   /** Bytes that the kernel has not taken yet. */
@@ -78,14 +129,14 @@ export class Output {
 
   /** Bytes that the kernel has taken since the start. They show whether a peer reads. */
   get taken(): number {
-    return this.#handed - this.#socket.writableLength;
+    return this.#written - this.#socket.writableLength;
   }
 
   get isFull(): boolean {
-    return this.#socket.writableLength + this.length > HIGH_WATER_BYTES;
+    return this.#socket.writableLength + this.#length > HIGH_WATER_BYTES;
   }
 
-  /** Sends what is gathered, unless the socket is full. True when there is room for more afterwards. */
+  /** Sends the gathered bytes, unless the socket is full. True when there is room for more afterwards. */
   makeRoom(): boolean {
     if (this.#socket.writableLength > HIGH_WATER_BYTES) return false;
     this.flush();
@@ -94,56 +145,56 @@ export class Output {
 
   flush(): void {
     this.#isDirty = false;
-    if (this.reserved) this.#leaveReservation();
-    if (this.length > 0) this.#send();
+    if (this.#isReserved) this.#detachReservation();
+    if (this.#length > 0) this.#send();
     this.#release();
   }
 
-  /** Drops all bytes that are not sent, now and later. */
+  /** Drops all unsent bytes, and all bytes written later. */
   close(): void {
-    this.#closed = true;
-    this.length = 0;
+    this.#isClosed = true;
+    this.#length = 0;
   }
 
   #release(): void {
-    if (this.bytes.length === OUTPUT_BYTES && pool.length < MAX_POOLED) pool.push(this.bytes);
-    this.bytes = NONE;
+    if (this.#bytes.length === OUTPUT_BYTES && pool.length < MAX_POOLED) pool.push(this.#bytes);
+    this.#bytes = NONE;
   }
 
-  /** A caller still writes into `bytes` beyond `length`. Sends a copy of the complete part, and leaves it the buffer. */
-  #leaveReservation(): void {
-    this.reserved = false;
-    if (this.length > 0) this.#hand(Buffer.from(this.bytes.subarray(0, this.length)));
-    this.length = 0;
-    this.bytes = NONE;
+  /** Sends a copy of the complete bytes. The buffer stays with the caller, who still writes into it beyond `length`. */
+  #detachReservation(): void {
+    this.#isReserved = false;
+    if (this.#length > 0) this.#write(Buffer.from(this.#bytes.subarray(0, this.#length)));
+    this.#length = 0;
+    this.#bytes = NONE;
   }
 
   #send(): void {
     if (this.#copies) {
-      this.#hand(Buffer.from(this.bytes.subarray(0, this.length)));
-    } else if (this.#isBehind) {
-      const copy = Buffer.allocUnsafeSlow(this.length);
-      this.bytes.copy(copy, 0, 0, this.length);
-      this.#hand(copy);
+      this.#write(Buffer.from(this.#bytes.subarray(0, this.#length)));
+    } else if (this.#mustCopy) {
+      const copy = Buffer.allocUnsafeSlow(this.#length);
+      this.#bytes.copy(copy, 0, 0, this.#length);
+      this.#write(copy);
     } else {
-      this.#hand(this.bytes.subarray(0, this.length));
+      this.#write(this.#bytes.subarray(0, this.#length));
       // Unless the kernel took all bytes during the call, the socket still refers to the buffer.
-      if (this.#socket.writableLength > 0) this.bytes = NONE;
+      if (this.#socket.writableLength > 0) this.#bytes = NONE;
     }
-    this.length = 0;
+    this.#length = 0;
   }
 
   /**
-   * The socket will keep the bytes, and they are few, so it gets a copy. With the buffer itself, a peer that reads nothing
-   * would hold 32 KiB for each small answer.
+   * Whether the socket would hold a large buffer for few bytes. It then gets a copy: otherwise a peer that reads nothing
+   * would hold 32 KiB for each small response.
    */
-  get #isBehind(): boolean {
-    return this.#socket.writableLength > 0 && this.length * 2 < this.bytes.length;
+  get #mustCopy(): boolean {
+    return this.#socket.writableLength > 0 && this.#length * 2 < this.#bytes.length;
   }
 
-  #hand(bytes: Buffer): void {
-    if (this.#closed || !this.#socket.writable) return;
-    this.#handed += bytes.length;
+  #write(bytes: Buffer): void {
+    if (this.#isClosed || !this.#socket.writable) return;
+    this.#written += bytes.length;
     this.#socket.write(bytes);
   }
 }

@@ -1,9 +1,9 @@
 import type { Socket } from "node:net";
 import type { PeerCertificate, TLSSocket } from "node:tls";
 
-/** The other end of a connection: its address and its certificate. */
+/** The address and the certificate of a connection's peer. */
 export class Peer {
-  /** `127.0.0.1:54321`, `[::1]:54321`, or `unix:`. Kept, because a socket forgets it when it closes. */
+  /** `127.0.0.1:54321`, `[::1]:54321`, or `unix:`. It is stored here because a closed socket has no address. */
   readonly address: string;
   readonly #socket: Socket;
 
@@ -12,7 +12,7 @@ export class Peer {
     this.#socket = socket;
   }
 
-  /** The peer's certificate, when the connection is TLS and the peer showed one. */
+  /** The certificate that the peer presented over TLS. */
   get certificate(): PeerCertificate | undefined {
     if (!("getPeerCertificate" in this.#socket)) return undefined;
     const certificate = (this.#socket as TLSSocket).getPeerCertificate();

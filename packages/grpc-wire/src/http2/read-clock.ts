@@ -1,13 +1,13 @@
 /**
- * When a read began, in milliseconds, by both clocks. All streams of the read share one object: two numbers in each
- * would be two more objects per stream, because they are not small integers.
+ * The time when a read began, in milliseconds. All streams of the read share one object. Two numbers per stream would
+ * cost two objects per stream, because they are not small integers.
  */
 export interface ReadTime {
   readonly wall: number;
   readonly monotonic: number;
 }
 
-/** One connection's view of the monotonic clock: one look for all frames of a read. */
+/** Reads the clock once for all frames of a read. */
 export class ReadClock {
   readonly #clock: () => number;
   #now: number;
@@ -20,12 +20,12 @@ export class ReadClock {
     this.#read = { wall: Date.now(), monotonic: this.#now };
   }
 
-  /** The time of the last look: the start of the current read, sweep or drain. */
+  /** The monotonic time of the last `beginRead` or `look`. */
   get now(): number {
     return this.#now;
   }
 
-  /** When the current or last read began. */
+  /** The start of the current or last read. */
   get read(): ReadTime {
     return this.#read;
   }
@@ -35,7 +35,7 @@ export class ReadClock {
     this.#read = { wall: Date.now(), monotonic: this.#now };
   }
 
-  /** Looks at the clock outside of a read. */
+  /** Reads the clock outside of a read. */
   look(): number {
     this.#now = this.#clock();
     return this.#now;

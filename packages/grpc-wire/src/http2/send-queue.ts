@@ -1,4 +1,4 @@
-/** Above this many bytes of one stream that wait, a writing handler waits too. */
+/** Above this number of queued bytes on one stream, its handler waits. */
 const HIGH_WATER_BYTES = 64 * 1024;
 
 interface Waiter {
@@ -6,12 +6,12 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/** Content of one stream that waits for the peer's window, and how the stream ends after it. */
+/** The queued content of one stream, and the way the stream ends after it. */
 export class SendQueue {
   readonly #onSize: (change: number) => void;
   #chunks: Uint8Array[] = [];
   #first = 0;
-  /** How much of the first chunk is sent. */
+  /** Sent bytes of the first chunk. */
   #sent = 0;
   #bytes = 0;
   #movedAt: number;
@@ -24,22 +24,22 @@ export class SendQueue {
     this.#onSize = onSize;
   }
 
-  /** Bytes that wait. */
+  /** Queued bytes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** When bytes moved last, or came to an empty queue. */
+  /** The time when bytes last left the queue, or entered the empty queue. */
   get movedAt(): number {
     return this.#movedAt;
   }
 
-  /** The header block that ends the stream, once it is known. */
+  /** The header block that ends the stream. */
   get trailers(): Uint8Array | undefined {
     return this.#trailers;
   }
 
-  /** The last byte ends the stream: a body without trailers. */
+  /** Whether the last DATA frame ends the stream: a response without trailers. */
   get endsWithData(): boolean {
     return this.#endsWithData;
   }
@@ -59,7 +59,7 @@ export class SendQueue {
     this.#endsWithData = true;
   }
 
-  /** Moves `count` of the waiting bytes, at most `bytes`, to `out` at `at`. */
+  /** Moves `count` queued bytes to `out` at `at`. */
   moveTo(out: Uint8Array, at: number, count: number, now: number): void {
     let left = count;
     while (left > 0) {
@@ -91,7 +91,7 @@ export class SendQueue {
     return new Promise((resolve, reject) => this.#waiters.push({ resolve, reject }));
   }
 
-  /** Forgets the bytes that wait. */
+  /** Drops the queued bytes. */
   drop(): void {
     this.#onSize(-this.#bytes);
     this.#bytes = 0;

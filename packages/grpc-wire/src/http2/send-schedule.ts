@@ -1,12 +1,12 @@
 import type { Output } from "./output.ts";
 
-/** A stream with content that waits. */
+/** A stream with queued content. */
 export interface Sendable {
-  /** Sends one frame. Returns whether the stream could send more at once. */
+  /** Sends one frame. Returns whether the stream could send more. */
   sendFrame(): boolean;
 }
 
-/** Whose turn it is to send: streams with content that waits and a window for it, a frame each in turn. */
+/** The streams with queued content and an open window. Each sends one frame in turn. */
 export class SendSchedule {
   readonly #output: Output;
   readonly #ready = new Set<Sendable>();
@@ -23,15 +23,18 @@ export class SendSchedule {
     this.#ready.delete(stream);
   }
 
-  /** Sends as much as the socket takes. @param hasWindow whether the connection's window is open */
+  /**
+   * Sends until the socket or the connection's window is full.
+   * @param hasWindow whether the connection's window is open
+   */
   pump(hasWindow: () => boolean): void {
     if (this.#ready.size === 0) return;
     for (const stream of this.#ready) {
-      // What the output has gathered may be all that fills it: the socket may still take it.
+      // The socket may still take the gathered bytes of a full output.
       if (this.#output.isFull && !this.#output.makeRoom()) return;
       this.#ready.delete(stream);
       if (stream.sendFrame()) {
-        // To the end of the line.
+        // A set keeps insertion order: the stream goes to the end.
         this.#ready.add(stream);
         if (!hasWindow()) return;
       }

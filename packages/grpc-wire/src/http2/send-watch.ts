@@ -1,11 +1,12 @@
 import type { Output } from "./output.ts";
 
-/** Finds out whether a peer still takes the bytes that it is sent. */
+/** Detects a peer that does not read. */
 export class SendWatch {
   readonly #output: Output;
   readonly #timeoutMs: number;
-  /** Since when unsent bytes wait without the peer taking any, and how many it had taken by then. */
+  /** The time since when unsent bytes wait and the kernel takes none; 0 without unsent bytes. */
   #stuckSince = 0;
+  /** The number of taken bytes at the last check. */
   #takenThen = 0;
 
   constructor(output: Output, timeoutMs: number) {
@@ -13,7 +14,7 @@ export class SendWatch {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Whether bytes have waited for the whole time-out, and the peer took none. To be asked every so often. */
+  /** Whether unsent bytes have waited for the whole time-out, and the kernel took none. Call it at intervals. */
   isStuck(now: number): boolean {
     const { unsent, taken } = this.#output;
     if (unsent === 0 || this.#timeoutMs === 0) {

@@ -14,7 +14,7 @@ import type { Http2Limits } from "./options.ts";
 import type { Output } from "./output.ts";
 import { type Sendable, SendSchedule } from "./send-schedule.ts";
 
-/** The sending half of a connection: its send window, its queue of streams, and all frames that it writes. */
+/** The sending side of a connection: its window, its schedule of streams, and its frames. */
 export class Sender {
   readonly #output: Output;
   readonly #limits: Http2Limits;
@@ -22,7 +22,7 @@ export class Sender {
   readonly #schedule: SendSchedule;
   readonly #hasWindow = () => this.#window > 0;
   #window = DEFAULT_WINDOW;
-  /** The peer made the header table smaller. The next header block has to acknowledge that. */
+  /** The peer reduced SETTINGS_HEADER_TABLE_SIZE. The next header block must acknowledge that. */
   #mustSignalTableSize = false;
   #answered = 0;
   #dataFramesSent = 0;
@@ -38,7 +38,7 @@ export class Sender {
     return this.#output;
   }
 
-  /** Bytes that the peer's connection window allows. */
+  /** The connection's send window. */
   get window(): number {
     return this.#window;
   }
@@ -47,12 +47,12 @@ export class Sender {
     return this.#mustSignalTableSize;
   }
 
-  /** Responses that ended since the start. */
+  /** The number of completed responses since the start. */
   get answered(): number {
     return this.#answered;
   }
 
-  /** DATA frames of queued content sent since the start. */
+  /** The number of DATA frames with queued content sent since the start. */
   get dataFramesSent(): number {
     return this.#dataFramesSent;
   }
@@ -66,8 +66,8 @@ export class Sender {
   }
 
   /**
-   * Whether too many bytes wait for a window, after all that can leave has left. When the server's sum is the reason, a
-   * connection on which nothing waits is served all the same: one slow reader must not block the others.
+   * Whether too many bytes are queued. First sends all bytes that the windows allow. Above the limit of the whole server, a
+   * connection without queued bytes is still served: one slow reader must not block the others.
    */
   isQueueFull(): boolean {
     if (this.#queued.bytes === 0 || !this.#isAboveLimit()) return false;
@@ -80,7 +80,7 @@ export class Sender {
     return this.#queued.bytes > maxQueuedBytesPerConnection || this.#queued.total > maxQueuedBytes;
   }
 
-  /** False when the window would be larger than HTTP/2 allows. */
+  /** Returns false when the window would exceed 2^31-1. */
   growWindow(increment: number): boolean {
     if (this.#window + increment > MAX_WINDOW) return false;
     this.#window += increment;
@@ -95,13 +95,13 @@ export class Sender {
     this.#mustSignalTableSize = true;
   }
 
-  /** Sends what waits on `stream` as the windows allow: at the end of the read, or at once outside of one. */
+  /** Sends the queued content of `stream` as the windows allow. Inside a read, it waits for the end of the read. */
   schedule(stream: Sendable): void {
     this.#schedule.add(stream);
-    if (!this.#output.corked) this.pump();
+    if (!this.#output.isCorked) this.pump();
   }
 
-  /** The stream's window was opened, within a read. */
+  /** As `schedule`, but leaves the sending to the next `pump`. */
   scheduleLater(stream: Sendable): void {
     this.#schedule.add(stream);
   }
@@ -114,7 +114,7 @@ export class Sender {
     this.#schedule.pump(this.#hasWindow);
   }
 
-  /** The header of a DATA frame and room for its content. Returns where the content goes in `output.bytes`. */
+  /** Writes the header of a DATA frame. The caller writes the content into `output.bytes`, at the returned position. */
   beginData(id: number, size: number, isLast: boolean): number {
     const output = this.#output;
     const out = output.room(FRAME_HEADER_BYTES + size);
@@ -122,16 +122,16 @@ export class Sender {
     const at = writeFrameHeader(out, output.length, size, FrameType.DATA, flags, id);
     this.#window -= size;
     this.#dataFramesSent += 1;
-    output.length = at + size;
+    output.advance(at + size);
     return at;
   }
 
-  /** A header block as HEADERS and, when it is longer than a frame, CONTINUATION. */
+  /** Writes a header block as HEADERS and, when it exceeds one frame, CONTINUATION. */
   writeHeaders(id: number, block: Uint8Array, isLast: boolean): void {
     const output = this.#output;
     let bytes = block;
     if (this.#mustSignalTableSize) {
-      // RFC 7541 section 4.2: the peer made our table smaller. We never use it, so its size may be 0.
+      // RFC 7541 section 4.2: the block begins with a size update. The encoder never uses the table, so the size is 0.
       this.#mustSignalTableSize = false;
       bytes = new Uint8Array(block.length + 1);
       bytes[0] = 0x20;
@@ -145,7 +145,7 @@ export class Sender {
       const out = output.room(FRAME_HEADER_BYTES + size);
       const at = writeFrameHeader(out, output.length, size, type, flags, id);
       out.set(bytes.subarray(from, from + size), at);
-      output.length = at + size;
+      output.advance(at + size);
       if (from + size === bytes.length) return;
     }
   }
@@ -162,7 +162,7 @@ export class Sender {
     writeSettingsAck(this.#output);
   }
 
-  /** `payload`: 8 bytes. */
+  /** @param payload 8 bytes */
   writePing(flags: number, payload: Uint8Array): void {
     writePing(this.#output, flags, payload);
   }

@@ -2,7 +2,7 @@ import { DEFAULT_WINDOW, ErrorCode, FrameType, MAX_WINDOW, Setting } from "../fr
 import { frame, readUint32, writeUint32 } from "../frames/write.ts";
 import type { Http2Limits } from "./options.ts";
 
-/** Our SETTINGS and, when the connection's window is larger than HTTP/2's default, its WINDOW_UPDATE. */
+/** The server's SETTINGS and, for a connection window above the default of HTTP/2, a WINDOW_UPDATE. */
 export function initialFrames(limits: Http2Limits): Uint8Array {
   const values: [id: number, value: number][] = [
     [Setting.MAX_CONCURRENT_STREAMS, limits.maxConcurrentStreams],
@@ -22,26 +22,27 @@ export function initialFrames(limits: Http2Limits): Uint8Array {
   return Buffer.concat([settings, frame(FrameType.WINDOW_UPDATE, 0, 0, update)]);
 }
 
-/** What makes a SETTINGS frame a connection error. */
+/** The connection error of an invalid SETTINGS frame. */
 export interface SettingsFault {
   readonly code: ErrorCode;
   readonly message: string;
 }
 
-/** What one SETTINGS frame changed. */
+/** The effect of one SETTINGS frame. */
 export interface SettingsChange {
-  /** Of the streams' send windows, by so many bytes. */
+  /** The change of the streams' send windows in bytes. */
   readonly window: number;
+  /** Whether the header table became smaller. */
   readonly smallerTable: boolean;
 }
 
-/** The peer's settings, as far as they matter to a server. */
+/** The peer's settings that affect a server. */
 export class PeerSettings {
   #isSeen = false;
   #streamWindow = DEFAULT_WINDOW;
   #tableSize = 4096;
 
-  /** The first SETTINGS frame has come. */
+  /** Whether the first SETTINGS frame has arrived. */
   get isSeen(): boolean {
     return this.#isSeen;
   }
@@ -51,7 +52,7 @@ export class PeerSettings {
     return this.#streamWindow;
   }
 
-  /** Applies the values of one frame in order (RFC 9113 section 6.5.2). Unknown ones are ignored. */
+  /** Applies the settings of one frame in order, and ignores unknown ones (RFC 9113 section 6.5.2). */
   apply(bytes: Buffer, start: number, end: number): SettingsChange | SettingsFault {
     const before = this.#streamWindow;
     let window = before;
@@ -60,7 +61,7 @@ export class PeerSettings {
       const value = readUint32(bytes, at + 2);
       switch ((bytes[at]! << 8) | bytes[at + 1]!) {
         case Setting.HEADER_TABLE_SIZE:
-          // We never add to the peer's table. When it gets smaller, the next block must say so all the same.
+          // The encoder never uses the table, but the next block must still acknowledge a smaller size.
           if (value < this.#tableSize) {
             this.#tableSize = 0;
             smallerTable = true;
@@ -71,7 +72,7 @@ export class PeerSettings {
           break;
         case Setting.INITIAL_WINDOW_SIZE:
           if (value > MAX_WINDOW)
-            return { code: ErrorCode.FLOW_CONTROL_ERROR, message: "INITIAL_WINDOW_SIZE is above 2^31-1" };
+            return { code: ErrorCode.FLOW_CONTROL_ERROR, message: "INITIAL_WINDOW_SIZE exceeds 2^31-1" };
           window = value;
           break;
         case Setting.MAX_FRAME_SIZE:
@@ -84,7 +85,7 @@ export class PeerSettings {
       }
     }
     this.#isSeen = true;
-    // Once per frame: a frame of 2,730 values over 1,000 streams would otherwise cost milliseconds.
+    // Changes the windows once per frame: for each of 2,730 values, 1,000 streams would cost milliseconds.
     this.#streamWindow = window;
     return { window: window - before, smallerTable };
   }

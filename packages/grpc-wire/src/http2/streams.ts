@@ -21,11 +21,11 @@ export interface StreamsDependencies {
   readonly abuse: AbuseLimits;
   readonly errors: ConnectionErrors;
   readonly events: ConnectionEvents;
-  /** The last open stream has closed. */
+  /** Called when the last open stream has closed. */
   onEmpty(): void;
 }
 
-/** The streams of one connection: opens, resets and closes them, and remembers how they closed. */
+/** Opens, resets and closes the streams of one connection, and remembers how they closed. */
 export class Streams implements StreamDependencies {
   readonly peer: Peer;
   readonly clock: ReadClock;
@@ -37,12 +37,12 @@ export class Streams implements StreamDependencies {
   readonly #maxStreams: number;
   readonly #table = new StreamTable<Stream>();
   readonly #closed = new ClosedStreams();
-  /** Streams that count against `maxConcurrentStreams`: open ones, and closed ones that are retained. */
+  /** The streams that count against `maxConcurrentStreams`: open ones, and closed ones with a running handler. */
   #slots = 0;
   #lastId = 0;
-  /** Streams above this id came after our last GOAWAY: ignored. */
+  /** The server ignores streams above this id: they began after its last GOAWAY. */
   #lastAcceptedId = MAX_STREAM_ID;
-  /** The client's ids left some out: a lower id may never have been used. */
+  /** The client has skipped an id, so a stream with a lower id may never have been open. */
   #hasSkippedIds = false;
 
   constructor(deps: StreamsDependencies) {
@@ -56,7 +56,7 @@ export class Streams implements StreamDependencies {
     this.receiveWindowBytes = deps.limits.streamWindowBytes;
   }
 
-  /** Open streams. */
+  /** The number of open streams. */
   get size(): number {
     return this.#table.size;
   }
@@ -70,12 +70,12 @@ export class Streams implements StreamDependencies {
     return this.#table.get(id);
   }
 
-  /** Whether the id is above all that the client has used. */
+  /** Whether the id is above all ids that the client has used. */
   isIdle(id: number): boolean {
     return id > this.#lastId;
   }
 
-  /** Whether the id is above the last one of our GOAWAY. */
+  /** Whether the id is above the last stream id of the server's GOAWAY. */
   isAfterGoaway(id: number): boolean {
     return id > this.#lastAcceptedId;
   }
@@ -84,23 +84,23 @@ export class Streams implements StreamDependencies {
     return this.#lastAcceptedId !== MAX_STREAM_ID;
   }
 
-  /** From here on new streams are ignored. Returns the last id that is not. */
+  /** Ignores all new streams from now on. Returns the id of the last accepted stream. */
   refuseNew(): number {
     this.#lastAcceptedId = this.#lastId;
     return this.#lastId;
   }
 
-  /** How a stream that is not open was closed: a value of `Closed`. */
+  /** The side that reset a closed stream: a value of `Closed`. */
   closedBy(id: number): number {
     return this.#closed.lookup(id);
   }
 
-  /** Whether a closed stream was certainly open once. */
+  /** Whether a closed stream was certainly open before. */
   wasOpen(id: number): boolean {
     return id === this.#lastId || !this.#hasSkippedIds;
   }
 
-  /** A new stream's headers. `selfDependent`: its priority makes it depend on itself. */
+  /** Opens a stream. `selfDependent`: its priority makes it depend on itself. */
   open(id: number, head: RequestHead, ended: boolean, selfDependent: boolean): void {
     if (id > this.#lastId + 2) this.#hasSkippedIds = true;
     this.#lastId = id;
@@ -116,28 +116,28 @@ export class Streams implements StreamDependencies {
     }
   }
 
-  /** A stream error (RFC 9113 section 5.4.2). The resets that a peer provokes are counted like its own. */
+  /** Ends a stream with an error (RFC 9113 section 5.4.2). The reset counts against the peer like its own. */
   resetStream(id: number, code: ErrorCode): void {
     this.#table.get(id)?.cancel();
     this.#sendReset(id, code);
-    this.#chargeReset("too many streams have to be reset");
+    this.#chargeReset("too many streams with errors");
   }
 
-  /** RST_STREAM of the peer. */
+  /** Handles the peer's RST_STREAM. */
   onPeerReset(id: number): void {
     const stream = this.#table.get(id);
     if (stream !== undefined) {
       stream.cancel();
       this.#closed.add(id, Closed.BY_PEER);
     }
-    this.#chargeReset("too many streams are reset");
+    this.#chargeReset("too many RST_STREAM frames");
   }
 
   #chargeReset(message: string): void {
     if (!this.#deps.abuse.chargeReset()) this.#deps.errors.enhanceYourCalm(message);
   }
 
-  /** RST_STREAM. Frames that still come for the stream are ignored. */
+  /** Sends RST_STREAM. The server ignores later frames of the stream. */
   #sendReset(id: number, code: ErrorCode): void {
     this.sender.writeReset(id, code);
     this.#closed.add(id, Closed.BY_US);
@@ -153,7 +153,7 @@ export class Streams implements StreamDependencies {
     this.#slots -= 1;
   }
 
-  /** SETTINGS_INITIAL_WINDOW_SIZE changed by `change` (RFC 9113 section 6.9.2). False when a window overflows. */
+  /** Changes all send windows by `change` (RFC 9113 section 6.9.2). Returns false when a window overflows. */
   growSendWindows(change: number): boolean {
     for (const stream of this.#table.list()) if (!stream.growSendWindow(change)) return false;
     return true;

@@ -1,3 +1,7 @@
-/** The public entry `@tollway/waymark/server`: serves an application from a program. */
-export type { RunningServer, ServedApplication, ServerOptions } from "./serve/node/node-server.ts";
+/** The public entry `@tollway/waymark/server`: serves an application, or a listener of `node:http`, from a program. */
+export type { HttpServerOptions, RunningServer } from "./serve/node/http-server.ts";
+export { startHttpServer } from "./serve/node/http-server.ts";
+export type { NodeAdapterOptions, NodeListener } from "./serve/node/node-adapter.ts";
+export { nodeListener } from "./serve/node/node-adapter.ts";
+export type { ServedApplication, ServerOptions } from "./serve/node/node-server.ts";
 export { startServer } from "./serve/node/node-server.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { Application, Controller } from "@tollway/waymark";
-import { type RunningServer, type ServerOptions, startServer } from "../src/serve/node/node-server.ts";
+import { type RunningServer, type ServerOptions, startServer } from "../src/server.ts";
 import { all, open } from "./support/raw.ts";
 
 const SIZE = 16 * 1024 * 1024;

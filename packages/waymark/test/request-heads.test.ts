@@ -7,8 +7,8 @@ import { Application, Controller } from "@tollway/waymark";
 import type { ServerLimits } from "../src/index.ts";
 import { asgiListener } from "../src/serve/node/asgi-listener.ts";
 import { nodeListener } from "../src/serve/node/node-adapter.ts";
-import { type RunningServer, startServer } from "../src/serve/node/node-server.ts";
 import { wsgiListener } from "../src/serve/node/wsgi-listener.ts";
+import { type RunningServer, startServer } from "../src/server.ts";
 import { exchange } from "./support/raw.ts";
 
 class Default extends Controller {

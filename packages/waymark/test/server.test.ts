@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { after, test } from "node:test";
 import { Application, Controller } from "@tollway/waymark";
-import { type RunningServer, type ServerOptions, startServer } from "../src/serve/node/node-server.ts";
+import { type RunningServer, type ServerOptions, startServer } from "../src/server.ts";
 import { all, open } from "./support/raw.ts";
 
 const events: string[] = [];

@@ -6,8 +6,8 @@ import { after, before, describe, test } from "node:test";
 import { Application, Controller } from "@tollway/waymark";
 import { asgiListener } from "../src/serve/node/asgi-listener.ts";
 import { nodeListener } from "../src/serve/node/node-adapter.ts";
-import { type RunningServer, startServer } from "../src/serve/node/node-server.ts";
 import { wsgiListener } from "../src/serve/node/wsgi-listener.ts";
+import { type RunningServer, startServer } from "../src/server.ts";
 
 const FILE = process.execPath;
 const opened = new Set<ReadStream>();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type RunningServer, startServer } from "../src/serve/node/node-server.ts";
+import { type RunningServer, startServer } from "../src/server.ts";
 import { type Driver, requestOf } from "./table/case.ts";
 import { cases } from "./table/cases.ts";
 import { comparable } from "./table/check.ts";

@@ -78,6 +78,36 @@ test("a stop ends connections that never complete their TLS handshake", async ()
   await closed;
 });
 
+test("verifyClient closes connections with other certificates before a request is read", async () => {
+  const client = { cert: readFileSync(certificate), key: readFileSync(key) };
+  const tls = { ...client, ca: client.cert, requestCert: true, rejectUnauthorized: true };
+  for (const accepted of ["localhost", "other"]) {
+    const names: string[] = [];
+    const running = await start({
+      tls,
+      verifyClient({ subject }) {
+        names.push(String(subject.CN));
+        return subject.CN === accepted;
+      },
+    });
+    let requests = 0;
+    running.server.on("request", () => requests++);
+    const options = {
+      host: "localhost",
+      port: running.port,
+      ca: client.cert,
+      agent: false as const,
+      ...client,
+    };
+    const status = new Promise((resolve) => {
+      get(options, (response) => resolve(response.resume().statusCode)).on("error", () => resolve("closed"));
+    });
+    assert.equal(await status, accepted === "localhost" ? 200 : "closed");
+    await running.stop();
+    assert.deepEqual([names, requests], [["localhost"], accepted === "localhost" ? 1 : 0]);
+  }
+});
+
 test("the option log gets errors of a listening server", async () => {
   const messages: string[] = [];
   const running = await start({ log: (message) => messages.push(message) });

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { Application, Controller } from "@tollway/waymark";
-import { type RunningServer, startServer } from "../src/serve/node/node-server.ts";
+import { type RunningServer, startServer } from "../src/server.ts";
 import { exchange } from "./support/raw.ts";
 
 const TEXT = "a text that was compressed\n".repeat(50);

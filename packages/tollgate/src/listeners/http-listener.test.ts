@@ -46,7 +46,7 @@ test("accept errors are logged once a minute and do not end the process", async 
   for (let i = 0; i < 100; i++) server!.emit("error", new Error("accept EMFILE"));
   assert.equal(await ask(), '"here"');
   assert.equal(lines.length, 1, lines.join(""));
-  assert.match(lines[0]!, /level=error msg="HTTP listener: accept EMFILE"/);
+  assert.match(lines[0]!, /level=error msg="HTTP listener: cannot accept a connection: accept EMFILE"/);
 });
 
 test("an error names the port that cannot be bound", async () => {

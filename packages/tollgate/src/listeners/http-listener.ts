@@ -1,18 +1,14 @@
+import { METHODS, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Server as TlsServer } from "node:https";
+import { Application, type ApplicationOptions, type ServerLimits } from "@tollway/waymark";
 import {
-  createServer,
-  METHODS,
-  type RequestListener,
-  type Server,
+  type HttpServerOptions,
+  nodeListener,
   type ServerOptions,
-  type ServerResponse,
-  STATUS_CODES,
-} from "node:http";
-import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
-import type { Socket } from "node:net";
-import { Application, type ApplicationOptions } from "@tollway/waymark";
-import { bindHttpPort } from "../observe/http-port.ts";
+  startServer,
+} from "@tollway/waymark/server";
+import { openHttpPort } from "../observe/http-port.ts";
 import type { Logger } from "../observe/log.ts";
-import { showAddress } from "../text/address.ts";
 import type { AccessCheck } from "./debug-access.ts";
 import { type Certificates, contextOptions, isTrusted } from "./server-tls.ts";
 
@@ -47,77 +43,63 @@ export interface HttpListenerOptions {
   readonly access?: AccessCheck;
 }
 
-/** Binds and serves. Rejects if the port cannot be bound. */
-export async function openHttpListener(options: HttpListenerOptions): Promise<HttpListener> {
-  const { name, host, port, controllers, log, access } = options;
-  const application = new Application({
-    controllers,
-    unknownKeywords: "ignore",
-    knownMethods: METHODS,
-    log: (error, { method, target }) => log.error(`${method} ${target.slice(0, 200)}: ${String(error)}`),
-    warn: (message) => log.warn(message),
-  });
-  await application.ready();
-  const { listener } = application;
-  let draining = false;
-  const server = createListener(options, (request, response) => {
-    if (draining) response.shouldKeepAlive = false;
-    response.setHeader("x-content-type-options", "nosniff");
-    const refusal = access?.(request);
-    // The application refuses requests without a version and with several Host headers.
-    if (refusal === undefined) listener(request, response);
-    else refuse(response, refusal);
-  });
-  // TCP sockets, below TLS: the HTTP server does not know connections that are still in their handshake.
-  const sockets = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-  });
-  const bound = await bindHttpPort(server, { name, host, port, maxConnections: 10_000, log });
-  return {
-    address: showAddress(bound.address, bound.port),
-    replaceCertificates: (certificates) =>
-      (server as TlsServer).setSecureContext(contextOptions(certificates)),
-    drain: () => {
-      draining = true;
-    },
-    close: async (timeout) => {
-      await closeServer(server, sockets, timeout);
-      await application.stop();
-    },
-  };
-}
-
 /** Closes connections that send a request too slowly or send none. */
-const limits: ServerOptions = {
+const LIMITS: ServerLimits = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 75_000,
   maxHeaderSize: 16_384,
+  maxConnections: 10_000,
 };
 
-function createListener(
-  { certificates, clientSan, log }: HttpListenerOptions,
-  onRequest: RequestListener,
-): Server | TlsServer {
-  if (certificates === undefined) return createServer(limits, onRequest);
-  const isMutual = certificates.ca !== undefined;
-  const server = createTlsServer(
-    {
-      ...limits,
-      ...contextOptions(certificates),
-      handshakeTimeout: 10_000,
-      requestCert: isMutual,
-      rejectUnauthorized: isMutual,
-    },
-    onRequest,
+/** Binds and serves. Rejects if the port cannot be bound. */
+export async function openHttpListener(options: HttpListenerOptions): Promise<HttpListener> {
+  const { controllers, log, access } = options;
+  const application = new Application({
+    controllers,
+    unknownKeywords: "ignore",
+    knownMethods: METHODS,
+    server: LIMITS,
+    log: (error, { method, target }) => log.error(`${method} ${target.slice(0, 200)}: ${String(error)}`),
+    warn: (message) => log.warn(message),
+  });
+  await application.ready();
+  const { running, address } = await openHttpPort(options, (port) =>
+    startServer(application, { ...port, ...tlsOptions(options), listener: checkedListener(access) }),
   );
-  if (clientSan !== undefined)
-    server.prependListener("secureConnection", (socket) => {
-      if (!isTrusted(socket.getPeerCertificate(), clientSan, log)) socket.destroy();
-    });
-  return server;
+  return {
+    address,
+    replaceCertificates: (certificates) =>
+      (running.server as TlsServer).setSecureContext(contextOptions(certificates)),
+    drain: () => running.drain(),
+    close: (timeout) => running.stop(timeout),
+  };
+}
+
+function tlsOptions({
+  certificates,
+  clientSan,
+  log,
+}: HttpListenerOptions): Pick<HttpServerOptions, "tls" | "verifyClient"> {
+  if (certificates === undefined) return {};
+  const isMutual = certificates.ca !== undefined;
+  return {
+    tls: { ...contextOptions(certificates), requestCert: isMutual, rejectUnauthorized: isMutual },
+    ...(clientSan !== undefined && { verifyClient: (peer) => isTrusted(peer, clientSan, log) }),
+  };
+}
+
+/** Waymark's listener behind the access check. */
+function checkedListener(access: AccessCheck | undefined): NonNullable<ServerOptions["listener"]> {
+  return (application, options) => {
+    const serve = nodeListener(application, options);
+    return (request, response) => {
+      response.setHeader("x-content-type-options", "nosniff");
+      const refusal = access?.(request);
+      if (refusal === undefined) serve(request, response);
+      else refuse(response, refusal);
+    };
+  };
 }
 
 /** Sends problem details and closes the connection, because a body may follow that is not read. */
@@ -126,21 +108,4 @@ function refuse(response: ServerResponse, detail: string): void {
   const title = STATUS_CODES[status];
   response.writeHead(status, { "content-type": "application/problem+json", connection: "close" });
   response.end(JSON.stringify({ type: "about:blank", title, status, detail }));
-}
-
-function closeServer(
-  server: Server | TlsServer,
-  sockets: ReadonlySet<Socket>,
-  timeout: number,
-): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => {
-      for (const socket of sockets) socket.destroy();
-    }, timeout);
-    server.close(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
 }

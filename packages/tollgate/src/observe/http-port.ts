@@ -1,8 +1,7 @@
-import type { IncomingMessage } from "node:http";
-import type { AddressInfo, Server } from "node:net";
+import type { AddressInfo } from "node:net";
+import type { HttpServerOptions, RunningServer } from "@tollway/waymark/server";
 import { showAddress } from "../text/address.ts";
 import type { Logger } from "./log.ts";
-import { Throttle, withCount } from "./throttle.ts";
 
 export interface HttpPortOptions {
   /** For messages: `HTTP`, `debug`, `metrics`. */
@@ -11,65 +10,37 @@ export interface HttpPortOptions {
   readonly host: string | undefined;
   /** 0 picks a free port. */
   readonly port: number;
-  readonly maxConnections: number;
   readonly log: Logger;
 }
 
+export interface HttpPort {
+  readonly running: RunningServer;
+  /** The bound address, `0.0.0.0:8080`. */
+  readonly address: string;
+}
+
 /**
- * Binds an HTTP or HTTPS server to its port. Bounds its connections and handles its errors for its whole life.
+ * Opens an HTTP port of the service with Waymark's server.
+ * @param start passes the given options, and the port's own limits, to `startServer` or `startHttpServer`
  * @throws if the port cannot be bound; the message names the listener, the address and the reason
  */
-export async function bindHttpPort(server: Server, options: HttpPortOptions): Promise<AddressInfo> {
-  const { name, host, port, maxConnections, log } = options;
-  server.maxConnections = maxConnections;
+export async function openHttpPort(
+  { name, host, port, log }: HttpPortOptions,
+  start: (options: HttpServerOptions) => Promise<RunningServer>,
+): Promise<HttpPort> {
+  let running: RunningServer;
   try {
-    await listen(server, host, port);
+    running = await start({
+      host,
+      port,
+      backlog: 1024,
+      log: (message) => log.error(`${name} listener: ${message}`),
+    });
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
     const address = showAddress(host ?? "", port);
     throw new Error(`cannot listen for ${name} on ${address}: ${problem}`, { cause: error });
   }
-  logErrors(server, name, log);
-  return server.address() as AddressInfo;
-}
-
-function listen(server: Server, host: string | undefined, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host, port, backlog: 1024 }, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
-}
-
-/**
- * Logs the errors of a bound server, at most one line a minute. A server emits an error for each connection that it
- * cannot accept (too many open files, no memory). Without a listener for it, that error would end the process.
- */
-function logErrors(server: Server, name: string, log: Logger): void {
-  const throttle = new Throttle();
-  server.on("error", (error: Error) => {
-    const count = throttle.hit();
-    if (count !== undefined) log.error(withCount(`${name} listener: ${error.message}`, count));
-  });
-}
-
-/**
- * Finds a fault of a request's head that Node's parser accepts. Proxies in front of this server may read such a head
- * differently (RFC 9112, sections 2.3 and 3.2), so the server must refuse it.
- */
-export function faultOfHead(request: IncomingMessage): string | undefined {
-  const { httpVersion, httpVersionMajor, rawHeaders } = request;
-  if (httpVersionMajor !== 1)
-    return httpVersion === "0.9"
-      ? "the request line has no HTTP version: it must end in HTTP/1.1"
-      : `HTTP/${httpVersion.slice(0, 10)} is not served on this port: use HTTP/1.1`;
-  let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    // Names have even indexes.
-    const name = rawHeaders[at]!;
-    if (name.length === 4 && name.toLowerCase() === "host") hosts++;
-  }
-  return hosts > 1 ? "the request has more than one Host header" : undefined;
+  const bound = running.server.address() as AddressInfo;
+  return { running, address: showAddress(bound.address, bound.port) };
 }

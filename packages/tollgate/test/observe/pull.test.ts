@@ -392,7 +392,7 @@ describe("the metrics port", () => {
       await scrape();
       assert.deepEqual(
         warnings.filter((line) => /EMFILE/.test(line)).map((line) => /msg="(.*)"/.exec(line)?.[1]),
-        ["metrics listener: accept EMFILE"],
+        ["metrics listener: cannot accept a connection: accept EMFILE"],
       );
     });
   });

@@ -1,7 +1,8 @@
 import cluster from "node:cluster";
 import { resolve } from "node:path";
 import { formatRoutes, routeLines } from "../routing/describe.ts";
-import { type RunningServer, type ServerOptions, startServer } from "../serve/node/node-server.ts";
+import type { RunningServer } from "../serve/node/http-server.ts";
+import { type ServerOptions, startServer } from "../serve/node/node-server.ts";
 import type { Arguments } from "./arguments.ts";
 import { LauncherError } from "./launcher-error.ts";
 import { parseHost, shownUrl } from "./listen-address.ts";

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Answer, discard, isStream } from "../../http/answer.ts";
+import { checkHost } from "../../http/check-host.ts";
 import { HttpError, problemAnswer } from "../../http/http-error.ts";
 import type { RequestHandler } from "../handler.ts";
 import { sendThenDrain } from "./linger.ts";
@@ -95,8 +96,24 @@ export function refuseVersion(request: IncomingMessage, response: ServerResponse
     httpVersionMajor === 0
       ? new HttpError(400, "the request line has no HTTP version: it must end in HTTP/1.1")
       : new HttpError(505, `this server speaks HTTP/1.1, not HTTP/${request.httpVersion}`);
+  refuse(response, error);
+  return true;
+}
+
+/** Like {@link refuseVersion}, for listeners without an application, which checks the Host header itself. */
+export function refuseHead(request: IncomingMessage, response: ServerResponse): boolean {
+  if (refuseVersion(request, response)) return true;
+  try {
+    checkHost(new NodeIncoming(request, response, false));
+    return false;
+  } catch (error) {
+    refuse(response, error as HttpError);
+    return true;
+  }
+}
+
+function refuse(response: ServerResponse, error: HttpError): void {
   const { status, headers, body } = problemAnswer(error);
   response.writeHead(status, [...headers, "connection", "close"]);
   response.end(body);
-  return true;
 }

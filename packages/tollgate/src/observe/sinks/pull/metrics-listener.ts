@@ -1,9 +1,10 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { showAddress } from "../../../text/address.ts";
-import { bindHttpPort, faultOfHead } from "../../http-port.ts";
+import type { ServerLimits } from "@tollway/waymark";
+import { type NodeListener, startHttpServer } from "@tollway/waymark/server";
+import { openHttpPort } from "../../http-port.ts";
 import type { Logger } from "../../log.ts";
 import type { StatisticsView } from "../../series.ts";
 import { SinkConfigError } from "../../sink-config-error.ts";
@@ -33,6 +34,12 @@ export interface PullServer {
 /** Maximum concurrent scrapes, because one may buffer much. Further scrapes get 503 with Retry-After. */
 const MAX_SCRAPES = 4;
 const SCRAPE_TIMEOUT = 60_000;
+const LIMITS: ServerLimits = {
+  requestTimeout: 10_000,
+  headersTimeout: 5000,
+  keepAliveTimeout: 65_000,
+  maxConnections: 256,
+};
 const nosniff = { "X-Content-Type-Options": "nosniff" };
 
 /** Parses the host and the port of `PULLSTATS_ADDR`. @throws {SinkConfigError} */
@@ -55,9 +62,8 @@ export async function startPull(view: StatisticsView, options: PullOptions): Pro
     throw new SinkConfigError(`PULLSTATS_PATH is "${options.path}": it must start with /`);
   const families = new Families(view, options);
   let scrapes = 0;
-  const server = createServer({ requestTimeout: 10_000, headersTimeout: 5000, keepAliveTimeout: 65_000 });
-
-  server.on("request", (request, response) => {
+  const { log } = options;
+  const serve: NodeListener = (request, response) => {
     if (!admits(request, response, options.path)) return;
     if (scrapes >= MAX_SCRAPES) {
       answer(response, 503, "too many concurrent scrapes: try again in a second\n", { "Retry-After": "1" });
@@ -68,31 +74,20 @@ export async function startPull(view: StatisticsView, options: PullOptions): Pro
       .catch((error: unknown) => {
         // A scraper may close its connection at any time.
         if ((error as NodeJS.ErrnoException).code !== "ERR_STREAM_PREMATURE_CLOSE")
-          options.log.error(`statistics: a scrape failed: ${String(error)}`);
+          log.error(`statistics: a scrape failed: ${String(error)}`);
         response.destroy();
       })
       .finally(() => {
         scrapes--;
       });
-  });
-  const { log } = options;
-  const bound = await bindHttpPort(server, { name: "metrics", host, port, maxConnections: 256, log });
-  return {
-    address: showAddress(bound.address, bound.port),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
   };
+  const { running, address } = await openHttpPort({ name: "metrics", host, port, log }, (common) =>
+    startHttpServer(serve, { ...common, ...LIMITS }),
+  );
+  return { address, close: () => running.stop(0) };
 }
 
 function admits(request: IncomingMessage, response: ServerResponse, path: string): boolean {
-  const fault = faultOfHead(request);
-  if (fault !== undefined) {
-    answer(response, 400, `${fault}\n`, { Connection: "close" });
-    return false;
-  }
   if (request.url?.split("?", 1)[0] !== path) {
     answer(response, 404, `not found: the metrics are at ${path}\n`, {});
     return false;

@@ -18,6 +18,8 @@ descriptors:
     descriptors:
       - key: remote_address
         rate_limit: { unit: minute, requests_per_unit: 1000000000 }
+  - key: tenant
+    rate_limit: { unit: hour, requests_per_unit: 1000000000 }
   - key: plan
     value: free
     rate_limit: { unit: day, requests_per_unit: 1 }

@@ -39,7 +39,7 @@ export function nodePeer(file: string, env: Record<string, string> = {}): StartP
 export const emptyGrpcJs: StartPeer = nodePeer("peers/servers/empty.ts");
 
 /** Starts the Go service with a Redis on one core. */
-export function goService(binary: string, redis: string): StartPeer {
+export function goService(binary: string, redis: string, env: Record<string, string> = {}): StartPeer {
   return async () => {
     const folder = rulesFolder();
     const [port, http, debug] = [await freePort(), await freePort(), await freePort()];
@@ -60,6 +60,7 @@ export function goService(binary: string, redis: string): StartPeer {
         GRPC_PORT: String(port),
         PORT: String(http),
         DEBUG_PORT: String(debug),
+        ...env,
       },
       ready: /Listening for HTTP/,
     });

@@ -1,0 +1,50 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import type { Peer } from "../support/peers.ts";
+import { loadCores, residentMemory } from "../support/process.ts";
+import type { Workload } from "./workload.ts";
+
+export interface GatewayLoad extends Workload {
+  readonly connections: number;
+  readonly streams: number;
+  readonly calls: number;
+  /** Calls before the measured ones, on the same connections. */
+  readonly warmUp: number;
+  /** Calls per second, each sent by itself. Default: as many calls as possible. */
+  readonly rate?: number;
+}
+
+/** What the client reports. Latencies in microseconds; 0 without a rate. */
+export interface ClientFigures {
+  readonly perSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly p999: number;
+  /** CPU of the server for the measured calls. */
+  readonly serverMicroseconds: number;
+}
+
+export interface GatewayMeasured {
+  /** CPU of the server per call. */
+  readonly cpuMicroseconds: number;
+  readonly perSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly p999: number;
+  readonly mebibytes: number;
+}
+
+/** Sends the calls of a gateway from a separate process. @throws {Error} if a call fails */
+export function gatewayLoad({ server, url }: Peer, load: GatewayLoad): GatewayMeasured {
+  const client = join(import.meta.dirname, "load-client.ts");
+  const output = execFileSync("taskset", ["-c", loadCores, process.execPath, client], {
+    input: JSON.stringify({ ...load, url, pid: server.pid }),
+    encoding: "utf8",
+  });
+  const { serverMicroseconds, ...figures } = JSON.parse(output) as ClientFigures;
+  return {
+    ...figures,
+    cpuMicroseconds: serverMicroseconds / load.calls,
+    mebibytes: residentMemory(server.pid),
+  };
+}

@@ -3,6 +3,8 @@
  * their results. It does so synchronously where it can.
  */
 
+import type { Algorithm, LimitReport, Quota } from "./algorithms/algorithm.ts";
+
 /** The result of one count. Outcomes are numbers because the hot path compares them. */
 export const Outcome = {
   /** `after` is the counter after this count. */
@@ -74,6 +76,53 @@ export interface CountRequest {
   readonly deadline: number;
 }
 
+/** One limit of a group, with its result. `algorithms/` defines what each algorithm does. */
+export interface AcquireLimit extends Quota, LimitReport {
+  /**
+   * The cache key up to the window start. The whole key is `stem + windowStart` if the algorithm keeps a state for each
+   * window, else `stem`. All stems of a list begin with the same hash tag: `{<prefix><domain>|<key>=<value>|...}`.
+   */
+  readonly stem: string;
+  readonly algorithm: Algorithm;
+  /** Result: the verdict of this limit alone. */
+  accepted: boolean;
+}
+
+/**
+ * The limits of one descriptor. Its hits pass if every limit accepts them. If one limit refuses, no limit counts them,
+ * except a plain fixed window (`countsRefused`), which is always alone in its group and counts all hits.
+ */
+export interface AcquireGroup {
+  /** 1 to 8 limits with different keys. */
+  readonly limits: readonly AcquireLimit[];
+  /** A positive number asks, 0 looks, a negative number refunds. An integer within ±(2^53 - 1). */
+  readonly hits: number;
+  /** Whether a refusal of this group refuses the request, and so holds the other groups back. */
+  readonly refuses: Refuses;
+  /**
+   * Result. `COUNTED`: the limits decided. `HELD`: another group refuses the request, so these hits were not counted.
+   * `KNOWN_OVER`: only for a group of one plain fixed window. `ALLOWED` and `DENIED`: the limits have no results.
+   */
+  outcome: Outcome;
+  /** Result: whether all limits accept. True for a held group. */
+  accepted: boolean;
+}
+
+/** The groups of one request, if at least one limit is not a plain fixed window with `count: all`. */
+export interface AcquireRequest {
+  /** In the order of the request's descriptors. Equal groups follow each other: the second sees the hits of the first. */
+  readonly groups: readonly AcquireGroup[];
+  /**
+   * See {@link HoldBack}. Held back are all groups that accept, and share no counter with a limit that refuses. Refunds
+   * are always counted.
+   */
+  readonly holdBack: HoldBack;
+  /** Start of the decision, in milliseconds since the epoch. */
+  readonly now: number;
+  /** The caller's deadline, in milliseconds since the epoch; 0 for none. */
+  readonly deadline: number;
+}
+
 export interface CounterStore {
   /** The store's name in logs and statistics: `embedded`, `kvstore`, `objcache`. */
   readonly kind: string;
@@ -83,6 +132,12 @@ export interface CounterStore {
    * @throws {StoreError} directly or as the promise's rejection
    */
   count(request: CountRequest): void | Promise<void>;
+  /**
+   * Decides groups of limits of any algorithm that the store supports, as `acquireTogether` in `acquire.ts` does. Fills
+   * in the results of every group and every limit. Absent if the store supports no algorithm but plain fixed windows.
+   * @throws {StoreError} like `count`
+   */
+  acquire?(request: AcquireRequest): void | Promise<void>;
   /** Flushes pending hits and releases connections, files and timers. */
   close(): Promise<void>;
 }

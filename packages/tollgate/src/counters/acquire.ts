@@ -1,0 +1,123 @@
+/**
+ * Decides groups of limits whose states are known: all or nothing for each group, and the rule of
+ * `STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT` between groups. The embedded store and the model of the tests call it. The
+ * scripts of the key-value store do the same.
+ */
+import type { LimitState } from "./algorithms/algorithm.ts";
+import { isRefused } from "./hold-back.ts";
+import { type AcquireGroup, type AcquireLimit, type AcquireRequest, HoldBack, Outcome } from "./store.ts";
+
+/** The state of one counter of a request. Limits with the same key share one object. */
+export interface CounterState extends LimitState {
+  /** Result: whether the store must write the state. */
+  changed: boolean;
+  /** A limit with this state refuses hits of the request. */
+  exceeds: boolean;
+  /** The advanced state before the request. */
+  levelBefore: number;
+  previousBefore: number;
+}
+
+/** The whole key of a limit's counter. */
+export function keyOf({ stem, algorithm, windowStart }: AcquireLimit): string {
+  return algorithm.perWindow ? stem + windowStart : stem;
+}
+
+/** A state for `acquireTogether`. Without an argument: of a counter that is not stored. */
+export function newCounterState(stored: Partial<LimitState> = {}): CounterState {
+  return {
+    at: 0,
+    level: 0,
+    previous: 0,
+    changed: false,
+    exceeds: false,
+    levelBefore: 0,
+    previousBefore: 0,
+    ...stored,
+  };
+}
+
+/**
+ * Decides a request and fills in its results. No other caller may change the states meanwhile.
+ * @param states one for each limit, in the order of the groups and their limits
+ * @param now microseconds since the epoch
+ * @returns whether groups are held back
+ */
+export function acquireTogether(
+  { groups, holdBack }: Pick<AcquireRequest, "groups" | "holdBack">,
+  states: readonly CounterState[],
+  now: number,
+): boolean {
+  let at = 0;
+  for (const { limits } of groups) for (const limit of limits) begin(states[at++]!, limit, now);
+  at = 0;
+  for (const group of groups) {
+    decide(group, states, at);
+    at += group.limits.length;
+  }
+  if (!isHeld(groups, holdBack)) return false;
+  for (const state of states) {
+    state.level = state.levelBefore;
+    state.previous = state.previousBefore;
+    state.changed = false;
+  }
+  at = 0;
+  for (const group of groups) {
+    const own = states.slice(at, at + group.limits.length);
+    const counts = group.hits < 0 || own.some((state) => state.exceeds);
+    if (!counts) group.outcome = Outcome.HELD;
+    take(group, states, at, counts);
+    at += group.limits.length;
+  }
+  return true;
+}
+
+/** Advances a state. A counter that occurs twice is advanced twice, which changes nothing. */
+function begin(state: CounterState, limit: AcquireLimit, now: number): void {
+  limit.algorithm.advance(state, limit, now);
+  state.changed = false;
+  state.exceeds = false;
+  state.levelBefore = state.level;
+  state.previousBefore = state.previous;
+}
+
+function decide(group: AcquireGroup, states: readonly CounterState[], first: number): void {
+  const { limits, hits } = group;
+  group.outcome = Outcome.COUNTED;
+  group.accepted = true;
+  for (let index = 0; index < limits.length; index++) {
+    const limit = limits[index]!;
+    const state = states[first + index]!;
+    limit.accepted = hits < 0 || limit.algorithm.accepts(state, limit, hits);
+    if (limit.accepted) continue;
+    group.accepted = false;
+    state.exceeds = true;
+  }
+  take(group, states, first, true);
+}
+
+/** Applies the hits of a group, and reports its states. */
+function take(group: AcquireGroup, states: readonly CounterState[], first: number, counts: boolean): void {
+  const { limits, hits, accepted } = group;
+  for (let index = 0; index < limits.length; index++) {
+    const limit = limits[index]!;
+    const { algorithm } = limit;
+    const state = states[first + index]!;
+    if (counts && hits !== 0 && (accepted || algorithm.countsRefused)) {
+      algorithm.apply(state, limit, hits);
+      state.changed = true;
+    }
+    algorithm.report(state, limit, hits, limit.accepted, limit);
+  }
+}
+
+/** Whether the verdicts hold back the groups that accept. */
+function isHeld(groups: readonly AcquireGroup[], holdBack: HoldBack): boolean {
+  if (holdBack === HoldBack.NEVER) return false;
+  return holdBack === HoldBack.ALWAYS || isRefused(groups, (index) => !groups[index]!.accepted);
+}
+
+/** A request's instant in microseconds. */
+export function microsecondsOf({ now }: Pick<AcquireRequest, "now">): number {
+  return now * 1000;
+}

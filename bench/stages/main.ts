@@ -7,7 +7,6 @@
 import { FrameReader } from "../../packages/grpc-wire/src/frames/reader.ts";
 import { HeaderBlocks } from "../../packages/grpc-wire/src/http2/header-blocks.ts";
 import { HoldBack, Outcome, Refuses } from "../../packages/tollgate/src/counters/store.ts";
-import { cacheKeyStem } from "../../packages/tollgate/src/decision/cache-key.ts";
 import { PreparedCache } from "../../packages/tollgate/src/decision/prepared-cache.ts";
 import { newStatus } from "../../packages/tollgate/src/decision/scratch.ts";
 import { tally } from "../../packages/tollgate/src/decision/tally.ts";
@@ -134,7 +133,7 @@ export async function measureStages(): Promise<string> {
     ["message, seen before: found by its bytes", time(() => cache.find(1, bytes, 0, bytes.length))],
     ["message, decoded", time(() => decodeRequest(bytes, 0, bytes.length))],
     ["match: the rule of a descriptor", time(() => ruleSet.match("bench", entries))],
-    ["key: the counter's key", time(() => cacheKeyStem(decisionOptions, "bench", entries, match, 2))],
+    ["key: the counter's key", time(() => decisionOptions.keyFormat("bench", entries, match, 2))],
     ["prepare: match, key and statistics from their cache", time(() => decider.prepare(request, ruleSet))],
     ["count: embedded", time(() => store.count(countRequest))],
     [

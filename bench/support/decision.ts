@@ -1,6 +1,6 @@
 import { EmbeddedStore } from "../../packages/tollgate/src/counters/embedded/embedded-store.ts";
-import { LONGEST_KEYS } from "../../packages/tollgate/src/decision/cache-key.ts";
 import { Decider, type DecisionOptions } from "../../packages/tollgate/src/decision/decide.ts";
+import { createKeyFormat } from "../../packages/tollgate/src/decision/key-format.ts";
 import { RateLimitHandler } from "../../packages/tollgate/src/listeners/rate-limit-handler.ts";
 import { createLogger } from "../../packages/tollgate/src/observe/log.ts";
 import { createStatistics } from "../../packages/tollgate/src/observe/registry.ts";
@@ -44,8 +44,7 @@ export function message(...descriptors: string[]): Uint8Array {
 
 /** The default options of the service. */
 export const decisionOptions: DecisionOptions = {
-  cacheKeyPrefix: "",
-  longestKey: LONGEST_KEYS.embedded,
+  keyFormat: createKeyFormat({ format: "tollgate", prefix: "", backend: "embedded" }),
   nearLimitRatio: 0.8,
   shadowMode: false,
   quotaMode: false,

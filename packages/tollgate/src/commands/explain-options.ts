@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { LONGEST_KEYS } from "../decision/cache-key.ts";
+import type { KeyFormatOptions } from "../decision/key-format.ts";
 import type { Entry } from "../protocol/messages.ts";
 import { normaliseFlags, orUsageError, parseEntries, UsageError, wholeNumber } from "./flags.ts";
 
@@ -13,6 +14,7 @@ export interface ExplainOptions {
   /** The entries of each descriptor. */
   readonly descriptors: readonly (readonly Entry[])[];
   readonly hits: number;
+  readonly cacheKeyFormat: KeyFormatOptions["format"];
   readonly cacheKeyPrefix: string;
   readonly backend: keyof typeof LONGEST_KEYS;
   readonly json: boolean;
@@ -29,6 +31,7 @@ Flags take one or two dashes; - and _ are equivalent.
   -hits N                  hits for every descriptor; 0 reads without counting; default 1
   -merge_domain_configs    allow several files to define one domain (MERGE_DOMAIN_CONFIG=true)
   -cache_key_prefix TEXT   the service's CACHE_KEY_PREFIX
+  -cache_key_format NAME   the service's CACHE_KEY_FORMAT: tollgate (default), compatible
   -backend_type TYPE       the service's BACKEND_TYPE, which decides when keys are hashed: embedded (default), kvstore,
                            objcache
   -json                    print JSON
@@ -45,6 +48,7 @@ const flags = {
   descriptors: { type: "string", multiple: true },
   hits: { type: "string" },
   "merge-domain-configs": { type: "boolean" },
+  "cache-key-format": { type: "string" },
   "cache-key-prefix": { type: "string" },
   "backend-type": { type: "string" },
   json: { type: "boolean" },
@@ -70,6 +74,7 @@ export function parseExplainOptions(argv: readonly string[]): ExplainOptions {
     descriptors: descriptors.map(parseEntries),
     hits: wholeNumber("-hits", values.hits ?? "1", 0),
     mergeDomains: values["merge-domain-configs"] ?? false,
+    cacheKeyFormat: parseFormat(values["cache-key-format"] ?? "tollgate"),
     cacheKeyPrefix: values["cache-key-prefix"] ?? "",
     backend: parseBackend(values["backend-type"] ?? "embedded"),
     json: values.json ?? false,
@@ -87,4 +92,9 @@ function parse(argv: readonly string[]) {
 function parseBackend(text: string): keyof typeof LONGEST_KEYS {
   if (Object.hasOwn(LONGEST_KEYS, text)) return text as keyof typeof LONGEST_KEYS;
   throw new UsageError(`-backend_type ${text}: must be ${Object.keys(LONGEST_KEYS).join(", ")}`);
+}
+
+function parseFormat(text: string): KeyFormatOptions["format"] {
+  if (text === "tollgate" || text === "compatible") return text;
+  throw new UsageError(`-cache_key_format ${text}: must be tollgate or compatible`);
 }

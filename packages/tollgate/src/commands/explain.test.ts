@@ -154,3 +154,16 @@ test("--help prints the usage", async () => {
   assert.equal(status, 0);
   assert.match(out, /^usage: tollgate explain /);
 });
+
+test("--cache-key-format selects the key of the Go service", async () => {
+  const words = "--config rules.yaml --domain d --descriptors ip=1 --backend-type kvstore";
+  const keyOf = async (more: string) => {
+    const { out } = await explain([...words.split(" "), ...more.split(" "), "--json"]);
+    return JSON.parse(out).descriptors[0].cacheKey;
+  };
+  assert.equal(await keyOf("--cache-key-format compatible"), "d_ip_1_1767322800");
+  assert.equal(await keyOf("--cache_key_format=tollgate"), "d|ip=1|hour:1767322800");
+  const wrong = await explain([...words.split(" "), "--cache-key-format", "go"]);
+  assert.equal(wrong.status, 2);
+  assert.match(wrong.err, /-cache_key_format go: must be tollgate or compatible/);
+});

@@ -1,4 +1,4 @@
-import { cacheKeyStem, LONGEST_KEYS } from "../decision/cache-key.ts";
+import { createKeyFormat } from "../decision/key-format.ts";
 import { replaced } from "../decision/replaces.ts";
 import { secondsUntilReset, windowStart } from "../decision/window.ts";
 import type { Entry } from "../protocol/messages.ts";
@@ -90,16 +90,16 @@ function explainAll(
 function counterOf(
   ruleSet: RuleSet,
   entries: readonly Entry[],
-  { domain, cacheKeyPrefix, backend }: ExplainOptions,
+  { domain, cacheKeyFormat: format, cacheKeyPrefix: prefix, backend }: ExplainOptions,
   nowSeconds: number,
 ): Pick<OfflineExplanation, "cacheKey" | "window"> {
   const match = ruleSet.match(domain, entries);
   if (match === undefined || match.rule.unlimited) return {};
   const { unit } = match.rule;
   const start = windowStart(nowSeconds, unit);
-  const keys = { cacheKeyPrefix, longestKey: LONGEST_KEYS[backend] };
+  const keyFormat = createKeyFormat({ format, prefix, backend });
   return {
-    cacheKey: `${cacheKeyStem(keys, domain, entries, match, unit)}${start}`,
+    cacheKey: `${keyFormat(domain, entries, match, unit)}${start}`,
     window: {
       unit: unitNames[unit],
       start,

@@ -32,7 +32,7 @@ export const LONGEST_KEYS = {
 } as const;
 
 /** Window starts are seconds since the epoch: 10 digits from 2001 to 2286. */
-const WINDOW_START_DIGITS = 10;
+export const WINDOW_START_DIGITS = 10;
 /** The first 32 of 64 digits: 128 bits are enough to tell all stems apart. */
 const HASH_DIGITS = 32;
 

@@ -4,6 +4,7 @@ import type { Counter, MetricKey, RuleStatistics, Statistics } from "../observe/
 import { type Descriptor, type Entry, type RateLimitRequest, Unit } from "../protocol/messages.ts";
 import type { Match, Rule, RuleSet } from "../rules/rule.ts";
 import type { DecisionOptions } from "./decide.ts";
+import { createKeyFormat } from "./key-format.ts";
 
 /** Counts exactly, in a plain map. For tests of the decision without a real store. */
 export class MapStore implements CounterStore {
@@ -121,8 +122,7 @@ export function request(...descriptors: Descriptor[]): RateLimitRequest {
 }
 
 export const plainOptions: DecisionOptions = {
-  cacheKeyPrefix: "",
-  longestKey: Number.POSITIVE_INFINITY,
+  keyFormat: createKeyFormat({ format: "tollgate", prefix: "", backend: "embedded" }),
   nearLimitRatio: 0.8,
   shadowMode: false,
   quotaMode: false,

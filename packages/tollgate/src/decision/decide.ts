@@ -2,8 +2,8 @@ import type { CounterStore } from "../counters/store.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";
 import { Code, type RateLimitRequest, type RateLimitResponse } from "../protocol/messages.ts";
 import type { RuleSet } from "../rules/rule.ts";
-import type { KeyOptions } from "./cache-key.ts";
 import { type HeaderOptions, limitHeaders } from "./headers.ts";
+import type { KeyFormat } from "./key-format.ts";
 import { dynamicMetadata } from "./metadata.ts";
 import { overallCode } from "./overall.ts";
 import { Preparer } from "./prepare.ts";
@@ -11,7 +11,8 @@ import type { DecisionScratch, Prepared, PreparedPart } from "./prepared.ts";
 import { newScratch, prepareScratch } from "./scratch.ts";
 import { tally } from "./tally.ts";
 
-export interface DecisionOptions extends KeyOptions {
+export interface DecisionOptions {
+  readonly keyFormat: KeyFormat;
   /** `NEAR_LIMIT_RATIO`, 0 to 1 */
   readonly nearLimitRatio: number;
   /** `SHADOW_MODE` */

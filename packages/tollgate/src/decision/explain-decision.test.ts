@@ -6,6 +6,7 @@ import { loadRules } from "../rules/load.ts";
 import { descriptor, MapStatistics, MapStore, plainOptions, request } from "./decide.fixture.ts";
 import { Decider, type DecisionOptions } from "./decide.ts";
 import { explainDecision } from "./explain-decision.ts";
+import { createKeyFormat } from "./key-format.ts";
 
 const NOW = 1_783_296_005_250;
 
@@ -67,7 +68,9 @@ describe("an explanation predicts the answer and counts nothing", () => {
       });
 
   test("an explanation shows the stored key", async () => {
-    const { explain } = setUp({ longestKey: 250, cacheKeyPrefix: "p:" });
+    const { explain } = setUp({
+      keyFormat: createKeyFormat({ format: "tollgate", prefix: "p:", backend: "objcache" }),
+    });
     const long = { ...descriptor("two"), entries: [{ key: "two", value: "x".repeat(300) }] };
     const { descriptors } = await explain(request(descriptor("two"), long));
     assert.match(descriptors[0]!.cacheKey!, /^p:d\|two=v\|day:\d+$/);

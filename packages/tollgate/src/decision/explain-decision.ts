@@ -7,7 +7,6 @@ import { type Explanation, explainMatch } from "../rules/explain-match.ts";
 import { overrideMatch } from "../rules/override.ts";
 import type { Match, RuleSet } from "../rules/rule.ts";
 import { printableData } from "../text/printable.ts";
-import { cacheKeyStem } from "./cache-key.ts";
 import type { DecisionOptions } from "./decide.ts";
 import { DecisionError } from "./decision-error.ts";
 import { overallCode, refusals } from "./overall.ts";
@@ -147,7 +146,7 @@ function lookFor(
   const { unit, requestsPerUnit } = match.rule;
   const { entries } = request.descriptors[index]!;
   return {
-    stem: cacheKeyStem(options, request.domain, entries, match, unit),
+    stem: options.keyFormat(request.domain, entries, match, unit),
     windowStart: windowStart(nowSeconds, unit),
     windowSize: windowSeconds[unit]!,
     hits: 0,

@@ -8,14 +8,11 @@ import { decodeRequest } from "../protocol/decode-request.ts";
 import { encodeRequest } from "../protocol/encode-request.ts";
 import type { RateLimitRequest } from "../protocol/messages.ts";
 import { loadRules } from "../rules/load.ts";
-import { LONGEST_KEYS } from "./cache-key.ts";
 import { plainOptions } from "./decide.fixture.ts";
 import { Decider } from "./decide.ts";
 import { PreparedCache } from "./prepared-cache.ts";
 import { ResolutionCache } from "./resolution-cache.ts";
 import { resolve } from "./resolve.ts";
-
-const KEYS = { cacheKeyPrefix: "", longestKey: LONGEST_KEYS.embedded };
 
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
@@ -112,7 +109,11 @@ for (const [name, shape] of Object.entries(shapes)) {
         const { domain, descriptors } = decodeRequest(bytes, 0, bytes.length);
         const descriptor = descriptors[0]!;
         if (cache.find(ruleSet.generation, domain, descriptor) === undefined)
-          cache.offer(domain, descriptor, resolve(ruleSet, statistics, KEYS, domain, descriptor));
+          cache.offer(
+            domain,
+            descriptor,
+            resolve(ruleSet, statistics, plainOptions.keyFormat, domain, descriptor),
+          );
       }
     }
     return cache;

@@ -2,15 +2,16 @@ import { MAX_COUNT } from "../counters/store.ts";
 import type { Statistics } from "../observe/statistics.ts";
 import type { CurrentLimit, Descriptor, RateLimitRequest } from "../protocol/messages.ts";
 import type { RuleSet } from "../rules/rule.ts";
-import type { KeyOptions } from "./cache-key.ts";
 import { DecisionError } from "./decision-error.ts";
+import type { KeyFormat } from "./key-format.ts";
 import type { Prepared, PreparedPart } from "./prepared.ts";
 import { replaced } from "./replaces.ts";
 import { ResolutionCache } from "./resolution-cache.ts";
 import { type Resolution, resolve } from "./resolve.ts";
 import { nearLimit } from "./tally.ts";
 
-export interface PrepareOptions extends KeyOptions {
+export interface PrepareOptions {
+  readonly keyFormat: KeyFormat;
   readonly nearLimitRatio: number;
 }
 
@@ -84,7 +85,7 @@ export class Preparer {
   #resolve(ruleSet: RuleSet, domain: string, descriptor: Descriptor): Resolution {
     const known = this.#cache.find(ruleSet.generation, domain, descriptor);
     if (known !== undefined) return known;
-    const resolution = resolve(ruleSet, this.#statistics, this.#options, domain, descriptor);
+    const resolution = resolve(ruleSet, this.#statistics, this.#options.keyFormat, domain, descriptor);
     this.#cache.offer(domain, descriptor, resolution);
     return resolution;
   }

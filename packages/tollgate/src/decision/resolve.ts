@@ -3,8 +3,8 @@ import { type Descriptor, type LimitOverride, Unit } from "../protocol/messages.
 import { isUnit, unitNames, windowSeconds } from "../protocol/units.ts";
 import { overrideMatch } from "../rules/override.ts";
 import type { Rule, RuleSet } from "../rules/rule.ts";
-import { cacheKeyStem, type KeyOptions } from "./cache-key.ts";
 import { DecisionError } from "./decision-error.ts";
+import type { KeyFormat } from "./key-format.ts";
 
 /** The parts of a descriptor that its resolution depends on. */
 export type Resolved = Pick<Descriptor, "entries" | "limit">;
@@ -36,7 +36,7 @@ export function checkUnit(limit: LimitOverride): void {
 export function resolve(
   ruleSet: RuleSet,
   statistics: Statistics,
-  keys: KeyOptions,
+  keyFormat: KeyFormat,
   domain: string,
   descriptor: Resolved,
 ): Resolution {
@@ -60,7 +60,7 @@ export function resolve(
   return {
     rule,
     statistics: statistics.rule(match.metricKey, match.metricFromRequest),
-    stem: counts ? cacheKeyStem(keys, domain, entries, match, rule.unit) : "",
+    stem: counts ? keyFormat(domain, entries, match, rule.unit) : "",
     windowSize: counts ? windowSeconds[rule.unit]! : 0,
     domainNotFound: undefined,
   };

@@ -1,13 +1,17 @@
-import { LONGEST_KEYS } from "../decision/cache-key.ts";
 import type { DecisionOptions } from "../decision/decide.ts";
+import { createKeyFormat } from "../decision/key-format.ts";
 import type { GrpcListenerOptions } from "../listeners/grpc-listener.ts";
 import type { Settings } from "../settings/settings.ts";
 
 /** The settings of the decision. */
 export function decisionOptions({ decision, store, objcache }: Settings): DecisionOptions {
   return {
-    cacheKeyPrefix: decision.cacheKeyPrefix,
-    longestKey: objcache?.longKeys === "fail" ? Number.POSITIVE_INFINITY : LONGEST_KEYS[store.backend],
+    keyFormat: createKeyFormat({
+      format: store.cacheKeyFormat,
+      prefix: decision.cacheKeyPrefix,
+      backend: store.backend,
+      neverHash: objcache?.longKeys === "fail",
+    }),
     nearLimitRatio: decision.nearLimitRatio,
     shadowMode: decision.shadowMode,
     quotaMode: decision.quotaMode,

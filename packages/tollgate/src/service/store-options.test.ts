@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type KvstoreOptions, resolveOptions } from "../counters/kvstore/kvstore-options.ts";
 import type { ObjcacheOptions } from "../counters/objcache/objcache-options.ts";
+import { Unit } from "../protocol/messages.ts";
 import { loadSettings } from "../settings/load-settings.ts";
 import { rowsOf } from "../settings/read-values.ts";
 import { kvstore, objcache } from "../settings/table/stores.ts";
@@ -249,18 +250,39 @@ describe("OBJCACHE_*", () => {
   });
 });
 
-describe("the longest key that is not hashed", () => {
-  const cases: [environment: Record<string, string>, longest: number][] = [
-    [{ BACKEND_TYPE: "embedded" }, Number.POSITIVE_INFINITY],
-    [{ BACKEND_TYPE: "kvstore", KVSTORE_URL: "h:1" }, 512],
-    [{ BACKEND_TYPE: "objcache", OBJCACHE_HOST_PORT: "h:1" }, 250],
-    [
-      { BACKEND_TYPE: "objcache", OBJCACHE_HOST_PORT: "h:1", OBJCACHE_LONG_KEYS: "fail" },
-      Number.POSITIVE_INFINITY,
-    ],
+describe("the format of the keys, and the longest key that is not hashed", () => {
+  const kvstore = { BACKEND_TYPE: "kvstore", KVSTORE_URL: "h:1" };
+  const objcache = { BACKEND_TYPE: "objcache", OBJCACHE_HOST_PORT: "h:1" };
+  const compatible = { CACHE_KEY_FORMAT: "compatible" };
+  const [own, theirs] = [(value: string) => `d|k=${value}|minute:`, (value: string) => `d_k_${value}_`];
+  const cases: [environment: Record<string, string>, key: (value: string) => string, longest: number][] = [
+    [{ BACKEND_TYPE: "embedded" }, own, 1_000_000],
+    [kvstore, own, 512],
+    [objcache, own, 250],
+    [{ ...objcache, OBJCACHE_LONG_KEYS: "fail" }, own, 1_000_000],
+    [{ BACKEND_TYPE: "embedded", ...compatible }, own, 1_000_000],
+    [{ ...kvstore, ...compatible }, theirs, 65_536],
+    [{ ...objcache, ...compatible }, theirs, 250],
+    [{ ...objcache, OBJCACHE_LONG_KEYS: "fail", ...compatible }, theirs, 1_000_000],
   ];
-  for (const [environment, longest] of cases)
+  for (const [environment, key, longest] of cases)
     test(JSON.stringify(environment), () => {
-      assert.equal(decisionOptions(loadSettings(environment).settings).longestKey, longest);
+      const { keyFormat } = decisionOptions(loadSettings(environment).settings);
+      const stemOf = (value: string) =>
+        keyFormat("d", [{ key: "k", value }], { sharedValues: undefined }, Unit.MINUTE);
+      // The window start has 10 digits.
+      const value = "v".repeat(longest - 10 - key("").length);
+      assert.equal(stemOf(value), key(value));
+      if (longest < 1_000_000) assert.match(stemOf(`${value}v`), /^#[0-9a-f]{32}:minute:$/);
     });
+
+  test("only the compatible format sends EXPIRE with every count", () => {
+    for (const [environment, always] of [
+      [kvstore, undefined],
+      [{ ...kvstore, ...compatible }, true],
+    ] as const) {
+      const { settings } = loadSettings(environment);
+      assert.equal(kvstoreOptions(settings.kvstore!.main, settings.store).alwaysExpire, always);
+    }
+  });
 });

@@ -17,6 +17,7 @@ export function kvstoreOptions(instance: KvStoreInstance, store: Settings["store
     ...(sentinelAuth !== undefined && { sentinelCredentials: sentinelAuth }),
     ...(tls !== undefined && { tls: tlsOptions(tls) }),
     expirationJitterMaxSeconds: store.expirationJitterMaxSeconds,
+    ...(store.cacheKeyFormat === "compatible" && { alwaysExpire: true }),
   };
 }
 

@@ -31,6 +31,8 @@ export function resolveStores(
   if (backend === "objcache")
     return { store, kvstore: undefined, objcache: resolveObjCache(values, findings) };
   if (values.store.backend !== undefined) warnOfUnused("OBJCACHE_", "BACKEND_TYPE is embedded", findings);
+  if (values.store.cacheKeyFormat === "compatible")
+    findings.warnings.push("CACHE_KEY_FORMAT has no effect, because hits are counted in this process");
   return { store, kvstore: undefined, objcache: undefined };
 }
 

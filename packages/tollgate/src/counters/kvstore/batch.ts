@@ -1,7 +1,7 @@
 import { type Count, MAX_COUNT, Outcome, StoreError } from "../store.ts";
 import type { Exchange } from "../transport/link.ts";
 import { expireTickets, type Ticket, unusableAnswer } from "../transport/ticket.ts";
-import type { Expiries } from "./expiries.ts";
+import type { KnownExpiries } from "./expiries.ts";
 import { Items, SendMode } from "./items.ts";
 import { Kind, nextPosition, Op, startPositions } from "./op.ts";
 import { OpWriter } from "./op-writer.ts";
@@ -17,7 +17,7 @@ export interface FreshKey {
 
 /** Dependencies of a batch. */
 export interface BatchContext {
-  readonly expiries: Expiries;
+  readonly expiries: KnownExpiries;
   /** A key's time to live in seconds: its window and some jitter. */
   lifetime(windowSize: number): number;
   /** Handles a count with an error reply: sends it again, or fails its ticket. */

@@ -2,12 +2,23 @@ const PLACES = 4;
 const FIRST_SIZE = 1 << 14;
 const LAST_SIZE = 1 << 21;
 
+/** Decides whether a count also sends EXPIRE. */
+export interface KnownExpiries {
+  /** Whether this process has set the expiry of the key. */
+  has(hash: number): boolean;
+  add(hash: number): void;
+  delete(hash: number): void;
+}
+
+/** Every count sends EXPIRE, as in the Go service. Two limits with one key then both extend its life. */
+export const noExpiries: KnownExpiries = { has: () => false, add() {}, delete() {} };
+
 /**
  * The keys whose expiry this process has set: 32-bit hashes in a table of at most 8 MiB, with four places for each hash.
  * The table may forget a key; a second EXPIRE does no harm. Once in millions it confuses two keys. The reply to the
  * first count then shows that the key is fresh, and the expiry is set.
  */
-export class Expiries {
+export class Expiries implements KnownExpiries {
   #table = new Uint32Array(FIRST_SIZE);
   #turn = 0;
 

@@ -24,6 +24,8 @@ export interface KvstoreOptions {
   readonly sentinelCredentials?: Credentials;
   /** The longest time that a key outlives its window, in seconds. The actual time is random. Default 300. */
   readonly expirationJitterMaxSeconds?: number;
+  /** Sends EXPIRE with every count, and not once for each key and process. Default false. */
+  readonly alwaysExpire?: boolean;
   /** Counts that may wait for a connection to one server. Further counts fail at once. Default 16,384. */
   readonly maxWaiting?: number;
   /** Called when the number of open connections changed, and after the first attempt to connect. */

@@ -8,7 +8,7 @@ import { countAcross, type RefundListener } from "./across.ts";
 import { ClusterTopology } from "./cluster-topology.ts";
 import type { PoolGauges } from "./connection-pool.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { Expiries } from "./expiries.ts";
+import { Expiries, noExpiries } from "./expiries.ts";
 import { type KvstoreOptions, type ResolvedOptions, resolveOptions } from "./kvstore-options.ts";
 import { sentinelTopology } from "./sentinel-topology.ts";
 import { singleTopology } from "./single-topology.ts";
@@ -42,7 +42,7 @@ export class KvstoreStore implements CounterStore {
     let lastError = "";
     const deps: Dependencies = {
       options: this.#options,
-      expiries: new Expiries(),
+      expiries: options.alwaysExpire ? noExpiries : new Expiries(),
       gauges: this.gauges,
       log,
       failed: (error) => {

@@ -1,4 +1,4 @@
-import type { Expiries } from "./expiries.ts";
+import type { KnownExpiries } from "./expiries.ts";
 import { SendMode } from "./items.ts";
 import { Kind, type Op } from "./op.ts";
 import { type CommandWriter, commandHead } from "./resp/writer.ts";
@@ -13,13 +13,13 @@ const refundHeadWithText = scriptHead(refund, 1, 1, true);
 
 /** Writes the commands of one connection. */
 export class OpWriter {
-  readonly #expiries: Expiries;
+  readonly #expiries: KnownExpiries;
   readonly #lifetime: (windowSize: number) => number;
   /** Scripts that this connection has already sent. */
   readonly #known = new Set<Script>();
 
   /** @param lifetime a key's time to live in seconds: its window and some jitter */
-  constructor(expiries: Expiries, lifetime: (windowSize: number) => number) {
+  constructor(expiries: KnownExpiries, lifetime: (windowSize: number) => number) {
     this.#expiries = expiries;
     this.#lifetime = lifetime;
   }

@@ -30,6 +30,12 @@ export const store = {
     300,
     "Maximum random time in seconds that is added to the lifetime of keys in the store, so that they do not all expire at once.",
   ),
+  cacheKeyFormat: setting(
+    "CACHE_KEY_FORMAT",
+    choice({ tollgate: "tollgate", compatible: "compatible" }),
+    "tollgate",
+    "Format of the keys in a remote store. `compatible`: the Go service's keys, so that both services share counters. Different counters can then have the same key; see [Switching](switching.md).",
+  ),
 };
 
 export const embedded = {

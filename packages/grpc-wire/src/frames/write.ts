@@ -1,6 +1,6 @@
 import { FRAME_HEADER_BYTES } from "./constants.ts";
 
-/** Writes a frame's header at `at`; returns the position of its payload. */
+/** Writes a frame's header at `at`. Returns the position of its payload. */
 export function writeFrameHeader(
   out: Uint8Array,
   at: number,
@@ -33,7 +33,7 @@ export function readUint32(bytes: Uint8Array, at: number): number {
   return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
 }
 
-/** A whole frame in its own memory: for templates and rare frames. */
+/** Creates a whole frame in new memory, for templates and rare frames. */
 export function frame(type: number, flags: number, streamId: number, payload: Uint8Array): Uint8Array {
   const out = new Uint8Array(FRAME_HEADER_BYTES + payload.length);
   writeFrameHeader(out, 0, payload.length, type, flags, streamId);

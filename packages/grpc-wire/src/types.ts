@@ -207,6 +207,11 @@ export interface ServerOptions {
   onOversizedMessage?: (path: string) => Uint8Array | undefined;
   /** Called when the server ends a connection because its peer broke the protocol or a limit. Default: none. */
   onConnectionError?: (reason: ConnectionErrorReason) => void;
+  /**
+   * Called with an error of a bound listener, for example when it cannot accept a connection because of too many open
+   * files. The listener continues. Default: none.
+   */
+  onListenerError?: (error: Error) => void;
 }
 
 /** Why the server ended a connection: an HTTP/2 error code's name, and what was wrong in words. */

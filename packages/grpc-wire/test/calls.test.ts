@@ -78,7 +78,7 @@ const bad: [what: string, more: Fields, parts: (id: number) => Buffer[], code: n
     [],
     (id) => [frame(type.data, 0, id, Buffer.from("00ffffffff", "hex"))],
     8,
-    /larger than/,
+    /exceeds/,
   ],
   ["a compressed flag of 2", [], (id) => [frame(type.data, 1, id, message("a", 2))], 13, /compressed flag/],
   [

@@ -178,7 +178,7 @@ describe("oversized requests", () => {
       for (let call = 0; call < 10; call++) {
         await assert.rejects(caller.askWithBytes(emptyDescriptors(2_000_000)), {
           code: 8,
-          details: /larger than 262144/,
+          details: /exceeds 262144 bytes/,
         });
         // As many descriptors as fit into the largest message.
         await assert.rejects(caller.askWithBytes(emptyDescriptors(131_000)), {

@@ -47,7 +47,7 @@ export const Setting = {
 } as const;
 
 export const FRAME_HEADER_BYTES = 9;
-/** SETTINGS_MAX_FRAME_SIZE: its default and least value, which we use both ways. */
+/** The default and minimum of SETTINGS_MAX_FRAME_SIZE. The server neither sends nor accepts larger frames. */
 export const MAX_FRAME_BYTES = 16_384;
 export const MAX_WINDOW = 0x7fffffff;
 export const DEFAULT_WINDOW = 65_535;

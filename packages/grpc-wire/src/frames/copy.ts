@@ -1,7 +1,7 @@
-/** Up to this length a loop is faster than `set`, which needs a view of the source first. */
+/** Up to this length a loop is faster than `set`, because `set` requires a view of the source. */
 const SHORT = 64;
 
-/** A copy of `bytes[start, end)` in its own memory. */
+/** Copies `bytes[start, end)` into new memory. */
 export function copyOf(bytes: Uint8Array, start: number, end: number): Uint8Array {
   const copy = new Uint8Array(end - start);
   if (copy.length > SHORT) copy.set(bytes.subarray(start, end));

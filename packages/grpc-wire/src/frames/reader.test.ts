@@ -32,7 +32,7 @@ function readAll(bytes: Buffer, cuts: readonly number[]): string[] {
   return sink.seen;
 }
 
-test("any cutting of the bytes gives the same frames", () => {
+test("reads the same frames regardless of the chunks", () => {
   const frames = fc.array(fc.tuple(fc.integer({ min: 0, max: 12 }), fc.uint8Array({ maxLength: 300 })), {
     maxLength: 8,
   });
@@ -50,7 +50,7 @@ test("any cutting of the bytes gives the same frames", () => {
   );
 });
 
-test("frames that arrive byte by byte", () => {
+test("reads frames that arrive byte by byte", () => {
   const whole = [
     Buffer.from(frame(4, 0, 0, Buffer.alloc(0))),
     Buffer.from(frame(0, 1, 1, Buffer.alloc(500, 1))),
@@ -72,13 +72,13 @@ const ends: [what: string, bytes: Buffer, seen: string[]][] = [
   ],
 ];
 for (const [what, bytes, seen] of ends) {
-  test(`stops at ${what}, however it is cut`, () => {
+  test(`stops at ${what}, regardless of the chunks`, () => {
     const more = Buffer.concat([bytes, frame(4, 0, 0, Buffer.alloc(0))]);
     for (let cut = 0; cut <= more.length; cut++) assert.deepEqual(readAll(more, [cut]), seen);
   });
 }
 
-test("the held bytes grow with the bytes that came, not with the announced length", () => {
+test("the buffer grows with the received bytes, not with the announced length", () => {
   const reader = new FrameReader(new Recorder());
   reader.read(PREFACE);
   assert.equal(reader.isMidFrame, false);

@@ -3,36 +3,37 @@ import { FRAME_HEADER_BYTES, MAX_FRAME_BYTES, PREFACE } from "./constants.ts";
 /** A sink returns this to stop reading. */
 export const STOP = -1;
 
-/** Gets every whole frame. */
+/** Receives the frames of a `FrameReader`. */
 export interface FrameSink {
   /**
-   * The frame `bytes[at, next)`, with its header. The bytes behind it, up to `limit`, have arrived, too. All are valid
-   * during the call. Returns where reading goes on: `next`, or further when the sink has handled following frames, too,
-   * or `STOP`.
+   * Handles the frame `bytes[at, next)`, with its header. `bytes` also holds the following bytes up to `limit`. It is valid
+   * during the call only. Returns the position where reading continues: `next`, or a later position when the sink also
+   * handled following frames. Returns `STOP` to end reading.
    */
   onFrame(bytes: Buffer, at: number, next: number, limit: number): number;
   /** The client's connection preface is complete. */
   onPreface(): void;
-  /** A frame is longer than we allow (section 4.2). Reading has stopped. */
+  /** A frame exceeds the maximum size (RFC 9113 section 4.2). Reading has stopped. */
   onOversizedFrame(length: number): void;
   /** The connection does not start with the HTTP/2 preface. Reading has stopped. */
   onBadPreface(received: Buffer): void;
 }
 
-/** Cuts a connection's bytes into frames, however they are chunked. Between reads it holds only an unfinished frame. */
+/** Splits a connection's bytes into frames, regardless of their chunks. Between reads it holds only an incomplete frame. */
 export class FrameReader {
   readonly #sink: FrameSink;
   #prefaceSeen = 0;
   #stopped = false;
-  /** The first `#have` bytes of an unfinished frame. */
+  /** An incomplete frame. */
   #partial: Buffer | undefined;
+  /** The number of bytes in `#partial`. */
   #have = 0;
 
   constructor(sink: FrameSink) {
     this.#sink = sink;
   }
 
-  /** Whether an unfinished frame is held. */
+  /** Whether the reader holds an incomplete frame. */
   get isMidFrame(): boolean {
     return this.#partial !== undefined;
   }
@@ -60,7 +61,7 @@ export class FrameReader {
     if (at < limit) this.#keep(chunk, at, limit);
   }
 
-  /** Stops reading, and drops the unfinished frame. */
+  /** Stops reading, and drops the incomplete frame. */
   stop(): void {
     this.#stopped = true;
     this.#partial = undefined;
@@ -84,7 +85,7 @@ export class FrameReader {
     return at;
   }
 
-  /** Completes the unfinished frame from `chunk[at]` on. Returns where the chunk goes on after it, or -1 to stop. */
+  /** Completes the incomplete frame with the bytes from `chunk[at]` on. Returns the position after them, or -1 to stop. */
   #completePartial(chunk: Buffer, at: number): number {
     if (this.#have < FRAME_HEADER_BYTES) at = this.#fill(chunk, at, FRAME_HEADER_BYTES);
     if (this.#have < FRAME_HEADER_BYTES) return chunk.length;
@@ -106,7 +107,7 @@ export class FrameReader {
     return at;
   }
 
-  /** Takes bytes until `want` are held. The buffer grows with the bytes that came, not with the announced length. */
+  /** Takes bytes up to a total of `want`. The buffer grows with the received bytes, not with the announced length. */
   #fill(chunk: Buffer, at: number, want: number): number {
     const taken = Math.min(want - this.#have, chunk.length - at);
     const total = this.#have + taken;

@@ -38,13 +38,13 @@ for (const [contentType, isCall, subtype] of types) {
   });
 }
 
-test("anything but POST is no call", () => {
+test("only POST is a gRPC call", () => {
   const list = with_();
   list[0] = [":method", "GET"];
   assert.equal(head(list).isCall, false);
 });
 
-test("reads what a call needs", () => {
+test("reads the gRPC fields of a request", () => {
   const read = head(
     with_(["grpc-timeout", "5S"], ["grpc-encoding", "gzip"], ["grpc-accept-encoding", "identity, gzip"]),
   );
@@ -54,7 +54,7 @@ test("reads what a call needs", () => {
   assert.equal(read.acceptsGzip, true);
 });
 
-test("malformed and unknown values are recognised", () => {
+test("detects malformed and unknown values", () => {
   const read = head(
     with_(["grpc-timeout", "soon"], ["grpc-encoding", "br"], ["grpc-accept-encoding", "xgzip"]),
   );

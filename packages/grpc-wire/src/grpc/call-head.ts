@@ -3,21 +3,21 @@ import type { RequestHead } from "../http2/request-head.ts";
 import type { Route } from "./route.ts";
 import { parseTimeout } from "./timeout.ts";
 
-/** What a message's compressed flag may mean for one call. */
+/** The message encodings of a request: the encoding of messages with the compressed flag. */
 export const Encoding = { IDENTITY: 0, GZIP: 1, UNSUPPORTED: 2 } as const;
 
-/** What gRPC reads from a request's headers. Calls with equal header blocks share one. */
+/** The gRPC fields of a request's headers. Calls with equal header blocks share one object. */
 export interface CallHead {
   readonly fields: readonly HeaderField[];
   /** False for well-formed HTTP that is not a gRPC call. */
   readonly isCall: boolean;
-  /** Index into the server's content types: 0 is plain `application/grpc`; -1 for another. */
+  /** Index into the server's content types: 0 for plain `application/grpc`, -1 for an unsupported type. */
   readonly subtype: number;
-  /** Milliseconds; -1 none, -2 malformed. */
+  /** Milliseconds; -1 without a time-out, -2 for a malformed one. */
   readonly timeoutMs: number;
   readonly encoding: number;
   readonly acceptsGzip: boolean;
-  /** The method, once it was looked up: it saves a look-up for each further call with an equal header block. */
+  /** The method, after the first lookup. Further calls with an equal header block need no lookup. */
   route: Route | undefined;
 }
 
@@ -27,7 +27,7 @@ const ACCEPT_ENCODING = registerFieldName("grpc-accept-encoding");
 
 const PLAIN = "application/grpc";
 
-/** The index of a request's content type: 0 for plain, 1.. for `subtypes`, -1 for anything else. */
+/** Returns the index of a request's content type: 0 for plain, from 1 on for `subtypes`, -1 for any other type. */
 function subtypeOf(value: string, subtypes: readonly string[]): number {
   if (value === PLAIN) return 0;
   const lower = value.toLowerCase();
@@ -41,9 +41,9 @@ function encodingOf(value: string): number {
   return value === "gzip" ? Encoding.GZIP : Encoding.UNSUPPORTED;
 }
 
-/** Reads what a call needs (grpc/doc/PROTOCOL-HTTP2.md, "Requests"), once for each header block that is recognised. */
+/** Returns the gRPC fields of a request (grpc/doc/PROTOCOL-HTTP2.md, "Requests"). Reads each cached header block once. */
 export function callHeadOf(head: RequestHead, subtypes: readonly string[]): CallHead {
-  // Nothing but this function sets the extension of a head.
+  // Only this function sets the extension of a head.
   head.extension ??= readCallHead(head, subtypes);
   return head.extension as CallHead;
 }

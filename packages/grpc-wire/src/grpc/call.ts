@@ -15,31 +15,31 @@ import { Inbound } from "./inbound.ts";
 import { decodeBinary, metadataField } from "./metadata.ts";
 import { headersBlock, type ResponseMetadata, trailersBlock, wantsGzip } from "./response.ts";
 
-/** Compressed flag and length of a message. */
+/** The length of a message's prefix: the compressed flag and the message length. */
 export const PREFIX_BYTES = 5;
-/** Up to here a message is copied behind its prefix: one piece to queue and to send instead of two. */
+/** A message of up to this length is copied behind its prefix and queued as one piece. */
 const SHORT_BYTES = 1024;
 
-/** Flags of a call, in one number: a field for each would take 8 bytes more per flag and call. */
+/** The flags of a call, in one number. A field for each flag would take 8 more bytes per call. */
 const State = {
-  /** The handler's result is known, or will be dropped. */
+  /** The status is final. The call drops any later result of the handler. */
   FINISHED: 1,
-  /** An answer would be dropped. */
+  /** The stream was reset, the connection was lost, or the deadline has passed. */
   CANCELLED: 2,
-  /** The handler answers later: the call counts as active, and its deadline is watched. */
+  /** The response comes later: the call counts as active, and `PendingCalls` enforces its deadline. */
   PENDING: 4,
-  /** A promise of the handler's has not settled. */
+  /** The handler's promise has not settled. */
   RUNNING: 8,
-  /** The response's headers are written. */
+  /** The response's headers have been sent. */
   HEADERS_SENT: 16,
 } as const;
 
 /**
- * A gRPC call on one HTTP/2 stream, whatever its kind: its metadata, its deadline, the slot of its handler, its messages
- * and its status. Parts that most calls do not need are made when they are needed.
+ * A gRPC call of any kind on one HTTP/2 stream: its metadata, its deadline, the slot of its handler, its messages and its
+ * status. Creates parts that few calls need on first use.
  */
 export abstract class ServerCall implements Call, StreamEvents, Timed {
-  /** The deadline wheel's own. */
+  /** State of the deadline wheel. */
   wheelSlot = -1;
   protected readonly stream: ServerStream;
   protected readonly context: CallContext;
@@ -56,9 +56,9 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
     stream.attach(this);
   }
 
-  // What a handler sees
+  // The handler's view
 
-  /** Empty for a method that is not known. */
+  /** Empty for an unknown method. */
   get path(): string {
     return this.head.route?.path ?? "";
   }
@@ -77,7 +77,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
 
   get deadline(): number {
     if (this.head.timeoutMs < 0) return 0;
-    // Relative to the last read, like `readAt`: their difference stays right when the wall clock steps.
+    // Relative to the last read, like `readAt`, so that their difference is correct after a step of the wall clock.
     const { wall, monotonic } = this.stream.lastRead;
     return wall + (this.expiresAt - monotonic);
   }
@@ -137,7 +137,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
     return this.#inbound;
   }
 
-  /** The request's bytes make the call fail. Also rejects what a running handler waits for. */
+  /** Fails the call because of its request. Also rejects the promises that a running handler waits for. */
   protected failRequest(error: GrpcError): void {
     this.#inbound?.fail(error);
     if (this.has(State.RUNNING)) this.abandon();
@@ -146,7 +146,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
 
   // The deadline
 
-  /** By the monotonic clock; only for calls that have a deadline. */
+  /** The deadline by the monotonic clock. Only valid for calls with a deadline. */
   get expiresAt(): number {
     return this.received.monotonic + this.head.timeoutMs;
   }
@@ -162,7 +162,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
     this.finishWithStatus(Status.DEADLINE_EXCEEDED, "the deadline has passed");
   }
 
-  /** A request of one message that takes too long to arrive. */
+  /** Ends the call when its request takes too long to arrive. */
   onSweep(now: number): void {
     if (this.has(State.FINISHED)) return;
     const { requestTimeoutMs } = this.context.deps;
@@ -181,7 +181,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
     return this.has(State.PENDING);
   }
 
-  /** The call is answered later. */
+  /** Marks the call as one whose response comes later. */
   protected markPending(): void {
     if (this.has(State.PENDING) || this.has(State.FINISHED)) return;
     this.set(State.PENDING);
@@ -190,7 +190,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
 
   /**
    * Keeps the call's slot of `maxConcurrentStreams` until the handler's promise settles, even when the stream ends first.
-   * No other code retains or releases a slot, so every handler gives its slot back exactly once.
+   * No other code retains or releases a slot, so each slot is released exactly once.
    */
   holdSlot<T>(run: () => Promise<T>, onResult: (value: T) => void): void {
     this.stream.retain();
@@ -215,7 +215,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
     );
   }
 
-  /** Finishes the call with a status. Anything but a `GrpcError` becomes UNKNOWN without its text. */
+  /** Finishes the call with the status of a `GrpcError`. Any other error becomes UNKNOWN, without its message. */
   fail(error: unknown): void {
     if (this.has(State.FINISHED)) return;
     if (error instanceof GrpcError) {
@@ -228,7 +228,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
 
   // The response
 
-  /** Whether a message of this length is gzipped. */
+  /** Whether the call compresses a response message of this length. */
   protected isCompressed(length: number): boolean {
     const { deps } = this.context;
     return length >= deps.compressionThresholdBytes && wantsGzip(this.head, deps);
@@ -239,8 +239,8 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
   }
 
   /**
-   * Resets the stream and returns true when too many bytes of answers wait already. Looked at before the handler runs,
-   * and before its answer is queued: calls that came together are answered at any later time.
+   * Resets the stream and returns true when too many bytes of responses are queued. The call checks this before its handler
+   * runs, and again before it queues a response, because other calls may have queued theirs in the meantime.
    */
   protected refuseAnswer(): boolean {
     if (!this.stream.isQueueFull()) return false;
@@ -248,14 +248,17 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
     return true;
   }
 
-  /** Queues a message, gzipped at once when that is cheap. False when the stream was reset instead. */
+  /** Queues a message, and compresses it here when that is cheap. Returns false when the stream was reset instead. */
   protected sendMessage(message: Uint8Array, isTheirs: boolean): boolean {
     if (this.isCompressed(message.length) && isDeflatedInline(message))
       return this.queueMessage(deflate(message), true, false);
     return this.queueMessage(message, false, isTheirs);
   }
 
-  /** False when the stream was reset instead. `isTheirs`: the handler owns the bytes and may change them. */
+  /**
+   * Queues a message. Returns false when the stream was reset instead.
+   * @param isTheirs the handler owns the bytes and may change them
+   */
   protected queueMessage(message: Uint8Array, compressed: boolean, isTheirs: boolean): boolean {
     if (this.refuseAnswer()) return false;
     const { stream, head } = this;
@@ -274,7 +277,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
     return true;
   }
 
-  /** One message of a streamed answer. Resolves when there is room for more. */
+  /** Sends one message of a streaming response. Resolves when there is room for more. */
   protected writeMessage(message: Uint8Array): Promise<void> {
     if (!(message instanceof Uint8Array))
       return Promise.reject(new TypeError("a message must be a Uint8Array"));
@@ -283,7 +286,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
     return this.stream.whenRoomy() ?? Promise.resolve();
   }
 
-  /** The response left whole, in place. */
+  /** Finishes a call whose whole response was sent in place. */
   protected markSent(): void {
     this.set(State.HEADERS_SENT);
     this.settle(Status.OK);
@@ -293,7 +296,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
     this.finishWithStatus(code, message);
   }
 
-  /** Ends the call with a status: in trailers, or in trailers only when nothing was sent. */
+  /** Ends the call with a status in trailers, or in a Trailers-Only response when no headers were sent. */
   protected finishWithStatus(code: StatusCode, message: string): void {
     this.settle(code);
     this.sendStatus(code, message);
@@ -306,7 +309,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
     this.stream.sendTrailers(trailersBlock(head, context.deps, this.#metadata, isAlone, code, message));
   }
 
-  /** The handler's result is known: counted and observed once. */
+  /** Makes the status final, and reports it to the observer. */
   protected settle(code: StatusCode): void {
     this.set(State.FINISHED);
     if (this.has(State.PENDING)) {
@@ -319,7 +322,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
 
   // The end
 
-  /** The stream was reset, or its connection is lost. */
+  /** The stream was reset, or the connection was lost. */
   onReset(): void {
     this.abandon();
     if (!this.has(State.FINISHED)) this.settle(Status.CANCELLED);
@@ -332,7 +335,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
     return new GrpcError(Status.CANCELLED, "the call has ended");
   }
 
-  /** Tells the handler, without finishing the call. */
+  /** Cancels the handler's work, without finishing the call. */
   private abandon(): void {
     this.set(State.CANCELLED);
     this.#inbound?.fail(this.endedError());

@@ -2,9 +2,9 @@ import { constants, gunzip, gunzipSync, gzip, gzipSync } from "node:zlib";
 import { GrpcError, Status } from "../status.ts";
 import { OversizedMessage } from "./oversized.ts";
 
-/** Up to here a message is inflated or deflated at once: some 0.1 ms at worst. Above, the thread pool does it. */
+/** Messages up to this size are compressed and decompressed in place, in at most 0.1 ms. Larger ones use the thread pool. */
 const INLINE_BYTES = 64 * 1024;
-/** Messages that are inflated at the same time: bounds what a burst of gzip bombs can hold. */
+/** The maximum number of messages that are decompressed at the same time. It bounds the memory of gzip bombs. */
 const MAX_INFLATING = 4;
 
 let inflating = 0;
@@ -16,20 +16,24 @@ function isTooLarge(error: unknown): boolean {
 
 function refusal(error: unknown, limit: number): GrpcError {
   return isTooLarge(error)
-    ? new OversizedMessage(`the inflated message is larger than ${limit} bytes`)
+    ? new OversizedMessage(`the decompressed message exceeds ${limit} bytes`)
     : new GrpcError(Status.INTERNAL, "the compressed message is not gzip data");
 }
 
-/** The call that needs a message. */
-interface Asker {
+/** The call of a message. */
+interface Cancellable {
   readonly cancelled: boolean;
 }
 
 /**
- * Inflates one message of at most `limit` bytes, at once when that is cheap. Throws or rejects with a `GrpcError`. Does
- * not inflate when the call was cancelled before its turn came.
+ * Decompresses one message to at most `limit` bytes, without a promise when that is cheap. Throws or rejects with a
+ * `GrpcError`. Skips the message of a call that is cancelled while it waits.
  */
-export function inflate(bytes: Uint8Array, limit: number, asker: Asker): Uint8Array | Promise<Uint8Array> {
+export function inflate(
+  bytes: Uint8Array,
+  limit: number,
+  call: Cancellable,
+): Uint8Array | Promise<Uint8Array> {
   if (bytes.length <= INLINE_BYTES) {
     try {
       return gunzipSync(bytes, { maxOutputLength: Math.min(limit, INLINE_BYTES) });
@@ -37,14 +41,14 @@ export function inflate(bytes: Uint8Array, limit: number, asker: Asker): Uint8Ar
       if (!isTooLarge(error) || limit <= INLINE_BYTES) throw refusal(error, limit);
     }
   }
-  return inflateElsewhere(bytes, limit, asker);
+  return inflateInPool(bytes, limit, call);
 }
 
-async function inflateElsewhere(bytes: Uint8Array, limit: number, asker: Asker): Promise<Uint8Array> {
+async function inflateInPool(bytes: Uint8Array, limit: number, call: Cancellable): Promise<Uint8Array> {
   if (inflating >= MAX_INFLATING) await new Promise<void>((resolve) => waiting.push(resolve));
   else inflating += 1;
   try {
-    if (asker.cancelled) throw new GrpcError(Status.CANCELLED, "the call has ended");
+    if (call.cancelled) throw new GrpcError(Status.CANCELLED, "the call has ended");
     return await new Promise<Uint8Array>((resolve, reject) => {
       gunzip(bytes, { maxOutputLength: limit }, (error, result) => {
         if (error) reject(refusal(error, limit));
@@ -68,8 +72,8 @@ export function deflate(message: Uint8Array): Uint8Array {
   return gzipSync(message, level);
 }
 
-/** For messages above the inline bound. Resolves to undefined where deflating fails: send it as it is. */
-export function deflateElsewhere(message: Uint8Array): Promise<Uint8Array | undefined> {
+/** Compresses a large message in the thread pool. Resolves to undefined when that fails: the message is then sent as it is. */
+export function deflateInPool(message: Uint8Array): Promise<Uint8Array | undefined> {
   return new Promise((resolve) =>
     gzip(message, level, (error, result) => resolve(error ? undefined : result)),
   );

@@ -11,7 +11,7 @@ import type { Route } from "./route.ts";
 import { BidiStreamingCall, ServerStreamingCall } from "./streaming-calls.ts";
 import { UnaryServerCall } from "./unary-call.ts";
 
-/** The calls of one connection: makes a call of each request that is one. */
+/** Creates the gRPC calls of one connection from its requests. */
 export class ConnectionCalls implements ConnectionEvents, CallContext {
   readonly deps: GrpcDependencies;
   readonly buffered: BufferedBytes;
@@ -87,7 +87,7 @@ export class ConnectionCalls implements ConnectionEvents, CallContext {
   }
 }
 
-/** A call that fails before its message is read. */
+/** A call that fails before the server reads its message. */
 class RefusedCall extends ServerCall {
   refuse({ code, message }: GrpcError): void {
     this.finishWithStatus(code, message);
@@ -102,7 +102,7 @@ function unknownMethod(path: string): GrpcError {
   return new GrpcError(Status.UNIMPLEMENTED, `unknown method ${path.slice(0, 256)}`);
 }
 
-/** Why a call to a known method fails before its message is read, if it does. */
+/** Returns the error of a call that fails before the server reads its message, or undefined. */
 function refusalOf(
   { isTooLarge }: RequestHead,
   { timeoutMs, encoding }: CallHead,
@@ -111,7 +111,7 @@ function refusalOf(
   if (isTooLarge)
     return new GrpcError(
       Status.RESOURCE_EXHAUSTED,
-      `the request's headers are larger than ${maxHeaderListBytes} bytes`,
+      `the request's headers exceed ${maxHeaderListBytes} bytes`,
     );
   if (timeoutMs === -2) return new GrpcError(Status.INTERNAL, "grpc-timeout is malformed");
   if (encoding === Encoding.UNSUPPORTED)

@@ -1,4 +1,4 @@
-/** What calls need of their server and of their connection. */
+/** The dependencies of calls on their server and their connection. */
 import type { ByteCount } from "../http2/byte-count.ts";
 import type { CallObserver } from "../types.ts";
 import type { BufferedBytes } from "./buffered-bytes.ts";
@@ -9,8 +9,9 @@ import type { Route } from "./route.ts";
 export interface GrpcDependencies {
   readonly routes: ReadonlyMap<string, Route>;
   readonly subtypes: readonly string[];
-  /** For each subtype (0: plain) the response's content type, and its whole HEADERS frame for stream 0. */
+  /** The response's content type for each subtype; 0 is plain. */
   readonly contentTypes: readonly string[];
+  /** The response's HEADERS frame for each subtype, for stream 0. */
   readonly responseHeaders: readonly Uint8Array[];
   readonly responseCompression: "mirror" | "accepted" | "none";
   readonly compressionThresholdBytes: number;
@@ -18,20 +19,20 @@ export interface GrpcDependencies {
   readonly maxBufferedBytesPerConnection: number;
   readonly maxBufferedBytes: number;
   readonly maxHeaderListBytes: number;
-  /** Time for a request of one message to arrive whole; 0 for no limit. */
+  /** Time limit for the arrival of a request with one message; 0 for no limit. */
   readonly requestTimeoutMs: number;
   /** Monotonic, in milliseconds. */
   readonly clock: () => number;
   readonly observer: CallObserver | undefined;
   readonly onHandlerError: ((error: unknown, path: string) => void) | undefined;
-  /** Answers a unary call whose request message is too large. */
+  /** Returns the response of a unary call with an oversized request message. */
   readonly onOversizedMessage: ((path: string) => Uint8Array | undefined) | undefined;
   readonly pending: PendingCalls;
-  /** Bytes of request messages held, over all connections. */
+  /** Held bytes of request messages on all connections. */
   readonly buffered: ByteCount;
 }
 
-/** What the calls of one connection share. */
+/** The shared dependencies of the calls on one connection. */
 export interface CallContext {
   readonly deps: GrpcDependencies;
   readonly buffered: BufferedBytes;

@@ -18,7 +18,7 @@ function start(t: TestContext) {
   return { wheel, fired, add };
 }
 
-test("fires each deadline once, not before its time and at most a tick after", (t) => {
+test("fires each deadline once, never early and at most one tick late", (t) => {
   const { fired, add } = start(t);
   for (const inMs of [0, 1, 7, 100, 2555, 2565, 10_000, 60_000]) add(inMs);
   t.mock.timers.tick(5);
@@ -33,7 +33,7 @@ test("fires each deadline once, not before its time and at most a tick after", (
   assert.deepEqual(fired, [0, 1, 7, 100, 2555, 2565, 10_000, 60_000]);
 });
 
-test("a removed entry does not fire, and the wheel works again after it was empty", (t) => {
+test("a removed entry does not fire, and the wheel restarts after it was empty", (t) => {
   const { wheel, fired, add } = start(t);
   const removed = add(20);
   wheel.remove(removed);
@@ -45,7 +45,7 @@ test("a removed entry does not fire, and the wheel works again after it was empt
   assert.deepEqual(fired, [30]);
 });
 
-test("a blocked event loop fires every deadline that is due", (t) => {
+test("fires all due deadlines after a blocked event loop", (t) => {
   const { fired, add } = start(t);
   add(50);
   add(3000);

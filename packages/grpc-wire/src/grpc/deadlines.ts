@@ -2,9 +2,9 @@
 export interface Timed {
   /** Milliseconds by the wheel's clock. */
   readonly expiresAt: number;
-  /** Called once, at or after `expiresAt`. */
+  /** Called once, at `expiresAt` or later. */
   onDeadline(): void;
-  /** Where the wheel holds it; the wheel's own. */
+  /** State of the wheel: the slot of this object. */
   wheelSlot: number;
 }
 
@@ -12,8 +12,8 @@ const SLOTS = 512;
 const TICK_MS = 5;
 
 /**
- * The deadlines of calls that are not answered at once: a hashed wheel with one timer for all. Adding and
- * removing cost a set operation each; a timer per call costs several times that.
+ * The deadlines of pending calls: a hashed timer wheel with one timer. An addition or a removal costs one set operation. A
+ * timer for each call would cost several times as much.
  */
 export class DeadlineWheel {
   readonly #clock: () => number;
@@ -29,7 +29,7 @@ export class DeadlineWheel {
 
   add(timed: Timed): void {
     if (this.#timer === undefined) this.#start();
-    // Not into a tick that the wheel has passed.
+    // At least one tick ahead: the wheel has passed all earlier ticks.
     const tick = Math.max(Math.ceil(timed.expiresAt / TICK_MS), this.#lastTick + 1);
     const slot = tick % SLOTS;
     this.#slots[slot] ??= new Set();
@@ -65,7 +65,7 @@ export class DeadlineWheel {
     for (let tick = from; tick <= until; tick++) {
       const held = this.#slots[tick % SLOTS];
       if (held === undefined) continue;
-      // Keeps an entry of a later round.
+      // An entry with a later `expiresAt` waits for another round.
       for (const timed of held) {
         if (timed.expiresAt > now) continue;
         this.remove(timed);

@@ -4,20 +4,20 @@ import type { CallObserver } from "../types.ts";
 
 interface EndedCall {
   readonly path: string;
-  /** When its headers came. */
+  /** The time when the headers arrived. */
   readonly received: ReadTime;
 }
 
 export interface EndedCallsOptions {
   readonly callFinished: NonNullable<CallObserver["callFinished"]>;
   readonly clock: () => number;
-  /** The observer threw. */
+  /** Called with an error of the observer. */
   readonly onFault: (error: unknown, path: string) => void;
 }
 
 /**
- * Reports calls that have ended to the observer. Calls that one read brought and one turn answered alike are reported
- * together: their answers leave in one write, so they took equally long, and one look at the clock (40 ns) is enough.
+ * Reports ended calls to the observer. Calls from one read that end in one turn with the same status make one report: their
+ * responses leave in one write, so they have the same duration, and the clock is read once (40 ns).
  */
 export class EndedCalls {
   readonly #options: EndedCallsOptions;
@@ -49,7 +49,7 @@ export class EndedCalls {
     this.#code = code;
     this.#count++;
     if (this.#isReading || this.#isAwaited) return;
-    // Calls that one answer of a store decides end in one turn.
+    // Calls outside of a read can also end together, for example after one response of a store.
     this.#isAwaited = true;
     process.nextTick(() => {
       this.#isAwaited = false;
@@ -57,7 +57,7 @@ export class EndedCalls {
     });
   }
 
-  /** An observer that throws is reported like a handler that does. The calls are not touched. */
+  /** Errors of the observer are reported like errors of handlers. They do not affect the calls. */
   #report(): void {
     const { callFinished, clock, onFault } = this.#options;
     const count = this.#count;

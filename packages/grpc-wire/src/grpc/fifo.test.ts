@@ -21,7 +21,7 @@ test("returns the same items as an array, in any order of push and shift", () =>
   );
 });
 
-test("a shift moves an item once at most on average", () => {
+test("moves each item at most once on average", () => {
   const fifo = new Fifo<number>();
   const splice = Array.prototype.splice;
   let moved = 0;

@@ -1,4 +1,4 @@
-/** A queue whose `shift` takes constant time. `shift` of a long array moves all other items. */
+/** A queue with a `shift` in amortized constant time. `shift` of a long array moves all other items. */
 export class Fifo<T> {
   #items: (T | undefined)[] = [];
   #first = 0;
@@ -15,7 +15,7 @@ export class Fifo<T> {
     if (this.length === 0) return undefined;
     const item = this.#items[this.#first];
     this.#items[this.#first++] = undefined;
-    // Moves the items only after at least as many were taken: each item is moved once on average.
+    // Moves the items only when at least half of the array is free, so each item moves about once.
     if (this.#first >= 32 && this.#first * 2 >= this.#items.length) {
       this.#items.splice(0, this.#first);
       this.#first = 0;

@@ -1,4 +1,4 @@
-/** What handlers return, whatever their types promise. */
+/** Checks of handlers' results at run time. */
 import { copyOf } from "../frames/copy.ts";
 import type { InPlaceUnaryHandler, UnaryCall, UnaryHandler } from "../types.ts";
 
@@ -14,25 +14,25 @@ export function isAsyncIterable(value: unknown): value is AsyncIterable<Uint8Arr
   return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }
 
-const wrongAnswer = "a unary handler must answer with a Uint8Array or a promise of one";
+const WRONG_RESULT = "a unary handler must return a Uint8Array or a promise of one";
 
-/** A call that keeps its slot while a promise runs. */
+/** A call that keeps its slot until a promise settles. */
 interface SlotHolder {
   holdSlot<T>(run: () => Promise<T>, onResult: (value: T) => void): void;
 }
 
-/** The in-place form of a simple handler: it gets a copy of the message, and may answer with a promise. */
+/** Wraps a simple handler as an in-place handler. The simple handler receives a copy of the message. */
 export function inPlace(handler: UnaryHandler): InPlaceUnaryHandler {
   return (call) => {
     const answer: unknown = handler(copyOf(call.buffer, call.start, call.end), call);
     if (answer instanceof Uint8Array) return call.finish(answer);
-    if (!isThenable(answer)) throw new TypeError(wrongAnswer);
-    // In-place handlers are only called with the server's own calls.
+    if (!isThenable(answer)) throw new TypeError(WRONG_RESULT);
+    // The server calls in-place handlers with its own calls only.
     (call as UnaryCall & SlotHolder).holdSlot(
       () => Promise.resolve(answer),
       (message) => {
         if (message instanceof Uint8Array) call.finish(message);
-        else call.fail(new TypeError(wrongAnswer));
+        else call.fail(new TypeError(WRONG_RESULT));
       },
     );
   };

@@ -1,11 +1,11 @@
-/** Answers to requests that are well-formed HTTP, but not gRPC calls. */
+/** Responses to HTTP requests that are not gRPC calls. */
 import { ErrorCode } from "../frames/constants.ts";
 import { encodeHeaders } from "../hpack/encoder.ts";
 import type { ServerStream, StreamEvents } from "../http2/interface.ts";
 import type { RequestHead } from "../http2/request-head.ts";
 
-/** Such a request is answered when it has ended, or when this much of it has come. */
-const PATIENCE_BYTES = 64 * 1024;
+/** The server responds when the request has ended, or when its body exceeds this size. */
+const MAX_BODY_BYTES = 64 * 1024;
 
 const tooLargeHeaders = encodeHeaders([
   [":status", "431"],
@@ -18,7 +18,7 @@ const notGrpcHeaders = encodeHeaders([
   ["content-length", String(notGrpcText.length)],
 ]);
 
-/** 415, or 431 when the headers were too large. */
+/** Responds with 415, or with 431 when the headers are too large. */
 export class HttpRefusal implements StreamEvents {
   readonly #stream: ServerStream;
   readonly #request: RequestHead;
@@ -35,7 +35,7 @@ export class HttpRefusal implements StreamEvents {
 
   onData(_bytes: Buffer, start: number, end: number, ended: boolean): void {
     this.#bodyBytes += end - start;
-    if (ended || this.#bodyBytes > PATIENCE_BYTES) this.onEnd();
+    if (ended || this.#bodyBytes > MAX_BODY_BYTES) this.onEnd();
     else this.#stream.returnWindow();
   }
 

@@ -8,20 +8,20 @@ import { Fifo } from "./fifo.ts";
 import { OversizedMessage } from "./oversized.ts";
 
 const PREFIX_BYTES = 5;
-/** Memory of a whole message beside its bytes: 5 octets on the wire can be a message. */
+/** The memory of a message besides its bytes. A message can be as short as its prefix. */
 const MESSAGE_OVERHEAD_BYTES = 64;
 const NONE = Buffer.alloc(0);
 
-/** The call that messages belong to. */
+/** The call of the messages. */
 export interface InboundCall {
   readonly stream: ServerStream;
   readonly context: CallContext;
   readonly head: CallHead;
-  /** The call's own state: a message of a cancelled call is not inflated. */
+  /** The messages of a cancelled call are not decompressed. */
   readonly state: { readonly cancelled: boolean };
 }
 
-/** One whole request message, as it came. */
+/** One whole request message, as received. */
 export interface ReceivedMessage {
   readonly bytes: Uint8Array;
   readonly compressed: boolean;
@@ -33,20 +33,19 @@ interface Waiter {
 }
 
 /**
- * The request messages of one call that did not arrive in one piece. Puts length-prefixed messages together, and holds
- * whole ones until the handler takes them. The message limit, the stream's window, and the budgets of the connection and
- * the server bound the bytes that it holds.
+ * Assembles the length-prefixed request messages of one call from their parts, and holds them until the handler takes them.
+ * The message limit, the stream's window, and the limits of the connection and the server bound the held bytes.
  */
 export class Inbound implements AsyncIterableIterator<Uint8Array> {
   readonly #call: InboundCall;
-  /** The message that is arriving: its prefix first, then its bytes. Grows as they come. */
+  /** The incomplete prefix or message. The buffer grows with the received bytes. */
   #buffer = NONE;
   #have = 0;
   #want = PREFIX_BYTES;
-  /** The arriving bytes are a prefix, not yet a message. */
+  /** `#buffer` holds a prefix, not a message. */
   #isPrefix = true;
   #compressed = false;
-  /** Bytes counted against the budgets. */
+  /** Bytes counted against the limits. */
   #held = 0;
   #whole = new Fifo<ReceivedMessage>();
   #waiters: Waiter[] = [];
@@ -58,17 +57,17 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
     this.#call = call;
   }
 
-  /** Whole messages that wait to be taken. */
+  /** The number of whole messages that the handler has not taken. */
   get count(): number {
     return this.#whole.length;
   }
 
-  /** Whether a part of a message is there: also when its prefix is complete and nothing else has come. */
+  /** Whether a message is incomplete. A prefix without message bytes counts as incomplete. */
   get isMidMessage(): boolean {
     return this.#have > 0 || !this.#isPrefix;
   }
 
-  /** Takes `bytes[start, end)`. Returns the fault that makes the call fail, if there is one. */
+  /** Takes `bytes[start, end)`. Returns the error that fails the call, or undefined. */
   take(bytes: Uint8Array, start: number, end: number): GrpcError | undefined {
     if (this.#discarding) return undefined;
     let at = start;
@@ -88,25 +87,25 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
     return undefined;
   }
 
-  /** The first whole message, taken out: for unary calls. */
+  /** Removes and returns the first whole message. */
   shift(): ReceivedMessage | undefined {
     return this.#whole.shift();
   }
 
-  /** The peer will send no more. */
+  /** The request is complete. */
   end(): void {
     this.#ended = true;
     this.#serve();
   }
 
-  /** The call is over: rejects those who wait for a message, and releases all bytes. */
+  /** Ends the request with an error: rejects all pending `next` promises, and releases all bytes. */
   fail(error: GrpcError): void {
     this.#failure ??= error;
     this.release();
     for (const waiter of this.#waiters.splice(0)) waiter.reject(this.#failure);
   }
 
-  /** Releases all bytes, and takes no more. */
+  /** Releases all bytes, and drops later ones. */
   release(): void {
     this.#discarding = true;
     this.#account(-this.#held);
@@ -136,7 +135,7 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
     const limit = this.#call.context.deps.maxRequestBytes;
     if (flag > 1)
       return new GrpcError(Status.INTERNAL, `the message's compressed flag is ${flag}, not 0 or 1`);
-    if (length > limit) return new OversizedMessage(`the message of ${length} bytes is larger than ${limit}`);
+    if (length > limit) return new OversizedMessage(`the message of ${length} bytes exceeds ${limit} bytes`);
     this.#compressed = flag === 1;
     this.#isPrefix = false;
     this.#have = 0;
@@ -146,7 +145,7 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
     return this.#charge(MESSAGE_OVERHEAD_BYTES);
   }
 
-  /** Room for `total` bytes: grows with the bytes that came, not with the announced length. */
+  /** Makes room for `total` bytes. The buffer grows with the received bytes, not with the announced length. */
   #grow(total: number): GrpcError | undefined {
     if (this.#buffer.length >= total) return undefined;
     const size = Math.min(this.#want, Math.max(total, this.#buffer.length * 2));
@@ -158,7 +157,7 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
     return undefined;
   }
 
-  /** Counts `more` bytes against the budgets, if they allow it. */
+  /** Counts `more` bytes against the limits. Returns an error when they do not allow it. */
   #charge(more: number): GrpcError | undefined {
     const refusal = this.#call.context.buffered.charge(more);
     if (refusal === undefined) this.#held += more;
@@ -196,7 +195,7 @@ export class Inbound implements AsyncIterableIterator<Uint8Array> {
   }
 }
 
-/** Copies `count` bytes. Short ones by a loop: `set` needs a view first, which costs more than they do. */
+/** Copies `count` bytes. A loop is faster for few bytes, because `set` requires a view of the source. */
 function copyInto(out: Buffer, to: number, bytes: Uint8Array, from: number, count: number): void {
   if (count > 64) out.set(bytes.subarray(from, from + count), to);
   else for (let index = 0; index < count; index++) out[to + index] = bytes[from + index]!;
@@ -206,7 +205,7 @@ async function inflatedLater(message: ReceivedMessage, call: InboundCall): Promi
   return inflated(message, call);
 }
 
-/** A message's plain bytes. It counts against the budgets until it is inflated. Throws or rejects with a `GrpcError`. */
+/** Returns a message's decompressed bytes. The message counts against the limits until then. Throws or rejects with a `GrpcError`. */
 export function inflated(message: ReceivedMessage, call: InboundCall): Uint8Array | Promise<Uint8Array> {
   if (!message.compressed) return message.bytes;
   if (call.head.encoding !== Encoding.GZIP)

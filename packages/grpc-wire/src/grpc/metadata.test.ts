@@ -12,17 +12,17 @@ const messages: [text: string, encoded: string][] = [
   ["", ""],
 ];
 for (const [text, encoded] of messages)
-  test(`the status message ${JSON.stringify(text)} travels as ${encoded}`, () =>
+  test(`encodes the status message ${JSON.stringify(text)} as ${encoded}`, () =>
     assert.equal(encodeStatusMessage(text), encoded));
 
 for (const character of ["a", "ü", "漢", "😀", "%"])
-  test(`a long status message of ${character} is cut, never within a character, and stays below 4 KiB`, () => {
+  test(`truncates a long status message of ${character} between characters, to at most 4 KiB`, () => {
     const encoded = encodeStatusMessage(`x${character.repeat(2000)}`);
     assert.ok(encoded.length <= 4096, `${encoded.length} octets`);
     assert.match(decodeURIComponent(encoded), new RegExp(`^x${character}{100,}\\ufffd?\\.\\.\\.$`, "u"));
   });
 
-test("metadata travels as text, or as base64 under a -bin name", () => {
+test("encodes metadata as text, or as base64 for a -bin name", () => {
   assert.deepEqual(metadataField("x-trace.id_1", "a b"), ["x-trace.id_1", "a b"]);
   assert.deepEqual(metadataField("x-bin", Uint8Array.of(0, 255)), ["x-bin", "AP8"]);
   assert.deepEqual([...decodeBinary("AP8=")], [0, 255]);
@@ -43,5 +43,5 @@ const refused: [name: string, value: string | Uint8Array][] = [
   ["a-bin", "text"],
 ];
 for (const [name, value] of refused)
-  test(`metadata ${JSON.stringify(name)}: ${JSON.stringify(value)} is refused`, () =>
+  test(`rejects metadata ${JSON.stringify(name)}: ${JSON.stringify(value)}`, () =>
     assert.throws(() => metadataField(name, value), TypeError));

@@ -1,18 +1,18 @@
-/** Custom metadata as it travels in headers (grpc/doc/PROTOCOL-HTTP2.md, "Custom-Metadata"). */
+/** The encoding of custom metadata in headers (grpc/doc/PROTOCOL-HTTP2.md, "Custom-Metadata"). */
 
-/** HTTP's own names, and those that HTTP/2 forbids (RFC 9113 section 8.2.2). */
-const reserved = new Set([
+/** Names that HTTP uses, and names that HTTP/2 forbids (RFC 9113 section 8.2.2). */
+const RESERVED = new Set([
   ...["content-type", "te", "user-agent", "host", "content-length"],
   ...["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"],
 ]);
-const namePattern = /^[0-9a-z_.-]+$/;
-const valuePattern = /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/;
+const NAME = /^[0-9a-z_.-]+$/;
+const VALUE = /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/;
 
-/** Turns one response metadata entry into a header field. Throws a `TypeError` that says what does not fit. */
+/** Returns the header field of one entry of response metadata. Throws a `TypeError` for an invalid name or value. */
 export function metadataField(name: string, value: string | Uint8Array): [name: string, value: string] {
-  if (!namePattern.test(name) || name.startsWith("grpc-") || reserved.has(name))
+  if (!NAME.test(name) || name.startsWith("grpc-") || RESERVED.has(name))
     throw new TypeError(
-      `metadata name ${JSON.stringify(name)}: use lower-case letters, digits, "_", "-" and ".", and no name that gRPC or HTTP uses itself`,
+      `metadata name ${JSON.stringify(name)}: use lower-case letters, digits, "_", "-" and ".", and no name that gRPC or HTTP reserves`,
     );
   if (name.endsWith("-bin")) {
     if (typeof value === "string")
@@ -20,24 +20,24 @@ export function metadataField(name: string, value: string | Uint8Array): [name: 
     return [name, Buffer.from(value).toString("base64").replaceAll("=", "")];
   }
   if (typeof value !== "string") throw new TypeError(`metadata ${name}: bytes need a name that ends in -bin`);
-  if (!valuePattern.test(value))
-    throw new TypeError(`metadata ${name}: the value must be printable ASCII without blanks at its ends`);
+  if (!VALUE.test(value))
+    throw new TypeError(`metadata ${name}: the value must be printable ASCII without spaces at its ends`);
   return [name, value];
 }
 
-/** Bytes of a `-bin` value; several values may share one field, joined by commas: this reads the first. */
+/** Decodes a `-bin` value. If the field has several values, separated by commas, returns the first. */
 export function decodeBinary(value: string): Uint8Array {
   const comma = value.indexOf(",");
   return Buffer.from(comma < 0 ? value : value.slice(0, comma), "base64");
 }
 
-/** Characters of a status message that travel; fewer where each takes up to 9 octets. */
+/** The length limits of a status message, in characters and once percent-encoded. */
 const LONGEST_MESSAGE = 1024;
 const LONGEST_ENCODED = 4096;
 
 /**
- * `grpc-message`: UTF-8 with everything outside printable ASCII, and `%`, percent-encoded. Cut, because peers
- * bound their header lists: some clients allow 8 KiB.
+ * Returns the value of `grpc-message`: UTF-8 with `%` and all octets outside printable ASCII percent-encoded. Truncates long
+ * messages, because clients limit their header lists, some to 8 KiB.
  */
 export function encodeStatusMessage(message: string): string {
   const encoded = encodeText(cutTo(message, LONGEST_MESSAGE));

@@ -1,6 +1,6 @@
 import { GrpcError, Status } from "../status.ts";
 
-/** A request message above `maxRequestBytes`, as sent or once inflated. */
+/** A request message that exceeds `maxRequestBytes`, as sent or decompressed. */
 export class OversizedMessage extends GrpcError {
   constructor(message: string) {
     super(Status.RESOURCE_EXHAUSTED, message);

@@ -1,6 +1,6 @@
 import { DeadlineWheel, type Timed } from "./deadlines.ts";
 
-/** Calls that are answered later, over all connections: counted, and under the watch of their deadlines. */
+/** Counts the pending calls of all connections, and enforces their deadlines. */
 export class PendingCalls {
   readonly #deadlines: DeadlineWheel;
   #count = 0;

@@ -7,13 +7,13 @@ import { encodeStatusMessage } from "./metadata.ts";
 
 type Fields = [name: string, value: string][];
 
-/** Metadata that a handler added to its answer. */
+/** Metadata that a handler added to its response. */
 export interface ResponseMetadata {
   readonly initial: Fields;
   readonly trailing: Fields;
 }
 
-/** Whether answers of this call may be gzipped: the response's headers must say so. */
+/** Whether the call may compress its response messages. If so, the response's headers contain `grpc-encoding`. */
 export function wantsGzip({ acceptsGzip, encoding }: CallHead, deps: GrpcDependencies): boolean {
   if (!acceptsGzip) return false;
   const when = deps.responseCompression;
@@ -31,7 +31,7 @@ export function headersBlock(
   return encodeHeaders(fields);
 }
 
-/** `isAlone`: no headers were sent, so the trailers hold what they would have held. */
+/** @param isAlone a Trailers-Only response: the trailers also contain the fields of the headers */
 export function trailersBlock(
   head: CallHead,
   deps: GrpcDependencies,

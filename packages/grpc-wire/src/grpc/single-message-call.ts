@@ -4,11 +4,11 @@ import { PREFIX_BYTES, ServerCall } from "./call.ts";
 import { inflated, type ReceivedMessage } from "./inbound.ts";
 import { OversizedMessage } from "./oversized.ts";
 
-/** A call whose request is one message. */
+/** A call with exactly one request message. */
 export abstract class SingleMessageCall extends ServerCall {
   /**
-   * The request message, `bytes[start, end)`.
-   * @param isOwn the bytes belong to the call; otherwise they are valid during this call only
+   * Handles the request message, `bytes[start, end)`.
+   * @param isOwn whether the bytes belong to the call; otherwise they are valid during this method only
    */
   protected abstract onMessage(bytes: Uint8Array, start: number, end: number, isOwn: boolean): void;
 
@@ -21,7 +21,7 @@ export abstract class SingleMessageCall extends ServerCall {
       bytes[start] === 0 &&
       readUint32(bytes, start + 1) === end - start - PREFIX_BYTES
     ) {
-      // The whole message lies in this frame.
+      // This frame contains the whole message.
       this.invoke(bytes, start + PREFIX_BYTES, end, false);
       return;
     }
@@ -41,7 +41,7 @@ export abstract class SingleMessageCall extends ServerCall {
     const message = inbound?.shift();
     inbound?.release();
     if (message === undefined)
-      this.failRequest(new GrpcError(Status.UNIMPLEMENTED, "the request holds no message"));
+      this.failRequest(new GrpcError(Status.UNIMPLEMENTED, "the request has no message"));
     else if (message.compressed) this.inflate(message);
     else this.invoke(message.bytes, 0, message.bytes.length, true);
   }
@@ -76,7 +76,7 @@ export abstract class SingleMessageCall extends ServerCall {
   private invoke(bytes: Uint8Array, start: number, end: number, isOwn: boolean): void {
     const { maxRequestBytes } = this.context.deps;
     if (end - start > maxRequestBytes)
-      this.finishWithError(new OversizedMessage(`the message is larger than ${maxRequestBytes} bytes`));
+      this.finishWithError(new OversizedMessage(`the message exceeds ${maxRequestBytes} bytes`));
     else if (!this.isPending && this.isLate(this.stream.now))
       this.finishWithStatus(Status.DEADLINE_EXCEEDED, "the deadline has passed");
     else if (!this.refuseAnswer()) this.onMessage(bytes, start, end, isOwn);

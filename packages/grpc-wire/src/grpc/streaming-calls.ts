@@ -9,7 +9,7 @@ import { isAsyncIterable, isThenable } from "./handler-results.ts";
 import type { Route } from "./route.ts";
 import { SingleMessageCall } from "./single-message-call.ts";
 
-/** Yields or writes the messages of a streamed answer. */
+/** Runs a streaming handler, and writes the messages that it yields. */
 async function deliver(call: StreamingCall, start: () => unknown): Promise<void> {
   const result = start();
   if (isAsyncIterable(result)) for await (const message of result) await call.write(message);
@@ -17,7 +17,7 @@ async function deliver(call: StreamingCall, start: () => unknown): Promise<void>
   else throw new TypeError("a streaming handler must return an async iterable or a promise");
 }
 
-/** One request message, any number of answers. */
+/** A call with one request message and any number of response messages. */
 export class ServerStreamingCall extends SingleMessageCall implements StreamingCall {
   readonly #handler: ServerStreamingHandler;
 
@@ -47,7 +47,7 @@ export class ServerStreamingCall extends SingleMessageCall implements StreamingC
   }
 }
 
-/** Any number of messages both ways. */
+/** A call with any number of request and response messages. */
 export class BidiStreamingCall extends ServerCall implements StreamingCall {
   readonly #handler: BidiStreamingHandler;
 
@@ -61,7 +61,7 @@ export class BidiStreamingCall extends ServerCall implements StreamingCall {
     this.#handler = handler;
   }
 
-  /** Runs the handler: before any message has come. */
+  /** Runs the handler, before any message has arrived. */
   start(): void {
     const inbound = this.openInbound();
     this.markPending();
@@ -90,7 +90,7 @@ export class BidiStreamingCall extends ServerCall implements StreamingCall {
     else inbound.end();
   }
 
-  /** Its messages may come at any time. */
+  /** Messages may arrive at any time, so there is no time-out. */
   override onSweep(): void {}
 
   write(message: Uint8Array): Promise<void> {

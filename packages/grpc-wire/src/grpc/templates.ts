@@ -2,7 +2,7 @@ import { Flag, FrameType } from "../frames/constants.ts";
 import { frame } from "../frames/write.ts";
 import { encodeHeaders } from "../hpack/encoder.ts";
 
-/** The trailers of a successful call: a whole HEADERS frame for stream 0. */
+/** The trailers of a successful call, as a whole HEADERS frame for stream 0. */
 export const OK_TRAILERS = frame(
   FrameType.HEADERS,
   Flag.END_HEADERS | Flag.END_STREAM,
@@ -10,7 +10,7 @@ export const OK_TRAILERS = frame(
   encodeHeaders([["grpc-status", "0"]]),
 );
 
-/** The response headers of a call without response metadata: a whole HEADERS frame for stream 0. */
+/** Returns the response headers of a call without response metadata, as a whole HEADERS frame for stream 0. */
 export function responseHeadersTemplate(contentType: string): Uint8Array {
   return frame(
     FrameType.HEADERS,

@@ -6,7 +6,7 @@ import { type GrpcError, Status } from "../status.ts";
 import type { InPlaceUnaryHandler, UnaryCall } from "../types.ts";
 import { PREFIX_BYTES } from "./call.ts";
 import type { CallHead } from "./call-head.ts";
-import { deflateElsewhere, isDeflatedInline } from "./compression.ts";
+import { deflateInPool, isDeflatedInline } from "./compression.ts";
 import type { CallContext } from "./context.ts";
 import { isThenable } from "./handler-results.ts";
 import { OversizedMessage } from "./oversized.ts";
@@ -16,14 +16,15 @@ import { OK_TRAILERS } from "./templates.ts";
 
 const EMPTY = new Uint8Array(0);
 
-/** A unary call. Its message is read where it lies, and its answer is written in place when it fits. */
+/** A unary call. The handler reads the message inside the read buffer. A response that fits is written in place. */
 export class UnaryServerCall extends SingleMessageCall implements UnaryCall {
   readonly #handler: InPlaceUnaryHandler;
   #buffer: Uint8Array = EMPTY;
   #start = 0;
   #end = 0;
-  /** What `reserve` returned last, and how much of it is the caller's. */
+  /** The buffer of the last `reserve`. */
   #reply: Uint8Array = EMPTY;
+  /** The number of bytes that the handler may write into `#reply`. */
   #replyBytes = 0;
   #offset = 0;
 
@@ -63,7 +64,7 @@ export class UnaryServerCall extends SingleMessageCall implements UnaryCall {
     this.#end = end;
     try {
       const result: unknown = this.#handler(this);
-      // An async function fits the type, too. When it rejects, its call fails; the process does not end.
+      // The type also allows an async function. When its promise rejects, the call fails, and the process continues.
       if (isThenable(result))
         this.holdSlot(
           () => Promise.resolve(result),
@@ -93,7 +94,7 @@ export class UnaryServerCall extends SingleMessageCall implements UnaryCall {
     if (this.isFinished) return;
     const at = this.#offset;
     const reply = this.#reply;
-    // The prefix goes before the message. A reservation that cannot be used any more takes no harm.
+    // Writes the prefix before the message. This is safe even when the reservation has ended.
     reply[at - PREFIX_BYTES] = 0;
     writeUint32(reply, at - PREFIX_BYTES + 1, length);
     const isPlain = !this.hasResponseMetadata && !this.isCompressed(length);
@@ -116,7 +117,7 @@ export class UnaryServerCall extends SingleMessageCall implements UnaryCall {
     this.commit(length);
   }
 
-  /** The server may have an answer for a message that is too large. */
+  /** `onOversizedMessage` may return a response for an oversized message. */
   protected override finishWithError(error: GrpcError): void {
     const answer = error instanceof OversizedMessage ? this.oversizedAnswer() : undefined;
     if (answer === undefined) super.finishWithError(error);
@@ -137,18 +138,18 @@ export class UnaryServerCall extends SingleMessageCall implements UnaryCall {
     return this.context.deps.responseHeaders[this.head.subtype]!;
   }
 
-  /** Queues the answer. The bytes of `message` belong to the call. */
+  /** Queues the response. The bytes of `message` belong to the call. */
   private send(message: Uint8Array): void {
     if (!this.isCompressed(message.length) || isDeflatedInline(message)) {
       if (this.sendMessage(message, false)) this.finishWithStatus(Status.OK, "");
       return;
     }
     if (this.refuseAnswer()) return;
-    // For the handler the call is finished. The status follows the message.
+    // The call is finished for the handler. The compressed message and the status follow.
     this.settle(Status.OK);
     const { stream } = this;
     stream.countQueued(message.length);
-    deflateElsewhere(message).then((deflated) => {
+    deflateInPool(message).then((deflated) => {
       stream.countQueued(-message.length);
       if (this.cancelled) return;
       if (this.queueMessage(deflated ?? message, deflated !== undefined, false))

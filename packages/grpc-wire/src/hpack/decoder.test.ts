@@ -71,23 +71,23 @@ const faults: [what: string, block: string][] = [
   ["a value that is missing", "4001 61"],
 ];
 for (const [what, block] of faults)
-  test(`refuses ${what}`, () => assert.equal(decode(new HpackDecoder(), hex(block)), undefined));
+  test(`rejects ${what}`, () => assert.equal(decode(new HpackDecoder(), hex(block)), undefined));
 
-test("a size update evicts, and one to 0 empties the table", () => {
+test("a size update evicts entries, and a size of 0 empties the table", () => {
   const decoder = new HpackDecoder();
   decode(decoder, hex("4001 6101 62 4001 6301 64"));
   assert.deepEqual(decode(decoder, hex("bebf")), [
     ["c", "d"],
     ["a", "b"],
   ]);
-  // Room for one entry of 34: the older one goes.
+  // Room for one entry of 34: evicts the older one.
   assert.deepEqual(decode(decoder, hex("3f05 be")), [["c", "d"]]);
   assert.equal(decode(decoder, hex("bf")), undefined);
   assert.deepEqual(decode(decoder, hex("20")), []);
   assert.equal(decode(decoder, hex("be")), undefined);
 });
 
-test("fields beyond the list limit are counted and not kept", () => {
+test("counts and drops fields beyond the limit of the list", () => {
   const decoder = new HpackDecoder();
   const value = "v".repeat(3000);
   decode(decoder, encodeWithIndexing("bomb", value));
@@ -97,7 +97,7 @@ test("fields beyond the list limit are counted and not kept", () => {
   assert.ok(kept.length <= 16_384 / 3036);
 });
 
-test("the version changes exactly when the dynamic table does", () => {
+test("the version changes exactly when the dynamic table changes", () => {
   const decoder = new HpackDecoder();
   const before = decoder.version;
   decode(decoder, encodeHeaders(third));
@@ -143,7 +143,7 @@ test("decoding is the inverse of encoding for all header lists", () => {
   );
 });
 
-test("an independent implementation decodes our blocks, and we decode its blocks", () => {
+test("decodes the blocks of an independent implementation, which decodes ours", () => {
   fc.assert(
     fc.property(fc.array(lists(255), { minLength: 1, maxLength: 12 }), (conversation) => {
       const ours = new HpackDecoder();
@@ -158,7 +158,7 @@ test("an independent implementation decodes our blocks, and we decode its blocks
   );
 });
 
-test("arbitrary bytes decode or are refused, and leave the table within its size", () => {
+test("decodes or rejects arbitrary bytes, and keeps the table within its size", () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 10 }), (blocks) => {
       const decoder = new HpackDecoder();
@@ -213,7 +213,7 @@ const carried: fc.Arbitrary<Carried> = fc.record({
 test("blocks with an equal beginning decode correctly after any change of the dynamic table", () => {
   const conversation = fc.tuple(
     fc.array(fc.array(carried, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 2 }),
-    // Long enough for a decoder to give up what it remembers and to remember something else.
+    // Long enough for the decoder to replace the fields that it remembers.
     fc.array(fc.tuple(fc.nat(2), fc.array(carried, { maxLength: 2 })), { minLength: 25, maxLength: 60 }),
   );
   fc.assert(
@@ -251,7 +251,7 @@ test("blocks with an equal beginning decode correctly after any change of the dy
   );
 });
 
-test("a block that begins as the one before is held to the limit of its size", () => {
+test("applies the limit of the list to a block with a remembered beginning", () => {
   const decoder = new HpackDecoder();
   const block = encodeHeaders([...first, ["x-long", "x".repeat(100)]]);
   for (let time = 0; time < 3; time++) {

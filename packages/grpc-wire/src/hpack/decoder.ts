@@ -14,32 +14,29 @@ const staticFields: readonly HeaderField[] = staticTable.map(([name, value]) => 
 }));
 const STATIC_COUNT = 61;
 
-/** Our SETTINGS_HEADER_TABLE_SIZE: the protocol's default, which needs no SETTINGS. */
+/** The size of the decoder's table: the default of SETTINGS_HEADER_TABLE_SIZE, so the server does not send this setting. */
 export const HEADER_TABLE_SIZE = 4096;
 
-/** Buffer for decoded octets, before they become JavaScript strings. Grows with the largest string. */
+/** A buffer for decoded octets, before they become JavaScript strings. It grows with the largest string. */
 let scratch = Buffer.allocUnsafeSlow(16 * 1024);
 
-/**
- * The decoding side of one connection's HPACK state (RFC 7541). One thread decodes one block at a time, so
- * a block's size is left in a field: `listSize`.
- */
+/** Decodes the header blocks of one connection (RFC 7541). After each block, `listSize` is the size of its list. */
 export class HpackDecoder {
   readonly #table = new DynamicTable(HEADER_TABLE_SIZE);
   readonly #leading = new LeadingFields();
-  /** The block has not used the dynamic table so far, and will be remembered. */
+  /** The block has not used the dynamic table so far, and `#leading` will remember its fields. */
   #isLeading = false;
-  /** Position in the block. */
+  /** The position in the block. */
   #at = 0;
   /** Counts changes of the dynamic table. Equal bytes at an equal version decode to equal fields. */
   version = 0;
-  /** The last block's size as RFC 9113 section 10.5.1 counts it, including dropped fields. */
+  /** The size of the last block's list (RFC 9113 section 10.5.1), including dropped fields. */
   listSize = 0;
 
   /**
-   * Decodes the block `bytes[start, end)`. Decodes fields beyond `maxListSize`, too, to keep the dynamic table in step,
-   * but drops them: a block of one-byte references to a large entry costs no memory. Returns undefined for an invalid
-   * block: a connection error COMPRESSION_ERROR.
+   * Decodes the block `bytes[start, end)`. Fields beyond `maxListSize` are decoded, because they can change the dynamic
+   * table, and dropped: a block of one-byte references to a large entry takes no memory. Returns undefined for an invalid
+   * block, a connection error of type COMPRESSION_ERROR.
    */
   decode(bytes: Buffer, start: number, end: number, maxListSize: number): HeaderField[] | undefined {
     const fields: HeaderField[] = [];
@@ -115,7 +112,7 @@ export class HpackDecoder {
     }
     const valueEnd = this.#string(bytes, end);
     if (valueEnd < 0) return undefined;
-    // The table of the Huffman code has marked the invalid octets already.
+    // The Huffman decoder has already detected the forbidden octets.
     if (valid)
       valid =
         source === scratch
@@ -130,7 +127,10 @@ export class HpackDecoder {
     };
   }
 
-  /** Reads a string (section 5.2): its octets are `source[textStart, returned)`. -1 when it is cut off or not valid Huffman code. */
+  /**
+   * Reads a string (section 5.2). Its octets are `source[textStart, end)`, where `end` is the returned position. Returns -1
+   * for a truncated string or invalid Huffman code.
+   */
   #string(bytes: Buffer, end: number): number {
     if (this.#at >= end) return -1;
     const huffman = bytes[this.#at]! >= 0x80;
@@ -149,7 +149,7 @@ export class HpackDecoder {
     return huffmanDecode(bytes, from, from + length, scratch);
   }
 
-  /** Reads an integer (section 5.1) whose prefix is `mask`. -1 when it is cut off or above 2^28. */
+  /** Reads an integer (section 5.1) with the prefix bits `mask`. Returns -1 when it is truncated or longer than five octets. */
   #integer(bytes: Buffer, end: number, mask: number): number {
     let value = bytes[this.#at++]! & mask;
     if (value < mask) return value;
@@ -163,6 +163,6 @@ export class HpackDecoder {
   }
 }
 
-/** Where the last string's octets are. Plain variables: reading a string makes no object. */
+/** The place of the last string's octets. Module variables avoid an object for each string. */
 let source: Buffer = scratch;
 let textStart = 0;

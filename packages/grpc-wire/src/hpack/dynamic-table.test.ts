@@ -6,7 +6,7 @@ import type { HeaderField } from "./field.ts";
 
 const field = (name: string, size: number): HeaderField => ({ name, value: "", kind: 0, valid: true, size });
 
-test("behaves as a plain list that is cut from its end", () => {
+test("behaves as a list that drops items at its end", () => {
   const step = fc.oneof(
     fc.record({ add: fc.integer({ min: 32, max: 400 }) }),
     fc.record({ resize: fc.integer({ min: 0, max: 4096 }) }),

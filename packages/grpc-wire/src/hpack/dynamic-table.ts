@@ -1,10 +1,10 @@
 import type { HeaderField } from "./field.ts";
 
-/** The decoder's dynamic table (RFC 7541 section 2.3.2): a ring of fields, newest first, bounded by their sizes. */
+/** The decoder's dynamic table (RFC 7541 section 2.3.2): a ring buffer with a maximum total size of its fields. */
 export class DynamicTable {
   #ring: (HeaderField | undefined)[] = [];
   #mask = -1;
-  /** Where the next field goes. */
+  /** The slot of the next field. */
   #next = 0;
   #count = 0;
   #size = 0;
@@ -22,14 +22,14 @@ export class DynamicTable {
     return this.#size;
   }
 
-  /** The field at `index`, 0 being the newest; undefined beyond the end. */
+  /** Returns the field at `index`, or undefined beyond the end. Index 0 is the newest field. */
   get(index: number): HeaderField | undefined {
     return index < this.#count ? this.#ring[(this.#next - 1 - index) & this.#mask] : undefined;
   }
 
   add(field: HeaderField): void {
     this.#evictTo(this.#capacity - field.size);
-    // A field larger than the whole table empties it. That is not an error (RFC 7541 section 4.4).
+    // A field larger than the table empties the table. That is not an error (RFC 7541 section 4.4).
     if (field.size > this.#capacity) return;
     if (this.#count > this.#mask) this.#grow();
     this.#ring[this.#next] = field;

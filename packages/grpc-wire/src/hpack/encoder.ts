@@ -33,8 +33,8 @@ function writeString(out: number[], text: string): void {
 }
 
 /**
- * Encodes a header list without the dynamic table. The result is the same for every connection and every position, so
- * responses can be templates. Values are octets as latin1 text.
+ * Encodes a header list without the dynamic table. The result is valid at any position on any connection, so responses
+ * can be templates. Values are octets as latin1 characters.
  */
 export function encodeHeaders(fields: readonly (readonly [name: string, value: string])[]): Uint8Array {
   const out: number[] = [];

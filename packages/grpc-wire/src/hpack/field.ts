@@ -1,17 +1,17 @@
-/** A decoded header field, shared by all header lists that refer to it. */
+/** A decoded header field. Header lists share the fields of the tables. */
 export interface HeaderField {
   readonly name: string;
   /** Octets as latin1 characters. */
   readonly value: string;
-  /** A `FieldKind`, or what `registerFieldName` returned for the name. */
+  /** A `FieldKind`, or the result of `registerFieldName` for the name. */
   readonly kind: number;
   /** False when HTTP/2 forbids the name or the value (RFC 9113 section 8.2.1). */
   readonly valid: boolean;
-  /** Octets of name and value plus 32 (RFC 7541 section 4.1). */
+  /** The number of octets of name and value, plus 32 (RFC 7541 section 4.1). */
   readonly size: number;
 }
 
-/** The names that HTTP/2 gives a meaning, as small integers for a switch. */
+/** The names that have a meaning in HTTP/2, as small integers for a switch. */
 export const FieldKind = {
   OTHER: 0,
   METHOD: 1,
@@ -43,7 +43,7 @@ const kinds = new Map<string, number>([
 
 let nextKind = 16;
 
-/** Gives a name that the layer above HTTP/2 reads a kind of its own. Not for names in HPACK's static table. */
+/** Assigns a new kind to a name for the layer above HTTP/2. Not for names in HPACK's static table. */
 export function registerFieldName(name: string): number {
   const kind = kinds.get(name) ?? nextKind++;
   kinds.set(name, kind);
@@ -54,11 +54,11 @@ export function fieldKind(name: string): number {
   return kinds.get(name) ?? (name.charCodeAt(0) === 0x3a ? FieldKind.OTHER_PSEUDO : FieldKind.OTHER);
 }
 
-/** 1 for the octets of a field name in lower case (RFC 9110 tokens without A-Z). */
+/** 1 for each octet that a field name may contain (the token characters of RFC 9110 without A-Z). */
 const nameOctets = new Uint8Array(256);
 for (const char of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz") nameOctets[char.charCodeAt(0)] = 1;
 
-/** Whether `name` may name a field; a pseudo-header's leading colon is allowed. */
+/** Whether `name` is a valid field name. The leading colon of a pseudo-header field is allowed. */
 export function isValidName(name: string): boolean {
   const from = name.charCodeAt(0) === 0x3a ? 1 : 0;
   if (name.length === from) return false;
@@ -68,7 +68,7 @@ export function isValidName(name: string): boolean {
   return true;
 }
 
-/** Whether there is no blank at either end of the octets `bytes[start, end)`. */
+/** Whether the octets `bytes[start, end)` neither begin nor end with a space or tab. */
 export function hasValidEnds(bytes: Uint8Array, start: number, end: number): boolean {
   if (start === end) return true;
   const first = bytes[start];
@@ -76,7 +76,7 @@ export function hasValidEnds(bytes: Uint8Array, start: number, end: number): boo
   return first !== 0x20 && first !== 0x09 && last !== 0x20 && last !== 0x09;
 }
 
-/** Whether the octets `bytes[start, end)` may be a field's value: no NUL, CR, LF, no blank at either end. */
+/** Whether the octets `bytes[start, end)` are a valid field value: no NUL, CR or LF, and no space or tab at either end. */
 export function isValidValue(bytes: Uint8Array, start: number, end: number): boolean {
   if (!hasValidEnds(bytes, start, end)) return false;
   for (let at = start; at < end; at++) {

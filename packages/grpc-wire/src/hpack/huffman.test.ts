@@ -31,7 +31,7 @@ const cases: [text: string, hex: string][] = [
   ],
 ];
 for (const [text, hex] of cases) {
-  test(`codes ${JSON.stringify(text.slice(0, 20))} as RFC 7541 does`, () => {
+  test(`encodes ${JSON.stringify(text.slice(0, 20))} as in RFC 7541`, () => {
     assert.equal(encode(text).toString("hex"), hex);
     assert.equal(decode(hex), text);
   });
@@ -43,7 +43,7 @@ const faults: [what: string, hex: string][] = [
   ["EOS inside", "ffffffffff"],
   ["a code cut off", "fffffc"],
 ];
-for (const [what, hex] of faults) test(`refuses ${what}`, () => assert.equal(decode(hex), undefined));
+for (const [what, hex] of faults) test(`rejects ${what}`, () => assert.equal(decode(hex), undefined));
 
 test("decoding is the inverse of encoding for all octets", () => {
   fc.assert(

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { textOf } from "./intern.ts";
 
-test("gives the text of any octets, met before or not", () => {
+test("returns the text of any octets, cached or not", () => {
   const octets = fc.oneof(fc.uint8Array({ maxLength: 3 }), fc.uint8Array({ maxLength: 40 }));
   fc.assert(
     fc.property(fc.array(octets, { minLength: 1, maxLength: 50 }), fc.nat(5), (all, offset) => {

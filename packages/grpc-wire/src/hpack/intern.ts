@@ -1,14 +1,14 @@
-/** The longest text that is looked up. Longer texts rarely come again. */
+/** The length limit of cached texts. Longer texts rarely repeat. */
 const LONGEST = 24;
 const SLOTS = 1024;
 
-/** Recent texts, by a hash of their octets. A newer text replaces an older one with an equal hash. */
+/** Recent texts by a hash of their octets. A newer text replaces an older one in the same slot. */
 const slots: (string | undefined)[] = new Array(SLOTS).fill(undefined);
 
 /**
- * The text of `bytes[start, end)`, octets as latin1 characters. Short texts often come again in literals
- * (`content-length: 5`, `grpc-timeout: 20m`). Finding one takes 15 ns, making one 48 ns; a new one costs 20 ns more.
- * With every header block decoded, a call of h2load takes 0.65 µs instead of 0.83.
+ * Returns the text of `bytes[start, end)`, octets as latin1 characters. Short texts often repeat in literals
+ * (`content-length: 5`, `grpc-timeout: 20m`). A cache hit takes 15 ns, a new string takes 48 ns, and a miss adds 20 ns.
+ * With every header block decoded, a call of h2load takes 0.65 µs with this cache and 0.83 µs without it.
  */
 export function textOf(bytes: Buffer, start: number, end: number): string {
   const length = end - start;

@@ -1,4 +1,4 @@
-/** The static table of RFC 7541, appendix A, in order: entry 0 here is index 1 on the wire. */
+/** The static table (RFC 7541, appendix A). The first entry has index 1 in a header block. */
 export const staticTable: readonly (readonly [name: string, value: string])[] = [
   [":authority", ""],
   [":method", "GET"],

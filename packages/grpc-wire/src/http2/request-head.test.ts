@@ -51,13 +51,13 @@ const malformed: [what: string, list: List][] = [
 ];
 for (const [what, list] of malformed) test(`malformed: ${what}`, () => assert.notEqual(head(list).fault, ""));
 
-test("a request without fault: its method, its path and its length", () => {
+test("reads the method, the path and the length of a well-formed request", () => {
   const { fault, method, path, contentLength } = head(with_(["content-length", "5"]));
   assert.deepEqual([fault, method, path, contentLength], ["", "POST", "/a.B/C", 5]);
   assert.equal(head(good).contentLength, -1);
 });
 
-test("trailers hold regular fields only", () => {
+test("trailers allow regular fields only", () => {
   assert.equal(areValidTrailers(fieldsOf([["x", "y"]])), true);
   assert.equal(areValidTrailers(fieldsOf([[":path", "/"]])), false);
   assert.equal(areValidTrailers(fieldsOf([["X", "y"]])), false);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { StreamTable } from "./stream-table.ts";
 
-test("behaves as a map", () => {
+test("behaves as a Map", () => {
   const step = fc.record({ id: fc.integer({ min: 0, max: 3000 }).map((n) => n * 2 + 1), add: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 400 }), (steps) => {
@@ -29,7 +29,7 @@ test("behaves as a map", () => {
   );
 });
 
-test("one long-lived stream among many short ones", () => {
+test("finds one long-lived stream among many short ones", () => {
   const table = new StreamTable<{ id: number }>();
   const watch = { id: 1 };
   table.add(watch);

@@ -1,7 +1,13 @@
 import type { PeerCertificate } from "node:tls";
-import { ErrorCode, MAX_FRAME_BYTES, MAX_WINDOW } from "../frames/constants.ts";
+import {
+  ErrorCode,
+  FRAME_HEADER_BYTES,
+  FrameType,
+  MAX_FRAME_BYTES,
+  MAX_WINDOW,
+} from "../frames/constants.ts";
+import { writeFrameHeader, writeTemplate } from "../frames/write.ts";
 import type { HeaderField } from "../hpack/field.ts";
-import { canSendInPlace, reserveResponse, writeAroundContent } from "./in-place-response.ts";
 import type { ServerStream, StreamEvents } from "./interface.ts";
 import type { Peer } from "./peer.ts";
 import type { ReadClock, ReadTime } from "./read-clock.ts";
@@ -9,6 +15,9 @@ import { areValidTrailers } from "./request-head.ts";
 import { SendQueue } from "./send-queue.ts";
 import type { Sendable } from "./send-schedule.ts";
 import type { Sender } from "./sender.ts";
+
+/** A full output still takes content up to this size. The requests of one read are about as long as their responses. */
+const SMALL_BYTES = 256;
 
 const noEvents: StreamEvents = { onData() {}, onEnd() {}, onReset() {}, onSweep() {} };
 
@@ -152,7 +161,8 @@ export class Stream implements ServerStream, Sendable {
   // Sending
 
   reserve(headers: Uint8Array, maxBytes: number, trailers: Uint8Array): Buffer {
-    return reserveResponse(this.#deps.sender, headers, maxBytes, trailers);
+    const before = headers.length + FRAME_HEADER_BYTES;
+    return this.#deps.sender.output.reserve(before + maxBytes + trailers.length, before);
   }
 
   get reservedAt(): number {
@@ -160,11 +170,24 @@ export class Stream implements ServerStream, Sendable {
   }
 
   commit(reserved: Uint8Array, headers: Uint8Array, size: number, trailers: Uint8Array): boolean {
-    const sender = this.#deps.sender;
-    if (!sender.output.cancelReservation(reserved)) return false;
-    if (this.has(State.CLOSED) || size > this.#sendWindow || !canSendInPlace(sender, size)) return false;
-    writeAroundContent(sender, this.id, headers, size, trailers);
+    const { sender } = this.#deps;
+    const { output } = sender;
+    if (
+      !output.cancelReservation(reserved) ||
+      this.has(State.CLOSED) ||
+      size > MAX_FRAME_BYTES ||
+      size > this.#sendWindow ||
+      size > sender.window ||
+      (size > SMALL_BYTES && output.isFull) ||
+      sender.mustSignalTableSize
+    )
+      return false;
+    const out = output.bytes;
+    const at = writeTemplate(out, output.length, headers, this.id);
+    const content = writeFrameHeader(out, at, size, FrameType.DATA, 0, this.id);
+    output.advance(writeTemplate(out, content + size, trailers, this.id));
     this.#sendWindow -= size;
+    sender.takeWindow(size);
     sender.countAnswer();
     this.endLocal();
     return true;

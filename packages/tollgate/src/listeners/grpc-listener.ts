@@ -7,6 +7,7 @@ import {
   type TlsOptions,
 } from "@tollway/grpc-wire";
 import type { Health } from "../observe/health.ts";
+import { listenerErrorLogger } from "../observe/listener-errors.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Counter, Statistics, Timer } from "../observe/statistics.ts";
 import type { Tracing } from "../observe/tracing/tracing.ts";
@@ -68,6 +69,7 @@ export async function openGrpcListener(options: GrpcListenerOptions): Promise<Gr
     onHandlerError: (error, path) => log.error(`${path}: ${String(error)}`),
     onConnectionError: ({ peer, code, message }) =>
       log.debug(() => `gRPC connection of ${peer}: ${code}: ${message}`),
+    onListenerError: listenerErrorLogger("gRPC", log),
   });
   serveDecisions(server, handler, options.tracing);
   const unsubscribe = serveHealth(server, options.health);

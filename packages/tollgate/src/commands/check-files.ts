@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import type { Diagnostic } from "../rules/diagnostic.ts";
-import type { RuleFile } from "../rules/load.ts";
+import type { RuleFile } from "../rules/load-rules.ts";
 import { readRuleFiles, staysInside } from "../sources/read-files.ts";
 import { UsageError } from "./flags.ts";
 

@@ -1,7 +1,7 @@
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import type { Diagnostic } from "../rules/diagnostic.ts";
-import type { RuleFile } from "../rules/load.ts";
+import type { RuleFile } from "../rules/load-rules.ts";
 import { diagnose } from "./source.ts";
 
 /** Maximum bytes of one file and of all files together. A larger file is refused before it is read. */

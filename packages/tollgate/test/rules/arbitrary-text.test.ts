@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
 import { scaled } from "../../../../tools/time-scale.ts";
-import { type LoadResult, loadResources, loadRules } from "../../src/rules/load.ts";
+import { type LoadResult, loadResources, loadRules } from "../../src/rules/load-rules.ts";
 import type { RateLimitConfigResource } from "../../src/rules/resource.ts";
 
 /** Valid and invalid files. Texts similar to them reach more code than random texts. */

@@ -153,7 +153,7 @@ describe("a service that cannot start logs the reason in its format, and exits w
       /cannot listen for metrics on 127\.0\.0\.1:\d+: .*EADDRINUSE/,
     ],
     [
-      "a socket in a folder that is not there",
+      "a socket in a missing folder",
       () => ({ GRPC_UDS: join(folder, "no", "s.sock") }),
       /cannot listen for gRPC on /,
     ],

@@ -18,7 +18,7 @@ const server = ours.issue("server", "DNS:localhost,IP:127.0.0.1");
 const good = ours.issue("client", "DNS:gateway.example,DNS:other.example");
 const clients: Record<string, Pair> = {
   "another name": ours.issue("stranger", "DNS:stranger.example"),
-  "a certificate that ran out": ours.issue("late", "DNS:gateway.example", -1),
+  "an expired certificate": ours.issue("late", "DNS:gateway.example", -1),
   "another authority's certificate": theirs.issue("theirs", "DNS:gateway.example"),
 };
 after(() => {

@@ -156,7 +156,7 @@ test("headers that are too large get a 431, invalid HTTP gets a 400, both with p
   }
 });
 
-test("an endless body over the limit gets its 413, and the connection closes", async () => {
+test("an endless body over the limit gets a 413, and the connection closes", async () => {
   const { port } = await serve();
   const socket = await open(port);
   socket.write(

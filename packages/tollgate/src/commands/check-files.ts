@@ -49,7 +49,7 @@ async function readFile(path: string, cwd: string): Promise<RuleFile> {
   return { name: path, text, quotable: await staysInside(full, homeOf(dirname(full), cwd)) };
 }
 
-/** Links within the working directory are allowed: it usually is a checkout. */
+/** Links within the working directory are allowed, because it is usually a checkout. */
 function homeOf(directory: string, cwd: string): string {
   return `${directory}${sep}`.startsWith(`${cwd}${sep}`) ? cwd : directory;
 }

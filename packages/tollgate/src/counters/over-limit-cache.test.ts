@@ -91,7 +91,7 @@ describe("over-limit cache", () => {
     assert.deepEqual(run(cache, [{ hits: 1 }]), [[COUNTED, 4]]);
     assert.deepEqual(run(cache, [{ hits: 0 }]), [[KNOWN_OVER, 3]]);
     const { hitCount, missCount, lookupCount } = cache.gauges();
-    assert.deepEqual([hitCount, missCount, lookupCount], [1, 4, 5], "a look is a look-up, too");
+    assert.deepEqual([hitCount, missCount, lookupCount], [1, 4, 5], "a read is also a lookup");
   });
 
   test("knows a limit of 0 after the first call, and a limit that a large hit exceeded", () => {

@@ -22,7 +22,10 @@ export type ControllerTable = NonNullable<ApplicationOptions["controllers"]>;
 export interface HttpListener {
   /** The bound address, `0.0.0.0:8080`. */
   readonly address: string;
-  /** For new connections. Throws, and keeps the old ones, if certificate and key do not match. */
+  /**
+   * Replaces the certificates of new connections. Throws, and keeps the old ones, if the certificate and the key do not
+   * match.
+   */
   replaceCertificates(certificates: Certificates): void;
   /** Closes each connection after its next response, so that clients reconnect to another instance and lose no request. */
   drain(): void;

@@ -32,7 +32,7 @@ interface Block {
 
 /**
  * Yields every statistic with its current value, sorted by name. A timer shows its count, mean, quantiles and maximum.
- * The text is yielded in pieces, because the whole may have 200 MB with 100,000 keys.
+ * The text is yielded in pieces, because the whole may take 200 MB with 100,000 keys.
  * @throws {FilterError} at once
  */
 export function snapshot(view: StatisticsView, options: SnapshotOptions): AsyncIterable<string> {

@@ -241,7 +241,7 @@ describe("kvstore, cluster with replicas", () => {
     const ends = await countAll();
     assert.ok(
       ends.some((end) => end.status === "rejected"),
-      "what was on its way to it fails",
+      "calls in flight to it fail",
     );
     assert.ok(ends.some((end) => end.status === "fulfilled"));
     assert.ok(performance.now() - begun < scaled(20_000));

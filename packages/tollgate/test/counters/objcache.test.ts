@@ -470,7 +470,7 @@ describe("objcache", () => {
       await until("the other one's connections are closed", () => store.gauges.cxActive === 1);
     });
 
-    test("calls fail until the first look-up succeeds", async (t) => {
+    test("calls fail until the first lookup succeeds", async (t) => {
       const dns = await DnsServer.start([record(servers[0]!)]);
       t.after(() => dns.stop());
       dns.failing = true;

@@ -15,7 +15,7 @@ export class LauncherError extends Error {
 }
 
 /**
- * The message for an error that prevents the start. Includes the stack of an unexpected error, and of any error with
+ * The message for an error that prevents startup. Includes the stack of an unexpected error, and of any error with
  * `--debug`.
  */
 export function faultText(error: unknown, debug: boolean): string {

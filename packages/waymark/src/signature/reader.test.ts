@@ -95,7 +95,7 @@ suite("methods are found at V8's positions", () => {
   });
 });
 
-suite("the file of a method is found by the fast way", () => {
+suite("the fast lookup finds the file of a method", () => {
   /** Records the inspector's calls from now on. The call named `lost` returns nothing. */
   const asked = (context: TestContext, lost = ""): string[] => {
     const methods: string[] = [];
@@ -199,7 +199,7 @@ suite("a method without a source is an error", () => {
   });
 });
 
-suite("compiled JavaScript without a manifest prevents the start", () => {
+suite("compiled JavaScript without a manifest prevents startup", () => {
   const load2 = async (context: TestContext, files: Readonly<Record<string, string>>) => {
     const folder = await realpath(await mkdtemp(join(tmpdir(), "waymark-compiled-")));
     context.after(() => rm(folder, { recursive: true }));

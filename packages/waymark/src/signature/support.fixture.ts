@@ -44,7 +44,7 @@ export function binderOf(
     ...options,
     schemaNames,
   });
-  // a signature from a manifest must bind the same way
+  // A signature from a manifest must bind the same way.
   return compileBinder(JSON.parse(JSON.stringify(signature)) as MethodSignature, options);
 }
 

@@ -18,7 +18,7 @@ const MAX_BATCH_BYTES = 1024 * 1024;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 /** Bytes of keys that may wait for EXPIRE. Further keys get their expiry with their next count. */
 const MAX_FRESH_BYTES = 8 * 1024 * 1024;
-/** With more waiting counts, deadlines are checked at most once in so many milliseconds. */
+/** With more waiting counts, deadlines are checked at most once in this many milliseconds. */
 const MANY_WAITING = 4096;
 const MANY_WAITING_MS = 10;
 /** Average number of redirections for each count of a request. Beyond it the request fails. */

@@ -148,7 +148,7 @@ export class SchemaRunner {
     faults: BindFault[],
   ): Promise<unknown> | undefined {
     const pending: Promise<void>[] = [];
-    // an asynchronous schema finishes when `given` already holds the next request's arguments
+    // An asynchronous schema finishes when `given` already holds the next request's arguments.
     const places = this.whole ? given.places() : undefined;
     for (const step of this.#steps) {
       const target = targetOf(step, values);
@@ -217,7 +217,7 @@ function targetOf(step: Step, values: unknown[]): Target | undefined {
       }
     );
   }
-  // a missing positional is already reported, unless its schema accepts its absence
+  // A missing positional is already reported, unless its schema accepts its absence.
   if (own === undefined && (step.kind === "whole" || !step.acceptsAbsence)) return undefined;
   return {
     value: own,

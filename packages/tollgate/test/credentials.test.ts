@@ -137,7 +137,7 @@ const refused: [string, Record<string, string>][] = [
     { GRPC_SERVER_USE_TLS: "true", GRPC_SERVER_TLS_CERT: keyFile, GRPC_SERVER_TLS_KEY: keyFile },
   ],
 ];
-describe("start-up errors", { concurrency: 4 }, () => {
+describe("startup errors", { concurrency: 4 }, () => {
   for (const [name, env] of refused) {
     test(`${name}: refused without printing it`, async () => {
       for (const format of ["text", "json"]) {

@@ -181,7 +181,7 @@ export class PageReader {
   }
 }
 
-/** A folder with an `npx` that runs the command directly, without npm's start-up time and network. */
+/** A folder with an `npx` that runs the command directly, without npm's startup time and network. */
 async function shims(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-npx-"));
   const npx = '#!/bin/sh\ncommand="node_modules/.bin/$1"\nshift\nexec "$command" "$@"\n';

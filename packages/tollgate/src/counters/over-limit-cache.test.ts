@@ -230,7 +230,7 @@ describe("over-limit cache", () => {
       }
     });
 
-    test("learns in spite of refunds of other counters", async () => {
+    test("learns despite refunds of other counters", async () => {
       const { store, cache } = setUp();
       store.late = true;
       const pending = cache.count(makeRequest([countOf({ hits: 4 })], { now: NOW }));

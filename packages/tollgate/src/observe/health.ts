@@ -53,7 +53,7 @@ class ComponentHealth implements Health {
   }
 
   component(name: string, reason?: string): HealthComponent {
-    if (this.#reasons.has(name)) throw new Error(`health component ${name} exists already`);
+    if (this.#reasons.has(name)) throw new Error(`health component ${name} already exists`);
     this.#reasons.set(name, reason);
     this.#update();
     const reasons = this.#reasons;

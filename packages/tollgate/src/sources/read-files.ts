@@ -68,7 +68,7 @@ interface Survey {
   readonly readable: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
   readonly fingerprint: string;
-  /** Whether a name referred to no file. The file may be about to appear or to disappear. */
+  /** Whether a name led to no file. The file may be about to appear or to disappear. */
   readonly dangling: boolean;
 }
 

@@ -262,7 +262,7 @@ const UNREADABLE: readonly (readonly [declarations: string, type: string, part: 
     ["let C = 'a';", "typeof C", "typeof C", /is not a literal/],
     ["", "`$" + "{string}-id`", "`$" + "{string}-id`", /@pattern/],
     ["", "keyof string", "string", /keys of an object type/],
-    ["", "[...string[], number]", "number", /nothing may follow/],
+    ["", "[...string[], number]", "number", /a tuple.s rest element must be last/],
     ['import type { Thing } from "./more.ts";', "Thing", "Thing", /it is a class/],
     ['import * as more from "./more.ts";', "more", "more", /it is a module/],
     [

@@ -197,7 +197,7 @@ function addRecords(table: CounterTable, payload: Buffer, now: number): number {
     const count = payload.readDoubleLE(at + 16);
     const isProtected = payload.readUInt32LE(at + 24) === 1;
     if (!isTime(start) || !isTime(end) || end <= start || !isCount(count))
-      throw new SnapshotError("SNAPSHOT_DAMAGED", "a record has impossible figures");
+      throw new SnapshotError("SNAPSHOT_DAMAGED", "a record has invalid values");
     key.load(lengthField, payload.subarray(at + RECORD_BYTES, next));
     table.put(key, { start, end, count, isProtected }, now);
     added += 1;

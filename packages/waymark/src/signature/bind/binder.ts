@@ -158,7 +158,7 @@ class CompiledBinder implements Binder {
     try {
       return this.#bind(request);
     } finally {
-      // Also when a schema throws: no data of this request may reach the next.
+      // Runs even if a schema throws, because no data of this request may reach the next one.
       this.#given.clear();
       this.#outcomes.clear();
       if (request.body?.kind === "json") this.#numbers.source = undefined;

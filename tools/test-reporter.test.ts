@@ -19,7 +19,7 @@ function run(files: Record<string, string>): { status: number | null; text: stri
     );
   }
   const reporter = new URL("./test-reporter.ts", import.meta.url).href;
-  // The variable tells a test runner that it is part of another run.
+  // The variable marks a test runner as part of another run.
   const { NODE_TEST_CONTEXT: _context, ...env } = process.env;
   const { status, stdout } = spawnSync(
     process.execPath,

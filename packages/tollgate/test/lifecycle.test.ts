@@ -106,7 +106,7 @@ describe("the contract's log lines", () => {
     assert.equal((await tollgate.stop()).code, 0);
   });
 
-  test("the default level is warn, and the first line of a start without faults is a listener's", async () => {
+  test("the default level is warn, and the first line of a startup without faults is a listener's", async () => {
     const tollgate = await startTollgate({ config });
     assert.equal((await tollgate.stop()).code, 0);
     assert.match(tollgate.log[0]!, / level=warning msg="Listening for debug on '127\.0\.0\.1:\d+'"$/);

@@ -233,7 +233,7 @@ test("a client that does not read is disconnected after the send timeout", async
   }
 });
 
-test("a stream that fails ends the connection, so that it cannot pass for complete", async () => {
+test("a stream that fails ends the connection, so that it cannot be mistaken for a complete one", async () => {
   const { port } = await serve();
   await assert.rejects(fetch(`http://127.0.0.1:${port}/streams/broken`).then((response) => response.text()));
   await noted("broken ended");

@@ -33,7 +33,7 @@ export const LONGEST_KEYS = {
 
 /** Window starts are seconds since the epoch: 10 digits from 2001 to 2286. */
 export const WINDOW_START_DIGITS = 10;
-/** The first 32 of 64 digits: 128 bits are enough to tell all stems apart. */
+/** The first 32 of 64 digits: 128 bits are enough to distinguish all stems. */
 const HASH_DIGITS = 32;
 
 /**

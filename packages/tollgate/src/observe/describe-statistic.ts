@@ -1,6 +1,6 @@
 import { type CatalogueEntry, catalogue, RULE } from "./catalogue.ts";
 
-/** Former names of the stores, and the names in the catalogue. */
+/** The Go service's names of the stores, and the names in the catalogue. */
 const storeNames = [
   ["redis", "kvstore"],
   ["memcache", "objcache"],

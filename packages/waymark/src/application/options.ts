@@ -63,7 +63,7 @@ export interface ApplicationOptions {
   onStop?(): unknown;
   /** Logs errors that became a 500. Default: standard error. */
   log?(error: unknown, context: ErrorContext): void;
-  /** Logs warnings of the start. Default: standard error. */
+  /** Logs warnings at startup. Default: standard error. */
   warn?(message: string): void;
 }
 

@@ -1,7 +1,7 @@
 import { StartError } from "../routing/start-error.ts";
 import { SignatureError } from "../signature/model/signature-error.ts";
 
-/** An error of the command line or of the start, shown in one line without a stack. */
+/** An error of the command line or of startup, shown in one line without a stack. */
 export class LauncherError extends Error {
   override readonly name = "LauncherError";
   readonly code = "LAUNCHER";

@@ -284,7 +284,7 @@ test("a warning appears once, even if several methods share its type", async (co
   assert.match(warnings[0]!, /warned\.mts:1:5: @pattern \^\(a\+\)\+\$ may backtrack without bound/);
 });
 
-suite("verbs that are not methods prevent the start with their line", () => {
+suite("verbs that are not methods prevent startup, and the message has their line", () => {
   const rows: readonly (readonly [name: string, message: RegExp])[] = [
     ["Field", /misplaced\.ts:2:3: GET is a field\. A verb must be a method: `GET\(\) \{ \.\.\. \}`/],
     ["Getter", /misplaced\.ts:7:3: GET is an accessor/],

@@ -45,7 +45,7 @@ function judgesObjects(schema: StandardSchema): boolean {
   return typeof result.value === "object" && result.value !== null;
 }
 
-/** The result of a schema at the start. Undefined if it throws: the next call reports that. */
+/** The result of a schema at startup. Undefined if it throws: the next call reports that. */
 function probe(schema: StandardSchema, value: unknown): SchemaResult | "later" | undefined {
   try {
     const result = schema["~standard"].validate(value);

@@ -212,7 +212,7 @@ test("only forwarded headers of a trusted proxy count", async () => {
   }
 });
 
-test("the prefix that matches the most segments wins, on a tie the earlier one", async () => {
+test("the prefix that matches the most segments wins, and on a tie the earlier one", async () => {
   const directory = new URL("fixtures/prefixes", import.meta.url).pathname;
   const application = new Application({ controllerPrefix: ["one", "two"], directory });
   const rows: [string, unknown][] = [

@@ -192,7 +192,7 @@ describe("over-limit cache", () => {
       assert.deepEqual(results.slice(0, 2), [held ? [HELD, 0] : [COUNTED, 1], [KNOWN_OVER, 3]]);
     });
 
-  test("does not learn from counts that the store did not make", () => {
+  test("does not learn from counts that the store did not perform", () => {
     const { store, cache } = setUp();
     store.count = ({ counts }) => {
       for (const count of counts) Object.assign(count, { outcome: Outcome.DENIED, after: 99 });

@@ -2,8 +2,8 @@
  * `npm run actionlint`: checks `.github/workflows` with actionlint, which it builds into a folder of its own through
  * the Go module proxy.
  *
- *   npm run actionlint                     fails where actionlint cannot be built
- *   npm run actionlint -- --if-available   says so and succeeds there
+ *   npm run actionlint                     fails if actionlint cannot be built
+ *   npm run actionlint -- --if-available   prints the reason and succeeds in that case
  */
 import { spawnSync } from "node:child_process";
 import { buildGoTool } from "./go-tools.ts";

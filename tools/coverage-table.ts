@@ -1,7 +1,7 @@
-/** The coverage of a test run as a table: a line per package, then the files that tests reach least. */
+/** The coverage of a test run as a table: a line per package, then the files with the lowest coverage. */
 import { relative, sep } from "node:path";
 
-/** What node:test reports of a file. */
+/** The coverage that node:test reports for a file. */
 export interface FileCoverage {
   readonly path: string;
   readonly totalLineCount: number;

@@ -1,4 +1,4 @@
-/** docs/errors.md against the sources: each code is in both, once. */
+/** Compares docs/errors.md with the sources: both contain each code once. */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ for (const [heading, folder] of packages)
       );
     });
 
-    test("docs/errors.md has each code of the sources once, and no other", () => {
+    test("docs/errors.md lists each code of the sources once, and no other codes", () => {
       const found = classes.flatMap(({ name, codes = [] }) => codes.map((code) => `${name} ${code}`));
       assert.ok(found.length > 0);
       assert.deepEqual(rows.map(({ id }) => id).sort(), found.sort());

@@ -1,4 +1,4 @@
-/** Reads from the sources which error classes there are, and which values their `code` can have. */
+/** Finds the error classes in the sources, and the values that their `code` can have. */
 import { globSync, readFileSync } from "node:fs";
 import { parseSync, Visitor } from "oxc-parser";
 

@@ -1,4 +1,4 @@
-/** A word or phrase that names and prose of this repository do not use. */
+/** A word or phrase that names and prose of this repository must not use. */
 interface ForbiddenWord {
   readonly pattern: RegExp;
   /** Better words. */

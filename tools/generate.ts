@@ -3,8 +3,8 @@
  * of a protocol file needs buf, which this command installs.
  *
  *   npm run generate                             writes it
- *   npm run generate -- --check                  fails where the committed code differs from what buf gives
- *   npm run generate -- --check --if-available   says so and succeeds where buf cannot be installed
+ *   npm run generate -- --check                  fails if the committed code differs from buf's output
+ *   npm run generate -- --check --if-available   prints the reason and succeeds if buf cannot be installed
  */
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

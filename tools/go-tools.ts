@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 /**
  * Builds a program once per version.
  * @param name its package, such as `github.com/rhysd/actionlint/cmd/actionlint`
- * @returns the path of the program, or what kept it from being built
+ * @returns the path of the program, or the reason why it could not be built
  */
 export function buildGoTool(
   name: string,

@@ -10,7 +10,7 @@ const pages = globSync("{,.changeset/,.github/**/,docs/**/,packages/*/**/,exampl
   exclude: (path) => /(?:^|\/)(?:node_modules|dist|out)(?:\/|$)/.test(path),
 }).sort();
 
-/** The page without its fenced code, in which brackets are no links. */
+/** The page without its fenced code, in which brackets are not links. */
 function prose(page: string): string {
   return page.replaceAll(/^```[\s\S]*?^```$/gm, "");
 }
@@ -28,7 +28,7 @@ function anchorsOf(page: string): ReadonlySet<string> {
   return anchors;
 }
 
-/** What is wrong with a link, or undefined. */
+/** The fault of a link; undefined if there is none. */
 function faultOf(page: string, target: string): string | undefined {
   const [path = "", anchor] = target.split("#");
   const file = path === "" ? page : join(dirname(page), decodeURI(path));

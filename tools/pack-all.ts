@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 const repository = join(import.meta.dirname, "..");
 
-/** Each needs only packages before it. */
+/** Each package needs only earlier packages of this list. */
 export const published = ["grpc-wire", "waymark", "tollgate"] as const;
 
 /** The copy has none of these folders: no packed file comes from there. */
@@ -24,7 +24,7 @@ export interface Packed {
   readonly files: number;
 }
 
-/** What `npm pack --json` says of a package. */
+/** The output of `npm pack --json` for a package. */
 interface Report {
   readonly filename: string;
   readonly size: number;
@@ -34,7 +34,7 @@ interface Report {
 
 /**
  * Runs `npm pack` on copies in an empty folder, because packing rewrites package.json for a moment.
- * @throws {Error} where packing fails, or leaves package.json changed
+ * @throws {Error} if packing fails, or leaves package.json changed
  */
 export async function packAll(folder: string): Promise<Packed[]> {
   for (const file of ["package.json", "tsconfig.json", "LICENSE", "tools/pack.ts"])
@@ -64,7 +64,7 @@ async function pack(name: Packed["name"], folder: string): Promise<Packed> {
   });
   if ((await readFile(manifest, "utf8")) !== before)
     throw new Error(`${name}: postpack does not restore package.json`);
-  // An array, or an object whose members are packages: that depends on npm's version.
+  // An array, or an object whose members are packages, depending on npm's version.
   const report = Object.values(JSON.parse(stdout) as Record<string, Report>)[0]!;
   const { filename, size, unpackedSize, entryCount } = report;
   return { name, tarball: join(folder, filename), size, unpackedSize, files: entryCount };

@@ -1,6 +1,6 @@
 /**
- * `npm run size`: what each published package weighs, packed and unpacked, what Waymark weighs in a bundle, and what
- * `npm ci` installs. Fails where the last is above its limit.
+ * `npm run size`: prints the size of each published package, packed and unpacked, of Waymark in a bundle, and
+ * of everything that `npm ci` installs. Fails if the last one is above its limit.
  */
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -64,7 +64,7 @@ const installed = sizeOnDisk(join(root, "node_modules"));
 line("npm ci", `${Math.ceil(installed / MiB)} MiB`);
 if (installed > LIMIT) {
   console.error(
-    `npm ci installs more than ${LIMIT / MiB} MiB: give what one command needs a folder of its own`,
+    `npm ci installs more than ${LIMIT / MiB} MiB: install what only one command needs into a folder of its own`,
   );
   process.exitCode = 1;
 }

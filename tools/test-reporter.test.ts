@@ -1,4 +1,4 @@
-/** What the reporter prints of real runs of node:test. */
+/** Tests the reporter with real runs of node:test. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ function run(files: Record<string, string>): { status: number | null; text: stri
     );
   }
   const reporter = new URL("./test-reporter.ts", import.meta.url).href;
-  // The variable tells a test runner that it is part of another run.
+  // The variable marks a test runner as part of another run.
   const { NODE_TEST_CONTEXT: _context, ...env } = process.env;
   const { status, stdout } = spawnSync(
     process.execPath,
@@ -54,7 +54,7 @@ function summary(tests: number, suites: number, pass: number, fail: number): str
 }
 
 describe("the test reporter", () => {
-  test("prints the summary alone where every test passes", () => {
+  test("prints only the summary if every test passes", () => {
     const { status, text } = run({
       "pass.test.mjs": `describe("suite", () => { test("one", (t) => { t.diagnostic("a remark"); console.log("noise"); }); test("two", () => {}); });`,
     });
@@ -87,7 +87,7 @@ describe("the test reporter", () => {
     assert.deepEqual(summaryOf(text), summary(3, 2, 2, 1));
   });
 
-  test("names a failed subtest by all tests around it", () => {
+  test("names a failed subtest with all enclosing tests", () => {
     const { text } = run({
       "sub.test.mjs": `test("parent", async (t) => { await t.test("child", () => { throw new Error("broken"); }); });`,
     });
@@ -95,7 +95,7 @@ describe("the test reporter", () => {
     assert.match(text, /\n {2}Error: broken\n/);
   });
 
-  test("prints the end of what a failed file wrote, and nothing of the others", () => {
+  test("prints the end of a failed file's output, and no output of other files", () => {
     const { text } = run({
       "quiet.test.mjs": `test("passes", () => console.log("from the file that passes"));`,
       "loud.test.mjs": `test("fails", () => { console.log("x".repeat(100_000)); console.error("the last line"); assert.fail("no"); });`,

@@ -1,5 +1,5 @@
 /**
- * Reporter for node:test: failures and a summary. What passes is counted and not printed.
+ * Reporter for node:test: prints failures and a summary. Counts the tests that pass, but does not print them.
  *
  * A failure is printed when it happens, in one line, and at the end in full: file, name, error, and the end of what
  * its file wrote. The last lines are those of Node's own reporters (`ℹ tests 12`, `ℹ pass 12`, ...).
@@ -9,13 +9,13 @@ import type { TestEvent } from "node:test/reporters";
 import { inspect } from "node:util";
 import { coverageTable } from "./coverage-table.ts";
 
-/** Per file, of what its tests wrote. */
+/** Maximum characters that are printed of the output of one file's tests. */
 const MAX_OUTPUT = 4000;
 const PROGRESS_INTERVAL_MS = 60_000;
 
 interface Failure {
   readonly file: string;
-  /** Names of the suites around the test, and its own; empty where the whole file failed. */
+  /** Names of the enclosing suites and of the test; empty if the whole file failed. */
   readonly title: string;
   readonly error: Error;
 }
@@ -35,7 +35,7 @@ export async function* report(
   const failures: Failure[] = [];
   const summary: string[] = [];
   const outputs = new Map<string, string>();
-  /** Names of the suites and tests around the present one, outermost first. */
+  /** Names of the suites and tests that enclose the current one, outermost first. */
   const names: string[] = [];
   let coverage = "";
   let passed = 0;
@@ -52,7 +52,7 @@ export async function* report(
         break;
       case "test:fail": {
         const { error } = event.data.details;
-        // A suite of which a test failed, or a test of which a subtest failed.
+        // A suite with a failed test, or a test with a failed subtest.
         if (isFailure(error, "subtestsFailed")) break;
         const { name, nesting } = event.data;
         const file = resolve(cwd, event.data.file ?? name);
@@ -74,7 +74,7 @@ export async function* report(
         coverage = coverageTable(event.data.summary.files, cwd);
         break;
       case "test:diagnostic":
-        // Those without a file are the summary.
+        // Messages without a file belong to the summary.
         if (event.data.file === undefined && event.data.nesting === 0) summary.push(event.data.message);
         break;
     }

@@ -4,7 +4,7 @@
  *   npm run test:slow                        the test files that use timers or clocks
  *   npm run test:slow -- packages/waymark    the files under a path
  *   npm run test:slow -- --times 5 PATH...   several runs, stops at the first failure
- *   npm run test:slow -- --verbose           prints the tests that pass, too
+ *   npm run test:slow -- --verbose           also prints the tests that pass
  *
  * A test that passes here does not depend on the speed of the machine. Needs `taskset` (Linux, util-linux).
  */

@@ -3,11 +3,11 @@
  *
  *   npm test                          everything
  *   npm test -- packages/waymark      the tests under a path (a folder or files)
- *   npm test -- --verbose             prints the tests that pass, too
- *   npm run coverage                  says how much of each package the tests reach, too
+ *   npm test -- --verbose             also prints the tests that pass
+ *   npm run coverage                  also prints how much of each package the tests cover
  *
- * Debian packages are installed where this runs as root on a machine with apt; elsewhere what is missing
- * is named in one line. Nothing is skipped: a test whose server is missing fails and says so.
+ * As root on a machine with apt, installs missing Debian packages. Elsewhere prints them in one
+ * line. Nothing is skipped: a test whose server is missing fails and says so.
  */
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, globSync, statSync } from "node:fs";
@@ -15,7 +15,7 @@ import { delimiter, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 
-/** Command on the PATH, or in one place where another Python's would not do -> the Debian package that brings it. */
+/** A command on the PATH, or its full path if another Python's command does not work -> the Debian package that contains it. */
 const needs: Record<string, string> = {
   curl: "curl",
   openssl: "openssl",

@@ -1,6 +1,6 @@
-/** For files of which the compiler is the test: `npm run types` runs them. */
+/** For files that the compiler tests: `npm run types` checks them. */
 
-/** `true` where both types are the same, not only assignable to each other. */
+/** `true` if both types are identical, not only assignable to each other. */
 export type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
 /** Does not compile for anything but `true`. */

@@ -62,7 +62,7 @@ function hashing(): Rows {
   return {
     "key: a Map of strings whose hash V8 has (the hints)": row(known, known),
     "key: bytes and HalfSipHash-1-3 (chosen)": row(sip, known),
-    "key: FNV-1a, which callers can steer": row(fnv, known),
+    "key: FNV-1a, whose hashes callers can predict": row(fnv, known),
     "key: bytes through Buffer.write, no hash": row(copy, known),
   };
 }

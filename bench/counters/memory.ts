@@ -65,7 +65,7 @@ function runProcess(): void {
   const beforeMap = settle();
   for (let index = 0; index < COUNTERS; index++) map.set(`${stemOf(index)}${NOW / 1000}`, 1);
   const afterMap = settle();
-  rows["baseline: a Map of the same"] = {
+  rows["baseline: a Map with the same counters"] = {
     "RSS MB": ((afterMap - beforeMap) / 1e6).toFixed(1),
     "bytes each": ((afterMap - beforeMap) / map.size).toFixed(1),
   };

@@ -61,7 +61,7 @@ function measureMap(): Record<string, string> {
 
 /**
  * Measures wall time, because processor time has ticks of 4 ms. It includes the time of other processes on this core,
- * and the collection of the strings of the bench. The baselines include both, too.
+ * and the collection of the strings of the bench. The baselines also include both.
  */
 function longest(calls: number, call: (index: number) => void): Record<string, string> {
   const over = { "1 ms": 0, "10 ms": 0 };

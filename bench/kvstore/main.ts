@@ -100,7 +100,7 @@ function quantile(values: number[], q: number): string {
   return `${values[Math.floor(values.length * q)]!.toFixed(3)} ms`;
 }
 
-/** Open calls at most: if the rate is too high, further calls are delayed. */
+/** Maximum calls in flight: if the rate is too high, further calls are delayed. */
 const MAX_OPEN = 5000;
 
 /** Calls at a steady rate, with the due calls in each turn of the event loop. @returns latencies in milliseconds */

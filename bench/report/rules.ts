@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { loadRules } from "../../packages/tollgate/src/rules/load.ts";
+import { loadRules } from "../../packages/tollgate/src/rules/load-rules.ts";
 import { shuffled } from "../rules/measure.ts";
 import { cpuNanoseconds } from "../support/cpu-time.ts";
 import { median, table } from "../support/figures.ts";

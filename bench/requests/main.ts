@@ -14,7 +14,7 @@ import {
 } from "../../packages/tollgate/src/listeners/worst-requests.fixture.ts";
 import { createLogger } from "../../packages/tollgate/src/observe/log.ts";
 import { createStatistics } from "../../packages/tollgate/src/observe/registry.ts";
-import { loadRules } from "../../packages/tollgate/src/rules/load.ts";
+import { loadRules } from "../../packages/tollgate/src/rules/load-rules.ts";
 import { decisionOptions } from "../support/decision.ts";
 
 const CALLS = 60;

@@ -1,4 +1,4 @@
-import { loadRules } from "../../packages/tollgate/src/rules/load.ts";
+import { loadRules } from "../../packages/tollgate/src/rules/load-rules.ts";
 import type { RuleSet } from "../../packages/tollgate/src/rules/rule.ts";
 import { fresh, nanoseconds, row, shuffled } from "./measure.ts";
 

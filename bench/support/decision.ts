@@ -5,7 +5,7 @@ import { RateLimitHandler } from "../../packages/tollgate/src/listeners/rate-lim
 import { createLogger } from "../../packages/tollgate/src/observe/log.ts";
 import { createStatistics } from "../../packages/tollgate/src/observe/registry.ts";
 import { encodeRequest } from "../../packages/tollgate/src/protocol/encode-request.ts";
-import { loadRules } from "../../packages/tollgate/src/rules/load.ts";
+import { loadRules } from "../../packages/tollgate/src/rules/load-rules.ts";
 
 /** The rules that every benchmark of decisions uses. */
 export const rules = `

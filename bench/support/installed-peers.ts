@@ -8,7 +8,7 @@ import { join } from "node:path";
 
 const folder = join(import.meta.dirname, "..");
 
-/** Installs what `bench/package-lock.json` names, once per version of that file. Ends the process where npm fails. */
+/** Installs what `bench/package-lock.json` names, once per version of that file. Ends the process if npm fails. */
 export function installPeers(): void {
   // npm writes this file last.
   const installed = join(folder, "node_modules", ".package-lock.json");

@@ -70,7 +70,7 @@ async function compare(scenario: Scenario, { starts, rounds, requests }: Effort)
       await checkSameResponses(servers, scenario);
       for (const server of servers.values()) load(server, scenario, WARM_UP);
       for (let round = 0; round < rounds; round++) {
-        // Every round begins with another server, so that the order differs.
+        // Every round begins with a different server, so that the order varies.
         for (let at = 0; at < SERVERS.length; at++) {
           const name = SERVERS[(at + round) % SERVERS.length]!;
           samples.get(name)!.push(load(servers.get(name)!, scenario, requests));

@@ -123,7 +123,7 @@ export class Store {
       return write();
     } catch (error) {
       if ((error as { errcode?: number }).errcode !== UNIQUE_CONSTRAINT) throw error;
-      throw new DuplicateBook(`${title} by ${author} is there already`);
+      throw new DuplicateBook(`${title} by ${author} already exists`);
     }
   }
 

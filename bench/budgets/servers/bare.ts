@@ -7,7 +7,7 @@ import { createLogger } from "../../../packages/tollgate/src/observe/log.ts";
 import type { RuleStatistics, Statistics } from "../../../packages/tollgate/src/observe/statistics.ts";
 import { responseSize, writeResponse } from "../../../packages/tollgate/src/protocol/encode-response.ts";
 import type { RateLimitResponse } from "../../../packages/tollgate/src/protocol/messages.ts";
-import { loadRules } from "../../../packages/tollgate/src/rules/load.ts";
+import { loadRules } from "../../../packages/tollgate/src/rules/load-rules.ts";
 import { decisionOptions, rules } from "../../support/decision.ts";
 import { METHOD } from "../../support/tollgate.ts";
 

@@ -95,7 +95,7 @@ export class Covers extends Protected {
 
   async PUT(book: Id, { file }: { file: File }): Promise<void> {
     found(book);
-    if (!IMAGES.has(file.type)) throw new HttpError(415, `a cover is one of ${[...IMAGES].join(", ")}`);
+    if (!IMAGES.has(file.type)) throw new HttpError(415, `a cover must be one of ${[...IMAGES].join(", ")}`);
     services.store.setCover(book, { type: file.type, bytes: new Uint8Array(await file.arrayBuffer()) });
   }
 }

@@ -68,7 +68,7 @@ const MAX_STALL_MS = scaled(150);
 
 export async function run(scenario: Scenario, { outageMs, deadline }: RunOptions): Promise<Result> {
   const system = await scenario.open();
-  // High enough that no key reaches it before the end: each key has some 600 calls a second.
+  // High enough that no key reaches it before the end: each key gets about 600 calls a second.
   const limit = 1000 + Math.ceil(outageMs * 1.5);
   const { stores } = system;
   const load = new Load({

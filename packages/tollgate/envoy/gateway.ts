@@ -12,7 +12,7 @@ export interface GatewayOptions {
   readonly rateLimitService: string;
   /** Envoy's `failure_mode_deny`; omitted if undefined, as in most configurations. */
   readonly failureModeDeny?: boolean;
-  /** Parts of a configuration from the manual, in the place of this gateway's own. */
+  /** Parts of a configuration from the manual, instead of this gateway's own. */
   readonly recipe?: Recipe;
 }
 

@@ -1,4 +1,4 @@
-/** Growing delays between attempts: the counter stores reconnect with them, and so does the xDS client. */
+/** Growing delays between attempts. The counter stores and the xDS client use them to reconnect. */
 export interface BackoffOptions {
   /** Milliseconds. */
   readonly initialInterval: number;
@@ -13,7 +13,7 @@ export interface BackoffOptions {
 /**
  * The delay after some failures in a row, in milliseconds.
  * @param failures at least 1
- * @param random from 0 up to, but without, 1
+ * @param random from 0 up to, but not including, 1
  */
 export function backoffDelay(
   failures: number,
@@ -33,7 +33,7 @@ export class Backoff {
   readonly #random: () => number;
   #failures = 0;
 
-  /** @param random from 0 up to, but without, 1 */
+  /** @param random from 0 up to, but not including, 1 */
   constructor(options: BackoffOptions, random: () => number) {
     this.#options = options;
     this.#random = random;

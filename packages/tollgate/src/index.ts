@@ -1,7 +1,7 @@
 export type { Diagnostic, Severity } from "./rules/diagnostic.ts";
 export { formatDiagnostic } from "./rules/diagnostic.ts";
-export type { LoadResult, RuleFile } from "./rules/load.ts";
-export { loadRules } from "./rules/load.ts";
+export type { LoadResult, RuleFile } from "./rules/load-rules.ts";
+export { loadRules } from "./rules/load-rules.ts";
 export type { Location, Rule, RuleSet } from "./rules/rule.ts";
 export type { Addresses } from "./service.ts";
 export { Service } from "./service.ts";

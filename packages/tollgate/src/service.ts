@@ -1,10 +1,7 @@
 import type { EmbeddedStore } from "./counters/embedded/embedded-store.ts";
 import type { Invalidations } from "./counters/invalidations.ts";
 import type { CounterStore } from "./counters/store.ts";
-import { explainDecision } from "./decision/explain-decision.ts";
-import { debugAccess } from "./listeners/debug-access.ts";
-import { debugPages } from "./listeners/debug-pages.ts";
-import { type HttpListener, openHttpListener } from "./listeners/http-listener.ts";
+import type { HttpListener } from "./listeners/http-listener.ts";
 import type { RateLimitHandler } from "./listeners/rate-limit-handler.ts";
 import { componentNames, createHealth, type Health } from "./observe/health.ts";
 import { createLogger, type Level, type Logger } from "./observe/log.ts";
@@ -14,13 +11,13 @@ import type { Tracing } from "./observe/tracing/tracing.ts";
 import { ActiveRules } from "./service/active-rules.ts";
 import { Components } from "./service/components.ts";
 import { createRateLimitHandler } from "./service/create-handler.ts";
+import { openDebug } from "./service/debug.ts";
 import { divideSettings } from "./service/divide.ts";
 import { openHttp } from "./service/http.ts";
-import { decisionOptions } from "./service/mapping.ts";
+import { countsHere, openEmbedded, openInvalidations, openStore } from "./service/open-stores.ts";
 import { openTracing, withInstanceId } from "./service/open-tracing.ts";
 import { openSinks } from "./service/sinks.ts";
 import { openSource } from "./service/sources.ts";
-import { countsHere, openEmbedded, openInvalidations, openStore } from "./service/stores.ts";
 import { type GrpcService, openGrpc, threadsFor } from "./service/threads/grpc.ts";
 import { MergedStatistics } from "./service/threads/merged-statistics.ts";
 import type { LoadedSettings } from "./settings/load-settings.ts";
@@ -164,24 +161,15 @@ export class Service {
     this.#sinks = await openSinks(settings, registry, log);
     if (this.#sinks?.pullAddress !== undefined)
       log.warn(`Listening for metrics on '${this.#sinks.pullAddress}'`);
-    this.#debug = await openHttpListener({
-      name: "debug",
-      host: settings.debug.host,
-      port: settings.debug.port,
+    this.#debug = await openDebug({
+      settings,
+      registry,
       log,
-      access: debugAccess(settings.debug),
-      controllers: debugPages({
-        profiles: settings.debug.profiles,
-        writes: settings.debug.writes,
-        ruleSet: () => this.#rules.current,
-        registry,
-        log,
-        setLogLevel: (level) => this.setLogLevel(level),
-        handler: this.#handler,
-        otherThreads: async (kind, seconds) => (await this.#grpc?.sample(kind, seconds)) ?? [],
-        explain: (request) =>
-          explainDecision(request, this.#rules.current, backend, decisionOptions(settings), Date.now()),
-      }),
+      backend,
+      handler: this.#handler,
+      ruleSet: () => this.#rules.current,
+      setLogLevel: (level) => this.setLogLevel(level),
+      otherThreads: async (kind, seconds) => (await this.#grpc?.sample(kind, seconds)) ?? [],
     });
     this.#addresses.debug = this.#debug.address;
     log.warn(`Listening for debug on '${this.#debug.address}'`);

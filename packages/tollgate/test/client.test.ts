@@ -82,7 +82,7 @@ const cases: readonly Case[] = [
   },
   { name: "mutual TLS without a certificate", at: "mutual", flags: ca, fails: /status 14/ },
   {
-    name: "mutual TLS with a stranger's",
+    name: "mutual TLS with an unrelated authority's",
     at: "mutual",
     flags: [...ca, ...pair(stranger.cert, stranger.key)],
     fails: /status 14/,
@@ -94,7 +94,7 @@ const cases: readonly Case[] = [
     fails: /key values mismatch/,
   },
   {
-    name: "a file that is not there",
+    name: "a missing file",
     at: "tls",
     flags: ["-grpc-server-ca-file", "/nowhere/ca.pem"],
     fails: /\/nowhere\/ca\.pem/,
@@ -163,7 +163,7 @@ describe("tollgate client calls", { concurrency: 3 }, () => {
   }
 
   for (const address of ["", "no such host", "a:b:c", "dns:///"]) {
-    test(`-dial_string ${JSON.stringify(address)} is no address: exit status 1, no stack trace`, async () => {
+    test(`-dial_string ${JSON.stringify(address)} is not an address: exit status 1, no stack trace`, async () => {
       const { code, stderr } = await client("-dial_string", address, "-timeout", "2s");
       assert.equal(code, 1);
       assert.match(stderr, /^tollgate client: /);

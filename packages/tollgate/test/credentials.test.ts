@@ -42,7 +42,7 @@ const running: [string, () => Record<string, string>][] = [
     }),
   ],
   [
-    "a URL with a password, of a store that is away",
+    "a URL with a password, of an unavailable store",
     () => ({ REDIS_URL: `redis://someone:${SECRET}@127.0.0.1:1` }),
   ],
   [
@@ -133,11 +133,11 @@ const refused: [string, Record<string, string>][] = [
   ],
   ["a password without a store", { KVSTORE_AUTH: SECRET, PORT: "x" }],
   [
-    "a key file that holds no key",
+    "a key file without a key",
     { GRPC_SERVER_USE_TLS: "true", GRPC_SERVER_TLS_CERT: keyFile, GRPC_SERVER_TLS_KEY: keyFile },
   ],
 ];
-describe("start-up errors", { concurrency: 4 }, () => {
+describe("startup errors", { concurrency: 4 }, () => {
   for (const [name, env] of refused) {
     test(`${name}: refused without printing it`, async () => {
       for (const format of ["text", "json"]) {

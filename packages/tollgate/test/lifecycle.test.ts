@@ -106,7 +106,7 @@ describe("the contract's log lines", () => {
     assert.equal((await tollgate.stop()).code, 0);
   });
 
-  test("the default level is warn, and the first line of a start without faults is a listener's", async () => {
+  test("the default level is warn, and the first line of a startup without faults is a listener's", async () => {
     const tollgate = await startTollgate({ config });
     assert.equal((await tollgate.stop()).code, 0);
     assert.match(tollgate.log[0]!, / level=warning msg="Listening for debug on '127\.0\.0\.1:\d+'"$/);
@@ -153,7 +153,7 @@ describe("a service that cannot start logs the reason in its format, and exits w
       /cannot listen for metrics on 127\.0\.0\.1:\d+: .*EADDRINUSE/,
     ],
     [
-      "a socket in a folder that is not there",
+      "a socket in a missing folder",
       () => ({ GRPC_UDS: join(folder, "no", "s.sock") }),
       /cannot listen for gRPC on /,
     ],

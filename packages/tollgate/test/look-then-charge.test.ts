@@ -48,7 +48,7 @@ for (const [name, open] of Object.entries(backends))
         for (let call = 0; call < 3; call++)
           assert.equal(await ask("day=a", 0), "OVER 0", "read above the limit");
         assert.equal(await ask("day=a", 2), "OVER 0", "charge above the limit");
-        // The statistics of the Go service: a look-up for each descriptor, a hit if the counter was above its limit.
+        // The statistics of the Go service: a lookup for each descriptor, a hit if the counter was above its limit.
         const expected =
           "LOCAL_CACHE_SIZE_IN_BYTES" in env ? { hit: 4, miss: 12, lookup: 16, known: 2 } : { known: 0 };
         const shown = async (name: string) => Number(/: (\d+)$/.exec(await stats(name))![1]);

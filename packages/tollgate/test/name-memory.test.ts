@@ -31,7 +31,7 @@ const kinds: readonly (readonly [name: string, ask: (text: string) => ReturnType
   ["values of a detailed metric", (text) => request("shop", descriptor(`item=${text}`))],
   ["names that a statistic escapes", (text) => request("shop", descriptor(`item=:|${text}`))],
   [
-    "limits of the request's own",
+    "the request's own limits",
     (text) => request("shop", descriptor(`k=${text}`, { limit: { requestsPerUnit: 5, unit: 1 } })),
   ],
 ];

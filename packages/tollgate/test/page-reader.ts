@@ -152,7 +152,8 @@ export class PageReader {
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,
     });
-    // A command that does not end is a service without its mark. npx has children, so the whole group ends.
+    // A command that does not end is probably a service that the page does not mark as one. npx has children, so this
+    // ends the whole group.
     const late = setTimeout(() => process.kill(-child.pid!, "SIGKILL"), scaled(30_000));
     let output = "";
     child.stdout.on("data", (chunk) => (output += chunk));
@@ -180,7 +181,7 @@ export class PageReader {
   }
 }
 
-/** A folder with an `npx` that runs the command directly, without npm's start-up time and network. */
+/** A folder with an `npx` that runs the command directly, without npm's startup time and network. */
 async function shims(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-npx-"));
   const npx = '#!/bin/sh\ncommand="node_modules/.bin/$1"\nshift\nexec "$command" "$@"\n';

@@ -70,7 +70,7 @@ for (const workers of ["1", "2"]) {
       await until(async () => (await check()) === "0801");
       // A faulty set changes neither the rules nor the health.
       writeFileSync(file, "broken: [");
-      await tollgate.logged(/the old one stays in force/);
+      await tollgate.logged(/the previous one stays in use/);
       assert.equal(await page(tollgate.http, "/healthcheck"), "OK");
       rmSync(file);
       await until(

@@ -178,7 +178,7 @@ const wrong: [string, Record<string, string>, RegExp][] = [
   ],
 ];
 for (const [name, env, message] of wrong) {
-  test(`${name} is a start-up error`, async () => {
+  test(`${name} is a startup error`, async () => {
     const folder = await mkdtemp(join(tmpdir(), "tollgate-mapper-"));
     await writeFile(join(folder, "mapper.yaml"), "mappings:\n- match: 5\n");
     const file = name.includes("mapper") ? { PULLSTATS_MAPPER_YAML: join(folder, "mapper.yaml") } : {};

@@ -116,7 +116,7 @@ describe("gRPC served by several threads", () => {
   });
 });
 
-test("a port of another process is a start-up error, with or without SO_REUSEPORT there", async () => {
+test("a port of another process is a startup error, with or without SO_REUSEPORT there", async () => {
   for (const reusePort of [false, true]) {
     const holder = createServer();
     holder.listen({ port: 0, host: "127.0.0.1", reusePort });

@@ -18,7 +18,7 @@ const server = ours.issue("server", "DNS:localhost,IP:127.0.0.1");
 const good = ours.issue("client", "DNS:gateway.example,DNS:other.example");
 const clients: Record<string, Pair> = {
   "another name": ours.issue("stranger", "DNS:stranger.example"),
-  "a certificate that ran out": ours.issue("late", "DNS:gateway.example", -1),
+  "an expired certificate": ours.issue("late", "DNS:gateway.example", -1),
   "another authority's certificate": theirs.issue("theirs", "DNS:gateway.example"),
 };
 after(() => {
@@ -144,7 +144,7 @@ describe("TLS on the gRPC port", () => {
     });
   }
 
-  test("certificates that cannot be used are a start-up error that names the file", async () => {
+  test("certificates that cannot be used are a startup error that names the file", async () => {
     const wrong = { ...serverTls, GRPC_SERVER_TLS_KEY: good.key };
     const tollgate = await startTollgate({ config, env: wrong, unopened: true });
     assert.equal((await tollgate.stop("SIGCONT")).code, 1);
@@ -274,7 +274,7 @@ describe("TLS on the HTTP port", () => {
     await closed;
   });
 
-  test("certificates that cannot be used are a start-up error that names the file", async () => {
+  test("certificates that cannot be used are a startup error that names the file", async () => {
     const wrong = { ...httpTls, HTTP_SERVER_TLS_KEY: good.key };
     const tollgate = await startTollgate({ config, env: wrong, unopened: true });
     assert.equal((await tollgate.stop("SIGCONT")).code, 1);

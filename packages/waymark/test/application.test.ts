@@ -47,7 +47,7 @@ test("the constructor checks the options", () => {
   for (const [options, message] of rows) assert.throws(() => new Application(options), message);
 });
 
-test("ready() rejects if the start fails, and every request gets a 500 until a start succeeds", async () => {
+test("ready() rejects if startup fails, and every request gets a 500 until startup succeeds", async () => {
   const logged: unknown[] = [];
   const application = new Application({
     controllers: { Default },
@@ -212,7 +212,7 @@ test("only forwarded headers of a trusted proxy count", async () => {
   }
 });
 
-test("the prefix that matches the most segments wins, on a tie the earlier one", async () => {
+test("the prefix that matches the most segments wins, and on a tie the earlier one", async () => {
   const directory = new URL("fixtures/prefixes", import.meta.url).pathname;
   const application = new Application({ controllerPrefix: ["one", "two"], directory });
   const rows: [string, unknown][] = [
@@ -328,7 +328,7 @@ test("after() may read, clone, wrap or replace a body", async () => {
   }
 });
 
-test("knownMethods get 405 even if no controller has them", async () => {
+test("methods in knownMethods get 405 even if no controller has them", async () => {
   const application = new Application({ controllers: { Default }, knownMethods: ["PATCH"] });
   assert.equal((await ask(application, "/", { method: "PATCH" })).status, 405);
   assert.equal((await ask(application, "/", { method: "LOCK" })).status, 501);

@@ -68,7 +68,7 @@ test("the target is derived from raw_path, path and root_path in every variant o
     [{ path: "/a/b", raw_path: null }, ["a", "b"]],
     [{ path: "/a b/ä%", raw_path: null }, ["a b", "ä%"]],
     [{ path: "/a/b", raw_path: bytes("/a/b?x=1") }, ["a", "b"]],
-    // By the specification, the path includes the root.
+    // According to the specification, the path includes the root.
     [{ path: "/api/a/b", raw_path: bytes("/api/a%2Fb"), root_path: "/api" }, ["a/b"]],
     [{ path: "/api/a", raw_path: bytes("/%61pi/a"), root_path: "/api/" }, ["a"]],
     [{ path: "/api", raw_path: bytes("/api"), root_path: "/api" }, []],
@@ -201,7 +201,7 @@ test("an error of send() ends the source", async () => {
     },
   });
   assert.deepEqual(seen, ["ended"]);
-  assert.equal(outcome.thrown, undefined, "a client that leaves is no fault of the application");
+  assert.equal(outcome.thrown, undefined, "a client that leaves is not a fault of the application");
 });
 
 test("an error in the middle of the source is reported, and the answer stays incomplete", async () => {

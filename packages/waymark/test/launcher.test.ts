@@ -255,7 +255,7 @@ test("--help and --version", async () => {
   assert.match(refused.stderr, /nonsense/);
 });
 
-test("the start names the classes that are not routed, with the reason", async () => {
+test("startup prints the classes that are not routed, with the reason", async () => {
   const project = new Project({
     "controllers/index.ts": `import { Controller } from "@tollway/waymark";
 export abstract class Shared extends Controller { GET() { return 1; } }

@@ -100,7 +100,7 @@ test("bundled and minified by esbuild, with the framework and without the parser
   await runAll(fetchDriver((await applicationOf(outfile)).fetch));
 });
 
-test("the command line starts a manifest, and a stale one prevents the start", async () => {
+test("the command line starts a manifest, and a stale one prevents startup", async () => {
   const own = new Project({ "controllers.ts": CONTROLLERS });
   assert.equal((await own.run(["build", "--out=manifest.ts"])).status, 0);
   const serving = await own.start(["--manifest=manifest.ts", "--host=127.0.0.1:0"]);

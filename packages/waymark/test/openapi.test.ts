@@ -68,7 +68,7 @@ test("the hooks of the application also run for document and page", async () => 
   assert.equal((await ask(application, "/docs", { authorization: "x" })).status, 200);
 });
 
-test("a path that is taken, or is not a single segment, prevents the start", async () => {
+test("a path that is taken, or is not a single segment, prevents startup", async () => {
   class Docs extends Foo {}
   const taken = new Application({ controllers: { Docs }, openapi: true });
   await assert.rejects(taken.ready(), { code: "AMBIGUOUS_ROUTE" });

@@ -283,7 +283,7 @@ except StopIteration:
   assert.match(log, /^\[\{'type': 'lifespan.startup.failed', 'message': .waymark\.asgi runs on asyncio: /m);
 });
 
-test("a start that fails repeatedly answers 503 until it recovers", async () => {
+test("a server whose startup fails repeatedly answers 503 until it recovers", async () => {
   const own = temporaryFolder("python-broken");
   const controllers = join(own, "app.ts");
   const good = `import { Application } from ${JSON.stringify(import.meta.resolve("@tollway/waymark"))};

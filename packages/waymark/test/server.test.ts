@@ -156,7 +156,7 @@ test("headers that are too large get a 431, invalid HTTP gets a 400, both with p
   }
 });
 
-test("an endless body over the limit gets its 413, and the connection closes", async () => {
+test("an endless body over the limit gets a 413, and the connection closes", async () => {
   const { port } = await serve();
   const socket = await open(port);
   socket.write(
@@ -233,7 +233,7 @@ test("a client that does not read is disconnected after the send timeout", async
   }
 });
 
-test("a stream that fails ends the connection, so that it cannot pass for complete", async () => {
+test("a stream that fails ends the connection, so that it cannot be mistaken for a complete one", async () => {
   const { port } = await serve();
   await assert.rejects(fetch(`http://127.0.0.1:${port}/streams/broken`).then((response) => response.text()));
   await noted("broken ended");

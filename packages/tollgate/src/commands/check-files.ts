@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import type { Diagnostic } from "../rules/diagnostic.ts";
-import type { RuleFile } from "../rules/load.ts";
+import type { RuleFile } from "../rules/load-rules.ts";
 import { readRuleFiles, staysInside } from "../sources/read-files.ts";
 import { UsageError } from "./flags.ts";
 
@@ -49,7 +49,7 @@ async function readFile(path: string, cwd: string): Promise<RuleFile> {
   return { name: path, text, quotable: await staysInside(full, homeOf(dirname(full), cwd)) };
 }
 
-/** Links within the working directory are allowed: it usually is a checkout. */
+/** Links within the working directory are allowed, because it is usually a checkout. */
 function homeOf(directory: string, cwd: string): string {
   return `${directory}${sep}`.startsWith(`${cwd}${sep}`) ? cwd : directory;
 }

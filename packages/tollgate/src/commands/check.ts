@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../rules/diagnostic.ts";
-import { loadRules } from "../rules/load.ts";
+import { loadRules } from "../rules/load-rules.ts";
 import { type ConfigurationSet, readConfigurations } from "./check-files.ts";
 import { type CheckResult, formatCheck } from "./check-format.ts";
 import { type CheckOptions, checkUsage, parseCheckOptions } from "./check-options.ts";

@@ -91,7 +91,7 @@ function parse(argv: readonly string[]) {
 
 function parseBackend(text: string): keyof typeof LONGEST_KEYS {
   if (Object.hasOwn(LONGEST_KEYS, text)) return text as keyof typeof LONGEST_KEYS;
-  throw new UsageError(`-backend_type ${text}: must be ${Object.keys(LONGEST_KEYS).join(", ")}`);
+  throw new UsageError(`-backend_type ${text}: must be one of ${Object.keys(LONGEST_KEYS).join(", ")}`);
 }
 
 function parseFormat(text: string): KeyFormatOptions["format"] {

@@ -137,7 +137,7 @@ const faults: readonly (readonly [string, number, RegExp])[] = [
   [
     "--config rules.yaml --domain d --descriptors a=b --backend-type redes",
     2,
-    /must be embedded, kvstore, objcache/,
+    /must be one of embedded, kvstore, objcache/,
   ],
 ];
 for (const [words, status, message] of faults) {

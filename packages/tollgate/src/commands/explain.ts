@@ -5,7 +5,7 @@ import type { Entry } from "../protocol/messages.ts";
 import { unitNames, windowSeconds } from "../protocol/units.ts";
 import { type Explanation, explainMatch } from "../rules/explain-match.ts";
 import { renderExplanation } from "../rules/explain-text.ts";
-import { loadRules } from "../rules/load.ts";
+import { loadRules } from "../rules/load-rules.ts";
 import type { RuleSet } from "../rules/rule.ts";
 import { hasColor } from "./check.ts";
 import { readConfigurations } from "./check-files.ts";

@@ -1,7 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { createLogger } from "../observe/log.ts";
-import { logWarnings } from "../observe/warnings.ts";
+import { createLogger, logWarnings } from "../observe/log.ts";
 import { type Addresses, Service, StoppedError } from "../service.ts";
 import { formatFault, SettingsError } from "../settings/errors.ts";
 import { loadSettings } from "../settings/load-settings.ts";

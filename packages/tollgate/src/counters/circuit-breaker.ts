@@ -13,7 +13,7 @@ export interface CircuitBreakerOptions {
   readonly quiet?: number;
   /** Milliseconds without a success after which unanswered calls also count as failed. Default 1000. */
   readonly stall?: number;
-  /** Milliseconds that the breaker first stays open. Default 250. */
+  /** Milliseconds that the breaker stays open the first time. Default 250. */
   readonly openFor?: number;
   /** The longest time that the breaker stays open before a probe, in milliseconds. Default 5000. */
   readonly openForAtMost?: number;

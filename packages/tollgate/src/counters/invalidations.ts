@@ -1,6 +1,6 @@
 /**
  * Invalidates entries of the over-limit caches of all threads of a process, when hits of a counter were refunded or
- * the rules were replaced. It is a table in shared memory: an invalidation reaches every thread at once. A look-up
+ * the rules were replaced. It is a table in shared memory: an invalidation reaches every thread at once. A lookup
  * reads one word.
  *
  * Invalidations are numbered. Stems are hashed to slots. The mark of a slot is the number of the last invalidation of

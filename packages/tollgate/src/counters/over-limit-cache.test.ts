@@ -91,7 +91,7 @@ describe("over-limit cache", () => {
     assert.deepEqual(run(cache, [{ hits: 1 }]), [[COUNTED, 4]]);
     assert.deepEqual(run(cache, [{ hits: 0 }]), [[KNOWN_OVER, 3]]);
     const { hitCount, missCount, lookupCount } = cache.gauges();
-    assert.deepEqual([hitCount, missCount, lookupCount], [1, 4, 5], "a look is a look-up, too");
+    assert.deepEqual([hitCount, missCount, lookupCount], [1, 4, 5], "a read is also a lookup");
   });
 
   test("knows a limit of 0 after the first call, and a limit that a large hit exceeded", () => {
@@ -192,7 +192,7 @@ describe("over-limit cache", () => {
       assert.deepEqual(results.slice(0, 2), [held ? [HELD, 0] : [COUNTED, 1], [KNOWN_OVER, 3]]);
     });
 
-  test("does not learn from counts that the store did not make", () => {
+  test("does not learn from counts that the store did not perform", () => {
     const { store, cache } = setUp();
     store.count = ({ counts }) => {
       for (const count of counts) Object.assign(count, { outcome: Outcome.DENIED, after: 99 });
@@ -230,7 +230,7 @@ describe("over-limit cache", () => {
       }
     });
 
-    test("learns in spite of refunds of other counters", async () => {
+    test("learns despite refunds of other counters", async () => {
       const { store, cache } = setUp();
       store.late = true;
       const pending = cache.count(makeRequest([countOf({ hits: 4 })], { now: NOW }));

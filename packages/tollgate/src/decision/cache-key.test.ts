@@ -50,7 +50,7 @@ for (const [name, domain, entries, expected] of cases) {
   });
 }
 
-test("under share_threshold the key has the pattern in the place of the value", () => {
+test("under share_threshold the key contains the pattern instead of the value", () => {
   const entries = [
     { key: "a", value: "v1" },
     { key: "b", value: "w" },

@@ -23,7 +23,7 @@ export interface KeyOptions {
   readonly longestKey: number;
 }
 
-/** The longest key of each backend. memcached takes no longer ones. A key-value store does, but callers choose the length. */
+/** The longest key of each backend. memcached accepts no longer keys. A key-value store does, but callers choose the length. */
 export const LONGEST_KEYS = {
   /** The embedded store hashes long keys itself. */
   embedded: Number.POSITIVE_INFINITY,
@@ -33,13 +33,13 @@ export const LONGEST_KEYS = {
 
 /** Window starts are seconds since the epoch: 10 digits from 2001 to 2286. */
 export const WINDOW_START_DIGITS = 10;
-/** The first 32 of 64 digits: 128 bits are enough to tell all stems apart. */
+/** The first 32 of 64 digits: 128 bits are enough to distinguish all stems. */
 const HASH_DIGITS = 32;
 
 /**
  * A counter's cache key without its window start: `<prefix><domain>|<key>=<value>|...|<unit>:`, or
  * `<prefix>#<hash>:<unit>:` if the key would be too long. No other key has a `#` there and no `|`.
- * At a level under `share_threshold` the key has the pattern in the place of the value.
+ * At a level under `share_threshold` the key contains the pattern instead of the value.
  */
 export function cacheKeyStem(
   { cacheKeyPrefix: prefix, longestKey }: KeyOptions,

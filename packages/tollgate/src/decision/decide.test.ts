@@ -341,7 +341,7 @@ test("a new rule set is used at once, also for descriptors that were resolved be
   const next = ruleSet({ k: rule({ requestsPerUnit: 3 }) }, 2);
   const { statuses } = ask(request(descriptor("k")), NOW, next);
   assert.equal(statuses[0]!.currentLimit!.requestsPerUnit, 3);
-  assert.equal(statuses[0]!.limitRemaining, 1, "the counter goes on");
+  assert.equal(statuses[0]!.limitRemaining, 1, "the counter continues");
 });
 
 test("metadata of the rules that passed is merged, the first value wins, and the rules do not change", () => {

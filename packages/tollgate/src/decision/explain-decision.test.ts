@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { RateLimitRequest } from "../protocol/messages.ts";
 import { codeNames } from "../protocol/units.ts";
-import { loadRules } from "../rules/load.ts";
+import { loadRules } from "../rules/load-rules.ts";
 import { descriptor, MapStatistics, MapStore, plainOptions, request } from "./decide.fixture.ts";
 import { Decider, type DecisionOptions } from "./decide.ts";
 import { explainDecision } from "./explain-decision.ts";

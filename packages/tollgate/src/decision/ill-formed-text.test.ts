@@ -6,7 +6,7 @@ import { decodeRequest } from "../protocol/decode-request.ts";
 import { requestFromJson } from "../protocol/json-request.ts";
 import { Code, type RateLimitRequest } from "../protocol/messages.ts";
 import { WireWriter } from "../protocol/wire.fixture.ts";
-import { loadRules } from "../rules/load.ts";
+import { loadRules } from "../rules/load-rules.ts";
 import { MapStore, plainOptions } from "./decide.fixture.ts";
 import { Decider } from "./decide.ts";
 import { explainDecision } from "./explain-decision.ts";

@@ -7,7 +7,7 @@ import { createStatistics } from "../observe/registry.ts";
 import { decodeRequest } from "../protocol/decode-request.ts";
 import { encodeRequest } from "../protocol/encode-request.ts";
 import type { RateLimitRequest } from "../protocol/messages.ts";
-import { loadRules } from "../rules/load.ts";
+import { loadRules } from "../rules/load-rules.ts";
 import { plainOptions } from "./decide.fixture.ts";
 import { Decider } from "./decide.ts";
 import { PreparedCache } from "./prepared-cache.ts";

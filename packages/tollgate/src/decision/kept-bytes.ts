@@ -1,5 +1,5 @@
 /**
- * Estimates the memory of cached values: never less than V8 uses, and at most about three times as much.
+ * Estimates the memory of cached values: never less than what V8 uses, and at most about three times as much.
  * `kept-bytes.test.ts` measures both bounds.
  */
 import type { Prepared } from "./prepared.ts";

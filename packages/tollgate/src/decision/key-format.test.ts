@@ -32,7 +32,7 @@ const others: [name: string, backend: KeyFormatOptions["backend"], value: string
   ["control characters in memcached", "objcache", "\n\u007f", "p:d|k=%0A%7F|minute:"],
 ];
 for (const [name, backend, value, stem] of others)
-  test(`a key that the Go service has not keeps our format: ${name}`, () => {
+  test(`a key that the Go service does not have keeps our format: ${name}`, () => {
     assert.equal(stemOf(backend, value), stem);
   });
 

@@ -1,6 +1,6 @@
+import { TwoGenerationCache } from "../two-generation-cache.ts";
 import { preparedBytes } from "./kept-bytes.ts";
 import type { Prepared } from "./prepared.ts";
-import { TwoGenerationCache } from "./two-generation-cache.ts";
 
 /** Requests in each generation. */
 const CAPACITY = 4096;
@@ -21,7 +21,7 @@ interface Kept {
  * "Caches" in docs/decisions/hot-path.md describes the caches of the decision path together.
  */
 export class PreparedCache {
-  readonly #kept = new TwoGenerationCache<Kept>(CAPACITY, MAX_BYTES);
+  readonly #kept = new TwoGenerationCache<number, Kept>(CAPACITY, MAX_BYTES);
   #generation = -1;
   #hash = 0;
 

@@ -1,6 +1,6 @@
+import { TwoGenerationCache } from "../two-generation-cache.ts";
 import { resolutionBytes } from "./kept-bytes.ts";
 import type { Resolution, Resolved } from "./resolve.ts";
-import { TwoGenerationCache } from "./two-generation-cache.ts";
 
 interface Kept {
   readonly domain: string;
@@ -22,7 +22,7 @@ const MAX_BYTES = 8 * 1024 * 1024;
  * descriptor that occurs once. "Caches" in docs/decisions/hot-path.md describes the caches of the decision path together.
  */
 export class ResolutionCache {
-  readonly #kept: TwoGenerationCache<Kept>;
+  readonly #kept: TwoGenerationCache<number, Kept>;
   #generation = -1;
   #hash: number | undefined;
 

@@ -183,7 +183,7 @@ const profilePages: [path: string, meaning: string][] = [
   ["/debug/pprof/profile?seconds=30", "CPU time by function, for go tool pprof"],
   [
     "/debug/pprof/trace?seconds=1",
-    "what the run time did, as trace-event JSON, for Perfetto or chrome://tracing",
+    "events of the engine and the event loop, as trace-event JSON, for Perfetto or chrome://tracing",
   ],
   ["/debug/pprof/wall?seconds=30", "time by function, idle time included, for go tool pprof"],
 ];
@@ -195,7 +195,7 @@ const indexOf = (profiles: boolean, writes: boolean): Listing => [
     "which rule matches each descriptor and why, without counting: ?domain=D&descriptor=K=V,K2=V2, or POST the body of a /json call",
   ],
   ["/log-level", writes ? "the log level; PUT another name to change it" : "the log level"],
-  ["/rlconfig", "the configuration in force"],
+  ["/rlconfig", "the current configuration"],
   ["/stats", "statistics; ?filter=<regular expression> for some of them"],
 ];
 

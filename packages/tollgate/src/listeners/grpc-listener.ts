@@ -45,7 +45,10 @@ export interface GrpcListener {
   readonly address: string;
   /** 0 for a socket's path. */
   readonly port: number;
-  /** For new connections. Throws, and keeps the old ones, if certificate and key do not match. */
+  /**
+   * Replaces the certificates of new connections. Throws, and keeps the old ones, if the certificate and the key do not
+   * match.
+   */
   replaceCertificates(certificates: Certificates): void;
   /** Sends GOAWAY and gives running calls at most `timeout` milliseconds. */
   close(timeout: number): Promise<void>;
@@ -119,7 +122,7 @@ function tlsOptions({ cert, key, ca }: Certificates, { clientSan, log }: GrpcLis
   };
 }
 
-/** Unary methods only: the duration of a stream is no response time. */
+/** Unary methods only: the duration of a stream is not a response time. */
 const counted = [SHOULD_RATE_LIMIT, "/grpc.health.v1.Health/Check"];
 
 /** `ratelimit_server.<method>.total_requests` and `.response_time`. */

@@ -1,4 +1,4 @@
-import { METHODS, type ServerResponse, STATUS_CODES } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Server as TlsServer } from "node:https";
 import { Application, type ApplicationOptions, type ServerLimits } from "@tollway/waymark";
 import {
@@ -12,6 +12,9 @@ import type { Logger } from "../observe/log.ts";
 import type { AccessCheck } from "./debug-access.ts";
 import { type Certificates, contextOptions, isTrusted } from "./server-tls.ts";
 
+// An import of `node:http` reads all its exports. `WebSocket` among them loads the whole of fetch: 16 MB.
+const { METHODS, STATUS_CODES } = process.getBuiltinModule("node:http");
+
 /** Waymark controllers by name: an application's option. */
 export type ControllerTable = NonNullable<ApplicationOptions["controllers"]>;
 
@@ -19,7 +22,10 @@ export type ControllerTable = NonNullable<ApplicationOptions["controllers"]>;
 export interface HttpListener {
   /** The bound address, `0.0.0.0:8080`. */
   readonly address: string;
-  /** For new connections. Throws, and keeps the old ones, if certificate and key do not match. */
+  /**
+   * Replaces the certificates of new connections. Throws, and keeps the old ones, if the certificate and the key do not
+   * match.
+   */
   replaceCertificates(certificates: Certificates): void;
   /** Closes each connection after its next response, so that clients reconnect to another instance and lose no request. */
   drain(): void;

@@ -8,7 +8,7 @@ import { createLogger } from "../observe/log.ts";
 import { createStatistics } from "../observe/registry.ts";
 import { encodeRequest } from "../protocol/encode-request.ts";
 import { Code, type RateLimitResponse } from "../protocol/messages.ts";
-import { loadRules } from "../rules/load.ts";
+import { loadRules } from "../rules/load-rules.ts";
 import { RateLimitHandler } from "./rate-limit-handler.ts";
 
 const NOW = 1_783_296_005_250;

@@ -36,7 +36,7 @@ export class TlsFilesError extends Error {
 /**
  * Reloads a server's certificates when their files change. Watches on the directories detect files that are written,
  * replaced by a rename, or swapped through links, as Kubernetes does. A poll finds changes that no watch detects (links
- * further up, network file systems). Certificate and key are seldom replaced in one step, so a pair that does not match
+ * further up, network file systems). Certificate and key are rarely replaced in one step, so a pair that does not match
  * is reported only after a grace period.
  */
 export class TlsFiles {

@@ -6,7 +6,7 @@ import { Decider } from "../decision/decide.ts";
 import { createLogger } from "../observe/log.ts";
 import { createStatistics } from "../observe/registry.ts";
 import { responseSize, writeResponse } from "../protocol/encode-response.ts";
-import { loadRules } from "../rules/load.ts";
+import { loadRules } from "../rules/load-rules.ts";
 import { RateLimitHandler } from "./rate-limit-handler.ts";
 import { calibrate, cpuOf, worstBodies, worstMessages, worstRules } from "./worst-requests.fixture.ts";
 

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { it, describe as suite } from "node:test";
-import { catalogue, describe } from "./catalogue.ts";
+import { catalogue } from "./catalogue.ts";
 import { withCatalogue } from "./catalogue-table.ts";
+import { describe } from "./describe-statistic.ts";
 
 const page = new URL("../../../../docs/observability.md", import.meta.url);
 

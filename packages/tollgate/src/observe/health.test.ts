@@ -87,6 +87,6 @@ describe("health", () => {
   it("refuses a second component of the same name", () => {
     const { health } = make();
     health.component("config");
-    assert.throws(() => health.component("config"), /config exists already/);
+    assert.throws(() => health.component("config"), /config already exists/);
   });
 });

@@ -4,7 +4,7 @@ import type { Logger } from "./log.ts";
 export interface HealthComponent {
   readonly name: string;
   readonly healthy: boolean;
-  /** @param reason what is wrong, for the log and the 503 response; must hold no store message and no address */
+  /** @param reason what is wrong, for the log and the 503 response; must not contain a store's message or an address */
   fail(reason: string): void;
   heal(): void;
 }
@@ -53,7 +53,7 @@ class ComponentHealth implements Health {
   }
 
   component(name: string, reason?: string): HealthComponent {
-    if (this.#reasons.has(name)) throw new Error(`health component ${name} exists already`);
+    if (this.#reasons.has(name)) throw new Error(`health component ${name} already exists`);
     this.#reasons.set(name, reason);
     this.#update();
     const reasons = this.#reasons;

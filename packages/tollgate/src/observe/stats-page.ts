@@ -32,7 +32,7 @@ interface Block {
 
 /**
  * Yields every statistic with its current value, sorted by name. A timer shows its count, mean, quantiles and maximum.
- * The text is yielded in pieces, because the whole may have 200 MB with 100,000 keys.
+ * The text is yielded in pieces, because the whole page may take 200 MB with 100,000 keys.
  * @throws {FilterError} at once
  */
 export function snapshot(view: StatisticsView, options: SnapshotOptions): AsyncIterable<string> {
@@ -50,7 +50,7 @@ async function* pieces(
   );
   const pending = new SortedLines();
   for (const [index, block] of blocks.entries()) {
-    // Later blocks only hold lines from their start on. The lines of nested rules lie between the lines of this one.
+    // Later blocks hold no line that sorts before their start. The lines of nested rules lie between the lines of this one.
     printer.print(pending.takeBefore(block.start));
     for (const line of block.lines()) if (matches(line[0])) pending.add(line);
     if (index % LINES_PER_PIECE !== 0) continue;

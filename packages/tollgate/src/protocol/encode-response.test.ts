@@ -22,7 +22,7 @@ function withProtobufEs(response: RateLimitResponse) {
   });
 }
 
-test("writes the same bytes as protobuf-es, and responseSize of them", () => {
+test("writes the same bytes as protobuf-es, as many as responseSize returns", () => {
   fc.assert(
     fc.property(anyResponse, fc.nat(5), (response, offset) => {
       const expected = Buffer.from(toBinary(RateLimitResponseSchema, withProtobufEs(response)));

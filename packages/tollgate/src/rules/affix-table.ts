@@ -24,7 +24,7 @@ interface Range {
  *
  * A radix tree in arrays of numbers: 1,000 texts take about 40 KiB, which fit into the nearest caches. A binary search
  * among the texts touched a string, often with a cache miss, in each of its ten steps, and compared the common prefix
- * each time: 1.1 instead of 0.64 us for 1,000 suffixes, on a machine with shared caches.
+ * each time: 1.1 instead of 0.64 µs for 1,000 suffixes, on a machine with shared caches.
  */
 export class AffixTable {
   /** Unique texts, sorted from the end at which they are compared. */

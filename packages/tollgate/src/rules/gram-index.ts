@@ -8,7 +8,7 @@ export interface Ranked<Target> {
 }
 
 const GRAM = 3;
-/** Bits of the filter. With 1,000 patterns about one position in sixteen is looked up in the map for nothing. */
+/** Bits of the filter. With 1,000 patterns about one position in sixteen is looked up in the map needlessly. */
 const FILTER_BITS = 1 << 14;
 
 /** A pattern that is filed under one of its runs. */

@@ -4,14 +4,14 @@ import type { DraftConfig, DraftDescriptor, DraftLimit, DraftReplaces } from "./
 import type { Place } from "./fields.ts";
 import { nearest } from "./nearest.ts";
 import { readMetadata } from "./read-metadata.ts";
-import type { Reading } from "./reading.ts";
+import type { ReadingState } from "./reading-state.ts";
 import type { Location } from "./rule.ts";
 import { checkNames, type FieldNode, readFields } from "./yaml-fields.ts";
 import type { YamlNode } from "./yaml-node.ts";
 import { booleanOf, countOf, isNull, kindOf, shortened } from "./yaml-scalar.ts";
 
 /** Reads a whole file. Adds faults to the report and continues after them. */
-export function readConfig(root: YamlNode, reading: Reading): DraftConfig {
+export function readConfig(root: YamlNode, reading: ReadingState): DraftConfig {
   const file = reading.source.name;
   if (isNull(root)) {
     const message = "the file is empty: a configuration begins with `domain: NAME` and `descriptors:`";
@@ -31,7 +31,7 @@ export function readConfig(root: YamlNode, reading: Reading): DraftConfig {
   return { file, domain: mapping.text("domain"), domainAt: mapping.at("domain"), descriptors };
 }
 
-function readDescriptor(node: YamlNode, reading: Reading): DraftDescriptor | undefined {
+function readDescriptor(node: YamlNode, reading: ReadingState): DraftDescriptor | undefined {
   const mapping = readMapping(node, "descriptor", node.offset, "a descriptor", reading);
   if (mapping === undefined) return undefined;
   const key = mapping.text("key");
@@ -58,7 +58,7 @@ function readDescriptor(node: YamlNode, reading: Reading): DraftDescriptor | und
   };
 }
 
-function readLimit(descriptor: MappingReader, reading: Reading): DraftLimit | undefined {
+function readLimit(descriptor: MappingReader, reading: ReadingState): DraftLimit | undefined {
   const node = descriptor.value("rate_limit");
   if (node === undefined) {
     if (descriptor.has("rate_limit")) {
@@ -83,7 +83,7 @@ function readLimit(descriptor: MappingReader, reading: Reading): DraftLimit | un
   };
 }
 
-function readReplaces(node: YamlNode, reading: Reading): DraftReplaces | undefined {
+function readReplaces(node: YamlNode, reading: ReadingState): DraftReplaces | undefined {
   const mapping = readMapping(node, "replaces", node.offset, "an item of `replaces`", reading);
   return mapping && { name: mapping.text("name"), at: mapping.at("name") };
 }
@@ -95,7 +95,7 @@ const units = unitNames
   .slice(1)
   .map(({ name }) => name);
 
-function readUnit(mapping: MappingReader, reading: Reading): Unit | "missing" | undefined {
+function readUnit(mapping: MappingReader, reading: ReadingState): Unit | "missing" | undefined {
   const text = mapping.text("unit");
   if (text === undefined) return undefined;
   if (!mapping.given("unit")) return "missing";
@@ -107,7 +107,7 @@ function readUnit(mapping: MappingReader, reading: Reading): Unit | "missing" | 
   return undefined;
 }
 
-function readCount(mapping: MappingReader, reading: Reading): number | "missing" | undefined {
+function readCount(mapping: MappingReader, reading: ReadingState): number | "missing" | undefined {
   const node = mapping.value("requests_per_unit");
   if (node === undefined) return "missing";
   const name = "`requests_per_unit`";
@@ -126,7 +126,7 @@ function readMapping(
   place: Place,
   offset: number,
   what: string,
-  reading: Reading,
+  reading: ReadingState,
 ): MappingReader | undefined {
   if (node.kind !== "mapping") {
     const names = place === "replaces" ? "`- name: NAME`" : "a mapping of names to values";
@@ -143,9 +143,9 @@ function readMapping(
 class MappingReader {
   readonly #fields: ReadonlyMap<string, FieldNode>;
   readonly #offset: number;
-  readonly #reading: Reading;
+  readonly #reading: ReadingState;
 
-  constructor(fields: ReadonlyMap<string, FieldNode>, offset: number, reading: Reading) {
+  constructor(fields: ReadonlyMap<string, FieldNode>, offset: number, reading: ReadingState) {
     this.#fields = fields;
     this.#offset = offset;
     this.#reading = reading;

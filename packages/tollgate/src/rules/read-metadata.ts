@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue } from "../protocol/messages.ts";
-import type { Reading } from "./reading.ts";
+import type { ReadingState } from "./reading-state.ts";
 import { readFields } from "./yaml-fields.ts";
 import type { YamlNode } from "./yaml-node.ts";
 import { jsonScalarOf, kindOf, shortened } from "./yaml-scalar.ts";
 
 /** Reads a rule's `metadata` as plain JSON. */
-export function readMetadata(node: YamlNode | undefined, reading: Reading): JsonObject | undefined {
+export function readMetadata(node: YamlNode | undefined, reading: ReadingState): JsonObject | undefined {
   if (node === undefined) return undefined;
   if (node.kind === "mapping") return readObject(node, reading);
   reading.add(
@@ -16,14 +16,14 @@ export function readMetadata(node: YamlNode | undefined, reading: Reading): Json
   return undefined;
 }
 
-function readObject(node: Extract<YamlNode, { kind: "mapping" }>, reading: Reading): JsonObject {
+function readObject(node: Extract<YamlNode, { kind: "mapping" }>, reading: ReadingState): JsonObject {
   const pairs: [string, JsonValue][] = [];
   for (const [name, field] of readFields(node, reading)) pairs.push([name, readValue(field.value, reading)]);
   // fromEntries creates own properties for all names, `__proto__` included.
   return Object.fromEntries(pairs);
 }
 
-function readValue(node: YamlNode, reading: Reading): JsonValue {
+function readValue(node: YamlNode, reading: ReadingState): JsonValue {
   if (node.kind === "mapping") return reading.within(node, () => readObject(node, reading)) ?? null;
   if (node.kind === "sequence") {
     const items = reading.within(node, () => node.items.map((item) => readValue(item, reading)));

@@ -9,7 +9,10 @@ const MAX_DIAGNOSTICS = 1000;
 /** Maximum characters of a message. Messages quote keys and values of any length. */
 const MAX_MESSAGE = 1000;
 
-/** Collects the diagnostics of one load. Keeps equal ones at one place (an alias that is read twice) once. */
+/**
+ * Collects the diagnostics of one load. Keeps only one of several equal diagnostics at one place (an alias that is read
+ * twice).
+ */
 export class Report {
   readonly #found = new Map<string, Diagnostic>();
   readonly #lines = new Map<string, readonly string[]>();

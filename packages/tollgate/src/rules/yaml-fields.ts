@@ -1,6 +1,6 @@
 import { fieldNames, fieldsOf, type Place, placeNames, placesOf } from "./fields.ts";
 import { nearest } from "./nearest.ts";
-import type { Reading } from "./reading.ts";
+import type { ReadingState } from "./reading-state.ts";
 import type { YamlMapping, YamlNode } from "./yaml-node.ts";
 import { shortened } from "./yaml-scalar.ts";
 
@@ -11,7 +11,7 @@ export interface FieldNode {
 }
 
 /** Reads the fields of a mapping by name and applies merge keys (`<<`): own fields win, then the first of a list. */
-export function readFields(mapping: YamlMapping, reading: Reading): Map<string, FieldNode> {
+export function readFields(mapping: YamlMapping, reading: ReadingState): Map<string, FieldNode> {
   const found = new Map<string, FieldNode>();
   const merged: YamlNode[] = [];
   let mergeKey: YamlNode | undefined;
@@ -40,7 +40,7 @@ export function readFields(mapping: YamlMapping, reading: Reading): Map<string, 
   return found;
 }
 
-function merge(value: YamlNode, into: Map<string, FieldNode>, reading: Reading): void {
+function merge(value: YamlNode, into: Map<string, FieldNode>, reading: ReadingState): void {
   const sources = value.kind === "sequence" ? value.items : [value];
   for (const source of sources) {
     if (source.kind !== "mapping") {
@@ -53,7 +53,7 @@ function merge(value: YamlNode, into: Map<string, FieldNode>, reading: Reading):
 }
 
 /** Reports every field that is unknown in this mapping, with a suggestion. */
-export function checkNames(found: ReadonlyMap<string, FieldNode>, place: Place, reading: Reading): void {
+export function checkNames(found: ReadonlyMap<string, FieldNode>, place: Place, reading: ReadingState): void {
   const known = fieldsOf(place).map((field) => field.name);
   for (const [name, { offset }] of found) {
     if (known.includes(name)) continue;

@@ -14,7 +14,7 @@ export interface YamlScalar {
   readonly offset: number;
   /** The text with escapes and folding resolved. `1.1`, `true` and `010` are not interpreted. */
   readonly text: string;
-  /** Whether the scalar has no quotes and is no block scalar: it may be null, a boolean or a number. */
+  /** Whether the scalar is neither quoted nor a block scalar: it may be null, a boolean or a number. */
   readonly plain: boolean;
 }
 

@@ -73,7 +73,7 @@ export class ActiveRules {
   /** Reports a failed load and keeps the current rules. */
   refuse(diagnostics: readonly Diagnostic[]): void {
     this.countRefusal();
-    const kept = this.#current === undefined ? "no configuration is loaded" : "the old one stays in force";
+    const kept = this.#current === undefined ? "no configuration is loaded" : "the previous one stays in use";
     this.#log.error(`Error loading new configuration; ${kept}`);
     for (const diagnostic of diagnostics) {
       const line = formatDiagnostic(diagnostic);

@@ -5,7 +5,7 @@ import type { Logger } from "../observe/log.ts";
 import type { Statistics } from "../observe/statistics.ts";
 import type { RuleSet } from "../rules/rule.ts";
 import type { Settings } from "../settings/settings.ts";
-import { decisionOptions } from "./mapping.ts";
+import { decisionOptions } from "./settings-to-options.ts";
 
 /** Creates the handler of one thread: a decider over the thread's store, with the limits on requests. */
 export function createRateLimitHandler(

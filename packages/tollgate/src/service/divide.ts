@@ -5,7 +5,7 @@ const FAILURES_TO_OPEN = 5;
 
 /**
  * Consecutive failures that open the breaker of one thread. The threads of a process fail at the same time, so each
- * needs fewer for the process to react as fast. At least two: a single failure after a long idle time is no outage.
+ * needs fewer for the process to react as fast. At least two: a single failure after a long idle time is not an outage.
  */
 export function failuresToOpen(parts: number): number {
   return Math.max(2, Math.round(FAILURES_TO_OPEN / parts));

@@ -6,7 +6,7 @@ import { Unit } from "../protocol/messages.ts";
 import { loadSettings } from "../settings/load-settings.ts";
 import { rowsOf } from "../settings/read-values.ts";
 import { kvstore, objcache } from "../settings/table/stores.ts";
-import { decisionOptions } from "./mapping.ts";
+import { decisionOptions } from "./settings-to-options.ts";
 import { kvstoreOptions, objcacheOptions } from "./store-options.ts";
 
 // Maps each variable of the stores to an option. Tests against real servers show the effects of the options.

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../observe/log.ts";
 import type { Diagnostic } from "../rules/diagnostic.ts";
-import { loadRules } from "../rules/load.ts";
+import { loadRules } from "../rules/load-rules.ts";
 import { DirectoryWatches } from "../watching/directory-watches.ts";
 import { type PathEntry, resolvePath } from "./path-links.ts";
 import { fingerprintOf, isRuleFile, type ReadFiles, readRuleFiles } from "./read-files.ts";

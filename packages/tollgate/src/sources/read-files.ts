@@ -1,7 +1,7 @@
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import type { Diagnostic } from "../rules/diagnostic.ts";
-import type { RuleFile } from "../rules/load.ts";
+import type { RuleFile } from "../rules/load-rules.ts";
 import { diagnose } from "./source.ts";
 
 /** Maximum bytes of one file and of all files together. A larger file is refused before it is read. */
@@ -68,7 +68,7 @@ interface Survey {
   readonly readable: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
   readonly fingerprint: string;
-  /** Whether a name had no file behind it. The file may be about to appear or to disappear. */
+  /** Whether a name led to no file. The file may be about to appear or to disappear. */
   readonly dangling: boolean;
 }
 

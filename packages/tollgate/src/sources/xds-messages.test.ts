@@ -8,7 +8,7 @@ import {
   type RateLimitUnit,
 } from "../protocol/gen/ratelimit/config/ratelimit/v3/rls_conf_pb.ts";
 import { formatDiagnostic } from "../rules/diagnostic.ts";
-import { loadResources } from "../rules/load.ts";
+import { loadResources } from "../rules/load-rules.ts";
 import { decodeResources, decodeResponse, encodeRequest, TYPE_URL } from "./xds-messages.ts";
 
 test("the requested type is the published type", () => {

@@ -3,7 +3,7 @@ import { Backoff, type BackoffOptions } from "../backoff.ts";
 import type { Logger } from "../observe/log.ts";
 import { Throttle, withCount } from "../observe/throttle.ts";
 import { type Diagnostic, formatDiagnostic } from "../rules/diagnostic.ts";
-import { loadResources } from "../rules/load.ts";
+import { loadResources } from "../rules/load-rules.ts";
 
 import { PacedAnswers } from "./paced-answers.ts";
 import { diagnose, type RuleSource, type SourceEvents } from "./source.ts";

@@ -71,7 +71,7 @@ function assertWhole(store: EmbeddedStore): void {
   store.workerExited(share);
 }
 
-/** Waits until each thread has counted, and then a short time. The assertions hold at any time. */
+/** Waits until each thread has counted, and then for a short time. The assertions hold at any time. */
 async function allCount(tasks: readonly { done: Int32Array }[], milliseconds: number): Promise<void> {
   while (tasks.some(({ done }) => done.every((count) => count === 0))) await sleep(1);
   await sleep(milliseconds);
@@ -280,7 +280,7 @@ describe("embedded store in several threads", () => {
         performance.now() - start < scaled(5000),
         "a hundred more calls do not wait half a second each",
       );
-      // So many keys that one of them belongs to a locked shard.
+      // Enough keys that at least one of them belongs to a locked shard.
       const counts = Array.from({ length: 40 }, (_, index) => makeCount({ stem: `k${index}:` }));
       table.shards[0]!.release();
       assert.throws(() => store.count(makeRequest(counts, { holdBack: HoldBack.WHEN_REFUSED })), unavailable);

@@ -65,7 +65,7 @@ describe("kvstore, cluster", () => {
     assert.equal(await countOne(store, { stem: "{other}wide:", hits: 0 }), 5);
   });
 
-  /** Calls in a loop over many keys. Each key has one caller, which knows the expected counter. */
+  /** Calls in a loop over many keys. Each key has one caller, which tracks the expected counter. */
   function load(store: KvstoreStore, callers: number, stem: string) {
     const state = { on: true, answered: 0, failed: 0, wrong: 0, slowest: 0 };
     const loop = async (i: number) => {
@@ -104,7 +104,7 @@ describe("kvstore, cluster", () => {
     const slot = slotOf("{moving}");
     const from = cluster.nodes[Math.floor((slot * 3) / 16384)]!;
     const to = cluster.nodes.find((node) => node !== from)!;
-    await until("keys are there", () => running.state.answered > 200);
+    await until("keys exist", () => running.state.answered > 200);
     // Halfway, a script with an existing and a new key gets TRYAGAIN. Single keys get ASK.
     const both = ["{moving}|both:", "{moving}|new:"].map((stem) => makeCount({ stem }));
     await countOne(store, { stem: "{moving}|both:" });
@@ -241,7 +241,7 @@ describe("kvstore, cluster with replicas", () => {
     const ends = await countAll();
     assert.ok(
       ends.some((end) => end.status === "rejected"),
-      "what was on its way to it fails",
+      "calls in flight to it fail",
     );
     assert.ok(ends.some((end) => end.status === "fulfilled"));
     assert.ok(performance.now() - begun < scaled(20_000));

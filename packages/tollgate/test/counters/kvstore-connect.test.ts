@@ -55,7 +55,7 @@ describe("kvstore: addresses and credentials", () => {
     ["a password that begins with nothing before its colon", () => ({ url: locked.url, auth: ":pa:ss%40" })],
     ["user and password, split at the first colon", () => ({ url: locked.url, auth: "ann:an:na" })],
     ["in the URL", () => ({ url: `redis://ann:an%3Ana@127.0.0.1:${locked.port}` })],
-    ["a password in the URL alone", () => ({ url: `redis://:pa:ss%2540@127.0.0.1:${locked.port}` })],
+    ["a password only in the URL", () => ({ url: `redis://:pa:ss%2540@127.0.0.1:${locked.port}` })],
     ["the setting overrides the URL", () => ({ url: `redis://ann:wrong@${locked.url}`, auth: "ann:an:na" })],
     ["a user who may not load scripts", () => ({ url: locked.url, auth: "bob:bobs" })],
   ];
@@ -76,7 +76,7 @@ describe("kvstore: addresses and credentials", () => {
     }
   });
 
-  test("refuses an invalid URL, naming the variable and no secret", () => {
+  test("refuses an invalid URL, and the message names the variable without its secrets", () => {
     const cases: [TestKvstore, RegExp][] = [
       [{ url: "localhost" }, /KVSTORE_URL="localhost" must be host:port/],
       [{ url: "localhost:0" }, /must be host:port/],

@@ -436,7 +436,7 @@ describe("objcache", () => {
     const srv = "_memcache._tcp.cache.example";
     const record = (server: MemcachedServer) => ({ target: "localhost", port: server.port });
 
-    test("takes the nodes from sorted records", async (t) => {
+    test("takes the nodes from the records, sorted", async (t) => {
       const dns = await DnsServer.start([record(servers[2]!), record(servers[0]!), record(servers[1]!)]);
       t.after(() => dns.stop());
       const store = open(t, { srv, dnsServers: [dns.url] });
@@ -470,7 +470,7 @@ describe("objcache", () => {
       await until("the other one's connections are closed", () => store.gauges.cxActive === 1);
     });
 
-    test("calls fail until the first look-up succeeds", async (t) => {
+    test("calls fail until the first lookup succeeds", async (t) => {
       const dns = await DnsServer.start([record(servers[0]!)]);
       t.after(() => dns.stop());
       dns.failing = true;

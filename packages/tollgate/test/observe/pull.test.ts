@@ -337,7 +337,7 @@ mappings:
     assert.match(warnings[0]!, /metric a is a counter: series mapped to it as a gauge are not shown/);
   });
 
-  it("prevents the start if the file is invalid or missing", async () => {
+  it("prevents startup if the file is invalid or missing", async () => {
     await assert.rejects(
       mapped("mappings: [{}]", async () => {}),
       { name: "SinkConfigError", message: /mapping 1 has no match/ },

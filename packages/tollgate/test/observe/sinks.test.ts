@@ -402,7 +402,7 @@ describe("the agent sink", () => {
     [{ tags: { k: "" } }, /^AGENTSTATS_MOGRIFIER_ONE_TAGS has no value for the tag k/],
   ];
   for (const [part, message] of bad)
-    it(`refuses ${JSON.stringify(part)} at the start`, () => {
+    it(`refuses ${JSON.stringify(part)} at startup`, () => {
       const registry = createStatistics();
       const mogrifiers = [{ name: "ONE", pattern: "a", emit: "b", tags: {}, ...part }];
       assert.throws(

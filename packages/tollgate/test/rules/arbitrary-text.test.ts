@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
 import { scaled } from "../../../../tools/time-scale.ts";
-import { type LoadResult, loadResources, loadRules } from "../../src/rules/load.ts";
+import { type LoadResult, loadResources, loadRules } from "../../src/rules/load-rules.ts";
 import type { RateLimitConfigResource } from "../../src/rules/resource.ts";
 
 /** Valid and invalid files. Texts similar to them reach more code than random texts. */
@@ -173,7 +173,7 @@ const bombs: Readonly<Record<string, () => string>> = {
 };
 
 for (const [name, text] of Object.entries(bombs)) {
-  test(`${name}: an error, soon`, { timeout: scaled(20_000) }, () => {
+  test(`${name}: fails quickly, with an error`, { timeout: scaled(20_000) }, () => {
     const result = loadRules([{ name: "0", text: text() }], { mergeDomains: false });
     assert.equal(result.ruleSet, undefined);
     assert.ok(result.diagnostics.length > 0 && result.diagnostics.length <= 2001);

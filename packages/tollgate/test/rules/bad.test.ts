@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { test } from "node:test";
-import { loadRules } from "../../src/rules/load.ts";
+import { loadRules } from "../../src/rules/load-rules.ts";
 
 /**
  * Checks the diagnostics of each file of `fixtures/bad/` against the file of the same name that ends in `.expected`.

@@ -11,7 +11,7 @@ import { unitNames } from "../../src/protocol/units.ts";
 import { formatDiagnostic } from "../../src/rules/diagnostic.ts";
 import { diagnosticCodes } from "../../src/rules/diagnostic-codes.ts";
 import { fields } from "../../src/rules/fields.ts";
-import { loadRules } from "../../src/rules/load.ts";
+import { loadRules } from "../../src/rules/load-rules.ts";
 import type { Match, Rule } from "../../src/rules/rule.ts";
 import { entriesOf, metricKeyOf } from "./helpers.ts";
 

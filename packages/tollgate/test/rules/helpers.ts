@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Entry } from "../../src/protocol/messages.ts";
 import { formatDiagnostic } from "../../src/rules/diagnostic.ts";
-import { type LoadResult, loadRules } from "../../src/rules/load.ts";
+import { type LoadResult, loadRules } from "../../src/rules/load-rules.ts";
 import type { Match } from "../../src/rules/rule.ts";
 import type { IndexedRuleSet } from "../../src/rules/rule-set.ts";
 

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { Entry } from "../../src/protocol/messages.ts";
 import { formatDiagnostic } from "../../src/rules/diagnostic.ts";
 import { explainMatch } from "../../src/rules/explain-match.ts";
-import { loadRules } from "../../src/rules/load.ts";
+import { loadRules } from "../../src/rules/load-rules.ts";
 import type { RuleSet } from "../../src/rules/rule.ts";
 import { metricKeyOf } from "./helpers.ts";
 

@@ -38,7 +38,7 @@ descriptors:
 const rows: readonly (readonly [string, number | undefined, string])[] = [
   ["p=abc", 4, "an exact value comes before every wildcard"],
   ["p=abd", 3, "the longest prefix wins (the Go service takes the first in the file)"],
-  ["p=ab", 3, "`*` matches nothing, too"],
+  ["p=ab", 3, "`*` also matches the empty text"],
   ["p=axz", 2, "a longer prefix beats a suffix"],
   ["p=xz", 5, "a wildcard may be the first character"],
   ["p=az", 2, "more literal characters before the first `*`"],

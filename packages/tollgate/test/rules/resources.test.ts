@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Unit } from "../../src/protocol/messages.ts";
 import { formatDiagnostic } from "../../src/rules/diagnostic.ts";
-import { loadResources, loadRules } from "../../src/rules/load.ts";
+import { loadResources, loadRules } from "../../src/rules/load-rules.ts";
 import type { RateLimitConfigDescriptor, RateLimitConfigResource } from "../../src/rules/resource.ts";
 import type { Rule } from "../../src/rules/rule.ts";
 import { entriesOf } from "./helpers.ts";

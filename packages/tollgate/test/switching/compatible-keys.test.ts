@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { createKeyFormat } from "../../src/decision/key-format.ts";
 import { windowStart } from "../../src/decision/window.ts";
 import { windowSeconds } from "../../src/protocol/units.ts";
-import { loadRules } from "../../src/rules/load.ts";
+import { loadRules } from "../../src/rules/load-rules.ts";
 import { overrideMatch } from "../../src/rules/override.ts";
 import { until } from "../counters/kvstore-support.ts";
 import { GrpcCaller, request } from "../grpc-caller.ts";

@@ -1,4 +1,4 @@
-/** The public types of `@tollway/tollgate/limits`: right use compiles, wrong use does not. */
+/** The public types of `@tollway/tollgate/limits`: correct use compiles, incorrect use does not. */
 import {
   type Caller,
   createLimits,
@@ -40,7 +40,7 @@ export function wrongUse(limits: Limits, caller: Caller): void {
   createLimits({});
   // @ts-expect-error: a failure is open or closed
   createLimits({ domain: "shop", failure: "half" });
-  // @ts-expect-error: the time-out is a number of milliseconds
+  // @ts-expect-error: the timeout is a number of milliseconds
   createLimits({ domain: "shop", timeout: "250ms" });
   // @ts-expect-error: a descriptor has values, not lists
   void limits.check(caller, { user: ["a", "b"] });

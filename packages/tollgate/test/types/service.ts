@@ -1,4 +1,4 @@
-/** The public types of Tollgate's library: right use compiles, wrong use does not. */
+/** The public types of Tollgate's library: correct use compiles, incorrect use does not. */
 import {
   type Addresses,
   type Diagnostic,
@@ -45,11 +45,11 @@ export async function stop(service: Service): Promise<void> {
 export function wrongUse(service: Service, found: Diagnostic, rules: RuleSet, settings: Settings): void {
   // @ts-expect-error: a file has a text
   loadRules([{ name: "web.yaml" }], {});
-  // @ts-expect-error: rules come as files, not as a text
+  // @ts-expect-error: rules are a list of files, not a text
   loadRules("domain: web", {});
   // @ts-expect-error: a variable of the environment is a text
   loadSettings({ PORT: 8080 });
-  // @ts-expect-error: a diagnostic is for reading
+  // @ts-expect-error: a diagnostic is read-only
   found.message = "";
   // @ts-expect-error: there are two severities
   const severity: Severity = "info";
@@ -59,7 +59,7 @@ export function wrongUse(service: Service, found: Diagnostic, rules: RuleSet, se
   rules.domains.push("other");
   // @ts-expect-error: settings do not change
   settings.embedded = undefined;
-  // @ts-expect-error: an address is for reading
+  // @ts-expect-error: an address is read-only
   service.addresses.http = "";
   // @ts-expect-error: faults are objects, not texts
   new SettingsError(["PORT is wrong"]);

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class StartError(Exception):
-    """The error that prevents the start, in one line."""
+    """The error that prevents startup, in one line."""
 
 
 def command() -> list[str]:

@@ -14,14 +14,14 @@ from ._wsgi_client import descriptor_of, has_left
 
 #: Seconds until a thread that waits for an answer also watches its client.
 PATIENCE = 0.05
-#: How often the main thread polls for an answer before it sleeps, about 1 us each. Waking a thread
+#: How often the main thread polls for an answer before it sleeps, about 1 µs each. Waking a thread
 #: on an idle processor costs more than the most common answers take: polling reduced the wall time
-#: of a call from 54 us to 23 us and the CPU time of both processes from 54 us to 33 us. gunicorn's
+#: of a call from 54 µs to 23 µs and the CPU time of both processes from 54 µs to 33 µs. gunicorn's
 #: sync worker gained a fifth. Other threads only sleep, because each poll takes the interpreter's
 #: lock from one of them.
 LOOKS = 100
 #: After unsuccessful polling, at most this many further waits do not poll. A thread with slow
-#: answers then spends at most 2 us on it for each.
+#: answers then spends at most 2 µs on it for each.
 MOST_SKIPPED = 63
 
 READ_BYTES = 262_144

@@ -39,7 +39,7 @@ export interface ApplicationOptions {
   unknownKeywords?: "reject" | "ignore";
   /** Methods that get 405 instead of 501 even if no controller serves them. Default: none. */
   knownMethods?: readonly string[];
-  /** How to treat a type that cannot be read. Default "error": the start fails. */
+  /** How to treat a type that cannot be read. Default "error": startup fails. */
   unreadableTypes?: "error" | "raw";
   /** Allows scripts of other origins to call this application. Default: off. */
   cors?: CorsOptions;
@@ -63,7 +63,7 @@ export interface ApplicationOptions {
   onStop?(): unknown;
   /** Logs errors that became a 500. Default: standard error. */
   log?(error: unknown, context: ErrorContext): void;
-  /** Logs warnings of the start. Default: standard error. */
+  /** Logs warnings at startup. Default: standard error. */
   warn?(message: string): void;
 }
 

@@ -95,7 +95,7 @@ function countOwnKeys(value: object): number {
     }
     return keys;
   }
-  // Object.keys would allocate a list for each object: 92 instead of 34 us for 144 KB. Objects from
+  // Object.keys would allocate a list for each object: 92 instead of 34 µs for 144 KB. Objects from
   // JSON.parse have no inherited enumerable properties.
   for (const key in value) {
     keys++;

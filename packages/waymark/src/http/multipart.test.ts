@@ -22,7 +22,7 @@ function shown(fields: readonly FormField[]): unknown[] {
   );
 }
 
-test("reads fields and files in their order", async () => {
+test("reads fields and files in the order of the form", async () => {
   assert.deepEqual(shown(await parseMultipart(bytes(FORM), TYPE)), [
     ["title", "T"],
     ["file", "a.txt", "text/plain", "hello"],

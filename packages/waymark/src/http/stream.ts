@@ -112,7 +112,7 @@ function firstOrTurn(first: MaybeFirst): Promise<First | undefined | typeof PEND
 async function firstOrGone(first: MaybeFirst, source: BodySource, incoming: Incoming): MaybeFirst {
   const left = () => void source.return();
   let signal: AbortSignal | undefined;
-  // The first piece is usually available at once, and a signal costs 1 us.
+  // The first piece is usually available at once, and a signal costs 1 µs.
   const watch = setImmediate(() => {
     signal = incoming.signal;
     if (signal.aborted) left();

@@ -11,7 +11,7 @@ import { LauncherError } from "./launcher-error.ts";
 
 /**
  * Writes the manifest: a module that imports every controller and contains their signatures. A bundler can follow its
- * imports, and a start needs neither sources nor a parser.
+ * imports, and startup needs neither sources nor a parser.
  */
 export async function build(args: Arguments): Promise<number> {
   if (args.app !== undefined || args.manifest !== undefined)

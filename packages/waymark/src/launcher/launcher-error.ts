@@ -1,7 +1,7 @@
 import { StartError } from "../routing/start-error.ts";
 import { SignatureError } from "../signature/model/signature-error.ts";
 
-/** An error of the command line or of the start, shown in one line without a stack. */
+/** An error of the command line or of startup, shown in one line without a stack. */
 export class LauncherError extends Error {
   override readonly name = "LauncherError";
   readonly code = "LAUNCHER";
@@ -15,7 +15,7 @@ export class LauncherError extends Error {
 }
 
 /**
- * The message for an error that prevents the start. Includes the stack of an unexpected error, and of any error with
+ * The message for an error that prevents startup. Includes the stack of an unexpected error, and of any error with
  * `--debug`.
  */
 export function faultText(error: unknown, debug: boolean): string {

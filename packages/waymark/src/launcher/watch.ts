@@ -100,7 +100,7 @@ function prefixFolders(args: Arguments): string[] {
   });
 }
 
-/** Sends the list of files to the watcher. Called even if the start failed. */
+/** Sends the list of files to the watcher. Called even if startup failed. */
 export function tellWatcher(): void {
   if (!process.env.WAYMARK_WATCHED) return;
   process.send?.({ files: ownedFiles() } satisfies WatchedMessage);

@@ -19,7 +19,7 @@ export function serveWithWorkers(count: number, announce: (text: string) => void
     let ready = 0;
     let stopping = false;
     let status = 0;
-    /** Timers of workers that wait for their restart. */
+    /** Timers of workers that wait to be restarted. */
     const pauses = new Set<NodeJS.Timeout>();
     const born = new Map<Worker, number>();
     const fork = () => {

@@ -32,7 +32,7 @@ export class Components {
     for (let count = 1; ; count++) {
       const own = `${safeName(name)}${context.closesObjects ? "" : "Output"}${count === 1 ? "" : count}`;
       const taken = this.schemas[own];
-      // the schema may refer to itself, so its name must be registered first
+      // The schema may refer to itself, so its name must be registered first.
       names.set(name, own);
       if (taken === undefined) {
         this.schemas[own] = {};

@@ -162,7 +162,7 @@ function requestOf(verb: string, signature: MethodSignature, context: ParameterC
   if (parameters.length === 0) {
     return { positionals, query: [], body: { required: false, content: { "*/*": {} } } };
   }
-  // a JSON body that is not an object fills the argument `body`
+  // A JSON body that is not an object fills the argument `body`.
   const last = positionals.at(-1)!;
   if (last.name !== "body" || last.role === "rest") return { positionals, query: [], body: undefined };
   return { positionals: positionals.slice(0, -1), query: [], body: valueBody(last, context) };

@@ -124,7 +124,7 @@ function objectSchema(type: ObjectNode, context: SchemaContext): JsonSchema {
 function propertySchemas(properties: readonly PropertyNode[], context: SchemaContext): JsonSchema {
   const schemas: Record<string, JsonSchema> = {};
   for (const property of properties) {
-    // a property may have the name __proto__
+    // A property may have the name __proto__.
     Object.defineProperty(schemas, property.name, {
       value: described(schemaOf(property.type, context), property),
       enumerable: true,
@@ -159,7 +159,7 @@ function unionSchema({ members }: UnionNode, context: SchemaContext): JsonSchema
   const [only] = schemas;
   if (schemas.length === 1 && only) {
     if (!hasNull || literals.length > 0) return only;
-    // a const or enum beside the type would still reject null
+    // A const or enum beside the type would still reject null.
     if (typeof only.type === "string" && !("enum" in only)) return { ...only, type: [only.type, "null"] };
   }
   return { anyOf: hasNull ? [...schemas, { type: "null" }] : schemas };

@@ -81,7 +81,7 @@ export function queryParameters(
   });
   const open = shapes.find((shape) => shape.index);
   if (open?.index) {
-    // with the default style "form" and explode, each property is a query argument
+    // With the default style "form" and explode, each property is a query argument.
     const schema = { type: "object", additionalProperties: textSchema(open.index, schemas) };
     parameters.push({ name: freeName(parameter.name, names), in: "query", required: false, schema });
   }
@@ -145,7 +145,7 @@ function mediaTypes(type: TypeNode, shapes: readonly ObjectNode[], media: MediaT
     ...(shape.index ? [shape.index] : []),
   ]);
   if (values.some((value) => hasFile(value))) return { "multipart/form-data": media };
-  // a form carries texts and lists of texts, nothing nested
+  // A form carries texts and lists of texts, nothing nested.
   const isFlat = type.kind !== "reference" && values.every((value) => membersOf(value).every(isFlatValue));
   return isFlat
     ? { "application/json": media, "application/x-www-form-urlencoded": media }

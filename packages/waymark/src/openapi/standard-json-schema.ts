@@ -19,7 +19,7 @@ export function standardJsonSchema(schema: unknown): JsonSchema | undefined {
     const { $schema: _, ...own } = described ?? {};
     return own;
   } catch {
-    // it throws if it cannot describe itself, for instance because of a transformation
+    // It throws if it cannot describe itself, for instance because of a transformation.
     return {};
   }
 }

@@ -102,7 +102,7 @@ test("rejects ambiguous, missing and invalid prefixes by name", () => {
   }
 });
 
-test("a link into its own folder prevents the start", () => {
+test("a link into its own folder prevents startup", () => {
   const root = tree("c/a.ts");
   symlinkSync(join(root, "c"), join(root, "c", "loop"));
   assert.throws(() => discover("c", root), { code: "AMBIGUOUS_MODULE" });

@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const owned = new Set<string>();
 let registered = false;
 
-/** Every module file that the start has loaded, to locate an error. */
+/** Every module file that was loaded at startup, to locate an error. */
 export function ownedFiles(): string[] {
   return [...owned].map((url) => fileURLToPath(url));
 }

@@ -6,7 +6,7 @@ const VARIADIC = /^(?:async\s*)?\*?\s*[A-Z][A-Z0-9_-]*\s*\(\s*\{\s*\.\.\.\s*([A-
 
 /**
  * The signature of a method without parameters, or with only an untyped `{ ...keywords }`, from its text at run time.
- * Only for controllers that are passed as classes. If all methods are this plain, the start does not load the parser.
+ * Only for controllers that are passed as classes. If all methods are this plain, the parser is not loaded.
  */
 export function plainSignature(verb: string, method: () => unknown): MethodSignature | undefined {
   const text = Function.prototype.toString.call(method);

@@ -45,6 +45,6 @@ export interface Routes {
   readonly classes: readonly RouteClass[];
   /** Every verb of any class, including the implied HEAD and OPTIONS. Other methods get 501. */
   readonly verbs: ReadonlySet<string>;
-  /** Notes for the output of the start: skipped classes, paths where a module hides a class. */
+  /** Notes for the output at startup: skipped classes, paths where a module hides a class. */
   readonly notes: readonly string[];
 }

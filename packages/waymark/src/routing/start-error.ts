@@ -9,7 +9,7 @@ export type StartErrorCode =
   | "INVALID_OPTION"
   | "START_FAILED";
 
-/** An error that prevents the start. The message names the file, and the line if it is known. */
+/** An error that prevents startup. The message names the file, and the line if it is known. */
 export class StartError extends Error {
   override readonly name = "StartError";
   readonly code: StartErrorCode;

@@ -125,7 +125,7 @@ suite("any type is read or rejected with its place", () => {
     assert.ok(readable > 10, `only ${readable} were readable`);
   });
 
-  test("and so is arbitrary text", () => {
+  test("and so is any other text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme-ascii", maxLength: 20 }), (text) => {
         try {

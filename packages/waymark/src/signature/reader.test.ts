@@ -95,7 +95,7 @@ suite("methods are found at V8's positions", () => {
   });
 });
 
-suite("the file of a method is found by the fast way", () => {
+suite("the fast lookup finds the file of a method", () => {
   /** Records the inspector's calls from now on. The call named `lost` returns nothing. */
   const asked = (context: TestContext, lost = ""): string[] => {
     const methods: string[] = [];
@@ -199,7 +199,7 @@ suite("a method without a source is an error", () => {
   });
 });
 
-suite("compiled JavaScript without a manifest prevents the start", () => {
+suite("compiled JavaScript without a manifest prevents startup", () => {
   const load2 = async (context: TestContext, files: Readonly<Record<string, string>>) => {
     const folder = await realpath(await mkdtemp(join(tmpdir(), "waymark-compiled-")));
     context.after(() => rm(folder, { recursive: true }));
@@ -284,7 +284,7 @@ test("a warning appears once, even if several methods share its type", async (co
   assert.match(warnings[0]!, /warned\.mts:1:5: @pattern \^\(a\+\)\+\$ may backtrack without bound/);
 });
 
-suite("verbs that are not methods prevent the start with their line", () => {
+suite("verbs that are not methods prevent startup, and the message has their line", () => {
   const rows: readonly (readonly [name: string, message: RegExp])[] = [
     ["Field", /misplaced\.ts:2:3: GET is a field\. A verb must be a method: `GET\(\) \{ \.\.\. \}`/],
     ["Getter", /misplaced\.ts:7:3: GET is an accessor/],

@@ -224,7 +224,7 @@ suite("a pattern that may backtrack without bound causes a warning with its plac
   });
 });
 
-suite("an invalid refinement prevents the start", () => {
+suite("an invalid refinement prevents startup", () => {
   const rows: readonly (readonly [parameter: string, message: RegExp])[] = [
     ["/** @minimum x */ it: number", /virtual\.ts:2:\d+: @minimum needs a number, not "x"/],
     ["/** @minimum */ it: number", /@minimum needs a number/],

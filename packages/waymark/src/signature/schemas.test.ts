@@ -215,7 +215,7 @@ suite("a schema may be asynchronous", () => {
   });
 });
 
-suite("a schema without an argument prevents the start", () => {
+suite("a schema without an argument prevents startup", () => {
   const rows: readonly (readonly [method: string, message: RegExp])[] = [
     [
       "GET(id: number)",

@@ -44,7 +44,7 @@ export function binderOf(
     ...options,
     schemaNames,
   });
-  // a signature from a manifest must bind the same way
+  // A signature from a manifest must bind the same way.
   return compileBinder(JSON.parse(JSON.stringify(signature)) as MethodSignature, options);
 }
 
@@ -88,6 +88,6 @@ export function plain(value: unknown): unknown {
 /** The bound arguments of a request, or its faults. */
 export function bound(binder: Binder, request: BindInput): unknown {
   const result = binder.bind(request);
-  if (result instanceof Promise) throw new Error("a promise where no schema is asynchronous");
+  if (result instanceof Promise) throw new Error("a promise, although no schema is asynchronous");
   return result instanceof BindFaults ? faultsOf(result) : plain(result);
 }

@@ -262,7 +262,7 @@ const UNREADABLE: readonly (readonly [declarations: string, type: string, part: 
     ["let C = 'a';", "typeof C", "typeof C", /is not a literal/],
     ["", "`$" + "{string}-id`", "`$" + "{string}-id`", /@pattern/],
     ["", "keyof string", "string", /keys of an object type/],
-    ["", "[...string[], number]", "number", /nothing may follow/],
+    ["", "[...string[], number]", "number", /a tuple.s rest element must be last/],
     ['import type { Thing } from "./more.ts";', "Thing", "Thing", /it is a class/],
     ['import * as more from "./more.ts";', "more", "more", /it is a module/],
     [
@@ -275,7 +275,7 @@ const UNREADABLE: readonly (readonly [declarations: string, type: string, part: 
     ["interface A extends A { x: 1 }", "A", "A", /grows endlessly|not an object type/],
   ];
 
-suite("an unreadable type prevents the start", () => {
+suite("an unreadable type prevents startup", () => {
   for (const [declarations, type, part, message] of UNREADABLE) {
     test(`${declarations} ${type}`, () => {
       const text = `${declarations}\nclass Example {\n  GET(it: ${type}) {}\n}`;
@@ -385,7 +385,7 @@ suite("an unreadable type prevents the start", () => {
   });
 });
 
-suite("a type parameter of a class prevents the start, because its argument is unknown", () => {
+suite("a type parameter of a class prevents startup, because its argument is unknown", () => {
   const rows: readonly (readonly [text: string, place: string])[] = [
     ["class Crud<T> {\n  PUT(it: T) {}\n}", "2:11"],
     ["class Crud<T> {\n  PUT({ it }: { it: T }) {}\n}", "2:21"],

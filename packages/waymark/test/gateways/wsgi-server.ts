@@ -92,7 +92,7 @@ function checkHead(line: string, headers: [string, string][]): void {
     const [name, value] = pair;
     assert.equal(typeof name, "string");
     assert.equal(typeof value, "string");
-    assert.notEqual(name.toLowerCase(), "status", "the status is no header");
+    assert.notEqual(name.toLowerCase(), "status", "the status is not a header");
     assert.match(name, /^[a-zA-Z][a-zA-Z0-9\-_]*$/);
     assert.doesNotMatch(name, /[-_]$/);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what must not be there.

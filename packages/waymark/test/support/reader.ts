@@ -36,7 +36,7 @@ export class Reader {
   constructor(folder: string) {
     this.#folder = folder;
     this.#kept = new Set(readdirSync(folder));
-    // Replaces `npx` to save its start time and its network access.
+    // Replaces `npx` to save its startup time and its network access.
     const npx = '#!/bin/sh\ncommand="node_modules/.bin/$1"\nshift\nexec "$command" "$@"\n';
     writeFileSync(join(this.#bin, "npx"), npx, { mode: 0o755 });
   }

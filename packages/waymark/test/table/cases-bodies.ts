@@ -105,7 +105,7 @@ export const bodyCases: readonly Case[] = [
     body: '[1,"2"]',
     status: 400,
   },
-  post("a JSON list where an object is asked for", "/", JSON_TYPE, "[1]", { status: 400 }),
+  post("a JSON list instead of an object", "/", JSON_TYPE, "[1]", { status: 400 }),
   post(
     "JSON of many names",
     "/anything",
@@ -113,7 +113,7 @@ export const bodyCases: readonly Case[] = [
     JSON.stringify(Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`n${at}`, 1]))),
     { status: 400 },
   ),
-  post("empty JSON body is no body", "/?name=q", JSON_TYPE, "", { status: 200, json: "hello q" }),
+  post("an empty JSON body counts as no body", "/?name=q", JSON_TYPE, "", { status: 200, json: "hello q" }),
   post(
     "a multipart form",
     "/anything",
@@ -150,7 +150,7 @@ export const bodyCases: readonly Case[] = [
     faults: ["body.file"],
   }),
   post(
-    "text where a file is asked for",
+    "text instead of a file",
     "/upload",
     FORM_DATA,
     multipart({ name: "title", content: "T" }, { name: "file", content: "x" }),
@@ -167,7 +167,7 @@ export const bodyCases: readonly Case[] = [
     { status: 400 },
   ),
   post("multipart that is not multipart", "/anything", FORM_DATA, "nonsense", { status: 400 }),
-  post("a body of another type is left alone", "/?name=q", { "content-type": "text/plain" }, "name=x", {
+  post("a body of another type is not parsed", "/?name=q", { "content-type": "text/plain" }, "name=x", {
     status: 200,
     json: "hello q",
   }),
@@ -176,7 +176,7 @@ export const bodyCases: readonly Case[] = [
     faults: ["body.name"],
   }),
   post(
-    "an unread body is there for the method",
+    "an unread body is available to the method",
     "/raw",
     { "content-type": "application/json" },
     "{not json",

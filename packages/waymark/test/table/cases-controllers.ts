@@ -80,7 +80,7 @@ export const controllerCases: readonly Case[] = [
     answers: { "x-after": "yes", "content-length": "1" },
   },
   {
-    name: "a body behind before()",
+    name: "a body after before()",
     method: "POST",
     target: "/guarded",
     headers: { ...AUTHORIZED, ...JSON_TYPE },

@@ -1,4 +1,4 @@
-/** The public types of Waymark: right use compiles, wrong use does not. */
+/** The public types of Waymark: correct use compiles, incorrect use does not. */
 import {
   type Answer,
   Application,
@@ -86,13 +86,13 @@ export async function wrongUse(controller: Controller, bytes: Uint8Array): Promi
   new HttpError("404");
   // @ts-expect-error: headers are texts
   new HttpError(429, "too many", { headers: { "retry-after": 5 } });
-  // @ts-expect-error: 200 is no redirect
+  // @ts-expect-error: 200 is not a redirect
   controller.redirect("/", 200);
-  // @ts-expect-error: the method is for reading
+  // @ts-expect-error: the method is read-only
   controller.method = "GET";
-  // @ts-expect-error: cookies are for reading
+  // @ts-expect-error: cookies are read-only
   controller.cookies.session = "";
-  // @ts-expect-error: what was parsed has no type before it is checked
+  // @ts-expect-error: a parsed value has no type before it is checked
   parseJson(bytes).name;
   // @ts-expect-error: a member of an unknown value
   const title: string = parseJson(bytes).title;

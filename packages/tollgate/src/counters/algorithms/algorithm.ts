@@ -41,7 +41,7 @@ export interface LimitState {
   previous: number;
 }
 
-/** What an answer says about one limit. */
+/** The part of an answer about one limit. */
 export interface LimitReport {
   /** Hits in use, rounded up. */
   used: number;
@@ -84,7 +84,7 @@ export interface Algorithm {
   isUnused(state: LimitState, quota: Quota): boolean;
   /** Whether the limit is used up. To lose the state would give its caller a fresh limit. */
   isUsedUp(state: LimitState, quota: Quota): boolean;
-  /** When the state has no meaning any more: whole seconds since the epoch, rounded up. */
+  /** The end of the state's meaning: whole seconds since the epoch, rounded up. */
   end(state: LimitState, quota: Quota): number;
 }
 

@@ -235,7 +235,7 @@ describe("every algorithm", () => {
       );
     });
 
-    test(`${algorithm.name}: a refund returns what was taken, and never more than nothing used`, () => {
+    test(`${algorithm.name}: a refund restores hits that were taken, and never more than an unused limit has`, () => {
       const quota = { ...quotaOf(10, 60, 10), ...(!algorithm.perWindow && { windowStart: 0 }) };
       const state = newState();
       assert.equal(decide(algorithm, state, quota, 6, START).used, 6);

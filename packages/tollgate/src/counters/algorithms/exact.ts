@@ -1,6 +1,6 @@
 /**
- * Exact products and quotients of integers up to 2^53, in doubles. `BigInt` would be slower, and the scripts of the
- * key-value store, which have doubles only, do the same steps.
+ * Exact products and quotients of integers up to 2^53, in doubles. `BigInt` would be slower. The scripts of the key-value
+ * store have only doubles and take the same steps.
  */
 
 /** Splits a double into two halves of 26 bits (Veltkamp). */

@@ -63,7 +63,7 @@ export async function checkSnapshotPath(path: string): Promise<void> {
  */
 export async function writeSnapshot(table: CounterTable, path: string, now: number): Promise<number> {
   const unfinished = `${path}.unfinished`;
-  // A killed process or an attacker may have left something here. Of a link, `rm` removes the link, not its target.
+  // A killed process or an attacker may have left something here. `rm` removes a link itself, not its target.
   await rm(unfinished, { force: true });
   // Keys name callers and their addresses, so only the owner may read them.
   const file = await open(unfinished, CREATE_NEW, 0o600);
@@ -197,7 +197,7 @@ function addRecords(table: CounterTable, payload: Buffer, now: number): number {
     const count = payload.readDoubleLE(at + 16);
     const isProtected = payload.readUInt32LE(at + 24) === 1;
     if (!isTime(start) || !isTime(end) || end <= start || !isCount(count))
-      throw new SnapshotError("SNAPSHOT_DAMAGED", "a record has impossible figures");
+      throw new SnapshotError("SNAPSHOT_DAMAGED", "a record has invalid values");
     key.load(lengthField, payload.subarray(at + RECORD_BYTES, next));
     table.put(key, { start, end, count, isProtected }, now);
     added += 1;

@@ -88,7 +88,7 @@ export class EmbeddedStore implements CounterStore {
       await readSnapshot(table, path, clock());
     } catch (error) {
       if (!hasCode(error, "ENOENT")) {
-        report(`ignores the counters saved in ${path}: ${(error as Error).message}`);
+        report(`the counters saved in ${path} are ignored: ${(error as Error).message}`);
         table = newTable(options);
       }
     }

@@ -53,7 +53,7 @@ describe("reclaiming", () => {
       assert.equal(add(store, `day${index}:`, 86_400, 0), 1);
       assert.equal(add(store, `hour${index}:`, 3600, 0), 1);
     }
-    assert.equal(add(store, "more4999:", 60, 0), 1, "the newest counter is there");
+    assert.equal(add(store, "more4999:", 60, 0), 1, "the newest counter exists");
   });
 
   test("evicts in each of many shards, which fill evenly", () => {

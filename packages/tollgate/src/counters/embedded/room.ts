@@ -20,7 +20,7 @@ import type { Segments } from "./segments.ts";
 const RESERVE = 1;
 /** Free segments that a full shard restores, one step with each new entry: see {@link Room.#spare}. */
 const MAX_SPARE = 8;
-/** Words that the steps for one new entry may examine. Then protected entries are dropped; only odd entry sizes get there. */
+/** Words that the steps for one new entry may examine. After that, protected entries are dropped. Only unusual entry sizes cause that. */
 const MAX_WORK = 8192;
 
 export class Room {

@@ -136,7 +136,7 @@ describe("counts that hold each other back over several servers", () => {
     assert.equal(left.values.get("x"), 0);
   });
 
-  test("a count outside the request holds back all that do not exceed, without a look", async () => {
+  test("a count outside the request holds back all counts that do not exceed, without a first read", async () => {
     const { left, right, run } = setUp();
     assert.deepEqual(await run([count("a", 1, 5)], [count("b", 6, 5)], { holdBack: HoldBack.ALWAYS }), [
       [HELD, 0],

@@ -93,7 +93,7 @@ function countParts(request: CountRequest, parts: readonly Part[]): Promise<Prom
   return Promise.allSettled(parts.map(async (part) => part.count({ ...request, counts: part.counts })));
 }
 
-/** Waits for work at most so long. The work continues afterwards and never fails. */
+/** Waits for work, at most for this time. The work continues afterwards and never fails. */
 async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
   const ends = new AbortController();
   const patience = sleep(Math.min(Math.max(0, milliseconds), 2 ** 31 - 1), undefined, {

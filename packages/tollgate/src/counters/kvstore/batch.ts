@@ -230,7 +230,7 @@ export class Batch implements Exchange<Reply> {
     if (reply === undefined || reply instanceof ErrorReply) return;
     if (!isAnswer) {
       ticket.fail(
-        new StoreError("STORE_UNAVAILABLE", "the answer of the counting script has the wrong form"),
+        new StoreError("STORE_UNAVAILABLE", "the reply of the counting script has an unexpected format"),
       );
       return;
     }

@@ -33,7 +33,7 @@ export class Connection extends Link<Reply> {
     super(socket, endpoint, timeout, (accept) => new ReplyReader({ reply: accept }));
   }
 
-  /** @throws {Error} the message names the server and the reason, and never has a credential */
+  /** @throws {Error} the message names the server and the reason, and never contains a credential */
   static async open(options: ConnectionOptions): Promise<Connection> {
     const { endpoint, tls, timeout } = options;
     const greeting = [...authentication(options.credentials), ...(options.greeting ?? [])];
@@ -65,7 +65,7 @@ export class Connection extends Link<Reply> {
     this.write(this.writer.bytes(), exchange);
   }
 
-  /** Sends commands off the hot path, in one round trip. Error replies are results, too. */
+  /** Sends commands off the hot path, in one round trip. Error replies are also results. */
   commands(commands: readonly (readonly string[])[]): Promise<readonly Reply[]> {
     if (commands.length === 0) return Promise.resolve([]);
     if (this.busy) return Promise.reject(new Error(`${formatEndpoint(this.endpoint)} has not answered yet`));

@@ -15,7 +15,7 @@ export const noExpiries: KnownExpiries = { has: () => false, add() {}, delete() 
 
 /**
  * The keys whose expiry this process has set: 32-bit hashes in a table of at most 8 MiB, with four places for each hash.
- * The table may forget a key; a second EXPIRE does no harm. Once in millions it confuses two keys. The reply to the
+ * The table may forget a key; a second EXPIRE does no harm. It confuses two keys about once in millions of keys. The reply to the
  * first count then shows that the key is fresh, and the expiry is set.
  */
 export class Expiries implements KnownExpiries {

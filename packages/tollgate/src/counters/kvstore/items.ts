@@ -6,7 +6,7 @@ export const SendMode = {
   PLAIN: 0,
   /** After ASKING: its slot is migrating. */
   ASKING: 1,
-  /** With the script's text: the server does not know the script. */
+  /** Sends the script's text, because the server does not know the script. */
   WITH_TEXT: 2,
 } as const;
 

@@ -34,7 +34,7 @@ export interface KvstoreOptions {
   readonly onRefund?: RefundListener | undefined;
   /** Records a span for each round trip, linked to its calls. Default: none. */
   readonly tracing?: Tracing;
-  /** Logs a line at each change of state. The lines have no credentials. */
+  /** Logs a line at each change of state. The lines contain no credentials. */
   readonly log?: (level: "info" | "warn", message: string) => void;
 }
 

@@ -10,15 +10,15 @@ import { Items, SendMode } from "./items.ts";
 import type { ResolvedOptions } from "./kvstore-options.ts";
 import type { ErrorReply } from "./resp/reader.ts";
 
-/** Counts in one batch at most, so that no batch blocks the server for long. */
+/** Maximum counts in one batch, so that no batch blocks the server for long. */
 const MAX_BATCH = 1024;
-/** Bytes of keys in one batch at most, except for a single count. */
+/** Maximum bytes of keys in one batch, except for a single count. */
 const MAX_BATCH_BYTES = 1024 * 1024;
 /** Bytes of keys that may wait: callers choose the length of their keys. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 /** Bytes of keys that may wait for EXPIRE. Further keys get their expiry with their next count. */
 const MAX_FRESH_BYTES = 8 * 1024 * 1024;
-/** With more waiting counts, deadlines are checked at most once in so many milliseconds. */
+/** With more waiting counts, deadlines are checked at most once in this many milliseconds. */
 const MANY_WAITING = 4096;
 const MANY_WAITING_MS = 10;
 /** Average number of redirections for each count of a request. Beyond it the request fails. */

@@ -35,7 +35,7 @@ export class OpWriter {
         writer.integer(op.total);
         const expiries = this.#expiries;
         if (expiries.has(op.hash)) return 1;
-        // Marked now, so that concurrent batches do not send it, too. The mark is removed if the EXPIRE is lost.
+        // Marked now, so that concurrent batches do not also send it. The mark is removed if the EXPIRE is lost.
         expiries.add(op.hash);
         op.expires = true;
         if (op.mode === SendMode.ASKING) writer.raw(asking);

@@ -24,7 +24,7 @@ interface MasterReport {
 
 /**
  * Finds the master. It asks all sentinels at once and uses the report with the highest epoch. In a failover the leading
- * sentinel knows the new master seconds before the others, and hits on the former master get lost. The sentinels are
+ * sentinel knows the new master seconds before the others, and hits on the former master are lost. The sentinels are
  * asked every second, and whenever one of them publishes a failover.
  */
 export class SentinelWatch {

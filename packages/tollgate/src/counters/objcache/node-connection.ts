@@ -20,7 +20,7 @@ export interface NodeConnectionDependencies {
   looked(ticket: Ticket): void;
 }
 
-/** Counts in one batch at most. The others wait for the next batch. */
+/** Maximum counts in one batch. The others wait for the next batch. */
 const MAX_BATCH = 1024;
 
 /**

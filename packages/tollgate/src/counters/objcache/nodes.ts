@@ -23,7 +23,7 @@ export class Nodes {
   #closed = false;
   #failures = 0;
   readonly #resolver: Resolver | undefined;
-  /** Resolves when the list is known, or the first look-up has failed. */
+  /** Resolves when the list is known, or the first lookup has failed. */
   readonly first: Promise<void>;
 
   /** @throws {TypeError} for both or neither of `nodes` and `srv` */

@@ -11,7 +11,7 @@ export interface ObjcacheOptions {
   readonly nodes?: readonly NodeAddress[];
   /** The DNS name of SRV records, `_service._proto.name`. The nodes are sorted. Exclusive with `nodes`. */
   readonly srv?: string;
-  /** Milliseconds between two look-ups of the SRV records; 0 for a single look-up. Default 0. */
+  /** Milliseconds between two lookups of the SRV records; 0 for a single lookup. Default 0. */
   readonly srvRefresh?: number;
   /** DNS servers for SRV records, `host:port`. Default: the system's. */
   readonly dnsServers?: readonly string[];

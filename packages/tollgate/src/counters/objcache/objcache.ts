@@ -80,7 +80,7 @@ export class ObjcacheStore implements CounterStore {
     if (this.#nodes.size === 0)
       throw new StoreError(
         "STORE_UNAVAILABLE",
-        "the look-up of the object cache's nodes has not succeeded yet",
+        "the lookup of the object cache's nodes has not succeeded yet",
       );
     await this.#submit(request, keys, since);
   }

@@ -19,7 +19,7 @@ export function reconnectDelay(failures: number): number {
 
 /**
  * Opens a socket. With `tls` it resolves after the handshake and the verification of the peer.
- * @param timeout milliseconds for name look-up, connecting and handshake together
+ * @param timeout milliseconds for name lookup, connecting and handshake together
  * @throws {Error} the message names the endpoint
  */
 export function openSocket(

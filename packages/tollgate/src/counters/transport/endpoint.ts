@@ -1,3 +1,5 @@
+import { showAddress } from "../../text/address.ts";
+
 /** The address of a server. */
 export type Endpoint =
   | { readonly host: string; readonly port: number }
@@ -7,7 +9,5 @@ export type Endpoint =
 /** `host:port`, `[v6 address]:port` or a path. Equal endpoints have equal strings. */
 export function formatEndpoint(endpoint: Endpoint): string {
   if ("path" in endpoint) return endpoint.path;
-  return endpoint.host.includes(":")
-    ? `[${endpoint.host}]:${endpoint.port}`
-    : `${endpoint.host}:${endpoint.port}`;
+  return showAddress(endpoint.host, endpoint.port);
 }

@@ -3,7 +3,7 @@ import { type Count, HoldBack, StoreError } from "../store.ts";
 
 /**
  * A request in progress: the number of its open counts, and its promise. When it is done (answered, failed or past its
- * deadline) nothing changes its counts any more: the caller may reuse them.
+ * deadline) nothing changes its counts afterwards: the caller may reuse them.
  */
 export class Ticket {
   readonly counts: readonly Count[];

@@ -26,7 +26,7 @@ export interface TransportOptions {
   readonly reconnect?: readonly [first: number, most: number];
 }
 
-/** Buffered bytes at which a transport is not ready any more. */
+/** Buffered bytes at which a transport is no longer ready. */
 const ROOM_BYTES = 1024 * 1024;
 /** Maximum buffered bytes. Further lines are dropped. */
 const MAX_BYTES = 4 * 1024 * 1024;

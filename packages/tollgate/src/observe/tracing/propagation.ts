@@ -30,7 +30,7 @@ export type Upstream =
   | "unsampled"
   /** The caller records the trace; the context is the parent. */
   | Context
-  /** The headers hold no decision: this process decides. */
+  /** The headers contain no decision: this process decides. */
   | undefined;
 
 /** Reads W3C `traceparent`, B3 `b3` and B3 `x-b3-*`. Checks for their presence first, because most calls have none. */

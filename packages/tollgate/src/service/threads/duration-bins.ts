@@ -19,8 +19,8 @@ export interface BinnedDurations {
 }
 
 /**
- * A histogram of durations. A thread sends a few hundred bins to the main thread in the place of thousands of durations,
- * which takes the main thread 0.015 us for each decision. Each duration on its own took 0.025 us.
+ * A histogram of durations. A thread sends a few hundred bins to the main thread instead of thousands of durations,
+ * which takes the main thread 0.015 µs for each decision. Each duration on its own took 0.025 µs.
  */
 export class DurationBins {
   readonly #times = new Uint32Array(BINS);

@@ -14,7 +14,7 @@ import type { Environment } from "../../settings/read-values.ts";
 import type { Settings } from "../../settings/settings.ts";
 import type { ActiveRules } from "../active-rules.ts";
 import type { Components } from "../components.ts";
-import { grpcListenerOptions } from "../mapping.ts";
+import { grpcListenerOptions } from "../settings-to-options.ts";
 import type { MergedStatistics } from "./merged-statistics.ts";
 import { ThreadPool } from "./pool.ts";
 

@@ -7,7 +7,7 @@ import type {
   Timer,
 } from "../../observe/statistics.ts";
 import type { BinnedDurations } from "./duration-bins.ts";
-import { ruleFields, type ThreadFigures } from "./messages.ts";
+import { ruleFields, type ThreadFigures } from "./thread-messages.ts";
 
 /**
  * The statistics of all threads in one registry. Adds counters and durations of the other threads to those of the main

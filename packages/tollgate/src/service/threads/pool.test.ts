@@ -12,7 +12,7 @@ import { createStatistics } from "../../observe/registry.ts";
 import { decodeRequest } from "../../protocol/decode-request.ts";
 import { encodeRequest } from "../../protocol/encode-request.ts";
 import { SHOULD_RATE_LIMIT } from "../../protocol/method.ts";
-import { loadRules } from "../../rules/load.ts";
+import { loadRules } from "../../rules/load-rules.ts";
 import { Components } from "../components.ts";
 import { MergedStatistics } from "./merged-statistics.ts";
 import { ThreadPool } from "./pool.ts";

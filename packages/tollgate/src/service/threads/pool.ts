@@ -12,7 +12,7 @@ import type { Environment } from "../../settings/read-values.ts";
 import { showAddress } from "../../text/address.ts";
 import type { Components } from "../components.ts";
 import type { MergedStatistics } from "./merged-statistics.ts";
-import type { FromThread, ThreadStart, ToThread } from "./messages.ts";
+import type { FromThread, ThreadStart, ToThread } from "./thread-messages.ts";
 
 export interface ThreadPoolOptions {
   readonly threads: number;

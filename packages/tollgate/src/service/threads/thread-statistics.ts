@@ -9,7 +9,7 @@ import type {
   Timer,
 } from "../../observe/statistics.ts";
 import { type BinnedDurations, DurationBins } from "./duration-bins.ts";
-import { type RuleFigures, ruleFields, type ThreadFigures } from "./messages.ts";
+import { type RuleFigures, ruleFields, type ThreadFigures } from "./thread-messages.ts";
 
 /** Durations that a thread collects before it sends them. */
 const DURATIONS = 16_384;

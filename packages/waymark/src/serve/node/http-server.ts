@@ -9,7 +9,7 @@ import { acceptFaultLog } from "./accept-fault-log.ts";
 import { type NodeListener, refuseHead } from "./node-adapter.ts";
 
 // An import of `node:http` reads all its exports. `WebSocket` among them loads the whole of fetch: 27 of the
-// 110 ms of CPU of a start with 100 controllers.
+// 110 ms of CPU of a startup with 100 controllers.
 const { createServer } = process.getBuiltinModule("node:http");
 
 /** The address, TLS and limits of a server. */

@@ -115,7 +115,7 @@ class CompiledBinder implements Binder {
     const positionals: CompiledPositional[] = [];
     signature.parameters.forEach(({ role, name, type, optional }, argument) => {
       if (role !== "positional") return;
-      // a name that the keyword object declares belongs only to that object
+      // A name that the keyword object declares belongs only to that object.
       const own = slots.has(name) ? -1 : slots.size;
       if (own >= 0) slots.set(name, own);
       const required = !optional && !runner?.acceptsAbsence(name);
@@ -158,7 +158,7 @@ class CompiledBinder implements Binder {
     try {
       return this.#bind(request);
     } finally {
-      // also when a schema throws: no data of this request may reach the next
+      // Runs even if a schema throws, because no data of this request may reach the next one.
       this.#given.clear();
       this.#outcomes.clear();
       if (request.body?.kind === "json") this.#numbers.source = undefined;

@@ -39,7 +39,7 @@ export function compileKeywords(
       keywords: object.properties.map(({ name, type, optional }) => ({
         name,
         slot: slots.get(name)!,
-        // the schema of an argument decides whether it may be absent
+        // The schema of an argument decides whether it may be absent.
         optional: optional || schemaFor(name) !== undefined,
         converter: schemaFor(name) ?? context.compile(type),
       })),
@@ -156,7 +156,7 @@ function chooseShape(
     const index = members.get(value);
     if (index !== undefined) return shapes[index];
   } else {
-    // a literal has several spellings as text: true, yes, 1
+    // A literal has several spellings as text: true, yes, 1.
     const chosen = shapes.find((shape) => {
       const { converter } = shape.keywords.find((keyword) => keyword.name === name)!;
       return convertGiven(converter, name, value, origin, []) !== INVALID;

@@ -45,7 +45,7 @@ function judgesObjects(schema: StandardSchema): boolean {
   return typeof result.value === "object" && result.value !== null;
 }
 
-/** The result of a schema at the start. Undefined if it throws: the next call reports that. */
+/** The result of a schema at startup. Undefined if it throws: the next call reports that. */
 function probe(schema: StandardSchema, value: unknown): SchemaResult | "later" | undefined {
   try {
     const result = schema["~standard"].validate(value);
@@ -148,7 +148,7 @@ export class SchemaRunner {
     faults: BindFault[],
   ): Promise<unknown> | undefined {
     const pending: Promise<void>[] = [];
-    // an asynchronous schema finishes when `given` already holds the next request's arguments
+    // An asynchronous schema finishes when `given` already holds the next request's arguments.
     const places = this.whole ? given.places() : undefined;
     for (const step of this.#steps) {
       const target = targetOf(step, values);
@@ -217,7 +217,7 @@ function targetOf(step: Step, values: unknown[]): Target | undefined {
       }
     );
   }
-  // a missing positional is already reported, unless its schema accepts its absence
+  // A missing positional is already reported, unless its schema accepts its absence.
   if (own === undefined && (step.kind === "whole" || !step.acceptsAbsence)) return undefined;
   return {
     value: own,

@@ -26,7 +26,7 @@ function integer(expected: string, minimum: bigint, maximum: bigint): Format {
   };
 }
 
-// the WHATWG's definition of a valid e-mail address, which browsers use for form validation
+// The WHATWG's definition of a valid e-mail address, which browsers use for form validation.
 const EMAIL =
   /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i;
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
@@ -40,7 +40,7 @@ function isBase64(value: string): boolean {
 
 const BYTE = "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
 const IPV4 = new RegExp(`^${BYTE}(?:\\.${BYTE}){3}$`);
-// node:net is not available in every runtime of a binder. The URL parser is, and it accepts every spelling
+// `node:net` is not available in every runtime of a binder. The URL parser is, and it accepts every spelling.
 function isIpv6(value: string): boolean {
   return value.length <= 45 && /^[\da-f:.]+$/i.test(value) && URL.canParse(`http://[${value}]/`);
 }

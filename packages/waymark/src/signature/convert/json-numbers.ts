@@ -28,7 +28,7 @@ export class JsonNumbers {
 
   /** Whether the document writes a double beyond 2^53 as an integer, without fraction and exponent. */
   hasInteger(value: number): boolean {
-    // without a text, JavaScript's notation counts
+    // Without a text, JavaScript's notation counts.
     if (this.#source === undefined) return /^-?\d+$/.test(String(value));
     this.#integers ??= largeIntegers(
       typeof this.#source === "string" ? this.#source : new TextDecoder("latin1").decode(this.#source),

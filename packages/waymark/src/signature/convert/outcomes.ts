@@ -24,7 +24,7 @@ export class Outcomes {
       if (this.#tried === 0 || typeof value !== "object" || value === null) return convert(value, notes);
       const known = this.#tables.get(type)?.get(value);
       if (known) {
-        // containers prefix the paths of these notes
+        // Containers prefix the paths of these notes.
         notes.push(...copies(known.notes));
         return known.result;
       }

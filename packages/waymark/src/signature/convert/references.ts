@@ -17,7 +17,7 @@ export function referenceConverter(
   const reference: Converter = {
     expected: `a ${name}`,
     rank: RANK.object,
-    // unknown while the type that contains itself is compiled
+    // Unknown while the type that contains itself is compiled.
     keepsJson: false,
     fromText: (text, notes) => target!.fromText(text, notes),
     fromFile: (file, notes) => target!.fromFile(file, notes),
@@ -30,7 +30,7 @@ export function referenceConverter(
       try {
         return target!.fromJson(value, notes);
       } finally {
-        // an exception must not leave its depth to the next request
+        // An exception must not leave its depth to the next request.
         depth--;
       }
     }),

@@ -43,7 +43,7 @@ export function stringCheck(refinements: Refinements): ((value: string) => strin
     if (maxLength !== undefined && characters(value, maxLength) > maxLength) {
       return `must have at most ${count(maxLength, "character")}`;
     }
-    // the length checks come first, because they bound the time of this one
+    // The length checks come first, because they bound the time of this one.
     if (expression && !matches(expression, value)) return `must match ${pattern}`;
     if (formatCheck && !formatCheck.fits(value)) return `must be ${formatCheck.expected}`;
     return undefined;

@@ -15,7 +15,7 @@ const MAXIMUM_DIGITS = 1_000;
  */
 export function numberFromText(text: string): number | typeof INVALID {
   const length = text.length;
-  // most numbers are short integers, which need no regular expression
+  // Most numbers are short integers, which need no regular expression.
   if (length > 0 && length <= 15) {
     let value = 0;
     let at = 0;
@@ -50,7 +50,7 @@ export function numberProblem(value: unknown, isText: boolean): string | undefin
   }
   const isNumber = isText ? NUMBER.test(String(value)) : typeof value === "number";
   if (!isNumber) return undefined;
-  // an integer of 310 digits overflows, but its length is the better reason
+  // An integer of 310 digits overflows, but its length is the better reason.
   return Number.isFinite(Number(value))
     ? `is too large an integer to be exact: it must be within ±${Number.MAX_SAFE_INTEGER}`
     : "is too large a number";

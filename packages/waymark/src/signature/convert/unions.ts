@@ -38,7 +38,7 @@ export function unionConverter(type: UnionNode, context: CompileContext): Conver
       const own = notes.splice(before);
       if (isNearer(own, best)) best = own;
     }
-    // a member that fits except for its parts or bounds gives a better reason than the list of all members
+    // A member that fits except for its parts or bounds gives a better reason than the list of all members.
     if (best?.some(isNear)) {
       notes.push(...best);
       return INVALID;

@@ -87,7 +87,7 @@ function reading<Result>(read: () => Result, onUnreadable: (error: SignatureErro
 /** The type of a default value. */
 export function defaultType(fallback: Expression, name: string, context: ParameterContext): TypeNode {
   const { types, scope, onUnreadable } = context;
-  // an empty object declares no names
+  // An empty object declares no names.
   if (fallback.type === "ObjectExpression" && fallback.properties.length === 0) {
     return { kind: "object", properties: [], index: { kind: "untyped" } };
   }

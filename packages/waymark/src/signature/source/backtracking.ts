@@ -29,7 +29,7 @@ function isSafe(pattern: string): boolean {
   try {
     return isSafePattern(withoutGroupNames(pattern), { ...LIMITS, unicode: true }).safe;
   } catch {
-    // the detector does not support this syntax
+    // The detector does not support this syntax.
     return false;
   }
 }

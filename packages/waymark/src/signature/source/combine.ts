@@ -59,7 +59,7 @@ function mergeObjects(one: ObjectNode, other: ObjectNode): TypeNode {
           type: intersect(known.type, property.type),
         }
       : property;
-    // members that a literal distinguishes have no common value
+    // Members that a literal distinguishes have no common value.
     if (merged.type.kind === "never" && !merged.optional) return NEVER;
     properties.set(property.name, merged);
   }

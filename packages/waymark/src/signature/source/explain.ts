@@ -16,7 +16,7 @@ export interface ModuleFault {
 
 /**
  * The parts of a module's text that prevent Node from loading it, in order: enums, parameter properties, decorators,
- * `accessor`, namespaces, imports without `type`, syntax errors. For the message of a failed start, where Node names
+ * `accessor`, namespaces, imports without `type`, syntax errors. For the message of a failed startup, where Node names
  * neither line nor remedy.
  */
 export function explainModuleError(path: string, text: string): ModuleFault[] {
@@ -46,7 +46,7 @@ type Report = (node: Node, message: string) => void;
 function visit(node: Node, report: Report): void {
   const message = explain(node);
   if (message) report(node, message);
-  // a declaration without a value is erased as a whole
+  // A declaration without a value is erased as a whole.
   if ("declare" in node && node.declare) return;
   for (const key of visitorKeys[node.type] ?? []) {
     const child = (node as unknown as Record<string, Node | null | (Node | null)[]>)[key];
@@ -99,7 +99,7 @@ function findTypeImports(module: SourceModule, report: Report): void {
       const file = resolveModule(specifier, module.source.file);
       return file !== undefined && modules.exportsOnlyType(modules.read(file), name);
     } catch {
-      // the other module's faults are reported with that module
+      // The other module's faults are reported with that module.
       return false;
     }
   };

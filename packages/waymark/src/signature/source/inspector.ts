@@ -68,7 +68,7 @@ export class Inspector {
     try {
       this.#session.connect();
     } catch (error) {
-      // under `node --permission` without `--allow-inspector`
+      // Under `node --permission` without `--allow-inspector`.
       throw new SignatureError(
         "UNREADABLE_SOURCE",
         `Node's inspector, which locates methods, is not available: ${(error as Error).message} Or build a manifest with \`waymark build\`.`,

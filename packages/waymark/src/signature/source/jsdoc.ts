@@ -52,7 +52,7 @@ function commentBefore(comments: readonly Comment[], offset: number): Comment | 
 
 /** `text` is the text between the comment's delimiters. `start` is its offset in the file. */
 function parseDocComment(text: string, start: number): DocComment {
-  // stars at the beginning of lines become spaces, so that offsets remain valid
+  // Stars at the beginning of lines become spaces, so that offsets remain valid.
   const plain = text.replace(/(^|\n)([ \t]*)\*/g, "$1$2 ");
   const tags = [...plain.matchAll(BLOCK_TAG)];
   const parts = tags.map((tag, index) => ({
@@ -88,7 +88,7 @@ function parseDocComment(text: string, start: number): DocComment {
 function readRefinements(text: string, start: number): RefinementTag[] {
   return [...text.matchAll(REFINEMENT)].map((match) => {
     const rest = text.slice(match.index + match[0].length);
-    // a pattern may start with `@`, and a tag without a value ends at once
+    // A pattern may start with `@`, and a tag without a value ends at once.
     const next = match[1] === "integer" ? /\n|(?:^|\s)@[a-zA-Z]+\b/ : /\n|\s@[a-zA-Z]+\b/;
     const end = next.exec(rest)?.index ?? rest.length;
     return {

@@ -78,7 +78,7 @@ export class ParsedModule implements SourceModule {
       }
       case "TSInterfaceDeclaration":
       case "TSTypeAliasDeclaration":
-        // types contain no functions. They are read when a signature names them
+        // Types contain no functions. They are read when a signature names them.
         break;
       default:
         this.#visitChildren(node, scope);

@@ -57,7 +57,7 @@ function resolvePackage(specifier: string, importer: string): string | undefined
   const holder = ascend(dirname(importer), (folder) =>
     existsSync(join(folder, "node_modules", name, "package.json")),
   );
-  // a package may import itself by its own name
+  // A package may import itself by its own name.
   const own = ascend(dirname(importer), (folder) => existsSync(join(folder, "package.json")));
   const isOwn = own !== undefined && readPackage(own).name === name;
   const root = isOwn ? own : holder && join(holder, "node_modules", name);

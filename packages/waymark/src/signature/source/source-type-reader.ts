@@ -128,7 +128,7 @@ function leadsTo(name: string, type: TypeNode, definitions: { readonly [name: st
   if (type.kind === "union") return type.members.some((member) => leadsTo(name, member, definitions));
   if (type.kind !== "reference") return false;
   if (type.name === name) return true;
-  // a type that is still being read has no definition. It makes this check itself when it is complete
+  // A type that is still being read has no definition. It makes this check itself when it is complete.
   const target = definitions[type.name];
   return target !== undefined && leadsTo(name, target, definitions);
 }

@@ -42,7 +42,7 @@ export function tupleType(reader: TypeReader, elements: readonly TSTupleElement[
       if (type.kind === "array") rest = type.items;
       else items.push(...type.items);
     } else if (rest) {
-      return reader.fail(element, scope, "nothing may follow the rest of a tuple");
+      return reader.fail(element, scope, "a tuple's rest element must be last");
     } else if (own.type === "TSOptionalType") {
       items.push({ type: reader.read(own.typeAnnotation, scope), optional: true });
     } else {

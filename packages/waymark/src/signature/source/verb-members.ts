@@ -23,7 +23,7 @@ export function checkVerbMembers({ node, scope }: ClassSource): void {
 
 function memberName(member: ClassElement): string | undefined {
   if (member.type === "StaticBlock" || member.type === "TSIndexSignature") return undefined;
-  // constants of a class often have upper-case names
+  // Constants of a class often have upper-case names.
   if ("static" in member && member.static) return undefined;
   return member.computed ? undefined : propertyName(member);
 }

@@ -1,4 +1,5 @@
-import { catalogue, describe, plainMetric } from "../../catalogue.ts";
+import { catalogue, plainMetric } from "../../catalogue.ts";
+import { describe } from "../../describe-statistic.ts";
 import type { Tag } from "../../names.ts";
 import type { RuleLabels } from "../../series.ts";
 import { responseTimeBounds } from "../../timer.ts";

@@ -3,6 +3,13 @@ import { RE2JS, RE2JSException } from "re2js";
 import { SinkConfigError } from "../../sink-config-error.ts";
 import { FieldReader, type Fields, isFields } from "./field-reader.ts";
 import type { ObserverShape } from "./mapping.ts";
+import {
+  OBSERVER_KEYS,
+  type ObserverOptions,
+  readDefaults,
+  readObserver,
+  shapeOf,
+} from "./observer-options.ts";
 
 /** One of the file's `mappings`, checked and with its defaults. */
 export interface MapperRule {
@@ -28,21 +35,11 @@ export interface MapperFile {
   readonly ttl: number;
 }
 
-const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-const defaultQuantiles = [0.5, 0.9, 0.99];
 const MAX_RULES = 10_000;
 
-const observerKeys = [
-  "observer_type",
-  "timer_type",
-  "buckets",
-  "quantiles",
-  "summary_options",
-  "histogram_options",
-];
-const defaultsKeys = [...observerKeys, "match_type", "glob_disable_ordering", "ttl"];
+const defaultsKeys = [...OBSERVER_KEYS, "match_type", "glob_disable_ordering", "ttl"];
 const ruleKeys = [
-  ...observerKeys,
+  ...OBSERVER_KEYS,
   "match",
   "match_type",
   "match_metric_type",
@@ -88,15 +85,6 @@ function readYaml(text: string, path: string): unknown {
   }
 }
 
-interface ObserverDefaults {
-  readonly type: string;
-  readonly buckets: readonly number[];
-  readonly quantiles: readonly number[];
-  readonly maxAge: number;
-  readonly ageBuckets: number;
-  readonly capacity: number;
-}
-
 class MapperReader {
   readonly #read: FieldReader;
 
@@ -109,7 +97,7 @@ class MapperReader {
     const defaults = this.#read.fields(top.defaults ?? {}, "defaults", defaultsKeys);
     const matchType = this.#read.oneOf(defaults, "match_type", ["glob", "regex"], "defaults") ?? "glob";
     const ttl = this.#read.duration(defaults, "ttl", "defaults") ?? 0;
-    const observer = this.#observerDefaults(defaults);
+    const observer = readDefaults(this.#read, defaults);
     const unordered = this.#read.boolean(defaults, "glob_disable_ordering", "defaults") ?? false;
     const list = top.mappings ?? [];
     if (!Array.isArray(list)) this.#read.fault("mappings", "must be a list");
@@ -123,7 +111,7 @@ class MapperReader {
     if (unordered) globs.sort(bySpecificity);
     return {
       rules: [...globs, ...rules.filter(({ match }) => !Array.isArray(match))],
-      observer: shape(observer),
+      observer: shapeOf(observer),
       ttl,
     };
   }
@@ -131,7 +119,7 @@ class MapperReader {
   #rule(
     value: unknown,
     where: string,
-    defaults: { matchType: string; ttl: number; observer: ObserverDefaults },
+    defaults: { matchType: string; ttl: number; observer: ObserverOptions },
   ): MapperRule | undefined {
     const fields = this.#read.fields(value, where, ruleKeys);
     const drop = this.#read.oneOf(fields, "action", ["map", "drop"], where) === "drop";
@@ -142,7 +130,7 @@ class MapperReader {
     const matchType = this.#read.oneOf(fields, "match_type", ["glob", "regex"], where) ?? defaults.matchType;
     const match = this.#match(this.#read.string(fields, "match", where) ?? "", matchType, where);
     const scale = this.#read.number(fields, "scale", where) ?? 1;
-    const observer = this.#observer(fields, where, defaults.observer);
+    const observer = readObserver(this.#read, fields, where, defaults.observer);
     if (match === undefined) return undefined;
     return {
       match,
@@ -154,7 +142,7 @@ class MapperReader {
       help: this.#read.string(fields, "help", where) ?? "",
       scale,
       ttl: this.#read.duration(fields, "ttl", where) || defaults.ttl,
-      observer: shape(observer),
+      observer: shapeOf(observer),
     };
   }
 
@@ -204,91 +192,6 @@ class MapperReader {
     );
     return kind === "observer" ? "timer" : (kind as MapperRule["kind"]);
   }
-
-  #observerDefaults(fields: Fields): ObserverDefaults {
-    return this.#observer(fields, "defaults", {
-      type: "summary",
-      buckets: defaultBuckets,
-      quantiles: defaultQuantiles,
-      maxAge: 600_000,
-      ageBuckets: 5,
-      capacity: 500,
-    });
-  }
-
-  /** Also reads the format's older spelling: `timer_type`, `buckets` and `quantiles` at the top. */
-  #observer(fields: Fields, where: string, defaults: ObserverDefaults): ObserverDefaults {
-    const types = ["histogram", "summary"];
-    const older = this.#read.oneOf(fields, "timer_type", types, where);
-    const type = this.#read.oneOf(fields, "observer_type", types, where) ?? older ?? defaults.type;
-    const histogram = this.#options(fields, "histogram_options", where, [
-      "buckets",
-      "native_histogram_bucket_factor",
-      "native_histogram_max_buckets",
-    ]);
-    const summary = this.#options(fields, "summary_options", where, [
-      "quantiles",
-      "max_age",
-      "age_buckets",
-      "buf_cap",
-    ]);
-    if (where !== "defaults") {
-      if (type === "histogram" && summary !== undefined)
-        this.#read.fault(where, "is a histogram but has summary_options");
-      if (type === "summary" && histogram !== undefined)
-        this.#read.fault(where, "is a summary but has histogram_options");
-    }
-    if (fields.buckets != null && histogram?.buckets != null)
-      this.#read.fault(where, "has buckets both at the top and in histogram_options");
-    if (fields.quantiles != null && summary?.quantiles != null)
-      this.#read.fault(where, "has quantiles both at the top and in summary_options");
-    const options = summary ?? {};
-    return {
-      type,
-      buckets: this.#buckets(histogram?.buckets ?? fields.buckets, where) ?? defaults.buckets,
-      quantiles: this.#quantiles(options.quantiles ?? fields.quantiles, where) ?? defaults.quantiles,
-      maxAge: this.#read.duration(options, "max_age", where) || defaults.maxAge,
-      ageBuckets: this.#read.count(options, "age_buckets", 100, where) ?? defaults.ageBuckets,
-      capacity: this.#read.count(options, "buf_cap", 100_000, where) ?? defaults.capacity,
-    };
-  }
-
-  #options(fields: Fields, key: string, where: string, keys: readonly string[]): Fields | undefined {
-    return fields[key] == null ? undefined : this.#read.fields(fields[key], `${where}: ${key}`, keys);
-  }
-
-  #buckets(value: unknown, where: string): readonly number[] | undefined {
-    if (value == null || (Array.isArray(value) && value.length === 0)) return undefined;
-    if (!Array.isArray(value) || !value.every((bound) => typeof bound === "number")) {
-      this.#read.fault(where, "buckets must be a list of numbers");
-      return undefined;
-    }
-    if (value.some((bound, i) => i > 0 && bound <= value[i - 1]!))
-      this.#read.fault(where, "buckets must be in ascending order");
-    return value.filter((bound) => Number.isFinite(bound));
-  }
-
-  #quantiles(value: unknown, where: string): readonly number[] | undefined {
-    if (value == null || (Array.isArray(value) && value.length === 0)) return undefined;
-    if (!Array.isArray(value)) {
-      this.#read.fault(where, "quantiles must be a list of { quantile, error }");
-      return undefined;
-    }
-    return value.map((each) => {
-      const fields = this.#read.fields(each, `${where}: quantiles`, ["quantile", "error"]);
-      const quantile = this.#read.number(fields, "quantile", where) ?? Number.NaN;
-      this.#read.number(fields, "error", where);
-      if (!(quantile >= 0 && quantile <= 1)) this.#read.fault(where, "a quantile must be between 0 and 1");
-      return quantile;
-    });
-  }
-}
-
-function shape(observer: ObserverDefaults): ObserverShape {
-  const { quantiles, maxAge, ageBuckets, capacity } = observer;
-  return observer.type === "histogram"
-    ? { type: "histogram", bounds: observer.buckets }
-    : { type: "summary", quantiles, maxAge, ageBuckets, capacity };
 }
 
 /** Order of `glob_disable_ordering`: at the first part where two globs differ, a literal comes before a `*`. */

@@ -31,7 +31,7 @@ export interface PullServer {
   close(): Promise<void>;
 }
 
-/** Maximum concurrent scrapes, because one may buffer much. Further scrapes get 503 with Retry-After. */
+/** Maximum concurrent scrapes, because each may buffer a lot of data. Further scrapes get 503 with Retry-After. */
 const MAX_SCRAPES = 4;
 const SCRAPE_TIMEOUT = 60_000;
 const LIMITS: ServerLimits = {

@@ -7,17 +7,18 @@ export interface Sized {
 }
 
 /**
- * Caches values by a 32-bit hash. Callers compare the key, because two keys may share a hash. The cache is bounded in
- * number and in bytes, and a hit needs no bookkeeping: a full young generation replaces the old one, and a hit in the
- * old generation copies the value to the young one. docs/decisions/hot-path.md describes the caches built on it.
+ * A cache that is bounded in number and in bytes. A hit needs no bookkeeping: a full young generation replaces the old
+ * one, and a hit in the old generation copies the value to the young one. The keys are texts, or 32-bit hashes. Two keys
+ * may share a hash, so callers with hashes compare the keys. docs/decisions/hot-path.md describes the caches
+ * of the decision path, and docs/decisions/embedded-store.md the hints of the embedded store.
  */
-export class TwoGenerationCache<Value extends Sized> {
+export class TwoGenerationCache<Key extends number | string, Value extends Sized> {
   readonly #capacity: number;
   readonly #maxBytes: number;
   readonly #seen = new Int32Array(SEEN_SLOTS);
-  #young = new Map<number, Value>();
+  #young = new Map<Key, Value>();
   #youngBytes = 0;
-  #old = new Map<number, Value>();
+  #old = new Map<Key, Value>();
   #oldBytes = 0;
 
   /**
@@ -38,15 +39,17 @@ export class TwoGenerationCache<Value extends Sized> {
     return this.#youngBytes + this.#oldBytes;
   }
 
-  get(hash: number): Value | undefined {
-    const young = this.#young.get(hash);
+  get(key: Key): Value | undefined {
+    const young = this.#young.get(key);
     if (young !== undefined || this.#old.size === 0) return young;
-    const old = this.#old.get(hash);
-    if (old !== undefined) this.put(hash, old);
+    const old = this.#old.get(key);
+    if (old !== undefined) this.put(key, old);
     return old;
   }
 
-  /** Whether this hash was offered before, recently. Keeps values that occur only once from evicting others. */
+  /**
+   * Whether a key with this hash was offered before, recently. Keeps values that occur only once from evicting others.
+   */
   admits(hash: number): boolean {
     const slot = hash & (SEEN_SLOTS - 1);
     if (this.#seen[slot] === hash) return true;
@@ -55,7 +58,7 @@ export class TwoGenerationCache<Value extends Sized> {
   }
 
   /** Stores a value, unless it is larger than a whole generation may be. */
-  put(hash: number, value: Value): void {
+  put(key: Key, value: Value): void {
     if (value.bytes > this.#maxBytes) return;
     if (this.#young.size >= this.#capacity || this.#youngBytes + value.bytes > this.#maxBytes) {
       this.#old = this.#young;
@@ -63,9 +66,9 @@ export class TwoGenerationCache<Value extends Sized> {
       this.#young = new Map();
       this.#youngBytes = 0;
     }
-    const replaced = this.#young.get(hash);
+    const replaced = this.#young.get(key);
     if (replaced !== undefined) this.#youngBytes -= replaced.bytes;
-    this.#young.set(hash, value);
+    this.#young.set(key, value);
     this.#youngBytes += value.bytes;
   }
 

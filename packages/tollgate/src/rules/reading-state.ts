@@ -14,7 +14,7 @@ const MAX_ALIASED_NODES = 200_000;
 const MAX_DEPTH = 200;
 
 /** The state of reading one file: its source, its report and its bounds. */
-export class Reading {
+export class ReadingState {
   readonly source: Source;
   readonly report: Report;
   #left: number;

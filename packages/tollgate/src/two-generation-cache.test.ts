@@ -10,7 +10,7 @@ test("no generation exceeds its bounds in number and in bytes, for any sequence 
   const step = fc.record({ hash: fc.nat(30), bytes: fc.nat(120), ask: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const kept = new TwoGenerationCache<{ readonly hash: number; readonly bytes: number }>(
+      const kept = new TwoGenerationCache<number, { readonly hash: number; readonly bytes: number }>(
         CAPACITY,
         MAX_BYTES,
       );
@@ -29,7 +29,7 @@ test("no generation exceeds its bounds in number and in bytes, for any sequence 
 });
 
 test("used values are kept, unused ones are evicted", () => {
-  const kept = new TwoGenerationCache<{ readonly bytes: number }>(CAPACITY, MAX_BYTES);
+  const kept = new TwoGenerationCache<number, { readonly bytes: number }>(CAPACITY, MAX_BYTES);
   kept.put(-1, { bytes: 10 });
   kept.put(-2, { bytes: 10 });
   for (let hash = 0; hash < 50; hash++) {

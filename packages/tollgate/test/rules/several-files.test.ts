@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatDiagnostic } from "../../src/rules/diagnostic.ts";
-import { loadRules } from "../../src/rules/load.ts";
+import { loadRules } from "../../src/rules/load-rules.ts";
 import { entriesOf } from "./helpers.ts";
 
 function file(name: string, domain: string, ...descriptors: string[]): { name: string; text: string } {

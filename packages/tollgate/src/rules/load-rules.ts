@@ -2,7 +2,7 @@ import { checkConfigs, type LoadOptions } from "./check-configs.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import type { DraftConfig } from "./draft.ts";
 import { readConfig } from "./read-config.ts";
-import { Reading } from "./reading.ts";
+import { ReadingState } from "./reading-state.ts";
 import { Report } from "./report.ts";
 import { type RateLimitConfigResource, readResource } from "./resource.ts";
 import { IndexedRuleSet } from "./rule-set.ts";
@@ -67,7 +67,7 @@ function readFile(file: RuleFile, report: Report): DraftConfig | undefined {
     report.add("invalid-utf8", source.locate(broken), "the file is not valid UTF-8 here: save it as UTF-8");
   }
   const root = parseYaml(source, report);
-  return root === undefined ? undefined : readConfig(root, new Reading(source, report));
+  return root === undefined ? undefined : readConfig(root, new ReadingState(source, report));
 }
 
 function finish(

@@ -1,4 +1,4 @@
-import { METHODS, type ServerResponse, STATUS_CODES } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Server as TlsServer } from "node:https";
 import { Application, type ApplicationOptions, type ServerLimits } from "@tollway/waymark";
 import {
@@ -11,6 +11,9 @@ import { openHttpPort } from "../observe/http-port.ts";
 import type { Logger } from "../observe/log.ts";
 import type { AccessCheck } from "./debug-access.ts";
 import { type Certificates, contextOptions, isTrusted } from "./server-tls.ts";
+
+// An import of `node:http` reads all its exports. `WebSocket` among them loads the whole of fetch: 16 MB.
+const { METHODS, STATUS_CODES } = process.getBuiltinModule("node:http");
 
 /** Waymark controllers by name: an application's option. */
 export type ControllerTable = NonNullable<ApplicationOptions["controllers"]>;

@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from "node:net";
-import { createSecureContext, type Server as TlsServer } from "node:tls";
+import type { Server as TlsServer } from "node:tls";
 import { errorName } from "./frames/constants.ts";
 import { ConnectionCalls } from "./grpc/connection-calls.ts";
 import type { GrpcDependencies } from "./grpc/context.ts";
@@ -157,7 +157,7 @@ export class GrpcServer {
     const replaced = { ...this.#secureContext, ...context };
     const options = contextOptions(this.#tls, replaced);
     // Checks the context before the first listener changes, and also when there is no listener.
-    createSecureContext(options);
+    process.getBuiltinModule("node:tls").createSecureContext(options);
     for (const listener of this.#listeners) (listener as TlsServer).setSecureContext(options);
     this.#secureContext = replaced;
   }

@@ -1,4 +1,3 @@
-import { constants } from "node:crypto";
 import type { SecureContextOptions } from "node:tls";
 import type { SecureContext, TlsOptions } from "../types.ts";
 
@@ -31,6 +30,6 @@ export function contextOptions(tls: TlsOptions, replaced: SecureContext | undefi
     ciphers: TLS_CIPHER_SUITES,
     minVersion: tls.minVersion ?? "TLSv1.2",
     // RFC 9113 section 9.2.1 forbids renegotiation in HTTP/2.
-    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+    secureOptions: process.getBuiltinModule("node:crypto").constants.SSL_OP_NO_RENEGOTIATION,
   };
 }

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { createServer, type Server, type TLSSocket } from "node:tls";
+import type { Server, TLSSocket } from "node:tls";
 import type { SecureContext, TlsOptions } from "../types.ts";
 import { contextOptions } from "./secure-context.ts";
 
@@ -20,7 +20,8 @@ interface TlsListenerOptions {
 export function createTlsListener(options: TlsListenerOptions): Server {
   const { tls } = options;
   const requestCert = tls.requestCert ?? false;
-  const server = createServer({
+  // Loaded on demand: TLS takes 5 MB.
+  const server = process.getBuiltinModule("node:tls").createServer({
     ...contextOptions(tls, options.replaced),
     ALPNProtocols: ["h2"],
     requestCert,

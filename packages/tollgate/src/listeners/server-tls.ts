@@ -1,4 +1,3 @@
-import { constants } from "node:crypto";
 import type { PeerCertificate, SecureContextOptions } from "node:tls";
 import { TLS_CIPHER_SUITES } from "@tollway/grpc-wire";
 import type { Logger } from "../observe/log.ts";
@@ -20,7 +19,7 @@ export function contextOptions({ cert, key, ca }: Certificates): SecureContextOp
     ...(ca !== undefined && { ca }),
     minVersion: "TLSv1.2",
     ciphers: TLS_CIPHER_SUITES,
-    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+    secureOptions: process.getBuiltinModule("node:crypto").constants.SSL_OP_NO_RENEGOTIATION,
   };
 }
 

@@ -1,7 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, watch } from "node:fs";
 import { dirname } from "node:path";
-import { createSecureContext } from "node:tls";
 import type { Logger } from "../observe/log.ts";
 import type { Statistics } from "../observe/statistics.ts";
 import { DirectoryWatches } from "../watching/directory-watches.ts";
@@ -167,7 +166,9 @@ function check({ cert, key, ca }: Certificates, paths: TlsPaths, log: Logger): v
   if (!leaf.checkPrivateKey(privateKey))
     throw new TlsFilesError(`${paths.key} is not the key of the first certificate in ${paths.cert}`);
   if (ca !== undefined) parseCertificates(ca, paths.clientCa!);
-  attempt(`cannot use ${paths.cert} and ${paths.key}`, () => createSecureContext({ cert, key, ca }));
+  attempt(`cannot use ${paths.cert} and ${paths.key}`, () =>
+    process.getBuiltinModule("node:tls").createSecureContext({ cert, key, ca }),
+  );
   if (leaf.validToDate.getTime() < Date.now())
     log.warn(`TLS: the certificate in ${paths.cert} expired at ${leaf.validToDate.toISOString()}`);
 }

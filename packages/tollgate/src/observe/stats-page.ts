@@ -1,5 +1,5 @@
-import { RE2JS, RE2JSException } from "re2js";
 import { tagSuffix } from "./names.ts";
+import { loadRe2 } from "./re2.ts";
 import { counterName, type StatisticsView, type TimerEntry } from "./series.ts";
 import { ITEMS_PER_TURN, nextTurn, sortInTurns } from "./yielding.ts";
 
@@ -165,6 +165,7 @@ function compileFilter(filter: string | undefined): (name: string) => boolean {
   if (filter === undefined || filter === "") return () => true;
   if (filter.length > MAX_FILTER_LENGTH)
     throw new FilterError(`filter is longer than ${MAX_FILTER_LENGTH} characters`);
+  const { RE2JS, RE2JSException } = loadRe2();
   try {
     const expression = RE2JS.compile(filter);
     return (name) => expression.test(name);

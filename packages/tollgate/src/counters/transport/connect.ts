@@ -1,5 +1,4 @@
 import { connect as connectPlain, isIP, type Socket } from "node:net";
-import { connect as connectTls } from "node:tls";
 import { type BackoffOptions, backoffDelay } from "../../backoff.ts";
 import { type Endpoint, formatEndpoint } from "./endpoint.ts";
 import { type ClientTlsOptions, tlsConnectionOptions } from "./tls.ts";
@@ -31,7 +30,8 @@ export function openSocket(
     const socket =
       tls === undefined
         ? connectPlain(endpoint)
-        : connectTls({
+        : // Loaded on demand: TLS takes 5 MB.
+          process.getBuiltinModule("node:tls").connect({
             ...endpoint,
             ...tlsConnectionOptions(tls),
             ...("host" in endpoint && isIP(endpoint.host) === 0 && { servername: endpoint.host }),

@@ -1,5 +1,6 @@
-import { RE2JS, RE2JSException } from "re2js";
+import type { RE2JS } from "re2js";
 import type { Tag } from "../names.ts";
+import { loadRe2 } from "../re2.ts";
 import { SinkConfigError } from "../sink-config-error.ts";
 
 /** Settings of one mogrifier of `AGENTSTATS_MOGRIFIERS`. */
@@ -64,6 +65,7 @@ function compile(options: MogrifierOptions): Mogrifier {
 }
 
 function compilePattern(pattern: string, variable: string): RE2JS {
+  const { RE2JS, RE2JSException } = loadRe2();
   try {
     return RE2JS.compile(pattern);
   } catch (error) {

@@ -1,18 +1,13 @@
-import { readFileSync } from "node:fs";
 import type { LineWriter } from "../descriptor-writer.ts";
 import type { Logger } from "../log.ts";
 import type { Registry } from "../registry.ts";
 import { watchRuntime } from "../runtime.ts";
-import { SinkConfigError } from "../sink-config-error.ts";
 import { createAgentSink } from "./agent.ts";
 import { Flusher } from "./flusher.ts";
 import type { MogrifierOptions } from "./mogrifier.ts";
 import { createOutputSink } from "./output.ts";
-import { defaultMapping } from "./pull/default-mapping.ts";
-import { fileMapping } from "./pull/mapper.ts";
-import { parseMapperFile } from "./pull/mapper-file.ts";
-import type { Mapping } from "./pull/mapping.ts";
-import { type PullServer, startPull } from "./pull/metrics-listener.ts";
+import type { PullServer } from "./pull/metrics-listener.ts";
+import type { PullSettings } from "./pull/open-pull.ts";
 import { createPushSink } from "./push.ts";
 import type { Sink } from "./sink.ts";
 
@@ -29,13 +24,7 @@ export interface SinksOptions {
     readonly mogrifiers: readonly MogrifierOptions[];
   };
   /** `USE_PULLSTATS`, `PULLSTATS_*`. */
-  readonly pull?: {
-    readonly address: string;
-    readonly path: string;
-    /** `PULLSTATS_MAPPER_YAML`: a path. Absent or empty: the contract's mapping. */
-    readonly mapperFile?: string;
-    readonly responseTimeAsMilliseconds?: boolean;
-  };
+  readonly pull?: PullSettings;
   /** Lines on standard output, for `USE_PUSHSTATS=false` and no other sink. Tests pass a writer. */
   readonly output?: true | LineWriter;
 }
@@ -57,7 +46,9 @@ export async function startSinks(
   options: SinksOptions,
 ): Promise<RunningSinks> {
   const dropped = (sink: string) => registry.counter(`ratelimit.statistics.${sink}.dropped`);
-  const mapping = options.pull === undefined ? undefined : mappingOf(options.pull);
+  // Loaded on demand, with the parser of the mapper file.
+  const preparePull =
+    options.pull && (await import("./pull/open-pull.ts")).preparePull(registry, options.pull);
   const sinks: Sink[] = [];
   if (options.push !== undefined)
     sinks.push(createPushSink(registry, { ...options.push, log, dropped: dropped("push") }));
@@ -75,8 +66,7 @@ export async function startSinks(
   const flushers = sinks.map((sink) => new Flusher(registry, sink, { interval: options.flushInterval, log }));
   let pull: PullServer | undefined;
   try {
-    if (options.pull !== undefined && mapping !== undefined)
-      pull = await startPull(registry, { ...options.pull, mapping, log, dropped: dropped("pull") });
+    pull = await preparePull?.(log, dropped("pull"));
   } catch (error) {
     unwatch();
     await Promise.all(sinks.map((sink) => sink.close(0)));
@@ -90,17 +80,4 @@ export async function startSinks(
       unwatch();
     },
   };
-}
-
-function mappingOf(pull: NonNullable<SinksOptions["pull"]>): Mapping {
-  const path = pull.mapperFile ?? "";
-  if (path === "")
-    return defaultMapping({ responseTimeAsMilliseconds: pull.responseTimeAsMilliseconds ?? false });
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    throw new SinkConfigError(`PULLSTATS_MAPPER_YAML: ${path} cannot be read: ${(error as Error).message}`);
-  }
-  return fileMapping(parseMapperFile(text, path));
 }

@@ -1,5 +1,6 @@
 import { CORE_SCHEMA, load, mergeTag, YAMLException } from "js-yaml";
-import { RE2JS, RE2JSException } from "re2js";
+import type { RE2JS } from "re2js";
+import { loadRe2 } from "../../re2.ts";
 import { SinkConfigError } from "../../sink-config-error.ts";
 import { FieldReader, type Fields, isFields } from "./field-reader.ts";
 import type { ObserverShape } from "./mapping.ts";
@@ -160,6 +161,7 @@ class MapperReader {
       );
       return undefined;
     }
+    const { RE2JS, RE2JSException } = loadRe2();
     try {
       return RE2JS.compile(match);
     } catch (error) {

@@ -475,7 +475,7 @@ for (const { name, maxBytes, run } of attacks) {
   });
 }
 
-test("after all that, nothing is left behind", async () => {
+test("after all attacks, the server holds nothing", async () => {
   let counts = await fortress.measure();
   while (counts.connections > 1) {
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -52,7 +52,7 @@ export interface ResolvedOptions {
   readonly tracing: Tracing | undefined;
 }
 
-/** @throws {RangeError} for a number out of its range */
+/** @throws {RangeError} for a number out of range */
 export function resolveOptions(options: KvstoreOptions): ResolvedOptions {
   return {
     poolSize: whole(options.poolSize ?? 10, "poolSize", 1, 65_535),

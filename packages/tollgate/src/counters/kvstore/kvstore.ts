@@ -32,7 +32,7 @@ export class KvstoreStore implements CounterStore {
   readonly #onRefund: RefundListener | undefined;
   #closed: Promise<void> | undefined;
 
-  /** @throws {TypeError | RangeError} for an invalid option: a number out of its range, an unreadable certificate */
+  /** @throws {TypeError | RangeError} for an invalid option: a number out of range, an unreadable certificate */
   constructor(options: KvstoreOptions) {
     this.#options = resolveOptions(options);
     this.#onRefund = options.onRefund;

@@ -101,7 +101,7 @@ export class Decider {
     return this.#conclude(request, parts, scratch, nowSeconds);
   }
 
-  /** The scratch object is not given back: it is in use until the caller has written the response. */
+  /** The scratch object does not return to the pool, because it is in use until the caller has written the response. */
   async #later(
     waiting: Promise<void>,
     request: RateLimitRequest | undefined,

@@ -54,7 +54,7 @@ export function cacheKeyStem(
     const { key, value } = entries[index]!;
     stem += `${encodeKeyPart(key)}=${encodeKeyPart(shared?.[index] ?? value)}|`;
   }
-  const window = `${unitNames[unit].toLowerCase()}:`;
+  const window = windowText(unit);
   stem += window;
   const room = longestKey - WINDOW_START_DIGITS;
   // A UTF-16 unit is at most 3 bytes of UTF-8, so short keys need no exact byte count.
@@ -62,4 +62,9 @@ export function cacheKeyStem(
     (prefix.length + stem.length) * 3 <= room || Buffer.byteLength(prefix) + Buffer.byteLength(stem) <= room;
   if (fits) return prefix + stem;
   return `${prefix}#${hash("sha256", stem).slice(0, HASH_DIGITS)}:${window}`;
+}
+
+/** The end of a stem. */
+export function windowText(unit: Unit): string {
+  return `${unitNames[unit].toLowerCase()}:`;
 }

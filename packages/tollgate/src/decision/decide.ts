@@ -1,20 +1,19 @@
 import type { CounterStore } from "../counters/store.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";
+import { requestOf } from "../protocol/decode-request.ts";
 import { Code, type RateLimitRequest, type RateLimitResponse } from "../protocol/messages.ts";
+import type { RequestPlaces } from "../protocol/scan-request.ts";
 import type { RuleSet } from "../rules/rule.ts";
 import { type HeaderOptions, limitHeaders } from "./headers.ts";
-import type { KeyFormat } from "./key-format.ts";
 import { dynamicMetadata } from "./metadata.ts";
 import { overallCode } from "./overall.ts";
 import { Preparer } from "./prepare.ts";
-import type { DecisionScratch, Prepared, PreparedPart } from "./prepared.ts";
-import { newScratch, prepareScratch } from "./scratch.ts";
+import type { Prepared, PreparedPart } from "./prepared.ts";
+import type { ResolveOptions } from "./resolve.ts";
+import { type Scratch, ScratchPool } from "./scratch.ts";
 import { tally } from "./tally.ts";
 
-export interface DecisionOptions {
-  readonly keyFormat: KeyFormat;
-  /** `NEAR_LIMIT_RATIO`, 0 to 1 */
-  readonly nearLimitRatio: number;
+export interface DecisionOptions extends ResolveOptions {
   /** `SHADOW_MODE` */
   readonly shadowMode: boolean;
   /** `QUOTA_MODE` */
@@ -32,6 +31,7 @@ export class Decider {
   readonly #options: DecisionOptions;
   readonly #store: CounterStore;
   readonly #preparer: Preparer;
+  readonly #pool = new ScratchPool();
   readonly #globalShadowMode: Counter;
 
   constructor(options: DecisionOptions, statistics: Statistics, store: CounterStore) {
@@ -51,34 +51,75 @@ export class Decider {
   }
 
   /**
-   * Decides a prepared request. Returns the response itself if the store counts synchronously. The next decision of
-   * the same cached request reuses that object, so callers must write it out before they return to the event loop.
+   * Decides a prepared request. Returns the response itself if the store counts synchronously. The next decision
+   * reuses that object, so callers must write it out before they return to the event loop.
    * @param now milliseconds since the epoch
    * @param deadline of the caller, in milliseconds since the epoch; 0 for none
    * @throws {StoreError} if the store could not count
    */
-  decide(prepared: Prepared, now: number, deadline: number): RateLimitResponse | Promise<RateLimitResponse> {
-    const nowSeconds = Math.floor(now / 1000);
-    const scratch = prepared.scratch ?? newScratch(prepared.parts, this.#options);
-    prepareScratch(prepared.parts, scratch, nowSeconds);
-    if (scratch.counts.length > 0) {
-      const { request } = scratch;
-      request.now = now;
-      request.deadline = deadline;
-      const waiting = this.#store.count(request);
-      if (waiting !== undefined) {
-        // The scratch is in use until the store answers. Calls with the same request get another one meanwhile.
-        prepared.scratch = undefined;
-        return waiting.then(() => this.#conclude(prepared, scratch, nowSeconds));
-      }
-    }
-    if (prepared.isKept) prepared.scratch = scratch;
-    return this.#conclude(prepared, scratch, nowSeconds);
+  decide(
+    { request, parts }: Prepared,
+    now: number,
+    deadline: number,
+  ): RateLimitResponse | Promise<RateLimitResponse> {
+    return this.#run(request, parts, this.#pool.take(parts.length), now, deadline);
   }
 
-  #conclude({ request, parts }: Prepared, scratch: DecisionScratch, nowSeconds: number): RateLimitResponse {
+  /**
+   * Decides a message: like `prepare` and `decide`, but in place.
+   * @throws {DecisionError | StoreError}
+   */
+  decideInPlace(
+    places: RequestPlaces,
+    ruleSet: RuleSet | undefined,
+    now: number,
+    deadline: number,
+  ): RateLimitResponse | Promise<RateLimitResponse> {
+    const scratch = this.#pool.take(places.count);
+    this.#preparer.prepareInPlace(places, ruleSet, scratch);
+    const request = this.#options.dynamicMetadata ? requestOf(places) : undefined;
+    return this.#run(request, scratch.parts, scratch, now, deadline);
+  }
+
+  /** @param request needed for dynamic metadata only */
+  #run(
+    request: RateLimitRequest | undefined,
+    parts: readonly PreparedPart[],
+    scratch: Scratch,
+    now: number,
+    deadline: number,
+  ): RateLimitResponse | Promise<RateLimitResponse> {
+    const nowSeconds = Math.floor(now / 1000);
+    scratch.arrange(parts, this.#options, nowSeconds, this.#store.readsPlaces === true);
+    if (scratch.counts.length > 0) {
+      scratch.request.now = now;
+      scratch.request.deadline = deadline;
+      const waiting = this.#store.count(scratch.request);
+      if (waiting !== undefined) return this.#later(waiting, request, parts, scratch, nowSeconds);
+    }
+    this.#pool.give(scratch);
+    return this.#conclude(request, parts, scratch, nowSeconds);
+  }
+
+  /** The scratch object does not return to the pool, because it is in use until the caller has written the response. */
+  async #later(
+    waiting: Promise<void>,
+    request: RateLimitRequest | undefined,
+    parts: readonly PreparedPart[],
+    scratch: Scratch,
+    nowSeconds: number,
+  ): Promise<RateLimitResponse> {
+    await waiting;
+    return this.#conclude(request, parts, scratch, nowSeconds);
+  }
+
+  #conclude(
+    request: RateLimitRequest | undefined,
+    parts: readonly PreparedPart[],
+    { counts, statuses, response }: Scratch,
+    nowSeconds: number,
+  ): RateLimitResponse {
     const options = this.#options;
-    const { counts, statuses, response } = scratch;
     let counted = 0;
     for (let index = 0; index < parts.length; index++) {
       const { rule, statistics } = parts[index]!;
@@ -93,7 +134,8 @@ export class Decider {
     response.overallCode = code;
     if (options.headers !== undefined)
       response.responseHeadersToAdd = limitHeaders(options.headers, statuses, parts.map(nameOf), code);
-    if (options.dynamicMetadata) response.dynamicMetadata = dynamicMetadata(request, parts, statuses);
+    if (options.dynamicMetadata && request !== undefined)
+      response.dynamicMetadata = dynamicMetadata(request, parts, statuses);
     return response;
   }
 }

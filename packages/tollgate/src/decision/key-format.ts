@@ -1,15 +1,30 @@
 /** The two formats of cache keys. The composition root chooses one; the other decision code knows only {@link KeyFormat}. */
 import type { Entry, Unit } from "../protocol/messages.ts";
 import type { Match } from "../rules/rule.ts";
-import { cacheKeyStem, LONGEST_KEYS, WINDOW_START_DIGITS } from "./cache-key.ts";
+import { cacheKeyStem, encodeKeyPart, LONGEST_KEYS, WINDOW_START_DIGITS, windowText } from "./cache-key.ts";
 
 /** Returns the cache key of a counter without its window start. */
-export type KeyFormat = (
-  domain: string,
-  entries: readonly Entry[],
-  match: Pick<Match, "sharedValues">,
-  unit: Unit,
-) => string;
+export interface KeyFormat {
+  (domain: string, entries: readonly Entry[], match: Pick<Match, "sharedValues">, unit: Unit): string;
+  readonly inPlace: KeyInPlace;
+}
+
+/**
+ * The same format for code that writes keys from bytes: `<head><key><afterKey><value><afterValue>...<tail>`. It applies if
+ * all bytes of the keys and values are plain, and the key is not too long.
+ */
+export interface KeyInPlace {
+  /** Undefined if the keys of this domain must be made from texts. */
+  head(domain: string): string | undefined;
+  /** ASCII. */
+  readonly afterKey: number;
+  readonly afterValue: number;
+  tail(unit: Unit): string;
+  /** For each byte: 1 if the format writes it as it is. */
+  readonly isPlain: Uint8Array;
+  /** Bytes, window start included. */
+  readonly longestKey: number;
+}
 
 export interface KeyFormatOptions {
   /** `CACHE_KEY_FORMAT` */
@@ -27,18 +42,63 @@ const LONGEST_COMPATIBLE_KEY = 64 * 1024;
 export function createKeyFormat({ format, prefix, backend, neverHash = false }: KeyFormatOptions): KeyFormat {
   const longestKey = neverHash ? Number.POSITIVE_INFINITY : LONGEST_KEYS[backend];
   const options = { cacheKeyPrefix: prefix, longestKey };
-  const own: KeyFormat = (domain, entries, match, unit) =>
-    cacheKeyStem(options, domain, entries, match, unit);
+  const own = Object.assign(
+    (...[domain, entries, match, unit]: Parameters<KeyFormat>) =>
+      cacheKeyStem(options, domain, entries, match, unit),
+    { inPlace: ownInPlace(prefix, longestKey) },
+  );
   // No other service shares the counters of this process, so they keep the format without collisions.
   if (format === "tollgate" || backend === "embedded") return own;
   const longest = backend === "kvstore" ? LONGEST_COMPATIBLE_KEY : longestKey;
-  return (domain, entries, match, unit) => {
-    const stem = compatibleStem(prefix, domain, entries, match);
-    const isUsable = backend === "kvstore" ? stem.isWellFormed() : isMemcachedKey(stem);
-    return isUsable && Buffer.byteLength(stem) + WINDOW_START_DIGITS <= longest
-      ? stem
-      : own(domain, entries, match, unit);
+  const isUsable = backend === "kvstore" ? (stem: string) => stem.isWellFormed() : isMemcachedKey;
+  return Object.assign(
+    (...[domain, entries, match, unit]: Parameters<KeyFormat>) => {
+      const stem = compatibleStem(prefix, domain, entries, match);
+      return isUsable(stem) && Buffer.byteLength(stem) + WINDOW_START_DIGITS <= longest
+        ? stem
+        : own(domain, entries, match, unit);
+    },
+    {
+      inPlace: {
+        head: (domain: string) => usableHead(headOf(prefix, domain), isUsable),
+        afterKey: UNDERSCORE,
+        afterValue: UNDERSCORE,
+        tail: () => "",
+        isPlain: plainBytes(isUsable),
+        longestKey: longest,
+      },
+    },
+  );
+}
+
+const EQUALS = 0x3d;
+const BAR = 0x7c;
+const UNDERSCORE = 0x5f;
+
+function ownInPlace(prefix: string, longestKey: number): KeyInPlace {
+  return {
+    head: (domain) => usableHead(`${prefix}${encodeKeyPart(domain)}|`, () => true),
+    afterKey: EQUALS,
+    afterValue: BAR,
+    tail: windowText,
+    isPlain: plainBytes((text) => encodeKeyPart(text) === text),
+    longestKey,
   };
+}
+
+function usableHead(head: string, isUsable: (text: string) => boolean): string | undefined {
+  return /^\p{ASCII}*$/u.test(head) && isUsable(head) ? head : undefined;
+}
+
+/** Marks the ASCII characters with this property. */
+function plainBytes(isPlain: (character: string) => boolean): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, byte) =>
+    byte < 0x80 && isPlain(String.fromCharCode(byte)) ? 1 : 0,
+  );
+}
+
+function headOf(prefix: string, domain: string): string {
+  return `${prefix}${domain}_`;
 }
 
 /**
@@ -51,7 +111,7 @@ function compatibleStem(
   entries: readonly Entry[],
   { sharedValues }: Pick<Match, "sharedValues">,
 ): string {
-  let stem = `${prefix}${domain}_`;
+  let stem = headOf(prefix, domain);
   for (let index = 0; index < entries.length; index++) {
     const { key, value } = entries[index]!;
     stem += `${key}_${sharedValues?.[index] ?? value}_`;

@@ -1,11 +1,5 @@
-import type { Count, CountRequest } from "../counters/store.ts";
 import type { Counter, RuleStatistics } from "../observe/statistics.ts";
-import type {
-  CurrentLimit,
-  DescriptorStatus,
-  RateLimitRequest,
-  RateLimitResponse,
-} from "../protocol/messages.ts";
+import type { CurrentLimit, RateLimitRequest } from "../protocol/messages.ts";
 import type { Rule } from "../rules/rule.ts";
 
 /** A value for the code that fills it in. */
@@ -18,8 +12,11 @@ export interface PreparedPart {
   /** Set if `rule` is set. */
   readonly statistics: RuleStatistics | undefined;
   readonly domainNotFound: Counter | undefined;
-  /** Cache key up to the window start. */
+  /** Cache key up to the window start; empty if it is in {@link Scratch.keys}. */
   readonly stem: string;
+  /** The stem's place there. */
+  readonly stemStart: number;
+  readonly stemEnd: number;
   readonly windowSize: number;
   /** Negative for a refund. */
   readonly hits: number;
@@ -32,25 +29,5 @@ export interface PreparedPart {
 /** A valid request with its prepared descriptors. It can be decided any number of times. */
 export interface Prepared {
   readonly request: RateLimitRequest;
-  /** Of the rule set that prepared it. */
-  readonly generation: number;
   readonly parts: readonly PreparedPart[];
-  /** A cache holds it, so it will be decided again: its {@link scratch} is worth keeping. */
-  isKept: boolean;
-  /** The objects of the last decision, unless they are still in use. */
-  scratch: DecisionScratch | undefined;
-}
-
-/**
- * The objects of one decision: the request to the store and the response. Only a few numbers change between decisions
- * of the same request, so the objects are reused (0 instead of 576 bytes for a decision of one descriptor).
- * docs/decisions/hot-path.md describes the caches of the decision path together.
- */
-export interface DecisionScratch {
-  /** One for each part that the store counts, in order. */
-  readonly counts: readonly Mutable<Count>[];
-  readonly request: Mutable<CountRequest>;
-  /** One for each part. */
-  readonly statuses: readonly Mutable<DescriptorStatus>[];
-  readonly response: Mutable<RateLimitResponse>;
 }

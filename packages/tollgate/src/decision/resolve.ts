@@ -1,10 +1,18 @@
 import type { Counter, RuleStatistics, Statistics } from "../observe/statistics.ts";
-import { type Descriptor, type LimitOverride, Unit } from "../protocol/messages.ts";
+import { type CurrentLimit, type Descriptor, type LimitOverride, Unit } from "../protocol/messages.ts";
 import { isUnit, unitNames, windowSeconds } from "../protocol/units.ts";
 import { overrideMatch } from "../rules/override.ts";
-import type { Rule, RuleSet } from "../rules/rule.ts";
+import type { Match, Rule, RuleSet } from "../rules/rule.ts";
 import { DecisionError } from "./decision-error.ts";
 import type { KeyFormat } from "./key-format.ts";
+import { noLimit } from "./scratch.ts";
+import { nearLimit } from "./tally.ts";
+
+export interface ResolveOptions {
+  readonly keyFormat: KeyFormat;
+  /** `NEAR_LIMIT_RATIO`, 0 to 1 */
+  readonly nearLimitRatio: number;
+}
 
 /** The parts of a descriptor that its resolution depends on. */
 export type Resolved = Pick<Descriptor, "entries" | "limit">;
@@ -21,7 +29,21 @@ export interface Resolution {
   readonly windowSize: number;
   /** Set if the domain is not configured. */
   readonly domainNotFound: Counter | undefined;
+  readonly currentLimit: CurrentLimit;
+  /** Hits above this count are near the limit. */
+  readonly near: number;
 }
+
+/** The resolution of a descriptor that passes without a limit. */
+export const passing: Resolution = {
+  rule: undefined,
+  statistics: undefined,
+  stem: "",
+  windowSize: 0,
+  domainNotFound: undefined,
+  currentLimit: noLimit,
+  near: 0,
+};
 
 /** @throws {DecisionError} */
 export function checkUnit(limit: LimitOverride): void {
@@ -36,32 +58,38 @@ export function checkUnit(limit: LimitOverride): void {
 export function resolve(
   ruleSet: RuleSet,
   statistics: Statistics,
-  keyFormat: KeyFormat,
+  options: ResolveOptions,
   domain: string,
   descriptor: Resolved,
 ): Resolution {
   if (descriptor.limit !== undefined) checkUnit(descriptor.limit);
-  if (!ruleSet.hasDomain(domain)) {
-    return {
-      rule: undefined,
-      statistics: undefined,
-      stem: "",
-      windowSize: 0,
-      domainNotFound: statistics.domainNotFound(domain),
-    };
-  }
+  if (!ruleSet.hasDomain(domain)) return { ...passing, domainNotFound: statistics.domainNotFound(domain) };
   const { entries, limit } = descriptor;
   const match = limit === undefined ? ruleSet.match(domain, entries) : overrideMatch(domain, entries, limit);
-  if (match === undefined) {
-    return { rule: undefined, statistics: undefined, stem: "", windowSize: 0, domainNotFound: undefined };
-  }
-  const { rule } = match;
-  const counts = !rule.unlimited && rule.unit !== Unit.UNKNOWN;
+  if (match === undefined) return passing;
+  const { rule, metricKey, metricFromRequest } = match;
+  const stem = isCounted(rule) ? options.keyFormat(domain, entries, match, rule.unit) : "";
+  return resolutionOf(match, statistics.rule(metricKey, metricFromRequest), stem, options);
+}
+
+export function resolutionOf(
+  { rule }: Match,
+  statistics: RuleStatistics,
+  stem: string,
+  { nearLimitRatio }: ResolveOptions,
+): Resolution {
+  const { requestsPerUnit, unit, name } = rule;
   return {
     rule,
-    statistics: statistics.rule(match.metricKey, match.metricFromRequest),
-    stem: counts ? keyFormat(domain, entries, match, rule.unit) : "",
-    windowSize: counts ? windowSeconds[rule.unit]! : 0,
+    statistics,
+    stem,
+    windowSize: isCounted(rule) ? windowSeconds[unit]! : 0,
     domainNotFound: undefined,
+    currentLimit: { requestsPerUnit, unit, name },
+    near: nearLimit(requestsPerUnit, nearLimitRatio),
   };
+}
+
+function isCounted({ unlimited, unit }: Rule): boolean {
+  return !unlimited && unit !== Unit.UNKNOWN;
 }

@@ -4,6 +4,7 @@ import { buildDomain, type Domain } from "./build.ts";
 import type { DraftDomain } from "./draft.ts";
 import { requestSegment, shownLevels } from "./metric-key.ts";
 import { type Match, NEEDS_TEXT, type Rule, type RuleSet } from "./rule.ts";
+import { STEP_NEEDS_TEXT } from "./step-table.ts";
 import { TextIds } from "./text-ids.ts";
 import type { Node } from "./tree.ts";
 
@@ -64,7 +65,7 @@ export class IndexedRuleSet implements RuleSet {
     let number = 0;
     for (let index = 0; index < descriptor.entries; index++) {
       number = steps.stepInPlace(number, places, (firstEntry + index) * ENTRY_PLACES);
-      if (number < 0) return undefined;
+      if (number < 0) return number === STEP_NEEDS_TEXT ? NEEDS_TEXT : undefined;
     }
     const node = nodes[number];
     if (node === undefined) return undefined;

@@ -12,6 +12,8 @@ interface Fallback {
 
 /** Numbers in one slot: level, key, value, target. A target of 0 marks a free slot: no step leads to the root. */
 const SLOT = 4;
+/** Result of a step that only the texts of the request can decide. */
+export const STEP_NEEDS_TEXT = -2;
 /** The value of a slot whose target is a {@link Fallback} (its index + 1). Values have numbers from 1 on. */
 const NO_VALUE = 0;
 
@@ -48,7 +50,10 @@ export class StepTable {
     return typeof found === "number" ? found : (found.wildcards?.find(value)?.number ?? found.keyOnly);
   }
 
-  /** The same for an entry of a message. `entry` is its position in `places.entries`. */
+  /**
+   * The same for an entry of a message. Returns {@link STEP_NEEDS_TEXT} if wildcards must compare a value that is not ASCII.
+   * @param entry its position in `places.entries`
+   */
   stepInPlace(level: number, places: RequestPlaces, entry: number): number {
     const { buffer, entries } = places;
     const keyId = this.#keys.find(buffer, entries[entry]!, entries[entry + 1]!);
@@ -58,7 +63,10 @@ export class StepTable {
     const found = this.#exactOrFallback(level, keyId, this.#values.find(buffer, start, end));
     if (typeof found === "number") return found;
     const { wildcards, keyOnly } = found;
-    return wildcards === undefined ? keyOnly : (wildcards.find(places.text(start, end))?.number ?? keyOnly);
+    if (wildcards === undefined) return keyOnly;
+    // The cache key needs the text of such a value, too. Decoding it twice doubles the CPU of the worst requests.
+    if (!isAscii(buffer, start, end)) return STEP_NEEDS_TEXT;
+    return wildcards.find(places.text(start, end))?.number ?? keyOnly;
   }
 
   #exactOrFallback(level: number, key: number, value: number): number | Fallback {
@@ -98,6 +106,12 @@ export class StepTable {
       slot = (slot + 1) & this.#mask;
     }
   }
+}
+
+function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
+  let bits = 0;
+  for (let at = start; at < end; at++) bits |= bytes[at]!;
+  return bits < 0x80;
 }
 
 function hash(level: number, key: number, value: number): number {

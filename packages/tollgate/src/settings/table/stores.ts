@@ -30,6 +30,12 @@ export const store = {
     300,
     "Maximum random time in seconds that is added to the lifetime of keys in the store, so that they do not all expire at once.",
   ),
+  requiredAtStart: optional(
+    "STORE_REQUIRED_AT_START",
+    bool,
+    "Keeps the gRPC and HTTP ports shut until the remote store has answered once. A log line says why. Later outages follow the failure mode.",
+    "true if a remote store's failure mode is `error`, otherwise false",
+  ),
   cacheKeyFormat: setting(
     "CACHE_KEY_FORMAT",
     choice({ tollgate: "tollgate", compatible: "compatible" }),
@@ -155,6 +161,12 @@ export const kvstore = {
     bool,
     false,
     "Reports the service as unhealthy while an instance has no connection.",
+  ),
+  startupMaxElapsed: setting(
+    "KVSTORE_STARTUP_MAX_ELAPSED_TIME",
+    duration("any"),
+    0,
+    "Time that the service waits at startup for a store that is required (`STORE_REQUIRED_AT_START`). The process then exits with 1; 0 means no limit.",
   ),
   failureMode: setting(
     "KVSTORE_FAILURE_MODE",

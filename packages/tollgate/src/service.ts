@@ -20,6 +20,7 @@ import { pause, settledWithin } from "./service/settled.ts";
 import { openSinks } from "./service/sinks.ts";
 import { openSource } from "./service/sources.ts";
 import { type RequiredStore, storesAnswer } from "./service/store-gate.ts";
+import { trustSystemAuthorities } from "./service/system-authorities.ts";
 import { type GrpcService, openGrpc, threadsFor } from "./service/threads/grpc.ts";
 import { MergedStatistics } from "./service/threads/merged-statistics.ts";
 import type { LoadedSettings } from "./settings/load-settings.ts";
@@ -269,6 +270,7 @@ async function openParts(
   const parts = threads === 1 ? 1 : threads + 1;
   const embedded = countsHere(settings) ? await openEmbedded(settings, registry, log) : undefined;
   const createReporter = (name: string) => components.createReporter(name);
+  await trustSystemAuthorities(settings);
   const tracing = await openTracing(settings, log);
   const invalidations = openInvalidations(settings);
   const { store, backend, required } = await openStore(divideSettings(settings, parts), {

@@ -7,7 +7,7 @@ import type { Values } from "./table.ts";
 export interface ClientTls {
   readonly cert: string | undefined;
   readonly key: string | undefined;
-  /** Undefined: the CAs of Node. */
+  /** Undefined: the CAs of the system and of Node. */
   readonly caCert: string | undefined;
   readonly skipHostnameVerification: boolean;
 }

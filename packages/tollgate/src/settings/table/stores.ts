@@ -135,7 +135,7 @@ function instance(prefix: "KVSTORE_" | "KVSTORE_PERSECOND_") {
         `${prefix}TLS_CACERT`,
         path,
         "File with the CA certificates (PEM) that verify the server's certificate.",
-        second ? "the main instance's" : "the CAs of Node",
+        second ? "the main instance's" : "the CAs of the system and of Node",
       ),
       skipHostnameVerification: optional(
         `${prefix}TLS_SKIP_HOSTNAME_VERIFICATION`,
@@ -208,7 +208,7 @@ export const objcache = {
       "OBJCACHE_TLS_CACERT",
       path,
       "File with the CA certificates (PEM) that verify the nodes' certificates.",
-      "the CAs of Node",
+      "the CAs of the system and of Node",
     ),
     skipHostnameVerification: setting(
       "OBJCACHE_TLS_SKIP_HOSTNAME_VERIFICATION",

@@ -33,7 +33,10 @@ export async function openKvstore(
   const watched = kvstore.healthCheckActiveConnection;
   const required: RequiredStore[] = [];
   function open(instance: KvStoreInstance, pool: string, component: string, name: string): KvstoreStore {
-    const store = openInstance(kvstoreOptions(instance, settings.store), { pool, component, watched }, deps);
+    // The variables that set the store decide about names, as in statistics.
+    const names = kvstore.statisticsName === "redis" ? { spanName: "Redis Pipeline Execution" } : {};
+    const options = { ...kvstoreOptions(instance, settings.store), ...names };
+    const store = openInstance(options, { pool, component, watched }, deps);
     required.push({ name, store, fault: () => store.fault });
     return store;
   }
@@ -73,6 +76,7 @@ export async function openObjcache(
 ): Promise<RemoteStore> {
   const store = new ObjcacheStore({
     ...objcacheOptions(objcache, settings.store),
+    ...(objcache.statisticsName === "memcache" && { spanName: "Memcached Fetch Execution" }),
     ...(deps.tracing.enabled && { tracing: deps.tracing }),
     log: (level, line) => deps.log[level](line),
   });

@@ -47,6 +47,7 @@ export class MapStatistics implements Statistics {
         withinLimit: 0,
         shadowMode: 0,
         overLimitWithLocalCache: 0,
+        totalNegativeHits: 0,
       };
       this.rules.set(name, statistics);
     }

@@ -99,7 +99,8 @@ export class Scratch {
         if (domainNotFound !== undefined) domainNotFound.value++;
         continue;
       }
-      if (!isRefund) statistics.totalHits += hits;
+      if (isRefund) statistics.totalNegativeHits -= hits;
+      else statistics.totalHits += hits;
       if (rule.unlimited) {
         if (!isRefund) statistics.withinLimit += hits;
         status.limitRemaining = UNLIMITED_REMAINING;

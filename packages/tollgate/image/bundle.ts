@@ -5,11 +5,12 @@
  *   npm run bundle                 into `dist/`
  *   npm run bundle -- FOLDER       into FOLDER
  */
-import { chmodSync, copyFileSync, cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { isBuiltin } from "node:module";
+import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
+import { checkRequires, NODE_BUNDLE } from "../../../tools/bundle-plugins.ts";
+import { licensesOf } from "../../../tools/licenses.ts";
 
 const tollgate = fileURLToPath(new URL("..", import.meta.url));
 const root = join(tollgate, "..", "..");
@@ -21,23 +22,11 @@ export async function bundle(folder: string): Promise<void> {
     absWorkingDir: root,
     entryPoints: [join(tollgate, "image", "entry.ts")],
     outfile: join(folder, "tollgate.mjs"),
-    bundle: true,
-    platform: "node",
-    target: "node24",
-    format: "esm",
-    // Names and lines stay, for profiles and stack traces.
-    minify: false,
-    legalComments: "none",
-    // CommonJS packages require the modules of Node.
-    banner: {
-      js: 'import { createRequire as requireFrom } from "node:module";\nconst require = requireFrom(import.meta.url);',
-    },
-    plugins: [bundledInstallation, bundledRequires],
-    metafile: true,
-    logLevel: "error",
+    ...NODE_BUNDLE,
+    plugins: [bundledInstallation, ...NODE_BUNDLE.plugins],
   });
   checkRequires(readFileSync(join(folder, "tollgate.mjs"), "utf8"));
-  writeFileSync(join(folder, "LICENSES.txt"), licensesOf(Object.keys(metafile.inputs)));
+  writeFileSync(join(folder, "LICENSES.txt"), licensesOf(Object.keys(metafile.inputs), root));
   copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"));
   cpSync(join(tollgate, "examples"), join(folder, "examples"), { recursive: true });
   const launcher = join(folder, "launcher.mjs");
@@ -53,49 +42,6 @@ const bundledInstallation: Plugin = {
     );
   },
 };
-
-/** Makes modules that are required on demand part of the bundle. esbuild does not follow a `require` that Node made. */
-const bundledRequires: Plugin = {
-  name: "requires",
-  setup({ onLoad }) {
-    onLoad({ filter: /packages[/\\](?:tollgate|waymark|grpc-wire)[/\\]src[/\\].*\.ts$/ }, ({ path }) => {
-      const text = readFileSync(path, "utf8");
-      return { contents: text.replaceAll("createRequire(import.meta.url)(", "require("), loader: "ts" };
-    });
-    onLoad({ filter: /node_modules[/\\]@opentelemetry[/\\].*\.mjs$/ }, ({ path }) => {
-      const text = readFileSync(path, "utf8");
-      return { contents: text.replace(/\b__require\(/g, "require("), loader: "js" };
-    });
-  },
-};
-
-/** @throws {Error} if the bundle requires a package, which is not there at run time */
-function checkRequires(bundled: string): void {
-  const required = [...bundled.matchAll(/__require\d*\("([^"]+)"\)/g)].map(([, name]) => name!);
-  const missing = required.filter((name) => !isBuiltin(name));
-  if (missing.length > 0) throw new Error(`the bundle lacks ${missing.join(", ")}`);
-}
-
-function licensesOf(inputs: readonly string[]): string {
-  const folders = new Set(
-    inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []),
-  );
-  return [...folders].sort().map(licenseOf).join("\n");
-}
-
-function licenseOf(folder: string): string {
-  const path = join(root, folder);
-  const { name, version, license } = JSON.parse(readFileSync(join(path, "package.json"), "utf8")) as Record<
-    "name" | "version" | "license",
-    string
-  >;
-  const [file] = globSync("{LICENSE,LICENCE,License,license}*", { cwd: path }).sort();
-  const text =
-    file === undefined
-      ? `The package has no license file; it names ${license}.\n`
-      : readFileSync(join(path, file), "utf8");
-  return `${"=".repeat(80)}\n${name} ${version} (${license})\n${"=".repeat(80)}\n${text}`;
-}
 
 if (import.meta.main) {
   const folder = resolve(process.argv[2] ?? join(root, "dist"));

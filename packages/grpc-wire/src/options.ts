@@ -19,7 +19,6 @@ const defaultLimits: Required<LimitOptions> = {
   idleFramesPerSecond: 200,
   streamWindowBytes: 256 * 1024,
   connectionWindowBytes: MiB,
-  headerBlockCacheEntries: 8,
 };
 
 const defaultTimes: Required<ConnectionOptions> = {

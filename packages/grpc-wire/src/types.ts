@@ -180,8 +180,6 @@ export interface LimitOptions {
   streamWindowBytes?: number;
   /** Receive window of a connection, 65,535 to 2^31-1. Default: 1 MiB. */
   connectionWindowBytes?: number;
-  /** Header blocks per connection that are recognised by their bytes; 0 decodes each one. Default: 8. */
-  headerBlockCacheEntries?: number;
 }
 
 export interface ServerOptions {

@@ -58,7 +58,7 @@ export class StepTable {
     const found = this.#exactOrFallback(level, keyId, this.#values.find(buffer, start, end));
     if (typeof found === "number") return found;
     const { wildcards, keyOnly } = found;
-    return wildcards === undefined ? keyOnly : (wildcards.find(places.text(start, end))?.number ?? keyOnly);
+    return wildcards?.findInPlace(places, start, end)?.number ?? keyOnly;
   }
 
   #exactOrFallback(level: number, key: number, value: number): number | Fallback {

@@ -105,8 +105,8 @@ export async function measureStages(): Promise<string> {
     onBadPreface() {},
   });
   reader.read(Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
-  const known = new HeaderBlocks(16_384, 8);
-  const unknown = new HeaderBlocks(16_384, 0);
+  const known = new HeaderBlocks(16_384);
+  const unknown = new HeaderBlocks(16_384);
   known.readRequest(block, 0, block.length);
   // Different blocks prevent caching.
   const others = Array.from({ length: 16 }, (_, number) =>

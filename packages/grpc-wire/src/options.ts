@@ -19,7 +19,6 @@ const DEFAULT_LIMITS: Required<LimitOptions> = {
   idleFramesPerSecond: 200,
   streamWindowBytes: 256 * 1024,
   connectionWindowBytes: MiB,
-  headerBlockCacheEntries: 8,
 };
 
 const DEFAULT_TIMES: Required<ConnectionOptions> = {

@@ -178,8 +178,6 @@ export interface LimitOptions {
   streamWindowBytes?: number;
   /** The receive window of a connection, 65,535 to 2^31-1. Default: 1 MiB. */
   connectionWindowBytes?: number;
-  /** The number of cached header blocks per connection; 0 decodes each block. Default: 8. */
-  headerBlockCacheEntries?: number;
 }
 
 export interface ServerOptions {

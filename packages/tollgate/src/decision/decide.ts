@@ -51,8 +51,8 @@ export class Decider {
   }
 
   /**
-   * Decides a prepared request. Returns the response itself if the store counts synchronously. The next decision
-   * reuses that object, so callers must write it out before they return to the event loop.
+   * Decides a prepared request. Returns the response itself if the store counts synchronously. Another decision reuses
+   * that object, so callers must write it out before they return to the event loop.
    * @param now milliseconds since the epoch
    * @param deadline of the caller, in milliseconds since the epoch; 0 for none
    * @throws {StoreError} if the store could not count
@@ -101,7 +101,6 @@ export class Decider {
     return this.#conclude(request, parts, scratch, nowSeconds);
   }
 
-  /** The scratch object does not return to the pool, because it is in use until the caller has written the response. */
   async #later(
     waiting: Promise<void>,
     request: RateLimitRequest | undefined,
@@ -110,6 +109,7 @@ export class Decider {
     nowSeconds: number,
   ): Promise<RateLimitResponse> {
     await waiting;
+    this.#pool.giveLater(scratch);
     return this.#conclude(request, parts, scratch, nowSeconds);
   }
 

@@ -41,7 +41,7 @@ export class Scratch {
   /** Memory for the descriptors of a message. */
   readonly parts: readonly Mutable<PreparedPart>[];
   /** Memory for their stems. */
-  keys: Buffer = Buffer.allocUnsafeSlow(256);
+  keys: Buffer = Buffer.allocUnsafe(256);
   readonly #slots: readonly Slot[];
   /** One for each part that the store counts, in order. */
   readonly counts: Slot[] = [];
@@ -67,7 +67,7 @@ export class Scratch {
   /** Returns memory for `size` more bytes behind the first `used` ones, which it keeps. */
   room(used: number, size: number): Buffer {
     if (used + size > this.keys.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(used + size, 2 * this.keys.length));
+      const grown = Buffer.allocUnsafe(Math.max(used + size, 2 * this.keys.length));
       this.keys.copy(grown, 0, 0, used);
       this.keys = grown;
     }
@@ -183,26 +183,42 @@ export function newStatus(
   return { code: Code.OK, currentLimit, limitRemaining, durationUntilReset: 0 };
 }
 
+/** The pool keeps scratch objects for so many descriptors altogether: 4 MiB. */
+const MAX_DESCRIPTORS = 8192;
+/** A larger memory for stems is not kept. */
+const MAX_KEY_BYTES = 1024;
+
 /** Scratch objects for further decisions, by their number of descriptors. */
 export class ScratchPool {
-  readonly #free: (Scratch | undefined)[] = [];
+  readonly #free: Scratch[][] = [];
+  #descriptors = 0;
+  /** Those of decisions that a store has just answered. Their callers still write the responses. */
+  #ending: Scratch[] = [];
 
   /** Takes the objects for so many descriptors out of the pool. */
   take(descriptors: number): Scratch {
-    const free = this.#free[descriptors];
+    const free = this.#free[descriptors]?.pop();
     if (free === undefined) return new Scratch(descriptors);
-    this.#free[descriptors] = undefined;
+    this.#descriptors -= descriptors;
     return free;
   }
 
-  /** Returns them. Nothing may use them after the next decision begins. */
+  /** Returns them. The next decision overwrites them. */
   give(scratch: Scratch): void {
     const descriptors = scratch.parts.length;
-    if (descriptors <= MOST_DESCRIPTORS && scratch.keys.length <= MOST_BYTES)
-      this.#free[descriptors] = scratch;
+    if (this.#descriptors + descriptors > MAX_DESCRIPTORS || scratch.keys.length > MAX_KEY_BYTES) return;
+    this.#descriptors += descriptors;
+    this.#free[descriptors] ??= [];
+    this.#free[descriptors].push(scratch);
+  }
+
+  /** Returns them in the next turn of the event loop. */
+  giveLater(scratch: Scratch): void {
+    if (this.#ending.push(scratch) > 1) return;
+    setImmediate(() => {
+      const ended = this.#ending;
+      this.#ending = [];
+      for (const one of ended) this.give(one);
+    });
   }
 }
-
-/** Larger scratch objects are not kept. The pool takes less than 1 MiB. */
-const MOST_DESCRIPTORS = 32;
-const MOST_BYTES = 16 * 1024;

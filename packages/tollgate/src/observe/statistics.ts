@@ -32,7 +32,7 @@ export interface RuleStatistics {
   withinLimit: number;
   shadowMode: number;
   overLimitWithLocalCache: number;
-  /** Hits given back, as a positive number. */
+  /** Refunded hits, as a positive number. */
   totalNegativeHits: number;
 }
 

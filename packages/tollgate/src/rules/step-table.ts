@@ -65,8 +65,8 @@ export class StepTable {
     const { wildcards, keyOnly } = found;
     if (wildcards === undefined) return keyOnly;
     // The cache key needs the text of such a value, too. Decoding it twice doubles the CPU of the worst requests.
-    if (!isAscii(buffer, start, end)) return STEP_NEEDS_TEXT;
-    return wildcards.find(places.text(start, end))?.number ?? keyOnly;
+    if (!wildcards.comparesBytes && !isAscii(buffer, start, end)) return STEP_NEEDS_TEXT;
+    return wildcards.findInPlace(places, start, end)?.number ?? keyOnly;
   }
 
   #exactOrFallback(level: number, key: number, value: number): number | Fallback {

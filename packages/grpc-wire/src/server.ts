@@ -20,6 +20,7 @@ import type {
   DrainOptions,
   InPlaceUnaryHandler,
   ListenOptions,
+  RefusedPeer,
   SecureContext,
   ServerCounts,
   ServerOptions,
@@ -41,6 +42,7 @@ export class GrpcServer {
   readonly #grpc: GrpcDependencies;
   readonly #maxConnections: number;
   readonly #onHandlerError: ((error: unknown, path: string) => void) | undefined;
+  readonly #onRefusedPeer: ((refused: RefusedPeer) => void) | undefined;
   readonly #onListenerError: ((error: Error) => void) | undefined;
   readonly #listeners = new Set<Server>();
   readonly #connections = new Set<Connection>();
@@ -61,6 +63,7 @@ export class GrpcServer {
     const contentTypes = ["application/grpc", ...subtypes.map((subtype) => `application/grpc+${subtype}`)];
     const { onHandlerError, onConnectionError } = options;
     this.#onHandlerError = safely(onHandlerError);
+    this.#onRefusedPeer = safely(options.onRefusedPeer);
     this.#onListenerError = safely(options.onListenerError);
     const limits = resolveLimits(options.limits);
     this.#maxConnections = limits.maxConnections;
@@ -233,6 +236,7 @@ export class GrpcServer {
       onSocket: (socket) => this.#watchTlsSocket(socket),
       onSecureSocket: (socket) => this.#accept(socket, true),
       onFault: (error) => this.#onHandlerError?.(error, ""),
+      onRefused: (refused) => this.#onRefusedPeer?.(refused),
     });
   }
 

@@ -20,6 +20,10 @@ export const diagnosticCodes = {
   "unknown-alias": { severity: "error", meaning: "An alias has no anchor before it." },
   "duplicate-yaml-key": { severity: "error", meaning: "A mapping has the same key twice." },
   "unknown-key": { severity: "error", meaning: "Unknown key." },
+  "ignored-name": {
+    severity: "warning",
+    meaning: "A `name` at the top level has no effect. Dumps of management servers contain it.",
+  },
   "misplaced-key": { severity: "error", meaning: "A known key is in the wrong mapping." },
   "wrong-type": {
     severity: "error",

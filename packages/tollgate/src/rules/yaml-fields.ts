@@ -57,6 +57,12 @@ export function checkNames(found: ReadonlyMap<string, FieldNode>, place: Place, 
   const known = fieldsOf(place).map((field) => field.name);
   for (const [name, { offset }] of found) {
     if (known.includes(name)) continue;
+    if (place === "file" && name === "name") {
+      // Envoy Gateway's dumps of its resources have it.
+      const message = "`name` at the top level has no effect: it is the name of an xDS resource";
+      reading.add("ignored-name", offset, message);
+      continue;
+    }
     const here = placeNames[place];
     const right = rightPlaces(name);
     if (right !== "") {

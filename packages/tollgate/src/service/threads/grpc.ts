@@ -91,7 +91,7 @@ async function serve(
   certificates: Certificates | undefined,
 ): Promise<ServedGrpc> {
   const { settings, threads, rules, log } = options;
-  const { host, port, uds } = settings.grpc;
+  const { host, port, uds, udsMode } = settings.grpc;
   if (threads > 1) {
     const drafts = rules.current?.drafts;
     const pool = await ThreadPool.open({ ...options, host, port, certificates, rules: drafts });
@@ -104,7 +104,8 @@ async function serve(
     ...grpcListenerOptions(settings, 1),
     ...options,
     certificates,
-    where: uds === undefined ? { host, port } : { path: uds },
+    where:
+      uds === undefined ? { host, port } : { path: uds, ...(udsMode !== undefined && { mode: udsMode }) },
   });
   return {
     address: listener.address,

@@ -46,7 +46,7 @@ export class ActiveRules {
 
   replace(ruleSet: IndexedRuleSet, warnings: readonly Diagnostic[]): void {
     // Dashboards show a rule before its first hit.
-    for (const { metricKey } of ruleSet.fixedMatches()) this.#statistics.rule(metricKey, false);
+    for (const key of ruleSet.fixedMetricKeys()) this.#statistics.rule(key, false);
     this.#current = ruleSet;
     this.#onReplaced(ruleSet);
     if (this.#log.enabled("debug")) this.#logRules(ruleSet);

@@ -1,7 +1,7 @@
 import { checkConfigs, type LoadOptions } from "./check-configs.ts";
-import type { Diagnostic } from "./diagnostic.ts";
 import { compileRules } from "./compile.ts";
 import type { CompiledRules } from "./compiled-rules.ts";
+import type { Diagnostic } from "./diagnostic.ts";
 import type { DraftConfig } from "./draft.ts";
 import { readConfig } from "./read-config.ts";
 import { ReadingState } from "./reading-state.ts";

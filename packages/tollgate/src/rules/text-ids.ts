@@ -120,8 +120,7 @@ export function sizeOfTable(least: number): number {
 }
 
 function equals(own: Uint8Array, from: number, bytes: Uint8Array, start: number, length: number): boolean {
-  for (let index = 0; index < length; index++)
-    if (own[from + index] !== bytes[start + index]) return false;
+  for (let index = 0; index < length; index++) if (own[from + index] !== bytes[start + index]) return false;
   return true;
 }
 

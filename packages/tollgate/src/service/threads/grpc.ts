@@ -97,7 +97,8 @@ async function serve(
     const pool = await ThreadPool.open({ ...options, host, port, certificates, rules: drafts });
     log.info(`gRPC is served by ${threads} threads`);
     // The rules may have changed while the threads started.
-    if (rules.current !== undefined && rules.current.compiled !== drafts) pool.setRules(rules.current.compiled);
+    if (rules.current !== undefined && rules.current.compiled !== drafts)
+      pool.setRules(rules.current.compiled);
     return pool;
   }
   const listener = await openGrpcListener({

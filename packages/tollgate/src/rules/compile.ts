@@ -76,7 +76,10 @@ class Compiler {
       }
       others ??= new Map();
       let known = others.get(key);
-      if (known === undefined) others.set(key, (known = { keyOnly: -1, wildcards: [] }));
+      if (known === undefined) {
+        known = { keyOnly: -1, wildcards: [] };
+        others.set(key, known);
+      }
       if (value === undefined) known.keyOnly = number;
       else known.wildcards.push({ text: value, node: number });
     }

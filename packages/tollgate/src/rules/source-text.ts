@@ -20,7 +20,8 @@ export class Source {
 
   /** @param offset in UTF-16 code units. Columns count the same units, as in editors. */
   locate(offset: number): Location {
-    const starts = (this.#starts ??= lineStarts(this.text));
+    this.#starts ??= lineStarts(this.text);
+    const starts = this.#starts;
     let low = 0;
     let high = starts.length - 1;
     if (starts[this.#line]! <= offset) low = this.#line;
@@ -39,7 +40,8 @@ export class Source {
 
   /** @param line counts from 1 */
   line(line: number): string | undefined {
-    const starts = (this.#starts ??= lineStarts(this.text));
+    this.#starts ??= lineStarts(this.text);
+    const starts = this.#starts;
     if (line > starts.length) return undefined;
     return this.text.slice(starts[line - 1], starts[line]).replace(/(?:\r\n|\r|\n)$/, "");
   }

@@ -160,3 +160,9 @@ export class StepTable {
 
 /** An index of up to this number of wildcards is made within a lookup: less than 0.1 ms. */
 const FEW_WILDCARDS = 32;
+
+function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
+  let bits = 0;
+  for (let at = start; at < end; at++) bits |= bytes[at]!;
+  return bits < 0x80;
+}

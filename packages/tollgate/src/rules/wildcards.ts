@@ -44,6 +44,26 @@ export class WildcardIndex<Target> {
     this.#groups = this.#prefixes.texts.map((prefix) => new PrefixGroup(groups.get(prefix)!));
   }
 
+  /** Whether `findInPlace` compares bytes, and so needs no text. */
+  get comparesBytes(): boolean {
+    return this.#affixes !== undefined;
+  }
+
+  /** The same as `find` for the value in `places.buffer[start..end)`. */
+  findInPlace(places: RequestPlaces, start: number, end: number): Target | undefined {
+    const affixes = this.#affixes;
+    if (affixes === undefined) return this.find(places.text(start, end));
+    const { buffer } = places;
+    for (let index = 0; index < affixes.length; index++) {
+      const { prefix, suffix } = affixes[index]!;
+      // Each `*` matches the empty text, and whole characters are equal exactly if their bytes are.
+      const fits = prefix.length + suffix.length <= end - start;
+      if (fits && isAt(prefix, buffer, start) && isAt(suffix, buffer, end - suffix.length))
+        return this.entries[index]!.target;
+    }
+    return undefined;
+  }
+
   /** Returns the target of the most specific matching pattern. Bytes that are not UTF-8 are compared as `\xFF` escapes. */
   find(raw: string): Target | undefined {
     const value = this.#comparesEscapes ? printable(raw) : raw;

@@ -13,6 +13,12 @@ export const THREAD = new URL(
   import.meta.url,
 );
 
+/** The module that the thread runs which compiles rules. */
+export const COMPILER_THREAD = new URL(
+  import.meta.url.endsWith(".ts") ? "./sources/compiler-thread.ts" : "./sources/compiler-thread.js",
+  import.meta.url,
+);
+
 export function readVersion(): string {
   const manifest = new URL("../package.json", import.meta.url);
   return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;

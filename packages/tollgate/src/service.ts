@@ -98,7 +98,7 @@ export class Service {
         : undefined,
       (ruleSet) => {
         invalidations?.invalidateAll();
-        this.#grpc?.setRules(ruleSet.drafts);
+        this.#grpc?.setRules(ruleSet.compiled);
       },
     );
     this.#source = openSource(settings, this.#rules, log);

@@ -9,6 +9,10 @@ export const diagnosticCodes = {
     severity: "error",
     meaning: "A resource of the management server cannot be decoded.",
   },
+  "compiler-failed": {
+    severity: "error",
+    meaning: "The rules could not be compiled, for example because the memory was not sufficient.",
+  },
   "yaml-syntax": { severity: "error", meaning: "The file is not valid YAML." },
   "invalid-utf8": { severity: "error", meaning: "The file is not valid UTF-8." },
   "lone-surrogate": { severity: "error", meaning: "A text has a lone surrogate." },

@@ -6,7 +6,7 @@ import { nearest } from "./nearest.ts";
 import { readMetadata } from "./read-metadata.ts";
 import type { ReadingState } from "./reading-state.ts";
 import type { Location } from "./rule.ts";
-import { checkNames, type FieldNode, readFields } from "./yaml-fields.ts";
+import { checkNames, type Fields, readFields } from "./yaml-fields.ts";
 import type { YamlNode } from "./yaml-node.ts";
 import { booleanOf, countOf, isNull, kindOf, shortened } from "./yaml-scalar.ts";
 
@@ -141,18 +141,18 @@ function readMapping(
 
 /** Reads the fields of one mapping by type. A null counts as an absent field. */
 class MappingReader {
-  readonly #fields: ReadonlyMap<string, FieldNode>;
+  readonly #fields: Fields;
   readonly #offset: number;
   readonly #reading: ReadingState;
 
-  constructor(fields: ReadonlyMap<string, FieldNode>, offset: number, reading: ReadingState) {
+  constructor(fields: Fields, offset: number, reading: ReadingState) {
     this.#fields = fields;
     this.#offset = offset;
     this.#reading = reading;
   }
 
   has(name: string): boolean {
-    return this.#fields.has(name);
+    return this.#fields.get(name) !== undefined;
   }
 
   /** Whether the field is present and not null. */

@@ -1,6 +1,8 @@
+import { COMPILER_THREAD } from "../installation.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Settings } from "../settings/settings.ts";
 import { FileSource } from "../sources/files.ts";
+import { RuleCompiler } from "../sources/rule-compiler.ts";
 import type { RuleSource } from "../sources/source.ts";
 import { XdsSource } from "../sources/xds.ts";
 import type { ActiveRules } from "./active-rules.ts";
@@ -13,8 +15,9 @@ export function openSource(settings: Settings, rules: ActiveRules, log: Logger):
     onRepeatedError: rules.countRefusal.bind(rules),
   };
   const { mergeDomains } = settings.config;
+  const compiler = new RuleCompiler(COMPILER_THREAD);
   if (settings.config.type === "xds") {
-    return new XdsSource({ ...settings.xds, mergeDomains, log }, events);
+    return new XdsSource({ ...settings.xds, mergeDomains, compiler, log }, events);
   }
-  return new FileSource({ ...settings.files, mergeDomains, log }, events);
+  return new FileSource({ ...settings.files, mergeDomains, compiler, log }, events);
 }

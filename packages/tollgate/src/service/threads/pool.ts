@@ -8,7 +8,7 @@ import type { Health } from "../../observe/health.ts";
 import type { Level, Logger } from "../../observe/log.ts";
 import type { StackSample } from "../../observe/profiling/call-tree.ts";
 import type { SampledKind } from "../../observe/profiling/profiler.ts";
-import type { RuleDrafts } from "../../rules/rule-set.ts";
+import type { CompiledRules } from "../../rules/compiled-rules.ts";
 import type { Environment } from "../../settings/read-values.ts";
 import { showAddress } from "../../text/address.ts";
 import type { Components } from "../components.ts";
@@ -23,7 +23,7 @@ export interface ThreadPoolOptions {
   readonly environment: Environment;
   readonly embedded: EmbeddedStore | undefined;
   readonly invalidations: Invalidations | undefined;
-  readonly rules: RuleDrafts | undefined;
+  readonly rules: CompiledRules | undefined;
   readonly certificates: Certificates | undefined;
   readonly health: Health;
   readonly components: Components;
@@ -55,7 +55,7 @@ interface Running {
 export class ThreadPool {
   readonly #options: ThreadPoolOptions;
   readonly #running = new Set<Running>();
-  #rules: RuleDrafts | undefined;
+  #rules: CompiledRules | undefined;
   #certificates: Certificates | undefined;
   #level: Level;
   #port: number;
@@ -96,7 +96,7 @@ export class ThreadPool {
     return this.#address;
   }
 
-  setRules(rules: RuleDrafts): void {
+  setRules(rules: CompiledRules): void {
     this.#rules = rules;
     this.#sendAll({ kind: "rules", rules });
   }

@@ -4,7 +4,7 @@ import type { Level } from "../../observe/log.ts";
 import type { StackSample } from "../../observe/profiling/call-tree.ts";
 import type { SampledKind } from "../../observe/profiling/profiler.ts";
 import type { MetricKey } from "../../observe/statistics.ts";
-import type { RuleDrafts } from "../../rules/rule-set.ts";
+import type { CompiledRules } from "../../rules/compiled-rules.ts";
 import type { Environment } from "../../settings/read-values.ts";
 import type { BinnedDurations } from "./duration-bins.ts";
 
@@ -22,13 +22,13 @@ export interface ThreadStart {
   readonly port: number;
   readonly level: Level;
   readonly healthy: boolean;
-  readonly rules: RuleDrafts | undefined;
+  readonly rules: CompiledRules | undefined;
   readonly certificates: Certificates | undefined;
 }
 
 /** From the main thread. */
 export type ToThread =
-  | { readonly kind: "rules"; readonly rules: RuleDrafts }
+  | { readonly kind: "rules"; readonly rules: CompiledRules }
   | { readonly kind: "health"; readonly healthy: boolean }
   | { readonly kind: "level"; readonly level: Level }
   | { readonly kind: "certificates"; readonly certificates: Certificates }

@@ -47,7 +47,7 @@ export class TextIds {
   }
 
   #ofOther(text: string): number {
-    // A lone surrogate stands for a byte that is not UTF-8. No text of the rules has one.
+    // A lone surrogate represents a byte that is not UTF-8. No text of the rules has one.
     if (!text.isWellFormed()) return 0;
     const bytes = Buffer.from(text);
     return this.find(bytes, 0, bytes.length);

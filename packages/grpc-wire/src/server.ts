@@ -196,6 +196,27 @@ export class GrpcServer {
     this.#drainListeners.push(listener);
   }
 
+  /** The number of connections whose peers may open streams: without those that drain. */
+  get servingConnections(): number {
+    let serving = 0;
+    for (const connection of this.#connections) if (!connection.isDraining) serving++;
+    return serving;
+  }
+
+  /**
+   * Asks the peers of the newest connections to open new ones, perhaps to another listener on the same port: sends GOAWAY,
+   * and closes each connection after its calls in flight, or after `maxConnectionAgeGraceMs`.
+   * @returns the number of connections, at most `count`
+   */
+  releaseConnections(count: number): number {
+    let released = 0;
+    for (const connection of [...this.#connections].reverse()) {
+      if (released >= count) break;
+      if (connection.release()) released++;
+    }
+    return released;
+  }
+
   counts(): ServerCounts {
     return {
       connections: this.#connections.size,

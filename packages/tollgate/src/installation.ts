@@ -9,7 +9,9 @@ export const EXAMPLES = fileURLToPath(new URL("../examples", import.meta.url));
 
 /** The module that a gRPC thread runs. */
 export const THREAD = new URL(
-  import.meta.url.endsWith(".ts") ? "./service/threads/thread.ts" : "./service/threads/thread.js",
+  import.meta.url.endsWith(".ts")
+    ? "./service/threads/cached-thread.ts"
+    : "./service/threads/cached-thread.js",
   import.meta.url,
 );
 

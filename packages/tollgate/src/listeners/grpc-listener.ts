@@ -52,6 +52,10 @@ export interface GrpcListener {
    * match.
    */
   replaceCertificates(certificates: Certificates): void;
+  /** Connections that take calls. */
+  readonly connections: number;
+  /** Asks the callers of some connections to connect again. Their running calls finish. */
+  release(connections: number): void;
   /** Sends GOAWAY and gives running calls at most `timeout` milliseconds. */
   close(timeout: number): Promise<void>;
 }
@@ -86,6 +90,10 @@ export async function openGrpcListener(options: GrpcListenerOptions): Promise<Gr
     port: bound.kind === "unix" ? 0 : bound.port,
     replaceCertificates: ({ cert, key, ca }) =>
       server.setSecureContext({ cert, key, ...(ca !== undefined && { ca }) }),
+    get connections() {
+      return server.servingConnections;
+    },
+    release: (connections) => void server.releaseConnections(connections),
     close: async (timeout) => {
       await server.drain({ timeoutMs: timeout });
       unsubscribe();

@@ -34,6 +34,10 @@ export type ToThread =
   | { readonly kind: "certificates"; readonly certificates: Certificates }
   /** The thread answers with `statistics` and the same number. */
   | { readonly kind: "collect"; readonly number: number }
+  /** The thread answers with `connections` and the same number. */
+  | { readonly kind: "connections"; readonly number: number }
+  /** Asks the callers of some connections to connect again. */
+  | { readonly kind: "release"; readonly connections: number }
   /** The thread answers with `samples` and the same number. */
   | {
       readonly kind: "profile";
@@ -50,6 +54,7 @@ export type FromThread =
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "statistics"; readonly number: number; readonly figures: ThreadFigures }
   | { readonly kind: "samples"; readonly number: number; readonly samples: readonly StackSample[] }
+  | { readonly kind: "connections"; readonly number: number; readonly connections: number }
   | { readonly kind: "durations"; readonly timer: string; readonly durations: BinnedDurations }
   | { readonly kind: "component"; readonly name: string; readonly fault: string | undefined }
   | { readonly kind: "drained"; readonly figures: ThreadFigures };

@@ -71,6 +71,8 @@ async function serve(): Promise<void> {
     level: ({ level }) => log.setLevel(level),
     certificates: ({ certificates }) => listener.replaceCertificates(certificates),
     collect: ({ number }) => send({ kind: "statistics", number, figures: statistics.take() }),
+    connections: ({ number }) => send({ kind: "connections", number, connections: listener.connections }),
+    release: ({ connections }) => listener.release(connections),
     profile: (message) => void profile(message),
     drain: ({ timeout }) => void drain(timeout),
   };

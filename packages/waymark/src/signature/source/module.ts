@@ -29,6 +29,7 @@ export class ParsedModule implements SourceModule {
   readonly source: SourceText;
   readonly program: Program;
   readonly comments: readonly Comment[];
+  readonly usedComments = new Set<number>();
   readonly scope: Scope;
   readonly functions = new Map<number, FunctionSource>();
   readonly classes = new Map<number, ClassSource>();

@@ -4,7 +4,15 @@ import { builtinShape, builtinType } from "./builtins.ts";
 import { literal, UNKNOWN } from "./combine.ts";
 import { type DocComment, readDocComment } from "./jsdoc.ts";
 import { membersShape } from "./members.ts";
-import { constraintOf, findDeclaration, instantiate, keyOf, place, type TypeReference } from "./names.ts";
+import {
+  constraintOf,
+  type Declared,
+  findDeclaration,
+  instantiate,
+  keyOf,
+  place,
+  type TypeReference,
+} from "./names.ts";
 import type { Scope } from "./scope.ts";
 import * as shapes from "./shapes.ts";
 import type { TypeReader } from "./type-reader.ts";
@@ -29,6 +37,7 @@ export function referenceType(reader: TypeReader, node: TypeReference, scope: Sc
     case "alias": {
       const { node: alias, scope: outer } = declaration;
       const doc = readDocComment(outer.module, alias.start);
+      reader.visit(alias, outer);
       const inner = instantiate(reader, alias.typeParameters, outer, node, scope);
       return reader.named({ key: keyOf(reader, node, scope), name: alias.id.name, node, scope }, () =>
         describe(
@@ -41,7 +50,7 @@ export function referenceType(reader: TypeReader, node: TypeReference, scope: Sc
     case "interface": {
       const { name } = declaration.nodes[0]!.id;
       return reader.named({ key: keyOf(reader, node, scope), name, node, scope }, () =>
-        shapes.readShape(referenceShape(reader, node, scope)!),
+        readInterface(reader, declaration, node, scope),
       );
     }
     default:
@@ -51,6 +60,18 @@ export function referenceType(reader: TypeReader, node: TypeReference, scope: Sc
         `it is ${declaration.what}; a request carries plain data, so write an interface or a type`,
       );
   }
+}
+
+/** The tags of an interface itself refine nothing, so they are an error. */
+function readInterface(
+  reader: TypeReader,
+  { nodes, scope: outer }: Extract<Declared, { kind: "interface" }>,
+  node: TypeReference,
+  scope: Scope,
+): TypeNode {
+  const type = shapes.readShape(referenceShape(reader, node, scope)!);
+  const tags = nodes.flatMap((one) => readDocComment(outer.module, one.start).refinements);
+  return reader.refine(type, tags, outer.module);
 }
 
 /** The shape of a named type, for operators. */
@@ -91,6 +112,7 @@ function interfaceShapes(
   scope: Scope,
 ): shapes.Shape[] {
   const inner = instantiate(reader, node.typeParameters, outer, reference, scope);
+  reader.visit(node, outer);
   const bases = node.extends.map(({ expression, typeArguments, start, end }) => {
     const typeName = typeNameOf(expression);
     if (!typeName) return reader.fail(expression, inner, "it is not a name");

@@ -6,12 +6,14 @@ import {
   defaultOf,
   defaultType,
   describedBy,
+  documentedBy,
   type Formal,
   type ParameterContext,
   readAnnotation,
   refined,
 } from "./annotations.ts";
-import { splitUndefined } from "./combine.ts";
+import { splitUndefined, UNKNOWN } from "./combine.ts";
+import { commentType } from "./comment-types.ts";
 import { readDocComment } from "./jsdoc.ts";
 import { readPattern, withTags } from "./patterns.ts";
 
@@ -21,12 +23,15 @@ import { readPattern, withTags } from "./patterns.ts";
  * @throws SignatureError at the part that cannot be read
  */
 export function readParameters(nodes: readonly ParamPattern[], context: ParameterContext): Parameter[] {
-  const formals = nodes.map(takeApart).filter(({ pattern }) => !isThis(pattern));
+  const formals = nodes
+    .map(takeApart)
+    .filter(({ pattern }) => !isThis(pattern))
+    .map((formal, index) => ({ ...formal, index }));
   const last = formals.findLastIndex((formal) => !formal.isRest);
   return formals.map((formal, index) => readParameter(formal, index === last, context));
 }
 
-function takeApart(node: ParamPattern): Formal {
+function takeApart(node: ParamPattern): Omit<Formal, "index"> {
   const { start } = node;
   if (node.type === "RestElement") {
     const annotation = node.typeAnnotation?.typeAnnotation ?? annotationOf(node.argument);
@@ -63,12 +68,15 @@ function readParameter(formal: Formal, isLast: boolean, context: ParameterContex
   const tag = context.doc.parameters.get(name);
   const written = writtenType(formal, name, context);
   const { type, optional } = splitUndefined(written);
-  const isKeywords = isLast && takesKeywords(type, context);
+  // `{}` as the keyword arguments accepts any name
+  const own: TypeNode = isLast && type.kind === "nonNull" ? ANY_KEYWORDS : type;
+  const isKeywords = isLast && takesKeywords(own, context);
   return {
     role: isKeywords ? "keywords" : "positional",
     name,
-    type: refined(isKeywords ? withTags(type, name, context) : type, doc, tag, context),
+    type: refined(isKeywords ? withTags(own, name, context) : own, doc, tag, context),
     optional: formal.optional || optional,
+    ...documentedBy(doc),
     ...defaultOf(formal.default),
     ...describedBy(tag?.description || doc.description),
     location,
@@ -78,9 +86,14 @@ function readParameter(formal: Formal, isLast: boolean, context: ParameterContex
 /** The type of a parameter from its annotation, else from its default. */
 function writtenType(formal: Formal, name: string, context: ParameterContext): TypeNode {
   const { annotation, default: fallback } = formal;
-  if (annotation) return readAnnotation(annotation, { own: name }, context);
-  return fallback ? defaultType(fallback, name, context) : { kind: "untyped" };
+  if (annotation) return readAnnotation(annotation, { own: name, index: formal.index }, context);
+  return (
+    commentType(formal, name, context) ??
+    (fallback ? defaultType(fallback, name, context, formal.index) : { kind: "untyped" })
+  );
 }
+
+const ANY_KEYWORDS: TypeNode = { kind: "object", properties: [], index: UNKNOWN };
 
 function takesKeywords(type: TypeNode, { types }: ParameterContext): boolean {
   if (type.kind === "union") {
@@ -106,8 +119,8 @@ function readRest(formal: Formal, context: ParameterContext): Parameter {
   const doc = readDocComment(context.scope.module, start);
   const tag = context.doc.parameters.get(name);
   const written: TypeNode = formal.annotation
-    ? readAnnotation(formal.annotation, { own: name }, context)
-    : { kind: "array", items: { kind: "untyped" } };
+    ? readAnnotation(formal.annotation, { own: name, index: formal.index }, context)
+    : (commentType(formal, name, context) ?? { kind: "array", items: { kind: "untyped" } });
   const list: TypeNode =
     written.kind === "unreadable" || written.kind === "unknown" ? { kind: "array", items: written } : written;
   if (list.kind !== "array") {

@@ -1,0 +1,84 @@
+import { type Node, type TSImportType, type TSTypeReference, visitorKeys } from "oxc-parser";
+import { SignatureError } from "../model/signature-error.ts";
+import { readDocComment } from "../source/jsdoc.ts";
+import { findDeclaration } from "../source/names.ts";
+import type { Scope } from "../source/scope.ts";
+import type { TypeReader } from "../source/type-reader.ts";
+import type { Asked } from "./checked-type-reader.ts";
+import type { TypeProgram } from "./type-view.ts";
+
+/**
+ * Checks the source of a type that the compiler has read. The compiler knows nothing of JSDoc tags on an alias of a
+ * primitive type, and replaces a name that it cannot find by `any`. Both would accept more than the author meant.
+ *
+ * @throws SignatureError for a tag or a name that is lost
+ */
+export function checkSource(
+  asked: Asked,
+  declaredIn: ReadonlySet<string>,
+  reader: TypeReader,
+  program: TypeProgram,
+): void {
+  const visited = new Set<Node>();
+  const visit = (node: Node, scope: Scope): void => {
+    if (visited.has(node)) return;
+    visited.add(node);
+    if (node.type === "TSPropertySignature" || node.type === "PropertyDefinition") {
+      // the compiler's type has the property, with its comment
+      readDocComment(scope.module, node.start);
+    }
+    if (node.type === "TSTypeReference" || node.type === "TSImportType") follow(node, scope);
+    for (const key of visitorKeys[node.type] ?? []) {
+      const child = (node as unknown as Record<string, Node | null | (Node | null)[]>)[key];
+      for (const one of Array.isArray(child) ? child : [child]) if (one) visit(one, scope);
+    }
+  };
+  const follow = (node: TSTypeReference | TSImportType, scope: Scope): void => {
+    const declaration = declarationOf(reader, node, scope);
+    if (declaration?.kind === "alias") {
+      const { module } = declaration.scope;
+      const [tag] = readDocComment(module, declaration.node.start).refinements;
+      if (tag) {
+        throw new SignatureError(
+          "INVALID_REFINEMENT",
+          `the tag @${tag.name ?? tag.key} of the type ${declaration.node.id.name} would be lost here, because the compiler does not know it. Write the tag on the property that has this type`,
+          scope.module.source.location(node.start),
+        );
+      }
+      reader.visit(declaration.node, declaration.scope);
+      visit(declaration.node.typeAnnotation, declaration.scope);
+    } else if (declaration?.kind === "interface") {
+      for (const one of declaration.nodes) {
+        reader.visit(one, declaration.scope);
+        visit(one, declaration.scope);
+      }
+    } else if (declaration?.kind === "bound") {
+      visit(declaration.node, declaration.scope);
+    }
+  };
+  visit(asked.node, asked.scope);
+  const files = new Set([...declaredIn, asked.scope.module.source.file]);
+  for (const file of files) {
+    const [error] = program.errorsOf(file);
+    if (!error) continue;
+    throw new SignatureError(
+      "UNREADABLE_TYPE",
+      `TypeScript reports an error that affects the type: ${file}:${error}. Run \`npx tsc --noEmit\``,
+      asked.scope.module.source.location(asked.node.start),
+    );
+  }
+}
+
+function declarationOf(
+  reader: TypeReader,
+  node: TSTypeReference | TSImportType,
+  scope: Scope,
+): ReturnType<typeof findDeclaration> {
+  try {
+    return findDeclaration(reader, node, scope);
+  } catch (error) {
+    // a module that only the compiler finds has no tags that Waymark reads
+    if (error instanceof SignatureError) return undefined;
+    throw error;
+  }
+}

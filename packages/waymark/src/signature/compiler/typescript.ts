@@ -1,0 +1,194 @@
+import { existsSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { Node, SourceFile, TypeNode } from "typescript/unstable/ast";
+import type * as TypeScript from "typescript/unstable/sync";
+import { configText, type UserConfig } from "./config.ts";
+import { COMPILER_VERSION, CompilerUnavailable, loadTypeScript } from "./load-typescript.ts";
+import type { CheckedType, MethodPlace, NodePlace, TypeProgram, TypeView } from "./type-view.ts";
+import { mergedView, typeView } from "./typescript-views.ts";
+
+type Module = typeof TypeScript;
+
+/** The name of a tsconfig.json that exists only in this process. */
+const CONFIG = "tsconfig.waymark-start.json";
+
+/**
+ * The only user of TypeScript's compiler. Opens it for the first type that needs it: 0.3 s, and then some 2 ms for
+ * each type. One compiler process serves a whole start and ends with {@link TypeScriptProgram.close}.
+ */
+export class TypeScriptProgram implements TypeProgram {
+  readonly version: string;
+  readonly #module: Module;
+  readonly #api: TypeScript.API;
+  readonly #roots = new Set<string>();
+  readonly #folder: string;
+  readonly #config: string;
+  readonly #user: UserConfig | undefined;
+  readonly #errors = new Map<string, readonly string[]>();
+  #project: TypeScript.Project | undefined;
+
+  /**
+   * @param roots the files with the controllers. Other files may follow
+   * @throws CompilerUnavailable without a usable compiler
+   */
+  constructor(directory: string, roots: Iterable<string>) {
+    const { module, version } = loadTypeScript<Module>(directory, "typescript/unstable/sync");
+    this.#module = module;
+    this.version = version;
+    for (const root of roots) this.#roots.add(root);
+    const user = findUp(directory, "tsconfig.json");
+    this.#folder = user ? dirname(user) : directory;
+    this.#config = join(this.#folder, CONFIG);
+    try {
+      this.#api = new module.API({
+        cwd: this.#folder,
+        fs: {
+          fileExists: (file) => (this.#isConfig(file) ? true : undefined),
+          readFile: (file) => (this.#isConfig(file) ? configText(this.#user, [...this.#roots]) : undefined),
+        },
+      });
+      this.#user = user === undefined ? undefined : (this.#api.parseConfigFile(user) as UserConfig);
+    } catch (error) {
+      throw new CompilerUnavailable(
+        `the compiler of TypeScript ${version} does not start (${(error as Error).message.split("\n")[0]}): run \`npm i -D typescript@${COMPILER_VERSION}\``,
+      );
+    }
+  }
+
+  /** Ends the compiler process. */
+  close(): void {
+    this.#api.close();
+  }
+
+  typeOf(place: NodePlace): CheckedType | undefined {
+    const node = this.#find(place);
+    return node && this.#checker.getTypeFromTypeNode(node as TypeNode);
+  }
+
+  parameterAt({ file, start }: Pick<NodePlace, "file" | "start">): CheckedType | undefined {
+    const node = this.#find({ file, start, end: -1 });
+    return node && this.#checker.getTypeAtLocation(node);
+  }
+
+  parameterOf({ owner, method }: MethodPlace, index: number): CheckedType | undefined {
+    const { SignatureKind } = this.#module;
+    const node = this.#findClass(owner);
+    const type = node && this.#checker.getTypeAtLocation(node);
+    if (!type) return undefined;
+    const [constructor] = this.#checker.getSignaturesOfType(type, SignatureKind.Construct);
+    const instance = constructor ? this.#checker.getReturnTypeOfSignature(constructor) : type;
+    const symbol = instance && this.#checker.getPropertyOfType(instance, method);
+    const own = symbol && this.#checker.getTypeOfSymbol(symbol);
+    const [signature] = own ? this.#checker.getSignaturesOfType(own, SignatureKind.Call) : [];
+    const parameter = signature?.getParameters()[index];
+    return parameter && this.#checker.getTypeOfSymbol(parameter);
+  }
+
+  view(type: CheckedType): TypeView {
+    return typeView(type as TypeScript.Type, this.#module, this.#checker);
+  }
+
+  merged(type: CheckedType): Extract<TypeView, { kind: "object" }> {
+    return mergedView(type as TypeScript.Type, this.#module, this.#checker);
+  }
+
+  text(type: CheckedType): string {
+    return this.#checker.typeToString(type as TypeScript.Type);
+  }
+
+  errorsOf(file: string): readonly string[] {
+    let errors = this.#errors.get(file);
+    if (!errors) {
+      const source = this.#source(file);
+      errors = source
+        ? this.#program.program
+            .getSemanticDiagnostics(file)
+            .filter(({ code }) => UNDETERMINED.has(code))
+            .map(({ pos, text }) => `${placeOf(source.text, pos)}: ${text}`)
+        : [];
+      this.#errors.set(file, errors);
+    }
+    return errors;
+  }
+
+  get #program(): TypeScript.Project {
+    if (!this.#project) {
+      const snapshot = this.#api.updateSnapshot({ openProjects: [this.#config] });
+      this.#project = snapshot.getProject(this.#config);
+      if (!this.#project) throw new CompilerUnavailable(`TypeScript ${this.version} opens no project`);
+    }
+    return this.#project;
+  }
+
+  get #checker(): TypeScript.Checker {
+    return this.#program.checker;
+  }
+
+  #isConfig(file: string): boolean {
+    return basename(file) === CONFIG && dirname(file) === this.#folder;
+  }
+
+  /** A file of the program. A file that neither the user's tsconfig.json nor an import includes becomes a root. */
+  #source(file: string): SourceFile | undefined {
+    const known = this.#program.program.getSourceFile(file);
+    if (known || this.#roots.has(file)) return known;
+    this.#roots.add(file);
+    const snapshot = this.#api.updateSnapshot({
+      openProjects: [this.#config],
+      fileChanges: { changed: [this.#config] },
+    });
+    this.#project = snapshot.getProject(this.#config);
+    return this.#program.program.getSourceFile(file);
+  }
+
+  /** The class that ends at the given offset. A declaration of the compiler begins with its modifiers. */
+  #findClass({ file, start, end }: NodePlace): Node | undefined {
+    const source = this.#source(file);
+    let found: Node | undefined;
+    const visit = (node: Node): void => {
+      if (found || node.pos > start || node.end < end) return;
+      if (node.end === end && "members" in node) found = node;
+      else node.forEachChild(visit);
+    };
+    source?.forEachChild(visit);
+    return found;
+  }
+
+  /** The outermost node at an offset, with the given end unless it is negative. */
+  #find({ file, start, end }: NodePlace): Node | undefined {
+    const source = this.#source(file);
+    if (!source) return undefined;
+    let found: Node | undefined;
+    const visit = (node: Node): void => {
+      if (found || node.pos > start || node.end < Math.max(start, end)) return;
+      if (node.getStart(source) === start && (end < 0 || node.end === end)) {
+        found = node;
+      } else {
+        node.forEachChild(visit);
+      }
+    };
+    source.forEachChild(visit);
+    return found;
+  }
+}
+
+/**
+ * Errors after which the compiler replaces a type by `any`, or stops resolving it: modules, exports and type names
+ * that do not exist, and types that are circular or too deep.
+ */
+const UNDETERMINED: ReadonlySet<number> = new Set([
+  2304, 2305, 2306, 2307, 2310, 2312, 2313, 2314, 2315, 2344, 2456, 2459, 2503, 2536, 2552, 2589, 2590, 2614,
+  2615, 2694, 2707, 2724, 2749, 2792,
+]);
+
+function placeOf(text: string, offset: number): string {
+  const before = text.slice(0, offset).split("\n");
+  return `${before.length}:${before.at(-1)!.length + 1}`;
+}
+
+function findUp(folder: string, name: string): string | undefined {
+  const path = join(folder, name);
+  if (existsSync(path)) return path;
+  const parent = dirname(folder);
+  return parent === folder ? undefined : findUp(parent, name);
+}

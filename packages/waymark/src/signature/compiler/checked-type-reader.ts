@@ -124,8 +124,7 @@ export class CheckedTypeReader {
     const brands = views.filter((view) => view.kind === "object");
     const read = members.filter((_, index) => views.every(isObject) || !isObject(views[index]!));
     const combined = intersectionOf(read.map((member) => this.read(member, asked)));
-    if (!combined || combined.kind === "never")
-      return this.#fail(type, asked, "Waymark cannot combine its parts");
+    if (!combined) return this.#fail(type, asked, "Waymark cannot combine its parts");
     const isPlain = views.every(isObject) || brands.every((view) => isBrandOf(combined, view));
     return isPlain
       ? combined

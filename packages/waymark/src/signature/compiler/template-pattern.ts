@@ -37,7 +37,7 @@ function partPattern(type: CheckedType, end: End, program: TypeProgram): string 
   switch (view.kind) {
     case "string":
     case "unknown":
-      return repeated("[^]", end);
+      return repeated("[\\s\\S]", end);
     case "number":
       return end === "one" ? "[0-9]" : number(guard(end));
     case "bigint":
@@ -51,7 +51,7 @@ function partPattern(type: CheckedType, end: End, program: TypeProgram): string 
 
 function repeated(character: string, end: End): string {
   // one UTF-16 unit, which is a character of the basic plane
-  if (end === "one") return character === "[^]" ? "[\\0-\\uFFFF]" : `(?=[\\0-\\uFFFF])${character}`;
+  if (end === "one") return character === "[\\s\\S]" ? "[\\0-\\uFFFF]" : `(?=[\\0-\\uFFFF])${character}`;
   return `(?:${guard(end)}${character})*`;
 }
 
@@ -77,7 +77,7 @@ function mapping(name: string, type: CheckedType, end: End, program: TypeProgram
   const first = UNCHANGED[name === "Capitalize" ? "Uppercase" : name === "Uncapitalize" ? "Lowercase" : ""];
   if (!first) return undefined;
   if (end === "one") return repeated(first, end);
-  return `(?:${guard(end)}${first}${repeated("[^]", end)})?`;
+  return `(?:${guard(end)}${first}${repeated("[\\s\\S]", end)})?`;
 }
 
 const escape = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");

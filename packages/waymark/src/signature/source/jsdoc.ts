@@ -95,7 +95,7 @@ const plainText = (comment: Comment): string => comment.value.slice(1).replace(/
 function checkTags(text: string, start: number, module: SourceModule): void {
   for (const { 1: name, index } of text.matchAll(TAG)) {
     // an example shows code, which may contain decorators
-    if (/@example\b(?:(?!\n[ \t]*@)[^])*$/.test(text.slice(0, index))) continue;
+    if (/@example\b(?:(?!\n[ \t]*@)[\s\S])*$/.test(text.slice(0, index))) continue;
     const problem = tagProblem(name!);
     if (problem)
       throw new SignatureError("INVALID_REFINEMENT", problem, module.source.location(start + index));
@@ -142,7 +142,7 @@ function parseDocComment(plain: string, start: number): DocComment {
     const isDefault = part.name === "default" || part.name === "defaultValue";
     if (isDefault || part.name === "example") {
       const end = body.search(REFINEMENT);
-      const value = valueOf(end < 0 ? body : body.slice(0, end));
+      const value = jsonOrText(end < 0 ? body : body.slice(0, end));
       if (isDefault) fallback = value;
       else examples.push(value);
     }
@@ -161,7 +161,7 @@ function parseDocComment(plain: string, start: number): DocComment {
 }
 
 /** A JSON value, or any other text as it is. */
-function valueOf(body: string): JsonLiteral {
+function jsonOrText(body: string): JsonLiteral {
   const text = body.trim().replace(/^`(.*)`$/s, "$1");
   try {
     return JSON.parse(text) as JsonLiteral;

@@ -10,7 +10,14 @@ export function refineType(type: TypeNode, key: keyof Refinements, text: string)
   const value = parseValue(key, text);
   if (typeof value === "object") return value;
   const refined = apply(type, key, value);
-  return refined ? { type: refined } : { problem: `does not apply to this type${hint(key, value)}` };
+  if (refined) return { type: refined };
+  if (hasRefinement(type, key)) return { problem: "contradicts the one that the type already has" };
+  return { problem: `does not apply to this type${hint(key, value)}` };
+}
+
+function hasRefinement(type: TypeNode, key: keyof Refinements): boolean {
+  if (type.kind === "union") return type.members.some((member) => hasRefinement(member, key));
+  return "refinements" in type && type.refinements?.[key] !== undefined;
 }
 
 type RefinementValue = string | number | true;

@@ -1,4 +1,4 @@
-import type { TSType } from "oxc-parser";
+import type { TSArrayType, TSType } from "oxc-parser";
 import type { TypeNode } from "../model/signature.ts";
 import { intersectionOf, literal, literalNames, NEVER, UNKNOWN, unionOf } from "./combine.ts";
 import { constantType } from "./constants.ts";
@@ -49,7 +49,7 @@ export function readNode(reader: TypeReader, node: TSType, scope: Scope): TypeNo
     case "TSUnionType":
       return unionOf(node.types.map((member) => documentedType(reader, member, scope)));
     case "TSArrayType":
-      return { kind: "array", items: reader.read(node.elementType, scope) };
+      return { kind: "array", items: itemType(reader, node, scope) };
     case "TSTupleType":
       return tupleType(reader, node.elementTypes, scope);
     case "TSParenthesizedType":
@@ -83,6 +83,14 @@ export function readNode(reader: TypeReader, node: TSType, scope: Scope): TypeNo
     default:
       return reader.fail(node, scope);
   }
+}
+
+/** The parser drops parentheses. A comment before the whole list is not one of its items. */
+function itemType(reader: TypeReader, node: TSArrayType, scope: Scope): TypeNode {
+  const { elementType } = node;
+  return elementType.start === node.start
+    ? reader.read(elementType, scope)
+    : documentedType(reader, elementType, scope);
 }
 
 /** The shape of a type's syntax, if it is an object type. */

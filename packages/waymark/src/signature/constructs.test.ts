@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { after, suite, test } from "node:test";
+import { BindFaults } from "./bind/bind-faults.ts";
+import { compileBinder } from "./bind/binder.ts";
+import { CompiledFiles } from "./compiled.fixture.ts";
+import { CONSTRUCTS, REFUSED } from "./constructs.fixture.ts";
+import type { MethodSignature } from "./model/signature.ts";
+import { sameType } from "./same-type.fixture.ts";
+
+const all = { ...CONSTRUCTS, ...REFUSED };
+const fileOf = (name: string): string => `case-${Object.keys(all).indexOf(name)}.ts`;
+// `it` is positional, because another parameter follows
+const files = new CompiledFiles(
+  Object.fromEntries(
+    Object.entries(all).map(([name, { declarations = "", type }]) => [
+      fileOf(name),
+      `${declarations} export class Example { POST(it: ${type}, after?: string) {} }`,
+    ]),
+  ),
+);
+after(() => files.close());
+
+function accepts(signature: MethodSignature, it: unknown): boolean {
+  const result = compileBinder(signature).bind({ segments: [], query: "", body: { kind: "json", value: { it } } });
+  return !(result instanceof BindFaults);
+}
+
+suite("a construct accepts what TypeScript accepts", () => {
+  for (const [name, { type, by, accepts: fitting, refuses }] of Object.entries(CONSTRUCTS)) {
+    test(`${name}: ${type}`, () => {
+      const signature = files.signature(fileOf(name), "with");
+      for (const value of fitting) assert.ok(accepts(signature, value), `refused ${JSON.stringify(value)}`);
+      for (const value of refuses) assert.ok(!accepts(signature, value), `accepted ${JSON.stringify(value)}`);
+      if (by === "compiler") {
+        assert.throws(() => files.signature(fileOf(name), "without"), { code: "UNREADABLE_TYPE" });
+        return;
+      }
+      const source = files.signature(fileOf(name), "without");
+      const [{ type: own }] = source.parameters as [MethodSignature["parameters"][0]];
+      if (hasRefinements(own)) return;
+      const read = { type: own, definitions: source.definitions };
+      const checked = files.checkedType(fileOf(name));
+      assert.ok(sameType(read, checked), `${JSON.stringify(read)}\n${JSON.stringify(checked)}`);
+    });
+  }
+});
+
+/** The compiler alone knows no tags of items. */
+const hasRefinements = (type: unknown): boolean => JSON.stringify(type).includes('"refinements"');
+
+suite("a construct that no request can carry prevents the start", () => {
+  for (const [name, { type, error }] of Object.entries(REFUSED)) {
+    test(`${name}: ${type}`, () => {
+      assert.throws(() => files.signature(fileOf(name), "with"), (thrown: Error) => {
+        assert.match(thrown.message, error);
+        assert.ok(thrown.message.startsWith(files.path(fileOf(name))), thrown.message);
+        return true;
+      });
+    });
+  }
+});
+
+test("without TypeScript, the error names what to install", () => {
+  assert.throws(() => files.signature(fileOf("infer"), "missing"), {
+    code: "UNREADABLE_TYPE",
+    message:
+      /case-\d+\.ts:1:\d+: cannot read the type .*`static schema`.*`unknown`\. TypeScript's compiler may read it, but TypeScript is not installed: run `npm i`/,
+  });
+});

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { ControllerClass } from "../controller/controller.ts";
 import type { BodyRules } from "../http/body-kind.ts";
 import { EventStreams } from "../http/event-streams.ts";
-import { abstractNames, isAbstractIn } from "../routing/abstract.ts";
+import { abstractCheck } from "../routing/abstract.ts";
 import { buildRoutes, type ModuleEntry, type SignatureOf } from "../routing/build-routes.ts";
 import { type ClassScan, classesOf, type FoundClass } from "../routing/classes.ts";
 import { discover, type FoundModule } from "../routing/discover.ts";
@@ -71,7 +71,7 @@ async function gather(
   for (const prefix of prefixesOf(options, process.env.FRAMEWORK_PREFIX)) {
     const tree = discover(prefix, directory);
     const loaded = await loadModules(tree);
-    const isAbstract = isAbstractIn(await abstractNames(ownedFiles()));
+    const isAbstract = await abstractCheck(ownedFiles());
     roots.push(foundEntry(tree, "", loaded, { isAbstract, notes, misfits }));
   }
   return { roots, signatureOf: await signaturesOf(roots, options, misfits, false) };

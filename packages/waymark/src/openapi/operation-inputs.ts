@@ -30,8 +30,18 @@ export function pathParameter(
 ): OpenApiParameter {
   const isRest = parameter.role === "rest";
   const description = isRest ? restDescription(parameter) : parameter.description;
-  const schema = lookup(parameter.name) ?? textSchema(parameter.type, schemas);
-  return { name, in: "path", required: true, ...(description && { description }), schema };
+  const { examples, deprecated } = parameter;
+  const schema = described(lookup(parameter.name) ?? textSchema(parameter.type, schemas), {
+    ...(examples && { examples }),
+  });
+  return {
+    name,
+    in: "path",
+    required: true,
+    ...(description && { description }),
+    ...(deprecated && { deprecated }),
+    schema,
+  };
 }
 
 function restDescription({ description }: Parameter): string {

@@ -21,9 +21,24 @@ const DEEP =
   "type DeepPartial<T> = T extends Date ? T : T extends object ? { [K in keyof T]?: DeepPartial<T[K]> } : T;";
 
 export const CONSTRUCTS: Readonly<Record<string, Construct>> = {
-  "Exclude from literals": { type: "Exclude<'a' | 'b' | 1, 'a'>", by: "source", accepts: ["b", 1], refuses: ["a"] },
-  "Exclude a literal of boolean": { type: "Exclude<boolean, true>", by: "source", accepts: [false], refuses: [true] },
-  "Exclude a primitive": { type: "Exclude<'a' | 1 | null, string>", by: "source", accepts: [1, null], refuses: ["a"] },
+  "Exclude from literals": {
+    type: "Exclude<'a' | 'b' | 1, 'a'>",
+    by: "source",
+    accepts: ["b", 1],
+    refuses: ["a"],
+  },
+  "Exclude a literal of boolean": {
+    type: "Exclude<boolean, true>",
+    by: "source",
+    accepts: [false],
+    refuses: [true],
+  },
+  "Exclude a primitive": {
+    type: "Exclude<'a' | 1 | null, string>",
+    by: "source",
+    accepts: [1, null],
+    refuses: ["a"],
+  },
   "Exclude objects": {
     type: "Exclude<{ k: 'a'; x: 1 } | { k: 'b' }, { k: 'a' }>",
     by: "compiler",
@@ -36,7 +51,12 @@ export const CONSTRUCTS: Readonly<Record<string, Construct>> = {
     accepts: [{ k: "b" }, { k: "a", x: 1 }],
     refuses: ["a"],
   },
-  "Extract from boolean": { type: "Extract<boolean | string, true>", by: "source", accepts: [true], refuses: [false, "x"] },
+  "Extract from boolean": {
+    type: "Extract<boolean | string, true>",
+    by: "source",
+    accepts: [true],
+    refuses: [false, "x"],
+  },
   "a record of numbers": {
     type: "Record<number, string>",
     by: "compiler",
@@ -46,8 +66,14 @@ export const CONSTRUCTS: Readonly<Record<string, Construct>> = {
   "keys by a template literal": {
     type: "{ id: number; [name: `data-${string}`]: string | number }",
     by: "compiler",
-    accepts: [{ id: 1, "data-x": "y" }, { id: 1, "data-": 2 }],
-    refuses: [{ id: 1, data: "y" }, { id: 1, "data-x": true }],
+    accepts: [
+      { id: 1, "data-x": "y" },
+      { id: 1, "data-": 2 },
+    ],
+    refuses: [
+      { id: 1, data: "y" },
+      { id: 1, "data-x": true },
+    ],
   },
   "a record of template literals": {
     type: "Record<`x-${'a' | 'b'}`, number>",
@@ -86,7 +112,12 @@ export const CONSTRUCTS: Readonly<Record<string, Construct>> = {
     accepts: [{ it: 1 }],
     refuses: [{ it: null }],
   },
-  "`T & {}`": { type: "{ it: (string | null) & {} }", by: "source", accepts: [{ it: "a" }], refuses: [{ it: null }] },
+  "`T & {}`": {
+    type: "{ it: (string | null) & {} }",
+    by: "source",
+    accepts: [{ it: "a" }],
+    refuses: [{ it: null }],
+  },
   "a brand on a string": {
     type: "{ it: string & { __brand: 'id' } }",
     by: "source",
@@ -249,7 +280,8 @@ export const CONSTRUCTS: Readonly<Record<string, Construct>> = {
     refuses: [{}],
   },
   "z.infer": {
-    declarations: 'import { z } from "zod"; const Book = z.object({ id: z.number(), tags: z.array(z.string()).optional() });',
+    declarations:
+      'import { z } from "zod"; const Book = z.object({ id: z.number(), tags: z.array(z.string()).optional() });',
     type: "z.infer<typeof Book>",
     by: "compiler",
     accepts: [{ id: 1 }, { id: 1, tags: ["a"] }],
@@ -301,7 +333,12 @@ export const CONSTRUCTS: Readonly<Record<string, Construct>> = {
     accepts: [{}, { title: "x" }],
     refuses: [{ title: 1 }],
   },
-  "the length of a list is a number": { type: "{ it: string[]['length'] }", by: "compiler", accepts: [{ it: 1 }], refuses: [{ it: "a" }] },
+  "the length of a list is a number": {
+    type: "{ it: string[]['length'] }",
+    by: "compiler",
+    accepts: [{ it: 1 }],
+    refuses: [{ it: "a" }],
+  },
   "a union of positions of a tuple": {
     type: "{ it: [string, number, boolean][0 | 1] }",
     by: "compiler",
@@ -349,11 +386,18 @@ export const CONSTRUCTS: Readonly<Record<string, Construct>> = {
 };
 
 export const REFUSED: Readonly<Record<string, RefusedConstruct>> = {
-  "a Map": { type: "{ it: Map<string, number> }", error: /:1:\d+: cannot read the type `Map<string, number>`: a request cannot carry a Map/ },
+  "a Map": {
+    type: "{ it: Map<string, number> }",
+    error: /:1:\d+: cannot read the type `Map<string, number>`: a request cannot carry a Map/,
+  },
   "a function": { type: "{ it: () => void }", error: /a request cannot carry a function/ },
   "a method": { type: "{ run(): void }", error: /a request cannot carry a function/ },
   "a symbol": { type: "{ it: symbol }", error: /it is a symbol/ },
-  "a class": { declarations: "class Book { private id = 1 }", type: "Book", error: /it is a class; a request carries plain data/ },
+  "a class": {
+    declarations: "class Book { private id = 1 }",
+    type: "Book",
+    error: /it is a class; a request carries plain data/,
+  },
   "a promise": { type: "{ it: Promise<string> }", error: /a request cannot carry a Promise/ },
   "a type that does not exist": { type: "{ it: Missing }", error: /cannot read the type `Missing`/ },
   "a module that does not exist": {
@@ -366,8 +410,14 @@ export const REFUSED: Readonly<Record<string, RefusedConstruct>> = {
     type: "{ it: Pick1<1> }",
     error: /TypeScript reports an error that affects the type: .*:1:\d+: Cannot find name 'Missing'/,
   },
-  "a condition on the length of a list": { type: "{ it: string[] & { length: 2 } }", error: /Waymark cannot combine its parts|condition on a list/ },
-  "a tuple with a rest in the middle": { type: "{ it: [...string[], number] }", error: /nothing may follow the rest of a tuple/ },
+  "a condition on the length of a list": {
+    type: "{ it: string[] & { length: 2 } }",
+    error: /Waymark cannot combine its parts|condition on a list/,
+  },
+  "a tuple with a rest in the middle": {
+    type: "{ it: [...string[], number] }",
+    error: /nothing may follow the rest of a tuple/,
+  },
   "an alias with tags within a type of the compiler": {
     declarations: `/** @pattern ^[a-z]+$ */ type Slug = string; ${DEEP}`,
     type: "DeepPartial<{ it: Slug }>",
@@ -390,8 +440,18 @@ export const REFUSED: Readonly<Record<string, RefusedConstruct>> = {
     type: "{ /** @pattern ^a */ it: string } & { /** @pattern b$ */ it: string }",
     error: /@pattern contradicts the one that the type already has/,
   },
-  "tags on an interface": { declarations: "/** @minimum 1 */ interface Book { id: number }", type: "Book", error: /@minimum does not apply/ },
-  "a misspelt tag": { type: "{ /** @minLenght 1 */ it: string }", error: /:1:\d+: @minLenght is unknown. Did you mean @minLength\?/ },
-  "a keyword of JSON Schema": { type: "{ /** @minProperties 1 */ it: object }", error: /@minProperties is a keyword of JSON Schema that Waymark does not check/ },
+  "tags on an interface": {
+    declarations: "/** @minimum 1 */ interface Book { id: number }",
+    type: "Book",
+    error: /@minimum does not apply/,
+  },
+  "a misspelt tag": {
+    type: "{ /** @minLenght 1 */ it: string }",
+    error: /:1:\d+: @minLenght is unknown. Did you mean @minLength\?/,
+  },
+  "a keyword of JSON Schema": {
+    type: "{ /** @minProperties 1 */ it: object }",
+    error: /@minProperties is a keyword of JSON Schema that Waymark does not check/,
+  },
   "a pattern with flags": { type: "{ /** @pattern /a/i */ it: string }", error: /@pattern has the flag "i"/ },
 };

@@ -21,7 +21,11 @@ const files = new CompiledFiles(
 after(() => files.close());
 
 function accepts(signature: MethodSignature, it: unknown): boolean {
-  const result = compileBinder(signature).bind({ segments: [], query: "", body: { kind: "json", value: { it } } });
+  const result = compileBinder(signature).bind({
+    segments: [],
+    query: "",
+    body: { kind: "json", value: { it } },
+  });
   return !(result instanceof BindFaults);
 }
 
@@ -51,11 +55,14 @@ const hasRefinements = (type: unknown): boolean => JSON.stringify(type).includes
 suite("a construct that no request can carry prevents the start", () => {
   for (const [name, { type, error }] of Object.entries(REFUSED)) {
     test(`${name}: ${type}`, () => {
-      assert.throws(() => files.signature(fileOf(name), "with"), (thrown: Error) => {
-        assert.match(thrown.message, error);
-        assert.ok(thrown.message.startsWith(files.path(fileOf(name))), thrown.message);
-        return true;
-      });
+      assert.throws(
+        () => files.signature(fileOf(name), "with"),
+        (thrown: Error) => {
+          assert.match(thrown.message, error);
+          assert.ok(thrown.message.startsWith(files.path(fileOf(name))), thrown.message);
+          return true;
+        },
+      );
     });
   }
 });

@@ -30,7 +30,8 @@ function membersOf({ type, definitions }: DefinedType): DefinedType[] {
     return type.members.flatMap((member) => membersOf({ type: member, definitions }));
   if (type.kind === "undefined" || type.kind === "never") return [];
   // no value has a property of no type
-  if (type.kind === "object" && type.properties.some((own) => own.type.kind === "never" && !own.optional)) return [];
+  if (type.kind === "object" && type.properties.some((own) => own.type.kind === "never" && !own.optional))
+    return [];
   if (type.kind !== "boolean") return [{ type, definitions }];
   return [true, false].map((value) => ({ type: { kind: "literal", value }, definitions }));
 }

@@ -5,7 +5,7 @@ import { findDeclaration } from "../source/names.ts";
 import type { Scope } from "../source/scope.ts";
 import type { TypeReader } from "../source/type-reader.ts";
 import type { Asked } from "./checked-type-reader.ts";
-import type { TypeProgram } from "./type-view.ts";
+import type { CompilerError, NodePlace, TypeProgram } from "./type-view.ts";
 
 /**
  * Checks the source of a type that the compiler has read. The compiler knows nothing of JSDoc tags on an alias of a
@@ -20,9 +20,11 @@ export function checkSource(
   program: TypeProgram,
 ): void {
   const visited = new Set<Node>();
+  const spans: NodePlace[] = [];
   const visit = (node: Node, scope: Scope): void => {
     if (visited.has(node)) return;
     visited.add(node);
+    spans.push({ file: scope.module.source.file, start: node.start, end: node.end });
     if (node.type === "TSPropertySignature" || node.type === "PropertyDefinition") {
       // the compiler's type has the property, with its comment
       readDocComment(scope.module, node.start);
@@ -57,13 +59,15 @@ export function checkSource(
     }
   };
   visit(asked.node, asked.scope);
-  const files = new Set([...declaredIn, asked.scope.module.source.file]);
-  for (const file of files) {
-    const [error] = program.errorsOf(file);
+  const isVisited = ({ offset, isImport }: CompilerError, file: string): boolean =>
+    isImport || spans.some((span) => span.file === file && span.start <= offset && offset < span.end);
+  for (const file of new Set([...declaredIn, ...spans.map((span) => span.file)])) {
+    const error = program.errorsOf(file).find((one) => isVisited(one, file));
     if (!error) continue;
+    const { line, column } = reader.modules.read(file).source.location(error.offset);
     throw new SignatureError(
       "UNREADABLE_TYPE",
-      `TypeScript reports an error that affects the type: ${file}:${error}. Run \`npx tsc --noEmit\``,
+      `TypeScript reports an error that affects the type: ${file}:${line}:${column}: ${error.text} Run \`npx tsc --noEmit\``,
       asked.scope.module.source.location(asked.node.start),
     );
   }

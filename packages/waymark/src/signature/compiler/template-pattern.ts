@@ -12,13 +12,13 @@ export function templatePattern(
   types: readonly CheckedType[],
   program: TypeProgram,
 ): string | undefined {
-  let pattern = `^${escape(texts[0]!)}`;
+  let pattern = `^${escaped(texts[0]!)}`;
   for (const [index, type] of types.entries()) {
     const isLast = index === types.length - 1;
     const next = texts[index + 1]!;
     const part = partPattern(type, isLast ? "last" : next === "" ? "one" : next, program);
     if (part === undefined) return undefined;
-    pattern += part + escape(next);
+    pattern += part + escaped(next);
   }
   return `${pattern}$`;
 }
@@ -55,7 +55,7 @@ function repeated(character: string, end: End): string {
   return `(?:${guard(end)}${character})*`;
 }
 
-const guard = (end: End): string => (end === "last" ? "" : `(?!${escape(end)})`);
+const guard = (end: End): string => (end === "last" ? "" : `(?!${escaped(end)})`);
 
 function number(before: string): string {
   const digits = (count: string): string => `(?:${before}[0-9]){${count}}`;
@@ -80,4 +80,4 @@ function mapping(name: string, type: CheckedType, end: End, program: TypeProgram
   return `(?:${guard(end)}${first}${repeated("[\\s\\S]", end)})?`;
 }
 
-const escape = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");

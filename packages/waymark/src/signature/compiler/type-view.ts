@@ -67,6 +67,13 @@ export type TypeView =
   | { readonly kind: "error" }
   | { readonly kind: "other"; readonly what: string };
 
+export interface CompilerError {
+  readonly offset: number;
+  readonly text: string;
+  /** The error of an import, which may affect any type of the file. */
+  readonly isImport: boolean;
+}
+
 /** The TypeScript compiler with the controllers of one start. */
 export interface TypeProgram {
   /** The type of a type's syntax. Undefined if the compiler sees no such node. */
@@ -79,6 +86,6 @@ export interface TypeProgram {
   /** An intersection of object types as one object type. */
   merged(type: CheckedType): Extract<TypeView, { kind: "object" }>;
   text(type: CheckedType): string;
-  /** The errors of a file that may leave its types undetermined, as `line:column: text`. */
-  errorsOf(file: string): readonly string[];
+  /** The errors of a file that leave types undetermined. */
+  errorsOf(file: string): readonly CompilerError[];
 }

@@ -4,7 +4,14 @@ import type { Node, SourceFile, TypeNode } from "typescript/unstable/ast";
 import type * as TypeScript from "typescript/unstable/sync";
 import { configText, type UserConfig } from "./config.ts";
 import { COMPILER_VERSION, CompilerUnavailable, loadTypeScript } from "./load-typescript.ts";
-import type { CheckedType, MethodPlace, NodePlace, TypeProgram, TypeView } from "./type-view.ts";
+import type {
+  CheckedType,
+  CompilerError,
+  MethodPlace,
+  NodePlace,
+  TypeProgram,
+  TypeView,
+} from "./type-view.ts";
 import { mergedView, typeView } from "./typescript-views.ts";
 
 type Module = typeof TypeScript;
@@ -24,7 +31,7 @@ export class TypeScriptProgram implements TypeProgram {
   readonly #folder: string;
   readonly #config: string;
   readonly #user: UserConfig | undefined;
-  readonly #errors = new Map<string, readonly string[]>();
+  readonly #errors = new Map<string, readonly CompilerError[]>();
   #project: TypeScript.Project | undefined;
 
   /**
@@ -75,8 +82,8 @@ export class TypeScriptProgram implements TypeProgram {
     const node = this.#findClass(owner);
     const type = node && this.#checker.getTypeAtLocation(node);
     if (!type) return undefined;
-    const [constructor] = this.#checker.getSignaturesOfType(type, SignatureKind.Construct);
-    const instance = constructor ? this.#checker.getReturnTypeOfSignature(constructor) : type;
+    const [construct] = this.#checker.getSignaturesOfType(type, SignatureKind.Construct);
+    const instance = construct ? this.#checker.getReturnTypeOfSignature(construct) : type;
     const symbol = instance && this.#checker.getPropertyOfType(instance, method);
     const own = symbol && this.#checker.getTypeOfSymbol(symbol);
     const [signature] = own ? this.#checker.getSignaturesOfType(own, SignatureKind.Call) : [];
@@ -96,16 +103,13 @@ export class TypeScriptProgram implements TypeProgram {
     return this.#checker.typeToString(type as TypeScript.Type);
   }
 
-  errorsOf(file: string): readonly string[] {
+  errorsOf(file: string): readonly CompilerError[] {
     let errors = this.#errors.get(file);
     if (!errors) {
-      const source = this.#source(file);
-      errors = source
-        ? this.#program.program
-            .getSemanticDiagnostics(file)
-            .filter(({ code }) => UNDETERMINED.has(code))
-            .map(({ pos, text }) => `${placeOf(source.text, pos)}: ${text}`)
-        : [];
+      const found = this.#source(file) ? this.#program.program.getSemanticDiagnostics(file) : [];
+      errors = found
+        .filter(({ code }) => UNRESOLVED_IMPORTS.has(code) || UNRESOLVED_TYPES.has(code))
+        .map(({ pos, code, text }) => ({ offset: pos, text, isImport: UNRESOLVED_IMPORTS.has(code) }));
       this.#errors.set(file, errors);
     }
     return errors;
@@ -172,19 +176,13 @@ export class TypeScriptProgram implements TypeProgram {
   }
 }
 
-/**
- * Errors after which the compiler replaces a type by `any`, or stops resolving it: modules, exports and type names
- * that do not exist, and types that are circular or too deep.
- */
-const UNDETERMINED: ReadonlySet<number> = new Set([
-  2304, 2305, 2306, 2307, 2310, 2312, 2313, 2314, 2315, 2344, 2456, 2459, 2503, 2536, 2552, 2589, 2590, 2614,
-  2615, 2694, 2707, 2724, 2749, 2792,
-]);
+/** Modules and exports that do not exist. The compiler replaces the imported types by `any`. */
+const UNRESOLVED_IMPORTS: ReadonlySet<number> = new Set([2305, 2306, 2307, 2459, 2614, 2724, 2792]);
 
-function placeOf(text: string, offset: number): string {
-  const before = text.slice(0, offset).split("\n");
-  return `${before.length}:${before.at(-1)!.length + 1}`;
-}
+/** Names and type arguments that do not exist, and types that are circular or too deep. */
+const UNRESOLVED_TYPES: ReadonlySet<number> = new Set([
+  2304, 2310, 2312, 2313, 2314, 2315, 2344, 2456, 2503, 2536, 2552, 2589, 2590, 2615, 2694, 2707, 2749,
+]);
 
 function findUp(folder: string, name: string): string | undefined {
   const path = join(folder, name);

@@ -182,6 +182,9 @@ export interface Parameter {
   readonly optional: boolean;
   readonly default?: JsonLiteral;
   readonly description?: string;
+  /** The values of `@example`. */
+  readonly examples?: readonly JsonLiteral[];
+  readonly deprecated?: true;
   readonly location: SourceLocation;
 }
 

@@ -48,6 +48,7 @@ function read(
   modules: SourceModules,
   { unreadableTypes, schemaNames, warn, compiler }: MethodOptions,
 ): MethodSignature {
+  modules.augmentations.follow(scope.module.source.file);
   const types = new SourceTypeReader(modules, scope, compiler);
   const start = (member ?? node).start;
   const doc = readDocComment(scope.module, start);

@@ -95,6 +95,7 @@ export function referenceShape(
     }
     case "interface": {
       const { nodes, scope: outer } = declaration;
+      checkComplete(reader, declaration, node, scope);
       const own = nodes.flatMap((one) => interfaceShapes(reader, one, outer, node, scope));
       const { description } = readDocComment(outer.module, nodes[0]!.start);
       return { ...shapes.extend(own), name: nodes[0]!.id.name, ...(description && { description }) };
@@ -102,6 +103,19 @@ export function referenceShape(
     default:
       return undefined;
   }
+}
+
+/** Fails for an interface to which a module adds members that its own declarations do not show. */
+function checkComplete(
+  reader: TypeReader,
+  { nodes, scope: outer }: Extract<Declared, { kind: "interface" }>,
+  node: TypeReference,
+  scope: Scope,
+): void {
+  if (reader.modules.augmentations.has(nodes[0]!.id.name))
+    reader.fail(node, scope, "another module adds members to it (`declare module`)");
+  if (/[\\/]node_modules[\\/]/.test(outer.module.source.file))
+    reader.fail(node, scope, "it is an interface of a package, to which other packages may add members");
 }
 
 function interfaceShapes(

@@ -1,6 +1,6 @@
 import type { BindingPattern, ParamPattern, TSType } from "oxc-parser";
-import { keywordShapes } from "../model/keyword-shapes.ts";
-import type { Parameter, TypeNode } from "../model/signature.ts";
+import { isData, keywordNames, keywordShapes } from "../model/keyword-shapes.ts";
+import { PATTERN_NAME, type Parameter, type TypeNode } from "../model/signature.ts";
 import { SignatureError } from "../model/signature-error.ts";
 import {
   defaultOf,
@@ -28,7 +28,27 @@ export function readParameters(nodes: readonly ParamPattern[], context: Paramete
     .filter(({ pattern }) => !isThis(pattern))
     .map((formal, index) => ({ ...formal, index }));
   const last = formals.findLastIndex((formal) => !formal.isRest);
-  return formals.map((formal, index) => readParameter(formal, index === last, context));
+  const parameters = formals.map((formal, index) => readParameter(formal, index === last, context));
+  return byName(parameters, context);
+}
+
+/** Two objects are both read by their names: `{ "book": {}, "author": {} }`. */
+function byName(parameters: readonly Parameter[], { types }: ParameterContext): Parameter[] {
+  const { definitions } = types;
+  const data = parameters.filter(({ role, type }) => role === "positional" && isData(type, definitions));
+  const objects = data.filter(({ type }) => keywordShapes(type, definitions).length > 0);
+  return parameters.map((parameter) => {
+    if (parameter.role !== "keywords") return parameter;
+    if (parameter.name !== PATTERN_NAME && objects.length > 0) return { ...parameter, role: "positional" };
+    const names = keywordNames(keywordShapes(parameter.type, definitions));
+    const clash = data.find(({ name }) => names.includes(name));
+    if (!clash) return parameter;
+    throw new SignatureError(
+      "UNREADABLE_PARAMETER",
+      `${clash.name} is a parameter and also a name of the keyword arguments, so a body cannot fill both. Rename one of them`,
+      clash.location,
+    );
+  });
 }
 
 function takeApart(node: ParamPattern): Omit<Formal, "index"> {

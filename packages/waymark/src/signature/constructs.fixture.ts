@@ -412,7 +412,7 @@ export const REFUSED: Readonly<Record<string, RefusedConstruct>> = {
   },
   "a condition on the length of a list": {
     type: "{ it: string[] & { length: 2 } }",
-    error: /Waymark cannot combine its parts|condition on a list/,
+    error: /its object is no brand/,
   },
   "a tuple with a rest in the middle": {
     type: "{ it: [...string[], number] }",

@@ -4,7 +4,7 @@ import { readDocComment } from "../source/jsdoc.ts";
 import { findDeclaration } from "../source/names.ts";
 import type { Scope } from "../source/scope.ts";
 import type { TypeReader } from "../source/type-reader.ts";
-import type { Asked } from "./checked-type-reader.ts";
+import type { Asked } from "./asked.ts";
 import type { CompilerError, NodePlace, TypeProgram } from "./type-view.ts";
 
 /**

@@ -1,22 +1,12 @@
-import type { Node } from "oxc-parser";
-import type { IndexPattern, ObjectNode, TupleItem, TypeNode } from "../model/signature.ts";
+import type { TupleItem, TypeNode } from "../model/signature.ts";
 import { isTemporal } from "../model/temporal.ts";
 import { isBrand } from "../source/brands.ts";
-import { intersectionOf, literal, NON_NULL, splitUndefined, UNKNOWN, unionOf } from "../source/combine.ts";
-import { documentationOf } from "../source/documentation.ts";
-import { readDocComment } from "../source/jsdoc.ts";
-import type { Scope } from "../source/scope.ts";
+import { intersectionOf, literal, OBJECT, splitUndefined, UNKNOWN, unionOf } from "../source/combine.ts";
 import type { TypeReader } from "../source/type-reader.ts";
+import type { Asked } from "./asked.ts";
+import { CheckedObjects } from "./checked-objects.ts";
 import { mappingPattern, templatePattern } from "./template-pattern.ts";
-import type { CheckedType, PropertyView, TypeProgram, TypeView } from "./type-view.ts";
-
-/** The node for which the compiler was asked. Errors name its place. */
-export interface Asked {
-  readonly node: Node;
-  readonly scope: Scope;
-}
-
-const isPackage = (file: string): boolean => /[\\/]node_modules[\\/]/.test(file);
+import type { CheckedType, ObjectView, TypeProgram, TypeView } from "./type-view.ts";
 
 const LIBRARY_SCALARS: ReadonlyMap<string, "date" | "url" | "file" | "blob" | "bytes"> = new Map([
   ["Date", "date"],
@@ -26,19 +16,16 @@ const LIBRARY_SCALARS: ReadonlyMap<string, "date" | "url" | "file" | "blob" | "b
   ["Uint8Array", "bytes"],
 ]);
 
-/** Integers in the notation of a property name. */
-const INTEGER_NAME = "^(?:0|-?[1-9][0-9]{0,14})$";
-
 /** Translates a type of the compiler. Fails for a type that a request cannot carry. */
 export class CheckedTypeReader {
   readonly #program: TypeProgram;
   readonly #reader: TypeReader;
-  /** The program's own files that declare a part of the type. */
-  readonly files = new Set<string>();
+  readonly objects: CheckedObjects;
 
   constructor(program: TypeProgram, reader: TypeReader) {
     this.#program = program;
     this.#reader = reader;
+    this.objects = new CheckedObjects(program, reader, this);
   }
 
   read(type: CheckedType, asked: Asked): TypeNode {
@@ -58,7 +45,7 @@ export class CheckedTypeReader {
       case "never":
         return { kind: view.kind };
       case "object keyword":
-        return { kind: "object", properties: [], index: UNKNOWN };
+        return OBJECT;
       case "literal":
         return literal(view.value);
       case "template":
@@ -79,13 +66,13 @@ export class CheckedTypeReader {
       case "library":
         return this.#library(view.name, type, asked);
       case "object":
-        return this.#named(type, view.name, asked, () => this.#object(view, type, asked));
+        return this.#named(type, view.name, asked, () => this.objects.read(view, type, asked));
       case "parameter":
         return this.#parameter(view, type, asked);
       case "error":
-        return this.#fail(type, asked, "the compiler cannot resolve it: run `npx tsc --noEmit`");
+        return this.fail(type, asked, "the compiler cannot resolve it: run `npx tsc --noEmit`");
       default:
-        return this.#fail(type, asked, `it is ${view.what}`);
+        return this.fail(type, asked, `it is ${view.what}`);
     }
   }
 
@@ -98,7 +85,7 @@ export class CheckedTypeReader {
     return this.#reader.named({ key: `checked ${type.id}`, name: name ?? "Type", node, scope }, read);
   }
 
-  #fail(type: CheckedType, { node, scope }: Asked, reason: string): never {
+  fail(type: CheckedType, { node, scope }: Asked, reason: string): never {
     const text = this.#program.text(type);
     const shown = text.length > 60 ? `${text.slice(0, 57)}...` : text;
     const own = scope.module.source.slice(node).replace(/\s+/g, " ");
@@ -107,8 +94,8 @@ export class CheckedTypeReader {
 
   #pattern(pattern: string | undefined, type: CheckedType, asked: Asked): TypeNode {
     if (pattern === undefined)
-      return this.#fail(type, asked, "its parts have no pattern (use a JSDoc `@pattern` on string)");
-    return { kind: "string", refinements: { pattern } };
+      return this.fail(type, asked, "its parts have no pattern (use a JSDoc `@pattern` on string)");
+    return { kind: "string", refinements: { pattern }, isTemplate: true };
   }
 
   #union(members: readonly CheckedType[], asked: Asked): TypeNode {
@@ -117,26 +104,32 @@ export class CheckedTypeReader {
 
   #intersection(type: CheckedType, members: readonly CheckedType[], asked: Asked): TypeNode {
     const views = members.map((member) => this.#program.view(member));
+    const objects = views.filter((view) => view.kind === "object");
+    const code = objects.find((view) => view.isCode || view.isClass);
+    if (code) return this.objects.read(code, type, asked);
     const isObject = (view: TypeView) => view.kind === "object" || view.kind === "object keyword";
-    const isOpen = (view: TypeView) => view.kind === "object" && view.indexes.length > 0;
-    if (views.every(isObject) && !views.some(isOpen))
-      return this.#object(this.#program.merged(type), type, asked);
-    const brands = views.filter((view) => view.kind === "object");
-    const read = members.filter((_, index) => views.every(isObject) || !isObject(views[index]!));
-    const combined = intersectionOf(read.map((member) => this.read(member, asked)));
-    if (!combined) return this.#fail(type, asked, "Waymark cannot combine its parts");
-    const isPlain = views.every(isObject) || brands.every((view) => isBrandOf(combined, view));
-    return isPlain
-      ? combined
-      : this.#fail(type, asked, "it is a condition on a list or a text, and no brand");
+    if (!views.every(isObject)) {
+      if (!objects.every(isBrandView)) {
+        return this.fail(
+          type,
+          asked,
+          "its object is no brand, and no value of a request fulfils it (the name of a brand is a symbol, or begins with _)",
+        );
+      }
+    } else if (objects.every((view) => view.indexes.length === 0)) {
+      return this.objects.readMerged(objects, type, asked);
+    }
+    const data = members.filter((_, index) => views.every(isObject) || !isObject(views[index]!));
+    const combined = intersectionOf(data.map((member) => this.read(member, asked)));
+    return combined ?? this.fail(type, asked, "Waymark cannot combine its parts");
   }
 
   #tuple({ items }: Extract<TypeView, { kind: "tuple" }>, type: CheckedType, asked: Asked): TypeNode {
     const read: TupleItem[] = [];
     let rest: TypeNode | undefined;
     for (const item of items) {
-      if (item.kind === "variadic") return this.#fail(type, asked, "its length is open");
-      if (rest) return this.#fail(type, asked, "nothing may follow the rest of a tuple");
+      if (item.kind === "variadic") return this.fail(type, asked, "its length is open");
+      if (rest) return this.fail(type, asked, "nothing may follow the rest of a tuple");
       if (item.kind === "rest") {
         rest = this.read(item.type, asked);
       } else {
@@ -153,7 +146,7 @@ export class CheckedTypeReader {
     if (scalar) return { kind: scalar };
     const temporal = name.startsWith("Temporal.") ? name.slice("Temporal.".length) : "";
     if (isTemporal(temporal)) return { kind: "temporal", type: temporal };
-    return this.#fail(type, asked, `a request cannot carry a ${name}`);
+    return this.fail(type, asked, `a request cannot carry a ${name}`);
   }
 
   #parameter(
@@ -162,88 +155,16 @@ export class CheckedTypeReader {
     asked: Asked,
   ): TypeNode {
     if (this.#reader.methodScope.types.get(name)?.kind !== "parameter")
-      return this.#fail(
+      return this.fail(
         type,
         asked,
         "it is a type parameter of a class or function, and this class gives it no type",
       );
     return constraint ? this.read(constraint, asked) : UNKNOWN;
   }
-
-  #object(view: Extract<TypeView, { kind: "object" }>, type: CheckedType, asked: Asked): TypeNode {
-    if (view.isCode) return this.#fail(type, asked, "a request cannot carry a function");
-    if (view.isClass)
-      return this.#fail(
-        type,
-        asked,
-        "it is a class; a request carries plain data, so write an interface or a type",
-      );
-    // a symbol is a brand, which exists only for the compiler
-    const data = view.properties.filter(({ name }) => !name.startsWith("__@"));
-    const foreign = data.find(({ isLibrary }) => isLibrary);
-    if (foreign)
-      return this.#fail(
-        type,
-        asked,
-        `it has the property ${foreign.name} of TypeScript's own library (a mapped type splits a Date or a list into its methods)`,
-      );
-    const properties = data.map((property) => this.#property(property, asked));
-    const index = this.#indexes(view, type, asked);
-    if (properties.length === 0 && !index.index && !index.patterns)
-      return view.properties.length > 0
-        ? this.#fail(type, asked, "a request cannot carry a symbol")
-        : NON_NULL;
-    return { kind: "object", ...(view.name && { name: view.name }), properties, ...index };
-  }
-
-  #property(property: PropertyView, asked: Asked): ObjectNode["properties"][number] {
-    const { type, optional } = splitUndefined(this.read(property.type, asked));
-    let refined = type;
-    const docs = property.declarations.flatMap(({ file, start }) => {
-      if (!isPackage(file)) this.files.add(file);
-      const module = this.#reader.modules.read(file);
-      const doc = readDocComment(module, start);
-      refined = this.#reader.refine(refined, doc.refinements, module);
-      return [doc];
-    });
-    return {
-      name: property.name,
-      type: refined,
-      optional: property.optional || optional,
-      ...documentationOf(docs),
-    };
-  }
-
-  #indexes(
-    { indexes }: Extract<TypeView, { kind: "object" }>,
-    type: CheckedType,
-    asked: Asked,
-  ): { readonly index?: TypeNode; readonly patterns?: readonly IndexPattern[] } {
-    let index: TypeNode | undefined;
-    const patterns: IndexPattern[] = [];
-    for (const { key, value } of indexes) {
-      const view = this.#program.view(key);
-      if (view.kind === "other") continue; // symbols are no names of a request
-      const own = splitUndefined(this.read(value, asked)).type;
-      if (view.kind === "string") index = own;
-      else if (view.kind === "number") patterns.push({ pattern: INTEGER_NAME, type: own });
-      else {
-        const pattern =
-          view.kind === "template" ? templatePattern(view.texts, view.types, this.#program) : undefined;
-        if (pattern === undefined) return this.#fail(type, asked, "its names have no pattern");
-        patterns.push({ pattern, type: own });
-      }
-    }
-    const all = new Set(
-      [...patterns.map((one) => one.type), ...(index ? [index] : [])].map((one) => JSON.stringify(one)),
-    );
-    if (all.size > 1) return this.#fail(type, asked, "several of its index signatures may apply to one name");
-    return index ? { index } : patterns.length > 0 ? { patterns } : {};
-  }
 }
 
-function isBrandOf(type: TypeNode, { properties, indexes }: Extract<TypeView, { kind: "object" }>): boolean {
+function isBrandView({ properties, indexes }: ObjectView): boolean {
   const names = properties.map(({ name }) => name).filter((name) => !name.startsWith("__@"));
-  const members = type.kind === "union" ? type.members : [type];
-  return indexes.length === 0 && members.every((member) => isBrand(member, names));
+  return indexes.length === 0 && isBrand(names);
 }

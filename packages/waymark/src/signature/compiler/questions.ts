@@ -3,8 +3,9 @@ import type { TypeNode } from "../model/signature.ts";
 import { SignatureError } from "../model/signature-error.ts";
 import type { Scope } from "../source/scope.ts";
 import type { AskedParameter, TypeReader } from "../source/type-reader.ts";
+import type { Asked } from "./asked.ts";
 import { checkSource } from "./check-source.ts";
-import { type Asked, CheckedTypeReader } from "./checked-type-reader.ts";
+import { CheckedTypeReader } from "./checked-type-reader.ts";
 import { CompilerUnavailable, withoutCompiler } from "./load-typescript.ts";
 import type { CheckedType, MethodPlace, TypeProgram } from "./type-view.ts";
 
@@ -55,7 +56,7 @@ export class CompilerQuestions {
       if (!type) throw error;
       const checked = new CheckedTypeReader(program, this.#reader);
       const node = checked.read(type, asked);
-      checkSource(asked, checked.files, this.#reader, program);
+      checkSource(asked, checked.objects.files, this.#reader, program);
       return node;
     } catch (cause) {
       throw this.#reason(error, cause);

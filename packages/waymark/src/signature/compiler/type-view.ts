@@ -31,6 +31,18 @@ export interface TupleItemView {
   readonly kind: "required" | "optional" | "rest" | "variadic";
 }
 
+export interface ObjectView {
+  readonly kind: "object";
+  readonly name: string | undefined;
+  readonly properties: readonly PropertyView[];
+  readonly indexes: readonly { readonly key: CheckedType; readonly value: CheckedType }[];
+  /** Whether the type can be called. */
+  readonly isCode: boolean;
+  readonly isClass: boolean;
+  /** Whether the compiler computed the properties, so that nothing has checked them against the index signatures. */
+  readonly isMapped: boolean;
+}
+
 /** One level of a type, as far as a request can carry it. */
 export type TypeView =
   | {
@@ -53,15 +65,7 @@ export type TypeView =
   | { readonly kind: "array"; readonly items: CheckedType }
   | { readonly kind: "tuple"; readonly items: readonly TupleItemView[] }
   | { readonly kind: "library"; readonly name: string }
-  | {
-      readonly kind: "object";
-      readonly name: string | undefined;
-      readonly properties: readonly PropertyView[];
-      readonly indexes: readonly { readonly key: CheckedType; readonly value: CheckedType }[];
-      /** The type can be called, or it is a class. */
-      readonly isCode: boolean;
-      readonly isClass: boolean;
-    }
+  | ObjectView
   | { readonly kind: "parameter"; readonly name: string; readonly constraint: CheckedType | undefined }
   /** A type that the program's errors leave undetermined. */
   | { readonly kind: "error" }
@@ -84,7 +88,7 @@ export interface TypeProgram {
   parameterOf(place: MethodPlace, index: number): CheckedType | undefined;
   view(type: CheckedType): TypeView;
   /** An intersection of object types as one object type. */
-  merged(type: CheckedType): Extract<TypeView, { kind: "object" }>;
+  merged(type: CheckedType): ObjectView;
   text(type: CheckedType): string;
   /** The errors of a file that leave types undetermined. */
   errorsOf(file: string): readonly CompilerError[];

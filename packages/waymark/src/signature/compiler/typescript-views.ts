@@ -1,5 +1,5 @@
 import type * as TypeScript from "typescript/unstable/sync";
-import type { PropertyView, TupleItemView, TypeView } from "./type-view.ts";
+import type { ObjectView, PropertyView, TupleItemView, TypeView } from "./type-view.ts";
 
 type Module = typeof TypeScript;
 type Type = TypeScript.Type;
@@ -52,11 +52,7 @@ function objectView(type: TypeScript.ObjectType, module: Module, checker: TypeSc
 }
 
 /** The properties and index signatures of an object type, or of an intersection of object types. */
-export function mergedView(
-  type: Type,
-  module: Module,
-  checker: TypeScript.Checker,
-): Extract<TypeView, { kind: "object" }> {
+export function mergedView(type: Type, module: Module, checker: TypeScript.Checker): ObjectView {
   const { SignatureKind } = module;
   const calls = [SignatureKind.Call, SignatureKind.Construct];
   const named = type.getAliasSymbol() ?? type.getSymbol();
@@ -67,6 +63,7 @@ export function mergedView(
     indexes: checker
       .getIndexInfosOfType(type)
       .map(({ keyType, valueType }) => ({ key: keyType, value: valueType })),
+    isMapped: !type.isObjectType() || (type.objectFlags & module.ObjectFlags.Mapped) !== 0,
     isCode: calls.some((kind) => checker.getSignaturesOfType(type, kind).length > 0),
     isClass: false,
   };

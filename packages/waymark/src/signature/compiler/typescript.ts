@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Node, SourceFile, TypeNode } from "typescript/unstable/ast";
@@ -9,12 +10,18 @@ import type {
   CompilerError,
   MethodPlace,
   NodePlace,
+  ObjectView,
   TypeProgram,
   TypeView,
 } from "./type-view.ts";
 import { mergedView, typeView } from "./typescript-views.ts";
 
 type Module = typeof TypeScript;
+
+/** The private parts of the interface that hold the compiler's process. */
+interface SpawnedClient {
+  readonly client?: { readonly channel?: { readonly child?: ChildProcess } };
+}
 
 /** The name of a tsconfig.json that exists only in this process. */
 const CONFIG = "tsconfig.waymark-start.json";
@@ -64,6 +71,12 @@ export class TypeScriptProgram implements TypeProgram {
 
   /** Ends the compiler process. */
   close(): void {
+    const child = (this.#api as unknown as SpawnedClient).client?.channel?.child;
+    if (child) {
+      // the compiler would print "context canceled" for the SIGTERM that `close` sends at its end
+      const kill = child.kill.bind(child);
+      child.kill = () => kill("SIGKILL");
+    }
     this.#api.close();
   }
 
@@ -95,7 +108,7 @@ export class TypeScriptProgram implements TypeProgram {
     return typeView(type as TypeScript.Type, this.#module, this.#checker);
   }
 
-  merged(type: CheckedType): Extract<TypeView, { kind: "object" }> {
+  merged(type: CheckedType): ObjectView {
     return mergedView(type as TypeScript.Type, this.#module, this.#checker);
   }
 
@@ -113,6 +126,14 @@ export class TypeScriptProgram implements TypeProgram {
       this.#errors.set(file, errors);
     }
     return errors;
+  }
+
+  /** The lines (from 1) with an error of any kind. For tests that compare Waymark with the compiler. */
+  linesWithErrors(file: string): number[] {
+    const text = this.#source(file)?.text ?? "";
+    const { program } = this.#program;
+    const errors = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
+    return [...new Set(errors.map(({ pos }) => text.slice(0, pos).split("\n").length))];
   }
 
   get #program(): TypeScript.Project {

@@ -75,6 +75,8 @@ export type ScalarKind =
 export interface ScalarNode {
   readonly kind: ScalarKind;
   readonly refinements?: Refinements;
+  /** The pattern is a template literal type. Unlike a tag, it is part of the type for TypeScript. */
+  readonly isTemplate?: true;
 }
 
 export interface LiteralNode {

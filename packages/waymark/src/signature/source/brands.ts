@@ -1,24 +1,8 @@
-import type { TypeNode } from "../model/signature.ts";
-
-/** A value of each kind that can have a brand. */
-const EXAMPLES: Readonly<Partial<Record<TypeNode["kind"], object>>> = {
-  string: Object(""),
-  number: Object(0),
-  bigint: Object(0n),
-  boolean: Object(true),
-  date: new Date(0),
-  url: new URL("http://localhost"),
-  bytes: new Uint8Array(),
-  array: [],
-  tuple: [],
-};
+/** Names that mark a type and that no data has. Symbols are brands too. */
+const BRAND = /^(?:[_$]|brand$|tag$)/;
 
 /**
- * Whether properties in an intersection with a type are a brand, which exists only for the compiler. A property that
- * the type's values have, such as `length`, is a condition and no brand.
+ * Whether properties in an intersection with a text, a number or a list are a brand, which exists only for the
+ * compiler. Any other property is a condition that no value of a request fulfils, such as `length`.
  */
-export function isBrand(type: TypeNode, names: readonly string[]): boolean {
-  const kind = type.kind === "literal" ? typeof type.value : type.kind;
-  const example = EXAMPLES[kind === "object" ? "bigint" : (kind as TypeNode["kind"])];
-  return names.every((name) => !(example && name in example) && !/^\d+$/.test(name));
-}
+export const isBrand = (names: readonly string[]): boolean => names.every((name) => BRAND.test(name));

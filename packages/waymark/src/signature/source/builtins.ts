@@ -117,7 +117,8 @@ function simpleMembers(type: TypeNode): readonly TypeNode[] | undefined {
       ? [true, false].map((value) => ({ kind: "literal", value }) as const)
       : [member],
   );
-  return members.every(({ kind }) => SIMPLE.has(kind)) ? members : undefined;
+  const isSimple = (member: TypeNode) => SIMPLE.has(member.kind) && !("isTemplate" in member);
+  return members.every(isSimple) ? members : undefined;
 }
 
 function isAssignable(one: TypeNode, other: TypeNode): boolean {

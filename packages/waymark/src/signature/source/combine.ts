@@ -4,12 +4,17 @@ import { mergeRefinements } from "./merge-refinements.ts";
 
 export const NEVER: ScalarNode = { kind: "never" };
 export const UNKNOWN: ScalarNode = { kind: "unknown" };
+/** `any`, which differs from `unknown` only as a part of a union or an intersection: it absorbs the other parts. */
+export const ANY: ScalarNode = { kind: "unknown" };
+/** `object`, whose part of an intersection declares no names. */
+export const OBJECT: ObjectNode = { kind: "object", properties: [], index: UNKNOWN };
 /** `{}` */
 export const NON_NULL: ScalarNode = { kind: "nonNull" };
 
 /** A union with flattened, distinct members. A single member replaces the union. */
 export function unionOf(types: readonly TypeNode[]): TypeNode {
   const flat = types.flatMap((type) => (type.kind === "union" ? type.members : [type]));
+  if (flat.includes(ANY)) return ANY;
   if (flat.some((type) => type.kind === "unknown")) return UNKNOWN;
   // `{}` accepts what any other type accepts, except null
   const isNullish = ({ kind }: TypeNode) => kind === "null" || kind === "undefined";
@@ -38,6 +43,12 @@ const isAnything = ({ kind }: TypeNode): boolean => kind === "nonNull";
  * node represents it exactly.
  */
 export function intersectionOf(types: readonly TypeNode[]): TypeNode | undefined {
+  if (types.includes(ANY)) return types.some(({ kind }) => kind === "never") ? NEVER : ANY;
+  return valuesOfAll(types);
+}
+
+/** The values that fit all types. A property that is `any` in one part has the type of the other parts. */
+export function valuesOfAll(types: readonly TypeNode[]): TypeNode | undefined {
   return types.reduce<TypeNode | undefined>((one, other) => one && intersect(one, other), UNKNOWN);
 }
 
@@ -50,7 +61,10 @@ function intersect(one: TypeNode, other: TypeNode): TypeNode | undefined {
   if (one.kind === "reference" || other.kind === "reference") return undefined;
   if (one.kind === "nonNull") return isNever(other) ? NEVER : other;
   if (other.kind === "nonNull") return isNever(one) ? NEVER : one;
-  if (one.kind === "object" && other.kind === "object") return mergeObjects(one, other);
+  if (one.kind === "object" && other.kind === "object") {
+    if (one === OBJECT) return other;
+    return other === OBJECT ? one : mergeObjects(one, other);
+  }
   if (one.kind === "object") return intersectBrand(other, one);
   if (other.kind === "object") return intersectBrand(one, other);
   if (one.kind === "literal" || other.kind === "literal") return intersectLiteral(one, other);
@@ -65,7 +79,7 @@ function intersect(one: TypeNode, other: TypeNode): TypeNode | undefined {
 function intersectBrand(type: TypeNode, { properties, index, patterns }: ObjectNode): TypeNode | undefined {
   if (isNever(type)) return NEVER;
   const names = properties.map(({ name }) => name);
-  return !index && !patterns && isBrand(type, names) ? type : undefined;
+  return !index && !patterns && isBrand(names) ? type : undefined;
 }
 
 /** Null and undefined, which no object type accepts. */

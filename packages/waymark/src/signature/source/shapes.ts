@@ -1,5 +1,5 @@
 import type { TypeNode } from "../model/signature.ts";
-import { intersectionOf, NEVER, NON_NULL, splitUndefined, unionOf } from "./combine.ts";
+import { NEVER, NON_NULL, splitUndefined, unionOf, valuesOfAll } from "./combine.ts";
 import type { Documentation } from "./documentation.ts";
 
 /** A property whose type is read on demand, so that operators support types that contain themselves. */
@@ -125,7 +125,7 @@ export function intersect(shapes: readonly Shape[], fail: () => never): Shape {
     parts.length === 1
       ? parts[0]!
       : {
-          read: () => intersectionOf(parts.map((part) => part.read())) ?? fail(),
+          read: () => valuesOfAll(parts.map((part) => part.read())) ?? fail(),
           shape: () => {
             const own = parts.map((part) => part.shape());
             return own.every((part) => part !== undefined) ? intersect(own, fail) : undefined;

@@ -1,6 +1,6 @@
 import type { TSArrayType, TSType } from "oxc-parser";
 import type { TypeNode } from "../model/signature.ts";
-import { intersectionOf, literal, literalNames, NEVER, UNKNOWN, unionOf } from "./combine.ts";
+import { ANY, intersectionOf, literal, literalNames, NEVER, OBJECT, UNKNOWN, unionOf } from "./combine.ts";
 import { constantType } from "./constants.ts";
 import { documentedType } from "./documentation.ts";
 import { mappedShape, membersShape } from "./members.ts";
@@ -32,12 +32,13 @@ export function readNode(reader: TypeReader, node: TSType, scope: Scope): TypeNo
     case "TSVoidKeyword":
       return { kind: "undefined" };
     case "TSUnknownKeyword":
-    case "TSAnyKeyword":
       return UNKNOWN;
+    case "TSAnyKeyword":
+      return ANY;
     case "TSNeverKeyword":
       return NEVER;
     case "TSObjectKeyword":
-      return { kind: "object", properties: [], index: UNKNOWN };
+      return OBJECT;
     case "TSLiteralType": {
       const value = primitiveValue(node.literal);
       return value === undefined || value === null

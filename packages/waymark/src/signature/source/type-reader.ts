@@ -1,5 +1,5 @@
 import type { Expression, Node, TSType } from "oxc-parser";
-import type { Asked } from "../compiler/checked-type-reader.ts";
+import type { Asked } from "../compiler/asked.ts";
 import type { SourceLocation, TypeNode } from "../model/signature.ts";
 import type { SignatureError } from "../model/signature-error.ts";
 import type { RefinementTag } from "./jsdoc.ts";

@@ -83,14 +83,14 @@ export function anyValue(random: Random, depth = 3): unknown {
 }
 
 /** A JSON value that mostly fits a type. One part in `faults` differs. */
-export function valueOf(
+export function valueFor(
   type: TypeNode,
   definitions: Definitions,
   random: Random,
   faults: number,
   depth = 6,
 ): unknown {
-  const own = (part: TypeNode): unknown => valueOf(part, definitions, random, faults, depth - 1);
+  const own = (part: TypeNode): unknown => valueFor(part, definitions, random, faults, depth - 1);
   if (random() < faults || depth === 0) return anyValue(random, 1);
   switch (type.kind) {
     case "literal":

@@ -12,6 +12,6 @@ export function expressionOf(value: unknown): string {
     return `{ ${parts.join(", ")} }`;
   }
   if (value === undefined || value === null) return String(value);
-  // otherwise TypeScript widens a literal within an object before it compares the types
+  // Otherwise TypeScript widens a literal within an object before it compares the types.
   return `${JSON.stringify(value)} as const`;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fuzzTypes } from "../fuzz/type-fuzzer.ts";
 
-// `npm run fuzz:types` tries more
+// `npm run fuzz:types` tries more.
 test("Waymark accepts no value that TypeScript refuses, and the reader agrees with the compiler", () => {
   const { faults, pairs, accepted, readBySource } = fuzzTypes(20_261_122, 4_000);
   assert.deepEqual(faults, []);

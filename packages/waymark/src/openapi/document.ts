@@ -164,7 +164,7 @@ function requestOf(verb: string, signature: MethodSignature, context: ParameterC
   if (parameters.length === 0) {
     return { positionals, query: [], body: { required: false, content: { "*/*": {} } } };
   }
-  // a JSON body that is not an object fills the argument `body`, and a list fills the only list
+  // A JSON body that is not an object fills the argument `body`, and a list fills the only list.
   const last = positionals.at(-1)!;
   const isBody = last.name === "body" && last.role !== "rest";
   if (!isBody && listBodyParameter(signature) !== last) return namedBody(positionals, signature, context);

@@ -89,7 +89,7 @@ export function queryParameters(
   });
   const open = shapes.find((shape) => shape.index ?? shape.patterns);
   if (open) {
-    // with the default style "form" and explode, each property is a query argument
+    // With the default style "form" and explode, each property is a query argument.
     const schema: JsonSchema = {
       type: "object",
       ...(open.patterns && {

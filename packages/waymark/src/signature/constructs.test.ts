@@ -9,7 +9,7 @@ import { sameType } from "./same-type.fixture.ts";
 
 const all = { ...CONSTRUCTS, ...REFUSED };
 const fileOf = (name: string): string => `case-${Object.keys(all).indexOf(name)}.ts`;
-// `it` is positional, because another parameter follows
+// `it` is positional, because another parameter follows.
 const files = new CompiledFiles(
   Object.fromEntries(
     Object.entries(all).map(([name, { declarations = "", type }]) => [

@@ -1,4 +1,5 @@
 import type { Definitions, TypeNode } from "./model/signature.ts";
+import { literalKind } from "./source/combine.ts";
 
 /** A type with the definitions that its references name. */
 export interface DefinedType {
@@ -12,10 +13,10 @@ export function sameType(
   other: DefinedType,
   known: ReadonlySet<string> = new Set(),
 ): boolean {
-  const left = membersOf(one);
-  const right = membersOf(other);
+  const left = withoutCovered(membersOf(one));
+  const right = withoutCovered(membersOf(other));
   const key = JSON.stringify([left.map(({ type }) => type), right.map(({ type }) => type)]);
-  // types that contain themselves are the same if no part differs
+  // Types that contain themselves are the same if no part differs.
   if (known.has(key)) return true;
   const seen = new Set([...known, key]);
   const covers = (some: readonly DefinedType[], others: readonly DefinedType[]): boolean =>
@@ -24,16 +25,24 @@ export function sameType(
 }
 
 /** The members of a union, through references. JSON has no undefined, and boolean is its two literals. */
-function membersOf({ type, definitions }: DefinedType): DefinedType[] {
-  if (type.kind === "reference") return membersOf({ type: definitions[type.name]!, definitions });
+function membersOf({ type, definitions }: DefinedType, depth = 5): DefinedType[] {
+  const within = (part: TypeNode): DefinedType[] => membersOf({ type: part, definitions }, depth - 1);
+  if (type.kind === "reference") return membersOf({ type: definitions[type.name]!, definitions }, depth);
   if (type.kind === "union")
-    return type.members.flatMap((member) => membersOf({ type: member, definitions }));
+    return type.members.flatMap((member) => membersOf({ type: member, definitions }, depth));
   if (type.kind === "undefined" || type.kind === "never") return [];
-  // no value has a property of no type
-  if (type.kind === "object" && type.properties.some((own) => own.type.kind === "never" && !own.optional))
-    return [];
+  // No value has a property of no type.
+  if (type.kind === "object" && depth > 0) {
+    if (type.properties.some((own) => !own.optional && within(own.type).length === 0)) return [];
+  }
   if (type.kind !== "boolean") return [{ type, definitions }];
   return [true, false].map((value) => ({ type: { kind: "literal", value }, definitions }));
+}
+
+/** A primitive type covers its literals. */
+function withoutCovered(members: readonly DefinedType[]): readonly DefinedType[] {
+  const whole = new Set(members.filter(({ type }) => !("refinements" in type)).map(({ type }) => type.kind));
+  return members.filter(({ type }) => type.kind !== "literal" || !whole.has(literalKind(type)));
 }
 
 function sameMember(one: DefinedType, other: DefinedType, seen: ReadonlySet<string>): boolean {

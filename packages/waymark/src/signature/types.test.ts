@@ -449,7 +449,7 @@ suite("invalid parameters", () => {
       code: "UNREADABLE_TYPE",
       message: /cannot derive the type from the default `f\(\)`/,
     });
-    // a JavaScript file has no types, so the value is text
+    // A JavaScript file has no types, so the value is text.
     const signature = signatureOf(text, { file: VIRTUAL_FILE.replace(/ts$/, "js") });
     assert.deepEqual(signature.parameters[0]!.type, { kind: "untyped" });
   });

@@ -26,7 +26,7 @@ export function checkSource(
     visited.add(node);
     spans.push({ file: scope.module.source.file, start: node.start, end: node.end });
     if (node.type === "TSPropertySignature" || node.type === "PropertyDefinition") {
-      // the compiler's type has the property, with its comment
+      // The compiler's type has the property, with its comment.
       readDocComment(scope.module, node.start);
     }
     if (node.type === "TSTypeReference" || node.type === "TSImportType") follow(node, scope);
@@ -81,7 +81,7 @@ function declarationOf(
   try {
     return findDeclaration(reader, node, scope);
   } catch (error) {
-    // a module that only the compiler finds has no tags that Waymark reads
+    // A module that only the compiler finds has no tags that Waymark reads.
     if (error instanceof SignatureError) return undefined;
     throw error;
   }

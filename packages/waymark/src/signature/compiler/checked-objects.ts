@@ -37,7 +37,7 @@ export class CheckedObjects {
     if (view.isCode) return fail("a request cannot carry a function");
     if (view.isClass)
       return fail("it is a class; a request carries plain data, so write an interface or a type");
-    // any other symbol is a brand, which exists only for the compiler
+    // Any other symbol is a brand, which exists only for the compiler.
     const data = view.properties.filter(({ name }) => !name.startsWith("__@"));
     const foreign = data.find(({ isLibrary }) => isLibrary);
     if (foreign) {
@@ -59,7 +59,7 @@ export class CheckedObjects {
   /** An intersection of objects without index signatures. The compiler's own property is `any` if one part says so. */
   readMerged(parts: readonly ObjectView[], type: CheckedType, asked: Asked): TypeNode {
     const merged = this.read(this.#program.merged(type), type, asked);
-    // the compiler lists no properties of an intersection that has no value
+    // The compiler lists no properties of an intersection that has no value.
     if (merged.kind === "nonNull" && parts.some(({ properties }) => properties.length > 0)) return NEVER;
     if (merged.kind !== "object") return merged;
     const properties = merged.properties.map((property) => {

@@ -13,7 +13,7 @@ const FIXED = {
   target: "esnext",
   module: "preserve",
   moduleResolution: "bundler",
-  // the conditions under which Node loads packages
+  // The conditions under which Node loads packages.
   customConditions: ["node", "module-sync"],
   allowImportingTsExtensions: true,
   allowJs: true,

@@ -50,7 +50,7 @@ function partPattern(type: CheckedType, end: End, program: TypeProgram): string 
 }
 
 function repeated(character: string, end: End): string {
-  // one UTF-16 unit, which is a character of the basic plane
+  // One UTF-16 unit, which is a character of the basic plane.
   if (end === "one") return character === "[\\s\\S]" ? "[\\0-\\uFFFF]" : `(?=[\\0-\\uFFFF])${character}`;
   return `(?:${guard(end)}${character})*`;
 }

@@ -73,7 +73,7 @@ export class TypeScriptProgram implements TypeProgram {
   close(): void {
     const child = (this.#api as unknown as SpawnedClient).client?.channel?.child;
     if (child) {
-      // the compiler would print "context canceled" for the SIGTERM that `close` sends at its end
+      // The compiler would print "context canceled" for the SIGTERM that `close` sends at its end.
       const kill = child.kill.bind(child);
       child.kill = () => kill("SIGKILL");
     }

@@ -57,7 +57,7 @@ export function objectConverter(type: ObjectNode, context: CompileContext): Conv
     reportsUnknown &&
     !type.index &&
     !type.patterns &&
-    // an absent `constructor` must not be inherited
+    // An absent `constructor` must not be inherited.
     properties.every(({ name, converter }) => converter.keepsJson && !(name in Object.prototype));
 
   /** A value under an undeclared name. */
@@ -80,7 +80,7 @@ export function objectConverter(type: ObjectNode, context: CompileContext): Conv
     let came = 0;
     let at = 0;
     // V8 reads values in a loop over an object's names by position, and the names of a document are the same
-    // strings as in the type: half the time of reading each name of the type
+    // strings as in the type: half the time of reading each name of the type.
     for (const key in given) {
       const expected = properties[at];
       const property = expected?.name === key ? expected : byName.get(key);

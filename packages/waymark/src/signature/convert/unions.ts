@@ -155,7 +155,7 @@ function discriminatedConverter(
     type.members.map((member) => asObject(member, context.definitions)),
   );
   if (!discriminator) return undefined;
-  // another member may accept an object without the property
+  // Another member may accept an object without the property.
   const isObject = (member: TypeNode) => asObject(member, context.definitions) !== undefined;
   if (!type.members.every((member) => isObject(member) || NO_OBJECTS.has(member.kind))) return undefined;
   const { name, members, expected } = discriminator;

@@ -19,7 +19,7 @@ export class AbstractClasses {
   }
 
   has(controller: ControllerClass): boolean {
-    // V8 takes 20 ms to locate a class
+    // V8 takes 20 ms to locate a class.
     if (!this.#names.has(controller.name)) return false;
     const [position] = locateFunctions([controller]);
     if (!position?.url.startsWith("file:")) return false;

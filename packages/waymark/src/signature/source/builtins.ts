@@ -93,12 +93,12 @@ export function builtinShape(
   const shape = reader.shape(first, scope);
   if (!shape) return undefined;
   if (name === "Readonly") return shape;
-  if (name === "Partial") return shapes.withOptional(shape, true);
-  if (name === "Required") return shapes.withOptional(shape, false);
+  if (name === "Partial") return shapes.asOptional(shape);
+  if (name === "Required") return shapes.asRequired(shape, () => reader.fail(node, scope));
   if (!second) return undefined;
   const names = literalNames(reader.read(second, scope));
   if (!names) return reader.fail(second, scope, "its names are not literals");
-  // with an index signature, both drop the declared names
+  // With an index signature, both drop the declared names.
   if (shape.index) return reader.fail(node, scope);
   return name === "Pick" ? shapes.pick(shape, names) : shapes.omit(shape, names);
 }

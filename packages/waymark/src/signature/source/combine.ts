@@ -16,10 +16,10 @@ export function unionOf(types: readonly TypeNode[]): TypeNode {
   const flat = types.flatMap((type) => (type.kind === "union" ? type.members : [type]));
   if (flat.includes(ANY)) return ANY;
   if (flat.some((type) => type.kind === "unknown")) return UNKNOWN;
-  // `{}` accepts what any other type accepts, except null
+  // `{}` accepts what any other type accepts, except null.
   const isNullish = ({ kind }: TypeNode) => kind === "null" || kind === "undefined";
   const some = flat.some(isAnything) ? flat.filter((type) => isAnything(type) || isNullish(type)) : flat;
-  // a primitive type accepts its literals
+  // A primitive type accepts its literals.
   const whole = new Set(some.filter((type) => !("refinements" in type)).map(({ kind }) => kind));
   const members = new Map<string, TypeNode>();
   for (const member of some) {
@@ -99,7 +99,7 @@ function intersectLiteral(one: TypeNode, other: TypeNode): TypeNode | undefined 
   if (wide.kind === "literal") return JSON.stringify(wide) === JSON.stringify(literal) ? literal : NEVER;
   if (!DISJOINT.has(wide.kind)) return undefined;
   if (wide.kind !== literalKind(literal)) return NEVER;
-  // whether the literal fits the refinements would have to be decided here
+  // Whether the literal fits the refinements would have to be decided here.
   return "refinements" in wide ? undefined : literal;
 }
 
@@ -112,11 +112,11 @@ function mergeObjects(one: ObjectNode, other: ObjectNode): TypeNode | undefined 
   for (const name of new Set([...one.properties, ...other.properties].map((property) => property.name))) {
     const left = one.properties.find((property) => property.name === name);
     const right = other.properties.find((property) => property.name === name);
-    // an index signature applies to the declared names of the other side
+    // An index signature applies to the declared names of the other side.
     const type = intersect(left?.type ?? one.index ?? UNKNOWN, right?.type ?? other.index ?? UNKNOWN);
     if (!type) return undefined;
     const optional = (left?.optional ?? true) && (right?.optional ?? true);
-    // members that a literal distinguishes have no common value
+    // Members that a literal distinguishes have no common value.
     if (type.kind === "never" && !optional) return NEVER;
     properties.push({ ...left, ...right, name, type, optional });
   }

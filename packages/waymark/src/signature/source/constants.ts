@@ -39,9 +39,9 @@ function writtenType(
 }
 
 function initialType(reader: TypeReader, init: Expression | null, scope: Scope): TypeNode | undefined {
-  // whether the other constant's literal remains depends on its own declaration
+  // Whether the other constant's literal remains depends on its own declaration.
   if (!init || init.type === "Identifier" || init.type === "MemberExpression") return undefined;
-  // TypeScript's type of an empty list has no values
+  // TypeScript's type of an empty list has no values.
   if (init.type === "ArrayExpression" && init.elements.length === 0) return undefined;
   return valueType(init, primitiveValue(init) !== undefined, valueContext(reader, scope));
 }

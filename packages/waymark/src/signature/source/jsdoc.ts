@@ -63,7 +63,7 @@ const FLAGS = new Set(["integer", "uniqueItems"]);
 export function readDocComment(module: SourceModule, offset: number): DocComment {
   const comment = commentTextBefore(module, offset);
   if (!comment) return NO_COMMENT;
-  // a package documents itself by its own rules
+  // A package documents itself by its own rules.
   if (!/[\\/]node_modules[\\/]/.test(module.source.file)) checkTags(comment.text, comment.start, module);
   return parseDocComment(comment.text, comment.start);
 }
@@ -94,7 +94,7 @@ const plainText = (comment: Comment): string => comment.value.slice(1).replace(/
 
 function checkTags(text: string, start: number, module: SourceModule): void {
   for (const { 1: name, index } of text.matchAll(TAG)) {
-    // an example shows code, which may contain decorators
+    // An example shows code, which may contain decorators.
     if (/@example\b(?:(?!\n[ \t]*@)[\s\S])*$/.test(text.slice(0, index))) continue;
     const problem = tagProblem(name!);
     if (problem)
@@ -174,7 +174,7 @@ function jsonOrText(body: string): JsonLiteral {
 function readRefinements(text: string, start: number): RefinementTag[] {
   return [...text.matchAll(REFINEMENT)].map((match) => {
     const rest = text.slice(match.index + match[0].length);
-    // a pattern may start with `@`, and a tag without a value ends at once
+    // A pattern may start with `@`, and a tag without a value ends at once.
     const next = FLAGS.has(match[1]!) ? /\n|(?:^|\s)@[a-zA-Z]+\b/ : /\n|\s@[a-zA-Z]+\b/;
     const end = next.exec(rest)?.index ?? rest.length;
     const value = rest.slice(0, end).trim();

@@ -3,7 +3,7 @@ import { literalNames, UNKNOWN } from "./combine.ts";
 import { documentationOf } from "./documentation.ts";
 import { readDocComment } from "./jsdoc.ts";
 import { Scope } from "./scope.ts";
-import type * as shapes from "./shapes.ts";
+import * as shapes from "./shapes.ts";
 import type { TypeReader } from "./type-reader.ts";
 import { propertyName } from "./values.ts";
 
@@ -60,13 +60,13 @@ export function mappedShape(reader: TypeReader, node: TSMappedType, scope: Scope
   const keys = reader.read(node.constraint, scope);
   const names = literalNames(keys);
   const isKeyof = node.constraint.type === "TSTypeOperator" && node.constraint.operator === "keyof";
-  // `[K in keyof T]` keeps the optional properties of T optional
+  // `[K in keyof T]` keeps the optional properties of T optional.
   const origin =
     node.constraint.type === "TSTypeOperator" && isKeyof
       ? reader.shape(node.constraint.typeAnnotation, scope)
       : undefined;
   const copies = copiesProperty(node, scope);
-  // over a union, or over the names of a type parameter, TypeScript does more than this
+  // Over a union, or over the names of a type parameter, TypeScript does more than this.
   if ((isKeyof && !origin) || (!isKeyof && !copies && isBound(node.constraint, scope)))
     return reader.fail(node, scope);
   if (node.optional === "-" && !copies) return reader.fail(node, scope);
@@ -84,12 +84,11 @@ export function mappedShape(reader: TypeReader, node: TSMappedType, scope: Scope
     properties: new Map(
       names.map((name) => {
         const known = origin?.properties.get(name);
-        const optional = node.optional === "-" ? false : node.optional ? true : (known?.optional ?? false);
-        const lazy = known && copies ? known : readLater(reader, value, within(name));
-        return [
-          name,
-          { optional, documentation: known?.documentation ?? {}, shape: lazy.shape, read: lazy.read },
-        ];
+        if (known && node.optional === "-")
+          return [name, shapes.requiredProperty(known, () => reader.fail(node, scope))];
+        const optional = node.optional ? true : (known?.optional ?? false);
+        const { read, shape } = known && copies ? known : readLater(reader, value, within(name));
+        return [name, { optional, documentation: known?.documentation ?? {}, shape, read }];
       }),
     ),
   };

@@ -35,7 +35,7 @@ export function readMethod(
   try {
     return read(verb, source, modules, options);
   } catch (error) {
-    // TypeScript rejects circular declarations (`type A<T = T>`, `const a = b, b = a`), but Node runs them
+    // TypeScript rejects circular declarations (`type A<T = T>`, `const a = b, b = a`), but Node runs them.
     if (!(error instanceof RangeError)) throw error;
     const location = source.scope.module.source.location((source.member ?? source.node).start);
     throw new SignatureError("UNREADABLE_TYPE", "the types of this method are circular", location);

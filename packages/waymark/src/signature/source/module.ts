@@ -147,7 +147,7 @@ export class ParsedModule implements SourceModule {
       case "TSInterfaceDeclaration": {
         const known = scope.types.get(node.id.name);
         if (known?.kind === "interface") known.nodes.push(node);
-        // an interface beside a class or an import adds to it
+        // An interface beside a class or an import adds to it.
         else if (known)
           scope.types.set(node.id.name, { kind: "other", what: "a type with several declarations" });
         else scope.types.set(node.id.name, { kind: "interface", nodes: [node], scope });

@@ -11,7 +11,7 @@ export function keysOf(reader: TypeReader, node: TSType, scope: Scope): TypeNode
   const shape = commonShape(reader, node, scope);
   if (!shape) return reader.fail(node, scope, "only the keys of an object type can be listed");
   const names = [...shape.properties.keys()];
-  // the name of `{ 1: T }` is a number
+  // The name of `{ 1: T }` is a number.
   if (shape.index || names.some((name) => String(Number(name)) === name)) return reader.fail(node, scope);
   return unionOf(names.map((name) => literal(name)));
 }
@@ -63,7 +63,9 @@ export function commonShape(reader: TypeReader, node: TSType, scope: Scope): sha
   if (own) return own;
   const union = unionMembers(reader, node, scope);
   const members = union?.map(({ node: member, scope: within }) => commonShape(reader, member, within));
-  return members?.every((member) => member !== undefined) ? shapes.common(members) : undefined;
+  // An index signature has every name.
+  const isClosed = (shape: shapes.Shape | undefined) => shape !== undefined && !shape.index;
+  return members?.every(isClosed) ? shapes.common(members as shapes.Shape[]) : undefined;
 }
 
 /** The members of a union, also through type aliases. */

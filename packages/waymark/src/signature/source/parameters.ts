@@ -57,7 +57,7 @@ function takeApart(node: ParamPattern): Omit<Formal, "index"> {
     const annotation = node.typeAnnotation?.typeAnnotation ?? annotationOf(node.argument);
     return { pattern: node.argument, annotation, default: undefined, optional: true, start, isRest: true };
   }
-  // Node rejects parameter properties, so a module with one was never loaded
+  // Node rejects parameter properties, so a module with one was never loaded.
   const own = (node.type === "TSParameterProperty" ? node.parameter : node) as BindingPattern;
   const pattern = own.type === "AssignmentPattern" ? own.left : own;
   const fallback = own.type === "AssignmentPattern" ? own.right : undefined;
@@ -88,7 +88,7 @@ function readParameter(formal: Formal, isLast: boolean, context: ParameterContex
   const tag = context.doc.parameters.get(name);
   const written = writtenType(formal, name, context);
   const { type, optional } = splitUndefined(written);
-  // `{}` as the keyword arguments accepts any name
+  // `{}` as the keyword arguments accepts any name.
   const own: TypeNode = isLast && type.kind === "nonNull" ? ANY_KEYWORDS : type;
   const isKeywords = isLast && takesKeywords(own, context);
   return {

@@ -38,11 +38,29 @@ export function readShape({ name, description, properties, index }: Shape): Type
   };
 }
 
-export function withOptional(shape: Shape, optional: boolean): Shape {
+export function asOptional(shape: Shape): Shape {
   return {
     ...unnamed(shape),
-    properties: new Map([...shape.properties].map(([name, property]) => [name, { ...property, optional }])),
+    properties: new Map([...shape.properties].map(([name, own]) => [name, { ...own, optional: true }])),
   };
+}
+
+/** `fail` is called for a property whose type does not show whether its `undefined` comes from `?`. */
+export function asRequired(shape: Shape, fail: () => never): Shape {
+  return {
+    ...unnamed(shape),
+    properties: new Map([...shape.properties].map(([name, own]) => [name, requiredProperty(own, fail)])),
+  };
+}
+
+/** `-?` removes the `undefined` of `?`, but not one that is written. */
+export function requiredProperty(property: ShapeProperty, fail: () => never): ShapeProperty {
+  if (!property.optional) return property;
+  const read = (): TypeNode => {
+    const type = property.read();
+    return splitUndefined(type).optional ? fail() : type;
+  };
+  return { ...property, optional: false, read };
 }
 
 export function pick(shape: Shape, names: readonly string[]): Shape {
@@ -134,7 +152,7 @@ export function intersect(shapes: readonly Shape[], fail: () => never): Shape {
   const names = new Set(shapes.flatMap((shape) => [...shape.properties.keys()]));
   const properties = [...names].map((name): [string, ShapeProperty] => {
     const declared = shapes.flatMap((shape) => shape.properties.get(name) ?? []);
-    // an index signature applies to the declared names of the other parts
+    // An index signature applies to the declared names of the other parts.
     const indexes = shapes.flatMap((shape) => (shape.properties.has(name) ? [] : (shape.index ?? [])));
     return [
       name,

@@ -42,7 +42,7 @@ export class SourceTypeReader implements TypeReader {
       try {
         return readNode(this, node, scope);
       } catch (error) {
-        // within an instance of a generic type, only the compiler's type of the whole reference is known
+        // Within an instance of a generic type, only the compiler's type of the whole reference is known.
         if (!isUnreadable(error) || scope.instance !== "" || !this.#compiler) throw error;
         return this.#compiler.type(node, scope, error);
       }
@@ -138,7 +138,7 @@ export class SourceTypeReader implements TypeReader {
       this.#open.delete(key);
     }
     if (entry.name === undefined) return type;
-    // TypeScript rejects it, but Node runs it, and its converter would recurse endlessly
+    // TypeScript rejects it, but Node runs it, and its converter would recurse endlessly.
     if (leadsTo(entry.name, type, this.definitions)) {
       return this.fail(node, scope, "it refers only to itself");
     }

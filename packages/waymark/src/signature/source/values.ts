@@ -35,7 +35,7 @@ export function valueType(node: Expression, constant: boolean, context: ValueCon
         ? valueType(node.expression, true, context)
         : context.annotation(node.typeAnnotation);
     case "TSSatisfiesExpression":
-      // without `as const`, the type after `satisfies` decides which literals remain
+      // Without `as const`, the type after `satisfies` decides which literals remain.
       return isConstAssertion(node.expression) ? valueType(node.expression, constant, context) : undefined;
     case "ParenthesizedExpression":
       return valueType(node.expression, constant, context);
@@ -102,7 +102,7 @@ function arrayType(
     else return undefined;
   }
   if (constant) return { kind: "tuple", items: types.map((type) => ({ type, optional: false })) };
-  // TypeScript gives each object the names of the others
+  // TypeScript gives each object the names of the others.
   if (new Set(types.filter(({ kind }) => kind === "object").map((type) => JSON.stringify(type))).size > 1)
     return undefined;
   return { kind: "array", items: types.length > 0 ? unionOf(types) : { kind: "untyped" } };

@@ -3,9 +3,9 @@ import { after, suite, test } from "node:test";
 import { BindFaults } from "./bind/bind-faults.ts";
 import { compileBinder } from "./bind/binder.ts";
 import { CompiledFiles } from "./compiled.fixture.ts";
+import { sameType } from "./compiler/same-type.ts";
 import { CONSTRUCTS, REFUSED } from "./constructs.fixture.ts";
 import type { MethodSignature } from "./model/signature.ts";
-import { sameType } from "./same-type.fixture.ts";
 
 const all = { ...CONSTRUCTS, ...REFUSED };
 const fileOf = (name: string): string => `case-${Object.keys(all).indexOf(name)}.ts`;
@@ -41,16 +41,12 @@ suite("a construct accepts what TypeScript accepts", () => {
       }
       const source = files.signature(fileOf(name), "without");
       const [{ type: own }] = source.parameters as [MethodSignature["parameters"][0]];
-      if (hasRefinements(own)) return;
       const read = { type: own, definitions: source.definitions };
       const checked = files.checkedType(fileOf(name));
       assert.ok(sameType(read, checked), `${JSON.stringify(read)}\n${JSON.stringify(checked)}`);
     });
   }
 });
-
-/** The compiler alone knows no tags of items. */
-const hasRefinements = (type: unknown): boolean => JSON.stringify(type).includes('"refinements"');
 
 suite("a construct that no request can carry prevents the start", () => {
   for (const [name, { type, error }] of Object.entries(REFUSED)) {

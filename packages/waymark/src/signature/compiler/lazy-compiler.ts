@@ -25,6 +25,11 @@ export class LazyCompiler {
     }
   }
 
+  /** The files that the compiler's answers come from. */
+  files(): string[] {
+    return this.#program?.files() ?? [];
+  }
+
   close(): void {
     this.#program?.close();
     this.#program = undefined;

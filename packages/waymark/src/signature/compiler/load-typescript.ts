@@ -16,6 +16,8 @@ export class CompilerUnavailable extends Error {
 export interface LoadedTypeScript<Module> {
   readonly module: Module;
   readonly version: string;
+  /** The path of its package.json. */
+  readonly path: string;
 }
 
 /**
@@ -32,7 +34,7 @@ export function loadTypeScript<Module>(directory: string, specifier: string): Lo
     if (version.split(".")[0] !== MAJOR)
       throw unavailable(`TypeScript ${version} is installed in ${dirname(manifest)}`);
     try {
-      return { module: require(specifier) as Module, version };
+      return { module: require(specifier) as Module, version, path: manifest };
     } catch (error) {
       throw unavailable(
         `TypeScript ${version} in ${dirname(manifest)} has no usable compiler (${(error as Error).message.split("\n")[0]})`,

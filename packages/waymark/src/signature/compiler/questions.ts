@@ -7,6 +7,7 @@ import type { Asked } from "./asked.ts";
 import { checkSource } from "./check-source.ts";
 import { CheckedTypeReader } from "./checked-type-reader.ts";
 import { CompilerUnavailable, withoutCompiler } from "./load-typescript.ts";
+import { type DefinedType, sameType } from "./same-type.ts";
 import type { CheckedType, MethodPlace, TypeProgram } from "./type-view.ts";
 
 /** The compiler for one method. */
@@ -15,6 +16,8 @@ export interface MethodCompiler {
   readonly open: () => TypeProgram;
   /** The class for which the method is read. Undefined if its source is unknown. */
   readonly place: MethodPlace | undefined;
+  /** Whether the compiler is asked for every parameter, to compare it with the type that the source shows. */
+  readonly verifies?: boolean | undefined;
 }
 
 /** Asks the compiler for the types that the reader of the source does not read exactly. */
@@ -42,6 +45,31 @@ export class CompilerQuestions {
     const { file } = asked.scope.module.source;
     return this.#ask(asked, error, (program) =>
       place ? program.parameterOf(place, index) : program.parameterAt({ file, start: asked.node.start }),
+    );
+  }
+
+  /** @throws SignatureError if the compiler's type of a parameter differs */
+  verify(read: DefinedType, { index, ...asked }: AskedParameter): void {
+    const { place, verifies, open } = this.#compiler;
+    if (!verifies || !place) return;
+    const { source } = asked.scope.module;
+    let type: TypeNode;
+    try {
+      const program = open();
+      const found = program.parameterOf(place, index);
+      if (!found) return;
+      type = new CheckedTypeReader(program, this.#reader).read(found, asked);
+    } catch (error) {
+      // The compiler's form of the type may have a part that no request carries and that no value needs.
+      if (error instanceof SignatureError) return;
+      if (!(error instanceof CompilerUnavailable)) throw error;
+      throw new SignatureError("UNREADABLE_TYPE", error.message, source.location(asked.node.start));
+    }
+    if (sameType(read, { type, definitions: this.#reader.definitions })) return;
+    throw new SignatureError(
+      "UNREADABLE_TYPE",
+      `the compiler reads the type \`${source.slice(asked.node)}\` differently. A file that no controller imports may add to it (\`declare global\`, \`declare module\`): import that file`,
+      source.location(asked.node.start),
     );
   }
 

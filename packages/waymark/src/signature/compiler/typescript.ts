@@ -38,6 +38,7 @@ export class TypeScriptProgram implements TypeProgram {
   readonly #folder: string;
   readonly #config: string;
   readonly #user: UserConfig | undefined;
+  readonly #origins = new Set<string>();
   readonly #errors = new Map<string, readonly CompilerError[]>();
   #project: TypeScript.Project | undefined;
 
@@ -46,11 +47,13 @@ export class TypeScriptProgram implements TypeProgram {
    * @throws CompilerUnavailable without a usable compiler
    */
   constructor(directory: string, roots: Iterable<string>) {
-    const { module, version } = loadTypeScript<Module>(directory, "typescript/unstable/sync");
+    const { module, version, path } = loadTypeScript<Module>(directory, "typescript/unstable/sync");
     this.#module = module;
     this.version = version;
+    this.#origins.add(path);
     for (const root of roots) this.#roots.add(root);
     const user = findUp(directory, "tsconfig.json");
+    if (user) this.#origins.add(user);
     this.#folder = user ? dirname(user) : directory;
     this.#config = join(this.#folder, CONFIG);
     try {
@@ -82,6 +85,7 @@ export class TypeScriptProgram implements TypeProgram {
 
   typeOf(place: NodePlace): CheckedType | undefined {
     const node = this.#find(place);
+    if (node) this.#addNames(node);
     return node && this.#checker.getTypeFromTypeNode(node as TypeNode);
   }
 
@@ -104,7 +108,13 @@ export class TypeScriptProgram implements TypeProgram {
     return parameter && this.#checker.getTypeOfSymbol(parameter);
   }
 
+  /** The files that declare the types of the answers, the user's tsconfig.json, and the compiler's package. */
+  files(): string[] {
+    return [...this.#origins];
+  }
+
   view(type: CheckedType): TypeView {
+    for (const symbol of symbolsOf(type as TypeScript.Type)) this.#addOrigin(symbol);
     return typeView(type as TypeScript.Type, this.#module, this.#checker);
   }
 
@@ -134,6 +144,25 @@ export class TypeScriptProgram implements TypeProgram {
     const { program } = this.#program;
     const errors = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
     return [...new Set(errors.map(({ pos }) => text.slice(0, pos).split("\n").length))];
+  }
+
+  /** The declarations of the names in a type's syntax, some of which its result no longer shows. */
+  #addNames(node: Node): void {
+    const names: Node[] = [];
+    const visit = (part: Node): void => {
+      if ("escapedText" in part || "text" in part) names.push(part);
+      part.forEachChild(visit);
+    };
+    visit(node);
+    const { SymbolFlags } = this.#module;
+    for (const symbol of this.#checker.getSymbolAtLocation(names)) {
+      if (!symbol) continue;
+      this.#addOrigin(symbol.flags & SymbolFlags.Alias ? this.#checker.getAliasedSymbol(symbol) : symbol);
+    }
+  }
+
+  #addOrigin(symbol: TypeScript.Symbol): void {
+    for (const { path } of symbol.declarations) if (existsSync(path)) this.#origins.add(path);
   }
 
   get #program(): TypeScript.Project {
@@ -195,6 +224,10 @@ export class TypeScriptProgram implements TypeProgram {
     source.forEachChild(visit);
     return found;
   }
+}
+
+function symbolsOf(type: TypeScript.Type): TypeScript.Symbol[] {
+  return [type.getSymbol(), type.getAliasSymbol()].filter((symbol) => symbol !== undefined);
 }
 
 /** Modules and exports that do not exist. The compiler replaces the imported types by `any`. */

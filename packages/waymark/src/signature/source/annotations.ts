@@ -64,7 +64,7 @@ export function readAnnotation(
       ),
   );
   types.checkComments(annotation, scope);
-  return type;
+  return types.verified(type, { node: annotation, scope, index: names.index });
 }
 
 /** An unreadable property does not affect the others, so each is read separately. */

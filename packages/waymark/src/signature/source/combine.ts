@@ -18,7 +18,9 @@ export function unionOf(types: readonly TypeNode[]): TypeNode {
   if (flat.some((type) => type.kind === "unknown")) return UNKNOWN;
   // `{}` accepts what any other type accepts, except null.
   const isNullish = ({ kind }: TypeNode) => kind === "null" || kind === "undefined";
-  const some = flat.some(isAnything) ? flat.filter((type) => isAnything(type) || isNullish(type)) : flat;
+  // An object may still become part of an intersection, which `{}` alone would not show.
+  const remains = (type: TypeNode) => isAnything(type) || isNullish(type) || STRUCTURED.has(type.kind);
+  const some = flat.some(isAnything) ? flat.filter(remains) : flat;
   // A primitive type accepts its literals.
   const whole = new Set(some.filter((type) => !("refinements" in type)).map(({ kind }) => kind));
   const members = new Map<string, TypeNode>();
@@ -35,6 +37,8 @@ export function unionOf(types: readonly TypeNode[]): TypeNode {
   if (unique.length === 0) return NEVER;
   return unique.length === 1 ? unique[0]! : { kind: "union", members: unique };
 }
+
+const STRUCTURED = new Set(["object", "reference"]);
 
 const isAnything = ({ kind }: TypeNode): boolean => kind === "nonNull";
 

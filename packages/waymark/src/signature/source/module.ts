@@ -97,7 +97,8 @@ export class ParsedModule implements SourceModule {
   #visitClass(node: Class, outer: Scope): void {
     const scope = new Scope(this, outer);
     scope.addParameters(node.typeParameters);
-    this.classes.set(node.start, { node, scope });
+    // V8 does not see the word `abstract`.
+    this.classes.set(this.source.text.indexOf("class", node.start), { node, scope });
     if (node.superClass) this.#visit(node.superClass, outer);
     for (const member of node.body.body) {
       if (member.type === "MethodDefinition") {

@@ -24,6 +24,7 @@ export function indexedType(
   scope: Scope,
 ): TypeNode {
   const index = reader.read(indexNode, scope);
+  if (index.kind === "never") return reader.fail(indexNode, scope, "it is not the name of a property");
   const shape = commonShape(reader, objectNode, scope);
   if (!shape) {
     const list = reader.read(objectNode, scope);

@@ -10,6 +10,7 @@ import { compilationSign } from "./compiled.ts";
 import { type FunctionPosition, locateFunctions } from "./functions.ts";
 import { type MethodOptions, readMethod } from "./method.ts";
 import { SourceModules } from "./modules.ts";
+import { originsOf } from "./origins.ts";
 import type { ClassSource, FunctionSource } from "./scope.ts";
 import { propertyName } from "./values.ts";
 
@@ -35,6 +36,10 @@ export interface ReadOptions {
    * Default true.
    */
   readonly compiler?: boolean;
+  /** Whether the compiler must agree on every parameter: `waymark check`. Default false. */
+  readonly verify?: boolean;
+  /** Receives every file that the signatures come from. A file of a package is replaced by its package.json. */
+  readonly origins?: (files: readonly string[]) => void;
 }
 
 /**
@@ -73,10 +78,11 @@ export function readSignatures(
       const place = chain[0] && { owner: placeOf(chain[0]), method: verb };
       return readMethod(verb, scope ? { ...method, scope } : method, modules, {
         ...methodOptions(request, { ...options, warn }),
-        compiler: compiler && { open: () => compiler.open(), place },
+        compiler: compiler && { open: () => compiler.open(), place, verifies: options.verify },
       });
     });
   } finally {
+    options.origins?.(originsOf([...modules.files(), ...(compiler?.files() ?? [])]));
     compiler?.close();
   }
 }

@@ -73,6 +73,12 @@ export class SourceTypeReader implements TypeReader {
     return valueType(node, false, valueContext(this, scope));
   }
 
+  verified(type: TypeNode, parameter: AskedParameter): TypeNode {
+    if (type.kind !== "unreadable")
+      this.#compiler?.verify({ type, definitions: this.definitions }, parameter);
+    return type;
+  }
+
   checkComments(node: TSType, scope: Scope): void {
     const spans = [{ node, module: scope.module }, ...this.#declarations];
     for (const { node: read, module } of spans) {

@@ -53,6 +53,12 @@ export interface TypeReader {
   visit(node: Node, scope: Scope): void;
   /** Fails for a comment within a type whose tags refine nothing. */
   checkComments(node: TSType, scope: Scope): void;
+  /**
+   * The type of a parameter, if the compiler agrees. Compares nothing unless the start asks for it (`waymark check`).
+   *
+   * @throws SignatureError if it does not agree
+   */
+  verified(type: TypeNode, parameter: AskedParameter): TypeNode;
   /** A method's return type. The parts that cannot be read remain as text. */
   returnType(node: TSType, scope: Scope): TypeNode;
   /** Adds JSDoc refinements to a type. */

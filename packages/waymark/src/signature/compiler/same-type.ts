@@ -1,5 +1,5 @@
-import type { Definitions, TypeNode } from "./model/signature.ts";
-import { literalKind } from "./source/combine.ts";
+import type { Definitions, TypeNode } from "../model/signature.ts";
+import { literalKind } from "../source/combine.ts";
 
 /** A type with the definitions that its references name. */
 export interface DefinedType {
@@ -7,7 +7,10 @@ export interface DefinedType {
   readonly definitions: Definitions;
 }
 
-/** Whether two types accept the same values. Ignores names, descriptions and the order of members and properties. */
+/**
+ * Whether two types accept the same values. Ignores names, descriptions, JSDoc tags, and the order of members and
+ * properties.
+ */
 export function sameType(
   one: DefinedType,
   other: DefinedType,
@@ -41,7 +44,7 @@ function membersOf({ type, definitions }: DefinedType, depth = 5): DefinedType[]
 
 /** A primitive type covers its literals. */
 function withoutCovered(members: readonly DefinedType[]): readonly DefinedType[] {
-  const whole = new Set(members.filter(({ type }) => !("refinements" in type)).map(({ type }) => type.kind));
+  const whole = new Set(members.filter(({ type }) => !("isTemplate" in type)).map(({ type }) => type.kind));
   return members.filter(({ type }) => type.kind !== "literal" || !whole.has(literalKind(type)));
 }
 
@@ -69,8 +72,7 @@ function sameMember(one: DefinedType, other: DefinedType, seen: ReadonlySet<stri
       left.patterns?.length === right.patterns?.length
     );
   }
-  if (left.kind === "array" && right.kind === "array")
-    return same(left.items, right.items) && sameText(left.refinements, right.refinements);
+  if (left.kind === "array" && right.kind === "array") return same(left.items, right.items);
   if (left.kind === "tuple" && right.kind === "tuple") {
     return (
       left.items.length === right.items.length &&
@@ -81,7 +83,14 @@ function sameMember(one: DefinedType, other: DefinedType, seen: ReadonlySet<stri
       same(left.rest, right.rest)
     );
   }
-  return sameText(left, right);
+  return sameText(withoutTags(left), withoutTags(right));
+}
+
+/** A tag refines a type for Waymark alone. The compiler does not know those of aliases and items. */
+function withoutTags(type: TypeNode): TypeNode {
+  if (!("refinements" in type) || "isTemplate" in type) return type;
+  const { refinements: _, ...plain } = type;
+  return plain as TypeNode;
 }
 
 function sameText(one: unknown, other: unknown): boolean {

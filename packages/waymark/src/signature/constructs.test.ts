@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, suite, test } from "node:test";
 import { BindFaults } from "./bind/bind-faults.ts";
 import { compileBinder } from "./bind/binder.ts";
@@ -69,4 +70,22 @@ test("without TypeScript, the error names what to install", () => {
     message:
       /case-\d+\.ts:1:\d+: cannot read the type .*`static schema`.*`unknown`\. TypeScript's compiler may read it, but TypeScript is not installed: run `npm i`/,
   });
+});
+
+test("the manual lists every construct", () => {
+  const page = readFileSync(new URL("../../../../docs/waymark/types.md", import.meta.url), "utf8");
+  const cell = (text: string): string => text.replaceAll("|", "\\|");
+  const code = (text: string): string => (text.includes("`") ? `\`\` ${cell(text)} \`\`` : `\`${cell(text)}\``);
+  const rows = [
+    "| construct | type | read by |",
+    "|---|---|---|",
+    ...Object.entries(CONSTRUCTS).map(([name, { type, by }]) => `| ${name} | ${code(type)} | ${by} |`),
+  ];
+  const refused = [
+    "| construct | type |",
+    "|---|---|",
+    ...Object.entries(REFUSED).map(([name, { type }]) => `| ${name} | ${code(type)} |`),
+  ];
+  assert.ok(page.includes(rows.join("\n")), `docs/waymark/types.md needs:\n${rows.join("\n")}`);
+  assert.ok(page.includes(refused.join("\n")), `docs/waymark/types.md needs:\n${refused.join("\n")}`);
 });

@@ -169,6 +169,28 @@ describe("the image", () => {
     const service = pod.run(["/bin/tollgate", "serve", "--example"], { WORKERS: "2", LOG_LEVEL: "info" });
     await service.logged(/Listening for HTTP on/);
     assert.match(service.err, /gRPC is served by 2 threads/);
+    // Waymark's controllers, with and without parameters. A profile samples both threads.
+    const body = '{"domain":"messaging","descriptors":[{"entries":[{"key":"to_number","value":"1"}]}]}';
+    const pages: readonly (readonly [url: string, answer: RegExp, ...flags: string[]])[] = [
+      ["8080/json", /"overallCode":"OK"/, "--data", body],
+      ["6070/explain", /to_number=1/, "--data", body],
+      ["6070/explain?domain=messaging&descriptor=to_number=1", /to_number/],
+      ["6070/stats?filter=", /ratelimit\.service\./],
+      [
+        "6070/debug/pprof/profile?seconds=1",
+        / 200$/,
+        "--output",
+        "/dev/null",
+        "--write-out",
+        " %{http_code}",
+      ],
+    ];
+    for (const [url, answer, ...flags] of pages)
+      assert.match(
+        (await pod.exec(["curl", "--silent", "--max-time", "30", ...flags, `http://127.0.0.1:${url}`]).ended)
+          .out,
+        answer,
+      );
     service.signal("SIGINT");
     assert.equal((await service.ended).code, 0);
   });

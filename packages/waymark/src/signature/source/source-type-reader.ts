@@ -80,7 +80,12 @@ export class SourceTypeReader implements TypeReader {
   }
 
   checkComments(node: TSType, scope: Scope): void {
-    const spans = [{ node, module: scope.module }, ...this.#declarations];
+    const { comments, source } = scope.module;
+    // A comment between the colon and the type belongs to neither.
+    const before = comments.findLast(({ end }) => end <= node.start);
+    const isBefore = before && source.text.slice(before.end, node.start).trim() === "";
+    const start = isBefore ? before.start : node.start;
+    const spans = [{ node: { ...node, start }, module: scope.module }, ...this.#declarations];
     for (const { node: read, module } of spans) {
       for (const comment of commentsWithin(module.comments, read)) {
         if (module.usedComments.has(comment.start) || !hasRefinement(comment)) continue;
@@ -102,7 +107,7 @@ export class SourceTypeReader implements TypeReader {
   }
 
   refine(type: TypeNode, tags: readonly RefinementTag[], module: SourceModule): TypeNode {
-    return tags.reduce((refined, { key, text, offset }) => {
+    return tags.reduce((refined, { key, text, offset, name = key }) => {
       const result = refineType(refined, key, text);
       if ("type" in result) {
         if (key === "pattern") this.patterns.push({ text, location: module.source.location(offset) });
@@ -110,7 +115,7 @@ export class SourceTypeReader implements TypeReader {
       }
       throw new SignatureError(
         "INVALID_REFINEMENT",
-        `@${key} ${result.problem}`,
+        `@${name} ${result.problem}`,
         module.source.location(offset),
       );
     }, type);

@@ -158,7 +158,9 @@ export class RoundTrip implements Exchange<TextReply> {
       try {
         if (error !== undefined) ticket.fail(error);
         else if (failed.has(member.key))
-          ticket.fail(new StoreError("STORE_UNAVAILABLE", "a node answered the read of a counter with an error"));
+          ticket.fail(
+            new StoreError("STORE_UNAVAILABLE", "a node answered the read of a counter with an error"),
+          );
         else this.#answer(member);
       } catch (cause) {
         // A fault in one caller's answer must not block the other callers.

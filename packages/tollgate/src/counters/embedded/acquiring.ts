@@ -150,7 +150,7 @@ export class Acquiring {
 }
 
 /** Lets a hint lead to an entry. */
-function aim(hint: Hint, shard: Shard, entry: number): void {
+function aim(hint: Omit<Hint, "bytes">, shard: Shard, entry: number): void {
   hint.entry = entry;
   hint.generationAt = shard.generationAt(entry);
   hint.generation = shard.words[hint.generationAt]!;

@@ -1,6 +1,7 @@
 import { Unit } from "../protocol/messages.ts";
 import type { DraftDescriptor, DraftDomain, DraftLimit } from "./draft.ts";
 import { frozenJson } from "./frozen-json.ts";
+import { limitsOf } from "./limit-settings.ts";
 import { type MetricLevel, metricLevel } from "./metric-key.ts";
 import { isPattern, parsePattern } from "./pattern.ts";
 import type { Match, Rule } from "./rule.ts";
@@ -63,7 +64,8 @@ function buildNode(descriptor: Keyed, above: Path, nodes: (Node | undefined)[]):
     metricLevels: [...above.metricLevels, metricLevel(descriptor)],
     shared: [...above.shared, descriptor.shareThreshold ? value : undefined],
   };
-  const rule = descriptor.limit === undefined ? undefined : buildRule(descriptor, descriptor.limit, path);
+  const limit = descriptor.limit ?? descriptor.limits?.items[0];
+  const rule = limit === undefined ? undefined : buildRule(descriptor, limit, path);
   const sharedValues = path.shared.some((one) => one !== undefined) ? Object.freeze(path.shared) : undefined;
   const nested = descriptor.descriptors;
   const node: Node = {
@@ -83,15 +85,18 @@ function buildNode(descriptor: Keyed, above: Path, nodes: (Node | undefined)[]):
 
 function buildRule(descriptor: Keyed, limit: DraftLimit, path: Path): Rule {
   const unlimited = limit.unlimited === true;
+  const limits = limitsOf(descriptor);
   return Object.freeze({
     domain: path.domain,
     path: Object.freeze(path.segments),
     requestsPerUnit: unlimited || typeof limit.requestsPerUnit !== "number" ? 0 : limit.requestsPerUnit,
     unit: unlimited || typeof limit.unit !== "number" ? Unit.UNKNOWN : limit.unit,
     unlimited,
+    ...(limits && { limits }),
     shadowMode: descriptor.shadowMode,
     quotaMode: descriptor.quotaMode,
-    name: limit.name,
+    // The names of a list belong to its limits, and no rule can replace them.
+    name: descriptor.limits === undefined ? limit.name : "",
     replaces: Object.freeze(limit.replaces.map((one) => one.name ?? "")),
     metadata: descriptor.metadata && frozenJson(descriptor.metadata),
     detailedMetric: descriptor.detailedMetric,

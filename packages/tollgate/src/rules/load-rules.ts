@@ -1,3 +1,4 @@
+import { withCalendarMonths } from "./calendar-months.ts";
 import { checkConfigs, type LoadOptions } from "./check-configs.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import type { DraftConfig } from "./draft.ts";
@@ -76,7 +77,8 @@ function finish(
   complete: boolean,
   report: Report,
 ): LoadResult {
-  const domains = checkConfigs(configs, options, complete, report);
+  const read = options.calendarMonths ? configs.map(withCalendarMonths) : configs;
+  const domains = checkConfigs(read, options, complete, report);
   const ruleSet = report.hasErrors ? undefined : new IndexedRuleSet(domains);
   return { ruleSet, diagnostics: report.finish() };
 }

@@ -156,6 +156,7 @@ const places = {
   descriptor: "descriptor",
   rate_limit: "`rate_limit`",
   replaces: "`replaces`",
+  calendar: "`calendar`",
 };
 
 const tables: Readonly<Record<string, readonly string[]>> = {

@@ -1,0 +1,34 @@
+/** From drafts to the settings of limits. */
+import { Unit } from "../protocol/messages.ts";
+import type { DraftDescriptor, DraftLimit } from "./draft.ts";
+import { createLimit, type Limit, type LimitSettings } from "./limit.ts";
+
+/** The settings of a limit with their defaults. Unreadable fields have a default, too. */
+export function settingsOf(limit: DraftLimit, isListed: boolean): LimitSettings {
+  const { more, unit, requestsPerUnit, name } = limit;
+  const requests = typeof requestsPerUnit === "number" ? requestsPerUnit : 0;
+  const algorithm = more?.algorithm?.value ?? "fixed_window";
+  const { calendar } = more ?? {};
+  return {
+    requestsPerUnit: requests,
+    unit: typeof unit === "number" ? unit : Unit.UNKNOWN,
+    multiplier: more?.multiplier?.value ?? 1,
+    algorithm,
+    burst: more?.burst?.value ?? requests,
+    acceptedOnly: isListed || algorithm !== "fixed_window" || more?.count?.value === "accepted",
+    strict: more?.strict?.value ?? false,
+    calendar: calendar && {
+      timeZone: calendar.timeZone?.value ?? "UTC",
+      weekStarts: calendar.weekStarts?.value ?? "monday",
+    },
+    name,
+  };
+}
+
+/** The limits of a checked descriptor; undefined if it has none, or one with a number, a unit and a name only. */
+export function limitsOf({ limit, limits }: DraftDescriptor): readonly Limit[] | undefined {
+  if (limits !== undefined)
+    return Object.freeze(limits.items.map((item) => createLimit(settingsOf(item, true))));
+  if (limit?.more === undefined || limit.unlimited === true) return undefined;
+  return Object.freeze([createLimit(settingsOf(limit, false))]);
+}

@@ -2,14 +2,17 @@ import type { CounterStore } from "../counters/store.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";
 import { Code, type RateLimitRequest, type RateLimitResponse } from "../protocol/messages.ts";
 import type { RuleSet } from "../rules/rule.ts";
-import { type HeaderOptions, limitHeaders } from "./headers.ts";
+import { askStore, newLimitsScratch } from "./decide-limits.ts";
+import { type HeaderOptions, limitHeaders, nameOf } from "./headers.ts";
+import { headersOfLimits } from "./headers-of-limits.ts";
 import type { KeyFormat } from "./key-format.ts";
 import { dynamicMetadata } from "./metadata.ts";
 import { overallCode } from "./overall.ts";
 import { Preparer } from "./prepare.ts";
-import type { DecisionScratch, Prepared, PreparedPart } from "./prepared.ts";
+import type { DecisionScratch, LimitsScratch, Prepared, PreparedPart } from "./prepared.ts";
 import { newScratch, prepareScratch } from "./scratch.ts";
 import { tally } from "./tally.ts";
+import { tallyLimits } from "./tally-limits.ts";
 
 export interface DecisionOptions {
   readonly keyFormat: KeyFormat;
@@ -58,6 +61,7 @@ export class Decider {
    * @throws {StoreError} if the store could not count
    */
   decide(prepared: Prepared, now: number, deadline: number): RateLimitResponse | Promise<RateLimitResponse> {
+    if (prepared.hasLimits) return this.#decideLimits(prepared, now, deadline);
     const nowSeconds = Math.floor(now / 1000);
     const scratch = prepared.scratch ?? newScratch(prepared.parts, this.#options);
     prepareScratch(prepared.parts, scratch, nowSeconds);
@@ -76,8 +80,31 @@ export class Decider {
     return this.#conclude(prepared, scratch, nowSeconds);
   }
 
+  #decideLimits(
+    prepared: Prepared,
+    now: number,
+    deadline: number,
+  ): RateLimitResponse | Promise<RateLimitResponse> {
+    const scratch = prepared.limitsScratch ?? newLimitsScratch(prepared.parts, this.#options);
+    const waiting = askStore(prepared.parts, scratch, this.#store, now, deadline);
+    if (waiting !== undefined) {
+      prepared.limitsScratch = undefined;
+      return waiting.then(() => this.#concludeLimits(prepared, scratch, now));
+    }
+    if (prepared.isKept) prepared.limitsScratch = scratch;
+    return this.#concludeLimits(prepared, scratch, now);
+  }
+
+  #concludeLimits({ request, parts }: Prepared, scratch: LimitsScratch, now: number): RateLimitResponse {
+    tallyLimits(parts, scratch, Math.floor(now / 1000));
+    const { headers } = this.#options;
+    const code = this.#answer(request, parts, scratch);
+    if (headers !== undefined)
+      scratch.response.responseHeadersToAdd = headersOfLimits(headers, parts, scratch, code);
+    return scratch.response;
+  }
+
   #conclude({ request, parts }: Prepared, scratch: DecisionScratch, nowSeconds: number): RateLimitResponse {
-    const options = this.#options;
     const { counts, statuses, response } = scratch;
     let counted = 0;
     for (let index = 0; index < parts.length; index++) {
@@ -85,20 +112,27 @@ export class Decider {
       if (rule === undefined || statistics === undefined || rule.unlimited) continue;
       tally(counts[counted++]!, statistics, parts[index]!, rule, nowSeconds, statuses[index]!);
     }
+    const { headers } = this.#options;
+    const code = this.#answer(request, parts, scratch);
+    if (headers !== undefined)
+      response.responseHeadersToAdd = limitHeaders(headers, statuses, parts.map(nameOf), code);
+    return response;
+  }
+
+  /** Fills in all but the headers. Returns the overall code. */
+  #answer(
+    request: RateLimitRequest,
+    parts: readonly PreparedPart[],
+    { statuses, response }: Pick<DecisionScratch, "statuses" | "response">,
+  ): Code {
+    const options = this.#options;
     let code = overallCode(statuses, parts, options.quotaMode);
     if (code === Code.OVER_LIMIT && options.shadowMode) {
       code = Code.OK;
       this.#globalShadowMode.value++;
     }
     response.overallCode = code;
-    if (options.headers !== undefined)
-      response.responseHeadersToAdd = limitHeaders(options.headers, statuses, parts.map(nameOf), code);
     if (options.dynamicMetadata) response.dynamicMetadata = dynamicMetadata(request, parts, statuses);
-    return response;
+    return code;
   }
-}
-
-/** The name of a limit in response headers: the rule's name, or else its path. */
-function nameOf({ rule }: PreparedPart): string {
-  return rule === undefined ? "" : rule.name || [rule.domain, ...rule.path].join(".");
 }

@@ -1,7 +1,8 @@
 /** The two formats of cache keys. The composition root chooses one; the other decision code knows only {@link KeyFormat}. */
 import type { Entry, Unit } from "../protocol/messages.ts";
+import { unitNames } from "../protocol/units.ts";
 import type { Match } from "../rules/rule.ts";
-import { cacheKeyStem, LONGEST_KEYS, WINDOW_START_DIGITS } from "./cache-key.ts";
+import { cacheKeyStem, type KeyShape, LONGEST_KEYS, WINDOW_START_DIGITS } from "./cache-key.ts";
 
 /** Returns the cache key of a counter without its window start. */
 export type KeyFormat = (
@@ -9,6 +10,8 @@ export type KeyFormat = (
   entries: readonly Entry[],
   match: Pick<Match, "sharedValues">,
   unit: Unit,
+  /** Absent for a single limit with a unit only. */
+  shape?: KeyShape,
 ) => string;
 
 export interface KeyFormatOptions {
@@ -27,18 +30,30 @@ const LONGEST_COMPATIBLE_KEY = 64 * 1024;
 export function createKeyFormat({ format, prefix, backend, neverHash = false }: KeyFormatOptions): KeyFormat {
   const longestKey = neverHash ? Number.POSITIVE_INFINITY : LONGEST_KEYS[backend];
   const options = { cacheKeyPrefix: prefix, longestKey };
-  const own: KeyFormat = (domain, entries, match, unit) =>
-    cacheKeyStem(options, domain, entries, match, unit);
+  const own: KeyFormat = (domain, entries, match, unit, shape) =>
+    cacheKeyStem(options, domain, entries, match, unit, shape);
   // No other service shares the counters of this process, so they keep the format without collisions.
   if (format === "tollgate" || backend === "embedded") return own;
   const longest = backend === "kvstore" ? LONGEST_COMPATIBLE_KEY : longestKey;
-  return (domain, entries, match, unit) => {
+  return (domain, entries, match, unit, shape) => {
+    // The Go service has no limits of other shapes, except calendar months in UTC.
+    if (shape !== undefined && (shape.isListed || !isGoShape(shape.part)))
+      return own(domain, entries, match, unit, shape);
     const stem = compatibleStem(prefix, domain, entries, match);
     const isUsable = backend === "kvstore" ? stem.isWellFormed() : isMemcachedKey(stem);
     return isUsable && Buffer.byteLength(stem) + WINDOW_START_DIGITS <= longest
       ? stem
-      : own(domain, entries, match, unit);
+      : own(domain, entries, match, unit, shape);
   };
+}
+
+const goParts: readonly string[] = [
+  ...unitNames.slice(1).map((name) => `${name.toLowerCase()}:`),
+  "calendar:month:UTC:",
+];
+
+function isGoShape(part: string): boolean {
+  return goParts.includes(part);
 }
 
 /**

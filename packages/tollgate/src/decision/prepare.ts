@@ -44,12 +44,17 @@ export class Preparer {
     }
     if (ruleSet === undefined) throw new DecisionError("UNAVAILABLE", "no rate limit configuration loaded");
     const resolutions = this.#resolveAll(request, ruleSet);
+    const parts = resolutions.map((resolution, index) =>
+      this.#part(request, descriptors[index]!, resolution),
+    );
     return {
       request,
       generation: ruleSet.generation,
-      parts: resolutions.map((resolution, index) => this.#part(request, descriptors[index]!, resolution)),
+      parts,
+      hasLimits: parts.some(({ limits }) => limits !== undefined),
       isKept: false,
       scratch: undefined,
+      limitsScratch: undefined,
     };
   }
 
@@ -67,6 +72,7 @@ export class Preparer {
       currentLimit:
         rule === undefined ? noLimit : { requestsPerUnit: limit, unit: rule.unit, name: rule.name },
       near: nearLimit(limit, this.#options.nearLimitRatio),
+      limits: resolution.limits,
     };
   }
 

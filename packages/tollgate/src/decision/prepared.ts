@@ -1,4 +1,4 @@
-import type { Count, CountRequest } from "../counters/store.ts";
+import type { AcquireGroup, AcquireLimit, AcquireRequest, Count, CountRequest } from "../counters/store.ts";
 import type { Counter, RuleStatistics } from "../observe/statistics.ts";
 import type {
   CurrentLimit,
@@ -7,6 +7,7 @@ import type {
   RateLimitResponse,
 } from "../protocol/messages.ts";
 import type { Rule } from "../rules/rule.ts";
+import type { ResolvedLimit } from "./resolve-limits.ts";
 
 /** A value for the code that fills it in. */
 export type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
@@ -27,6 +28,8 @@ export interface PreparedPart {
   readonly currentLimit: CurrentLimit;
   /** Hits above this count are near the limit. */
   readonly near: number;
+  /** The limits of a rule with more than a number, a unit and a name. `stem`, `windowSize` and `near` are unused then. */
+  readonly limits?: readonly ResolvedLimit[] | undefined;
 }
 
 /** A valid request with its prepared descriptors. It can be decided any number of times. */
@@ -35,10 +38,14 @@ export interface Prepared {
   /** Of the rule set that prepared it. */
   readonly generation: number;
   readonly parts: readonly PreparedPart[];
+  /** A descriptor has a rule with `limits`: `decide-limits.ts` decides the request. */
+  readonly hasLimits?: boolean;
   /** A cache holds it, so it will be decided again: its {@link scratch} is worth keeping. */
   isKept: boolean;
   /** The objects of the last decision, unless they are still in use. */
   scratch: DecisionScratch | undefined;
+  /** The same, for a request that `hasLimits`. */
+  limitsScratch?: LimitsScratch | undefined;
 }
 
 /**
@@ -53,4 +60,28 @@ export interface DecisionScratch {
   /** One for each part. */
   readonly statuses: readonly Mutable<DescriptorStatus>[];
   readonly response: Mutable<RateLimitResponse>;
+}
+
+/** The objects of one decision of a request that `hasLimits`. */
+export interface LimitsScratch {
+  /** One for each part that the store decides, in order. */
+  readonly groups: readonly ScratchGroup[];
+  readonly request: Mutable<AcquireRequest>;
+  /** The same request as plain counts; undefined if a limit needs `acquire`. */
+  readonly plain:
+    | { readonly counts: readonly Mutable<Count>[]; readonly request: Mutable<CountRequest> }
+    | undefined;
+  /** One for each part. */
+  readonly statuses: readonly Mutable<DescriptorStatus>[];
+  readonly response: Mutable<RateLimitResponse>;
+}
+
+export interface ScratchGroup extends AcquireGroup {
+  readonly limits: readonly ScratchLimit[];
+}
+
+export interface ScratchLimit extends Mutable<AcquireLimit> {
+  readonly resolved: ResolvedLimit;
+  /** Hits above this number are near the limit. */
+  readonly near: number;
 }

@@ -1,10 +1,11 @@
 import type { Counter, RuleStatistics, Statistics } from "../observe/statistics.ts";
-import { type Descriptor, type LimitOverride, Unit } from "../protocol/messages.ts";
+import { type Descriptor, type Entry, type LimitOverride, Unit } from "../protocol/messages.ts";
 import { isUnit, unitNames, windowSeconds } from "../protocol/units.ts";
 import { overrideMatch } from "../rules/override.ts";
-import type { Rule, RuleSet } from "../rules/rule.ts";
+import type { Match, Rule, RuleSet } from "../rules/rule.ts";
 import { DecisionError } from "./decision-error.ts";
 import type { KeyFormat } from "./key-format.ts";
+import { type ResolvedLimit, resolveLimits } from "./resolve-limits.ts";
 
 /** The parts of a descriptor that its resolution depends on. */
 export type Resolved = Pick<Descriptor, "entries" | "limit">;
@@ -15,10 +16,12 @@ export interface Resolution {
   readonly rule: Rule | undefined;
   /** Set if `rule` is set. */
   readonly statistics: RuleStatistics | undefined;
-  /** Cache key up to the window start; empty if nothing is counted (no rule, `unlimited`). */
+  /** Cache key up to the window start; empty if nothing is counted (no rule, `unlimited`), and with `limits`. */
   readonly stem: string;
-  /** Seconds; 0 if nothing is counted. */
+  /** Seconds; 0 if nothing is counted, and with `limits`. */
   readonly windowSize: number;
+  /** The limits of a rule with more than a number, a unit and a name. */
+  readonly limits?: readonly ResolvedLimit[] | undefined;
   /** Set if the domain is not configured. */
   readonly domainNotFound: Counter | undefined;
 }
@@ -56,6 +59,7 @@ export function resolve(
     return { rule: undefined, statistics: undefined, stem: "", windowSize: 0, domainNotFound: undefined };
   }
   const { rule } = match;
+  if (rule.limits !== undefined) return resolveWithLimits(statistics, keyFormat, domain, entries, match);
   const counts = !rule.unlimited && rule.unit !== Unit.UNKNOWN;
   return {
     rule,
@@ -63,5 +67,22 @@ export function resolve(
     stem: counts ? keyFormat(domain, entries, match, rule.unit) : "",
     windowSize: counts ? windowSeconds[rule.unit]! : 0,
     domainNotFound: undefined,
+  };
+}
+
+function resolveWithLimits(
+  statistics: Statistics,
+  keyFormat: KeyFormat,
+  domain: string,
+  entries: readonly Entry[],
+  match: Match,
+): Resolution {
+  return {
+    rule: match.rule,
+    statistics: statistics.rule(match.metricKey, match.metricFromRequest),
+    stem: "",
+    windowSize: 0,
+    domainNotFound: undefined,
+    limits: resolveLimits(statistics, keyFormat, domain, entries, match),
   };
 }

@@ -25,10 +25,16 @@ export function settingsOf(limit: DraftLimit, isListed: boolean): LimitSettings 
   };
 }
 
-/** The limits of a checked descriptor; undefined if it has none, or one with a number, a unit and a name only. */
+/** The greatest uint32. An answer shows no larger number. */
+const MAX_UINT32 = 0xffff_ffff;
+
+/** The limits of a checked descriptor; undefined if it has none, or one with a usual number, a unit and a name only. */
 export function limitsOf({ limit, limits }: DraftDescriptor): readonly Limit[] | undefined {
   if (limits !== undefined)
-    return Object.freeze(limits.items.map((item) => createLimit(settingsOf(item, true))));
-  if (limit?.more === undefined || limit.unlimited === true) return undefined;
-  return Object.freeze([createLimit(settingsOf(limit, false))]);
+    return Object.freeze(limits.items.map((item) => createLimit(settingsOf(item, true), true)));
+  if (limit === undefined || limit.unlimited === true) return undefined;
+  const { more, requestsPerUnit } = limit;
+  const isWide = typeof requestsPerUnit === "number" && requestsPerUnit > MAX_UINT32;
+  if (more === undefined && !isWide) return undefined;
+  return Object.freeze([createLimit(settingsOf(limit, false), false)]);
 }

@@ -37,10 +37,12 @@ export interface Limit extends LimitSettings {
   readonly window: Window;
   /** Instead of the unit in the cache key: `minute:`, `fixed:900:`, `sliding:60`, `calendar:day:Europe/Berlin:`. */
   readonly keyPart: string;
+  /** Whether it is one of `rate_limits`. */
+  readonly isListed: boolean;
 }
 
-export function createLimit(settings: LimitSettings): Limit {
-  return Object.freeze({ ...settings, window: windowOf(settings), keyPart: keyPartOf(settings) });
+export function createLimit(settings: LimitSettings, isListed: boolean): Limit {
+  return Object.freeze({ ...settings, window: windowOf(settings), keyPart: keyPartOf(settings), isListed });
 }
 
 /** Whether a limit is decided by one count of its window. */

@@ -5,7 +5,15 @@
  */
 import type { LimitState } from "./algorithms/algorithm.ts";
 import { isRefused } from "./hold-back.ts";
-import { type AcquireGroup, type AcquireLimit, type AcquireRequest, HoldBack, Outcome } from "./store.ts";
+import {
+  type AcquireGroup,
+  type AcquireLimit,
+  type AcquireRequest,
+  type CounterStore,
+  HoldBack,
+  Outcome,
+  StoreError,
+} from "./store.ts";
 
 /** The state of one counter of a request. Limits with the same key share one object. */
 export interface CounterState extends LimitState {
@@ -160,6 +168,13 @@ export function acquireAlone(
   algorithm.report(state, limit, hits, accepted, limit);
   if (counts) clearUnused(state, limit);
   return counts;
+}
+
+/** Lets a store decide a request. @throws {StoreError} if it supports plain fixed windows only, and like `acquire` */
+export function acquireFrom(store: CounterStore, request: AcquireRequest): void | Promise<void> {
+  if (store.acquire !== undefined) return store.acquire(request);
+  // The loader refuses rules that the store does not support.
+  throw new StoreError("STORE_UNAVAILABLE", `the ${store.kind} store supports plain fixed windows only`);
 }
 
 /** A request's instant in microseconds. */

@@ -2,8 +2,9 @@
  * Asks the store about a request with a rule that has `limits`. If all its limits are plain fixed windows, the store
  * counts them as usual. Otherwise the whole request goes through `acquire`.
  */
+import { acquireFrom } from "../counters/acquire.ts";
 import { algorithms } from "../counters/algorithms/algorithms.ts";
-import { type Count, type CounterStore, HoldBack, Outcome, Refuses, StoreError } from "../counters/store.ts";
+import { type Count, type CounterStore, HoldBack, Outcome, Refuses } from "../counters/store.ts";
 import { Code, type DescriptorStatus } from "../protocol/messages.ts";
 import { unitWindow } from "../rules/window.ts";
 import { quotaPasses, refusalOf } from "./overall.ts";
@@ -129,8 +130,7 @@ export function askStore(
   if (plain === undefined) {
     request.now = now;
     request.deadline = deadline;
-    if (store.acquire === undefined) throw unsupported(store);
-    return store.acquire(request) ?? undefined;
+    return acquireFrom(store, request) ?? undefined;
   }
   for (let index = 0; index < groups.length; index++) {
     const count = plain.counts[index]!;
@@ -146,10 +146,6 @@ export function askStore(
   if (waiting !== undefined) return waiting.then(() => copyCounts(scratch));
   copyCounts(scratch);
   return undefined;
-}
-
-function unsupported({ kind }: CounterStore): StoreError {
-  return new StoreError("STORE_UNAVAILABLE", `the ${kind} store supports plain fixed windows only`);
 }
 
 /** Copies the results of plain counts to their groups. */

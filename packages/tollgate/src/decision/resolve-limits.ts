@@ -24,7 +24,7 @@ export interface ResolvedLimit {
 }
 
 export function resolveLimits(
-  statistics: Statistics,
+  statistics: Pick<Statistics, "rule">,
   keyFormat: KeyFormat,
   domain: string,
   entries: readonly Entry[],
@@ -47,7 +47,7 @@ export function resolveLimits(
 }
 
 /** `<metric key>.limit.<name>.over_limit` */
-function limitStatistics(statistics: Statistics, match: Match, limit: Limit): RuleStatistics {
+function limitStatistics(statistics: Pick<Statistics, "rule">, match: Match, limit: Limit): RuleStatistics {
   const { domain, levels } = match.metricKey;
   return statistics.rule(
     { domain, levels: [...levels, "limit", statisticName(limit)] },

@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, watch } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../observe/log.ts";
+import type { LoadOptions } from "../rules/check-configs.ts";
 import type { Diagnostic } from "../rules/diagnostic.ts";
 import { loadRules } from "../rules/load-rules.ts";
 import { DirectoryWatches } from "../watching/directory-watches.ts";
@@ -9,7 +10,7 @@ import { type PathEntry, resolvePath } from "./path-links.ts";
 import { fingerprintOf, isRuleFile, type ReadFiles, readRuleFiles } from "./read-files.ts";
 import { diagnose, type RuleSource, type SourceEvents } from "./source.ts";
 
-export interface FileSourceOptions {
+export interface FileSourceOptions extends LoadOptions {
   /** `RUNTIME_ROOT` */
   readonly root: string;
   /** `RUNTIME_SUBDIRECTORY` */
@@ -20,8 +21,6 @@ export interface FileSourceOptions {
   readonly ignoreDotFiles: boolean;
   /** `RUNTIME_WATCH_ROOT`: true reloads when a link is replaced; false also when a file in the directory changes. */
   readonly watchRoot: boolean;
-  /** `MERGE_DOMAIN_CONFIG` */
-  readonly mergeDomains: boolean;
   readonly log: Logger;
   /** Milliseconds without changes that end a burst of changes. Default 50. */
   readonly settle?: number;
@@ -207,8 +206,7 @@ export class FileSource implements RuleSource {
   async #load(): Promise<void> {
     const read = await this.#readWhole();
     if (read === undefined) return;
-    const { mergeDomains } = this.#options;
-    const { ruleSet, diagnostics } = loadRules(read.files, { mergeDomains });
+    const { ruleSet, diagnostics } = loadRules(read.files, this.#options);
     const all = [...read.diagnostics, ...diagnostics];
     if (ruleSet === undefined || all.some((diagnostic) => diagnostic.severity === "error"))
       this.#events.onError(all);

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Backoff, type BackoffOptions } from "../backoff.ts";
 import type { Logger } from "../observe/log.ts";
 import { Throttle, withCount } from "../observe/throttle.ts";
+import type { LoadOptions } from "../rules/check-configs.ts";
 import { type Diagnostic, formatDiagnostic } from "../rules/diagnostic.ts";
 import { loadResources } from "../rules/load-rules.ts";
 
@@ -9,12 +10,10 @@ import { PacedAnswers } from "./paced-answers.ts";
 import { diagnose, type RuleSource, type SourceEvents } from "./source.ts";
 import type { XdsConnectionOptions, XdsStream } from "./xds-stream.ts";
 
-export interface XdsSourceOptions extends XdsConnectionOptions {
+export interface XdsSourceOptions extends XdsConnectionOptions, LoadOptions {
   readonly nodeId: string;
   readonly nodeMetadata: readonly (readonly [name: string, value: string])[];
   readonly backoff: BackoffOptions;
-  /** `MERGE_DOMAIN_CONFIG` */
-  readonly mergeDomains: boolean;
   readonly log: Logger;
   /** Waits for a number of milliseconds or until the signal aborts. Default: a timer. */
   readonly wait?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
@@ -175,8 +174,7 @@ export class XdsSource implements RuleSource {
 
   /** @returns the errors of a refused set, one per element */
   #load(decoded: ReturnType<Messages["decodeResources"]>): readonly string[] {
-    const { mergeDomains } = this.#options;
-    const { ruleSet, diagnostics } = loadResources(decoded.resources, { mergeDomains });
+    const { ruleSet, diagnostics } = loadResources(decoded.resources, this.#options);
     const all = [...decoded.diagnostics, ...diagnostics];
     const errors = all.filter(({ severity }) => severity === "error").map(formatDiagnostic);
     if (ruleSet !== undefined && errors.length === 0) {

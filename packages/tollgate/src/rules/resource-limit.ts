@@ -1,10 +1,28 @@
-/** Tollgate's own fields of an xDS `RateLimitPolicy`. */
+/** An xDS `RateLimitPolicy`, and the fields that Tollgate adds to it. */
 import { weekdays } from "./calendar-window.ts";
 import type { DraftLimitSettings, Given } from "./draft.ts";
 import { algorithmNames, MAX_TOKENS, MAX_WINDOW } from "./limit.ts";
 import type { Report } from "./report.ts";
-import type { RateLimitConfigPolicy } from "./resource.ts";
 import type { Location } from "./rule.ts";
+
+export interface RateLimitConfigPolicy {
+  /** `RateLimitUnit` by number. */
+  readonly unit?: number;
+  /** uint32 */
+  readonly requestsPerUnit?: number;
+  readonly unlimited?: boolean;
+  readonly name?: string;
+  readonly replaces?: readonly { readonly name?: string }[];
+  readonly wideRequestsPerUnit?: bigint;
+  readonly unitMultiplier?: number;
+  /** `RateLimitAlgorithm` by number. */
+  readonly algorithm?: number;
+  readonly burst?: number;
+  /** `RateLimitCount` by number. */
+  readonly count?: number;
+  readonly strict?: boolean;
+  readonly calendar?: { readonly timeZone?: string; readonly weekStarts?: number } | undefined;
+}
 
 type At = (path: string) => Location;
 
@@ -46,7 +64,11 @@ export function readMore(
     report.add("bad-number", at(`${path}.${name}`), `\`${name}\` must be at most ${max}: ${value}`);
     return undefined;
   };
-  const named = <Name>(field: string, value: number, names: readonly Name[]): Given<NonNullable<Name>> | undefined => {
+  const named = <Name>(
+    field: string,
+    value: number,
+    names: readonly Name[],
+  ): Given<NonNullable<Name>> | undefined => {
     const name = names[value];
     if (name !== undefined && name !== null) return { value: name, at: at(`${path}.${field}`) };
     if (value >= names.length) {

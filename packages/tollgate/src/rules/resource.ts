@@ -3,7 +3,7 @@ import { Unit } from "../protocol/messages.ts";
 import { isUnit, unitNames } from "../protocol/units.ts";
 import type { DraftConfig, DraftDescriptor, DraftLimit } from "./draft.ts";
 import type { Report } from "./report.ts";
-import { readMore, readRequests } from "./resource-limit.ts";
+import { type RateLimitConfigPolicy, readMore, readRequests } from "./resource-limit.ts";
 import type { Location } from "./rule.ts";
 
 /**
@@ -26,25 +26,6 @@ export interface RateLimitConfigDescriptor {
   readonly detailedMetric?: boolean;
   readonly quotaMode?: boolean;
   readonly metadata?: JsonObject | undefined;
-}
-
-export interface RateLimitConfigPolicy {
-  /** `RateLimitUnit` by number. */
-  readonly unit?: number;
-  /** uint32 */
-  readonly requestsPerUnit?: number;
-  readonly unlimited?: boolean;
-  readonly name?: string;
-  readonly replaces?: readonly { readonly name?: string }[];
-  readonly wideRequestsPerUnit?: bigint;
-  readonly unitMultiplier?: number;
-  /** `RateLimitAlgorithm` by number. */
-  readonly algorithm?: number;
-  readonly burst?: number;
-  /** `RateLimitCount` by number. */
-  readonly count?: number;
-  readonly strict?: boolean;
-  readonly calendar?: { readonly timeZone?: string; readonly weekStarts?: number } | undefined;
 }
 
 /** The maximum nesting of a protobuf message. */

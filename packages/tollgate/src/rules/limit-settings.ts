@@ -1,5 +1,6 @@
 /** From drafts to the settings of limits. */
 import { Unit } from "../protocol/messages.ts";
+import { timeZoneName } from "./calendar-window.ts";
 import type { DraftDescriptor, DraftLimit } from "./draft.ts";
 import { createLimit, type Limit, type LimitSettings } from "./limit.ts";
 
@@ -18,11 +19,16 @@ export function settingsOf(limit: DraftLimit, isListed: boolean): LimitSettings 
     acceptedOnly: isListed || algorithm !== "fixed_window" || more?.count?.value === "accepted",
     strict: more?.strict?.value ?? false,
     calendar: calendar && {
-      timeZone: calendar.timeZone?.value ?? "UTC",
+      timeZone: timeZoneOf(calendar.timeZone?.value),
       weekStarts: calendar.weekStarts?.value ?? "monday",
     },
     name,
   };
+}
+
+/** In its usual letter case, because it is a part of cache keys. */
+function timeZoneOf(name = "UTC"): string {
+  return timeZoneName(name) ?? name;
 }
 
 /** The greatest uint32. An answer shows no larger number. */

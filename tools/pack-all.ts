@@ -11,7 +11,7 @@ const repository = join(import.meta.dirname, "..");
 export const published = ["grpc-wire", "waymark", "tollgate"] as const;
 
 /** The copy has none of these folders: no packed file comes from there. */
-const LEFT_OUT = new Set(["node_modules", "test", "dist", "chaos", "fuzz", "conformance"]);
+const LEFT_OUT = new Set(["node_modules", "test", "dist", "chaos", "fuzz", "conformance", "image"]);
 
 export interface Packed {
   readonly name: (typeof published)[number];
@@ -37,7 +37,15 @@ interface Report {
  * @throws {Error} if packing fails, or leaves package.json changed
  */
 export async function packAll(folder: string): Promise<Packed[]> {
-  for (const file of ["package.json", "tsconfig.json", "LICENSE", "tools/pack.ts"])
+  const COPIED = [
+    "package.json",
+    "tsconfig.json",
+    "LICENSE",
+    "CHANGELOG.md",
+    "tools/pack.ts",
+    "tools/licenses.ts",
+  ];
+  for (const file of [...COPIED, "tools/bundle-plugins.ts"])
     await cp(join(repository, file), join(folder, file));
   await mkdir(join(folder, "node_modules", "@tollway"), { recursive: true });
   for (const name of await readdir(join(repository, "node_modules"))) {

@@ -14,9 +14,11 @@ function decide(bytes: Uint8Array): void {
   writeResponse(response, out, 0);
 }
 
-const hot = message("user=ann");
-const four = message("user=ann", "path=/api/a,remote_address=192.0.2.1", "plan=free", "user=bob");
-const many = Array.from({ length: CALLS }, (_, index) => message(`user=user-${index}`));
+/** As a server reads it from a socket. */
+const read = (...descriptors: string[]) => Buffer.from(message(...descriptors));
+const hot = read("user=ann");
+const four = read("user=ann", "path=/api/a,remote_address=192.0.2.1", "plan=free", "user=bob");
+const many = Array.from({ length: CALLS }, (_, index) => read(`user=user-${index}`));
 
 const kinds: Record<string, (call: number) => void> = {
   "one descriptor, seen before": () => decide(hot),

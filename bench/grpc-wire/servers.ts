@@ -24,11 +24,10 @@ async function listening(server: Http2Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-async function grpcWire(tls: Pair | undefined, headerBlockCacheEntries?: number): Promise<number> {
+async function grpcWire(tls: Pair | undefined): Promise<number> {
   const { GrpcServer } = await import("../../packages/grpc-wire/src/index.ts");
   const server = new GrpcServer({
     ...(tls === undefined ? {} : { tls }),
-    ...(headerBlockCacheEntries === undefined ? {} : { limits: { headerBlockCacheEntries } }),
   }).unaryInPlace(METHOD, (call) => {
     call.reserve(0);
     call.commit(0);
@@ -108,8 +107,7 @@ async function connectNode(tls: Pair | undefined): Promise<number> {
 }
 
 export const servers: Record<string, Start> = {
-  "grpc-wire": (tls) => grpcWire(tls),
-  "grpc-wire, every header block decoded": (tls) => grpcWire(tls, 0),
+  "grpc-wire": grpcWire,
   "node:http2": nodeHttp2,
   "@grpc/grpc-js": grpcJs,
   "@connectrpc/connect-node": connectNode,

@@ -7,12 +7,12 @@
 import { FrameReader } from "../../packages/grpc-wire/src/frames/reader.ts";
 import { HeaderBlocks } from "../../packages/grpc-wire/src/http2/header-blocks.ts";
 import { HoldBack, Outcome, Refuses } from "../../packages/tollgate/src/counters/store.ts";
-import { PreparedCache } from "../../packages/tollgate/src/decision/prepared-cache.ts";
 import { newStatus } from "../../packages/tollgate/src/decision/scratch.ts";
 import { tally } from "../../packages/tollgate/src/decision/tally.ts";
 import { decodeRequest } from "../../packages/tollgate/src/protocol/decode-request.ts";
 import { responseSize, writeResponse } from "../../packages/tollgate/src/protocol/encode-response.ts";
 import type { RateLimitResponse } from "../../packages/tollgate/src/protocol/messages.ts";
+import { RequestPlaces } from "../../packages/tollgate/src/protocol/scan-request.ts";
 import { cpuNanoseconds } from "../support/cpu-time.ts";
 import { decisionOptions, decisions, message } from "../support/decision.ts";
 import { median, spread, table } from "../support/figures.ts";
@@ -93,11 +93,7 @@ export async function measureStages(): Promise<string> {
   const response = handler.decideMessage(bytes, 0, bytes.length, now, 0) as RateLimitResponse;
   const status = newStatus(part.currentLimit, 0);
   const out = Buffer.alloc(1024);
-  const cache = new PreparedCache();
-  for (let call = 0; call < 3; call++) {
-    if (cache.find(1, bytes, 0, bytes.length) === undefined)
-      cache.offer(bytes, 0, bytes.length, { ...prepared, generation: 1 });
-  }
+  const places = new RequestPlaces();
 
   const block = headerBlock();
   const perRead = 50;
@@ -109,8 +105,8 @@ export async function measureStages(): Promise<string> {
     onBadPreface() {},
   });
   reader.read(Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
-  const known = new HeaderBlocks(16_384, 8);
-  const unknown = new HeaderBlocks(16_384, 0);
+  const known = new HeaderBlocks(16_384);
+  const unknown = new HeaderBlocks(16_384);
   known.readRequest(block, 0, block.length);
   // Different blocks prevent caching.
   const others = Array.from({ length: 16 }, (_, number) =>
@@ -130,11 +126,14 @@ export async function measureStages(): Promise<string> {
         unknown.readRequest(other, 0, other.length);
       }),
     ],
-    ["message, seen before: found by its bytes", time(() => cache.find(1, bytes, 0, bytes.length))],
-    ["message, decoded", time(() => decodeRequest(bytes, 0, bytes.length))],
-    ["match: the rule of a descriptor", time(() => ruleSet.match("bench", entries))],
-    ["key: the counter's key", time(() => decisionOptions.keyFormat("bench", entries, match, 2))],
-    ["prepare: match, key and statistics from their cache", time(() => decider.prepare(request, ruleSet))],
+    ["message: the places of its parts", time(() => places.scan(bytes, 0, bytes.length))],
+    ["message, decoded to texts, for JSON and tracing", time(() => decodeRequest(bytes, 0, bytes.length))],
+    [
+      "match: the rule of a descriptor, in place",
+      time(() => ruleSet.matchInPlace(places, places.descriptors[0]!)),
+    ],
+    ["match: the rule of a descriptor, from texts", time(() => ruleSet.match("bench", entries))],
+    ["key: the counter's key, from texts", time(() => decisionOptions.keyFormat("bench", entries, match, 2))],
     ["count: embedded", time(() => store.count(countRequest))],
     [
       "statistics and status",
@@ -147,7 +146,7 @@ export async function measureStages(): Promise<string> {
         writeResponse(response, out, 0);
       }),
     ],
-    ["whole decision, seen before", time(() => handler.decideMessage(bytes, 0, bytes.length, now, 0))],
+    ["whole decision", time(() => handler.decideMessage(bytes, 0, bytes.length, now, 0))],
   ];
   const shown = table(
     ["stage", "ns (median, spread)"],

@@ -18,6 +18,7 @@ const nothing: RuleStatistics = {
   withinLimit: 0,
   shadowMode: 0,
   overLimitWithLocalCache: 0,
+  totalNegativeHits: 0,
 };
 const counter = { value: 0 };
 const statistics: Statistics = {

@@ -1,4 +1,4 @@
-/** Has a client call, and notes what came of each case over each transport, over all of them at once. */
+/** Runs the cases of a client over all transports at the same time, and collects the results. */
 import { type Case, type Client, cases, type Transport, transports, Unable } from "./client.ts";
 import type { TestBed } from "./test-bed.ts";
 
@@ -14,7 +14,7 @@ export interface ClientReport {
   readonly verdicts: ReadonlyMap<Case, ReadonlyMap<Transport, Verdict>>;
 }
 
-/** Longer than what any client waits for by itself. */
+/** Longer than the time-out of any client. */
 const LIMIT_MS = 40_000;
 
 export async function testClient(

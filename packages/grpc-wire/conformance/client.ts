@@ -1,4 +1,4 @@
-/** What all clients have in common: the cases, where they call, and the results. */
+/** The common parts of all clients: cases, addresses and results. */
 import assert from "node:assert/strict";
 
 export const transports = ["cleartext", "TLS with ALPN", "unix socket"] as const;
@@ -23,7 +23,7 @@ export const cases = [
 ] as const;
 export type Case = (typeof cases)[number];
 
-/** Where a client calls. */
+/** The address of a server under test. */
 export interface Target {
   readonly transport: Transport;
   /** Of TCP, on 127.0.0.1; 0 for a unix socket. */
@@ -35,7 +35,7 @@ export interface Target {
   readonly control: Control;
 }
 
-/** A connection to the server beside the tested one: tells what happened there. */
+/** A second connection to the server, which reports the events of the calls under test. */
 export interface Control {
   /** A name that nobody used before. */
   unique(): string;
@@ -56,7 +56,7 @@ export interface Traffic {
   down: number;
 }
 
-/** What a trial throws that cannot be done over this transport; `message` says why. */
+/** A trial throws this when the client does not support the case over this transport. `message` is the reason. */
 export class Unable extends Error {}
 
 /** Rejects where the case failed; resolves to a remark where less than the whole case could be tried. */
@@ -82,12 +82,12 @@ export const samples = {
   zippable: Buffer.alloc(400_000, "gzip me "),
   /** A stream that fills a window many times over. */
   streamed: { count: 200, payload: Buffer.alloc(16_000, "streamed ") },
-  /** Notes that a stream of requests carries, and what the server's sum of them says. */
+  /** The notes of a request stream, and the server's expected sum. */
   summed: { payload: Buffer.alloc(16_000, "summed "), count: 100, text: "1600000" },
   deadlineMs: 300,
 } as const;
 
-/** Both directions carried less than half of what they would have without gzip. */
+/** Whether both directions carried less than half of the uncompressed bytes. */
 export function assertZipped({ up, down }: Traffic): void {
   const half = samples.zippable.length / 2;
   assert.ok(up < half, `the request took ${up} bytes: it was not compressed`);

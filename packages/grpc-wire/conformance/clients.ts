@@ -37,12 +37,12 @@ const tools: readonly Tool[] = [
   },
 ];
 
-/** What `findClients` can be asked for. */
+/** The options of `findClients`. */
 export const clientNames: readonly string[] = [...npmClients, ...tools].map(({ name }) => name);
 
 export interface Found {
   readonly clients: readonly Client[];
-  /** What was not found, and how it is given. */
+  /** The missing tools, and the variables that name them. */
   readonly missing: string[];
 }
 

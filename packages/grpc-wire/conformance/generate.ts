@@ -1,9 +1,9 @@
-/** A descriptor set of the protocol files of `proto`, with buf. `npm run generate` runs it. */
+/** Builds a descriptor set of the protocol files in `proto` with buf. `npm run generate` runs it. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buf } from "../../../tools/buf.ts";
 
-/** Where the generated code is committed. */
+/** The folder of the committed code. */
 export const generated: string = join(import.meta.dirname, "gen");
 
 export function generate(folder: string): void {

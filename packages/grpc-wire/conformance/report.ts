@@ -105,7 +105,7 @@ function markdown(reports: readonly ClientReport[], h2spec: H2specResult | undef
   return lines.join("\n");
 }
 
-/** Writes the tables between the marks of a file; a file without marks, or none, becomes the tables alone. */
+/** Writes the tables between the marks of a file. Without a file or marks, writes a file of the tables only. */
 export function writeMarkdown(
   path: string,
   reports: readonly ClientReport[],

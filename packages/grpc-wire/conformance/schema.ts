@@ -1,4 +1,4 @@
-/** The protocol files of `proto`: messages for the clients, a descriptor set for the server. */
+/** The messages and services of the conformance cases, and the descriptor set of the server. */
 import {
   create,
   createFileRegistry,
@@ -9,6 +9,7 @@ import {
 } from "@bufbuild/protobuf";
 import type { GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { descriptorSet as packageDescriptorSet } from "../src/services/gen/descriptor-set.ts";
 import { descriptorSet } from "./gen/descriptor-set.ts";
 
 type Note = Message<"conformance.Note"> & { text: string; payload: Uint8Array; count: number };
@@ -36,14 +37,15 @@ interface NoteMethod<Kind extends "unary" | "server_streaming" | "client_streami
   output: NoteSchema;
 }
 
-const files = fromBinary(FileDescriptorSetSchema, Buffer.from(descriptorSet, "base64"));
-const registry = createFileRegistry(files);
+/** A serialized FileDescriptorSet of the Probe service. The server adds health and reflection. */
+export const probeDescriptorSet: Uint8Array = Buffer.from(descriptorSet, "base64");
 
-/** A serialized FileDescriptorSet with the cases' own file only: the server adds health and reflection itself. */
-export const probeDescriptorSet: Uint8Array = toBinary(FileDescriptorSetSchema, {
-  ...files,
-  file: files.file.filter(({ name }) => name === "conformance.proto"),
-});
+const files = [probeDescriptorSet, Buffer.from(packageDescriptorSet, "base64")].map((bytes) =>
+  fromBinary(FileDescriptorSetSchema, bytes),
+);
+const registry = createFileRegistry(
+  create(FileDescriptorSetSchema, { file: files.flatMap(({ file }) => file) }),
+);
 
 export const noteSchema = registry.getMessage("conformance.Note") as NoteSchema;
 export const healthRequestSchema = registry.getMessage("grpc.health.v1.HealthCheckRequest") as HealthRequest;

@@ -17,7 +17,7 @@ import {
 import { startHttp2Server } from "./http2-server.ts";
 import { decodeNote, encodeNote, probeDescriptorSet } from "./schema.ts";
 
-/** What the server prints. */
+/** The output of the server. */
 export interface Addresses {
   readonly cleartextPort: number;
   readonly tlsPort: number;

@@ -1,4 +1,4 @@
-/** What conformance cases run on: certificates, the server as a process, a control connection to it, relays. */
+/** The environment of the conformance cases: certificates, a server process, a control connection, relays. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -22,7 +22,7 @@ export class TestBed implements AsyncDisposable {
   #addresses!: Addresses;
   #control: grpc.Client | undefined;
   #names = 0;
-  /** What the server said on its standard error: an exception that got out. */
+  /** The server's standard error, for example an uncaught exception. */
   #complaints = "";
 
   static async start(): Promise<TestBed> {
@@ -47,7 +47,7 @@ export class TestBed implements AsyncDisposable {
     return this.#addresses.http2Port;
   }
 
-  /** What is wrong with the server by now, if anything. */
+  /** The faults of the server so far. */
   complaints(): string {
     const { exitCode, signalCode } = this.#server!;
     const end =

@@ -26,7 +26,7 @@ interface CallShape {
   readonly fill: number;
   readonly gzip: boolean;
   readonly more: Fields;
-  /** Where its DATA is cut into frames, as shares of the whole. */
+  /** The positions where its DATA is split into frames, as fractions of the whole. */
   readonly cuts: readonly number[];
   readonly padding: number;
   readonly priority: boolean;
@@ -36,7 +36,7 @@ interface CallShape {
   readonly contentLength: boolean;
 }
 
-/** Methods that answer within the read that brings the request's end, and those that do later. */
+/** Methods that respond during the read of the request's end, and methods that respond later. */
 const AT_ONCE = ["/t.T/InPlace", "/t.T/InPlace", "/t.T/Simple", "/t.T/Unknown"];
 const LATER = ["/t.T/Later", "/t.T/LaterInPlace", "/t.T/Each", "/t.T/Twice"];
 
@@ -156,10 +156,10 @@ const conversationsOf = (paths: readonly string[]): fc.Arbitrary<Buffer> =>
       return Buffer.concat(parts);
     });
 
-/** The bytes of a whole legal conversation, all of whose calls are answered at once. */
+/** The bytes of a valid conversation. The server responds to all its calls at once. */
 export const conversations = conversationsOf(AT_ONCE);
 
-/** The same, some of whose calls are answered later or by streams. */
+/** The bytes of a valid conversation with later and streaming responses. */
 export const laterConversations = conversationsOf([...AT_ONCE, ...LATER]);
 
 /** The conversation with windows of `bytes` for each stream, and the protocol's own for the connection. */
@@ -214,7 +214,7 @@ const frameChanges: fc.Arbitrary<(frames: Buffer[]) => void> = fc
         frames[index].writeUIntBE(at - 9, 0, 3);
         break;
       case "bytes":
-        // The only change that breaks the framing: what follows is read as something else.
+        // Only this change breaks the framing: the server misreads all following bytes.
         frames[index] = Buffer.from(chosen.subarray(0, at));
         break;
     }
@@ -230,7 +230,7 @@ const mutated = (legal: fc.Arbitrary<Buffer>): fc.Arbitrary<Buffer> =>
     return Buffer.concat([preface, first!, ...others]);
   });
 
-/** Stream windows, from less than a message's prefix to more than most answers. */
+/** Stream windows, from less than a message's prefix to more than most responses. */
 export const windows = fc.oneof(fc.nat(6), fc.nat(300), fc.nat(70_000));
 
 /** Legal conversations, some of whose frames are changed, dropped, doubled, moved or cut. */
@@ -250,7 +250,7 @@ export const rubbish: fc.Arbitrary<Buffer> = fc.oneof(
   fc.array(frameHeads, { maxLength: 30 }).map((frames) => Buffer.concat([preface, settings(), ...frames])),
 );
 
-/** Where to cut a conversation: few places, many, or each byte of its beginning. */
+/** The positions where a conversation is split: a few, many, or each byte of its beginning. */
 export const cuttings: fc.Arbitrary<number[]> = fc.oneof(
   fc.constant<number[]>([]),
   fc.array(fc.nat(60_000), { maxLength: 20 }),

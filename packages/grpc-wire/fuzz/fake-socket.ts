@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 
-/** The part of a socket that a connection uses. Keeps what is written. Needs no network and no time. */
+/** The part of a socket that a connection uses. Records the written bytes. Needs no network and no time. */
 class FakeSocket extends EventEmitter {
   readonly written: Buffer[] = [];
   readonly remoteAddress = "127.0.0.1";

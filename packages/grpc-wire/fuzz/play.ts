@@ -3,7 +3,7 @@ import { HpackPeer } from "../test/support/hpack.ts";
 import { frame, parseFrames, preface, type, uint32 } from "../test/support/raw-client.ts";
 import { fakeSocket } from "./fake-socket.ts";
 
-/** What one conversation came to, in a form that does not depend on how its bytes were cut. */
+/** The result of one conversation, independent of the chunks of its bytes. */
 export interface Outcome {
   /** Per stream: its headers and trailers, its data, how it ended. */
   readonly streams: Record<string, string>;
@@ -11,16 +11,16 @@ export interface Outcome {
   readonly goaways: number[];
   /** Acknowledged SETTINGS and PINGs. */
   readonly acks: number;
-  /** What went wrong inside, what was still held in the end: must stay empty. */
+  /** Errors in the server, and resources that it still holds at the end. Must be empty. */
   readonly faults: unknown[];
 }
 
-/** Longest that a conversation may take, in milliseconds: beyond it something hangs. */
+/** Time limit for a conversation, in milliseconds. */
 const PATIENCE_MS = 5000;
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A server whose methods answer in every way, and a connection to it over a fake socket. */
+/** A server with all kinds of responses, and a connection to it over a fake socket. */
 function stage(faults: unknown[]) {
   const server = new GrpcServer({
     limits: { maxRequestBytes: 60_000 },
@@ -73,13 +73,13 @@ function chunksOf(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   return chunks;
 }
 
-/** Adds what a server still holds although nobody is connected. */
+/** Adds a fault if the server holds resources without a connection. */
 function checkCounts(server: GrpcServer, faults: unknown[]): void {
   const { connections, activeCalls, bufferedBytes, queuedBytes } = server.counts();
   if (connections + activeCalls + bufferedBytes + queuedBytes !== 0) faults.push(server.counts());
 }
 
-/** Plays `bytes`, cut at `cuts`, without a pause. Throws where it takes too long. */
+/** Plays `bytes` in chunks that end at `cuts`, without a pause. Throws if that takes too long. */
 export function play(bytes: Buffer, cuts: readonly number[]): Outcome {
   const faults: unknown[] = [];
   const { server, fake } = stage(faults);
@@ -98,7 +98,7 @@ export interface Manner {
   readonly turns: number;
   /** The socket takes bytes once a turn only, and not at once. */
   readonly slow: boolean;
-  /** What a stream's window, and the connection's, is made larger by in each turn once all is said; 0 for never. */
+  /** The increment of all windows in each turn after the last byte; 0 for none. */
   readonly grant: number;
 }
 
@@ -108,7 +108,7 @@ function openedIn(bytes: Buffer): Set<number> {
   return new Set(frames.filter((each) => each.type === type.headers).map(({ id }) => id));
 }
 
-/** Plays `bytes` with pauses, then waits until every call is answered. Throws where it takes too long. */
+/** Plays `bytes` with pauses, then waits until every call has ended. Throws if that takes too long. */
 export async function playLater(
   bytes: Buffer,
   cuts: readonly number[],
@@ -141,7 +141,7 @@ export async function playLater(
     await turn();
   }
   fake.destroy();
-  // Handlers whose caller has left run on for a moment; what they held is let go of at once.
+  // Handlers of cancelled calls continue for a moment. The server releases their bytes at once.
   checkCounts(server, faults);
   for (let index = 0; index < 3; index++) await turn();
   await server.close();

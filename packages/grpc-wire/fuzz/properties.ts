@@ -1,4 +1,4 @@
-/** What must hold for all bytes that a peer can send. */
+/** Properties for all bytes that a peer can send. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
@@ -20,7 +20,7 @@ interface Property {
   readonly check: (options: { numRuns: number; seed?: number }) => void | Promise<void>;
 }
 
-/** Nothing but answers. */
+/** Expects responses only. */
 function assertAnswered(outcome: Outcome): void {
   assert.deepEqual(outcome.faults, []);
   assert.deepEqual(outcome.goaways, []);

@@ -1,7 +1,4 @@
-/**
- * The descriptors of the protocol files in this folder, with buf. `npm run generate` runs it. What it writes is
- * committed, so that neither a user nor a developer needs to run it.
- */
+/** Builds the descriptors of the protocol files in this folder with buf. `npm run generate` runs it. The result is committed. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { buf } from "../../../tools/buf.ts";
@@ -11,7 +8,7 @@ export const generated: string = join(import.meta.dirname, "..", "src", "service
 
 /**
  * Writes the descriptors as TypeScript into a folder.
- * @throws {Error} with buf's own message where a protocol file is wrong
+ * @throws {Error} with buf's message if a protocol file is invalid
  */
 export function generate(folder: string): void {
   const file = join(folder, "descriptor-set.ts");

@@ -1,4 +1,4 @@
-/** A unary-first gRPC server that speaks HTTP/2 straight over sockets. */
+/** A unary-first gRPC server with its own implementation of HTTP/2. */
 
 export { TLS_CIPHER_SUITES } from "./listen/secure-context.ts";
 export { OptionError } from "./options.ts";

@@ -2,7 +2,7 @@ import type { ConnectionOptions, LimitOptions } from "./types.ts";
 
 const MiB = 1024 * 1024;
 
-const defaultLimits: Required<LimitOptions> = {
+const DEFAULT_LIMITS: Required<LimitOptions> = {
   maxRequestBytes: 4 * MiB,
   maxConnections: 65_536,
   maxConcurrentStreams: 1000,
@@ -19,10 +19,9 @@ const defaultLimits: Required<LimitOptions> = {
   idleFramesPerSecond: 200,
   streamWindowBytes: 256 * 1024,
   connectionWindowBytes: MiB,
-  headerBlockCacheEntries: 8,
 };
 
-const defaultTimes: Required<ConnectionOptions> = {
+const DEFAULT_TIMES: Required<ConnectionOptions> = {
   maxConnectionAgeMs: 0,
   maxConnectionAgeGraceMs: 0,
   maxConnectionIdleMs: 0,
@@ -35,7 +34,7 @@ const defaultTimes: Required<ConnectionOptions> = {
   requestTimeoutMs: 60_000,
 };
 
-/** An invalid option. The `message` names it and says what is valid. */
+/** An invalid option. The `message` names the option and its valid values. */
 export class OptionError extends RangeError {
   readonly code = "ERR_GRPC_WIRE_OPTION";
 
@@ -48,7 +47,7 @@ export class OptionError extends RangeError {
 function fill<T extends object>(kind: string, defaults: Required<T>, given: T | undefined): Required<T> {
   const result = { ...defaults };
   for (const [name, value] of Object.entries(given ?? {})) {
-    if (!(name in defaults)) throw new OptionError(`${kind}.${name}: there is no such option`);
+    if (!(name in defaults)) throw new OptionError(`unknown option ${kind}.${name}`);
     if (value === undefined) continue;
     if (typeof value !== "number" || !(value >= 0))
       throw new OptionError(`${kind}.${name} is ${value}: it must be a number of 0 or more`);
@@ -59,7 +58,7 @@ function fill<T extends object>(kind: string, defaults: Required<T>, given: T | 
 
 /** Fills in the defaults and checks the values. Throws an `OptionError`. */
 export function resolveLimits(given: LimitOptions | undefined): Required<LimitOptions> {
-  const limits = fill("limits", defaultLimits, given);
+  const limits = fill("limits", DEFAULT_LIMITS, given);
   for (const name of ["streamWindowBytes", "connectionWindowBytes"] as const) {
     if (!Number.isInteger(limits[name]) || limits[name] < 65_535 || limits[name] > 0x7fffffff)
       throw new OptionError(`limits.${name} is ${limits[name]}: it must be 65,535 to 2^31-1`);
@@ -76,5 +75,5 @@ export function resolveLimits(given: LimitOptions | undefined): Required<LimitOp
 
 /** Fills in the defaults and checks the values. Throws an `OptionError`. */
 export function resolveTimes(given: ConnectionOptions | undefined): Required<ConnectionOptions> {
-  return fill("connection", defaultTimes, given);
+  return fill("connection", DEFAULT_TIMES, given);
 }

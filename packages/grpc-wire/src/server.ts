@@ -28,12 +28,12 @@ import type {
   UnaryHandler,
 } from "./types.ts";
 
-/** Node fires a timer at once when its delay is longer. */
+/** The maximum delay of a timer. Node runs a timer with a longer delay immediately. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-const pathPattern = /^\/[^/\s]+\/[^/\s]+$/;
+const METHOD_PATH = /^\/[^/\s]+\/[^/\s]+$/;
 
-/** A gRPC server over HTTP/2. Register methods, then `listen`; `drain` to stop gracefully, `close` to stop now. */
+/** A gRPC server. Register methods, then call `listen`. `drain` stops gracefully, `close` stops immediately. */
 export class GrpcServer {
   readonly #tls: TlsOptions | undefined;
   readonly #routes = new Map<string, Route>();
@@ -44,7 +44,7 @@ export class GrpcServer {
   readonly #onListenerError: ((error: Error) => void) | undefined;
   readonly #listeners = new Set<Server>();
   readonly #connections = new Set<Connection>();
-  /** The sockets below TLS, including those in their handshake. */
+  /** The TCP and unix sockets of TLS connections, including connections in their handshake. */
   readonly #tlsSockets = new Set<Socket>();
   #secureContext: SecureContext | undefined;
   #sweeper: NodeJS.Timeout | undefined;
@@ -96,39 +96,39 @@ export class GrpcServer {
     };
   }
 
-  /** A unary method in its simple form. `path` is `/package.Service/Method`; registering a path twice throws. */
+  /** Registers a unary method. `path` is `/package.Service/Method`. Throws if the path is already registered. */
   unary(path: string, handler: UnaryHandler): this {
     return this.#add({ path, kind: "unary", handler: inPlace(handler) });
   }
 
-  /** A unary method that reads its request and writes its answer in place: the fast form. */
+  /** Registers a unary method that reads its request and writes its response in place. It avoids copies. */
   unaryInPlace(path: string, handler: InPlaceUnaryHandler): this {
     return this.#add({ path, kind: "unary", handler });
   }
 
-  /** A method that answers one message with any number of them. */
+  /** Registers a method with one request message and any number of response messages. */
   serverStreaming(path: string, handler: ServerStreamingHandler): this {
     return this.#add({ path, kind: "serverStreaming", handler });
   }
 
-  /** A method with any number of messages both ways. A client streaming method is one that yields a single message. */
+  /** Registers a method with any number of request and response messages. For client streaming, yield one message. */
   bidiStreaming(path: string, handler: BidiStreamingHandler): this {
     return this.#add({ path, kind: "bidiStreaming", handler });
   }
 
-  /** The registered methods' paths. */
+  /** Returns the paths of the registered methods. */
   paths(): string[] {
     return [...this.#routes.keys()];
   }
 
   /**
-   * Binds and starts to accept. May be called more than once, for several addresses. A unix socket's path is taken
-   * over when no process listens on it. Rejects when the address cannot be bound, and after `drain` or `close`.
+   * Binds an address and accepts connections. Call it once for each address. Replaces the file of a unix socket if no process
+   * listens on it. Rejects if the address cannot be bound, and after `drain` or `close`.
    */
   async listen(where: ListenOptions): Promise<BoundAddress> {
     if (this.#isDraining) throw closedError();
     const server = this.#createListener();
-    // Before it is bound: `setSecureContext` must reach this listener, too.
+    // Added before the bind, so that `setSecureContext` changes this listener, too.
     this.#listeners.add(server);
     try {
       const bound = await bind(server, where);
@@ -143,14 +143,14 @@ export class GrpcServer {
     }
   }
 
-  /** Serves a connection that was accepted elsewhere; over TLS, one whose handshake has chosen `h2`. */
+  /** Serves an accepted connection. A TLS connection must have negotiated `h2`. */
   serve(socket: Socket): void {
     this.#accept(socket, "encrypted" in socket);
   }
 
   /**
-   * Replaces certificate, key and authorities for new connections. Throws, and keeps the old ones, when they do not
-   * fit together.
+   * Replaces the certificate, the key and the authorities for new connections. If they do not match, throws and keeps the
+   * old ones.
    */
   setSecureContext(context: SecureContext): void {
     if (this.#tls === undefined) throw new Error("setSecureContext: this server has no tls option");
@@ -163,8 +163,8 @@ export class GrpcServer {
   }
 
   /**
-   * Stops listening, sends GOAWAY in two steps, lets calls in flight finish; resolves when all connections are
-   * closed. Cuts connections that are still open after `timeoutMs`.
+   * Stops listening, sends GOAWAY in two steps, and waits for the calls in flight. Resolves when all connections are closed.
+   * Closes the remaining connections after `timeoutMs`.
    */
   async drain(options: DrainOptions = {}): Promise<void> {
     this.#isDraining = true;
@@ -174,12 +174,12 @@ export class GrpcServer {
     const cut = setTimeout(() => this.#cut(), Math.min(options.timeoutMs ?? 30_000, LONGEST_TIMER_MS));
     await this.#untilEmpty();
     clearTimeout(cut);
-    // Sockets that are left are in their TLS handshake.
+    // The remaining sockets are in their TLS handshake.
     this.#cut();
     this.#stopSweeping();
   }
 
-  /** Stops listening and cuts every connection. */
+  /** Stops listening, and closes all connections immediately. */
   async close(): Promise<void> {
     this.#isDraining = true;
     this.#stopListening();
@@ -188,7 +188,7 @@ export class GrpcServer {
     this.#stopSweeping();
   }
 
-  /** Calls `listener` when a drain begins: the moment to end streams that have no end of their own. */
+  /** Calls `listener` when a drain begins. Use it to end streams that would otherwise not end. */
   onDrain(listener: () => void): void {
     this.#drainListeners.push(listener);
   }
@@ -214,9 +214,9 @@ export class GrpcServer {
   }
 
   #add(route: Route): this {
-    if (!pathPattern.test(route.path))
-      throw new TypeError(`method path ${JSON.stringify(route.path)}: must be /package.Service/Method`);
-    if (this.#routes.has(route.path)) throw new Error(`method path ${route.path} is registered twice`);
+    if (!METHOD_PATH.test(route.path))
+      throw new TypeError(`method path ${JSON.stringify(route.path)}: use /package.Service/Method`);
+    if (this.#routes.has(route.path)) throw new Error(`method path ${route.path} is already registered`);
     this.#routes.set(route.path, route);
     return this;
   }
@@ -287,7 +287,7 @@ export class GrpcServer {
     this.#listeners.clear();
   }
 
-  /** Starts the one timer that sweeps all connections, four times within the shortest of their times. */
+  /** Starts the timer that sweeps all connections, four times within the shortest time limit. */
   #startSweeping(): void {
     if (this.#sweeper !== undefined) return;
     const { maxPingStrikes, minPingIntervalMs, ...times } = this.#http2.times;
@@ -308,12 +308,12 @@ export class GrpcServer {
   }
 }
 
-/** Whether the socket will still emit `end` and `close`: a connection waits for these events. */
+/** Whether the socket will emit `end` and `close`. A connection waits for these events. */
 function isOpen(socket: Socket): boolean {
   return !socket.destroyed && !socket.readableEnded && !socket.writableEnded;
 }
 
-/** A hook for faults that cannot cause one: errors that it throws are dropped. */
+/** Wraps a hook for errors. Drops the errors that the hook throws. */
 function safely<A extends unknown[]>(
   hook: ((...args: A) => void) | undefined,
 ): ((...args: A) => void) | undefined {
@@ -322,11 +322,11 @@ function safely<A extends unknown[]>(
     try {
       hook(...args);
     } catch {
-      // There is no other hook to call.
+      // No other hook could receive this error.
     }
   };
 }
 
 function closedError(): Error {
-  return new Error("listen: this server was closed");
+  return new Error("listen: this server is closed");
 }

@@ -23,8 +23,8 @@ export const Status = {
 export type StatusCode = (typeof Status)[keyof typeof Status];
 
 /**
- * Ends a call with a status other than OK: throw it from a handler, reject with it, or hand it to `call.fail`.
- * The message travels to the caller; it may hold any Unicode text (it is percent-encoded on the wire).
+ * Ends a call with a status other than OK: throw it in a handler, reject with it, or pass it to `call.fail`. The caller
+ * receives the message, which may be any Unicode text.
  */
 export class GrpcError extends Error {
   readonly code: StatusCode;

@@ -1,106 +1,104 @@
-/** The public types: what a handler gets, and the options of a server. */
+/** The public types: calls, handlers, and the options of a server. */
 import type { PeerCertificate, SecureContextOptions } from "node:tls";
 import type { GrpcError, StatusCode } from "./status.ts";
 
-/** The part that all kinds of calls share. Valid until the call is finished; do not keep it longer. */
+/** The common part of all kinds of calls. It is valid until the call is finished. */
 export interface Call {
   /** The full method, `/package.Service/Method`. */
   readonly path: string;
   /** The caller's address: `127.0.0.1:54321`, `[::1]:54321`, or `unix:` for a unix socket. */
   readonly peer: string;
-  /** The caller's deadline, in milliseconds since the Unix epoch; 0 when there is none. */
+  /** The caller's deadline, in milliseconds since the Unix epoch; 0 without a deadline. */
   readonly deadline: number;
-  /** True once the caller cancelled, its deadline passed or its connection was lost: an answer would be dropped. */
+  /** True after the caller cancelled, its deadline passed, or its connection was lost. The server then drops a response. */
   readonly cancelled: boolean;
-  /** Aborts when `cancelled` turns true. Made on first use, so it costs nothing otherwise. */
+  /** Aborts when `cancelled` becomes true. The first use creates it. */
   readonly signal: AbortSignal;
-  /** The caller's certificate, where the connection is TLS and the caller showed one. */
+  /** The certificate that the caller presented over TLS. */
   readonly peerCertificate: PeerCertificate | undefined;
-  /** The first value of a request metadata key (lower case); of a `-bin` key, its base64 text. */
+  /** Returns the first value of a request metadata key in lower case. For a `-bin` key, returns the base64 text. */
   metadata(name: string): string | undefined;
-  /** The decoded bytes of the first value of a `-bin` key. */
+  /** Returns the decoded bytes of the first value of a `-bin` key. */
   binaryMetadata(name: string): Uint8Array | undefined;
-  /** All request metadata in order of arrival, without pseudo-headers and gRPC's own headers. */
+  /** Returns all request metadata in order of arrival, without pseudo-header fields and headers of HTTP/2 and gRPC. */
   metadataEntries(): [name: string, value: string][];
   /**
-   * Adds metadata to the response headers; before the first message only. A `-bin` key takes bytes, any
-   * other printable ASCII. Throws a `TypeError` for an invalid name or value, and an `Error` when the headers
-   * have been sent.
+   * Adds metadata to the response headers. Call it before the first message. A `-bin` key takes bytes, other keys take
+   * printable ASCII. Throws a `TypeError` for an invalid name or value, and an `Error` when the headers have been sent.
    */
   setInitialMetadata(name: string, value: string | Uint8Array): void;
-  /** Adds metadata to the trailers, which carry the status. Same rules as `setInitialMetadata`. */
+  /** Adds metadata to the trailers, which also contain the status. The rules of `setInitialMetadata` apply. */
   setTrailingMetadata(name: string, value: string | Uint8Array): void;
 }
 
 /**
- * A unary call, read and answered in place.
+ * A unary call whose handler reads the request and writes the response in place.
  *
- * While the handler runs, `buffer[start..end)` is the request message inside the connection's read buffer:
- * copy the bytes that must outlive the handler. Write the answer straight into the output buffer
- * (`reserve`, write from `offset`, `commit`), or pass it to `finish`. A handler that returns without
- * having finished the call answers later, with the same methods. Each call is finished exactly once. Later
- * calls of these methods, and those after `cancelled`, do nothing.
+ * While the handler runs, `buffer[start..end)` is the request message inside the connection's read buffer. Copy the bytes
+ * that you need later. Write the response directly into the output buffer (`reserve`, write from `offset`, `commit`), or
+ * pass it to `finish`. A handler may also return first and finish the call later, with the same methods. A call finishes
+ * once: further calls of these methods, and calls after `cancelled`, do nothing.
  */
 export interface UnaryCall extends Call {
   readonly buffer: Uint8Array;
   readonly start: number;
   readonly end: number;
   /**
-   * When the connection was last read, in milliseconds since the Unix epoch. While the handler runs that is now, to
-   * the few microseconds that a read's calls take, so a handler need not read the clock.
+   * The time of the connection's last read, in milliseconds since the Unix epoch. During the handler's synchronous part it
+   * is a few microseconds old at most, so a handler can use it instead of the clock.
    */
   readonly readAt: number;
   /**
-   * Room for an answer of at most `maxBytes`: returns the buffer to write into, from `offset` on. Valid until
-   * `commit` or until the code returns to the event loop; a second `reserve` replaces the first.
+   * Makes room for a response of at most `maxBytes`. Returns the buffer for the response, which begins at `offset`. The
+   * buffer is valid until `commit` or the return to the event loop. A second `reserve` replaces the first.
    */
   reserve(maxBytes: number): Uint8Array;
-  /** Where in the reserved buffer the answer starts. */
+  /** The position of the response in the reserved buffer. */
   readonly offset: number;
   /** Finishes the call with the `length` bytes written at `offset`. */
   commit(length: number): void;
-  /** Finishes the call with a message; its bytes are copied before this returns. */
+  /** Finishes the call with a message. Copies its bytes before it returns. */
   finish(message: Uint8Array): void;
-  /** Finishes the call with a status. Anything but a `GrpcError` becomes UNKNOWN without its text. */
+  /** Finishes the call with the status of a `GrpcError`. Any other error becomes UNKNOWN, without its message. */
   fail(error: GrpcError | unknown): void;
 }
 
-/** A call answered by any number of messages. */
+/** A call with any number of response messages. */
 export interface StreamingCall extends Call {
   /**
-   * Sends one message; its bytes are copied before this returns. The promise resolves when the caller has
-   * room for more: await it, and a slow reader slows the handler. Rejects with a `GrpcError` (CANCELLED or
-   * DEADLINE_EXCEEDED) once the call is cancelled.
+   * Sends one message. Copies its bytes before it returns. The promise resolves when there is room for more: a handler that
+   * awaits it is as slow as its reader. Rejects with a `GrpcError` (CANCELLED or DEADLINE_EXCEEDED) when the call is
+   * cancelled.
    */
   write(message: Uint8Array): Promise<void>;
 }
 
-/** Reads and answers in place; see `UnaryCall`. It may be an async function: when it rejects, its call fails. */
+/** Reads the request and writes the response in place; see `UnaryCall`. If it is async and rejects, the call fails. */
 export type InPlaceUnaryHandler = (call: UnaryCall) => void;
 
-/** Gets the request message (a copy, which the handler may keep) and returns the answer, at once or as a promise. */
+/** Receives a copy of the request message. Returns the response or a promise of it. */
 export type UnaryHandler = (message: Uint8Array, call: Call) => Uint8Array | Promise<Uint8Array>;
 
-/** Yields the messages of the answer, or writes them with `call.write`; the call ends when it returns. */
+/** Yields the messages of the response, or writes them with `call.write`. The call ends when the handler ends. */
 export type ServerStreamingHandler = (
   message: Uint8Array,
   call: StreamingCall,
 ) => AsyncIterable<Uint8Array> | Promise<void>;
 
-/** As `ServerStreamingHandler`, with a stream of request messages; reading them slowly slows the caller. */
+/** As `ServerStreamingHandler`, with a stream of request messages. Backpressure of a slow handler reaches the caller. */
 export type BidiStreamingHandler = (
   messages: AsyncIterable<Uint8Array>,
   call: StreamingCall,
 ) => AsyncIterable<Uint8Array> | Promise<void>;
 
-/** Observes calls. A function that is not set costs nothing. */
+/** Observes calls. Absent functions cost nothing. */
 export interface CallObserver {
-  /** Called when a call's headers were accepted and its method is known. */
+  /** Called when the headers of a call to a known method have arrived. */
   callStarted?(path: string): void;
   /**
-   * Calls ended: one, or as many as one read brought and one turn of the event loop answered alike, which took equally
-   * long since their answers leave together. `path` is empty where their method is not known. `durationMs` runs from the read that brought their
-   * headers to their status, with sub-millisecond digits.
+   * Called when calls have ended. Calls of one method from one read that end in the same turn with the same status are
+   * reported together. `path` is empty for an unknown method. `durationMs` is the time from the read of the headers to the
+   * status, with fractions.
    */
   callFinished?(path: string, status: StatusCode, durationMs: number, calls: number): void;
 }
@@ -113,75 +111,73 @@ export interface TlsOptions {
   ca?: string | Buffer | (string | Buffer)[];
   /** Ask for a client certificate and refuse connections without a valid one. Default: false. */
   requestCert?: boolean;
-  /** Checks a valid client certificate once more: false refuses the connection. */
+  /** An additional check of a valid client certificate. False refuses the connection. */
   verifyPeer?: (certificate: PeerCertificate) => boolean;
-  /** The oldest version of TLS that is served; of TLS 1.2 only suites with forward secrecy and authenticated encryption. Default: `TLSv1.2`. */
+  /** The minimum TLS version. TLS 1.2 allows only cipher suites with forward secrecy and authenticated encryption. Default: `TLSv1.2`. */
   minVersion?: "TLSv1.2" | "TLSv1.3";
 }
 
 /** The TLS settings that can be replaced while the server runs. */
 export type SecureContext = Pick<SecureContextOptions, "cert" | "key" | "ca">;
 
-/** A connection's own life. Times in milliseconds; 0 means never. */
+/** The time limits of a connection, in milliseconds; 0 means never. */
 export interface ConnectionOptions {
-  /** Age at which a connection is asked to go, with a jitter of 10 % either way. Default: 0. */
+  /** The age at which the server starts a graceful shutdown of a connection, with a jitter of ±10 %. Default: 0. */
   maxConnectionAgeMs?: number;
-  /** How long calls in flight may run on after that. Default: 0, without limit. */
+  /** Time limit for the calls in flight after that. Default: 0, without limit. */
   maxConnectionAgeGraceMs?: number;
-  /** How long a connection may stay without a call. Default: 0. */
+  /** Time limit for a connection without calls. Default: 0. */
   maxConnectionIdleMs?: number;
-  /** A connection that was silent for this long is pinged. Default: 60 s. */
+  /** The server pings a connection that was silent for this time. Default: 60 s. */
   keepaliveTimeMs?: number;
-  /** How long a ping may stay unanswered before the connection is given up. Default: 20 s. */
+  /** Time limit for the response to a ping. Then the server closes the connection. Default: 20 s. */
   keepaliveTimeoutMs?: number;
-  /** Pings that come closer together than this, with nothing of an answer sent between them, count as strikes. Default: 10 s. */
+  /** The minimum time between a peer's pings. An earlier ping counts as a strike if the server sent no part of a response since the last one. Default: 10 s. */
   minPingIntervalMs?: number;
-  /** Strikes that are forgiven before GOAWAY with ENHANCE_YOUR_CALM. Default: 2. */
+  /** The number of tolerated strikes. The next strike ends the connection with ENHANCE_YOUR_CALM. Default: 2. */
   maxPingStrikes?: number;
-  /** Time for the TLS handshake and then for the HTTP/2 preface and first SETTINGS. Default: 10 s. */
+  /** Time limit for the TLS handshake, and then for the HTTP/2 preface and the first SETTINGS. Default: 10 s. */
   handshakeTimeoutMs?: number;
-  /** How long bytes may wait for a caller that does not read them before its connection is given up. Default: 30 s. */
+  /** Time limit for unsent bytes of a caller that does not read. Then the server closes the connection. Default: 30 s. */
   sendTimeoutMs?: number;
-  /** Time for a unary request to arrive whole, from its headers on. Default: 60 s. */
+  /** Time limit for the arrival of a request with one message, from its headers on. Default: 60 s. */
   requestTimeoutMs?: number;
 }
 
 /** Bounds on the memory and the work that a peer can cause. */
 export interface LimitOptions {
-  /** Largest request message, as sent and once inflated. Above: RESOURCE_EXHAUSTED. Default: 4 MiB. */
+  /** The maximum size of a request message, as sent and decompressed. Above: RESOURCE_EXHAUSTED. Default: 4 MiB. */
   maxRequestBytes?: number;
-  /** Connections at once; further ones are closed at accept. Default: 65,536. */
+  /** The maximum number of open connections. The server closes further ones at accept. Default: 65,536. */
   maxConnections?: number;
-  /** Calls at once on one connection, those whose caller has left included. Default: 1,000. */
+  /** The maximum number of running calls on one connection, including cancelled calls with a running handler. Default: 1,000. */
   maxConcurrentStreams?: number;
-  /** Decoded size of a request's headers (RFC 9113 section 10.5.1). Above: RESOURCE_EXHAUSTED. Default: 16 KiB. */
+  /** The maximum decoded size of a request's headers (RFC 9113 section 10.5.1). Above: RESOURCE_EXHAUSTED. Default: 16 KiB. */
   maxHeaderListBytes?: number;
-  /** Encoded size of one header block over all its frames. Above: the connection ends. Default: 32 KiB. */
+  /** The maximum encoded size of a header block, over all its frames. Above: the connection ends. Default: 32 KiB. */
   maxHeaderBlockBytes?: number;
-  /** CONTINUATION frames per header block. Above: the connection ends. Default: 16. */
+  /** The maximum number of CONTINUATION frames per header block. Above: the connection ends. Default: 16. */
   maxContinuationFrames?: number;
-  /** Bytes of request messages held for one connection: unfinished, not read by their handler, not inflated yet. Default: 16 MiB, at least `maxRequestBytes`. */
+  /** The maximum bytes of held request messages on one connection: incomplete, not yet read by their handler, or not yet decompressed. Above: RESOURCE_EXHAUSTED. Default: 16 MiB, at least `maxRequestBytes`. */
   maxBufferedBytesPerConnection?: number;
-  /** The same for the whole server. Default: 256 MiB. */
+  /** The same limit for the whole server. Default: 256 MiB. */
   maxBufferedBytes?: number;
-  /** Bytes of answers that wait for a peer's window. Above: calls on that connection are reset, when they come, before their handler runs, and when they answer. Default: 16 MiB. */
+  /** The maximum queued bytes of responses on one connection. Above: the server resets the connection's calls, before their handler runs and when they respond. Default: 16 MiB. */
   maxQueuedBytesPerConnection?: number;
-  /** The same for the whole server; a connection on which nothing waits is served above it, too. Default: 256 MiB. */
+  /** The same limit for the whole server. It does not affect connections without queued bytes. Default: 256 MiB. */
   maxQueuedBytes?: number;
-  /** Streams a peer may reset, or make the server reset, in a burst. Default: 1,000. */
+  /** The maximum number of streams in a burst that a peer resets, or that the server resets because of the peer. Default: 1,000. */
   resetBurst?: number;
-  /** How fast that allowance grows back, per second. Default: 500. */
+  /** The refill rate of that burst, per second. Default: 500. */
   resetsPerSecond?: number;
-  /** Frames that carry no work (SETTINGS, PRIORITY, empty DATA, frames on closed streams, unknown types, ...) in a burst, and likewise WINDOW_UPDATE. Default: 1,000. */
+  /** The maximum number of frames without work in a burst (SETTINGS, PRIORITY, empty DATA, frames on closed streams, unknown types), and separately of WINDOW_UPDATE frames. Default: 1,000. */
   idleFrameBurst?: number;
-  /** How fast those two allowances grow back, per second. Each answered call gives one frame back, each DATA frame sent ten WINDOW_UPDATE. Default: 200. */
+  /** The refill rate of those two bursts, per second. Each completed call also refills one frame, and each sent DATA frame ten WINDOW_UPDATE frames. Default: 200. */
   idleFramesPerSecond?: number;
-  /** Receive window of a stream, 65,535 to 2^31-1. Default: 256 KiB. */
+  /** The receive window of a stream, 65,535 to 2^31-1. Default: 256 KiB. */
   streamWindowBytes?: number;
-  /** Receive window of a connection, 65,535 to 2^31-1. Default: 1 MiB. */
+  /** The receive window of a connection, 65,535 to 2^31-1. Default: 1 MiB. */
   connectionWindowBytes?: number;
-  /** Header blocks per connection that are recognised by their bytes; 0 decodes each one. Default: 8. */
-  headerBlockCacheEntries?: number;
 }
 
 export interface ServerOptions {
@@ -189,23 +185,23 @@ export interface ServerOptions {
   connection?: ConnectionOptions;
   limits?: LimitOptions;
   /**
-   * When answers are gzipped: `mirror` where the request was, `accepted` where the caller accepts it, `none`
-   * never. Only answers of `compressionThresholdBytes` or more. Default: `mirror`.
+   * The use of gzip for response messages of at least `compressionThresholdBytes`. `mirror` compresses if the request uses
+   * gzip, `accepted` if the caller accepts gzip. `none` never compresses. Default: `mirror`.
    */
   responseCompression?: "mirror" | "accepted" | "none";
-  /** Answers below this size are never gzipped. Default: 1,024. */
+  /** The minimum size of a compressed response message. Default: 1,024. */
   compressionThresholdBytes?: number;
-  /** Content subtypes served besides plain `application/grpc`. Default: `["proto"]`. */
+  /** The supported content subtypes, besides plain `application/grpc`. Default: `["proto"]`. */
   contentSubtypes?: string[];
   observer?: CallObserver;
-  /** Called with an error of a handler that is not a `GrpcError`; the caller sees only UNKNOWN. Default: none. */
+  /** Called with each error of a handler that is not a `GrpcError`. The caller receives UNKNOWN without its message. Default: none. */
   onHandlerError?: (error: unknown, path: string) => void;
   /**
-   * Answers a unary call whose request message is above `maxRequestBytes`. Without an answer the call ends with
-   * RESOURCE_EXHAUSTED. Default: none.
+   * Returns the response of a unary call whose request message exceeds `maxRequestBytes`. Without a response, the call ends
+   * with RESOURCE_EXHAUSTED. Default: none.
    */
   onOversizedMessage?: (path: string) => Uint8Array | undefined;
-  /** Called when the server ends a connection because its peer broke the protocol or a limit. Default: none. */
+  /** Called when the server ends a connection because its peer violated the protocol or a limit. Default: none. */
   onConnectionError?: (reason: ConnectionErrorReason) => void;
   /**
    * Called with an error of a bound listener, for example when it cannot accept a connection because of too many open
@@ -214,7 +210,7 @@ export interface ServerOptions {
   onListenerError?: (error: Error) => void;
 }
 
-/** Why the server ended a connection: an HTTP/2 error code's name, and what was wrong in words. */
+/** The reason why the server ended a connection: the name of an HTTP/2 error code, and a description. */
 export interface ConnectionErrorReason {
   readonly peer: string;
   /** `PROTOCOL_ERROR`, `ENHANCE_YOUR_CALM`, ... (RFC 9113 section 7). */
@@ -222,7 +218,10 @@ export interface ConnectionErrorReason {
   readonly message: string;
 }
 
-/** Where to listen: a TCP port (0 picks a free one) on `host` (default `127.0.0.1`), or a unix socket's path, which may exist unless a process listens on it. */
+/**
+ * The address of a listener: a TCP port (0 for a free port) on `host` (default `127.0.0.1`), or the path of a unix socket.
+ * The path may exist if no process listens on it.
+ */
 export type ListenOptions =
   | { port: number; host?: string; reusePort?: boolean; backlog?: number }
   | { path: string };
@@ -233,24 +232,24 @@ export type BoundAddress =
   | { readonly kind: "unix"; readonly path: string };
 
 export interface DrainOptions {
-  /** How long calls in flight may take before their connections are cut, in milliseconds. Default: 30 s. */
+  /** Time limit for the calls in flight, in milliseconds. Then the server closes their connections. Default: 30 s. */
   timeoutMs?: number;
 }
 
 /** Counts since the start, and current values. */
 export interface ServerCounts {
-  /** Connections open now. */
+  /** Open connections. */
   readonly connections: number;
-  /** Calls whose handler has not finished. */
+  /** Calls without a final status. */
   readonly activeCalls: number;
   /** Connections accepted since the start. */
   readonly connectionsAccepted: number;
   /** Connections closed at accept because of `maxConnections`. */
   readonly connectionsRefused: number;
-  /** Connections that the server ended for breaking the protocol or a limit. */
+  /** Connections that the server ended because their peer violated the protocol or a limit. */
   readonly connectionErrors: number;
-  /** Bytes of unfinished requests held now. */
+  /** Held bytes of request messages. */
   readonly bufferedBytes: number;
-  /** Bytes of answers that wait for a peer's window now. */
+  /** Queued bytes of responses. */
   readonly queuedBytes: number;
 }

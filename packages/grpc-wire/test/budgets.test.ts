@@ -81,7 +81,7 @@ function serve(register: (server: GrpcServer) => void, options: ServerOptions = 
 
 const gzip: Fields = [["grpc-encoding", "gzip"]];
 
-test("compressed messages that wait to be inflated are held, and counted", async () => {
+test("counts compressed messages that wait for decompression", async () => {
   await using server = serve((it) => it.unary("/t.T/Length", ({ length }) => Buffer.from(String(length))), {
     limits: { maxRequestBytes: MiB, maxBufferedBytesPerConnection: MiB, connectionWindowBytes: 8 * MiB },
   });
@@ -97,7 +97,7 @@ test("compressed messages that wait to be inflated are held, and counted", async
   assert.equal(server.counts().bufferedBytes, 0);
 });
 
-test("compressed messages of callers that left are not inflated", async () => {
+test("does not decompress messages of cancelled calls", async () => {
   let ran = 0;
   await using server = serve((it) =>
     it.unary("/t.T/Length", ({ length }) => {
@@ -115,7 +115,7 @@ test("compressed messages of callers that left are not inflated", async () => {
   assert.equal(server.counts().bufferedBytes, 0);
 });
 
-test("empty messages count with the memory that they take", async () => {
+test("counts empty messages with their memory", async () => {
   await using server = serve(
     (it) =>
       it.bidiStreaming(
@@ -137,7 +137,7 @@ test("empty messages count with the memory that they take", async () => {
   assert.equal(server.counts().bufferedBytes, 0);
 });
 
-test("answers that are being deflated count as waiting", async () => {
+test("counts responses as queued during their compression", async () => {
   const answer = randomBytes(200 * KiB);
   await using server = serve((it) => it.unary("/t.T/Large", () => answer), {
     responseCompression: "accepted",
@@ -153,7 +153,7 @@ test("answers that are being deflated count as waiting", async () => {
   assert.equal(server.counts().queuedBytes, 0);
 });
 
-test("answers for a socket that takes nothing are held back, and counted", async () => {
+test("queues and counts responses for a socket that takes no bytes", async () => {
   await using server = serve((it) =>
     it.unaryInPlace("/t.T/Sixteen", (call) => call.finish(Buffer.alloc(16_000))),
   );
@@ -171,7 +171,7 @@ test("answers for a socket that takes nothing are held back, and counted", async
   assert.equal(peer.ends().size, 400);
 });
 
-test("a connection that fills the server's queue is refused, a neighbour that reads its answers is not", async () => {
+test("refuses calls on a connection that fills the server's queue, and serves a neighbour that reads", async () => {
   await using server = serve((it) => it.unary("/t.T/Large", () => Buffer.alloc(100 * KiB)), {
     limits: { maxQueuedBytes: MiB },
   });
@@ -185,7 +185,7 @@ test("a connection that fills the server's queue is refused, a neighbour that re
   assert.equal(server.counts().queuedBytes, 0);
 });
 
-test("small answers for a socket that takes nothing keep little more memory than their bytes", async () => {
+test("small responses for a socket that takes no bytes need little more memory than their bytes", async () => {
   await using server = serve((it) =>
     it.unary("/t.T/Later", async (bytes) => {
       await new Promise((resolve) => setImmediate(resolve));

@@ -134,7 +134,7 @@ describe("@grpc/grpc-js", () => {
     await assert.rejects(unary(client, "Nope", Buffer.alloc(0)), { code: grpc.status.UNIMPLEMENTED });
   });
 
-  test("no call is lost while connections come of age, one after the other", async () => {
+  test("loses no call while connections reach their maximum age one after the other", async () => {
     await using aging = await TestServer.start({ connection: { maxConnectionAgeMs: 40 } });
     const restless = new grpc.Client(`127.0.0.1:${aging.port}`, grpc.credentials.createInsecure());
     let answered = 0;

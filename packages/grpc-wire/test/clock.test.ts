@@ -30,7 +30,7 @@ test("a step of -10 s does not use up a peer's frame budget", async (t) => {
   assert.equal(acks(client), 40);
 });
 
-test("a step of -10 s does not make a ping come too early", async (t) => {
+test("a step of -10 s does not turn a ping into a strike", async (t) => {
   await using it = await serve(() => {}, { connection: { minPingIntervalMs: 1, maxPingStrikes: 0 } });
   const { client } = it;
   const pongs = () => client.frames.filter((each) => each.type === type.ping).length;
@@ -45,7 +45,7 @@ test("a step of -10 s does not make a ping come too early", async (t) => {
   assert.equal(pongs(), 3);
 });
 
-test("a step forward does not end a call before its deadline, one back does not postpone it", async (t) => {
+test("a step in either direction does not change the deadline of a call", async (t) => {
   const held: UnaryCall[] = [];
   await using it = await serve((server) => server.unaryInPlace("/t.T/Hold", (call) => void held.push(call)));
   const { client } = it;
@@ -63,7 +63,7 @@ test("a step forward does not end a call before its deadline, one back does not 
   assert.deepEqual((await client.answer(1)).messages.map(String), ["in time"]);
 });
 
-test("a step between a call's headers and its message leaves the handler the time that is left", async (t) => {
+test("a step between a call's headers and its message does not change the remaining time", async (t) => {
   const left: number[] = [];
   await using it = await serve((server) =>
     server.unaryInPlace("/t.T/Left", (call) => {
@@ -80,7 +80,7 @@ test("a step between a call's headers and its message leaves the handler the tim
   assert.ok(left[0]! > 0 && left[0]! <= HOUR, `${left[0]} ms are left of ${HOUR}`);
 });
 
-test("a step of a day ends no connection: age, idleness, keepalive and time-outs do not notice", async (t) => {
+test("a step of a day ends no connection by age, idle time, keepalive or time-outs", async (t) => {
   await using it = await serve(() => {}, {
     connection: {
       maxConnectionAgeMs: HOUR,

@@ -39,7 +39,7 @@ const mixed = client("mixed", {
   },
 });
 
-test("a fault over one transport is a FAILED cell, and named", async () => {
+test("a fault over one transport is a FAILED cell with a note", async () => {
   const told: string[] = [];
   const report = await testClient(bed, mixed, (text) => told.push(text));
   assert.equal(hasFailed(report), true);
@@ -60,11 +60,11 @@ test("a fault over one transport is a FAILED cell, and named", async () => {
   assert.ok(lines.includes("(2) has no option for it"), lines.join("\n"));
 });
 
-test("a client without a fault has not failed", async () => {
+test("a client without faults has not failed", async () => {
   assert.equal(hasFailed(await testClient(bed, client("well", {}))), false);
 });
 
-test("the tables go between the marks of a file, and nothing else of it changes", async () => {
+test("writes the tables between the marks of a file, and changes nothing else", async () => {
   const folder = mkdtempSync(join(tmpdir(), "grpc-wire-report-"));
   try {
     const path = join(folder, "manual.md");
@@ -86,7 +86,7 @@ test("the tables go between the marks of a file, and nothing else of it changes"
   }
 });
 
-test("a trial that throws at once, and not by its promise, is a verdict too", async () => {
+test("a case that throws synchronously is a verdict, too", async () => {
   const hasty = client("hasty", {
     unary: () => {
       throw new Error("at once");

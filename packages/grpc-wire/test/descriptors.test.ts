@@ -5,7 +5,7 @@ import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { descriptorSet } from "../src/services/gen/descriptor-set.ts";
 
-test("the descriptors hold each service with its methods", () => {
+test("the descriptors contain each service with its methods", () => {
   const set = fromBinary(FileDescriptorSetSchema, Buffer.from(descriptorSet, "base64"));
   const registry = createFileRegistry(set);
   const methods = (name: string) => registry.getService(name)?.methods.map((method) => method.name);

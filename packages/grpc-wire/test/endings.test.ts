@@ -21,7 +21,7 @@ function wired(server: GrpcServer) {
 const kinds = (written: readonly Buffer[], kind: number) =>
   parseFrames(Buffer.concat(written)).frames.filter((each) => each.type === kind);
 
-test("drain: a slow reader gets the rest of its answers, however long it takes over them", async () => {
+test("drain: a slow reader receives all its responses", async () => {
   const server = new GrpcServer({ connection: { sendTimeoutMs: 10_000 } });
   const fake = wired(server);
   fake.takes = false;
@@ -41,7 +41,7 @@ test("drain: a slow reader gets the rest of its answers, however long it takes o
   await drained;
 });
 
-test("a time of 0 is never: the first SETTINGS and the answer to a ping may take as long as they like", async () => {
+test("a time of 0 means no limit for the first SETTINGS and the response to a ping", async () => {
   const server = new GrpcServer({
     connection: { handshakeTimeoutMs: 0, keepaliveTimeMs: 40, keepaliveTimeoutMs: 0 },
   });
@@ -54,7 +54,7 @@ test("a time of 0 is never: the first SETTINGS and the answer to a ping may take
   await server.close();
 });
 
-test("keepalive: a peer that takes its bytes slowly is alive", async () => {
+test("keepalive: a slow reader counts as alive", async () => {
   const server = new GrpcServer({ connection: { keepaliveTimeMs: 30, keepaliveTimeoutMs: 50 } });
   const fake = wired(server);
   fake.takes = false;
@@ -67,7 +67,7 @@ test("keepalive: a peer that takes its bytes slowly is alive", async () => {
   await server.close();
 });
 
-test("a stream of answers to a reader that keeps up is not stuck, though as many bytes wait at each look", async () => {
+test("a fast reader does not count as stuck when each check finds the same number of unsent bytes", async () => {
   const server = new GrpcServer({ connection: { sendTimeoutMs: 1000 } });
   const fake = wired(server);
   for (let index = 0; index < 20; index++) {
@@ -82,7 +82,7 @@ test("a stream of answers to a reader that keeps up is not stuck, though as many
   await server.close();
 });
 
-test("ping enforcement: a ping in time makes up for an early one", async () => {
+test("ping enforcement: a ping in time removes the strike of an early one", async () => {
   const server = new GrpcServer({ connection: { minPingIntervalMs: 20, maxPingStrikes: 2 } });
   const fake = wired(server);
   const ping = frame(type.ping, 0, 0, Buffer.alloc(8));
@@ -115,7 +115,7 @@ test("an error during a drain is sent in a GOAWAY", async () => {
   await drained;
 });
 
-test("values that do not fit a SETTINGS frame or a timer mean as much as fits", async () => {
+test("limits values to the range of SETTINGS and timers", async () => {
   const held: UnaryCall[] = [];
   const server = new GrpcServer({
     limits: { maxHeaderListBytes: Number.POSITIVE_INFINITY, maxConcurrentStreams: 2 ** 40 },
@@ -136,7 +136,7 @@ test("values that do not fit a SETTINGS frame or a timer mean as much as fits", 
   await drained;
 });
 
-test("listening: not after the end, not twice on one port, and not while it ends", async () => {
+test("listen rejects on a used port, during close and after close", async () => {
   const server = new GrpcServer();
   const { port } = (await server.listen({ port: 0 })) as { port: number };
   await assert.rejects(server.listen({ port }), { code: "EADDRINUSE" });
@@ -149,7 +149,7 @@ test("listening: not after the end, not twice on one port, and not while it ends
   await assert.rejects(listening, /closed/);
 });
 
-test("listeners of a drain that throw do not stop it", async () => {
+test("onDrain listeners that throw do not stop the drain", async () => {
   const told: unknown[] = [];
   const server = new GrpcServer({ onHandlerError: (error) => void told.push(error) });
   const fault = new Error("listener");
@@ -161,7 +161,7 @@ test("listeners of a drain that throw do not stop it", async () => {
   assert.deepEqual(told, [fault]);
 });
 
-test("a stale unix socket is replaced, a served one and any other file are not", async () => {
+test("replaces a stale unix socket, but no other socket or file", async () => {
   const folder = await mkdtemp(join(tmpdir(), "grpc-wire-"));
   try {
     const path = join(folder, "grpc.sock");

@@ -115,7 +115,7 @@ for (const [what, one] of late) {
   });
 }
 
-test("a reader that returns each DATA frame's window at once, twice, is never too busy", async () => {
+test("two WINDOW_UPDATE frames for each DATA frame stay within the budget", async () => {
   await using it = await serve(register([]), { limits: { idleFrameBurst: 10, idleFramesPerSecond: 0 } });
   const { client } = it;
   const content = Buffer.alloc(4000);
@@ -136,7 +136,7 @@ test("a reader that returns each DATA frame's window at once, twice, is never to
   assert.equal(client.frames.filter((each) => each.type === type.goaway).length, 0);
 });
 
-test("frames under way when a call was refused cost the client nothing", async () => {
+test("frames in flight on a refused stream stay within the budget", async () => {
   await using it = await serve(register([]), { limits: { idleFrameBurst: 10, idleFramesPerSecond: 0 } });
   const { client } = it;
   // The server answers the headers with UNIMPLEMENTED and resets the stream; the message comes later.
@@ -149,7 +149,7 @@ test("frames under way when a call was refused cost the client nothing", async (
   assert.deepEqual((await client.answer(401)).messages.map(String), ["on"]);
 });
 
-test("a reader with a window of one byte is served, a byte at a time", async () => {
+test("serves a reader with a window of one byte", async () => {
   await using it = await serve(register([]), { limits });
   const { client } = it;
   const tiny = await RawClient.open({ port: client.socket.remotePort! }, settings([4, 1]));

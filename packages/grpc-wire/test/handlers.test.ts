@@ -105,7 +105,7 @@ test("an in-place handler's thenable that rejects fails its call and frees the s
   assert.equal(it.server.counts().activeCalls, 0);
 });
 
-test("a handler that ignores its caller's reset holds its slot until it returns, and no longer", async () => {
+test("a handler that ignores a reset keeps its slot until it returns", async () => {
   const running: (() => void)[] = [];
   await using it = await serve(
     (server) =>

@@ -72,7 +72,7 @@ test("headers, data, end: in DATA, in an empty DATA frame, in HEADERS and in tra
   ]);
 });
 
-test("reset: by the peer, by a stream error, and when the connection is lost", async () => {
+test("reset: by the peer, by a stream error, and by a lost connection", async () => {
   using it = await noting();
   const { client } = it;
   client.send(client.headers(1, request), frame(type.reset, 0, 1, uint32(ErrorCode.CANCEL)));
@@ -90,7 +90,7 @@ test("reset: by the peer, by a stream error, and when the connection is lost", a
   assert.equal(it.events[5], "reset 5");
 });
 
-test("a response: headers, content behind the window, trailers", async () => {
+test("a response: headers, queued content, trailers", async () => {
   using it = await noting();
   const { client } = it;
   client.send(client.headers(1, request, 0x5));
@@ -106,7 +106,7 @@ test("a response: headers, content behind the window, trailers", async () => {
   assert.deepEqual([fields.get(":status"), fields.get("x-end")], ["200", "yes"]);
 });
 
-test("a response on a stream that was reset is dropped", async () => {
+test("drops a response on a reset stream", async () => {
   using it = await noting();
   const { client } = it;
   client.send(client.headers(1, request), frame(type.reset, 0, 1, uint32(ErrorCode.CANCEL)));

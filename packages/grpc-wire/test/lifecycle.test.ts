@@ -26,7 +26,7 @@ async function holding(options = {}) {
   return { server, held, port, [Symbol.asyncDispose]: () => server.close() };
 }
 
-test("drain: GOAWAY in two steps, calls in flight and calls on their way are answered, then the end", async () => {
+test("drain: sends GOAWAY in two steps, and completes all calls before the second", async () => {
   await using it = await holding();
   const client = await RawClient.open({ port: it.port });
   client.send(client.call(1, "/t.T/Hold"), client.call(3, "/t.T/Echo"));
@@ -52,7 +52,7 @@ test("drain: GOAWAY in two steps, calls in flight and calls on their way are ans
   assert.equal(it.server.counts().connections, 0);
 });
 
-test("drain: an idle connection ends at once, one that does not answer the ping ends after a moment", async () => {
+test("drain: ends an idle connection after the response to its ping, or after a short wait", async () => {
   await using it = await holding();
   const polite = await RawClient.open({ port: it.port });
   const mute = await RawClient.open({ port: it.port });
@@ -66,7 +66,7 @@ test("drain: an idle connection ends at once, one that does not answer the ping 
   await drained;
 });
 
-test("drain: new connections are refused, and calls that take too long are cut", async () => {
+test("drain: refuses new connections, and closes connections with calls that take too long", async () => {
   await using it = await holding();
   const client = await RawClient.open({ port: it.port });
   client.send(client.call(1, "/t.T/Hold"), client.call(3, "/t.T/Echo"));
@@ -79,7 +79,7 @@ test("drain: new connections are refused, and calls that take too long are cut",
   await client.closed();
 });
 
-test("age: a connection is asked to go, its calls finish", async () => {
+test("age: starts a graceful shutdown of the connection", async () => {
   await using it = await holding({ connection: { maxConnectionAgeMs: 80 } });
   const client = await RawClient.open({ port: it.port });
   client.send(client.call(1, "/t.T/Hold"));
@@ -97,7 +97,7 @@ test("age: a connection is asked to go, its calls finish", async () => {
   next.close();
 });
 
-test("age: after the grace calls in flight are cut", async () => {
+test("age: closes the connection after the grace time", async () => {
   await using it = await holding({ connection: { maxConnectionAgeMs: 60, maxConnectionAgeGraceMs: 60 } });
   const client = await RawClient.open({ port: it.port });
   client.send(client.call(1, "/t.T/Hold"));
@@ -106,7 +106,7 @@ test("age: after the grace calls in flight are cut", async () => {
   assert.equal(lastIds(client)[0], MAX_ID);
 });
 
-test("idleness: a connection without calls goes, one with a call stays", async () => {
+test("idle time: closes only connections without calls", async () => {
   await using it = await holding({ connection: { maxConnectionIdleMs: 60 } });
   const busy = await RawClient.open({ port: it.port });
   busy.send(busy.call(1, "/t.T/Hold"));
@@ -121,7 +121,7 @@ test("idleness: a connection without calls goes, one with a call stays", async (
   busy.close();
 });
 
-test("keepalive: a silent peer is pinged, and its connection ends unless it answers", async () => {
+test("keepalive: pings a silent peer, and closes its connection without a response", async () => {
   await using it = await holding({ connection: { keepaliveTimeMs: 50, keepaliveTimeoutMs: 100 } });
   const alive = await RawClient.open({ port: it.port });
   const dead = await RawClient.open({ port: it.port });
@@ -137,7 +137,7 @@ test("keepalive: a silent peer is pinged, and its connection ends unless it answ
   alive.close();
 });
 
-test("ping enforcement: too many without calls is too_many_pings", async () => {
+test("ping enforcement: too many pings without calls end the connection with too_many_pings", async () => {
   await using server = await TestServer.start();
   const client = await RawClient.open({ port: server.port });
   for (let index = 0; index < 4; index++) client.send(frame(type.ping, 0, 0, Buffer.alloc(8, index)));
@@ -146,7 +146,7 @@ test("ping enforcement: too many without calls is too_many_pings", async () => {
   await client.closed();
 });
 
-test("ping enforcement: pings between calls are welcome, as bandwidth estimators send them", async () => {
+test("ping enforcement: allows the pings of bandwidth estimators between calls", async () => {
   await using server = await TestServer.start();
   const client = await RawClient.open({ port: server.port });
   for (let index = 0; index < 20; index++) {
@@ -159,7 +159,7 @@ test("ping enforcement: pings between calls are welcome, as bandwidth estimators
   client.close();
 });
 
-test("ping enforcement: pings while a long answer comes are welcome, as bandwidth estimators send them", async () => {
+test("ping enforcement: allows the pings of bandwidth estimators during a long response", async () => {
   await using server = await TestServer.start();
   const client = await RawClient.open({ port: server.port });
   client.send(client.call(1, "/test.Echo/Large", uint32(500_000)));
@@ -178,7 +178,7 @@ test("ping enforcement: pings while a long answer comes are welcome, as bandwidt
   client.close();
 });
 
-test("a connection that does not get to its SETTINGS is closed", async () => {
+test("closes a connection without SETTINGS", async () => {
   await using server = await TestServer.start({ connection: { handshakeTimeoutMs: 60 } });
   const silent = connect({ port: server.port });
   const slow = connect({ port: server.port });
@@ -192,7 +192,7 @@ test("a connection that does not get to its SETTINGS is closed", async () => {
   await Promise.all([silent, slow, late].map((socket) => once(socket, "close")));
 });
 
-test("a client that closes its side is followed", async () => {
+test("closes a connection after the client has closed its side", async () => {
   await using server = await TestServer.start();
   const client = await RawClient.open({ port: server.port });
   await client.frame(type.settings);
@@ -200,7 +200,7 @@ test("a client that closes its side is followed", async () => {
   await client.closed();
 });
 
-test("connections above the limit are closed at accept, and counted", async () => {
+test("closes and counts connections above the limit at accept", async () => {
   await using server = await TestServer.start({ limits: { maxConnections: 2 } });
   const first = await RawClient.open({ port: server.port });
   const second = await RawClient.open({ port: server.port });
@@ -223,7 +223,7 @@ test("two servers share a port with reusePort", async () => {
   await assert.rejects(one.server.listen({ port }), { code: "EADDRINUSE" });
 });
 
-test("settings are acknowledged, and the server's own follow its options", async () => {
+test("acknowledges SETTINGS, and sends its own from its options", async () => {
   await using server = await TestServer.start({
     limits: { maxConcurrentStreams: 7, connectionWindowBytes: 65_535 },
   });

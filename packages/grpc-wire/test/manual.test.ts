@@ -23,7 +23,7 @@ function written(name: string, value: number): string {
   return value.toLocaleString("en");
 }
 
-test("the manual's options are those of the types: npm run manual -w packages/grpc-wire", () => {
+test("the manual's options match the types: npm run manual -w packages/grpc-wire", () => {
   assert.equal(withOptions(manual), manual);
 });
 
@@ -31,7 +31,7 @@ for (const [interfaceName, defaults] of [
   ["LimitOptions", resolveLimits(undefined)],
   ["ConnectionOptions", resolveTimes(undefined)],
 ] as const)
-  test(`${interfaceName}: the documented defaults are those of the code`, () => {
+  test(`${interfaceName}: the documented defaults match the code`, () => {
     const documented = optionsOf(interfaceName).map(({ name, defaultText }) => [
       name,
       defaultText.split(", ")[0],

@@ -30,7 +30,7 @@ const oversized: [string, [string, string][], (id: number) => Buffer[]][] = [
   ["that inflates to 50 MB", gzip, (id) => data(id, message(gzipSync(Buffer.alloc(50_000_000)), 1))],
 ];
 for (const [what, more, parts] of oversized) {
-  test(`a message ${what} is RESOURCE_EXHAUSTED, or gets the server's answer`, async () => {
+  test(`a message ${what} is RESOURCE_EXHAUSTED, or gets the response of onOversizedMessage`, async () => {
     for (const answered of [false, true]) {
       const asked: string[] = [];
       const onOversizedMessage = (path: string) => {
@@ -51,7 +51,7 @@ for (const [what, more, parts] of oversized) {
   });
 }
 
-test("a function that throws leaves the call with its status", async () => {
+test("an onOversizedMessage that throws does not change the status", async () => {
   const errors: unknown[] = [];
   await using server = await TestServer.start({
     limits,

@@ -43,7 +43,7 @@ async function start(options: ServerOptions) {
   };
 }
 
-describe("the limits hold where HEADERS come first and DATA follows, with a window of 0", () => {
+describe("the limits apply to calls whose DATA follows their HEADERS, with a window of 0", () => {
   for (const method of ["Unary", "InPlace", "Gated", "Stream", "Each"]) {
     test(`${method}: one connection`, async () => {
       const limit = MiB;
@@ -96,7 +96,7 @@ describe("the limits hold where HEADERS come first and DATA follows, with a wind
     });
   }
 
-  test("a handler that writes without waiting is cut off at the limit", async () => {
+  test("stops a handler that writes without waiting at the limit", async () => {
     const limit = MiB;
     await using it = await start({ limits: { maxQueuedBytesPerConnection: limit } });
     const client = await RawClient.open({ port: it.port }, settings([4, 0]));
@@ -107,7 +107,7 @@ describe("the limits hold where HEADERS come first and DATA follows, with a wind
   });
 });
 
-describe("an answer above 256 KiB to a peer with a large window goes out whole", () => {
+describe("sends a whole response above 256 KiB to a peer with a large window", () => {
   const LARGE = 3 * MiB;
   for (const [what, later] of [
     ["at once", false],

@@ -11,7 +11,7 @@ const priority = (id: number) => Buffer.from([0, 0, 0, id, 15]);
 
 const prefixOnly = message("abc").subarray(0, 5);
 
-test("a request that ends behind a message's prefix ended within a message", async () => {
+test("a request that ends after a message's prefix is incomplete", async () => {
   let ended: unknown;
   await using it = await serve((server) =>
     server
@@ -70,7 +70,7 @@ const onItself: [what: string, frames: (client: RawClient, id: number) => Buffer
   ],
 ];
 for (const [what, frames] of onItself) {
-  test(`${what}: a stream that depends on itself is a stream error, and on another is served`, async () => {
+  test(`${what}: a stream that depends on itself is a stream error`, async () => {
     await using it = await serve((server) => server.unary("/t.T/Unary", (bytes) => bytes));
     it.client.send(frames(it.client, 1));
     assert.equal((await it.client.answer(1)).reset, 1);
@@ -79,7 +79,7 @@ for (const [what, frames] of onItself) {
   });
 }
 
-test("expect: 100-continue gets the answer and no interim one", async () => {
+test("expect: 100-continue gets no interim response", async () => {
   await using it = await serve((server) => server.unary("/t.T/Unary", (bytes) => bytes));
   it.client.send(it.client.call(1, "/t.T/Unary", "on", [["expect", "100-continue"]]));
   const { fields, messages } = await it.client.answer(1);
@@ -87,7 +87,7 @@ test("expect: 100-continue gets the answer and no interim one", async () => {
   assert.deepEqual(messages.map(String), ["on"]);
 });
 
-test("CONNECT: a target is an authority, and no scheme or path", async () => {
+test("CONNECT requires :authority without :scheme and :path", async () => {
   await using it = await serve(() => {});
   it.client.send(
     it.client.headers(
@@ -131,7 +131,7 @@ test("a streaming handler gets an error when invalid bytes end its call", async 
   assert.equal(await aborted.promise, true);
 });
 
-test("an in-place handler that is async may reject: its call fails, and nothing else does", async () => {
+test("an async in-place handler that rejects fails its own call only", async () => {
   const told: unknown[] = [];
   const fault = new Error("later");
   await using it = await serve(
@@ -152,7 +152,7 @@ test("an in-place handler that is async may reject: its call fails, and nothing 
   assert.deepEqual(told, [fault]);
 });
 
-test("calls that are refused before their message are observed from start to end", async () => {
+test("the observer sees the start and the end of calls that fail before their message", async () => {
   const seen: string[] = [];
   await using it = await serve((server) => server.unary("/t.T/Unary", (bytes) => bytes), {
     observer: {
@@ -167,7 +167,7 @@ test("calls that are refused before their message are observed from start to end
   assert.deepEqual(seen, ["+/t.T/Unary", "-/t.T/Unary 13", "+/t.T/Unary", "-/t.T/Unary 12"]);
 });
 
-test("metadata that HTTP/2 forbids is refused when it is set", async () => {
+test("rejects metadata that HTTP/2 forbids", async () => {
   const refused: string[] = [];
   const names = ["transfer-encoding", "keep-alive", "proxy-connection", "upgrade", "connection", "x-a\r\nb"];
   await using it = await serve((server) =>

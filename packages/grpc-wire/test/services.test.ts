@@ -87,7 +87,7 @@ describe("health", () => {
     await assert.rejects(check("a.B"), { code: grpc.status.NOT_FOUND });
   });
 
-  test("a request that is no protobuf is INVALID_ARGUMENT", async () => {
+  test("an invalid protobuf message is INVALID_ARGUMENT", async () => {
     for (const hex of ["ff", "0aff01", "0b", "0a01ff"])
       await assert.rejects(unary("Check", Buffer.from(hex, "hex")), { code: grpc.status.INVALID_ARGUMENT });
   });
@@ -101,7 +101,7 @@ describe("health", () => {
     it.health.delete("list.Me");
   });
 
-  test("Watch tells the status, then each change, and ends with the server's drain", async () => {
+  test("Watch sends the status and each change, and ends with the server's drain", async () => {
     const own = await start();
     const call = own.client.makeServerStreamRequest(
       "/grpc.health.v1.Health/Watch",
@@ -202,7 +202,7 @@ describe("reflection", () => {
     );
   });
 
-  test("an unknown name gets an error response, and the stream goes on", async () => {
+  test("an unknown name gets an error response, and the stream continues", async () => {
     const answers = await ask(
       "v1",
       lengthField(3, "no.proto"),
@@ -223,7 +223,7 @@ describe("reflection", () => {
     assert.equal(answers[4]!.number, 6);
   });
 
-  test("the descriptors that the package brings are whole: a runtime builds them", async () => {
+  test("a protobuf runtime can build the descriptors of the package", async () => {
     const symbols = [
       "grpc.health.v1.Health",
       "grpc.reflection.v1.ServerReflection",
@@ -249,7 +249,7 @@ describe("reflection", () => {
     assert.equal(registry.getMessage("grpc.health.v1.HealthListResponse")!.fields[0]!.fieldKind, "map");
   });
 
-  test("a descriptor set that does not decode is refused when it is given", () => {
+  test("the constructor rejects an invalid descriptor set", () => {
     assert.throws(() => new ReflectionService(Buffer.from("0aff", "hex")), { code: "ERR_GRPC_WIRE_DECODE" });
   });
 });

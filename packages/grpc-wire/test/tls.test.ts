@@ -75,7 +75,7 @@ describe("TLS", () => {
     assert.equal(await call(it.port, credentials, "Who"), "nobody");
   });
 
-  test("only h2 is negotiated, and nothing is spoken without ALPN", async () => {
+  test("negotiates h2 only, and requires ALPN", async () => {
     await using it = await start({ tls: localhost });
     const good = await handshake(it.port, { ALPNProtocols: ["http/1.1", "h2"] });
     assert.equal(good.socket.alpnProtocol, "h2");
@@ -87,7 +87,7 @@ describe("TLS", () => {
     await once(silent.socket, "close");
   });
 
-  test("TLS 1.1 is refused, and TLS 1.2 where 1.3 is asked for", async () => {
+  test("refuses TLS 1.1, and TLS 1.2 when minVersion is 1.3", async () => {
     await using modern = await start({ tls: { ...localhost, minVersion: "TLSv1.3" } });
     const old = await handshake(modern.port, { maxVersion: "TLSv1.2", ALPNProtocols: ["h2"] });
     assert.ok(old.error);
@@ -100,7 +100,7 @@ describe("TLS", () => {
     assert.ok(older.error);
   });
 
-  test("client certificates: of the configured authority only, and with a last word", async () => {
+  test("accepts client certificates of the configured authority that verifyPeer accepts", async () => {
     const tls = { ...localhost, ca: authority.ca, requestCert: true };
     await using it = await start({ tls });
     const { ca } = authority;
@@ -111,7 +111,7 @@ describe("TLS", () => {
     await assert.rejects(call(picky.port, grpc.credentials.createSsl(ca, alice.key, alice.cert)));
   });
 
-  test("a replaced certificate holds for new connections; a bad one is refused and the old stays", async () => {
+  test("a replaced certificate applies to new connections, and an invalid one changes nothing", async () => {
     await using it = await start({ tls: localhost });
     const subject = async () => {
       const { socket } = await handshake(it.port, {
@@ -131,7 +131,7 @@ describe("TLS", () => {
     assert.throws(() => new GrpcServer().setSecureContext(localhost), /no tls option/);
   });
 
-  test("a handshake that does not end is cut", async () => {
+  test("closes connections with an endless handshake", async () => {
     await using it = await start({ tls: localhost, connection: { handshakeTimeoutMs: 100 } });
     const socket = connectTcp({ port: it.port, host: "127.0.0.1" });
     socket.on("error", () => {});
@@ -140,7 +140,7 @@ describe("TLS", () => {
     assert.equal(it.server.counts().connections, 0);
   });
 
-  test("rubbish instead of a handshake ends that connection only", async () => {
+  test("invalid bytes instead of a handshake end that connection only", async () => {
     await using it = await start({ tls: localhost });
     const socket = connectTcp({ port: it.port, host: "127.0.0.1" });
     socket.on("error", () => {});
@@ -150,7 +150,7 @@ describe("TLS", () => {
     assert.equal(await call(it.port, grpc.credentials.createSsl(authority.ca)), "hello");
   });
 
-  test("a replaced certificate leaves the lowest version and the other terms as they are", async () => {
+  test("a replaced certificate does not change the minimum version and the cipher suites", async () => {
     await using it = await start({ tls: { ...localhost, minVersion: "TLSv1.3" } });
     it.server.setSecureContext(authority.issue("renewed"));
     const open = (maxVersion: "TLSv1.2" | "TLSv1.3") =>
@@ -177,7 +177,7 @@ describe("TLS", () => {
   ];
   for (const replaced of [false, true]) {
     for (const [suite, algorithm, isServed] of suites) {
-      test(`TLS 1.2 with ${suite} is ${isServed ? "" : "not "}served${replaced ? ", with a replaced certificate, too" : ""}`, async () => {
+      test(`TLS 1.2 with ${suite} is ${isServed ? "" : "not "}served${replaced ? ", with a replaced certificate" : ""}`, async () => {
         const pair = algorithm === "ec" ? localhost : rsa;
         await using it = await start({ tls: pair });
         if (replaced) it.server.setSecureContext(pair);
@@ -193,7 +193,7 @@ describe("TLS", () => {
     }
   }
 
-  test("TLS 1.2: a client that renegotiates is not followed", async () => {
+  test("TLS 1.2: refuses renegotiation", async () => {
     await using it = await start({ tls: localhost });
     const { socket } = await handshake(it.port, { maxVersion: "TLSv1.2", ALPNProtocols: ["h2"] });
     const refused = Promise.withResolvers<Error | null>();
@@ -205,7 +205,7 @@ describe("TLS", () => {
   });
 
   for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
-    test(`${maxVersion}: a resumed session's certificate is looked at again, and a swap of authorities ends it`, async () => {
+    test(`${maxVersion}: checks the certificate of a resumed session again, and refuses it after a change of authorities`, async () => {
       const trusted = new Set(["alice"]);
       await using it = await start({
         tls: {
@@ -255,7 +255,7 @@ describe("TLS", () => {
     });
   }
 
-  test("a certificate swap leaves open connections and their calls alone", async () => {
+  test("a replaced certificate does not affect open connections", async () => {
     await using it = await start({ tls: localhost });
     const client = new grpc.Client(`localhost:${it.port}`, grpc.credentials.createSsl(authority.ca));
     const ask = () =>
@@ -271,7 +271,7 @@ describe("TLS", () => {
     client.close();
   });
 
-  test("a drain cuts handshakes that have not ended", async () => {
+  test("a drain closes connections in their handshake", async () => {
     const server = new GrpcServer({ tls: localhost });
     const bound = await server.listen({ port: 0 });
     const socket = connectTcp({ port: bound.kind === "tcp" ? bound.port : 0, host: "127.0.0.1" });

@@ -10,7 +10,7 @@ export const manualPath: string = join(root, "docs", "grpc-wire.md");
 
 export interface Option {
   readonly name: string;
-  /** As the documentation says it; empty where there is none. */
+  /** The documented default; empty without one. */
   readonly defaultText: string;
   readonly meaning: string;
 }

@@ -1,7 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
+import {
+  Agent,
+  createServer,
+  get,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+} from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,6 +22,16 @@ export interface GatewayOptions {
   readonly failureModeDeny?: boolean;
   /** Parts of a configuration from the manual, instead of this gateway's own. */
   readonly recipe?: Recipe;
+  /** Makes the whole configuration, for an upstream at `host:port`, in the place of this gateway's own. */
+  readonly config?: (upstream: string) => object;
+  /** The upstream. Default: answers 200. */
+  readonly upstream?: RequestListener;
+}
+
+/** What a caller sees of an answer. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
 }
 
 export interface Recipe {
@@ -27,6 +45,7 @@ export class Gateway implements AsyncDisposable {
   readonly #folder: string;
   readonly #envoy: ChildProcess;
   readonly #upstream: Server;
+  readonly #agent = new Agent({ keepAlive: true });
   #port = 0;
   #output = "";
 
@@ -41,12 +60,16 @@ export class Gateway implements AsyncDisposable {
   }
 
   static async start(options: GatewayOptions): Promise<Gateway> {
-    const upstream = createServer({ maxHeaderSize: 1024 * 1024 }, (_, response) => response.end("upstream"));
+    const upstream = createServer(
+      { maxHeaderSize: 1024 * 1024 },
+      options.upstream ?? ((_, response) => response.end("upstream")),
+    );
     await once(upstream.listen(0, "127.0.0.1"), "listening");
     const { port } = upstream.address() as { port: number };
     const folder = mkdtempSync(join(tmpdir(), "tollgate-envoy-"));
     const config = join(folder, "envoy.json");
-    writeFileSync(config, JSON.stringify(bootstrap(`127.0.0.1:${port}`, options)));
+    const own = (address: string) => bootstrap(address, options);
+    writeFileSync(config, JSON.stringify((options.config ?? own)(`127.0.0.1:${port}`)));
     const args = ["-c", config, "--concurrency", "1", "--use-dynamic-base-id", "--log-level", "warning"];
     const admin = ["--admin-address-path", join(folder, "admin")];
     const envoy = spawn(process.env.ENVOY!, [...args, ...admin], { stdio: ["ignore", "pipe", "pipe"] });
@@ -73,7 +96,33 @@ export class Gateway implements AsyncDisposable {
     return Number(status);
   }
 
+  /** Sends `GET` over a connection that lasts. @returns the answer, when it is complete */
+  async get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    const options = { host: "127.0.0.1", port: this.#port, path, headers, agent: this.#agent };
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      get(options, resolve).on("error", reject);
+    });
+    await response.resume().toArray();
+    return { status: response.statusCode!, headers: response.headers };
+  }
+
+  /** `host:port` of the listener. */
+  get address(): string {
+    return `127.0.0.1:${this.#port}`;
+  }
+
+  /** Waits until a counter or gauge of Envoy has a value that `condition` accepts. */
+  async stat(name: string, condition: (value: number) => boolean): Promise<void> {
+    for (;;) {
+      const text = await this.#admin(`/stats?filter=${encodeURIComponent(name)}`);
+      const value = /: (\d+)$/m.exec(text)?.[1];
+      if (value !== undefined && condition(Number(value))) return;
+      await sleep(10);
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#agent.destroy();
     if (this.#running()) {
       this.#envoy.kill("SIGKILL");
       await once(this.#envoy, "exit");

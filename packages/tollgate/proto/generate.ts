@@ -26,12 +26,19 @@ export function generate(folder: string): void {
   describe(folder);
 }
 
-/** The protocol files that server reflection returns, with their imports: every service of the gRPC listener. */
-const reflected = ["envoy/service/ratelimit", "grpc"];
+/** The protocol files that server reflection returns, with their imports. grpc-wire adds health and reflection. */
+const REFLECTED = "envoy/service/ratelimit";
 
 function describe(folder: string): void {
-  const paths = reflected.flatMap((path) => ["--path", path]);
-  const words = ["build", "--as-file-descriptor-set", "--exclude-source-info", "-o", "-", ...paths];
+  const words = [
+    "build",
+    "--as-file-descriptor-set",
+    "--exclude-source-info",
+    "-o",
+    "-",
+    "--path",
+    REFLECTED,
+  ];
   const set = buf(import.meta.dirname, ...words);
   writeFileSync(
     join(folder, "descriptor-set.ts"),

@@ -26,7 +26,7 @@ test("no delay exceeds the maximum, and without jitter no delay is shorter than 
   );
 });
 
-test("with a jitter of a half, delays grow between half of the interval and the interval", () => {
+test("with a jitter of one half, each delay is between half of its interval and the interval", () => {
   const options = { initialInterval: 25, maxInterval: 1000, factor: 1, jitter: 0.5 };
   const longest = [1, 2, 3, 4, 5, 6, 7, 8, 100].map((failures) => backoffDelay(failures, options, () => 1));
   assert.deepEqual(longest, [25, 50, 100, 200, 400, 800, 1000, 1000, 1000]);

@@ -16,8 +16,11 @@ import { divideSettings } from "./service/divide.ts";
 import { openHttp } from "./service/http.ts";
 import { countsHere, openEmbedded, openInvalidations, openStore } from "./service/open-stores.ts";
 import { openTracing, withInstanceId } from "./service/open-tracing.ts";
+import { pause, settledWithin } from "./service/settled.ts";
 import { openSinks } from "./service/sinks.ts";
 import { openSource } from "./service/sources.ts";
+import { type RequiredStore, storesAnswer } from "./service/store-gate.ts";
+import { trustSystemAuthorities } from "./service/system-authorities.ts";
 import { type GrpcService, openGrpc, threadsFor } from "./service/threads/grpc.ts";
 import { MergedStatistics } from "./service/threads/merged-statistics.ts";
 import type { LoadedSettings } from "./settings/load-settings.ts";
@@ -58,12 +61,15 @@ interface Parts {
   readonly store: CounterStore;
   /** The store without the over-limit cache. */
   readonly backend: CounterStore;
+  /** Remote stores that must answer before the ports open. */
+  readonly required: readonly RequiredStore[];
 }
 
 /**
  * The whole service, built from its settings. Start order: statistics and health, the store, the debug port, the source
- * of rules. After the first rules are loaded (or at once with `FORCE_START_WITHOUT_INITIAL_CONFIG`) gRPC opens, and HTTP
- * last, so that every port is open when `/healthcheck` answers. Without HTTP, gRPC is the last port.
+ * of rules. After the first rules are loaded (or at once with `FORCE_START_WITHOUT_INITIAL_CONFIG`) and the store has
+ * answered (unless `STORE_REQUIRED_AT_START` is off) gRPC opens, and HTTP last, so that every port is open when
+ * `/healthcheck` answers. Without HTTP, gRPC is the last port.
  */
 export class Service {
   readonly #parts: Parts;
@@ -77,6 +83,8 @@ export class Service {
   #http: Omit<HttpListener, "replaceCertificates"> | undefined;
   #grpc: GrpcService | undefined;
   #opening: Promise<void> | undefined;
+  /** Ends the waits of the start. */
+  readonly #starting = new AbortController();
   #stopping: Promise<void> | undefined;
 
   private constructor(parts: Parts) {
@@ -174,13 +182,26 @@ export class Service {
     this.#addresses.debug = this.#debug.address;
     log.warn(`Listening for debug on '${this.#debug.address}'`);
     this.#source.start();
-    const open = (): void => {
-      this.#opening = this.#openListeners();
-    };
-    if (settings.config.forceStart) open();
-    else {
-      log.info("waiting for the first configuration");
-      void this.#rules.first.then(open);
+    const isForced = settings.config.forceStart;
+    if (!isForced) log.info("waiting for the first configuration");
+    void Promise.all([isForced || this.#rules.first, this.#storesAnswer()]).then(([, answered]) => {
+      if (answered) this.#opening = this.#openListeners();
+    });
+  }
+
+  /** Never rejects; `opened` does if a required store does not answer in time. */
+  async #storesAnswer(): Promise<boolean> {
+    const { settings, log, required } = this.#parts;
+    try {
+      return await storesAnswer(required, {
+        log,
+        keyPrefix: settings.decision.cacheKeyPrefix,
+        maxElapsed: settings.kvstore?.startupMaxElapsed ?? 0,
+        signal: this.#starting.signal,
+      });
+    } catch (error) {
+      this.#opened.reject(error);
+      return false;
     }
   }
 
@@ -210,6 +231,7 @@ export class Service {
     const { drainDelay, shutdownTimeout } = settings.lifecycle;
     const deadline = performance.now() + shutdownTimeout;
     const left = () => Math.max(0, deadline - performance.now());
+    this.#starting.abort();
     health.terminate();
     this.#http?.drain();
     if (delay && drainDelay > 0) await pause(Math.min(drainDelay, left()));
@@ -248,9 +270,10 @@ async function openParts(
   const parts = threads === 1 ? 1 : threads + 1;
   const embedded = countsHere(settings) ? await openEmbedded(settings, registry, log) : undefined;
   const createReporter = (name: string) => components.createReporter(name);
+  await trustSystemAuthorities(settings);
   const tracing = await openTracing(settings, log);
   const invalidations = openInvalidations(settings);
-  const { store, backend } = await openStore(divideSettings(settings, parts), {
+  const { store, backend, required } = await openStore(divideSettings(settings, parts), {
     statistics,
     log,
     tracing,
@@ -273,18 +296,6 @@ async function openParts(
     invalidations,
     store,
     backend,
+    required,
   };
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
-}
-
-async function settledWithin(work: Promise<unknown>, milliseconds: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
-  });
-  await Promise.race([work.catch(() => undefined), late]);
-  clearTimeout(timer);
 }

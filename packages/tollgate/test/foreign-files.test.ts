@@ -144,6 +144,7 @@ test("errors do not quote files that settings name", async () => {
     store: {
       BACKEND_TYPE: "kvstore",
       KVSTORE_URL: "127.0.0.1:1",
+      STORE_REQUIRED_AT_START: "false",
       KVSTORE_TLS: "true",
       KVSTORE_TLS_CLIENT_CERT: file,
       KVSTORE_TLS_CLIENT_KEY: file,

@@ -3,10 +3,7 @@ import { test } from "node:test";
 import { fromBinary } from "@bufbuild/protobuf";
 import type { ClientReadableStream } from "@grpc/grpc-js";
 import { scaled } from "../../../tools/time-scale.ts";
-import {
-  HealthCheckResponse_ServingStatus,
-  HealthCheckResponseSchema,
-} from "../src/protocol/gen/grpc/health/v1/health_pb.ts";
+import { healthResponseSchema } from "../../grpc-wire/conformance/schema.ts";
 import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
 import { type RunningTollgate, startTollgate } from "./tollgate.ts";
 
@@ -14,6 +11,9 @@ const config = {
   "d.yaml":
     "domain: d\ndescriptors:\n  - key: k\n    rate_limit: { unit: day, requests_per_unit: 1000000 }\n",
 };
+
+/** `grpc.health.v1.HealthCheckResponse.ServingStatus.SERVING` */
+const SERVING = 1;
 
 /** Milliseconds. */
 const drainDelay = scaled(300);
@@ -29,8 +29,7 @@ class Upstream {
 
   constructor(address: string) {
     this.caller = new GrpcCaller(address, undefined, { "grpc.use_local_subchannel_pool": 1 });
-    const read = (bytes: Buffer) =>
-      fromBinary(HealthCheckResponseSchema, bytes).status === HealthCheckResponse_ServingStatus.SERVING;
+    const read = (bytes: Buffer) => fromBinary(healthResponseSchema, bytes).status === SERVING;
     this.#watch = this.caller.client.makeServerStreamRequest(
       "/grpc.health.v1.Health/Watch",
       () => Buffer.alloc(0),

@@ -232,24 +232,31 @@ describe("a store that never answers", () => {
   });
 });
 
-test("gRPC reflection describes the rate limit service", async () => {
+test("gRPC reflection describes the rate limit service and all methods of the health service", async () => {
+  const symbols = {
+    "envoy.service.ratelimit.v3.RateLimitService": [
+      "ShouldRateLimit",
+      "envoy/service/ratelimit/v3/rls.proto",
+    ],
+    "grpc.health.v1.Health": ["HealthCheckRequest", "HealthListRequest", "grpc/health/v1/health.proto"],
+  };
   await running({ config: { "a.yaml": rules(5) } }, async (_, caller) => {
     for (const version of ["v1", "v1alpha"]) {
-      const stream = caller.client.makeBidiStreamRequest(
-        `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`,
-        (bytes: Buffer) => bytes,
-        (bytes: Buffer) => bytes,
-      );
-      const symbol = "envoy.service.ratelimit.v3.RateLimitService";
-      const answer = new Promise<Buffer>((resolve, reject) =>
-        stream.once("data", resolve).once("error", reject),
-      );
-      // file_containing_symbol = 4
-      stream.write(Buffer.concat([Buffer.from([0x22, symbol.length]), Buffer.from(symbol)]));
-      const bytes = await answer;
-      stream.end();
-      assert.ok(bytes.includes("ShouldRateLimit"));
-      assert.ok(bytes.includes("envoy/service/ratelimit/v3/rls.proto"));
+      for (const [symbol, texts] of Object.entries(symbols)) {
+        const stream = caller.client.makeBidiStreamRequest(
+          `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`,
+          (bytes: Buffer) => bytes,
+          (bytes: Buffer) => bytes,
+        );
+        const answer = new Promise<Buffer>((resolve, reject) =>
+          stream.once("data", resolve).once("error", reject),
+        );
+        // file_containing_symbol = 4
+        stream.write(Buffer.concat([Buffer.from([0x22, symbol.length]), Buffer.from(symbol)]));
+        const bytes = await answer;
+        stream.end();
+        for (const text of texts) assert.ok(bytes.includes(text), `${symbol}: ${text}`);
+      }
     }
   });
 });

@@ -34,7 +34,9 @@ test("the pages have blocks of settings", () => assert.ok(blocks.length >= 2, `$
 for (const { page, note, text } of blocks)
   test(`${page}: ${text.split("\n")[0]}`, () => {
     for (const environment of environmentsOf(note, text)) {
-      const store = Object.keys(environment).some((name) => /^(?:BACKEND|KVSTORE|OBJCACHE)_/.test(name));
+      const store = Object.keys(environment).some((name) =>
+        /^(?:BACKEND|KVSTORE|REDIS|OBJCACHE)_/.test(name),
+      );
       const chosen = store ? {} : { BACKEND_TYPE: "embedded" };
       assert.deepEqual(loadSettings({ ...chosen, ...environment }).warnings, [], text);
     }

@@ -129,7 +129,7 @@ test("KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION: either instance is unhealthy witho
 });
 
 test("without KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION the service is healthy without a store", async () => {
-  await counting({ KVSTORE_URL: "127.0.0.1:1" }, async ({ tollgate }) => {
+  await counting({ KVSTORE_URL: "127.0.0.1:1", STORE_REQUIRED_AT_START: "false" }, async ({ tollgate }) => {
     const answer = await fetch(`http://${tollgate.http}/healthcheck`);
     assert.deepEqual([answer.status, await answer.text()], [200, "OK"]);
   });

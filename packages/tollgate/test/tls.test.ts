@@ -109,7 +109,7 @@ describe("TLS on the gRPC port", () => {
       }
     });
 
-    test(`a new pair is used from the next handshake on, an invalid one is not, WORKERS=${workers}`, async () => {
+    test(`a new pair is used from the next handshake on, but an invalid pair is not, WORKERS=${workers}`, async () => {
       const folder = mkdtempSync(join(tmpdir(), "tollgate-pair-"));
       const [cert, key] = [join(folder, "tls.crt"), join(folder, "tls.key")];
       function use(pair: Pair) {

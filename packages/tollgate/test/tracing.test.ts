@@ -5,6 +5,8 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { scaled } from "../../../tools/time-scale.ts";
 import { type CollectedSpan, httpCollector } from "./observe/collector.ts";
+import { MemcachedServer } from "./servers/memcached.ts";
+import { RedisServer } from "./servers/redis.ts";
 import { bareEnvironment, startTollgate } from "./tollgate.ts";
 
 const config = {
@@ -78,3 +80,32 @@ for (const workers of ["1", "2"]) {
     );
   });
 }
+
+for (const [variable, open, name] of [
+  ["REDIS_URL", () => RedisServer.start(), "Redis Pipeline Execution"],
+  ["KVSTORE_URL", () => RedisServer.start(), "KVStore Pipeline Execution"],
+  ["MEMCACHE_HOST_PORT", () => MemcachedServer.start(), "Memcached Fetch Execution"],
+  ["OBJCACHE_HOST_PORT", () => MemcachedServer.start(), "ObjCache Fetch Execution"],
+] as const)
+  test(`${variable}: the span of a round trip is "${name}"`, async (t) => {
+    const store = await open();
+    t.after(() => store.stop());
+    const collector = await httpCollector();
+    t.after(() => collector.close());
+    const tollgate = await startTollgate({
+      config,
+      env: {
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        TRACING_ENABLED: "true",
+        BACKEND_TYPE: variable.includes("HOST_PORT") ? "memcache" : "",
+        [variable]: store.url,
+      },
+    });
+    const body = JSON.stringify({ domain: "d", descriptors: [{ entries: [{ key: "k", value: "v" }] }] });
+    await fetch(`http://${tollgate.http}/json`, { method: "POST", body });
+    await tollgate.stop();
+    assert.deepEqual(
+      [...new Set(collector.spans.filter(({ kind }) => kind === 3).map((span) => span.name))],
+      [name],
+    );
+  });

@@ -173,7 +173,7 @@ test("an endless body over the limit gets a 413, and the connection closes", asy
   assert.match(text, /connection: close/i);
 });
 
-test("a client that waits for 100 Continue is rejected before it sends a byte, or invited", async () => {
+test("a client that waits for 100 Continue is rejected before it sends a byte, or receives it", async () => {
   const { port } = await serve();
   const request = (length: number) =>
     `POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\nexpect: 100-continue\r\nconnection: close\r\n\r\n`;

@@ -20,7 +20,7 @@ function printed<T>(stdout: Buffer): T[] {
   return [...text.matchAll(/^\{\}$|^\{\n[\s\S]*?^\}$/gm)].map(([json]) => JSON.parse(json) as T);
 }
 
-/** Rejects unless the call failed with this status. Returns what grpcurl said. */
+/** Rejects unless the call failed with this status. Returns the output of grpcurl. */
 function failed({ code, stderr }: Outcome, status: string): string {
   assert.notEqual(code, 0);
   assert.match(stderr, new RegExp(`Code: ${status}$`, "m"), stderr);

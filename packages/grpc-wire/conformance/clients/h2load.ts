@@ -25,7 +25,7 @@ export function h2load(command: string): Client {
     }
   }
 
-  /** Rejects unless all calls were answered with 200 and bodies of `bytes` in all. */
+  /** Rejects unless all responses had status 200 and `bytes` bytes of content in total. */
   async function load(
     target: Target,
     path: string,

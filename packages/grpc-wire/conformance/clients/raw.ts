@@ -13,7 +13,7 @@ import {
   reflectionResponseSchema,
 } from "../schema.ts";
 
-/** What a tool saw of one POST: headers and trailers in one map, and the body. */
+/** The response to one POST: headers and trailers in one map, and the body. */
 export interface HttpAnswer {
   readonly fields: ReadonlyMap<string, string>;
   readonly body: Buffer;

@@ -18,7 +18,7 @@ export interface Outcome {
 /** A tool that runs. */
 export interface Running {
   readonly done: Promise<Outcome>;
-  /** Resolves once what it wrote to its standard output satisfies `isEnough`; rejects if it ends before. */
+  /** Resolves when its standard output satisfies `isEnough`. Rejects if the tool ends before. */
   until(isEnough: (stdout: Buffer) => boolean): Promise<void>;
   end(signal: NodeJS.Signals): void;
 }
@@ -60,7 +60,7 @@ export function runTool(
   return startTool(command, args, input).done;
 }
 
-/** As `runTool`, for a tool that is to succeed. Rejects with what it said. */
+/** As `runTool`, but rejects with the tool's output if the tool fails. */
 export async function succeed(
   command: string,
   args: readonly string[],

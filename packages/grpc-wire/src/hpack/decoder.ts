@@ -1,8 +1,7 @@
 import { DynamicTable } from "./dynamic-table.ts";
 import { FieldKind, fieldKind, type HeaderField, hasValidEnds, isValidName, isValidValue } from "./field.ts";
 import { decodedControl, huffmanDecode } from "./huffman.ts";
-import { textOf } from "./intern.ts";
-import { LeadingFields } from "./leading-fields.ts";
+import { RepeatedLiterals } from "./repeated-literals.ts";
 import { staticTable } from "./static-table.ts";
 
 const staticFields: readonly HeaderField[] = staticTable.map(([name, value]) => ({
@@ -23,9 +22,9 @@ let scratch = Buffer.allocUnsafeSlow(16 * 1024);
 /** Decodes the header blocks of one connection (RFC 7541). After each block, `listSize` is the size of its list. */
 export class HpackDecoder {
   readonly #table = new DynamicTable(HEADER_TABLE_SIZE);
-  readonly #leading = new LeadingFields();
-  /** The block has not used the dynamic table so far, and `#leading` will remember its fields. */
-  #isLeading = false;
+  readonly #repeated = new RepeatedLiterals();
+  /** The last field used the dynamic table. */
+  #usedTable = false;
   /** The position in the block. */
   #at = 0;
   /** Counts changes of the dynamic table. Equal bytes at an equal version decode to equal fields. */
@@ -41,16 +40,9 @@ export class HpackDecoder {
   decode(bytes: Buffer, start: number, end: number, maxListSize: number): HeaderField[] | undefined {
     const fields: HeaderField[] = [];
     let listSize = 0;
-    const leading = this.#leading;
-    this.#at = leading.match(bytes, start, end);
-    for (let index = 0; index < leading.matched; index++) {
-      const field = leading.fields[index]!;
-      listSize += field.size;
-      if (listSize <= maxListSize) fields.push(field);
-    }
-    let sizeUpdateAllowed = leading.matched === 0;
-    const ends: number[] | undefined = leading.isOutdated ? [] : undefined;
-    this.#isLeading = ends !== undefined;
+    let position = -1;
+    let sizeUpdateAllowed = true;
+    this.#at = start;
     while (this.#at < end) {
       const first = bytes[this.#at]!;
       let field: HeaderField | undefined;
@@ -59,7 +51,6 @@ export class HpackDecoder {
         field = index > 0 ? this.#lookup(index) : undefined;
       } else if (first >= 0x40) {
         field = this.#literal(bytes, end, 0x3f);
-        this.#isLeading = false;
         if (field !== undefined) {
           this.#table.add(field);
           this.version += 1;
@@ -67,28 +58,40 @@ export class HpackDecoder {
       } else if (first >= 0x20) {
         const size = this.#integer(bytes, end, 0x1f);
         if (!sizeUpdateAllowed || size < 0 || size > HEADER_TABLE_SIZE) return undefined;
-        this.#isLeading = false;
         this.#table.resize(size);
         this.version += 1;
         continue;
       } else {
-        field = this.#literal(bytes, end, 0x0f);
+        field = this.#unindexed(++position, bytes, end);
       }
       if (field === undefined) return undefined;
-      if (this.#isLeading) ends!.push(this.#at);
       sizeUpdateAllowed = false;
       listSize += field.size;
       if (listSize <= maxListSize) fields.push(field);
     }
     this.listSize = listSize;
-    if (ends !== undefined && listSize <= maxListSize) leading.remember(bytes, start, ends, fields);
     return fields;
   }
 
   #lookup(index: number): HeaderField | undefined {
     if (index <= STATIC_COUNT) return staticFields[index - 1];
-    this.#isLeading = false;
+    this.#usedTable = true;
     return this.#table.get(index - STATIC_COUNT - 1);
+  }
+
+  /** @param position among the literals without indexing of the block */
+  #unindexed(position: number, bytes: Buffer, end: number): HeaderField | undefined {
+    const repeated = this.#repeated;
+    const start = this.#at;
+    const known = repeated.match(position, bytes, start, end);
+    if (known !== undefined) {
+      this.#at = repeated.end;
+      return known;
+    }
+    this.#usedTable = false;
+    const field = this.#literal(bytes, end, 0x0f);
+    if (field !== undefined && !this.#usedTable) repeated.add(position, bytes, start, this.#at, field);
+    return field;
   }
 
   #literal(bytes: Buffer, end: number, prefix: number): HeaderField | undefined {
@@ -100,7 +103,7 @@ export class HpackDecoder {
     if (index === 0) {
       const text = this.#string(bytes, end);
       if (text < 0) return undefined;
-      name = textOf(source, textStart, text);
+      name = source.toString("latin1", textStart, text);
       kind = fieldKind(name);
       valid = isValidName(name);
     } else {
@@ -108,7 +111,7 @@ export class HpackDecoder {
       if (named === undefined) return undefined;
       name = named.name;
       kind = named.kind;
-      valid = kind !== FieldKind.OTHER || isValidName(name);
+      valid = named.valid || kind !== FieldKind.OTHER || isValidName(name);
     }
     const valueEnd = this.#string(bytes, end);
     if (valueEnd < 0) return undefined;
@@ -120,7 +123,7 @@ export class HpackDecoder {
           : isValidValue(source, textStart, valueEnd);
     return {
       name,
-      value: textOf(source, textStart, valueEnd),
+      value: source.toString("latin1", textStart, valueEnd),
       kind,
       valid,
       size: name.length + (valueEnd - textStart) + 32,

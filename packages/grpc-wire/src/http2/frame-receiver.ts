@@ -38,7 +38,7 @@ export class FrameReceiver {
     this.#abuse = deps.abuse;
     this.#errors = deps.errors;
     this.#control = new ControlFrames(deps);
-    this.#blocks = new HeaderBlocks(deps.limits.maxHeaderListBytes, deps.limits.headerBlockCacheEntries);
+    this.#blocks = new HeaderBlocks(deps.limits.maxHeaderListBytes);
     this.#window = deps.limits.connectionWindowBytes;
   }
 

@@ -1,51 +1,43 @@
 import { HpackDecoder } from "../hpack/decoder.ts";
 import type { HeaderField } from "../hpack/field.ts";
-import { type RequestHead, readHead } from "./request-head.ts";
+import { headLike, type RequestHead, readHead } from "./request-head.ts";
 
-/** A decoded block that did not change the dynamic table. At the same version, equal bytes give an equal head. */
-interface CachedBlock {
-  readonly bytes: Uint8Array;
-  readonly version: number;
-  readonly head: RequestHead;
-}
-
-const MAX_CACHED_BYTES = 512;
-/** After this many misses in a row, the cache takes only every 64th block: the peer's headers differ each time. */
+/** Longer blocks are not compared. */
+const MAX_BYTES = 512;
+/** After this many misses in a row, only every 64th block is kept: the peer's headers differ each time. */
 const MAX_MISSES = 64;
 
 /**
- * Decodes the header blocks of one connection, and caches their heads by the blocks' bytes. A cache hit of ten indexed
- * fields takes about 15 ns. Decoding them and reading the head takes about 200 ns.
+ * Decodes the header blocks of one connection. Most peers repeat themselves: a block with the bytes of the kept one has
+ * its head, and a block that differs in a trace or a request id has a head that is read only once.
  */
 export class HeaderBlocks {
   readonly #decoder = new HpackDecoder();
   readonly #maxListBytes: number;
-  readonly #maxEntries: number;
-  readonly #cache: CachedBlock[] = [];
-  #replaceNext = 0;
+  /** A block that did not change the dynamic table. At the same version, equal bytes give an equal head. */
+  #bytes: Uint8Array = new Uint8Array(0);
+  #version = -1;
+  #head: RequestHead | undefined;
   #misses = 0;
+  /** The last head that was read from its fields, without a fault. */
+  #read: RequestHead | undefined;
 
-  constructor(maxListBytes: number, maxEntries: number) {
+  constructor(maxListBytes: number) {
     this.#maxListBytes = maxListBytes;
-    this.#maxEntries = maxEntries;
   }
 
   /** Reads a request's block. Returns undefined for an invalid block, a connection error of type COMPRESSION_ERROR. */
   readRequest(bytes: Buffer, start: number, end: number): RequestHead | undefined {
-    const version = this.#decoder.version;
-    const cache = this.#cache;
-    for (let index = 0; index < cache.length; index++) {
-      const entry = cache[index]!;
-      if (entry.version === version && isEqual(entry.bytes, bytes, start, end)) {
-        this.#misses = 0;
-        return entry.head;
-      }
+    const { version } = this.#decoder;
+    if (version === this.#version && isEqual(this.#bytes, bytes, start, end)) {
+      this.#misses = 0;
+      return this.#head;
     }
     const fields = this.#decoder.decode(bytes, start, end, this.#maxListBytes);
     if (fields === undefined) return undefined;
-    const head = readHead(fields, this.#decoder.listSize > this.#maxListBytes);
+    const head = this.#headOf(fields);
     if (this.#decoder.version === version && head.fault === "" && !head.isTooLarge)
-      this.#addToCache(bytes, start, end, head);
+      this.#keep(bytes, start, end, head);
     return head;
   }
 
@@ -54,26 +46,28 @@ export class HeaderBlocks {
     return this.#decoder.decode(bytes, start, end, this.#maxListBytes);
   }
 
-  #addToCache(bytes: Buffer, start: number, end: number, head: RequestHead): void {
-    if (this.#maxEntries === 0 || end - start > MAX_CACHED_BYTES) return;
+  #headOf(fields: readonly HeaderField[]): RequestHead {
+    const isTooLarge = this.#decoder.listSize > this.#maxListBytes;
+    const like = this.#read === undefined || isTooLarge ? undefined : headLike(this.#read, fields);
+    if (like !== undefined) return like;
+    const head = readHead(fields, isTooLarge);
+    if (head.fault === "" && !isTooLarge) this.#read = head;
+    return head;
+  }
+
+  #keep(bytes: Buffer, start: number, end: number, head: RequestHead): void {
+    if (end - start > MAX_BYTES) return;
     this.#misses += 1;
     if (this.#misses > MAX_MISSES && this.#misses % MAX_MISSES !== 0) return;
-    const entry = {
-      bytes: Uint8Array.from(bytes.subarray(start, end)),
-      version: this.#decoder.version,
-      head,
-    };
-    if (this.#cache.length < this.#maxEntries) this.#cache.push(entry);
-    else {
-      this.#cache[this.#replaceNext] = entry;
-      this.#replaceNext = (this.#replaceNext + 1) % this.#maxEntries;
-    }
+    this.#bytes = Uint8Array.from(bytes.subarray(start, end));
+    this.#version = this.#decoder.version;
+    this.#head = head;
   }
 }
 
-function isEqual(cached: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
-  const length = cached.length;
+function isEqual(known: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
+  const length = known.length;
   if (length !== end - start) return false;
-  for (let at = 0; at < length; at++) if (cached[at] !== bytes[start + at]) return false;
+  for (let at = 0; at < length; at++) if (known[at] !== bytes[start + at]) return false;
   return true;
 }

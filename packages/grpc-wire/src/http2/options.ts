@@ -16,7 +16,6 @@ export interface Http2Limits {
   readonly idleFramesPerSecond: number;
   readonly streamWindowBytes: number;
   readonly connectionWindowBytes: number;
-  readonly headerBlockCacheEntries: number;
 }
 
 /** The times of this layer; `ConnectionOptions` documents them. */

@@ -9,7 +9,7 @@ export async function bind(server: Server, where: ListenOptions): Promise<BoundA
     await listening(server, { host: "127.0.0.1", ...where });
     const bound = server.address();
     if (bound === null || typeof bound === "string")
-      throw new Error("the listener was closed while it was bound");
+      throw new Error("listen: the listener was closed while it was bound");
     return { kind: "tcp", host: bound.address, port: bound.port };
   }
   try {
@@ -23,7 +23,7 @@ export async function bind(server: Server, where: ListenOptions): Promise<BoundA
 
 function listening(server: Server, where: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    // A server that is closed while it looks the host up never emits `listening`.
+    // A server that is closed during the DNS lookup does not emit `listening`.
     const onClose = () => reject(new Error("listen: the listener was closed before it was bound"));
     server.once("error", reject).once("close", onClose);
     server.listen(where, () => {
@@ -38,8 +38,8 @@ function isInUse(error: unknown): boolean {
 }
 
 /**
- * Removes a socket file of a process that was killed. Renames it first and connects to it again: when a server has bound
- * the path in the meantime, it gets its socket back.
+ * Removes the socket file of a killed process. First renames the file and connects again: if another server has bound the
+ * path in the meantime, restores its file.
  */
 async function removeStale(path: string): Promise<boolean> {
   try {
@@ -53,12 +53,12 @@ async function removeStale(path: string): Promise<boolean> {
     await unlink(aside);
     return true;
   } catch {
-    // The file is gone, or cannot be changed. The error of the failed bind is enough.
+    // The file is gone, or cannot be changed. The caller then throws the error of the failed bind.
     return false;
   }
 }
 
-/** False only when the system says that no process listens. */
+/** Resolves to false only for ECONNREFUSED: no process listens. */
 function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection({ path });

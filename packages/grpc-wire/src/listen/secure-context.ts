@@ -2,8 +2,8 @@ import type { SecureContextOptions } from "node:tls";
 import type { SecureContext, TlsOptions } from "../types.ts";
 
 /**
- * The cipher suites that a server should offer: those of TLS 1.3, and of TLS 1.2 those with forward secrecy and
- * authenticated encryption. RFC 9113, appendix A, forbids CBC and static RSA in HTTP/2.
+ * The cipher suites of TLS 1.3, and those of TLS 1.2 with forward secrecy and authenticated encryption. RFC 9113, appendix A,
+ * forbids CBC and static RSA in HTTP/2.
  */
 export const TLS_CIPHER_SUITES = [
   "TLS_AES_128_GCM_SHA256",
@@ -18,8 +18,8 @@ export const TLS_CIPHER_SUITES = [
 ].join(":");
 
 /**
- * All options of a listener's TLS context. A replaced context gets all of them again: Node would use its defaults for
- * missing ones, including the lowest version.
+ * Returns all options of a listener's TLS context. A replaced context needs all of them: Node uses its defaults for missing
+ * options, including the minimum version.
  */
 export function contextOptions(tls: TlsOptions, replaced: SecureContext | undefined): SecureContextOptions {
   const { cert, key, ca } = { ...tls, ...replaced };

@@ -5,18 +5,18 @@ import { contextOptions } from "./secure-context.ts";
 
 interface TlsListenerOptions {
   readonly tls: TlsOptions;
-  /** Values of `setSecureContext`, which replace those of the options. */
+  /** The values of `setSecureContext`, which override the options. */
   readonly replaced: SecureContext | undefined;
   readonly handshakeTimeoutMs: number;
-  /** A socket was accepted: its handshake begins. */
+  /** Called with an accepted socket, before its handshake. */
   onSocket(socket: Socket): void;
-  /** A handshake has succeeded, and the caller is trusted. */
+  /** Called after a successful handshake with a trusted caller. */
   onSecureSocket(socket: TLSSocket): void;
-  /** `verifyPeer` threw. The caller is refused. */
+  /** Called with an error of `verifyPeer`. The server refuses the caller. */
   onFault(error: unknown): void;
 }
 
-/** A TLS listener. Reports only sockets that have negotiated HTTP/2 and shown the required certificate. */
+/** Creates a TLS listener. Only sockets with ALPN `h2` and the required certificate reach `onSecureSocket`. */
 export function createTlsListener(options: TlsListenerOptions): Server {
   const { tls } = options;
   const requestCert = tls.requestCert ?? false;

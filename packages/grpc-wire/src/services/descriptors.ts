@@ -1,6 +1,6 @@
 import { type Field, readFields, stringField, textOf } from "./protobuf.ts";
 
-/** One .proto file, serialized, with the names that callers look up. */
+/** One serialized .proto file. */
 interface DescriptorFile {
   readonly name: string;
   readonly bytes: Uint8Array;
@@ -10,14 +10,14 @@ interface DescriptorFile {
 /** The key of an extension: the extended type and the field number. */
 const extensionKey = (type: string, number: number) => `${type}\0${number}`;
 
-/** What a set of descriptor files defines, by name. */
+/** Finds the files that define a symbol or an extension. */
 export class DescriptorIndex {
   readonly #files = new Map<string, DescriptorFile>();
   readonly #bySymbol = new Map<string, DescriptorFile>();
   readonly #byExtension = new Map<string, DescriptorFile>();
   readonly #extensions = new Map<string, number[]>();
 
-  /** Adds a serialized FileDescriptorProto, unless its name is known already. Throws a `DecodeError`. */
+  /** Adds a serialized FileDescriptorProto. Ignores a second file with the same name. Throws a `DecodeError`. */
   add(bytes: Uint8Array): void {
     const fields = readFields(bytes);
     const name = stringField(fields, 1);
@@ -35,7 +35,7 @@ export class DescriptorIndex {
     }
   }
 
-  /** The file, then all files that it needs; undefined for an unknown name. */
+  /** Returns the file and all files that it imports, or undefined for an unknown name. */
   withDependencies(name: string): Uint8Array[] | undefined {
     const first = this.#files.get(name);
     if (first === undefined) return undefined;
@@ -57,7 +57,7 @@ export class DescriptorIndex {
     return this.#byExtension.get(extensionKey(type, number))?.name;
   }
 
-  /** The numbers of a type's extensions; undefined for an unknown type. */
+  /** Returns the field numbers of a type's extensions, or undefined for an unknown type. */
   extensionsOf(type: string): number[] | undefined {
     return this.#extensions.get(type) ?? (this.#bySymbol.has(type) ? [] : undefined);
   }
@@ -78,7 +78,7 @@ export class DescriptorIndex {
   #addEnum(field: Field, scope: string, file: DescriptorFile): void {
     const fields = readFields(field.bytes);
     this.#bySymbol.set(scope + stringField(fields, 1), file);
-    // An enum's values are siblings of the enum, not its members.
+    // The values of an enum are in the scope of the enum itself.
     for (const { number, bytes } of fields)
       if (number === 2) this.#bySymbol.set(scope + stringField(readFields(bytes), 1), file);
   }

@@ -4,32 +4,32 @@ import type { StreamingCall } from "../types.ts";
 import { DecodeError, lengthField, numberField, readFields, stringField } from "./protobuf.ts";
 
 /** `grpc.health.v1.HealthCheckResponse.ServingStatus`. */
-const statusNumbers = { UNKNOWN: 0, SERVING: 1, NOT_SERVING: 2, SERVICE_UNKNOWN: 3 } as const;
+const STATUS_NUMBERS = { UNKNOWN: 0, SERVING: 1, NOT_SERVING: 2, SERVICE_UNKNOWN: 3 } as const;
 
 /** The health of a service. */
 export type HealthStatus = "UNKNOWN" | "SERVING" | "NOT_SERVING";
 
 const PREFIX = "/grpc.health.v1.Health/";
-/** `List` answers with at most this many services (grpc/proposal A99). */
+/** The maximum number of services in a response of `List` (grpc/proposal A99). */
 const MAX_LISTED = 100;
 
 /**
- * gRPC health checking (`grpc.health.v1.Health`: Check, Watch, List). The empty name is the server as a whole, and
- * starts as SERVING. A drain of the server ends all watches.
+ * gRPC health checking (`grpc.health.v1.Health`: Check, Watch, List). The empty name means the whole server, which starts as
+ * SERVING. A drain of the server ends all watches.
  */
 export class HealthService {
   readonly #statuses = new Map<string, HealthStatus>([["", "SERVING"]]);
-  /** Wakes the watches. */
+  /** One function per watch. It wakes the watch. */
   readonly #watchers = new Set<() => void>();
   #isClosed = false;
 
-  /** Sets a service's health, and sends it to those who watch it. */
+  /** Sets a service's health, and sends it to its watches. */
   set(service: string, status: HealthStatus): void {
     this.#statuses.set(service, status);
     this.#wake();
   }
 
-  /** Forgets a service: Check answers NOT_FOUND, a watch gets SERVICE_UNKNOWN. */
+  /** Removes a service. Check then fails with NOT_FOUND, and Watch sends SERVICE_UNKNOWN. */
   delete(service: string): void {
     this.#statuses.delete(service);
     this.#wake();
@@ -39,7 +39,7 @@ export class HealthService {
     return this.#statuses.get(service);
   }
 
-  /** Ends all watches with UNAVAILABLE, after the last status; later ones end at once. */
+  /** Ends all watches with UNAVAILABLE after the last status, and all later watches after their first. */
   close(): void {
     this.#isClosed = true;
     this.#wake();
@@ -57,21 +57,15 @@ export class HealthService {
     const service = serviceOf(message);
     const status = this.#statuses.get(service);
     if (status === undefined)
-      throw new GrpcError(
-        Status.NOT_FOUND,
-        `the health of ${JSON.stringify(service.slice(0, 256))} is not known`,
-      );
-    return numberField(1, statusNumbers[status]);
+      throw new GrpcError(Status.NOT_FOUND, `unknown service ${JSON.stringify(service.slice(0, 256))}`);
+    return numberField(1, STATUS_NUMBERS[status]);
   }
 
   #list(): Uint8Array {
     if (this.#statuses.size > MAX_LISTED)
-      throw new GrpcError(
-        Status.RESOURCE_EXHAUSTED,
-        `more than ${MAX_LISTED} services: ask for each by Check`,
-      );
+      throw new GrpcError(Status.RESOURCE_EXHAUSTED, `more than ${MAX_LISTED} services: use Check`);
     const entries = [...this.#statuses].map(([service, status]) =>
-      lengthField(1, [lengthField(1, service), lengthField(2, numberField(1, statusNumbers[status]))]),
+      lengthField(1, [lengthField(1, service), lengthField(2, numberField(1, STATUS_NUMBERS[status]))]),
     );
     return Buffer.concat(entries);
   }
@@ -79,15 +73,15 @@ export class HealthService {
   async *#watch(message: Uint8Array, call: StreamingCall): AsyncGenerator<Uint8Array> {
     const service = serviceOf(message);
     const { signal } = call;
-    let told: number | undefined;
+    let sent: number | undefined;
     while (!signal.aborted) {
-      const status = statusNumbers[this.#statuses.get(service) ?? "SERVICE_UNKNOWN"];
-      if (status !== told) {
-        told = status;
+      const status = STATUS_NUMBERS[this.#statuses.get(service) ?? "SERVICE_UNKNOWN"];
+      if (status !== sent) {
+        sent = status;
         yield numberField(1, status);
         continue;
       }
-      if (this.#isClosed) throw new GrpcError(Status.UNAVAILABLE, "the server is going away");
+      if (this.#isClosed) throw new GrpcError(Status.UNAVAILABLE, "the server is shutting down");
       await this.#change(signal);
     }
   }

@@ -1,9 +1,9 @@
 /**
- * The part of the protobuf wire format that health and reflection need
- * (protobuf.dev/programming-guides/encoding), so that the package needs no protobuf runtime.
+ * The parts of the protobuf wire format for health and reflection (protobuf.dev/programming-guides/encoding). With them, the
+ * package needs no protobuf runtime.
  */
 
-/** One field of a message: the number, and a varint's value or a length-delimited field's bytes. */
+/** One field of a message: its number, and the value of a varint or the bytes of a length-delimited field. */
 export interface Field {
   readonly number: number;
   readonly value: number;
@@ -13,7 +13,7 @@ export interface Field {
 const NONE = new Uint8Array(0);
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** A message that does not decode. */
+/** An invalid message. */
 export class DecodeError extends Error {
   readonly code = "ERR_GRPC_WIRE_DECODE";
 }
@@ -60,7 +60,7 @@ export function readFields(message: Uint8Array): Field[] {
   return fields;
 }
 
-/** The text of a string field. Throws a `DecodeError` when it is not UTF-8. */
+/** Returns the text of a string field. Throws a `DecodeError` for invalid UTF-8. */
 export function textOf(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
@@ -69,7 +69,7 @@ export function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** The last string of that number, or "". */
+/** Returns the last string field with that number, or "". */
 export function stringField(fields: readonly Field[], number: number): string {
   const field = fields.findLast((each) => each.number === number);
   return field === undefined ? "" : textOf(field.bytes);
@@ -81,7 +81,7 @@ function pushVarint(out: number[], value: number): void {
   out.push(rest);
 }
 
-/** A length-delimited field: text, bytes, or a message made of its parts. */
+/** Encodes a length-delimited field: text, bytes, or the fields of a message. */
 export function lengthField(number: number, content: string | Uint8Array | Uint8Array[]): Uint8Array {
   const bytes =
     typeof content === "string"
@@ -95,7 +95,7 @@ export function lengthField(number: number, content: string | Uint8Array | Uint8
   return Buffer.concat([Uint8Array.from(head), bytes]);
 }
 
-/** A varint field of 0 or more; no bytes for 0, as in proto3. */
+/** Encodes a varint field of 0 or more. Returns no bytes for 0, as in proto3. */
 export function numberField(number: number, value: number): Uint8Array {
   if (value === 0) return NONE;
   const out: number[] = [];

@@ -14,18 +14,18 @@ import {
 
 /**
  * Server reflection (`grpc.reflection.v1` and `v1alpha`): lists the server's services and returns their descriptors. The
- * set need not hold health and reflection themselves.
+ * package has the descriptors of health and reflection itself.
  */
 export class ReflectionService {
   readonly #index = new DescriptorIndex();
 
-  /** `fileDescriptorSet`: a serialized `google.protobuf.FileDescriptorSet`. Throws when it cannot be decoded. */
+  /** @param fileDescriptorSet a serialized `google.protobuf.FileDescriptorSet`. Throws if it is invalid. */
   constructor(fileDescriptorSet: Uint8Array) {
     for (const set of [fileDescriptorSet, Buffer.from(descriptorSet, "base64")])
       for (const { number, bytes } of readFields(set)) if (number === 1) this.#index.add(bytes);
   }
 
-  /** Registers both versions' methods. */
+  /** Registers the methods of both versions. */
   addTo(server: GrpcServer): void {
     for (const version of ["v1", "v1alpha"]) {
       server.bidiStreaming(`/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`, (messages) =>
@@ -51,10 +51,10 @@ export class ReflectionService {
     }
   }
 
-  /** The answer's `message_response` member for the request's `message_request` member. */
+  /** Returns the response's `message_response` for the request's `message_request`. */
   #respond(fields: readonly Field[], server: GrpcServer): Uint8Array {
     const asked = fields.findLast(({ number }) => number >= 3 && number <= 7);
-    if (asked === undefined) return failure(Status.INVALID_ARGUMENT, "the request asks for nothing");
+    if (asked === undefined) return failure(Status.INVALID_ARGUMENT, "the request has no message_request");
     if (asked.number === 5) {
       const extension = readFields(asked.bytes);
       const type = stringField(extension, 1);
@@ -70,13 +70,13 @@ export class ReflectionService {
         servicesOf(server).map((service) => lengthField(1, [lengthField(1, service)])),
       );
     const numbers = this.#index.extensionsOf(name);
-    if (numbers === undefined) return failure(Status.NOT_FOUND, `type ${name} is not known`);
+    if (numbers === undefined) return failure(Status.NOT_FOUND, `unknown type ${name}`);
     return lengthField(5, [lengthField(1, name), ...numbers.map((number) => numberField(2, number))]);
   }
 
   #files(name: string | undefined, what: string): Uint8Array {
     const files = name === undefined ? undefined : this.#index.withDependencies(name);
-    if (files === undefined) return failure(Status.NOT_FOUND, `${what} is not known`);
+    if (files === undefined) return failure(Status.NOT_FOUND, `unknown ${what}`);
     return lengthField(
       4,
       files.map((file) => lengthField(1, file)),

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
+import { scaled } from "../../../../tools/time-scale.ts";
 import type { BoundAddress, ServerCounts, ServerOptions } from "../../src/index.ts";
 import { preface, RawClient, settings } from "./raw-client.ts";
 
@@ -99,7 +100,12 @@ export class Neighbour {
 }
 
 /** Writes `chunk` again and again until the peer closes or `times` are sent; waits where the peer does not read. */
-export async function flood(socket: Socket, chunk: Buffer, times: number, patienceMs = 2000): Promise<void> {
+export async function flood(
+  socket: Socket,
+  chunk: Buffer,
+  times: number,
+  patienceMs = scaled(2000),
+): Promise<void> {
   for (let index = 0; index < times && !socket.destroyed && socket.writable; index++) {
     if (socket.write(chunk)) continue;
     const drained = await drain(socket, patienceMs);

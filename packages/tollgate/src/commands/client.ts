@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { fromBinary } from "@bufbuild/protobuf";
-import type { Client, ServiceError } from "@grpc/grpc-js";
 import { createLogger } from "../observe/log.ts";
 import { startTracing } from "../observe/tracing/start-tracing.ts";
 import { noTracing, type Tracing } from "../observe/tracing/tracing.ts";
@@ -12,12 +11,13 @@ import {
 import { Code } from "../protocol/messages.ts";
 import { SHOULD_RATE_LIMIT } from "../protocol/method.ts";
 import { tlsTarget } from "../protocol/tls-target.ts";
+import type { Client, ServiceError } from "../vendor/grpc-js.ts";
 import { type ClientOptions, clientUsage, parseClientOptions } from "./client-options.ts";
 import { codeName, renderJson, renderText } from "./client-print.ts";
 import { UsageError } from "./flags.ts";
 import type { CommandIo } from "./io.ts";
 
-type Grpc = typeof import("@grpc/grpc-js");
+type Grpc = typeof import("../vendor/grpc-js.ts");
 
 /** The dependencies of a call. */
 interface Dependencies {
@@ -43,7 +43,7 @@ export async function runClient(argv: readonly string[], io: CommandIo): Promise
     io.stdout.write(clientUsage);
     return 0;
   }
-  const grpc = await import("@grpc/grpc-js");
+  const grpc = await import("../vendor/grpc-js.ts");
   let client: Client;
   try {
     client = open(grpc, options);

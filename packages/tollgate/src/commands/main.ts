@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readVersion } from "../installation.ts";
 import { type CommandIo, processIo } from "./io.ts";
 
 const usage = `usage: tollgate [command] [options]
@@ -37,7 +37,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     return 0;
   }
   if (first === "--version" || first === "version") {
-    io.stdout.write(`tollgate ${version()}\n`);
+    io.stdout.write(`tollgate ${readVersion()}\n`);
     return 0;
   }
   // `tollgate --example` means `tollgate serve --example`.
@@ -47,11 +47,13 @@ export async function main(argv: readonly string[]): Promise<number> {
     io.stderr.write(`tollgate: unknown command "${name}"\n\n${usage}`);
     return 2;
   }
+  if (name !== "serve" && process.pid === 1) endBySignal();
   const command = await load();
   return command(args, io);
 }
 
-function version(): string {
-  const manifest = new URL("../../package.json", import.meta.url);
-  return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;
+/** The kernel ignores signals to process 1, as in a container, unless the process handles them. */
+function endBySignal(): void {
+  process.on("SIGINT", () => process.exit(130));
+  process.on("SIGTERM", () => process.exit(143));
 }

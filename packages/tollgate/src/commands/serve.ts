@@ -1,5 +1,5 @@
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { EXAMPLES } from "../installation.ts";
 import { createLogger, logWarnings } from "../observe/log.ts";
 import { type Addresses, Service, StoppedError } from "../service.ts";
 import { formatFault, SettingsError } from "../settings/errors.ts";
@@ -32,7 +32,7 @@ function exampleEnvironment({ GRPC_UDS = "", HTTP_ENABLED = "" }: Environment): 
     ...(hasHttp && { HOST: "127.0.0.1" }),
     ...(GRPC_UDS === "" && { GRPC_HOST: "127.0.0.1" }),
     DEBUG_HOST: "127.0.0.1",
-    RUNTIME_ROOT: fileURLToPath(new URL("../../examples", import.meta.url)),
+    RUNTIME_ROOT: EXAMPLES,
     RUNTIME_WATCH_ROOT: "false",
     BACKEND_TYPE: "embedded",
     DISABLE_STATS: "true",

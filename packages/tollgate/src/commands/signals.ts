@@ -1,5 +1,6 @@
 import type { Level } from "../observe/log.ts";
 import type { Service } from "../service.ts";
+import { onNpmEnd } from "./npm-end.ts";
 
 /** The longest delay of a Node timer in milliseconds. */
 const LONGEST_TIMER = 2 ** 31 - 1;
@@ -7,7 +8,7 @@ const LONGEST_TIMER = 2 ** 31 - 1;
 /**
  * Handles signals from its creation on. After `control`, SIGTERM stops the service after the drain delay and SIGINT
  * stops it at once, SIGHUP reloads the rules, SIGUSR2 toggles debug logging. A second SIGTERM or SIGINT exits the
- * process. Before `control`, SIGTERM and SIGINT exit the process, SIGHUP is applied later and SIGUSR2 is ignored.
+ * process. The end of npm, if npm started the process, counts as SIGTERM. Before `control`, SIGTERM and SIGINT exit the process, SIGHUP is applied later and SIGUSR2 is ignored.
  * Without handlers, SIGHUP and SIGUSR2 would also end the process.
  */
 export class Signals {
@@ -22,6 +23,7 @@ export class Signals {
     process.on("SIGINT", (signal) => this.#end(signal));
     process.on("SIGHUP", () => this.#reload());
     process.on("SIGUSR2", () => this.#switchDebug());
+    if (process.env.npm_execpath !== undefined) onNpmEnd(() => this.#end("SIGTERM"));
   }
 
   /** @returns resolves with the exit status when a signal has stopped the service */

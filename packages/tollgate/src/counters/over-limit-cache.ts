@@ -33,6 +33,7 @@ export interface OverLimitCacheOptions {
 
 export class OverLimitCache implements CounterStore {
   readonly kind: string;
+  readonly readsPlaces: boolean;
   readonly #store: CounterStore;
   readonly #capacity: number;
   readonly #entries: OverLimitEntries;
@@ -42,6 +43,7 @@ export class OverLimitCache implements CounterStore {
     this.kind = store.kind;
     this.#store = store;
     this.#capacity = options.sizeInBytes;
+    this.readsPlaces = this.#capacity <= 0 && store.readsPlaces === true;
     this.#invalidations = options.invalidations ?? new Invalidations();
     this.#entries = new OverLimitEntries(options.sizeInBytes, this.#invalidations, options.monotonic);
   }

@@ -46,10 +46,19 @@ export type HoldBack = (typeof HoldBack)[keyof typeof HoldBack];
 /** Counters of every store saturate at 2^53 - 1. */
 export const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 
+/** A stem as ASCII, `bytes[start, end)`. Valid during the call of the store. */
+export interface StemPlace {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+}
+
 /** One change of a counter, or one look at it, with its result. */
 export interface Count {
-  /** The cache key up to the window start: `<prefix><domain>|<key>=<value>|...|<unit>:`. The whole key is `stem + windowStart`. */
+  /** The cache key up to the window start: `<prefix><domain>|<key>=<value>|...|<unit>:`. The whole key is `stem + windowStart`. Empty if `place` is set. */
   readonly stem: string;
+  /** The stem as bytes, instead of the text. Only for a store that {@link CounterStore.readsPlaces}. */
+  readonly place?: StemPlace | undefined;
   /** Seconds since the epoch. */
   readonly windowStart: number;
   /** Seconds. */
@@ -126,6 +135,8 @@ export interface AcquireRequest {
 export interface CounterStore {
   /** The store's name in logs and statistics: `embedded`, `kvstore`, `objcache`. */
   readonly kind: string;
+  /** Whether the store reads {@link Count.place}, so that no text has to be made for it. It then counts synchronously. */
+  readonly readsPlaces?: boolean;
   /**
    * Fills `outcome` and `after` of every count. Returns undefined if it is done (this path creates no promise),
    * a promise otherwise.

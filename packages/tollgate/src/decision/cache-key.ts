@@ -67,7 +67,7 @@ export function cacheKeyStem(
     stem += `${encodeKeyPart(key)}=${encodeKeyPart(shared?.[index] ?? value)}|`;
   }
   if (shape?.isListed) return listedStem(prefix, longestKey, stem, shape);
-  const window = shape?.part ?? `${unitNames[unit].toLowerCase()}:`;
+  const window = shape?.part ?? windowText(unit);
   stem += window;
   const room = longestKey - WINDOW_START_DIGITS;
   // A UTF-16 unit is at most 3 bytes of UTF-8, so short keys need no exact byte count.
@@ -88,4 +88,9 @@ function listedStem(
     Buffer.byteLength(prefix) + Buffer.byteLength(stem) + braces + longestPart + WINDOW_START_DIGITS;
   const common = bytes <= longestKey ? stem : `#${hash("sha256", stem).slice(0, HASH_DIGITS)}:`;
   return `{${prefix}${common}}${part}`;
+}
+
+/** The end of a stem. */
+export function windowText(unit: Unit): string {
+  return `${unitNames[unit].toLowerCase()}:`;
 }

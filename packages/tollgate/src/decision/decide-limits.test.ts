@@ -93,9 +93,9 @@ const acceptedRows: readonly Row[] = [
   { hits: 1, code: OK, remaining: 0, adds: { totalHits: 1, withinLimit: 1, nearLimit: 1 } },
   { hits: 0, code: OVER_LIMIT, remaining: 0, adds: {}, over: 0 },
   { hits: 1, code: OVER_LIMIT, remaining: 0, adds: { totalHits: 1, overLimit: 1 }, over: 1 },
-  { hits: -4, code: OK, remaining: 4, adds: {} },
+  { hits: -4, code: OK, remaining: 4, adds: { totalNegativeHits: 4 } },
   { hits: 4, code: OK, remaining: 0, adds: { totalHits: 4, withinLimit: 4, nearLimit: 2 } },
-  { hits: -100, code: OK, remaining: 10, adds: {} },
+  { hits: -100, code: OK, remaining: 10, adds: { totalNegativeHits: 100 } },
   { hits: 11, code: OVER_LIMIT, remaining: 0, adds: { totalHits: 11, overLimit: 11 }, over: 11 },
   { hits: 10, code: OK, remaining: 0, adds: { totalHits: 10, withinLimit: 10, nearLimit: 2 } },
 ];
@@ -119,8 +119,8 @@ const countedRows = (cache: boolean, strict: boolean): readonly Row[] => [
   },
   { hits: 0, code: OVER_LIMIT, remaining: 0, adds: {}, over: 0 },
   // 12 were counted, or 11 with the cache.
-  { hits: -4, code: OK, remaining: cache ? 3 : 2, adds: {} },
-  { hits: -100, code: OK, remaining: 10, adds: {} },
+  { hits: -4, code: OK, remaining: cache ? 3 : 2, adds: { totalNegativeHits: 4 } },
+  { hits: -100, code: OK, remaining: 10, adds: { totalNegativeHits: 100 } },
   {
     hits: 12,
     code: OVER_LIMIT,

@@ -7,8 +7,9 @@ import { algorithms } from "../counters/algorithms/algorithms.ts";
 import { type Count, type CounterStore, HoldBack, Outcome, Refuses } from "../counters/store.ts";
 import { Code, type DescriptorStatus } from "../protocol/messages.ts";
 import { unitWindow } from "../rules/window.ts";
+import type { LimitsScratch, ScratchGroup, ScratchLimit } from "./limits-scratch.ts";
 import { quotaPasses, refusalOf } from "./overall.ts";
-import type { LimitsScratch, Mutable, PreparedPart, ScratchGroup, ScratchLimit } from "./prepared.ts";
+import type { Mutable, PreparedPart } from "./prepared.ts";
 import type { ResolvedLimit } from "./resolve-limits.ts";
 import { newStatus, type ScratchOptions, UNLIMITED_REMAINING } from "./scratch.ts";
 import { nearLimit } from "./tally.ts";
@@ -17,7 +18,12 @@ export interface LimitsOptions extends ScratchOptions {
   readonly nearLimitRatio: number;
 }
 
-export function newLimitsScratch(parts: readonly PreparedPart[], options: LimitsOptions): LimitsScratch {
+/** @param keys the stems of parts that have no `stem` */
+export function newLimitsScratch(
+  parts: readonly PreparedPart[],
+  options: LimitsOptions,
+  keys?: Buffer,
+): LimitsScratch {
   const passes = quotaPasses(parts, options.quotaMode);
   const groups: ScratchGroup[] = [];
   const statuses: Mutable<DescriptorStatus>[] = [];
@@ -26,7 +32,7 @@ export function newLimitsScratch(parts: readonly PreparedPart[], options: Limits
     if (rule === undefined || part.statistics === undefined) statuses.push(newStatus(undefined, 0));
     else if (rule.unlimited) statuses.push(newStatus(undefined, UNLIMITED_REMAINING));
     else {
-      const limits = part.limits ?? [plainLimitOf(part)];
+      const limits = part.limits ?? [plainLimitOf(part, keys)];
       statuses.push(newStatus(limits[0]!.currentLimit, 0));
       groups.push({
         limits: limits.map((limit) => newLimit(limit, part.hits, options.nearLimitRatio)),
@@ -52,7 +58,10 @@ export function newLimitsScratch(parts: readonly PreparedPart[], options: Limits
 }
 
 /** The limit of a rule without `limits`. */
-function plainLimitOf({ rule, stem, currentLimit }: PreparedPart): ResolvedLimit {
+function plainLimitOf(
+  { rule, stem, stemStart, stemEnd, currentLimit }: PreparedPart,
+  keys: Buffer | undefined,
+): ResolvedLimit {
   const { requestsPerUnit, unit, name } = rule!;
   return {
     limit: {
@@ -70,7 +79,7 @@ function plainLimitOf({ rule, stem, currentLimit }: PreparedPart): ResolvedLimit
       isListed: false,
     },
     algorithm: algorithms.fixed_window,
-    stem,
+    stem: stem || (keys?.toString("latin1", stemStart, stemEnd) ?? ""),
     cap: requestsPerUnit,
     currentLimit,
     statistics: undefined,
@@ -165,7 +174,10 @@ function countParts(parts: readonly PreparedPart[]): void {
       if (domainNotFound !== undefined) domainNotFound.value++;
       continue;
     }
-    if (isRefund) continue;
+    if (isRefund) {
+      statistics.totalNegativeHits -= hits;
+      continue;
+    }
     statistics.totalHits += hits;
     if (rule.unlimited) statistics.withinLimit += hits;
   }

@@ -2,7 +2,7 @@ import { countTogether } from "../counters/hold-back.ts";
 import { type Count, type CounterStore, type CountRequest, Outcome } from "../counters/store.ts";
 import type { Counter, MetricKey, RuleStatistics, Statistics } from "../observe/statistics.ts";
 import { type Descriptor, type Entry, type RateLimitRequest, Unit } from "../protocol/messages.ts";
-import type { Match, Rule, RuleSet } from "../rules/rule.ts";
+import { type Match, NEEDS_TEXT, type Rule, type RuleSet } from "../rules/rule.ts";
 import type { DecisionOptions } from "./decide.ts";
 import { createKeyFormat } from "./key-format.ts";
 
@@ -47,6 +47,7 @@ export class MapStatistics implements Statistics {
         withinLimit: 0,
         shadowMode: 0,
         overLimitWithLocalCache: 0,
+        totalNegativeHits: 0,
       };
       this.rules.set(name, statistics);
     }
@@ -103,6 +104,7 @@ export function ruleSet(rules: Record<string, Rule>, generation = 1): RuleSet {
         sharedValues: undefined,
       };
     },
+    matchInPlace: () => NEEDS_TEXT,
     rules: () => Object.values(rules),
   };
 }

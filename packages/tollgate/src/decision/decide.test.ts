@@ -137,7 +137,7 @@ test("hits: the descriptor's, or else the request's, or else 1; a descriptor's 0
   }
 });
 
-test("refunds lower the counter, never below 0, and change no rule statistic", () => {
+test("refunds lower the counter, never below 0, and count in total_negative_hits only", () => {
   const { ask, store, statistics } = setUp({ k: rule() });
   ask(request(descriptor("k", { hitsAddend: 3 })));
   const before = { ...statistics.rules.get("d.k")! };
@@ -145,7 +145,7 @@ test("refunds lower the counter, never below 0, and change no rule statistic", (
   assert.equal(back.statuses[0]!.limitRemaining, 9);
   ask(request(descriptor("k", { hitsAddend: 50, isNegativeHits: true })));
   assert.deepEqual([...store.counters.values()], [0]);
-  assert.deepEqual(statistics.rules.get("d.k"), before);
+  assert.deepEqual(statistics.rules.get("d.k"), { ...before, totalNegativeHits: 52 });
 });
 
 test("an unlimited rule answers the greatest uint32 without the store, and counts hits as within", () => {

@@ -1,23 +1,23 @@
 import type { CounterStore } from "../counters/store.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";
+import { requestOf } from "../protocol/decode-request.ts";
 import { Code, type RateLimitRequest, type RateLimitResponse } from "../protocol/messages.ts";
+import type { RequestPlaces } from "../protocol/scan-request.ts";
 import type { RuleSet } from "../rules/rule.ts";
 import { askStore, newLimitsScratch } from "./decide-limits.ts";
 import { type HeaderOptions, limitHeaders, nameOf } from "./headers.ts";
 import { headersOfLimits } from "./headers-of-limits.ts";
-import type { KeyFormat } from "./key-format.ts";
+import type { LimitsScratch } from "./limits-scratch.ts";
 import { dynamicMetadata } from "./metadata.ts";
 import { overallCode } from "./overall.ts";
 import { Preparer } from "./prepare.ts";
-import type { DecisionScratch, LimitsScratch, Prepared, PreparedPart } from "./prepared.ts";
-import { newScratch, prepareScratch } from "./scratch.ts";
+import type { Prepared, PreparedPart } from "./prepared.ts";
+import type { ResolveOptions } from "./resolve.ts";
+import { type Scratch, ScratchPool } from "./scratch.ts";
 import { tally } from "./tally.ts";
 import { tallyLimits } from "./tally-limits.ts";
 
-export interface DecisionOptions {
-  readonly keyFormat: KeyFormat;
-  /** `NEAR_LIMIT_RATIO`, 0 to 1 */
-  readonly nearLimitRatio: number;
+export interface DecisionOptions extends ResolveOptions {
   /** `SHADOW_MODE` */
   readonly shadowMode: boolean;
   /** `QUOTA_MODE` */
@@ -35,6 +35,7 @@ export class Decider {
   readonly #options: DecisionOptions;
   readonly #store: CounterStore;
   readonly #preparer: Preparer;
+  readonly #pool = new ScratchPool();
   readonly #globalShadowMode: Counter;
 
   constructor(options: DecisionOptions, statistics: Statistics, store: CounterStore) {
@@ -54,58 +55,107 @@ export class Decider {
   }
 
   /**
-   * Decides a prepared request. Returns the response itself if the store counts synchronously. The next decision of
-   * the same cached request reuses that object, so callers must write it out before they return to the event loop.
+   * Decides a prepared request. Returns the response itself if the store counts synchronously. Another decision reuses
+   * that object, so callers must write it out before they return to the event loop.
    * @param now milliseconds since the epoch
    * @param deadline of the caller, in milliseconds since the epoch; 0 for none
    * @throws {StoreError} if the store could not count
    */
-  decide(prepared: Prepared, now: number, deadline: number): RateLimitResponse | Promise<RateLimitResponse> {
-    if (prepared.hasLimits) return this.#decideLimits(prepared, now, deadline);
-    const nowSeconds = Math.floor(now / 1000);
-    const scratch = prepared.scratch ?? newScratch(prepared.parts, this.#options);
-    prepareScratch(prepared.parts, scratch, nowSeconds);
-    if (scratch.counts.length > 0) {
-      const { request } = scratch;
-      request.now = now;
-      request.deadline = deadline;
-      const waiting = this.#store.count(request);
-      if (waiting !== undefined) {
-        // The scratch is in use until the store answers. Calls with the same request get another one meanwhile.
-        prepared.scratch = undefined;
-        return waiting.then(() => this.#conclude(prepared, scratch, nowSeconds));
-      }
-    }
-    if (prepared.isKept) prepared.scratch = scratch;
-    return this.#conclude(prepared, scratch, nowSeconds);
-  }
-
-  #decideLimits(
-    prepared: Prepared,
+  decide(
+    { request, parts }: Prepared,
     now: number,
     deadline: number,
   ): RateLimitResponse | Promise<RateLimitResponse> {
-    const scratch = prepared.limitsScratch ?? newLimitsScratch(prepared.parts, this.#options);
-    const waiting = askStore(prepared.parts, scratch, this.#store, now, deadline);
-    if (waiting !== undefined) {
-      prepared.limitsScratch = undefined;
-      return waiting.then(() => this.#concludeLimits(prepared, scratch, now));
+    return this.#run(request, parts, this.#pool.take(parts.length), now, deadline);
+  }
+
+  /**
+   * Decides a message: like `prepare` and `decide`, but in place.
+   * @throws {DecisionError | StoreError}
+   */
+  decideInPlace(
+    places: RequestPlaces,
+    ruleSet: RuleSet | undefined,
+    now: number,
+    deadline: number,
+  ): RateLimitResponse | Promise<RateLimitResponse> {
+    const scratch = this.#pool.take(places.count);
+    this.#preparer.prepareInPlace(places, ruleSet, scratch);
+    const request = this.#options.dynamicMetadata ? requestOf(places) : undefined;
+    return this.#run(request, scratch.parts, scratch, now, deadline);
+  }
+
+  /** @param request needed for dynamic metadata only */
+  #run(
+    request: RateLimitRequest | undefined,
+    parts: readonly PreparedPart[],
+    scratch: Scratch,
+    now: number,
+    deadline: number,
+  ): RateLimitResponse | Promise<RateLimitResponse> {
+    if (hasLimits(parts)) return this.#runLimits(request, parts, scratch, now, deadline);
+    const nowSeconds = Math.floor(now / 1000);
+    scratch.arrange(parts, this.#options, nowSeconds, this.#store.readsPlaces === true);
+    if (scratch.counts.length > 0) {
+      scratch.request.now = now;
+      scratch.request.deadline = deadline;
+      const waiting = this.#store.count(scratch.request);
+      if (waiting !== undefined) return this.#later(waiting, request, parts, scratch, nowSeconds);
     }
-    if (prepared.isKept) prepared.limitsScratch = scratch;
-    return this.#concludeLimits(prepared, scratch, now);
+    this.#pool.give(scratch);
+    return this.#conclude(request, parts, scratch, nowSeconds);
   }
 
-  #concludeLimits({ request, parts }: Prepared, scratch: LimitsScratch, now: number): RateLimitResponse {
-    tallyLimits(parts, scratch, Math.floor(now / 1000));
+  #runLimits(
+    request: RateLimitRequest | undefined,
+    parts: readonly PreparedPart[],
+    scratch: Scratch,
+    now: number,
+    deadline: number,
+  ): RateLimitResponse | Promise<RateLimitResponse> {
+    const limits = newLimitsScratch(parts, this.#options, scratch.keys);
+    const waiting = askStore(parts, limits, this.#store, now, deadline);
+    if (waiting !== undefined)
+      return waiting.then(() => {
+        this.#pool.giveLater(scratch);
+        return this.#concludeLimits(request, parts, limits, now);
+      });
+    this.#pool.give(scratch);
+    return this.#concludeLimits(request, parts, limits, now);
+  }
+
+  #concludeLimits(
+    request: RateLimitRequest | undefined,
+    parts: readonly PreparedPart[],
+    limits: LimitsScratch,
+    now: number,
+  ): RateLimitResponse {
+    tallyLimits(parts, limits, Math.floor(now / 1000));
     const { headers } = this.#options;
-    const code = this.#answer(request, parts, scratch);
+    const code = this.#answer(request, parts, limits);
     if (headers !== undefined)
-      scratch.response.responseHeadersToAdd = headersOfLimits(headers, parts, scratch, code);
-    return scratch.response;
+      limits.response.responseHeadersToAdd = headersOfLimits(headers, parts, limits, code);
+    return limits.response;
   }
 
-  #conclude({ request, parts }: Prepared, scratch: DecisionScratch, nowSeconds: number): RateLimitResponse {
-    const { counts, statuses, response } = scratch;
+  async #later(
+    waiting: Promise<void>,
+    request: RateLimitRequest | undefined,
+    parts: readonly PreparedPart[],
+    scratch: Scratch,
+    nowSeconds: number,
+  ): Promise<RateLimitResponse> {
+    await waiting;
+    this.#pool.giveLater(scratch);
+    return this.#conclude(request, parts, scratch, nowSeconds);
+  }
+
+  #conclude(
+    request: RateLimitRequest | undefined,
+    parts: readonly PreparedPart[],
+    { counts, statuses, response }: Scratch,
+    nowSeconds: number,
+  ): RateLimitResponse {
     let counted = 0;
     for (let index = 0; index < parts.length; index++) {
       const { rule, statistics } = parts[index]!;
@@ -113,7 +163,7 @@ export class Decider {
       tally(counts[counted++]!, statistics, parts[index]!, rule, nowSeconds, statuses[index]!);
     }
     const { headers } = this.#options;
-    const code = this.#answer(request, parts, scratch);
+    const code = this.#answer(request, parts, { statuses, response });
     if (headers !== undefined)
       response.responseHeadersToAdd = limitHeaders(headers, statuses, parts.map(nameOf), code);
     return response;
@@ -121,9 +171,9 @@ export class Decider {
 
   /** Fills in all but the headers. Returns the overall code. */
   #answer(
-    request: RateLimitRequest,
+    request: RateLimitRequest | undefined,
     parts: readonly PreparedPart[],
-    { statuses, response }: Pick<DecisionScratch, "statuses" | "response">,
+    { statuses, response }: Pick<Scratch, "statuses" | "response">,
   ): Code {
     const options = this.#options;
     let code = overallCode(statuses, parts, options.quotaMode);
@@ -132,7 +182,14 @@ export class Decider {
       this.#globalShadowMode.value++;
     }
     response.overallCode = code;
-    if (options.dynamicMetadata) response.dynamicMetadata = dynamicMetadata(request, parts, statuses);
+    if (options.dynamicMetadata && request !== undefined)
+      response.dynamicMetadata = dynamicMetadata(request, parts, statuses);
     return code;
   }
+}
+
+/** Whether a rule has more than a number, a unit and a name. */
+function hasLimits(parts: readonly PreparedPart[]): boolean {
+  for (let index = 0; index < parts.length; index++) if (parts[index]!.limits !== undefined) return true;
+  return false;
 }

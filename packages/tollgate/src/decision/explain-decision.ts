@@ -172,6 +172,7 @@ const nothing: RuleStatistics = {
   withinLimit: 0,
   shadowMode: 0,
   overLimitWithLocalCache: 0,
+  totalNegativeHits: 0,
 };
 
 function lookFor(

@@ -8,10 +8,11 @@ import type { AlgorithmName } from "../rules/limit.ts";
 import type { Match } from "../rules/rule.ts";
 import { askStore, newLimitsScratch } from "./decide-limits.ts";
 import type { KeyFormat } from "./key-format.ts";
+import type { LimitsScratch, ScratchGroup, ScratchLimit } from "./limits-scratch.ts";
 import { signedHits } from "./prepare.ts";
-import type { LimitsScratch, PreparedPart, ScratchGroup, ScratchLimit } from "./prepared.ts";
+import type { PreparedPart } from "./prepared.ts";
 import { type ResolvedLimit, resolveLimits } from "./resolve-limits.ts";
-import type { ScratchOptions } from "./scratch.ts";
+import { newPart, type ScratchOptions } from "./scratch.ts";
 import { tallyLimits } from "./tally-limits.ts";
 
 /** A window in time. Seconds since the epoch. */
@@ -129,17 +130,8 @@ export async function explainAnswers(
 function partOf(match: Match | undefined, stem: string): PreparedPart {
   const rule = match?.rule;
   const { requestsPerUnit = 0, unit = 0, name = "" } = rule ?? {};
-  return {
-    rule,
-    statistics: rule && nothing(),
-    domainNotFound: undefined,
-    stem,
-    windowSize: 0,
-    hits: 0,
-    isRefund: false,
-    currentLimit: { requestsPerUnit, unit, name },
-    near: 0,
-  };
+  const currentLimit = { requestsPerUnit, unit, name };
+  return { ...newPart(), rule, statistics: rule && nothing(), stem, currentLimit };
 }
 
 /** What the groups of a request of looks would answer to hits. */
@@ -189,6 +181,7 @@ function taking(limit: ScratchLimit, hits: number): ScratchLimit {
 function nothing(): RuleStatistics {
   return {
     totalHits: 0,
+    totalNegativeHits: 0,
     overLimit: 0,
     nearLimit: 0,
     withinLimit: 0,

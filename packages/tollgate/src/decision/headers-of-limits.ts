@@ -3,7 +3,8 @@ import { Outcome } from "../counters/store.ts";
 import { Code, type DescriptorStatus, type HeaderValue } from "../protocol/messages.ts";
 import { statisticName } from "../rules/limit.ts";
 import { type HeaderOptions, limitHeaders, nameOf } from "./headers.ts";
-import type { LimitsScratch, PreparedPart, ScratchLimit } from "./prepared.ts";
+import type { LimitsScratch, ScratchLimit } from "./limits-scratch.ts";
+import type { PreparedPart } from "./prepared.ts";
 import { UNLIMITED_REMAINING } from "./scratch.ts";
 
 /** The `contract` headers show the tightest limit; those of the draft list every limit of every descriptor. */

@@ -1,99 +1,108 @@
 import { MAX_COUNT } from "../counters/store.ts";
 import type { Statistics } from "../observe/statistics.ts";
-import type { CurrentLimit, Descriptor, RateLimitRequest } from "../protocol/messages.ts";
-import type { RuleSet } from "../rules/rule.ts";
+import { descriptorOf, domainOf } from "../protocol/decode-request.ts";
+import type { Descriptor, RateLimitRequest } from "../protocol/messages.ts";
+import type { DescriptorPlaces, RequestPlaces } from "../protocol/scan-request.ts";
+import { NEEDS_TEXT, type RuleSet } from "../rules/rule.ts";
 import { DecisionError } from "./decision-error.ts";
-import type { KeyFormat } from "./key-format.ts";
-import type { Prepared, PreparedPart } from "./prepared.ts";
+import type { Mutable, Prepared, PreparedPart } from "./prepared.ts";
 import { replaced } from "./replaces.ts";
-import { ResolutionCache } from "./resolution-cache.ts";
-import { type Resolution, resolve } from "./resolve.ts";
-import { nearLimit } from "./tally.ts";
-
-export interface PrepareOptions {
-  readonly keyFormat: KeyFormat;
-  readonly nearLimitRatio: number;
-}
-
-const noLimit: CurrentLimit = { requestsPerUnit: 0, unit: 0, name: "" };
-const passing: Resolution = {
-  rule: undefined,
-  statistics: undefined,
-  stem: "",
-  windowSize: 0,
-  domainNotFound: undefined,
-};
+import { passing, type Resolution, type ResolveOptions, resolve } from "./resolve.ts";
+import { ResolverInPlace } from "./resolve-in-place.ts";
+import { newPart, type Scratch } from "./scratch.ts";
 
 /** Checks requests and finds the rules, statistics and cache keys of their descriptors. */
 export class Preparer {
-  readonly #options: PrepareOptions;
+  readonly #options: ResolveOptions;
   readonly #statistics: Statistics;
-  readonly #cache = new ResolutionCache(8192);
+  readonly #inPlace: ResolverInPlace;
 
-  constructor(options: PrepareOptions, statistics: Statistics) {
+  constructor(options: ResolveOptions, statistics: Statistics) {
     this.#options = options;
     this.#statistics = statistics;
+    this.#inPlace = new ResolverInPlace(options, statistics);
   }
 
   /** @throws {DecisionError} for a bad request, or without rules */
   prepare(request: RateLimitRequest, ruleSet: RuleSet | undefined): Prepared {
     const { domain, descriptors } = request;
-    if (domain === "") throw new DecisionError("INVALID_ARGUMENT", "rate limit domain must not be empty");
-    if (descriptors.length === 0) {
-      throw new DecisionError("INVALID_ARGUMENT", "rate limit descriptor list must not be empty");
-    }
-    if (ruleSet === undefined) throw new DecisionError("UNAVAILABLE", "no rate limit configuration loaded");
-    const resolutions = this.#resolveAll(request, ruleSet);
-    const parts = resolutions.map((resolution, index) =>
-      this.#part(request, descriptors[index]!, resolution),
-    );
-    return {
-      request,
-      generation: ruleSet.generation,
-      parts,
-      hasLimits: parts.some(({ limits }) => limits !== undefined),
-      isKept: false,
-      scratch: undefined,
-      limitsScratch: undefined,
-    };
-  }
-
-  #part(request: RateLimitRequest, descriptor: Descriptor, resolution: Resolution): PreparedPart {
-    const { rule } = resolution;
-    const limit = rule?.requestsPerUnit ?? 0;
-    return {
-      rule,
-      statistics: resolution.statistics,
-      domainNotFound: resolution.domainNotFound,
-      stem: resolution.stem,
-      windowSize: resolution.windowSize,
-      hits: signedHits(descriptor, request),
-      isRefund: descriptor.isNegativeHits,
-      currentLimit:
-        rule === undefined ? noLimit : { requestsPerUnit: limit, unit: rule.unit, name: rule.name },
-      near: nearLimit(limit, this.#options.nearLimitRatio),
-      limits: resolution.limits,
-    };
-  }
-
-  #resolveAll(request: RateLimitRequest, ruleSet: RuleSet): Resolution[] {
-    let replaces = false;
-    const resolutions = request.descriptors.map((descriptor) => {
-      const resolution = this.#resolve(ruleSet, request.domain, descriptor);
-      if (resolution.rule !== undefined && resolution.rule.replaces.length > 0) replaces = true;
-      return resolution;
+    const rules = check(domain.length, descriptors.length, ruleSet);
+    const parts = descriptors.map((descriptor) => {
+      const part = newPart();
+      const resolution = resolve(rules, this.#statistics, this.#options, domain, descriptor);
+      fill(part, resolution, signedHits(descriptor, request), descriptor.isNegativeHits);
+      return part;
     });
-    if (!replaces) return resolutions;
-    const dropped = replaced(resolutions.map(({ rule }) => rule));
-    return resolutions.map((resolution, index) => (dropped[index] ? passing : resolution));
+    dropReplaced(parts);
+    return { request, parts };
   }
 
-  #resolve(ruleSet: RuleSet, domain: string, descriptor: Descriptor): Resolution {
-    const known = this.#cache.find(ruleSet.generation, domain, descriptor);
-    if (known !== undefined) return known;
-    const resolution = resolve(ruleSet, this.#statistics, this.#options.keyFormat, domain, descriptor);
-    this.#cache.offer(domain, descriptor, resolution);
-    return resolution;
+  /** Does the same for a message, in the memory of `scratch`. @throws {DecisionError} */
+  prepareInPlace(places: RequestPlaces, ruleSet: RuleSet | undefined, scratch: Scratch): void {
+    const { count, descriptors } = places;
+    const rules = check(places.domainEnd - places.domainStart, count, ruleSet);
+    const { parts } = scratch;
+    this.#inPlace.begin(rules.generation);
+    for (let index = 0; index < count; index++) {
+      const descriptor = descriptors[index]!;
+      const part = parts[index]!;
+      part.stemStart = part.stemEnd = 0;
+      const resolution = this.#resolve(places, descriptor, rules, part, scratch);
+      fill(part, resolution, signedHits(descriptor, places), descriptor.isNegativeHits);
+    }
+    dropReplaced(parts);
+  }
+
+  #resolve(
+    places: RequestPlaces,
+    descriptor: DescriptorPlaces,
+    rules: RuleSet,
+    part: Mutable<PreparedPart>,
+    scratch: Scratch,
+  ): Resolution {
+    const match = descriptor.hasLimit ? NEEDS_TEXT : rules.matchInPlace(places, descriptor);
+    if (match === undefined) return passing;
+    const resolution =
+      match === NEEDS_TEXT ? undefined : this.#inPlace.resolve(match, places, descriptor, part, scratch);
+    if (resolution !== undefined) return resolution;
+    const texts = descriptorOf(places, descriptor);
+    return resolve(rules, this.#statistics, this.#options, domainOf(places), texts);
+  }
+}
+
+function check(domainLength: number, descriptors: number, ruleSet: RuleSet | undefined): RuleSet {
+  if (domainLength === 0) throw new DecisionError("INVALID_ARGUMENT", "rate limit domain must not be empty");
+  if (descriptors === 0)
+    throw new DecisionError("INVALID_ARGUMENT", "rate limit descriptor list must not be empty");
+  if (ruleSet === undefined) throw new DecisionError("UNAVAILABLE", "no rate limit configuration loaded");
+  return ruleSet;
+}
+
+function fill(part: Mutable<PreparedPart>, resolution: Resolution, hits: number, isRefund: boolean): void {
+  part.rule = resolution.rule;
+  part.statistics = resolution.statistics;
+  part.domainNotFound = resolution.domainNotFound;
+  part.stem = resolution.stem;
+  part.windowSize = resolution.windowSize;
+  part.currentLimit = resolution.currentLimit;
+  part.near = resolution.near;
+  part.limits = resolution.limits;
+  part.hits = hits;
+  part.isRefund = isRefund;
+}
+
+/** Lets the descriptors pass whose rules another rule of the request replaces. */
+function dropReplaced(parts: readonly Mutable<PreparedPart>[]): void {
+  let replaces = false;
+  for (let index = 0; index < parts.length; index++) {
+    const { rule } = parts[index]!;
+    if (rule !== undefined && rule.replaces.length > 0) replaces = true;
+  }
+  if (!replaces) return;
+  const dropped = replaced(parts.map(({ rule }) => rule));
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index]!;
+    if (dropped[index]) fill(part, passing, part.hits, part.isRefund);
   }
 }
 
@@ -101,9 +110,11 @@ export class Preparer {
  * The hits of a descriptor, negative for a refund: its own number, or else the request's if above 0, or else 1. 0 reads
  * without counting.
  */
-export function signedHits(descriptor: Descriptor, request: RateLimitRequest): number {
-  const own = descriptor.hitsAddend;
+export function signedHits(
+  { hitsAddend: own, isNegativeHits }: Pick<Descriptor, "hitsAddend" | "isNegativeHits">,
+  request: Pick<RateLimitRequest, "hitsAddend">,
+): number {
   const common = request.hitsAddend > 0 ? request.hitsAddend : 1;
   const hits = own === undefined ? common : Math.min(own, MAX_COUNT);
-  return descriptor.isNegativeHits && hits > 0 ? -hits : hits;
+  return isNegativeHits && hits > 0 ? -hits : hits;
 }

@@ -1,11 +1,19 @@
 import type { Counter, RuleStatistics, Statistics } from "../observe/statistics.ts";
-import { type Descriptor, type Entry, type LimitOverride, Unit } from "../protocol/messages.ts";
+import { type CurrentLimit, type Descriptor, type LimitOverride, Unit } from "../protocol/messages.ts";
 import { isUnit, unitNames, windowSeconds } from "../protocol/units.ts";
 import { overrideMatch } from "../rules/override.ts";
 import type { Match, Rule, RuleSet } from "../rules/rule.ts";
 import { DecisionError } from "./decision-error.ts";
 import type { KeyFormat } from "./key-format.ts";
 import { type ResolvedLimit, resolveLimits } from "./resolve-limits.ts";
+import { noLimit } from "./scratch.ts";
+import { nearLimit } from "./tally.ts";
+
+export interface ResolveOptions {
+  readonly keyFormat: KeyFormat;
+  /** `NEAR_LIMIT_RATIO`, 0 to 1 */
+  readonly nearLimitRatio: number;
+}
 
 /** The parts of a descriptor that its resolution depends on. */
 export type Resolved = Pick<Descriptor, "entries" | "limit">;
@@ -18,13 +26,28 @@ export interface Resolution {
   readonly statistics: RuleStatistics | undefined;
   /** Cache key up to the window start; empty if nothing is counted (no rule, `unlimited`), and with `limits`. */
   readonly stem: string;
-  /** Seconds; 0 if nothing is counted, and with `limits`. */
+  /** Seconds; 0 if nothing is counted. */
   readonly windowSize: number;
-  /** The limits of a rule with more than a number, a unit and a name. */
-  readonly limits?: readonly ResolvedLimit[] | undefined;
   /** Set if the domain is not configured. */
   readonly domainNotFound: Counter | undefined;
+  readonly currentLimit: CurrentLimit;
+  /** Hits above this count are near the limit. */
+  readonly near: number;
+  /** The limits of a rule with more than a number, a unit and a name. */
+  readonly limits: readonly ResolvedLimit[] | undefined;
 }
+
+/** The resolution of a descriptor that passes without a limit. */
+export const passing: Resolution = {
+  rule: undefined,
+  statistics: undefined,
+  stem: "",
+  windowSize: 0,
+  domainNotFound: undefined,
+  currentLimit: noLimit,
+  near: 0,
+  limits: undefined,
+};
 
 /** @throws {DecisionError} */
 export function checkUnit(limit: LimitOverride): void {
@@ -39,50 +62,43 @@ export function checkUnit(limit: LimitOverride): void {
 export function resolve(
   ruleSet: RuleSet,
   statistics: Statistics,
-  keyFormat: KeyFormat,
+  options: ResolveOptions,
   domain: string,
   descriptor: Resolved,
 ): Resolution {
   if (descriptor.limit !== undefined) checkUnit(descriptor.limit);
-  if (!ruleSet.hasDomain(domain)) {
-    return {
-      rule: undefined,
-      statistics: undefined,
-      stem: "",
-      windowSize: 0,
-      domainNotFound: statistics.domainNotFound(domain),
-    };
-  }
+  if (!ruleSet.hasDomain(domain)) return { ...passing, domainNotFound: statistics.domainNotFound(domain) };
   const { entries, limit } = descriptor;
   const match = limit === undefined ? ruleSet.match(domain, entries) : overrideMatch(domain, entries, limit);
-  if (match === undefined) {
-    return { rule: undefined, statistics: undefined, stem: "", windowSize: 0, domainNotFound: undefined };
+  if (match === undefined) return passing;
+  const { rule, metricKey, metricFromRequest } = match;
+  if (rule.limits !== undefined) {
+    const limits = resolveLimits(statistics, options.keyFormat, domain, entries, match);
+    return { ...resolutionOf(match, statistics.rule(metricKey, metricFromRequest), "", options), limits };
   }
-  const { rule } = match;
-  if (rule.limits !== undefined) return resolveWithLimits(statistics, keyFormat, domain, entries, match);
-  const counts = !rule.unlimited && rule.unit !== Unit.UNKNOWN;
+  const stem = isCounted(rule) ? options.keyFormat(domain, entries, match, rule.unit) : "";
+  return resolutionOf(match, statistics.rule(metricKey, metricFromRequest), stem, options);
+}
+
+export function resolutionOf(
+  { rule }: Match,
+  statistics: RuleStatistics,
+  stem: string,
+  { nearLimitRatio }: ResolveOptions,
+): Resolution {
+  const { requestsPerUnit, unit, name } = rule;
   return {
     rule,
-    statistics: statistics.rule(match.metricKey, match.metricFromRequest),
-    stem: counts ? keyFormat(domain, entries, match, rule.unit) : "",
-    windowSize: counts ? windowSeconds[rule.unit]! : 0,
+    statistics,
+    stem,
+    windowSize: isCounted(rule) ? windowSeconds[unit]! : 0,
     domainNotFound: undefined,
+    currentLimit: { requestsPerUnit, unit, name },
+    near: nearLimit(requestsPerUnit, nearLimitRatio),
+    limits: undefined,
   };
 }
 
-function resolveWithLimits(
-  statistics: Statistics,
-  keyFormat: KeyFormat,
-  domain: string,
-  entries: readonly Entry[],
-  match: Match,
-): Resolution {
-  return {
-    rule: match.rule,
-    statistics: statistics.rule(match.metricKey, match.metricFromRequest),
-    stem: "",
-    windowSize: 0,
-    domainNotFound: undefined,
-    limits: resolveLimits(statistics, keyFormat, domain, entries, match),
-  };
+function isCounted({ unlimited, unit }: Rule): boolean {
+  return !unlimited && unit !== Unit.UNKNOWN;
 }

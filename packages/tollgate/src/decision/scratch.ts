@@ -1,13 +1,28 @@
-import { type Count, HoldBack, Outcome, Refuses } from "../counters/store.ts";
-import { Code, type CurrentLimit, type DescriptorStatus, type HeaderValue } from "../protocol/messages.ts";
+import {
+  type Count,
+  type CountRequest,
+  HoldBack,
+  Outcome,
+  Refuses,
+  type StemPlace,
+} from "../counters/store.ts";
+import {
+  Code,
+  type CurrentLimit,
+  type DescriptorStatus,
+  type HeaderValue,
+  type RateLimitResponse,
+  Unit,
+} from "../protocol/messages.ts";
 import { quotaPasses, refusalOf } from "./overall.ts";
-import type { DecisionScratch, Mutable, PreparedPart } from "./prepared.ts";
+import type { Mutable, PreparedPart } from "./prepared.ts";
 import { windowStart } from "./window.ts";
 
 /** `limit_remaining` of an `unlimited` rule: the greatest uint32. */
 export const UNLIMITED_REMAINING = 0xffff_ffff;
 
 const noHeaders: readonly HeaderValue[] = [];
+export const noLimit: CurrentLimit = { requestsPerUnit: 0, unit: Unit.UNKNOWN, name: "" };
 
 export interface ScratchOptions {
   /** `QUOTA_MODE` */
@@ -16,49 +31,148 @@ export interface ScratchOptions {
   readonly stopIncrementing: boolean;
 }
 
-export function newScratch(parts: readonly PreparedPart[], options: ScratchOptions): DecisionScratch {
-  const { quotaMode } = options;
-  const passes = quotaPasses(parts, quotaMode);
-  let mayRefuse = false;
-  const counts: Mutable<Count>[] = [];
-  const statuses: Mutable<DescriptorStatus>[] = [];
-  for (let index = 0; index < parts.length; index++) {
-    const part = parts[index]!;
-    const { rule } = part;
-    if (rule === undefined || part.statistics === undefined) statuses.push(newStatus(undefined, 0));
-    else if (rule.unlimited) statuses.push(newStatus(undefined, UNLIMITED_REMAINING));
-    else {
-      const refuses = refusalOf(part, quotaMode, passes);
-      if (refuses !== Refuses.NEVER) mayRefuse = true;
-      statuses.push(newStatus(part.currentLimit, 0));
-      counts.push({
-        stem: part.stem,
-        windowStart: 0,
-        windowSize: part.windowSize,
-        hits: part.hits,
-        limit: rule.requestsPerUnit,
-        refuses,
-        outcome: Outcome.COUNTED,
-        after: 0,
-      });
-    }
-  }
-  const mayHold = options.stopIncrementing && mayRefuse;
-  return {
-    counts,
-    request: {
-      counts,
-      holdBack: mayHold ? HoldBack.WHEN_REFUSED : HoldBack.NEVER,
-      now: 0,
-      deadline: 0,
-    },
-    statuses,
-    response: {
+/** One count with the memory for its place. */
+interface Slot extends Mutable<Count> {
+  readonly memory: Mutable<StemPlace>;
+}
+
+/** The objects of one decision. Only their numbers change, so the next decision of as many descriptors reuses them. */
+export class Scratch {
+  /** Memory for the descriptors of a message. */
+  readonly parts: readonly Mutable<PreparedPart>[];
+  /** Memory for their stems. */
+  keys: Buffer = Buffer.allocUnsafe(256);
+  readonly #slots: readonly Slot[];
+  /** One for each part that the store counts, in order. */
+  readonly counts: Slot[] = [];
+  readonly request: Mutable<CountRequest>;
+  /** One for each part. */
+  readonly statuses: readonly Mutable<DescriptorStatus>[];
+  readonly response: Mutable<RateLimitResponse>;
+
+  constructor(descriptors: number) {
+    const each = { length: descriptors };
+    this.parts = Array.from(each, newPart);
+    this.#slots = Array.from(each, newSlot);
+    this.statuses = Array.from(each, () => newStatus(undefined, 0));
+    this.request = { counts: this.counts, holdBack: HoldBack.NEVER, now: 0, deadline: 0 };
+    this.response = {
       overallCode: Code.OK,
-      statuses,
+      statuses: this.statuses,
       responseHeadersToAdd: noHeaders,
       dynamicMetadata: undefined,
-    },
+    };
+  }
+
+  /** Returns memory for `size` more bytes behind the first `used` ones, which it keeps. */
+  room(used: number, size: number): Buffer {
+    if (used + size > this.keys.length) {
+      const grown = Buffer.allocUnsafe(Math.max(used + size, 2 * this.keys.length));
+      this.keys.copy(grown, 0, 0, used);
+      this.keys = grown;
+    }
+    return this.keys;
+  }
+
+  /**
+   * Fills in the counts for the store, and adds to the statistics that need no store.
+   * @param readsPlaces see `CounterStore.readsPlaces`
+   */
+  arrange(
+    parts: readonly PreparedPart[],
+    options: ScratchOptions,
+    nowSeconds: number,
+    readsPlaces: boolean,
+  ): void {
+    const { quotaMode } = options;
+    const passes = quotaPasses(parts, quotaMode);
+    let mayRefuse = false;
+    let counted = 0;
+    for (let index = 0; index < parts.length; index++) {
+      const part = parts[index]!;
+      const { rule, statistics, hits, isRefund, domainNotFound } = part;
+      const status = this.statuses[index]!;
+      status.code = Code.OK;
+      status.currentLimit = undefined;
+      status.limitRemaining = status.durationUntilReset = 0;
+      if (rule === undefined || statistics === undefined) {
+        if (domainNotFound !== undefined) domainNotFound.value++;
+        continue;
+      }
+      if (isRefund) statistics.totalNegativeHits -= hits;
+      else statistics.totalHits += hits;
+      if (rule.unlimited) {
+        if (!isRefund) statistics.withinLimit += hits;
+        status.limitRemaining = UNLIMITED_REMAINING;
+        continue;
+      }
+      status.currentLimit = part.currentLimit;
+      const refuses = refusalOf(part, quotaMode, passes);
+      if (refuses !== Refuses.NEVER) mayRefuse = true;
+      const slot = this.#slots[counted]!;
+      this.counts[counted++] = slot;
+      this.#fill(slot, part, readsPlaces);
+      slot.windowStart = windowStart(nowSeconds, rule.unit);
+      slot.limit = rule.requestsPerUnit;
+      slot.refuses = refuses;
+    }
+    this.counts.length = counted;
+    this.request.holdBack = options.stopIncrementing && mayRefuse ? HoldBack.WHEN_REFUSED : HoldBack.NEVER;
+  }
+
+  #fill(
+    slot: Slot,
+    { stem, stemStart, stemEnd, windowSize, hits }: PreparedPart,
+    readsPlaces: boolean,
+  ): void {
+    const isInPlace = stemEnd > stemStart;
+    slot.stem = isInPlace && !readsPlaces ? this.keys.toString("latin1", stemStart, stemEnd) : stem;
+    slot.place = undefined;
+    if (isInPlace && readsPlaces) {
+      const { memory } = slot;
+      memory.bytes = this.keys;
+      memory.start = stemStart;
+      memory.end = stemEnd;
+      slot.place = memory;
+    }
+    slot.windowSize = windowSize;
+    slot.hits = hits;
+    slot.outcome = Outcome.COUNTED;
+    slot.after = 0;
+  }
+}
+
+export function newPart(): Mutable<PreparedPart> {
+  return {
+    rule: undefined,
+    statistics: undefined,
+    domainNotFound: undefined,
+    stem: "",
+    stemStart: 0,
+    stemEnd: 0,
+    windowSize: 0,
+    hits: 0,
+    isRefund: false,
+    currentLimit: noLimit,
+    near: 0,
+    limits: undefined,
+  };
+}
+
+const noBytes = new Uint8Array(0);
+
+function newSlot(): Slot {
+  return {
+    stem: "",
+    place: undefined,
+    windowStart: 0,
+    windowSize: 0,
+    hits: 0,
+    limit: 0,
+    refuses: Refuses.NEVER,
+    outcome: Outcome.COUNTED,
+    after: 0,
+    memory: { bytes: noBytes, start: 0, end: 0 },
   };
 }
 
@@ -70,27 +184,42 @@ export function newStatus(
   return { code: Code.OK, currentLimit, limitRemaining, durationUntilReset: 0 };
 }
 
-/** Counts the statistics that need no store, and resets the counts for the store. */
-export function prepareScratch(
-  parts: readonly PreparedPart[],
-  scratch: DecisionScratch,
-  nowSeconds: number,
-): void {
-  let counted = 0;
-  for (let index = 0; index < parts.length; index++) {
-    const { rule, statistics, hits, isRefund, domainNotFound } = parts[index]!;
-    if (rule === undefined || statistics === undefined) {
-      if (domainNotFound !== undefined) domainNotFound.value++;
-      continue;
-    }
-    if (!isRefund) statistics.totalHits += hits;
-    if (rule.unlimited) {
-      if (!isRefund) statistics.withinLimit += hits;
-      continue;
-    }
-    const count = scratch.counts[counted++]!;
-    count.windowStart = windowStart(nowSeconds, rule.unit);
-    count.outcome = Outcome.COUNTED;
-    count.after = 0;
+/** The pool keeps scratch objects for so many descriptors altogether: 4 MiB. */
+const MAX_DESCRIPTORS = 8192;
+/** A larger memory for stems is not kept. */
+const MAX_KEY_BYTES = 1024;
+
+/** Scratch objects for further decisions, by their number of descriptors. */
+export class ScratchPool {
+  readonly #free: Scratch[][] = [];
+  #descriptors = 0;
+  /** Those of decisions that a store has just answered. Their callers still write the responses. */
+  #ending: Scratch[] = [];
+
+  /** Takes the objects for so many descriptors out of the pool. */
+  take(descriptors: number): Scratch {
+    const free = this.#free[descriptors]?.pop();
+    if (free === undefined) return new Scratch(descriptors);
+    this.#descriptors -= descriptors;
+    return free;
+  }
+
+  /** Returns them. The next decision overwrites them. */
+  give(scratch: Scratch): void {
+    const descriptors = scratch.parts.length;
+    if (this.#descriptors + descriptors > MAX_DESCRIPTORS || scratch.keys.length > MAX_KEY_BYTES) return;
+    this.#descriptors += descriptors;
+    this.#free[descriptors] ??= [];
+    this.#free[descriptors].push(scratch);
+  }
+
+  /** Returns them in the next turn of the event loop. */
+  giveLater(scratch: Scratch): void {
+    if (this.#ending.push(scratch) > 1) return;
+    setImmediate(() => {
+      const ended = this.#ending;
+      this.#ending = [];
+      for (const one of ended) this.give(one);
+    });
   }
 }

@@ -13,7 +13,8 @@
 import { Outcome } from "../counters/store.ts";
 import type { RuleStatistics } from "../observe/statistics.ts";
 import { Code, type DescriptorStatus } from "../protocol/messages.ts";
-import type { LimitsScratch, Mutable, PreparedPart, ScratchGroup, ScratchLimit } from "./prepared.ts";
+import type { LimitsScratch, ScratchGroup, ScratchLimit } from "./limits-scratch.ts";
+import type { Mutable, PreparedPart } from "./prepared.ts";
 import { UNLIMITED_REMAINING } from "./scratch.ts";
 import { countHits } from "./tally.ts";
 

@@ -80,6 +80,7 @@ for (const [name, outcome, limit, hits, after, shadowMode, code, remaining, expe
       withinLimit: expected.within ?? 0,
       shadowMode: expected.shadow ?? 0,
       overLimitWithLocalCache: expected.local ?? 0,
+      totalNegativeHits: 0,
     });
   });
 }

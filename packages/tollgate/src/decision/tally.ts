@@ -26,7 +26,7 @@ export interface TallyContext {
  * | known over        | OVER_LIMIT | 0         | over += hits; over with local cache += hits      |
  *
  * A rule in shadow mode answers OK and adds the hits above the limit to `shadow_mode`. Refunds, and hits that another
- * descriptor of the request held back, change no statistic. If the store failed and the failure policy decided, the
+ * descriptor of the request held back, change no statistic here. If the store failed and the failure policy decided, the
  * status has no reset and no statistic changes.
  * @param status filled in, except for its `currentLimit`
  */

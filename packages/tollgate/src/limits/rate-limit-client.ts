@@ -1,5 +1,4 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import { type ChannelCredentials, Client, credentials, type ServiceError } from "@grpc/grpc-js";
 import { encodeRequest } from "../protocol/encode-request.ts";
 import {
   type RateLimitResponse as Generated,
@@ -13,6 +12,7 @@ import type {
 } from "../protocol/messages.ts";
 import { SHOULD_RATE_LIMIT } from "../protocol/method.ts";
 import { type TlsTarget, tlsTarget } from "../protocol/tls-target.ts";
+import { type ChannelCredentials, Client, credentials, type ServiceError } from "../vendor/grpc-js.ts";
 
 /** PEM texts. */
 export interface LimitsTls {

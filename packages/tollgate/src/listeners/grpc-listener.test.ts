@@ -46,7 +46,7 @@ test("logs accept errors of the gRPC listener once a minute", async () => {
   try {
     for (let i = 0; i < 100; i++) server!.emit("error", new Error("accept EMFILE"));
     assert.equal(lines.length, 1, lines.join(""));
-    assert.match(lines[0]!, /level=error msg="gRPC listener: accept EMFILE"/);
+    assert.match(lines[0]!, /level=error msg="gRPC listener: cannot accept a connection: accept EMFILE"/);
   } finally {
     await listener.close(0);
     await store.close();

@@ -1,7 +1,6 @@
 import { type CounterStore, StoreError } from "../counters/store.ts";
 import type { Decider } from "../decision/decide.ts";
 import { DecisionError } from "../decision/decision-error.ts";
-import { PreparedCache } from "../decision/prepared-cache.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";
 import { decodeRequest } from "../protocol/decode-request.ts";
@@ -13,6 +12,7 @@ import {
   OversizedRequestError,
   type RequestLimits,
 } from "../protocol/request-limits.ts";
+import { RequestPlaces } from "../protocol/scan-request.ts";
 import { WireError } from "../protocol/wire.ts";
 import type { RuleSet } from "../rules/rule.ts";
 
@@ -60,8 +60,7 @@ export class RateLimitHandler {
   readonly #options: RateLimitHandlerOptions;
   readonly #requests: RequestPolicy;
   readonly #now: () => number;
-  readonly #prepared = new PreparedCache();
-  readonly #preparedJson = new PreparedCache();
+  readonly #places = new RequestPlaces();
   readonly #serviceErrors: Counter;
   readonly #storeErrors: Counter;
   readonly #oversized: Counter;
@@ -114,26 +113,14 @@ export class RateLimitHandler {
     now: number,
     deadline: number,
   ): RateLimitResponse | Promise<RateLimitResponse> {
-    const { decider } = this.#options;
-    const ruleSet = this.#options.ruleSet();
-    let prepared = ruleSet && this.#prepared.find(ruleSet.generation, buffer, start, end);
-    if (prepared === undefined) {
-      prepared = decider.prepare(this.decodeMessage(buffer, start, end), ruleSet);
-      this.#prepared.offer(buffer, start, end, prepared);
-    }
-    return decider.decide(prepared, now, deadline);
+    const { decider, ruleSet } = this.#options;
+    this.#places.scan(buffer, start, end, this.#requests.limits);
+    return decider.decideInPlace(this.#places, ruleSet(), now, deadline);
   }
 
-  /** Like `decideMessage`, for JSON. Parsing and checking takes 1.3 of the 16 us of a small request. */
+  /** Decides the request in JSON. */
   decideJson(bytes: Uint8Array): RateLimitResponse | Promise<RateLimitResponse> {
-    const { decider } = this.#options;
-    const ruleSet = this.#options.ruleSet();
-    let prepared = ruleSet && this.#preparedJson.find(ruleSet.generation, bytes, 0, bytes.length);
-    if (prepared === undefined) {
-      prepared = decider.prepare(this.decodeJson(bytes), ruleSet);
-      this.#preparedJson.offer(bytes, 0, bytes.length, prepared);
-    }
-    return decider.decide(prepared, this.#now(), 0);
+    return this.decide(this.decodeJson(bytes), 0);
   }
 
   /**

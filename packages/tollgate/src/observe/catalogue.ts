@@ -75,6 +75,7 @@ export const catalogue: readonly CatalogueEntry[] = [
     "over_limit_with_local_cache",
     "Hits of over_limit that the over-limit cache answered without a request to the store.",
   ),
+  rule("total_negative_hits", "Hits that calls with is_negative_hits refunded. Not counted in total_hits."),
   rule("shadow_mode", "Hits above the limit of a rule in shadow mode; they were allowed."),
   {
     name: "ratelimit.service.rate_limit.<domain>.domain_not_found",

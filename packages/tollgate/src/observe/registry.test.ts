@@ -25,6 +25,7 @@ describe("the registry", () => {
     rule.withinLimit += 3;
     rule.shadowMode += 2;
     rule.overLimitWithLocalCache += 1;
+    rule.totalNegativeHits += 7;
     assert.deepEqual(values(registry), {
       "ratelimit.service.rate_limit.basic.key1_v.key2.total_hits": 6,
       "ratelimit.service.rate_limit.basic.key1_v.key2.over_limit": 5,
@@ -32,6 +33,7 @@ describe("the registry", () => {
       "ratelimit.service.rate_limit.basic.key1_v.key2.within_limit": 3,
       "ratelimit.service.rate_limit.basic.key1_v.key2.shadow_mode": 2,
       "ratelimit.service.rate_limit.basic.key1_v.key2.over_limit_with_local_cache": 1,
+      "ratelimit.service.rate_limit.basic.key1_v.key2.total_negative_hits": 7,
     });
     assert.deepEqual(registry.counters[0]!.labels, { domain: "basic", key1: "key1_v", key2: "key2" });
   });

@@ -11,7 +11,7 @@ export interface RuleLabels {
   readonly key2: string;
 }
 
-/** One or more counters under one name. The six counters of a rule share one object, to save memory. */
+/** One or more counters under one name. The counters of a rule share one object, to save memory. */
 export interface CounterSeries {
   /** Id of the first counter; the others follow. Sinks keep the values that they sent in arrays indexed by id. */
   readonly firstId: number;
@@ -70,6 +70,7 @@ export const ruleStats = [
   "within_limit",
   "shadow_mode",
   "over_limit_with_local_cache",
+  "total_negative_hits",
 ] as const;
 
 const single = [""] as const;
@@ -81,6 +82,7 @@ export class RuleSeries implements CounterSeries, RuleStatistics {
   withinLimit = 0;
   shadowMode = 0;
   overLimitWithLocalCache = 0;
+  totalNegativeHits = 0;
   readonly firstId: number;
   readonly name: string;
   readonly labels: RuleLabels;
@@ -111,8 +113,10 @@ export class RuleSeries implements CounterSeries, RuleStatistics {
         return this.withinLimit;
       case 4:
         return this.shadowMode;
-      default:
+      case 5:
         return this.overLimitWithLocalCache;
+      default:
+        return this.totalNegativeHits;
     }
   }
 }

@@ -32,6 +32,8 @@ export interface RuleStatistics {
   withinLimit: number;
   shadowMode: number;
   overLimitWithLocalCache: number;
+  /** Refunded hits, as a positive number. */
+  totalNegativeHits: number;
 }
 
 export interface Statistics {

@@ -15,16 +15,10 @@ test("each file occurs once, after all files that it imports", () => {
   }
 });
 
-test("a client can build every served service from the bytes alone", () => {
-  const registry = createFileRegistry(set);
-  const names = [
-    "envoy.service.ratelimit.v3.RateLimitService",
-    "grpc.health.v1.Health",
-    "grpc.reflection.v1.ServerReflection",
-    "grpc.reflection.v1alpha.ServerReflection",
-  ];
-  for (const name of names) assert.ok(registry.getService(name), name);
-  const methods = registry.getService(names[0]!)!.methods;
+test("a client can build the rate limit service from the bytes alone", () => {
+  const service = createFileRegistry(set).getService("envoy.service.ratelimit.v3.RateLimitService");
+  assert.ok(service);
+  const { methods } = service;
   assert.deepEqual(
     methods.map((method) => [method.name, method.input.typeName, method.output.typeName]),
     [
@@ -69,7 +63,6 @@ const numbers: Record<string, Record<string, number>> = {
   },
   "envoy.service.ratelimit.v3.RateLimitResponse.RateLimit": { requests_per_unit: 1, unit: 2, name: 3 },
   "envoy.config.core.v3.HeaderValue": { key: 1, value: 2, raw_value: 3 },
-  "grpc.health.v1.HealthCheckResponse": { status: 1 },
 };
 
 test("field numbers are the published ones", () => {

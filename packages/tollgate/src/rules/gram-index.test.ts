@@ -17,7 +17,7 @@ const pattern = fc
   })
   .map(({ parts, prefix, suffix }) => `${prefix}*${parts.join("*")}*${suffix}`);
 
-test("the index finds the pattern that comparing one by one finds, also where parts overlap", () => {
+test("the index finds the same pattern as a comparison one by one, even if parts overlap", () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(pattern, { minLength: 5, maxLength: 30 }),

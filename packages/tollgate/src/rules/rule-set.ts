@@ -1,8 +1,11 @@
 import type { Entry } from "../protocol/messages.ts";
+import { type DescriptorPlaces, ENTRY_PLACES, type RequestPlaces } from "../protocol/scan-request.ts";
 import { buildDomain, type Domain } from "./build.ts";
 import type { DraftDomain } from "./draft.ts";
 import { requestSegment, shownLevels } from "./metric-key.ts";
-import type { Match, Rule, RuleSet } from "./rule.ts";
+import { type Match, NEEDS_TEXT, type Rule, type RuleSet } from "./rule.ts";
+import { STEP_NEEDS_TEXT } from "./step-table.ts";
+import { TextIds } from "./text-ids.ts";
 import type { Node } from "./tree.ts";
 
 let generations = 0;
@@ -16,11 +19,18 @@ export class IndexedRuleSet implements RuleSet {
   readonly domains: readonly string[];
   readonly drafts: RuleDrafts;
   readonly #domains = new Map<string, Domain>();
+  readonly #names = new TextIds();
+  /** By the number of the name. */
+  readonly #byName: (Domain | undefined)[] = [];
 
   /** @param drafts checked, without errors, each domain once */
   constructor(drafts: RuleDrafts) {
     this.drafts = drafts;
-    for (const draft of drafts) this.#domains.set(draft.name, buildDomain(draft));
+    for (const draft of drafts) {
+      const domain = buildDomain(draft);
+      this.#domains.set(draft.name, domain);
+      this.#byName[this.#names.add(draft.name)] = domain;
+    }
     this.domains = Object.freeze([...this.#domains.keys()].sort());
   }
 
@@ -45,6 +55,21 @@ export class IndexedRuleSet implements RuleSet {
     }
     const node = nodes[number];
     return node === undefined ? undefined : matchOf(node, entries);
+  }
+
+  matchInPlace(places: RequestPlaces, descriptor: DescriptorPlaces): Match | typeof NEEDS_TEXT | undefined {
+    const domain = this.#byName[this.#names.find(places.buffer, places.domainStart, places.domainEnd)];
+    if (domain === undefined) return NEEDS_TEXT;
+    const { steps, nodes } = domain;
+    const { firstEntry } = descriptor;
+    let number = 0;
+    for (let index = 0; index < descriptor.entries; index++) {
+      number = steps.stepInPlace(number, places, (firstEntry + index) * ENTRY_PLACES);
+      if (number < 0) return number === STEP_NEEDS_TEXT ? NEEDS_TEXT : undefined;
+    }
+    const node = nodes[number];
+    if (node === undefined) return undefined;
+    return node.match ?? (node.rule === undefined ? undefined : NEEDS_TEXT);
   }
 
   /** Yields the matches that do not depend on a request's values. Their statistics can be created with the rules. */

@@ -1,5 +1,6 @@
 import type { MetricKey } from "../observe/statistics.ts";
 import type { Entry, JsonObject, Unit } from "../protocol/messages.ts";
+import type { DescriptorPlaces, RequestPlaces } from "../protocol/scan-request.ts";
 import type { Limit } from "./limit.ts";
 
 /**
@@ -57,6 +58,9 @@ export interface Match {
   readonly sharedValues: readonly (string | undefined)[] | undefined;
 }
 
+/** The result of {@link RuleSet.matchInPlace} if a match needs the request's texts, or the domain is not configured. */
+export const NEEDS_TEXT = Symbol("needs text");
+
 /** The indexed rules of one load. Immutable: a reload creates a new rule set. */
 export interface RuleSet {
   /** Grows by 1 with each load of this process. Caches compare it to detect stale entries. */
@@ -65,6 +69,8 @@ export interface RuleSet {
   hasDomain(domain: string): boolean;
   /** Returns the limit for a descriptor's entries; undefined for no rule, a placeholder, a whitelisted node or another depth. */
   match(domain: string, entries: readonly Entry[]): Match | undefined;
+  /** The same from the bytes of a message. The matches of a rule are the same object. */
+  matchInPlace(places: RequestPlaces, descriptor: DescriptorPlaces): Match | typeof NEEDS_TEXT | undefined;
   /** Yields every rule: domains sorted, the rules of each in the order of the configuration. */
   rules(): Iterable<Rule>;
 }

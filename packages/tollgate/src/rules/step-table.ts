@@ -1,3 +1,5 @@
+import type { RequestPlaces } from "../protocol/scan-request.ts";
+import { TextIds } from "./text-ids.ts";
 import type { Level, Node } from "./tree.ts";
 import type { WildcardIndex } from "./wildcards.ts";
 
@@ -10,21 +12,21 @@ interface Fallback {
 
 /** Numbers in one slot: level, key, value, target. A target of 0 marks a free slot: no step leads to the root. */
 const SLOT = 4;
-/** The value of a slot whose target is a {@link Fallback} (its index + 1). */
+/** Result of a step that only the texts of the request can decide. */
+export const STEP_NEEDS_TEXT = -2;
+/** The value of a slot whose target is a {@link Fallback} (its index + 1). Values have numbers from 1 on. */
 const NO_VALUE = 0;
 
 /**
- * All steps down a domain's tree, in one hash table of plain numbers. Two maps convert keys and values to numbers. A
- * node's number is also the number of the level below it.
+ * All steps down a domain's tree, in one hash table of plain numbers. Keys and values have numbers, too. A node's number
+ * is also the number of the level below it.
  *
  * One map for each level would be simpler, but a step through a map touches half a dozen places in memory: with 10,000
  * rules in 4 levels a lookup took 4 to 29 times as long as with 10 (`bench/rules`). A step in this table touches one.
  */
 export class StepTable {
-  readonly #keys = new Map<string, number>();
-  readonly #values = new Map<string, number>();
-  /** Longer values have no number. Looking one up would hash all of it, and callers choose its length. */
-  #longestValue = -1;
+  readonly #keys = new TextIds();
+  readonly #values = new TextIds();
   readonly #fallbacks: Fallback[] = [];
   readonly #slots: Int32Array;
   readonly #mask: number;
@@ -42,26 +44,44 @@ export class StepTable {
 
   /** Returns the number of the most specific node for a key and a value at a level, or -1. */
   step(level: number, key: string, value: string): number {
-    const keyId = this.#keys.get(key);
-    if (keyId === undefined) return -1;
-    const valueId = value.length <= this.#longestValue ? this.#values.get(value) : undefined;
-    if (valueId !== undefined) {
-      const exact = this.#target(level, keyId, valueId);
+    const keyId = this.#keys.of(key);
+    if (keyId === 0) return -1;
+    const found = this.#exactOrFallback(level, keyId, this.#values.of(value));
+    return typeof found === "number" ? found : (found.wildcards?.find(value)?.number ?? found.keyOnly);
+  }
+
+  /**
+   * The same for an entry of a message. Returns {@link STEP_NEEDS_TEXT} if wildcards must compare a value that is not ASCII.
+   * @param entry its position in `places.entries`
+   */
+  stepInPlace(level: number, places: RequestPlaces, entry: number): number {
+    const { buffer, entries } = places;
+    const keyId = this.#keys.find(buffer, entries[entry]!, entries[entry + 1]!);
+    if (keyId === 0) return -1;
+    const start = entries[entry + 2]!;
+    const end = entries[entry + 3]!;
+    const found = this.#exactOrFallback(level, keyId, this.#values.find(buffer, start, end));
+    if (typeof found === "number") return found;
+    const { wildcards, keyOnly } = found;
+    if (wildcards === undefined) return keyOnly;
+    // The cache key needs the text of such a value, too. Decoding it twice doubles the CPU of the worst requests.
+    if (!wildcards.comparesBytes && !isAscii(buffer, start, end)) return STEP_NEEDS_TEXT;
+    return wildcards.findInPlace(places, start, end)?.number ?? keyOnly;
+  }
+
+  #exactOrFallback(level: number, key: number, value: number): number | Fallback {
+    if (value !== 0) {
+      const exact = this.#target(level, key, value);
       if (exact !== 0) return exact;
     }
-    const index = this.#target(level, keyId, NO_VALUE);
-    if (index === 0) return -1;
-    const { wildcards, keyOnly } = this.#fallbacks[index - 1]!;
-    return wildcards?.find(value)?.number ?? keyOnly;
+    const index = this.#target(level, key, NO_VALUE);
+    return index === 0 ? -1 : this.#fallbacks[index - 1]!;
   }
 
   #addLevel(level: number, nodes: Level): void {
     for (const [key, { exact, wildcards, keyOnly }] of nodes) {
-      const keyId = idOf(this.#keys, key);
-      for (const [value, node] of exact) {
-        this.#add(level, keyId, idOf(this.#values, value), node.number);
-        this.#longestValue = Math.max(this.#longestValue, value.length);
-      }
+      const keyId = this.#keys.add(key);
+      for (const [value, node] of exact) this.#add(level, keyId, this.#values.add(value), node.number);
       if (wildcards === undefined && keyOnly === undefined) continue;
       this.#fallbacks.push({ wildcards, keyOnly: keyOnly?.number ?? -1 });
       this.#add(level, keyId, NO_VALUE, this.#fallbacks.length);
@@ -88,12 +108,10 @@ export class StepTable {
   }
 }
 
-/** Returns the number of a text, from 1, because 0 is {@link NO_VALUE}. */
-function idOf(ids: Map<string, number>, text: string): number {
-  const known = ids.get(text);
-  if (known !== undefined) return known;
-  ids.set(text, ids.size + 1);
-  return ids.size;
+function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
+  let bits = 0;
+  for (let at = start; at < end; at++) bits |= bytes[at]!;
+  return bits < 0x80;
 }
 
 function hash(level: number, key: number, value: number): number {

@@ -1,3 +1,4 @@
+import type { RequestPlaces } from "../protocol/scan-request.ts";
 import { printable } from "../text/printable.ts";
 import { AffixTable } from "./affix-table.ts";
 import { better, GramIndex, type Ranked } from "./gram-index.ts";
@@ -21,6 +22,8 @@ export class WildcardIndex<Target> {
   readonly entries: readonly WildcardEntry<Target>[];
   /** Whether a pattern has a character that occurs in `\xFF`, so that it may match the escape of a byte that is not UTF-8. */
   readonly #comparesEscapes: boolean;
+  /** Few patterns without a text between two `*`, in the order of `entries`: compared without making a string. */
+  readonly #affixes: readonly Affixes[] | undefined;
   readonly #prefixes: AffixTable;
   /** One group for each prefix. */
   readonly #groups: readonly PrefixGroup<Target>[];
@@ -29,6 +32,12 @@ export class WildcardIndex<Target> {
   constructor(entries: readonly WildcardEntry<Target>[]) {
     this.entries = entries.toSorted((a, b) => bySpecificity(a.pattern, b.pattern));
     this.#comparesEscapes = entries.some(({ pattern }) => /[\\x0-9A-F]/.test(pattern.text));
+    const isSimple = entries.every(({ pattern }) => pattern.middles.length === 0);
+    if (entries.length <= FEW && isSimple && !this.#comparesEscapes)
+      this.#affixes = this.entries.map(({ pattern }) => ({
+        prefix: Buffer.from(pattern.prefix),
+        suffix: Buffer.from(pattern.suffix),
+      }));
     const ranked = this.entries.map((entry, rank) => ({ ...entry, rank }));
     const groups = Map.groupBy(ranked, ({ pattern }) => pattern.prefix);
     this.#prefixes = AffixTable.ofPrefixes(groups.keys());
@@ -39,6 +48,26 @@ export class WildcardIndex<Target> {
   all(value: string): readonly Target[] {
     const shown = printable(value);
     return this.entries.filter(({ pattern }) => matches(pattern, shown)).map(({ target }) => target);
+  }
+
+  /** Whether `findInPlace` compares bytes, and so needs no text. */
+  get comparesBytes(): boolean {
+    return this.#affixes !== undefined;
+  }
+
+  /** The same as `find` for the value in `places.buffer[start..end)`. */
+  findInPlace(places: RequestPlaces, start: number, end: number): Target | undefined {
+    const affixes = this.#affixes;
+    if (affixes === undefined) return this.find(places.text(start, end));
+    const { buffer } = places;
+    for (let index = 0; index < affixes.length; index++) {
+      const { prefix, suffix } = affixes[index]!;
+      // Each `*` matches the empty text, and whole characters are equal exactly if their bytes are.
+      const fits = prefix.length + suffix.length <= end - start;
+      if (fits && isAt(prefix, buffer, start) && isAt(suffix, buffer, end - suffix.length))
+        return this.entries[index]!.target;
+    }
+    return undefined;
   }
 
   /** Returns the target of the most specific matching pattern. Bytes that are not UTF-8 are compared as `\xFF` escapes. */
@@ -60,6 +89,17 @@ export class WildcardIndex<Target> {
     }
     return undefined;
   }
+}
+
+/** The texts before the first and after the last `*`, as UTF-8. */
+interface Affixes {
+  readonly prefix: Uint8Array;
+  readonly suffix: Uint8Array;
+}
+
+function isAt(text: Uint8Array, bytes: Uint8Array, start: number): boolean {
+  for (let at = 0; at < text.length; at++) if (text[at] !== bytes[start + at]) return false;
+  return true;
 }
 
 /** Patterns with the same prefix. */

@@ -5,25 +5,32 @@ import type { CounterStore } from "../counters/store.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Statistics } from "../observe/statistics.ts";
 import type { Settings } from "../settings/settings.ts";
+import type { RemoteStore } from "./remote-stores.ts";
 import type { StoreDependencies } from "./store-dependencies.ts";
+import type { RequiredStore } from "./store-gate.ts";
 
 export interface OpenedStore {
   /** For decisions: with the over-limit cache, if it is on. Also closes the backend. */
   readonly store: CounterStore;
   /** Without the over-limit cache: reads the real counts. */
   readonly backend: CounterStore;
+  /** The remote stores that must answer before the ports open; none if that is off. */
+  readonly required: readonly RequiredStore[];
 }
 
 /** Opens the configured store and its statistics. */
 export async function openStore(settings: Settings, deps: StoreDependencies): Promise<OpenedStore> {
-  const backend = await openBackend(settings, deps);
+  const remote = await openRemote(settings, deps);
+  const backend = remote?.store ?? deps.embedded;
+  if (backend === undefined) throw new Error("the embedded store has not been opened");
+  const required = settings.store.requiredAtStart ? (remote?.required ?? []) : [];
   const { invalidations } = deps;
-  if (invalidations === undefined) return { store: backend, backend };
+  if (invalidations === undefined) return { store: backend, backend, required };
   const sizeInBytes = settings.store.localCacheSizeInBytes;
   const cache = new OverLimitCache(backend, { sizeInBytes, invalidations });
   for (const name of Object.keys(cache.gauges()) as (keyof ReturnType<typeof cache.gauges>)[])
     deps.statistics.gauge(`ratelimit.localcache.${name}`, () => cache.gauges()[name]);
-  return { store: cache, backend };
+  return { store: cache, backend, required };
 }
 
 /** The memory that the over-limit caches of all threads share; undefined if the cache is off. */
@@ -31,7 +38,7 @@ export function openInvalidations(settings: Settings): Invalidations | undefined
   return settings.store.localCacheSizeInBytes > 0 ? new Invalidations() : undefined;
 }
 
-async function openBackend(settings: Settings, deps: StoreDependencies): Promise<CounterStore> {
+async function openRemote(settings: Settings, deps: StoreDependencies): Promise<RemoteStore | undefined> {
   if (settings.kvstore !== undefined) {
     const { openKvstore } = await import("./remote-stores.ts");
     return openKvstore(settings, settings.kvstore, deps);
@@ -40,8 +47,7 @@ async function openBackend(settings: Settings, deps: StoreDependencies): Promise
     const { openObjcache } = await import("./remote-stores.ts");
     return openObjcache(settings, settings.objcache, deps);
   }
-  if (deps.embedded === undefined) throw new Error("the embedded store has not been opened");
-  return deps.embedded;
+  return undefined;
 }
 
 /** Whether this process counts hits itself: always, or while the store is unavailable. */

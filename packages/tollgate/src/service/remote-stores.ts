@@ -15,35 +15,54 @@ import type {
 } from "../settings/settings.ts";
 import { failuresToOpen } from "./divide.ts";
 import type { StoreDependencies } from "./store-dependencies.ts";
+import type { RequiredStore } from "./store-gate.ts";
 import { kvstoreOptions, objcacheOptions } from "./store-options.ts";
+
+export interface RemoteStore {
+  readonly store: CounterStore;
+  /** The stores behind it. */
+  readonly required: readonly RequiredStore[];
+}
 
 /** Opens the key-value store: one or two instances, each with its own health, statistics and failure policy. */
 export async function openKvstore(
   settings: Settings,
   kvstore: KvStoreSettings,
   deps: StoreDependencies,
-): Promise<CounterStore> {
+): Promise<RemoteStore> {
   const watched = kvstore.healthCheckActiveConnection;
-  const open = (instance: KvStoreInstance, pool: string, component: string) =>
-    openInstance(kvstoreOptions(instance, settings.store), { pool, component, watched }, deps);
+  const required: RequiredStore[] = [];
+  function open(instance: KvStoreInstance, pool: string, component: string, name: string): KvstoreStore {
+    // The variables that set the store decide about names, as in statistics.
+    const names = kvstore.statisticsName === "redis" ? { spanName: "Redis Pipeline Execution" } : {};
+    const options = { ...kvstoreOptions(instance, settings.store), ...names };
+    const store = openInstance(options, { pool, component, watched }, deps);
+    required.push({ name, store, fault: () => store.fault });
+    return store;
+  }
   const main = failurePolicy(
-    open(kvstore.main, "kvstore_pool", componentNames.store),
+    open(kvstore.main, "kvstore_pool", componentNames.store, "the key-value store"),
     kvstore.failureMode,
     deps,
   );
   if (kvstore.perSecond === undefined) {
     deps.statistics.gauge("ratelimit.kvstore.degraded", () => main.degraded);
-    return main;
+    return { store: main, required };
   }
   // Each has its own policy, so that one counts while the other is down.
   const second = failurePolicy(
-    open(kvstore.perSecond, "kvstore_per_second_pool", componentNames.perSecondStore),
+    open(
+      kvstore.perSecond,
+      "kvstore_per_second_pool",
+      componentNames.perSecondStore,
+      "the key-value store's per-second instance",
+    ),
     kvstore.failureMode,
     deps,
     PER_SECOND_PREFIX,
   );
   deps.statistics.gauge("ratelimit.kvstore.degraded", () => Math.max(main.degraded, second.degraded));
-  return new PerSecondStore(main, second, takenBack(deps));
+  return { store: new PerSecondStore(main, second, takenBack(deps)), required };
 }
 
 /** Prefix of log lines about the per-second instance. */
@@ -54,9 +73,10 @@ export async function openObjcache(
   settings: Settings,
   objcache: ObjCacheSettings,
   deps: StoreDependencies,
-): Promise<CounterStore> {
+): Promise<RemoteStore> {
   const store = new ObjcacheStore({
     ...objcacheOptions(objcache, settings.store),
+    ...(objcache.statisticsName === "memcache" && { spanName: "Memcached Fetch Execution" }),
     ...(deps.tracing.enabled && { tracing: deps.tracing }),
     log: (level, line) => deps.log[level](line),
   });
@@ -67,7 +87,7 @@ export async function openObjcache(
     statistics.counterFrom(`ratelimit.objcache.${name}`, () => store.gauges[field]);
   const policy = failurePolicy(store, objcache.failureMode, deps);
   statistics.gauge("ratelimit.objcache.degraded", () => policy.degraded);
-  return policy;
+  return { store: policy, required: [{ name: "the object cache", store, fault: () => "" }] };
 }
 
 /** All names but the first two are those of the Go service, so that existing dashboards continue to work. */

@@ -241,16 +241,57 @@ test("variables of other programs cause no warning", () => {
   assert.deepEqual(loadSettings(environment).warnings, []);
 });
 
-test("one line lists the variables of the Go service that have no meaning here", () => {
+test("lines name the variables of the Go service that have no meaning here, and say why", () => {
   const { warnings, infos } = loadSettings({
     BACKEND_TYPE: "embedded",
     REDIS_STARTUP_MAX_INTERVAL: "30s",
+    REDIS_STARTUP_INITIAL_INTERVAL: "1s",
     REDIS_PERSECOND_CLUSTER_PIPELINE_PARALLELISM: "2",
+    REDIS_CLUSTER_PIPELINE_PARALLELISM: "",
     GOSTATS_FLUSH_INTERVAL_SECONDS: "5",
   });
-  assert.deepEqual(warnings, []);
-  assert.deepEqual(infos, [
-    "ignored variables of the Go service, which have no meaning here: GOSTATS_FLUSH_INTERVAL_SECONDS, REDIS_PERSECOND_CLUSTER_PIPELINE_PARALLELISM, REDIS_STARTUP_MAX_INTERVAL",
+  const ignored = "ignored variables of the Go service, because";
+  assert.deepEqual(warnings, [
+    `${ignored} the delay between two attempts to connect always grows from 25 ms to 1 s: REDIS_STARTUP_INITIAL_INTERVAL, REDIS_STARTUP_MAX_INTERVAL`,
+    `${ignored} the batches to the servers of a cluster always go out at the same time: REDIS_PERSECOND_CLUSTER_PIPELINE_PARALLELISM`,
+  ]);
+  assert.deepEqual(infos, [`${ignored} they have no meaning here: GOSTATS_FLUSH_INTERVAL_SECONDS`]);
+});
+
+test("STORE_REQUIRED_AT_START: by default a remote store whose failure mode is error", () => {
+  const kvstore = { KVSTORE_URL: "h:1" };
+  const objcache = { BACKEND_TYPE: "objcache", OBJCACHE_HOST_PORT: "h:1" };
+  const cases: [Record<string, string>, boolean][] = [
+    [{ BACKEND_TYPE: "embedded" }, false],
+    [kvstore, true],
+    [objcache, true],
+    ...["allow", "deny", "local"].flatMap((mode): [Record<string, string>, boolean][] => [
+      [{ ...kvstore, KVSTORE_FAILURE_MODE: mode }, false],
+      [{ ...objcache, OBJCACHE_FAILURE_MODE: mode }, false],
+      [{ ...kvstore, KVSTORE_FAILURE_MODE: mode, STORE_REQUIRED_AT_START: "true" }, true],
+    ]),
+    [{ ...kvstore, STORE_REQUIRED_AT_START: "false" }, false],
+    [{ ...objcache, STORE_REQUIRED_AT_START: "false" }, false],
+  ];
+  for (const [environment, required] of cases)
+    assert.equal(
+      loadSettings(environment).settings.store.requiredAtStart,
+      required,
+      JSON.stringify(environment),
+    );
+});
+
+test("settings of remote stores have no effect on counters of this process", () => {
+  const environment = {
+    BACKEND_TYPE: "embedded",
+    STORE_REQUIRED_AT_START: "true",
+    CACHE_KEY_FORMAT: "compatible",
+  };
+  const { settings, warnings } = loadSettings(environment);
+  assert.equal(settings.store.requiredAtStart, false);
+  assert.deepEqual(warnings, [
+    "STORE_REQUIRED_AT_START has no effect, because hits are counted in this process",
+    "CACHE_KEY_FORMAT has no effect, because hits are counted in this process",
   ]);
 });
 

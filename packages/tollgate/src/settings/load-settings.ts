@@ -26,11 +26,12 @@ export function loadSettings(environment: Environment): LoadedSettings {
   check(values, findings);
   const settings = deepFreeze(resolve(values, environment, findings));
   if (findings.faults.length > 0) throw new SettingsError(findings.faults);
-  const ignored = Object.keys(environment).filter((name) => withoutMeaning.some((one) => one.test(name)));
-  if (ignored.length > 0)
-    findings.infos.push(
-      `ignored variables of the Go service, which have no meaning here: ${ignored.sort().join(", ")}`,
-    );
+  for (const { names, why, warns } of withoutMeaning) {
+    const ignored = Object.keys(environment).filter((name) => names.test(name) && environment[name] !== "");
+    const lines = warns ? findings.warnings : findings.infos;
+    if (ignored.length > 0)
+      lines.push(`ignored variables of the Go service, because ${why}: ${ignored.sort().join(", ")}`);
+  }
   return {
     settings,
     warnings: [...findings.warnings, ...warnOfUnknown(environment)],

@@ -102,9 +102,10 @@ all faults and does not start. An unknown variable that looks like a setting cau
 The second column lists the other names of a setting. They are the names that the widely used Go service uses, so that
 its deployments can switch over unchanged. Setting two names of one setting to different values is an error. If
 \`REDIS_URL\`, \`MEMCACHE_HOST_PORT\` or \`MEMCACHE_SRV\` sets the store, names of statistics contain \`redis\` instead of
-\`kvstore\`, or \`memcache\` instead of \`objcache\`. \`REDIS_STARTUP_*\`, \`REDIS_CLUSTER_PIPELINE_PARALLELISM\`,
-\`REDIS_PERSECOND_CLUSTER_PIPELINE_PARALLELISM\` and \`GOSTATS_*\` have no meaning here. The service ignores them and lists
-them in one log line.
+\`kvstore\`, or \`memcache\` instead of \`objcache\`. \`REDIS_STARTUP_INITIAL_INTERVAL\`, \`REDIS_STARTUP_MAX_INTERVAL\`,
+\`REDIS_CLUSTER_PIPELINE_PARALLELISM\`, \`REDIS_PERSECOND_CLUSTER_PIPELINE_PARALLELISM\` and \`GOSTATS_*\` have no meaning
+here. The service ignores them and names them in log lines with the reason. [Switching](switching.md) lists every
+variable of the Go service.
 `;
 
 /** `docs/settings.md`. */

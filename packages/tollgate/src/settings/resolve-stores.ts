@@ -21,7 +21,9 @@ export function resolveStores(
   findings: Findings,
 ): Pick<Settings, "store" | "kvstore" | "objcache"> {
   const backend = chooseBackend(values, findings);
-  const store = { ...values.store, backend };
+  const failureMode = backend === "kvstore" ? values.kvstore.failureMode : values.objcache.failureMode;
+  const requiredAtStart = backend !== "embedded" && (values.store.requiredAtStart ?? failureMode === "error");
+  const store = { ...values.store, backend, requiredAtStart };
   checkPrefix(values.decision.cacheKeyPrefix, backend, findings);
   if (backend === "kvstore") {
     warnOfUnused("OBJCACHE_", "the back end is the key-value store", findings);
@@ -31,6 +33,8 @@ export function resolveStores(
   if (backend === "objcache")
     return { store, kvstore: undefined, objcache: resolveObjCache(values, findings) };
   if (values.store.backend !== undefined) warnOfUnused("OBJCACHE_", "BACKEND_TYPE is embedded", findings);
+  if (values.store.requiredAtStart)
+    findings.warnings.push("STORE_REQUIRED_AT_START has no effect, because hits are counted in this process");
   if (values.store.cacheKeyFormat === "compatible")
     findings.warnings.push("CACHE_KEY_FORMAT has no effect, because hits are counted in this process");
   return { store, kvstore: undefined, objcache: undefined };
@@ -109,6 +113,7 @@ function resolveKvStore(values: Values, findings: Findings): KvStoreSettings | u
     perSecond,
     healthCheckActiveConnection: kvstore.healthCheckActiveConnection,
     failureMode: kvstore.failureMode,
+    startupMaxElapsed: kvstore.startupMaxElapsed,
     statisticsName: findings.spelling("KVSTORE_URL") === "KVSTORE_URL" ? "kvstore" : "redis",
   };
 }

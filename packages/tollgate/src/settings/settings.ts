@@ -7,7 +7,7 @@ import type { Values } from "./table.ts";
 export interface ClientTls {
   readonly cert: string | undefined;
   readonly key: string | undefined;
-  /** Undefined: the CAs of Node. */
+  /** Undefined: the CAs of the system and of Node. */
   readonly caCert: string | undefined;
   readonly skipHostnameVerification: boolean;
 }
@@ -49,6 +49,8 @@ export interface KvStoreSettings {
   readonly perSecond: KvStoreInstance | undefined;
   readonly healthCheckActiveConnection: boolean;
   readonly failureMode: FailureMode;
+  /** Milliseconds; 0 for no limit. */
+  readonly startupMaxElapsed: number;
   /** The name of the store in statistics: `redis` if a `REDIS_` variable sets it. */
   readonly statisticsName: "kvstore" | "redis";
 }
@@ -108,8 +110,10 @@ export interface Settings {
   readonly decision: Omit<Values["decision"], "headers"> & {
     readonly headers: Omit<Values["decision"]["headers"], "enabled"> | undefined;
   };
-  readonly store: Omit<Values["store"], "backend"> & {
+  readonly store: Omit<Values["store"], "backend" | "requiredAtStart"> & {
     readonly backend: "embedded" | "kvstore" | "objcache";
+    /** Whether the ports stay shut until the remote store has answered. False without a remote store. */
+    readonly requiredAtStart: boolean;
   };
   readonly embedded: Values["embedded"];
   /** Undefined: another store is the back end. */

@@ -1,4 +1,4 @@
-import { isStoreAlias, withoutMeaning } from "./kinds/aliases.ts";
+import { hasNoMeaning, isStoreAlias } from "./kinds/aliases.ts";
 import { isMogrifierVariable } from "./mogrifiers.ts";
 import { type Environment, rowsOf } from "./read-values.ts";
 import { table } from "./table.ts";
@@ -32,7 +32,7 @@ export function warnOfUnknown(environment: Environment): string[] {
   const names = new Set(known);
   return Object.keys(environment)
     .filter((variable) => environment[variable] !== "" && !names.has(variable))
-    .filter((variable) => !isMogrifierVariable(variable) && !withoutMeaning.some((one) => one.test(variable)))
+    .filter((variable) => !isMogrifierVariable(variable) && !hasNoMeaning(variable))
     .flatMap((variable) => {
       const near = nearest(variable, known);
       if (near !== undefined && !serviceLink.test(variable))

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import type { ChannelCredentials, Client, ClientDuplexStream, ServiceError } from "@grpc/grpc-js";
 import { tlsTarget } from "../protocol/tls-target.ts";
+import type { ChannelCredentials, Client, ClientDuplexStream, ServiceError } from "../vendor/grpc-js.ts";
 
 const METHOD = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
 
@@ -55,7 +55,7 @@ export async function openXdsStream(
   events: XdsStreamEvents,
 ): Promise<XdsStream> {
   // Loaded on demand, to save startup time and memory without a management server.
-  const grpc = await import("@grpc/grpc-js");
+  const grpc = await import("../vendor/grpc-js.ts");
   const { verify, channel } = tlsTarget(options.serverUrl, options.tls?.san);
   const credentials =
     options.tls === undefined

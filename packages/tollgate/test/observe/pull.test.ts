@@ -58,6 +58,7 @@ function fill(registry: Registry): void {
   one.withinLimit = 9;
   one.shadowMode = 3;
   one.overLimitWithLocalCache = 4;
+  one.totalNegativeHits = 11;
   registry.rule({ domain: "shop.example.com", levels: ["a", "b.c", 'd"\\'] }, false).totalHits = 7;
   registry.counter("ratelimit.service.call.should_rate_limit.kvstore_error").value = 5;
   registry.counter("ratelimit_server.ShouldRateLimit.total_requests").value = 12;
@@ -85,6 +86,7 @@ describe("the pull sink under the default mapping", () => {
           [`${rule}within_limit`, labels, 9],
           [`${rule}shadow_mode`, labels, 3],
           [`${rule}over_limit_with_local_cache`, labels, 4],
+          [`${rule}total_negative_hits`, labels, 11],
           [`${rule}total_hits`, { domain: "shop.example.com", key1: "a", key2: 'b.c.d"\\' }, 7],
           [`${rule}domain_not_found`, { domain: "nowhere" }, 9],
           ["ratelimit_service_should_rate_limit_error", { err_type: "kvstore_error" }, 5],

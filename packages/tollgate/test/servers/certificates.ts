@@ -10,6 +10,9 @@ export interface Certificates {
   /** For `localhost` and 127.0.0.1. */
   readonly server: string;
   readonly serverKey: string;
+  /** For the same names, with another subject. */
+  readonly renewed: string;
+  readonly renewedKey: string;
   /** For `elsewhere.example` only. */
   readonly wrongName: string;
   readonly wrongNameKey: string;
@@ -56,6 +59,7 @@ function make(): Certificates {
   authority("ca");
   authority("otherCa");
   signed("server", "subjectAltName=DNS:localhost,IP:127.0.0.1\n");
+  signed("renewed", "subjectAltName=DNS:localhost,IP:127.0.0.1\n");
   signed("wrongName", "subjectAltName=DNS:elsewhere.example\n");
   signed("client", "extendedKeyUsage=clientAuth\n");
   return {
@@ -63,6 +67,8 @@ function make(): Certificates {
     ca: at("ca.pem"),
     server: at("server.pem"),
     serverKey: at("server.key"),
+    renewed: at("renewed.pem"),
+    renewedKey: at("renewed.key"),
     wrongName: at("wrongName.pem"),
     wrongNameKey: at("wrongName.key"),
     client: at("client.pem"),

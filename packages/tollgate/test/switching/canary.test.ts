@@ -19,7 +19,7 @@ descriptors:
   - { key: second, rate_limit: { unit: second, requests_per_unit: 1000000 } }
 `;
 
-test("a replica that writes the Go service's commands and a new replica admit the limit once", async (t) => {
+test("a replica that writes the Go service's commands and a new replica together admit the limit once", async (t) => {
   const redis = await RedisServer.start();
   t.after(() => redis.stop());
   const tollgate = await startTollgate({

@@ -53,7 +53,7 @@ export function wrongUse(service: Service, found: Diagnostic, rules: RuleSet, se
   found.message = "";
   // @ts-expect-error: there are two severities
   const severity: Severity = "info";
-  // @ts-expect-error: the rules may be missing, after an error
+  // @ts-expect-error: the rules are missing after an error
   const ruleSet: RuleSet = loadRules([], {} as never).ruleSet;
   // @ts-expect-error: a rule set does not change
   rules.domains.push("other");

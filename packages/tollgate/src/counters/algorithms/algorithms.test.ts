@@ -66,7 +66,7 @@ const smallOrHuge = fc.oneof(fc.integer({ min: 0, max: 12 }), fc.constantFrom(2 
 describe("sliding window", () => {
   const { sliding_window: algorithm } = algorithms;
 
-  test("accepts where p (1 - f) + c + h <= L, for any steps of the clock", () => {
+  test("accepts hits if p (1 - f) + c + h <= L, for any steps of the clock", () => {
     fc.assert(
       fc.property(plays(smallOrHuge), ({ size, limit, steps }) => {
         const quota = { ...quotaOf(limit, size), windowStart: 0 };

@@ -13,7 +13,6 @@ import {
 import type { LimitState } from "../algorithms/algorithm.ts";
 import { type AcquireGroup, type AcquireLimit, type AcquireRequest, HoldBack } from "../store.ts";
 import type { CounterTable } from "./counter-table.ts";
-import type { Hint, HintCache } from "./hints.ts";
 import type { KeyScratch } from "./key.ts";
 import type { Lifetime, Shard } from "./shard.ts";
 import { lockShards, unlockShards } from "./shard-locks.ts";
@@ -36,13 +35,11 @@ interface Part {
 
 export class Acquiring {
   readonly #table: CounterTable;
-  readonly #hints: HintCache;
   readonly #key: KeyScratch;
   readonly #state: LimitState = { at: 0, level: 0, previous: 0 };
 
-  constructor(table: CounterTable, hints: HintCache) {
+  constructor(table: CounterTable) {
     this.#table = table;
-    this.#hints = hints;
     this.#key = table.newKey();
   }
 
@@ -56,48 +53,24 @@ export class Acquiring {
   }
 
   #one(group: AcquireGroup, limit: AcquireLimit, now: number): void {
-    const { stem, windowStart } = limit;
-    const hint = this.#hints.get(stem);
-    if (hint !== undefined && hint.windowStart === windowStart) {
-      const { shard } = hint;
-      shard.acquire();
-      const good = shard.words[hint.generationAt] === hint.generation && !shard.hasMoved(hint.entry);
-      if (good) {
-        const entry = this.#change(shard, hint.entry, group, limit, now);
-        if (entry !== hint.entry) aim(hint, shard, entry);
-      }
-      shard.release();
-      if (good) return;
-    }
+    const { windowStart } = limit;
     const key = this.#key;
-    key.encode(stem);
+    key.encode(limit);
     const shard = this.#table.shardOf(key);
+    const state = this.#state;
     shard.acquire();
-    let entry = shard.find(key, windowStart);
-    if (entry !== 0) entry = this.#change(shard, entry, group, limit, now);
+    const entry = shard.find(key, windowStart);
+    if (entry !== 0) shard.readState(entry, state);
     else {
-      const state = this.#state;
       state.at = 0;
       state.level = 0;
       state.previous = 0;
-      if (acquireAlone(group, limit, state, now * 1000)) entry = insert(shard, key, limit, state, now);
     }
-    if (entry !== 0 && hint !== undefined) {
-      hint.windowStart = windowStart;
-      aim(hint, shard, entry);
-    } else if (entry !== 0 && this.#hints.admits(key.hash, stem)) {
-      const added = { shard, windowStart, entry, generationAt: 0, generation: 0 };
-      aim(added, shard, entry);
-      this.#hints.add(stem, added);
+    if (acquireAlone(group, limit, state, now * 1000)) {
+      if (entry !== 0) write(shard, entry, limit, state, now);
+      else insert(shard, key, limit, state, now);
     }
     shard.release();
-  }
-
-  /** @returns the entry's position afterwards */
-  #change(shard: Shard, entry: number, group: AcquireGroup, limit: AcquireLimit, now: number): number {
-    const state = this.#state;
-    shard.readState(entry, state);
-    return acquireAlone(group, limit, state, now * 1000) ? write(shard, entry, limit, state, now) : entry;
   }
 
   #together(request: AcquireRequest): void {
@@ -138,7 +111,7 @@ export class Acquiring {
           continue;
         }
         const key = this.#table.newKey();
-        key.encode(limit.stem);
+        key.encode(limit);
         const shard = this.#table.shardOf(key);
         const part = { limit, key, shard, first: undefined, state: newCounterState() };
         firsts.set(name, part);
@@ -149,31 +122,21 @@ export class Acquiring {
   }
 }
 
-/** Lets a hint lead to an entry. */
-function aim(hint: Omit<Hint, "bytes">, shard: Shard, entry: number): void {
-  hint.entry = entry;
-  hint.generationAt = shard.generationAt(entry);
-  hint.generation = shard.words[hint.generationAt]!;
-}
-
-/** Writes the changed state of an entry. @returns its position afterwards */
-function write(shard: Shard, entry: number, limit: AcquireLimit, state: LimitState, now: number): number {
+/** Writes the changed state of an entry. */
+function write(shard: Shard, entry: number, limit: AcquireLimit, state: LimitState, now: number): void {
   const { algorithm } = limit;
   const isProtected = !isEmpty(state) && algorithm.isUsedUp(state, limit);
   const end = endOf(limit, state);
-  if (!shard.endsBefore(entry, end)) {
-    shard.writeState(entry, state, isProtected);
-    return entry;
-  }
-  return shard.moveState(entry, lifetimeOf(limit, end), state, isProtected, now);
+  if (shard.endsBefore(entry, end)) shard.moveState(entry, lifetimeOf(limit, end), state, isProtected, now);
+  else shard.writeState(entry, state, isProtected);
 }
 
-/** Adds the entry of a new state. @returns its word position, 0 if the state needs no entry */
-function insert(shard: Shard, key: KeyScratch, limit: AcquireLimit, state: LimitState, now: number): number {
-  if (isEmpty(state)) return 0;
+/** Adds the entry of a new state, unless it needs none. */
+function insert(shard: Shard, key: KeyScratch, limit: AcquireLimit, state: LimitState, now: number): void {
+  if (isEmpty(state)) return;
   const { algorithm } = limit;
   const lifetime = lifetimeOf(limit, endOf(limit, state));
-  return shard.insertState(key, lifetime, state, algorithm.words, algorithm.isUsedUp(state, limit), now);
+  shard.insertState(key, lifetime, state, algorithm.words, algorithm.isUsedUp(state, limit), now);
 }
 
 /** Whether a state is the same as no state. */

@@ -17,7 +17,6 @@ import { Acquiring } from "./acquiring.ts";
 import { CounterTable, type EmbeddedStoreStatistics } from "./counter-table.ts";
 import { COUNT_WORD } from "./entry.ts";
 import { EvictionAlarm } from "./eviction-alarm.ts";
-import { type Hint, HintCache } from "./hints.ts";
 import { HoldBackCounting } from "./hold-back-counting.ts";
 import type { KeyScratch } from "./key.ts";
 import { attachBlock, createBlock } from "./layout.ts";
@@ -55,8 +54,8 @@ export interface EmbeddedStoreShare {
 
 export class EmbeddedStore implements CounterStore {
   readonly kind = "embedded";
+  readonly readsPlaces = true;
   readonly #table: CounterTable;
-  readonly #hints = new HintCache();
   readonly #key: KeyScratch;
   readonly #holdBackCounting: HoldBackCounting;
   readonly #acquiring: Acquiring;
@@ -68,8 +67,8 @@ export class EmbeddedStore implements CounterStore {
   private constructor(table: CounterTable) {
     this.#table = table;
     this.#key = table.newKey();
-    this.#holdBackCounting = new HoldBackCounting(table, this.#hints);
-    this.#acquiring = new Acquiring(table, this.#hints);
+    this.#holdBackCounting = new HoldBackCounting(table);
+    this.#acquiring = new Acquiring(table);
   }
 
   /** Creates an empty store. @throws {RangeError} for a size outside 64 KiB to 4 GiB */
@@ -163,44 +162,19 @@ export class EmbeddedStore implements CounterStore {
   }
 
   #countOne(count: Count, now: number): void {
-    const hint = this.#hints.get(count.stem);
-    if (hint !== undefined && hint.windowStart === count.windowStart) {
-      const { shard } = hint;
-      shard.acquire();
-      const good = shard.words[hint.generationAt] === hint.generation;
-      if (good) apply(shard, hint.entry, count);
-      shard.release();
-      if (good) return;
-    }
-    this.#countByKey(count, now, hint);
-  }
-
-  #countByKey(count: Count, now: number, hint: Hint | undefined): void {
     const key = this.#key;
-    const { windowStart } = count;
-    key.encode(count.stem);
+    const { windowStart, hits } = count;
+    key.encode(count);
     const shard = this.#table.shardOf(key);
     shard.acquire();
-    let entry = shard.find(key, windowStart);
+    const entry = shard.find(key, windowStart);
     if (entry !== 0) apply(shard, entry, count);
     else {
-      const { hits } = count;
       count.outcome = Outcome.COUNTED;
       count.after = Math.max(hits, 0);
-      if (count.after > 0)
-        entry = shard.insert(key, windowStart, count.windowSize, hits, hits >= count.limit, now);
+      if (count.after > 0) shard.insert(key, windowStart, count.windowSize, hits, hits >= count.limit, now);
     }
-    const generationAt = entry === 0 ? 0 : shard.generationAt(entry);
-    const generation = shard.words[generationAt]!;
     shard.release();
-    if (entry === 0) return;
-    if (hint !== undefined) {
-      hint.windowStart = windowStart;
-      hint.entry = entry;
-      hint.generationAt = generationAt;
-      hint.generation = generation;
-    } else if (this.#hints.admits(key.hash, count.stem))
-      this.#hints.add(count.stem, { shard, windowStart, entry, generationAt, generation });
   }
 
   statistics(): EmbeddedStoreStatistics {

@@ -5,7 +5,7 @@ import { isKeyLength, KeyScratch, keyBytes } from "./key.ts";
 
 function keyOf(stem: string, seed = 1) {
   const key = new KeyScratch(seed, 2);
-  key.encode(stem);
+  key.encode({ stem });
   return { hash: key.hash, lengthField: key.lengthField, words: [...key.words.subarray(0, key.size)] };
 }
 
@@ -78,10 +78,10 @@ describe("keys of the embedded store", () => {
     fc.assert(
       fc.property(stems, (stem) => {
         const key = new KeyScratch(1, 2);
-        key.encode(stem);
+        key.encode({ stem });
         const bytes = new Uint8Array(key.words.buffer, 0, keyBytes(key.lengthField)).slice();
         const read = new KeyScratch(1, 2);
-        read.encode("something longer that was here before, and must leave nothing behind");
+        read.encode({ stem: "something longer that was here before, and must leave nothing behind" });
         read.load(key.lengthField, bytes);
         assert.equal(read.hash, key.hash);
         assert.equal(read.size, key.size);

@@ -6,6 +6,7 @@
  * {@link MAX_KEY_BYTES} is kept as its SHA-256, so a caller cannot make a counter large.
  */
 import { hash as digest } from "node:crypto";
+import type { Count, StemPlace } from "../store.ts";
 
 /** Longer keys are kept as their digest. */
 const MAX_KEY_BYTES = 512;
@@ -48,7 +49,34 @@ export class KeyScratch {
     this.#key1 = key1;
   }
 
-  encode(stem: string): void {
+  encode({ stem, place }: Pick<Count, "stem" | "place">): void {
+    if (place === undefined) this.#encodeText(stem);
+    else this.#encodePlace(place);
+  }
+
+  #encodePlace({ bytes, start, end }: StemPlace): void {
+    const length = end - start;
+    if (length > MAX_KEY_BYTES) {
+      this.#encodeDigest(Buffer.from(bytes.subarray(start, end)).toString("latin1"));
+      return;
+    }
+    const { words } = this;
+    const whole = end - 3;
+    let size = 0;
+    let at = start;
+    for (; at < whole; at += 4)
+      words[size++] = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+    if (at < end) {
+      let last = 0;
+      for (let shift = 0; at < end; at++, shift += 8) last |= bytes[at]! << shift;
+      words[size++] = last;
+    }
+    this.size = size;
+    this.lengthField = length | LATIN1;
+    this.#hashWords();
+  }
+
+  #encodeText(stem: string): void {
     const length = stem.length;
     if (length > MAX_KEY_BYTES) {
       this.#encodeDigest(stem);
@@ -88,6 +116,19 @@ export class KeyScratch {
   load(lengthField: number, bytes: Uint8Array): void {
     this.lengthField = lengthField;
     this.#fill(bytes);
+  }
+
+  /** Whether this is the key of another buffer. */
+  equals(other: KeyScratch): boolean {
+    if (this.hash !== other.hash || this.lengthField !== other.lengthField) return false;
+    for (let index = 0; index < this.size; index++)
+      if (this.words[index] !== other.words[index]) return false;
+    return true;
+  }
+
+  /** The key as a text that no other key has. */
+  get text(): string {
+    return `${this.lengthField} ${this.words.subarray(0, this.size).join()}`;
   }
 
   #encodeWide(stem: string): void {

@@ -129,7 +129,7 @@ export class Shard {
     words: number,
     isProtected: boolean,
     now: number,
-  ): number {
+  ): void {
     const field = entryField(key.lengthField, words - 1);
     const size = entryWords(field);
     const last = Math.min(end, LAST_END);
@@ -139,7 +139,6 @@ export class Shard {
     this.#write(entry, size, words, state);
     this.#add(entry, segment, size, last);
     if (isProtected) this.#protect(entry, true);
-    return entry;
   }
 
   /** Reads the state of an entry. Fields that the entry does not have become 0. */
@@ -151,11 +150,6 @@ export class Shard {
     state.level = words[entry + COUNT_WORD]!;
     state.at = more > 0 ? words[after]! : 0;
     state.previous = more > 1 ? words[after + 1]! : 0;
-  }
-
-  /** Whether `moveState` moved the entry, or the repair of a shard found another copy. */
-  hasMoved(entry: number): boolean {
-    return (this.#ints[entry * 2 + ENTRY_FIELD]! & DUPLICATE) !== 0;
   }
 
   /** Whether the entry ends before its state does, so that only `moveState` can write the state. */
@@ -174,7 +168,6 @@ export class Shard {
    * Writes a state that ends after its entry. The state gets a new entry in the newest segment of its list: so the
    * segments of a list end in order, and one state that goes on does not keep a whole segment. May move and drop other
    * entries: earlier positions become invalid.
-   * @returns the new position
    */
   moveState(
     entry: number,
@@ -182,7 +175,7 @@ export class Shard {
     state: LimitState,
     isProtected: boolean,
     now: number,
-  ): number {
+  ): void {
     const { words } = this;
     const ints = this.#ints;
     const last = Math.min(end, LAST_END);
@@ -206,7 +199,6 @@ export class Shard {
       ints[from * 2 + ENTRY_FIELD]! |= DUPLICATE;
     }
     if (isProtected) this.#protect(copy, true);
-    return copy;
   }
 
   #write(entry: number, size: number, words: number, { at, level, previous }: LimitState): void {

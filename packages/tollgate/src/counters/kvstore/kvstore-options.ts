@@ -34,6 +34,8 @@ export interface KvstoreOptions {
   readonly onRefund?: RefundListener | undefined;
   /** Records a span for each round trip, linked to its calls. Default: none. */
   readonly tracing?: Tracing;
+  /** The name of that span. Default `KVStore Pipeline Execution`. */
+  readonly spanName?: string;
   /** Logs a line at each change of state. The lines contain no credentials. */
   readonly log?: (level: "info" | "warn", message: string) => void;
 }
@@ -50,9 +52,10 @@ export interface ResolvedOptions {
   readonly credentials: Credentials | undefined;
   readonly sentinelCredentials: Credentials | undefined;
   readonly tracing: Tracing | undefined;
+  readonly spanName: string;
 }
 
-/** @throws {RangeError} for a number out of its range */
+/** @throws {RangeError} for a number out of range */
 export function resolveOptions(options: KvstoreOptions): ResolvedOptions {
   return {
     poolSize: whole(options.poolSize ?? 10, "poolSize", 1, 65_535),
@@ -70,6 +73,7 @@ export function resolveOptions(options: KvstoreOptions): ResolvedOptions {
     credentials: options.credentials,
     sentinelCredentials: options.sentinelCredentials,
     tracing: options.tracing,
+    spanName: options.spanName ?? "KVStore Pipeline Execution",
   };
 }
 

@@ -31,34 +31,39 @@ export class KvstoreStore implements CounterStore {
   #closing = false;
   readonly #onRefund: RefundListener | undefined;
   #closed: Promise<void> | undefined;
+  #lastError = "";
 
-  /** @throws {TypeError | RangeError} for an invalid option: a number out of its range, an unreadable certificate */
+  /** @throws {TypeError | RangeError} for an invalid option: a number out of range, an unreadable certificate */
   constructor(options: KvstoreOptions) {
     this.#options = resolveOptions(options);
     this.#onRefund = options.onRefund;
     if (options.tls !== undefined) tlsConnectionOptions(options.tls);
     const log = options.log ?? (() => {});
     let connected: boolean | undefined;
-    let lastError = "";
     const deps: Dependencies = {
       options: this.#options,
       expiries: options.alwaysExpire ? noExpiries : new Expiries(),
       gauges: this.gauges,
       log,
       failed: (error) => {
-        lastError = error.message;
+        this.#lastError = error.message;
       },
       changed: () => {
         const active = this.gauges.cxActive;
         if (active > 0 !== connected && !this.#closing) {
           connected = active > 0;
           if (connected) log("info", "connected to the key-value store");
-          else log("warn", `no connection to the key-value store: ${lastError}`);
+          else log("warn", `no connection to the key-value store: ${this.#lastError}`);
         }
         options.onConnections?.(active);
       },
     };
     this.#topology = topologyOf(options.target, deps);
+  }
+
+  /** Why the store has no connection; empty if it has one. */
+  get fault(): string {
+    return this.gauges.cxActive > 0 ? "" : this.#lastError;
   }
 
   count(request: CountRequest): void | Promise<void> {

@@ -190,7 +190,7 @@ export class StoreNode {
       trip?.end(error?.message);
     });
     if (this.#options.tracing !== undefined)
-      trip = startTrip(this.#options.tracing, "KVStore Pipeline Execution", batch.items.tickets, {
+      trip = startTrip(this.#options.tracing, this.#options.spanName, batch.items.tickets, {
         "pipeline length": batch.commands,
       });
     if (sent) connection.send(batch);

@@ -16,6 +16,7 @@ export interface NodeConnectionDependencies {
   readonly maxWaiting: number;
   readonly gauges: ObjcacheGauges;
   readonly tracing: Tracing | undefined;
+  readonly spanName: string;
   expiry(windowSize: number): number;
   looked(ticket: Ticket): void;
 }
@@ -146,7 +147,7 @@ export class NodeConnection {
     if (tracing?.enabled)
       trip = startTrip(
         tracing,
-        "ObjCache Fetch Execution",
+        this.#deps.spanName,
         members.map(({ ticket }) => ticket),
         {
           "keysToGet length": members.length,

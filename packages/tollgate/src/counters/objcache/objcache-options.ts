@@ -27,6 +27,8 @@ export interface ObjcacheOptions {
   readonly maxWaiting?: number;
   /** Records a span for each round trip, linked to its calls. Default: none. */
   readonly tracing?: Tracing;
+  /** The name of that span. Default `ObjCache Fetch Execution`. */
+  readonly spanName?: string;
   /** Logs a line at each change of state. */
   readonly log?: (level: "info" | "warn", message: string) => void;
 }

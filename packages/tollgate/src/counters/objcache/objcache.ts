@@ -34,6 +34,7 @@ export class ObjcacheStore implements CounterStore {
       maxWaiting: options.maxWaiting ?? 65_536,
       gauges: this.gauges,
       tracing: options.tracing,
+      spanName: options.spanName ?? "ObjCache Fetch Execution",
       expiry: (windowSize) => expiryOf(windowSize, Math.floor(Math.random() * (jitter + 1))),
       looked: (ticket) => this.#countLooked(ticket),
     });

@@ -7,7 +7,7 @@ export interface ClientTlsOptions {
   readonly certFile?: string;
   /** The client's private key; needs `certFile`. */
   readonly keyFile?: string;
-  /** The trusted certificate authorities. Default: the system's. */
+  /** The trusted certificate authorities. Default: those of this thread (`node:tls`). */
   readonly caFile?: string;
   /** Verifies the chain, but not the name in the server's certificate. Default: false. */
   readonly skipHostnameVerification?: boolean;

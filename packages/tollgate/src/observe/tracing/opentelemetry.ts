@@ -1,21 +1,21 @@
 import { randomUUID } from "node:crypto";
 import {
-  type Context,
-  ROOT_CONTEXT,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  type Tracer,
-  trace,
-} from "@opentelemetry/api";
-import { setGlobalErrorHandler } from "@opentelemetry/core";
-import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
-import {
   AlwaysOnSampler,
   BatchSpanProcessor,
+  type Context,
+  detectResources,
+  envDetector,
+  ROOT_CONTEXT,
+  resourceFromAttributes,
+  type Span,
   type SpanExporter,
+  SpanKind,
+  SpanStatusCode,
+  setGlobalErrorHandler,
+  type Tracer,
   TracerProvider,
-} from "@opentelemetry/sdk-trace";
+  trace,
+} from "../../vendor/opentelemetry.ts";
 import type { Logger } from "../log.ts";
 import { Throttle, withCount } from "../throttle.ts";
 import { boundedAttributes, boundedHeaders, boundedText } from "./bounded.ts";
@@ -151,10 +151,10 @@ function resourceOf(options: TracingOptions) {
 
 async function makeExporter(protocol: TracingOptions["protocol"]): Promise<SpanExporter> {
   if (protocol === "grpc") {
-    const { OTLPTraceExporter } = await import("@opentelemetry/exporter-trace-otlp-grpc");
+    const { OTLPTraceExporter } = await import("../../vendor/otlp-grpc.ts");
     return new OTLPTraceExporter();
   }
-  const { OTLPTraceExporter } = await import("@opentelemetry/exporter-trace-otlp-proto");
+  const { OTLPTraceExporter } = await import("../../vendor/otlp-http.ts");
   return new OTLPTraceExporter();
 }
 

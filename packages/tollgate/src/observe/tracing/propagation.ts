@@ -1,13 +1,16 @@
 import {
+  B3InjectEncoding,
+  B3Propagator,
+  CompositePropagator,
   type Context,
   isSpanContextValid,
   ROOT_CONTEXT,
   type TextMapGetter,
   TraceFlags,
   trace,
-} from "@opentelemetry/api";
-import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from "@opentelemetry/core";
-import { B3InjectEncoding, B3Propagator } from "@opentelemetry/propagator-b3";
+  W3CBaggagePropagator,
+  W3CTraceContextPropagator,
+} from "../../vendor/opentelemetry.ts";
 import type { HeaderReader } from "./tracing.ts";
 
 /** The later propagator wins if a call has headers of both formats. B3 is read in both encodings. */

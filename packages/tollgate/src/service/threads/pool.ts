@@ -2,6 +2,7 @@ import { createServer } from "node:net";
 import { Worker } from "node:worker_threads";
 import type { EmbeddedStore, EmbeddedStoreShare } from "../../counters/embedded/embedded-store.ts";
 import type { Invalidations } from "../../counters/invalidations.ts";
+import { THREAD } from "../../installation.ts";
 import type { Certificates } from "../../listeners/server-tls.ts";
 import type { Health } from "../../observe/health.ts";
 import type { Level, Logger } from "../../observe/log.ts";
@@ -167,13 +168,7 @@ export class ThreadPool {
       rules: this.#rules,
       certificates: this.#certificates,
     };
-    const worker = new Worker(
-      new URL(import.meta.url.endsWith(".ts") ? "./thread.ts" : "./thread.js", import.meta.url),
-      {
-        workerData: start,
-        name: `grpc-${this.#threads + 1}`,
-      },
-    );
+    const worker = new Worker(THREAD, { workerData: start, name: `grpc-${this.#threads + 1}` });
     const thread: Running = {
       number: ++this.#threads,
       worker,

@@ -78,4 +78,5 @@ export const ruleFields = [
   "withinLimit",
   "shadowMode",
   "overLimitWithLocalCache",
+  "totalNegativeHits",
 ] as const;

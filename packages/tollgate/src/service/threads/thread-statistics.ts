@@ -123,6 +123,7 @@ class TrackedRule implements RuleStatistics {
   withinLimit = 0;
   shadowMode = 0;
   overLimitWithLocalCache = 0;
+  totalNegativeHits = 0;
   readonly #key: MetricKey;
   readonly #fromRequest: boolean;
   #sent: readonly number[] = ruleFields.map(() => 0);

@@ -12,6 +12,7 @@ import { divideSettings } from "../divide.ts";
 import { openStore } from "../open-stores.ts";
 import { openTracing } from "../open-tracing.ts";
 import { grpcListenerOptions } from "../settings-to-options.ts";
+import { trustSystemAuthorities } from "../system-authorities.ts";
 import type { FromThread, ThreadStart, ToThread } from "./thread-messages.ts";
 import { ThreadStatistics } from "./thread-statistics.ts";
 
@@ -29,6 +30,7 @@ async function serve(): Promise<void> {
   const statistics = new ThreadStatistics(settings.stats.maxDynamicKeys, (timer, durations) =>
     send({ kind: "durations", timer, durations }),
   );
+  await trustSystemAuthorities(settings);
   // The main thread decides the health. This one only serves it.
   const tracing = await openTracing(settings, log);
   const health = createHealth(createLogger({ level: "panic" }));

@@ -24,9 +24,26 @@ export function isStoreAlias(name: string): boolean {
   return name.startsWith("REDIS_") || name.startsWith("MEMCACHE_");
 }
 
-/** Variables of the Go service that have no meaning here. One log line lists them at startup. */
-export const withoutMeaning: readonly RegExp[] = [
-  /^(REDIS|KVSTORE)_STARTUP_/,
-  /^(REDIS|KVSTORE)_(PERSECOND_)?CLUSTER_PIPELINE_PARALLELISM$/,
-  /^GOSTATS_/,
+/** Variables of the Go service that have no meaning here. A log line lists those of each kind at startup. */
+export const withoutMeaning: readonly {
+  readonly names: RegExp;
+  readonly why: string;
+  readonly warns: boolean;
+}[] = [
+  { names: /^GOSTATS_/, why: "they have no meaning here", warns: false },
+  {
+    names: /^(REDIS|KVSTORE)_STARTUP_(INITIAL|MAX)_INTERVAL$/,
+    why: "the delay between two attempts to connect always grows from 25 ms to 1 s",
+    warns: true,
+  },
+  {
+    names: /^(REDIS|KVSTORE)_(PERSECOND_)?CLUSTER_PIPELINE_PARALLELISM$/,
+    why: "the batches to the servers of a cluster always go out at the same time",
+    warns: true,
+  },
 ];
+
+/** Whether a variable of the Go service has no meaning here. */
+export function hasNoMeaning(name: string): boolean {
+  return withoutMeaning.some(({ names }) => names.test(name));
+}

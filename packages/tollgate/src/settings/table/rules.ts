@@ -102,7 +102,7 @@ export const xds = {
       "CONFIG_GRPC_XDS_SERVER_TLS_CACERT",
       path,
       "File with the CA certificates (PEM) that verify the server's certificate.",
-      "the CAs of Node",
+      "the CAs of the system and of Node",
     ),
     san: optional(
       "CONFIG_GRPC_XDS_SERVER_TLS_SAN",

@@ -30,6 +30,12 @@ export const store = {
     300,
     "Maximum random time in seconds that is added to the lifetime of keys in the store, so that they do not all expire at once.",
   ),
+  requiredAtStart: optional(
+    "STORE_REQUIRED_AT_START",
+    bool,
+    "Keeps the gRPC and HTTP ports shut until the remote store has answered once. A log line says why. Later outages follow the failure mode.",
+    "true if a remote store's failure mode is `error`, otherwise false",
+  ),
   cacheKeyFormat: setting(
     "CACHE_KEY_FORMAT",
     choice({ tollgate: "tollgate", compatible: "compatible" }),
@@ -129,7 +135,7 @@ function instance(prefix: "KVSTORE_" | "KVSTORE_PERSECOND_") {
         `${prefix}TLS_CACERT`,
         path,
         "File with the CA certificates (PEM) that verify the server's certificate.",
-        second ? "the main instance's" : "the CAs of Node",
+        second ? "the main instance's" : "the CAs of the system and of Node",
       ),
       skipHostnameVerification: optional(
         `${prefix}TLS_SKIP_HOSTNAME_VERIFICATION`,
@@ -155,6 +161,12 @@ export const kvstore = {
     bool,
     false,
     "Reports the service as unhealthy while an instance has no connection.",
+  ),
+  startupMaxElapsed: setting(
+    "KVSTORE_STARTUP_MAX_ELAPSED_TIME",
+    duration("any"),
+    0,
+    "Time that the service waits at startup for a store that is required (`STORE_REQUIRED_AT_START`). The process then exits with 1; 0 means no limit.",
   ),
   failureMode: setting(
     "KVSTORE_FAILURE_MODE",
@@ -196,7 +208,7 @@ export const objcache = {
       "OBJCACHE_TLS_CACERT",
       path,
       "File with the CA certificates (PEM) that verify the nodes' certificates.",
-      "the CAs of Node",
+      "the CAs of the system and of Node",
     ),
     skipHostnameVerification: setting(
       "OBJCACHE_TLS_SKIP_HOSTNAME_VERIFICATION",

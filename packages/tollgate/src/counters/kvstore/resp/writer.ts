@@ -18,15 +18,17 @@ export function commandHead(parts: number, ...words: readonly string[]): Buffer 
   return Buffer.from(`*${parts}\r\n${fixed}`);
 }
 
-/** Cache for the last part of a key, its window start in decimal. Successive keys usually share it. */
-let lastStart = -1;
-let lastDigits = "";
+/** A cache for the last part of a key, its window start in decimal. A batch has few of them, one for each unit. */
+const SLOTS = 16;
+const starts = new Float64Array(SLOTS).fill(-1);
+const texts: string[] = new Array(SLOTS).fill("");
 function digitsOf(start: number): string {
-  if (start !== lastStart) {
-    lastStart = start;
-    lastDigits = String(start);
+  const slot = (start ^ (start >>> 4) ^ (start >>> 8)) & (SLOTS - 1);
+  if (starts[slot] !== start) {
+    starts[slot] = start;
+    texts[slot] = String(start);
   }
-  return lastDigits;
+  return texts[slot]!;
 }
 
 export class CommandWriter {

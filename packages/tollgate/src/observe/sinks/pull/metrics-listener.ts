@@ -14,9 +14,6 @@ import { Families } from "./families.ts";
 import type { Mapping } from "./mapping.ts";
 import { negotiate } from "./negotiate.ts";
 
-// An import of `node:http` reads all its exports. `WebSocket` among them loads the whole of fetch: 16 MB.
-const { createServer } = process.getBuiltinModule("node:http");
-
 export interface PullOptions {
   /** `PULLSTATS_ADDR`: `:9090`, `127.0.0.1:9090`, `[::1]:9090`. Port 0 picks a free port. */
   readonly address: string;

@@ -1,0 +1,12 @@
+/** The installation that is one bundled file, with the examples beside it. Takes the place of `src/installation.ts`. */
+import { fileURLToPath } from "node:url";
+import manifest from "../package.json" with { type: "json" };
+
+export const EXAMPLES = fileURLToPath(new URL("./examples", import.meta.url));
+
+/** The launcher starts the bundle as a thread, too. Without it, a thread would compile the bundle without the cache. */
+export const THREAD = new URL("./launcher.mjs", import.meta.url);
+
+export function readVersion(): string {
+  return manifest.version;
+}

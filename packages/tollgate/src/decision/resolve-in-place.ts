@@ -1,0 +1,128 @@
+import type { Statistics } from "../observe/statistics.ts";
+import { type DescriptorPlaces, ENTRY_PLACES, type RequestPlaces } from "../protocol/scan-request.ts";
+import type { Match } from "../rules/rule.ts";
+import { WINDOW_START_DIGITS } from "./cache-key.ts";
+import type { Mutable, PreparedPart } from "./prepared.ts";
+import { type Resolution, type ResolveOptions, resolutionOf } from "./resolve.ts";
+import type { Scratch } from "./scratch.ts";
+
+/** The resolution of all descriptors that a rule matches, and the fixed ends of their stems. */
+interface Plan {
+  readonly resolution: Resolution;
+  /** See `KeyInPlace`. Undefined if the stem must be made from texts. */
+  readonly head: Uint8Array | undefined;
+  readonly tail: Uint8Array;
+}
+
+/** Resolves descriptors from the bytes of their message: without a text, and without memory for each descriptor. */
+export class ResolverInPlace {
+  readonly #options: ResolveOptions;
+  readonly #statistics: Statistics;
+  #plans = new Map<Match, Plan>();
+  #generation = -1;
+  /** The used bytes of the scratch object's keys. */
+  #used = 0;
+
+  constructor(options: ResolveOptions, statistics: Statistics) {
+    this.#options = options;
+    this.#statistics = statistics;
+  }
+
+  /** Call it before the first descriptor of a message. */
+  begin(generation: number): void {
+    this.#used = 0;
+    if (generation === this.#generation) return;
+    this.#plans = new Map();
+    this.#generation = generation;
+  }
+
+  /** Returns the resolution, and writes the stem. Undefined if the stem must be made from texts. */
+  resolve(
+    match: Match,
+    places: RequestPlaces,
+    descriptor: DescriptorPlaces,
+    part: Mutable<PreparedPart>,
+    scratch: Scratch,
+  ): Resolution | undefined {
+    const plan = this.#plans.get(match) ?? this.#plan(match);
+    const { resolution, head, tail } = plan;
+    if (resolution.windowSize === 0) return resolution;
+    if (head === undefined) return undefined;
+    const end = this.#writeStem(head, tail, places, descriptor, scratch);
+    if (end < 0) return undefined;
+    part.stemStart = this.#used;
+    part.stemEnd = this.#used = end;
+    return resolution;
+  }
+
+  #plan(match: Match): Plan {
+    const { rule, metricKey, metricFromRequest, sharedValues } = match;
+    const resolution = resolutionOf(
+      match,
+      this.#statistics.rule(metricKey, metricFromRequest),
+      "",
+      this.#options,
+    );
+    const { inPlace } = this.#options.keyFormat;
+    const isSimple = sharedValues === undefined && rule.limits === undefined;
+    const head = isSimple ? inPlace.head(rule.domain) : undefined;
+    const plan = {
+      resolution,
+      head: head === undefined ? undefined : Buffer.from(head),
+      tail: Buffer.from(inPlace.tail(rule.unit)),
+    };
+    this.#plans.set(match, plan);
+    return plan;
+  }
+
+  /** Writes the stem. Returns its end; -1 if it is too long, or a byte would have to be encoded. */
+  #writeStem(
+    head: Uint8Array,
+    tail: Uint8Array,
+    { buffer, entries }: RequestPlaces,
+    { firstEntry, entries: count }: DescriptorPlaces,
+    scratch: Scratch,
+  ): number {
+    const start = this.#used;
+    const first = firstEntry * ENTRY_PLACES;
+    const last = first + count * ENTRY_PLACES;
+    let size = head.length + tail.length + 2 * count;
+    for (let at = first; at < last; at += 2) size += entries[at + 1]! - entries[at]!;
+    const { afterKey, afterValue, isPlain, longestKey } = this.#options.keyFormat.inPlace;
+    if (size + WINDOW_START_DIGITS > longestKey) return -1;
+    const out = scratch.room(start, size);
+    let at = copy(out, start, head, 0, head.length);
+    for (let entry = first; entry < last; entry += ENTRY_PLACES) {
+      at = copyPlain(isPlain, out, at, buffer, entries[entry]!, entries[entry + 1]!);
+      if (at < 0) return -1;
+      out[at++] = afterKey;
+      at = copyPlain(isPlain, out, at, buffer, entries[entry + 2]!, entries[entry + 3]!);
+      if (at < 0) return -1;
+      out[at++] = afterValue;
+    }
+    return copy(out, at, tail, 0, tail.length);
+  }
+}
+
+function copy(out: Uint8Array, at: number, bytes: Uint8Array, start: number, end: number): number {
+  for (let index = start; index < end; index++) out[at++] = bytes[index]!;
+  return at;
+}
+
+/** Copies bytes. Returns -1 if one of them is not plain. */
+function copyPlain(
+  isPlain: Uint8Array,
+  out: Uint8Array,
+  at: number,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): number {
+  let plain = 1;
+  for (let index = start; index < end; index++) {
+    const byte = bytes[index]!;
+    plain &= isPlain[byte]!;
+    out[at++] = byte;
+  }
+  return plain === 1 ? at : -1;
+}

@@ -10,6 +10,7 @@ import { startRedis } from "../support/redis.ts";
 import type { Budget, Effort, Row } from "./budget.ts";
 import { cpu, descriptors, manyConnections } from "./cpu.ts";
 import { exactness } from "./exactness.ts";
+import { gatewayCalls } from "./gateway.ts";
 import { json } from "./json.ts";
 import { latency } from "./latency.ts";
 import { metadata } from "./metadata.ts";
@@ -18,6 +19,7 @@ import { start } from "./start.ts";
 import { threads } from "./threads.ts";
 
 const budgets: Record<string, Budget> = {
+  gateway: gatewayCalls,
   cpu,
   connections: manyConnections,
   latency,

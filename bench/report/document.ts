@@ -10,6 +10,7 @@ export interface Measurements {
   readonly where: string;
   readonly isQuick: boolean;
   /** Markdown, like the following members. */
+  readonly gateway: string;
   readonly budgets: string;
   readonly peers: string;
   readonly sections: readonly Section[];
@@ -58,6 +59,7 @@ function goBuild(binary: string): string {
 export function page({
   where,
   isQuick,
+  gateway,
   budgets,
   peers,
   sections,
@@ -81,11 +83,22 @@ ${where}
 \`\`\`
 npm ci
 npm run bench -- report              # this page; --quick for a short run
+npm run bench -- quick               # ten figures in less than two minutes
+npm run bench -- gateway             # the first table
 npm run bench -- budgets [name ...]  # the table of budgets; also: peers, stages
 npm run bench -- allocations         # the bytes that a decision allocates, which CI checks
 \`\`\`
 
 Set \`PEER_GO_SERVICE\` to the path of the Go service's binary to include that service.
+
+## The calls of a gateway
+
+4 connections of 100 streams each. The header blocks are those of Envoy 1.40, byte for byte: every field except \`:path\` is
+indexed after the first call, and with tracing each call inserts a \`traceparent\` of its own. Each call has two descriptors: a
+path (by wildcard) with a client address, and a tenant. The addresses are 100,000 by Zipf's law, or 1,000,000 at random;
+the tenants are 1,000 by Zipf's law. The columns after the CPU figures compare the first of them.
+
+${gateway}
 
 ## Budgets
 
@@ -93,7 +106,7 @@ The performance budgets of the service.
 
 ${budgets}
 
-## Comparison with other services
+## Best case: one request repeated
 
 All services use the same rules, the same Redis and the same load on one core. "x Tollgate over Redis" compares CPU.
 

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { measureAllocations } from "../allocations/main.ts";
 import { budgetTable, measureBudgets } from "../budgets/main.ts";
+import { gatewayTable, measureGateway } from "../gateway/main.ts";
 import { measurePeers } from "../peers/main.ts";
 import { measureStages } from "../stages/main.ts";
 import { table } from "../support/figures.ts";
@@ -40,6 +41,8 @@ export async function main(args: string[]): Promise<void> {
     sections.push(await measure());
     done(name);
   }
+  const gateway = gatewayTable(await measureGateway(effort.rounds, isQuick ? 30_000 : 200_000));
+  done("gateway");
   const peers = await measurePeers(effort.rounds, isQuick ? 15_000 : 60_000);
   done("peers");
   const rows = await measureBudgets(effort);
@@ -50,6 +53,7 @@ export async function main(args: string[]): Promise<void> {
   const measured: Measurements = {
     where,
     isQuick,
+    gateway,
     budgets: budgetTable(rows),
     peers,
     sections,

@@ -5,6 +5,7 @@ import type { KnownExpiries } from "./expiries.ts";
 import { Items, SendMode } from "./items.ts";
 import { Kind, nextPosition, Op, startPositions } from "./op.ts";
 import { OpWriter } from "./op-writer.ts";
+import { OpsByStem } from "./ops-by-stem.ts";
 import { ErrorReply, type Reply } from "./resp/reader.ts";
 import type { CommandWriter } from "./resp/writer.ts";
 
@@ -40,7 +41,7 @@ export class Batch implements Exchange<Reply> {
   readonly #opOf: number[] = [];
   /** Hits of each item. The callers may reuse their counts after their deadlines. */
   readonly #hitsOf: number[] = [];
-  readonly #byStem = new Map<string, Op>();
+  readonly #byStem = new OpsByStem();
   /** The op of the next reply, and whether the reply to its ASKING has arrived. */
   #cursor = 0;
   #asked = false;
@@ -107,7 +108,8 @@ export class Batch implements Exchange<Reply> {
     }
     const kind = count.hits > 0 ? Kind.ADD : count.hits < 0 ? Kind.REFUND : Kind.LOOK;
     const hits = Math.abs(count.hits);
-    let op = this.#byStem.get(count.stem);
+    const slot = this.#byStem.slotOf(count.stem, this.#ops);
+    let op = this.#byStem.opAt(slot, this.#ops);
     if (
       op === undefined ||
       op.windowStart !== count.windowStart ||
@@ -121,7 +123,7 @@ export class Batch implements Exchange<Reply> {
       op.windowStart = count.windowStart;
       op.windowSize = count.windowSize;
       op.running = this.#used - 1;
-      this.#byStem.set(count.stem, op);
+      this.#byStem.set(slot, op.running);
     }
     if (op.kind === Kind.LOOK) op.kind = kind;
     op.total += hits;

@@ -1,0 +1,53 @@
+import { cpuOf, EMBEDDED, EMPTY, GO, measureGateway, REDIS } from "../gateway/main.ts";
+import { leading, type Workload } from "../gateway/workload.ts";
+import { measurePath } from "../quick/path.ts";
+import { interleaved, median } from "../support/figures.ts";
+import type { Budget, Row } from "./budget.ts";
+
+const LOAD = "Zipf, traced";
+
+/** The calls of a gateway: CPU beside an empty handler and the Go service, and the growth with live keys. */
+export const gatewayCalls: Budget = async ({ rounds, calls }) => {
+  const measured = await measureGateway(rounds, calls, [EMPTY, EMBEDDED, REDIS, GO], { [LOAD]: leading });
+  const cpu = (name: string) => cpuOf(measured, name, LOAD);
+  const [empty, embedded, redis, go] = [cpu(EMPTY)!, cpu(EMBEDDED)!, cpu(REDIS)!, cpu(GO)];
+  const baseline = `empty handler on grpc-wire ${empty.toFixed(2)} us`;
+  const rows: Row[] = [
+    {
+      budget: "gateway's calls, embedded: at most 2.5 us of CPU, or 2.2 times an empty handler",
+      figure: `${embedded.toFixed(2)} us, ${(embedded / empty).toFixed(2)} times`,
+      baseline,
+      met: embedded <= 2.5 || embedded <= 2.2 * empty,
+    },
+    {
+      budget: "gateway's calls, over Redis: at most 4 us of CPU",
+      figure: `${redis.toFixed(2)} us, ${(redis / empty).toFixed(2)} times an empty handler`,
+      baseline,
+      met: redis <= 4,
+    },
+  ];
+  if (go !== undefined)
+    rows.push({
+      budget: "gateway's calls, over Redis: at least 12 times less CPU than the Go service",
+      figure: `${(go / redis).toFixed(1)} times`,
+      baseline: `the Go service ${go.toFixed(2)} us`,
+      met: go >= 12 * redis,
+    });
+  rows.push(await liveKeys(rounds));
+  return rows;
+};
+
+async function liveKeys(rounds: number): Promise<Row> {
+  const inTurn = (addresses: number): Workload => ({ ...leading, choice: "turn", addresses });
+  const measured = await interleaved(["1000", "1000000"], rounds, async (keys) =>
+    measurePath("tollgate", inTurn(Number(keys))),
+  );
+  const of = (keys: string) => median(measured.get(keys)!.map(({ nanoseconds }) => nanoseconds)) / 1000;
+  const [few, many] = [of("1000"), of("1000000")];
+  return {
+    budget: "1,000,000 live keys in turn: at most 1.8 times the CPU of 1,000, in one process",
+    figure: `${(many / few).toFixed(2)} times (${many.toFixed(2)} us)`,
+    baseline: `1,000 keys: ${few.toFixed(2)} us`,
+    met: many <= 1.8 * few,
+  };
+}

@@ -12,7 +12,7 @@ import type { RuleStatistics } from "../observe/statistics.ts";
 import { Code, type Descriptor, type RateLimitResponse, Unit } from "../protocol/messages.ts";
 import { descriptor, MapStatistics, plainOptions, request } from "./decide.fixture.ts";
 import { Decider, type DecisionOptions } from "./decide.ts";
-import { resolveLimits } from "./resolve-limits.ts";
+import { stemsOf } from "./resolve-limits.ts";
 
 /** 12 hours before midnight UTC, far from the end of every window. */
 const NOW = Date.UTC(2026, 10, 25, 12);
@@ -369,16 +369,7 @@ describe("cache keys", () => {
     test(yaml, () => {
       const { rules } = setUp({ yaml: `{ domain: d, descriptors: [{ key: k, ${yaml} }] }` });
       const match = rules.match("d", [{ key: "k", value: "v" }])!;
-      const found = resolveLimits(
-        new MapStatistics(),
-        plainOptions.keyFormat,
-        "d",
-        [{ key: "k", value: "v" }],
-        match,
-      );
-      assert.deepEqual(
-        found.map(({ stem }) => stem),
-        stems,
-      );
+      const found = stemsOf(plainOptions.keyFormat, "d", [{ key: "k", value: "v" }], match);
+      assert.deepEqual(found, stems);
     });
 });

@@ -4,10 +4,10 @@ import { requestOf } from "../protocol/decode-request.ts";
 import { Code, type RateLimitRequest, type RateLimitResponse } from "../protocol/messages.ts";
 import type { RequestPlaces } from "../protocol/scan-request.ts";
 import type { RuleSet } from "../rules/rule.ts";
-import { askStore, newLimitsScratch } from "./decide-limits.ts";
+import { askStore } from "./decide-limits.ts";
 import { type HeaderOptions, limitHeaders, nameOf } from "./headers.ts";
 import { headersOfLimits } from "./headers-of-limits.ts";
-import type { LimitsScratch } from "./limits-scratch.ts";
+import { LimitsScratch } from "./limits-scratch.ts";
 import { dynamicMetadata } from "./metadata.ts";
 import { overallCode } from "./overall.ts";
 import { Preparer } from "./prepare.ts";
@@ -36,6 +36,7 @@ export class Decider {
   readonly #store: CounterStore;
   readonly #preparer: Preparer;
   readonly #pool = new ScratchPool();
+  readonly #limits = new WeakMap<Scratch, LimitsScratch>();
   readonly #globalShadowMode: Counter;
 
   constructor(options: DecisionOptions, statistics: Statistics, store: CounterStore) {
@@ -113,8 +114,10 @@ export class Decider {
     now: number,
     deadline: number,
   ): RateLimitResponse | Promise<RateLimitResponse> {
-    const limits = newLimitsScratch(parts, this.#options, scratch.keys);
-    const waiting = askStore(parts, limits, this.#store, now, deadline);
+    const limits = this.#limitsOf(scratch);
+    const readsPlaces = this.#store.readsPlaces === true;
+    limits.arrange(parts, this.#options, Math.floor(now / 1000), scratch.keys, readsPlaces);
+    const waiting = askStore(limits, this.#store, now, deadline);
     if (waiting !== undefined)
       return waiting.then(() => {
         this.#pool.giveLater(scratch);
@@ -122,6 +125,15 @@ export class Decider {
       });
     this.#pool.give(scratch);
     return this.#concludeLimits(request, parts, limits, now);
+  }
+
+  /** The memory of decisions with rules that have `limits`. It is in use as long as the scratch object. */
+  #limitsOf(scratch: Scratch): LimitsScratch {
+    const known = this.#limits.get(scratch);
+    if (known !== undefined) return known;
+    const made = new LimitsScratch(scratch.parts.length);
+    this.#limits.set(scratch, made);
+    return made;
   }
 
   #concludeLimits(

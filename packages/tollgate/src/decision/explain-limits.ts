@@ -6,12 +6,13 @@ import type { DescriptorStatus, Entry, RateLimitRequest } from "../protocol/mess
 import { unitNames } from "../protocol/units.ts";
 import type { AlgorithmName } from "../rules/limit.ts";
 import type { Match } from "../rules/rule.ts";
-import { askStore, newLimitsScratch } from "./decide-limits.ts";
+import { askStore } from "./decide-limits.ts";
 import type { KeyFormat } from "./key-format.ts";
-import type { LimitsScratch, ScratchGroup, ScratchLimit } from "./limits-scratch.ts";
+import { LimitsScratch, type ScratchGroup, type ScratchLimit } from "./limits-scratch.ts";
 import { signedHits } from "./prepare.ts";
 import type { PreparedPart } from "./prepared.ts";
-import { type ResolvedLimit, resolveLimits } from "./resolve-limits.ts";
+import { resolveLimits, stemsOf } from "./resolve-limits.ts";
+import type { ResolvedLimit } from "./resolved-limit.ts";
 import { newPart, type ScratchOptions } from "./scratch.ts";
 import { tallyLimits } from "./tally-limits.ts";
 
@@ -50,12 +51,13 @@ export function describeLimits(
   match: Match,
   nowSeconds: number,
 ): readonly LimitExplanation[] {
-  return resolveLimits(noStatistics, keyFormat, domain, entries, match).map((limit) =>
-    describe(limit, nowSeconds),
+  const stems = stemsOf(keyFormat, domain, entries, match);
+  return resolveLimits(noStatistics, match, 1).map((limit, index) =>
+    describe(limit, stems[index]!, nowSeconds),
   );
 }
 
-function describe({ limit, algorithm, stem }: ResolvedLimit, nowSeconds: number): LimitExplanation {
+function describe({ limit, algorithm }: ResolvedLimit, stem: string, nowSeconds: number): LimitExplanation {
   const start = limit.window.startOf(nowSeconds);
   const { size } = limit.window;
   const unit = unitNames[limit.unit];
@@ -104,28 +106,35 @@ export async function explainAnswers(
     const part = partOf(match, stems[index]!);
     if (match?.rule.limits === undefined) return part;
     const { entries } = descriptors[index]!;
-    return { ...part, limits: resolveLimits(noStatistics, options.keyFormat, domain, entries, match) };
+    return {
+      ...part,
+      limits: resolveLimits(noStatistics, match, options.nearLimitRatio),
+      stems: stemsOf(options.keyFormat, domain, entries, match),
+    };
   });
-  const scratch = newLimitsScratch(parts, options);
-  await askStore(parts, scratch, store, now, 0);
+  const scratch = new LimitsScratch(parts.length);
+  scratch.arrange(parts, options, nowSeconds, noKeys, false);
+  await askStore(scratch, store, now, 0);
   const hits = parts.flatMap(({ rule }, index) =>
     rule === undefined || rule.unlimited ? [] : [signedHits(descriptors[index]!, request)],
   );
   const groups = simulate(scratch, hits, options.stopIncrementing);
-  tallyLimits(parts, { ...scratch, groups }, nowSeconds);
+  tallyLimits(parts, { statuses: scratch.statuses, groups }, nowSeconds);
   let decided = 0;
   const limits = parts.map((part) => {
     if (part.rule === undefined || part.rule.unlimited) return undefined;
     const group = scratch.groups[decided++]!;
     return group.limits.map((limit) => {
-      const { used, resolved } = limit;
-      const explained = describe(resolved, nowSeconds);
+      const { used, resolved, stem } = limit;
+      const explained = describe(resolved, stem, nowSeconds);
       const isRead = group.outcome === Outcome.COUNTED;
       return { ...explained, ...(isRead && { used, remaining: Math.max(resolved.cap - used, 0) }) };
     });
   });
   return { statuses: scratch.statuses, limits };
 }
+
+const noKeys = Buffer.alloc(0);
 
 function partOf(match: Match | undefined, stem: string): PreparedPart {
   const rule = match?.rule;

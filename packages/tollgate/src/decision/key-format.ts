@@ -39,6 +39,8 @@ export interface KeyInPlace {
   readonly isPlain: Uint8Array;
   /** Bytes, window start included. */
   readonly longestKey: number;
+  /** Whether the keys of other {@link KeyShape}s differ in their ends only. */
+  readonly hasShapes: boolean;
 }
 
 export interface KeyFormatOptions {
@@ -82,6 +84,7 @@ export function createKeyFormat({ format, prefix, backend, neverHash = false }: 
         tail: () => "",
         isPlain: plainBytes(isUsable),
         longestKey: longest,
+        hasShapes: false,
       },
     },
   );
@@ -109,6 +112,7 @@ function ownInPlace(prefix: string, longestKey: number): KeyInPlace {
     tail: windowText,
     isPlain: plainBytes((text) => encodeKeyPart(text) === text),
     longestKey,
+    hasShapes: true,
   };
 }
 

@@ -5,7 +5,8 @@ import { overrideMatch } from "../rules/override.ts";
 import type { Match, Rule, RuleSet } from "../rules/rule.ts";
 import { DecisionError } from "./decision-error.ts";
 import type { KeyFormat } from "./key-format.ts";
-import { type ResolvedLimit, resolveLimits } from "./resolve-limits.ts";
+import { resolveLimits, stemsOf } from "./resolve-limits.ts";
+import type { ResolvedLimit } from "./resolved-limit.ts";
 import { noLimit } from "./scratch.ts";
 import { nearLimit } from "./tally.ts";
 
@@ -35,6 +36,8 @@ export interface Resolution {
   readonly near: number;
   /** The limits of a rule with more than a number, a unit and a name. */
   readonly limits: readonly ResolvedLimit[] | undefined;
+  /** Their cache keys. */
+  readonly stems: readonly string[];
 }
 
 /** The resolution of a descriptor that passes without a limit. */
@@ -47,6 +50,7 @@ export const passing: Resolution = {
   currentLimit: noLimit,
   near: 0,
   limits: undefined,
+  stems: [],
 };
 
 /** @throws {DecisionError} */
@@ -73,11 +77,20 @@ export function resolve(
   if (match === undefined) return passing;
   const { rule, metricKey, metricFromRequest } = match;
   if (rule.limits !== undefined) {
-    const limits = resolveLimits(statistics, options.keyFormat, domain, entries, match);
-    return { ...resolutionOf(match, statistics.rule(metricKey, metricFromRequest), "", options), limits };
+    const stems = stemsOf(options.keyFormat, domain, entries, match);
+    return { ...limitsResolution(match, statistics, options), stems };
   }
   const stem = isCounted(rule) ? options.keyFormat(domain, entries, match, rule.unit) : "";
   return resolutionOf(match, statistics.rule(metricKey, metricFromRequest), stem, options);
+}
+
+/** The resolution of a match whose rule has `limits`, without its cache keys. */
+export function limitsResolution(match: Match, statistics: Statistics, options: ResolveOptions): Resolution {
+  const { metricKey, metricFromRequest } = match;
+  return {
+    ...resolutionOf(match, statistics.rule(metricKey, metricFromRequest), "", options),
+    limits: resolveLimits(statistics, match, options.nearLimitRatio),
+  };
 }
 
 export function resolutionOf(
@@ -96,6 +109,7 @@ export function resolutionOf(
     currentLimit: { requestsPerUnit, unit, name },
     near: nearLimit(requestsPerUnit, nearLimitRatio),
     limits: undefined,
+    stems: passing.stems,
   };
 }
 

@@ -156,9 +156,11 @@ export function newPart(): Mutable<PreparedPart> {
     currentLimit: noLimit,
     near: 0,
     limits: undefined,
+    stems: noStems,
   };
 }
 
+const noStems: readonly string[] = [];
 const noBytes = new Uint8Array(0);
 
 function newSlot(): Slot {

@@ -18,11 +18,9 @@ import type { Mutable, PreparedPart } from "./prepared.ts";
 import { UNLIMITED_REMAINING } from "./scratch.ts";
 import { countHits } from "./tally.ts";
 
-export function tallyLimits(
-  parts: readonly PreparedPart[],
-  scratch: LimitsScratch,
-  nowSeconds: number,
-): void {
+type Decided = Pick<LimitsScratch, "statuses"> & { readonly groups: readonly ScratchGroup[] };
+
+export function tallyLimits(parts: readonly PreparedPart[], scratch: Decided, nowSeconds: number): void {
   const { groups, statuses } = scratch;
   let decided = 0;
   for (let index = 0; index < parts.length; index++) {
@@ -80,9 +78,8 @@ function count(
     statistics.overLimitWithLocalCache += hits;
     return hits;
   }
-  const { cap } = shown.resolved;
-  if (accepted || shown.algorithm.countsRefused)
-    return countHits(statistics, hits, shown.used, cap, shown.near);
+  const { cap, near } = shown.resolved;
+  if (accepted || shown.algorithm.countsRefused) return countHits(statistics, hits, shown.used, cap, near);
   statistics.overLimit += hits;
   for (const limit of limits)
     if (!limit.accepted && limit.resolved.statistics !== undefined)

@@ -23,20 +23,25 @@ import { lockShards, unlockShards } from "./shard-locks.ts";
  */
 const END_STEP = 1 / 2;
 
-/** A limit of the current request. The states of equal keys are one object. */
+/** A limit of the current request. Limits with equal keys share the state of the first one. */
 interface Part {
-  readonly limit: AcquireLimit;
   readonly key: KeyScratch;
-  readonly shard: Shard;
-  /** Of the first limit with the same key, else undefined. */
-  readonly first: Part | undefined;
-  readonly state: CounterState;
+  readonly own: CounterState;
+  limit: AcquireLimit | undefined;
+  shard: Shard | undefined;
+  /** Index of the first limit with the same key. */
+  first: number;
 }
+
+/** Parts that are kept between calls, half a kilobyte each. Longer requests allocate the rest. */
+const KEPT_PARTS = 32;
 
 export class Acquiring {
   readonly #table: CounterTable;
   readonly #key: KeyScratch;
   readonly #state: LimitState = { at: 0, level: 0, previous: 0 };
+  readonly #kept: Part[] = [];
+  readonly #states: CounterState[] = [];
 
   constructor(table: CounterTable) {
     this.#table = table;
@@ -75,50 +80,81 @@ export class Acquiring {
 
   #together(request: AcquireRequest): void {
     const parts = this.#prepare(request);
+    const states = this.#states;
+    states.length = 0;
     let mask = 0;
-    for (const { shard } of parts) mask |= 1 << shard.index;
-    lockShards(this.#table.shards, mask);
-    for (const part of parts) {
-      if (part.first !== undefined) continue;
-      const entry = part.shard.find(part.key, part.limit.windowStart);
-      if (entry !== 0) part.shard.readState(entry, part.state);
+    for (const { shard, first } of parts) {
+      mask |= 1 << shard!.index;
+      states.push(parts[first]!.own);
     }
-    acquireTogether(
-      request,
-      parts.map(({ state }) => state),
-      microsecondsOf(request),
-    );
-    for (const { first, state, shard, key, limit } of parts) {
-      if (first !== undefined || !state.changed) continue;
+    lockShards(this.#table.shards, mask);
+    for (let index = 0; index < parts.length; index++) {
+      const { key, own, limit, shard, first } = parts[index]!;
+      if (first !== index) continue;
+      const entry = shard!.find(key, limit!.windowStart);
+      if (entry !== 0) shard!.readState(entry, own);
+      else own.at = own.level = own.previous = 0;
+    }
+    acquireTogether(request, states, microsecondsOf(request));
+    for (let index = 0; index < parts.length; index++) {
+      const { key, own, limit, shard, first } = parts[index]!;
+      if (first !== index || !own.changed) continue;
       // The write of another state may have moved or dropped the entry.
-      const entry = shard.find(key, limit.windowStart);
-      if (entry === 0) insert(shard, key, limit, state, request.now);
-      else write(shard, entry, limit, state, request.now);
+      const entry = shard!.find(key, limit!.windowStart);
+      if (entry === 0) insert(shard!, key, limit!, own, request.now);
+      else write(shard!, entry, limit!, own, request.now);
     }
     unlockShards(this.#table.shards, mask);
   }
 
   #prepare({ groups }: AcquireRequest): readonly Part[] {
     const parts: Part[] = [];
-    const firsts = new Map<string, Part>();
-    for (const { limits } of groups) {
+    for (const { limits } of groups)
       for (const limit of limits) {
-        const name = `${limit.windowStart} ${limit.stem}`;
-        const first = firsts.get(name);
-        if (first !== undefined) {
-          const { key, shard, state } = first;
-          parts.push({ limit, key, shard, first, state });
-          continue;
-        }
-        const key = this.#table.newKey();
-        key.encode(limit);
-        const shard = this.#table.shardOf(key);
-        const part = { limit, key, shard, first: undefined, state: newCounterState() };
-        firsts.set(name, part);
+        const part = this.#part(parts.length);
+        part.key.encode(limit);
+        part.limit = limit;
+        part.shard = this.#table.shardOf(part.key);
+        part.first = parts.length;
         parts.push(part);
       }
-    }
+    if (parts.length <= KEPT_PARTS) linkFew(parts);
+    else linkMany(parts);
     return parts;
+  }
+
+  #part(index: number): Part {
+    const kept = this.#kept[index];
+    if (kept !== undefined) return kept;
+    const own = newCounterState();
+    const part = { key: this.#table.newKey(), own, limit: undefined, shard: undefined, first: 0 };
+    if (index < KEPT_PARTS) this.#kept.push(part);
+    return part;
+  }
+}
+
+/** Finds the first limit of each key. */
+function linkFew(parts: readonly Part[]): void {
+  for (let index = 1; index < parts.length; index++) {
+    const { key, limit } = parts[index]!;
+    let first = 0;
+    for (; first < index; first++) {
+      const other = parts[first]!;
+      if (other.limit!.windowStart === limit!.windowStart && other.key.equals(key)) break;
+    }
+    parts[index]!.first = first;
+  }
+}
+
+/** Does the same in linear time, so that a request of 100,000 descriptors does not block the thread. */
+function linkMany(parts: readonly Part[]): void {
+  const firsts = new Map<string, number>();
+  for (let index = 0; index < parts.length; index++) {
+    const { key, limit } = parts[index]!;
+    const name = `${limit!.windowStart} ${key.text}`;
+    const first = firsts.get(name) ?? index;
+    if (first === index) firsts.set(name, index);
+    parts[index]!.first = first;
   }
 }
 

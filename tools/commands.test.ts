@@ -92,3 +92,12 @@ for (const page of pages) {
     );
   });
 }
+
+// Remove this test, and the sentence, when the packages are published.
+test("a page that installs a package says that the registry does not have it yet", () => {
+  for (const page of pages) {
+    const text = readFileSync(join(root, page), "utf8");
+    if (!/npm install @tollway\//.test(text)) continue;
+    assert.match(text.replace(/\s+/g, " "), /not on the npm registry yet/, page);
+  }
+});

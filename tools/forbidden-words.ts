@@ -27,7 +27,7 @@ const names: readonly ForbiddenWord[] = [
     instead: "enhanceYourCalm",
     except: /enhanceYourCalm|EnhanceYourCalm/g,
   },
-  { pattern: /\bHalves\b/g, instead: "TwoGenerationCache" },
+  { pattern: /\bHalves\b/g, instead: "generations" },
   { pattern: /\bbeginAll\b/g, instead: "prepare" },
   { pattern: /\bLanes?\b|\blanes?\b/g, instead: "NodeConnection, connection" },
   { pattern: /surroundings/gi, instead: "dependencies" },

@@ -18,6 +18,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const here = process.cwd();
 const manifest = join(here, "package.json");
 const kept = join(here, ".package.json.kept");
+const changelog = join(here, "CHANGELOG.md");
 
 type Exports = string | { [key: string]: Exports };
 
@@ -87,12 +88,18 @@ async function prepare(): Promise<void> {
   delete content.devDependencies;
   writeFileSync(manifest, `${JSON.stringify(content, null, 2)}\n`);
   copyFileSync(join(root, "LICENSE"), join(here, "LICENSE"));
-  copyFileSync(join(root, "CHANGELOG.md"), join(here, "CHANGELOG.md"));
+  if (!existsSync(changelog)) copyFileSync(join(root, "CHANGELOG.md"), changelog);
+}
+
+function isCopy(file: string): boolean {
+  return existsSync(file) && readFileSync(file).equals(readFileSync(join(root, "CHANGELOG.md")));
 }
 
 function restore(): void {
   if (existsSync(kept)) renameSync(kept, manifest);
-  for (const file of ["LICENSE", "CHANGELOG.md"]) rmSync(join(here, file), { force: true });
+  rmSync(join(here, "LICENSE"), { force: true });
+  // A release gives each package a changelog of its own, which stays.
+  if (isCopy(changelog)) rmSync(changelog);
 }
 
 if (process.argv[2] === "prepare") await prepare();

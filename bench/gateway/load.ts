@@ -24,14 +24,18 @@ export interface ClientFigures {
   readonly serverMicroseconds: number;
 }
 
-export interface GatewayMeasured {
+/** A server under load. */
+export interface Served {
   /** CPU of the server per call. */
   readonly cpuMicroseconds: number;
   readonly perSecond: number;
+  readonly mebibytes: number;
+}
+
+export interface GatewayMeasured extends Served {
   readonly p50: number;
   readonly p99: number;
   readonly p999: number;
-  readonly mebibytes: number;
 }
 
 /** Sends the calls of a gateway from a separate process. @throws {Error} if a call fails */

@@ -13,7 +13,7 @@ import { parseArgs } from "node:util";
 import { interleaved, machine, median, spread, table } from "../support/figures.ts";
 import { goBinary, goService, nodePeer, onPeer, type StartPeer, tollgate } from "../support/peers.ts";
 import { startRedis } from "../support/redis.ts";
-import { type GatewayMeasured, gatewayLoad } from "./load.ts";
+import { gatewayLoad, type Served } from "./load.ts";
 import { leading, type Workload } from "./workload.ts";
 
 export const EMPTY = "empty handler on grpc-wire";
@@ -66,7 +66,7 @@ export function gatewayPeers(redis: string): Record<string, StartPeer> {
 const isSlow = (name: string) => name.startsWith(GO) || name.startsWith("grpc-js");
 
 /** Results by the name of the peer and of the workload. */
-export type GatewayResults = ReadonlyMap<string, Readonly<Record<string, readonly GatewayMeasured[]>>>;
+export type GatewayResults = ReadonlyMap<string, Readonly<Record<string, readonly Served[]>>>;
 
 /**
  * Measures the peers in turn. Slow peers get a fifth of the calls.
@@ -82,7 +82,7 @@ export async function measureGateway(
   try {
     const peers = gatewayPeers(redis.url);
     const names = Object.keys(peers).filter((name) => only?.includes(name) ?? true);
-    const results = new Map<string, Record<string, GatewayMeasured[]>>();
+    const results = new Map<string, Record<string, Served[]>>();
     for (const [load, workload] of Object.entries(loads)) {
       const measured = await interleaved(names, rounds, (name) =>
         onPeer(peers[name]!, (peer) => {

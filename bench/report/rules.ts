@@ -4,10 +4,8 @@ import { loadRules } from "../../packages/tollgate/src/rules/load-rules.ts";
 import { shuffled } from "../rules/measure.ts";
 import { cpuNanoseconds } from "../support/cpu-time.ts";
 import { median, table } from "../support/figures.ts";
+import { LEVELS, levelsOf, rulesYaml } from "../support/rules-yaml.ts";
 import type { Section } from "./section.ts";
-
-/** Each rule has four levels. One tenth of the rules are wildcards. */
-const LEVELS = ["tenant", "service", "method", "user"];
 
 /** Measures the lookup in 10 to 100,000 rules, compared to a `Map` with as many texts. */
 export function rulesSection(rounds: number, isQuick: boolean): Section {
@@ -47,7 +45,7 @@ const collect = runInNewContext("gc") as () => void;
 
 function measure(size: number, rounds: number) {
   const texts = Array.from({ length: size }, (_, index) => levelsOf(index));
-  const yaml = `domain: bench\ndescriptors:\n${texts.map(ruleText).join("")}`;
+  const yaml = rulesYaml(size);
   collect();
   const before = process.memoryUsage().heapUsed;
   const from = performance.now();
@@ -69,25 +67,6 @@ function measure(size: number, rounds: number) {
     if (map.get(text) === undefined) throw new Error("no text");
   });
   return { lookup, map: inMap, load, heap };
-}
-
-function levelsOf(index: number): string[] {
-  return [`tenant-${index}`, `service-${index % 7}`, `method-${index % 5}`, `user-${index}`];
-}
-
-function ruleText(values: readonly string[], index: number): string {
-  const [tenant, service, method, user] = index % 10 === 9 ? [...values.slice(0, 3), "user-*"] : values;
-  return `  - key: tenant
-    value: ${tenant}
-    descriptors:
-      - key: service
-        value: ${service}
-        descriptors:
-          - key: method
-            value: ${method}
-            descriptors:
-              - { key: user, value: ${user}, rate_limit: { unit: hour, requests_per_unit: 1000 } }
-`;
 }
 
 function time(rounds: number, run: (call: number) => void): number {

@@ -1,4 +1,6 @@
 /** Runs the cases of a client over all transports at the same time, and collects the results. */
+
+import { scaled } from "../../../tools/time-scale.ts";
 import { type Case, type Client, cases, type Transport, transports, Unable } from "./client.ts";
 import type { TestBed } from "./test-bed.ts";
 
@@ -15,7 +17,7 @@ export interface ClientReport {
 }
 
 /** Longer than the time-out of any client. */
-const LIMIT_MS = 40_000;
+const LIMIT_MS = scaled(40_000);
 
 export async function testClient(
   bed: TestBed,

@@ -1,5 +1,6 @@
 /** The common parts of all clients: cases, addresses and results. */
 import assert from "node:assert/strict";
+import { scaled } from "../../../tools/time-scale.ts";
 
 export const transports = ["cleartext", "TLS with ALPN", "unix socket"] as const;
 export type Transport = (typeof transports)[number];
@@ -84,7 +85,7 @@ export const samples = {
   streamed: { count: 200, payload: Buffer.alloc(16_000, "streamed ") },
   /** The notes of a request stream, and the server's expected sum. */
   summed: { payload: Buffer.alloc(16_000, "summed "), count: 100, text: "1600000" },
-  deadlineMs: 300,
+  deadlineMs: scaled(300),
 } as const;
 
 /** Whether both directions carried less than half of the uncompressed bytes. */

@@ -7,13 +7,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import grpc from "@grpc/grpc-js";
+import { scaled } from "../../../tools/time-scale.ts";
 import { Authority } from "../test/support/certificates.ts";
 import type { Control, Target, Traffic, Transport } from "./client.ts";
 import { encodeNote } from "./schema.ts";
 import type { Addresses } from "./server.ts";
 
 /** How long a case waits for an event at the server. */
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = scaled(10_000);
 
 export class TestBed implements AsyncDisposable {
   readonly #folder = mkdtempSync(join(tmpdir(), "grpc-wire-conformance-"));

@@ -17,6 +17,7 @@ export type {
   InPlaceUnaryHandler,
   LimitOptions,
   ListenOptions,
+  RefusedPeer,
   SecureContext,
   ServerCounts,
   ServerOptions,

@@ -20,6 +20,7 @@ import type {
   DrainOptions,
   InPlaceUnaryHandler,
   ListenOptions,
+  RefusedPeer,
   SecureContext,
   ServerCounts,
   ServerOptions,
@@ -41,6 +42,7 @@ export class GrpcServer {
   readonly #grpc: GrpcDependencies;
   readonly #maxConnections: number;
   readonly #onHandlerError: ((error: unknown, path: string) => void) | undefined;
+  readonly #onRefusedPeer: ((refused: RefusedPeer) => void) | undefined;
   readonly #onListenerError: ((error: Error) => void) | undefined;
   readonly #listeners = new Set<Server>();
   readonly #connections = new Set<Connection>();
@@ -61,6 +63,7 @@ export class GrpcServer {
     const contentTypes = ["application/grpc", ...subtypes.map((subtype) => `application/grpc+${subtype}`)];
     const { onHandlerError, onConnectionError } = options;
     this.#onHandlerError = safely(onHandlerError);
+    this.#onRefusedPeer = safely(options.onRefusedPeer);
     this.#onListenerError = safely(options.onListenerError);
     const limits = resolveLimits(options.limits);
     this.#maxConnections = limits.maxConnections;
@@ -193,6 +196,27 @@ export class GrpcServer {
     this.#drainListeners.push(listener);
   }
 
+  /** The number of connections whose peers may open streams: without those that drain. */
+  get servingConnections(): number {
+    let serving = 0;
+    for (const connection of this.#connections) if (!connection.isDraining) serving++;
+    return serving;
+  }
+
+  /**
+   * Asks the peers of the newest connections to open new ones, perhaps to another listener on the same port: sends GOAWAY,
+   * and closes each connection after its calls in flight, or after `maxConnectionAgeGraceMs`.
+   * @returns the number of connections, at most `count`
+   */
+  releaseConnections(count: number): number {
+    let released = 0;
+    for (const connection of [...this.#connections].reverse()) {
+      if (released >= count) break;
+      if (connection.release()) released++;
+    }
+    return released;
+  }
+
   counts(): ServerCounts {
     return {
       connections: this.#connections.size,
@@ -233,6 +257,7 @@ export class GrpcServer {
       onSocket: (socket) => this.#watchTlsSocket(socket),
       onSecureSocket: (socket) => this.#accept(socket, true),
       onFault: (error) => this.#onHandlerError?.(error, ""),
+      onRefused: (refused) => this.#onRefusedPeer?.(refused),
     });
   }
 

@@ -203,11 +203,22 @@ export interface ServerOptions {
   onOversizedMessage?: (path: string) => Uint8Array | undefined;
   /** Called when the server ends a connection because its peer violated the protocol or a limit. Default: none. */
   onConnectionError?: (reason: ConnectionErrorReason) => void;
+  /** Called for each caller that TLS refuses: its certificate, its protocol or its handshake. Default: none. */
+  onRefusedPeer?: (refused: RefusedPeer) => void;
   /**
    * Called with an error of a bound listener, for example when it cannot accept a connection because of too many open
    * files. The listener continues. Default: none.
    */
   onListenerError?: (error: Error) => void;
+}
+
+/** A caller that TLS refused. */
+export interface RefusedPeer {
+  /** Its address and port. */
+  readonly peer: string;
+  readonly reason: string;
+  /** The subject of its certificate, `CN=gateway, O=example`; undefined if it presented none. The caller chose the text. */
+  readonly subject: string | undefined;
 }
 
 /** The reason why the server ended a connection: the name of an HTTP/2 error code, and a description. */
@@ -220,11 +231,11 @@ export interface ConnectionErrorReason {
 
 /**
  * The address of a listener: a TCP port (0 for a free port) on `host` (default `127.0.0.1`), or the path of a unix socket.
- * The path may exist if no process listens on it.
+ * The path may exist if no process listens on it. `mode` sets its permissions.
  */
 export type ListenOptions =
   | { port: number; host?: string; reusePort?: boolean; backlog?: number }
-  | { path: string };
+  | { path: string; mode?: number };
 
 /** The bound address. */
 export type BoundAddress =

@@ -26,6 +26,35 @@ async function holding(options = {}) {
   return { server, held, port, [Symbol.asyncDispose]: () => server.close() };
 }
 
+test("releaseConnections: the newest connections get GOAWAY, finish their calls and close; the others stay", async () => {
+  await using it = await holding();
+  const clients: RawClient[] = [];
+  for (let one = 0; one < 3; one++) {
+    const client = await RawClient.open({ port: it.port });
+    client.send(client.call(1, "/t.T/Echo"));
+    await client.answer(1);
+    clients.push(client);
+  }
+  const [oldest, , newest] = clients as [RawClient, RawClient, RawClient];
+  newest.send(newest.call(3, "/t.T/Hold"));
+  while (it.held.length === 0) await new Promise(setImmediate);
+  assert.equal(it.server.servingConnections, 3);
+  assert.equal(it.server.releaseConnections(1), 1);
+  assert.equal(it.server.servingConnections, 2);
+  await newest.until(() => pings(newest).length === 1);
+  newest.send(frame(type.ping, 1, 0, pings(newest)[0]!.payload));
+  await newest.until(() => goaways(newest).length === 2);
+  it.held[0]!.reserve(1);
+  it.held[0]!.commit(0);
+  await newest.answer(3);
+  await newest.closed();
+  oldest.send(oldest.call(3, "/t.T/Echo"));
+  await oldest.answer(3);
+  assert.deepEqual(clients.slice(0, 2).flatMap(goaways), []);
+  assert.equal(it.server.releaseConnections(5), 2, "all that are left");
+  assert.equal(it.server.servingConnections, 0);
+});
+
 test("drain: sends GOAWAY in two steps, and completes all calls before the second", async () => {
   await using it = await holding();
   const client = await RawClient.open({ port: it.port });

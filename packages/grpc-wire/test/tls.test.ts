@@ -6,7 +6,7 @@ import { after, describe, test } from "node:test";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 import grpc from "@grpc/grpc-js";
 import { scaled } from "../../../tools/time-scale.ts";
-import { GrpcServer, type ServerOptions } from "../src/index.ts";
+import { GrpcServer, type RefusedPeer, type ServerOptions } from "../src/index.ts";
 import { Authority } from "./support/certificates.ts";
 import { preface, settings } from "./support/raw-client.ts";
 
@@ -65,6 +65,15 @@ function handshake(
   });
 }
 
+/** Waits for a condition. */
+async function until(done: () => boolean): Promise<void> {
+  const latest = performance.now() + scaled(10_000);
+  while (!done()) {
+    assert.ok(performance.now() < latest, "the condition is not met in time");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
 describe("TLS", () => {
   test("a call over TLS, small and large", async () => {
     await using it = await start({ tls: localhost });
@@ -110,6 +119,82 @@ describe("TLS", () => {
     await using picky = await start({ tls: { ...tls, verifyPeer: ({ subject }) => subject.CN === "bob" } });
     await assert.rejects(call(picky.port, grpc.credentials.createSsl(ca, alice.key, alice.cert)));
   });
+
+  test("reports each refused caller with its address, the reason and its subject", async () => {
+    const refused: RefusedPeer[] = [];
+    const tls = { ...localhost, ca: authority.ca, requestCert: true };
+    await using it = await start({
+      tls: { ...tls, verifyPeer: ({ subject }) => subject.CN === "bob" },
+      onRefusedPeer: (one) => refused.push(one),
+    });
+    const [trusted, untrusted] = [
+      { cert: alice.cert, key: alice.key },
+      { cert: mallory.cert, key: mallory.key },
+    ];
+    const bob = authority.issue("bob");
+    const h2 = { ALPNProtocols: ["h2"] };
+    const cases: [ConnectionOptions, reason: RegExp, subject: string | undefined][] = [
+      [{ ...h2, ...trusted }, /^`verifyPeer` does not accept its certificate$/, "CN=alice"],
+      [{ ...h2, ...untrusted }, /^its certificate is not trusted \([A-Z_]+\)$/, "CN=alice"],
+      [h2, /^it presented no certificate$/, undefined],
+      [{ cert: bob.cert, key: bob.key }, /^it did not negotiate h2 by ALPN$/, "CN=bob"],
+      [{ ...trusted, ALPNProtocols: ["http/1.1"] }, /^it did not offer h2 by ALPN$/, undefined],
+      [
+        { ...h2, maxVersion: "TLSv1.1", minVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" },
+        /^ERR_SSL_UNSUPPORTED_PROTOCOL$/,
+        undefined,
+      ],
+    ];
+    for (const [options, reason, subject] of cases) {
+      const before = refused.length;
+      const { socket } = await handshake(it.port, { checkServerIdentity: () => undefined, ...options });
+      await until(() => refused.length > before);
+      socket.destroy();
+      const last = refused.at(-1)!;
+      assert.match(last.reason, reason);
+      assert.match(last.peer, /^127\.0\.0\.1:\d+$/);
+      assert.equal(last.subject, subject);
+    }
+    // A connection without a handshake is not reported.
+    const plain = connectTcp(it.port, "127.0.0.1");
+    await once(plain, "connect");
+    plain.end();
+    await once(plain.resume(), "close");
+    const { socket } = await handshake(it.port, { ...h2, checkServerIdentity: () => undefined });
+    await until(() => refused.length > cases.length);
+    socket.destroy();
+    assert.equal(refused.length, cases.length + 1);
+  });
+
+  for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const)
+    for (const [name, client] of [
+      ["no certificate", {}],
+      ["a certificate of another authority", { cert: mallory.cert, key: mallory.key }],
+    ] as const)
+      test(`a resumed session does not make up for ${name}, ${maxVersion}`, async () => {
+        const refused: RefusedPeer[] = [];
+        await using it = await start({
+          tls: { ...localhost, ca: authority.ca, requestCert: true },
+          onRefusedPeer: (one) => refused.push(one),
+        });
+        let session: Buffer | undefined;
+        for (let attempt = 1; attempt <= 3; attempt++) {
+          const { socket } = await handshake(it.port, {
+            ...client,
+            maxVersion,
+            ALPNProtocols: ["h2"],
+            checkServerIdentity: () => undefined,
+            ...(session !== undefined && { session }),
+          });
+          socket.on("session", (next: Buffer) => {
+            session = next;
+          });
+          socket.resume().on("error", () => {});
+          await until(() => refused.length === attempt);
+          if (!socket.destroyed) await once(socket, "close");
+        }
+        assert.equal(refused.length, 3);
+      });
 
   test("a replaced certificate applies to new connections, and an invalid one changes nothing", async () => {
     await using it = await start({ tls: localhost });

@@ -34,13 +34,13 @@ async function withRecipe(
   },
   use: (started: Started) => Promise<void>,
 ): Promise<void> {
-  const config = { "rules.yaml": deployFile(`envoy/rules/${rules}.yaml`) };
+  const config = { "rules.yaml": deployFile(`${rules}.yaml`) };
   const tollgate = await startTollgate({ config, env });
   try {
     const replicas = env.GRPC_UDS === undefined ? [tollgate.grpc] : [];
     await using gateway = await Gateway.start({
       rateLimitService: UNUSED,
-      config: recipeConfig(`envoy/${recipe}.yaml`, { replicas, healthInterval: "0.2s", ...options }),
+      config: recipeConfig(`${recipe}.yaml`, { replicas, healthInterval: "0.2s", ...options }),
       ...(upstream !== undefined && { upstream }),
     });
     await use({ gateway, tollgate });
@@ -56,7 +56,7 @@ async function statuses(gateway: Gateway, count: number, path: string, headers: 
 }
 
 describe("deploy/envoy/http-filter.yaml", () => {
-  const recipe = { recipe: "http-filter", rules: "http-filter" };
+  const recipe = { recipe: "envoy/http-filter", rules: "envoy/rules/http-filter" };
 
   test("limits hold, with headers; a route costs more, one is not limited, one is in shadow mode", () =>
     withRecipe(recipe, async ({ gateway, tollgate }) => {
@@ -96,7 +96,7 @@ describe("deploy/envoy/http-filter.yaml", () => {
 });
 
 test("deploy/envoy/network-filter.yaml: connections above the limit are closed", () =>
-  withRecipe({ recipe: "network-filter", rules: "network-filter" }, async ({ gateway }) => {
+  withRecipe({ recipe: "envoy/network-filter", rules: "envoy/rules/network-filter" }, async ({ gateway }) => {
     const answers: string[] = [];
     for (let connection = 0; connection < 3; connection++) {
       const [host, port] = gateway.address.split(":");
@@ -120,8 +120,8 @@ test("deploy/envoy/unix-socket.yaml: limits hold over a unix socket", async () =
   try {
     await withRecipe(
       {
-        recipe: "unix-socket",
-        rules: "http-filter",
+        recipe: "envoy/unix-socket",
+        rules: "envoy/rules/http-filter",
         env: { GRPC_UDS: socket, GRPC_HOST: "", GRPC_PORT: "" },
         options,
       },
@@ -144,7 +144,7 @@ test("deploy/envoy/mtls.yaml: limits hold over mutual TLS, with health checks", 
   };
   const files = { "/certs/ca.pem": ca, "/certs/client.pem": client, "/certs/client.key": clientKey };
   return withRecipe(
-    { recipe: "mtls", rules: "http-filter", env, options: { files } },
+    { recipe: "envoy/mtls", rules: "envoy/rules/http-filter", env, options: { files } },
     async ({ gateway }) => {
       await gateway.stat("cluster.ratelimit.health_check.success", (value) => value > 0);
       assert.deepEqual(await statuses(gateway, 9, "/", { "x-user": "ann" }), [...Array(8).fill(200), 429]);
@@ -155,8 +155,8 @@ test("deploy/envoy/mtls.yaml: limits hold over mutual TLS, with health checks", 
 test("deploy/envoy/post-response.yaml: the cost in the answer counts after the answer", () =>
   withRecipe(
     {
-      recipe: "post-response",
-      rules: "post-response",
+      recipe: "envoy/post-response",
+      rules: "envoy/rules/post-response",
       upstream: (_, response) => response.setHeader("x-tokens", "60").end("answer"),
     },
     async ({ gateway, tollgate }) => {
@@ -171,5 +171,36 @@ test("deploy/envoy/post-response.yaml: the cost in the answer counts after the a
       assert.equal(await ask(), 200);
       await counted(120);
       assert.equal(await ask(), 429);
+    },
+  ));
+
+test("deploy/envoy-gateway: limits of a route and a rule, as Envoy Gateway generates them", () =>
+  withRecipe({ recipe: "envoy-gateway/envoy", rules: "envoy-gateway/rules" }, async ({ gateway }) => {
+    assert.deepEqual(await statuses(gateway, 4, "/", { "x-user-id": "ann" }), [200, 200, 200, 429]);
+    assert.deepEqual(await statuses(gateway, 2, "/admin", { "x-org-id": "admin" }), [200, 200]);
+    assert.deepEqual(await statuses(gateway, 2, "/admin"), [200, 429]);
+  }));
+
+test("deploy/ai-gateway: two token budgets are charged after the answer", () =>
+  withRecipe(
+    {
+      recipe: "ai-gateway/envoy",
+      rules: "ai-gateway/rules",
+      upstream: (_, response) =>
+        response.setHeader("x-tokens", "40").setHeader("x-total-tokens", "400").end("{}"),
+    },
+    async ({ gateway, tollgate }) => {
+      const hits = async () => {
+        const page = await (await fetch(`http://${tollgate.debug}/stats`)).text();
+        return [0, 1].map((rule) =>
+          Number(new RegExp(`rule-${rule}-match-0\\.total_hits: (\\d+)`).exec(page)?.[1] ?? 0),
+        );
+      };
+      const user = { "x-user-id": "ann" };
+      for (const total of [40, 80, 120]) {
+        assert.deepEqual(await statuses(gateway, 1, "/", user), [200]);
+        while ((await hits())[0] !== total || (await hits())[1] !== total * 10);
+      }
+      assert.deepEqual(await statuses(gateway, 1, "/", user), [429]);
     },
   ));

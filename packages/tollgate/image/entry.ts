@@ -1,6 +1,7 @@
-/** The entry of the bundle: the command line in the main thread, the gRPC service in the others. */
+/** The entry of the bundle: the command line in the main thread, the compiler of rules or the gRPC service in the others. */
 import { basename } from "node:path";
-import { isMainThread } from "node:worker_threads";
+import { isMainThread, workerData } from "node:worker_threads";
+import { COMPILER_DATA } from "../src/sources/compiler-data.ts";
 
 /** The Go service's programs, as names of this one. */
 const PROGRAMS: Readonly<Record<string, string>> = {
@@ -14,4 +15,5 @@ if (isMainThread) {
   const [, program = "", ...args] = process.argv;
   const command = PROGRAMS[basename(program)];
   process.exitCode = await main(command === undefined ? args : [command, ...args]);
-} else await import("../src/service/threads/thread.ts");
+} else if (workerData === COMPILER_DATA) await import("../src/sources/compiler-thread.ts");
+else await import("../src/service/threads/thread.ts");

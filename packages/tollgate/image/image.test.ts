@@ -2,11 +2,22 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { grpcCollector, httpCollector } from "../test/observe/collector.ts";
+import { certificates } from "../test/servers/certificates.ts";
 import { bareEnvironment } from "../test/tollgate.ts";
 import { Image, Pod, type PodProcess } from "./container.ts";
 
@@ -31,7 +42,7 @@ describe("the image", () => {
     folder = mkdtempSync(join(tmpdir(), "tollgate-volume-"));
     mkdirSync(join(folder, "data/ratelimit/config"), { recursive: true });
     writeFileSync(join(folder, "data/ratelimit/config/config.yaml"), RULES);
-    writeFileSync(join(folder, "hosts"), "127.0.0.1 localhost redis statsd\n");
+    writeFileSync(join(folder, "hosts"), "127.0.0.1 localhost redis statsd envoy-gateway\n");
   });
   after(() => {
     image[Symbol.dispose]();
@@ -85,6 +96,32 @@ describe("the image", () => {
     const { code, signal, err } = await service.ended;
     assert.deepEqual({ code, signal }, { code: 0, signal: null }, err);
     assert.match(err, /received SIGTERM, shutting down/);
+  });
+
+  test("starts and is healthy in the environment of Envoy Gateway, before a configuration comes", async () => {
+    const { ca, server, serverKey } = certificates();
+    for (const [name, file] of [
+      ["ca.crt", ca],
+      ["tls.crt", server],
+      ["tls.key", serverKey],
+    ] as const) {
+      mkdirSync(join(folder, "certs"), { recursive: true });
+      cpSync(file, join(folder, "certs", name));
+      chmodSync(join(folder, "certs", name), 0o444);
+    }
+    const file = new URL("../../../deploy/envoy-gateway/environment.env", import.meta.url);
+    const env = Object.fromEntries(
+      [...readFileSync(file, "utf8").matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]),
+    );
+    await using pod = await Pod.start(image);
+    pod.exec(["redis-server", "--port", "6379", "--save", "", "--appendonly", "no"]);
+    const hosts = { "/etc/hosts": join(folder, "hosts"), "/certs": join(folder, "certs") };
+    const service = pod.run(["/bin/ratelimit"], env, hosts);
+    await service.logged(/Listening for HTTP on/);
+    assert.equal(await healthcheck(pod), "OK 200");
+    assert.match(service.err, /Listening for metrics on '[^']*:19001'/);
+    service.signal("SIGTERM");
+    assert.equal((await service.ended).code, 0, service.err);
   });
 
   test("runs with several threads, from the bundle", async () => {

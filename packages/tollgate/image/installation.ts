@@ -7,6 +7,8 @@ export const EXAMPLES = fileURLToPath(new URL("./examples", import.meta.url));
 /** The launcher starts the bundle as a thread, too. Without it, a thread would compile the bundle without the cache. */
 export const THREAD = new URL("./launcher.mjs", import.meta.url);
 
+export const COMPILER_THREAD = new URL("./launcher.mjs", import.meta.url);
+
 export function readVersion(): string {
   return manifest.version;
 }

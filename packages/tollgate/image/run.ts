@@ -13,6 +13,9 @@ import { type DeployTool, installTools } from "./tools.ts";
 const NEEDS: Readonly<Record<string, readonly DeployTool[]>> = {
   "image.test.ts": ["unshare"],
   "dockerfile.test.ts": ["hadolint"],
+  "chart.test.ts": ["helm", "schemas"],
+  "manifests.test.ts": ["schemas"],
+  "systemd.test.ts": ["systemd-analyze"],
 };
 
 const ifAvailable = process.argv.includes("--if-available");
@@ -30,7 +33,7 @@ const files = globSync("*.test.ts", { cwd: import.meta.dirname })
 const complete = Object.values(available).every((tool) => "command" in tool);
 if (!complete && !ifAvailable) process.exit(1);
 const commands = Object.entries(available).flatMap(([name, tool]) =>
-  "command" in tool ? [[name.toUpperCase(), tool.command]] : [],
+  "command" in tool ? [[name.toUpperCase().replaceAll("-", "_"), tool.command]] : [],
 );
 const { status } = spawnSync(
   process.execPath,

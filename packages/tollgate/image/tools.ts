@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { buildGoTool } from "../../../tools/go-tools.ts";
 
-export type DeployTool = "unshare" | "hadolint" | "helm" | "kubeconform" | "schemas";
+export type DeployTool = "unshare" | "hadolint" | "helm" | "schemas" | "systemd-analyze";
 
 /** The path of a program or folder, or what keeps it from being used. */
 type Tool = { readonly command: string } | { readonly reason: string };
@@ -26,8 +26,8 @@ export function installTools(slow: boolean): Readonly<Record<DeployTool, Tool>> 
       slow || existsSync(`${suites}/helm-${HELM}/helm`)
         ? buildGoTool("helm.sh/helm/v3/cmd/helm", HELM)
         : { reason: "helm is not built: `npm run deploy` builds it" },
-    kubeconform: buildGoTool("github.com/yannh/kubeconform/cmd/kubeconform", "v0.8.0"),
     schemas: within(folder, `kubernetes_validate/kubernetes-json-schema/v${KUBERNETES}-local-strict`),
+    "systemd-analyze": probe("systemd-analyze", "--version"),
   };
 }
 
@@ -50,14 +50,12 @@ function installPython(name: string, version: string): Tool {
 }
 
 function probeUnshare(): Tool {
-  const probe = "mount --make-rprivate / && ip link set lo up";
-  const { error, status, stderr } = spawnSync(
-    "unshare",
-    ["--mount", "--net", "--pid", "--fork", "sh", "-c", probe],
-    {
-      encoding: "utf8",
-    },
-  );
-  if (error !== undefined) return { reason: `cannot run unshare: ${error.message}` };
-  return status === 0 ? { command: "unshare" } : { reason: `cannot make namespaces: ${stderr.trim()}` };
+  const script = "mount --make-rprivate / && ip link set lo up";
+  return probe("unshare", "--mount", "--net", "--pid", "--fork", "sh", "-c", script);
+}
+
+function probe(command: string, ...args: string[]): Tool {
+  const { error, status, stderr } = spawnSync(command, args, { encoding: "utf8" });
+  if (error !== undefined) return { reason: `cannot run ${command}: ${error.message}` };
+  return status === 0 ? { command } : { reason: `${command}: ${stderr.trim()}` };
 }

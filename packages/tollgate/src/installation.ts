@@ -9,7 +9,15 @@ export const EXAMPLES = fileURLToPath(new URL("../examples", import.meta.url));
 
 /** The module that a gRPC thread runs. */
 export const THREAD = new URL(
-  import.meta.url.endsWith(".ts") ? "./service/threads/thread.ts" : "./service/threads/thread.js",
+  import.meta.url.endsWith(".ts")
+    ? "./service/threads/cached-thread.ts"
+    : "./service/threads/cached-thread.js",
+  import.meta.url,
+);
+
+/** The module that the thread runs which compiles rules. */
+export const COMPILER_THREAD = new URL(
+  import.meta.url.endsWith(".ts") ? "./sources/compiler-thread.ts" : "./sources/compiler-thread.js",
   import.meta.url,
 );
 

@@ -79,6 +79,7 @@ export class Service {
   readonly #opened = Promise.withResolvers<void>();
   readonly #addresses = { http: "", grpc: "", debug: "" };
   #sinks: RunningSinks | undefined;
+  #failed = false;
   #debug: HttpListener | undefined;
   #http: Omit<HttpListener, "replaceCertificates"> | undefined;
   #grpc: GrpcService | undefined;
@@ -98,7 +99,7 @@ export class Service {
         : undefined,
       (ruleSet) => {
         invalidations?.invalidateAll();
-        this.#grpc?.setRules(ruleSet.drafts);
+        this.#grpc?.setRules(ruleSet.compiled);
       },
     );
     this.#source = openSource(settings, this.#rules, log);
@@ -114,6 +115,7 @@ export class Service {
     try {
       await service.#start();
     } catch (error) {
+      service.#failed = true;
       await service.stop();
       throw error;
     }
@@ -222,6 +224,7 @@ export class Service {
       }
       this.#opened.resolve();
     } catch (error) {
+      this.#failed = true;
       this.#opened.reject(error);
     }
   }
@@ -232,7 +235,8 @@ export class Service {
     const deadline = performance.now() + shutdownTimeout;
     const left = () => Math.max(0, deadline - performance.now());
     this.#starting.abort();
-    health.terminate();
+    // A service that could not start was never healthy.
+    if (!this.#failed) health.terminate();
     this.#http?.drain();
     if (delay && drainDelay > 0) await pause(Math.min(drainDelay, left()));
     await settledWithin(this.#source.stop(), left());

@@ -162,10 +162,16 @@ describe("tollgate client calls", { concurrency: 3 }, () => {
     });
   }
 
-  for (const address of ["", "no such host", "a:b:c", "dns:///"]) {
-    test(`-dial_string ${JSON.stringify(address)} is not an address: exit status 1, no stack trace`, async () => {
+  const targets: readonly (readonly [address: string, status: number])[] = [
+    ["", 2],
+    ["no such host", 1],
+    ["a:b:c", 1],
+    ["dns:///", 1],
+  ];
+  for (const [address, status] of targets) {
+    test(`-dial_string ${JSON.stringify(address)} is not an address: exit status ${status}, no stack trace`, async () => {
       const { code, stderr } = await client("-dial_string", address, "-timeout", "2s");
-      assert.equal(code, 1);
+      assert.equal(code, status);
       assert.match(stderr, /^tollgate client: /);
       assert.doesNotMatch(stderr, /\n +at /);
     });

@@ -4,11 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { runCheck } from "../src/commands/check.ts";
+import { COMPILER_THREAD } from "../src/installation.ts";
 import { createLogger } from "../src/observe/log.ts";
 import { createStatistics } from "../src/observe/registry.ts";
 import { startSinks } from "../src/observe/sinks/start.ts";
 import { formatDiagnostic } from "../src/rules/diagnostic.ts";
 import { FileSource } from "../src/sources/files.ts";
+import { RuleCompiler } from "../src/sources/rule-compiler.ts";
 import { type RunningTollgate, startTollgate } from "./tollgate.ts";
 
 const SECRET = "hUnter2";
@@ -75,6 +77,7 @@ describe("errors do not quote files outside of the directory that a link leads t
             ignoreDotFiles: false,
             watchRoot: true,
             mergeDomains: false,
+            compiler: new RuleCompiler(COMPILER_THREAD),
             log: createLogger({ writer: { write: () => {}, flush: async () => {}, dropped: 0 } }),
           },
           {

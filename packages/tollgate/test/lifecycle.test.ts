@@ -221,6 +221,18 @@ describe("GRPC_UDS", () => {
     assert.equal((await third.stop()).code, 0);
     assert.ok(!existsSync(path), "a clean exit removes it");
   });
+
+  test("GRPC_UDS_MODE sets the permissions of the socket", async () => {
+    for (const [mode, bits] of [
+      ["0666", 0o666],
+      ["600", 0o600],
+    ] as const) {
+      const path = join(folder, `mode-${mode}.sock`);
+      const tollgate = await startTollgate({ config, env: { GRPC_UDS: path, GRPC_UDS_MODE: mode } });
+      assert.equal(statSync(path).mode & 0o777, bits);
+      assert.equal((await tollgate.stop()).code, 0);
+    }
+  });
 });
 
 describe("signals at any time", { concurrency: 4 }, () => {

@@ -268,7 +268,7 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
   test("the command-line client prints the response, and its exit status shows the code", async () => {
     const run = (...args: string[]) => client(["-dial_string", tollgate.grpc, "-domain", "shop", ...args]);
     const first = await run("-descriptors", "user=bob", "-descriptors", "user=vip", "-repeat", "4", "-check");
-    assert.equal(first.code, 2, first.stderr);
+    assert.equal(first.code, 3, first.stderr);
     assert.match(first.stdout, /user=bob {2}OK {10}2 of 3 per DAY left, resets in \d+ s/);
     assert.match(first.stdout, /user=vip {2}OK {10}unlimited/);
     assert.match(first.stdout, /4 calls: 3 OK, 1 OVER_LIMIT\n$/);
@@ -287,7 +287,7 @@ describe("the main job: files on disk, decisions over gRPC and HTTP, counted in 
     ]);
     assert.equal(nowhere.code, 1);
     assert.match(nowhere.stderr, /check that the service listens on 127\.0\.0\.1:1/);
-    assert.equal((await client(["-domain", "d"])).code, 1);
+    assert.equal((await client(["-domain", "d"])).code, 2);
   });
 });
 
@@ -312,6 +312,11 @@ describe("start and end", () => {
       { PORT: "80x", LOG_LEVEL: "loud", NEAR_LIMIT_RATIO: "2" },
       /PORT="80x"[\s\S]*LOG_LEVEL="loud"|LOG_LEVEL="loud"[\s\S]*PORT="80x"/,
     ],
+    [
+      "a debug host that is not this machine's",
+      { DEBUG_HOST: "192.0.2.1" },
+      /cannot listen for debug on 192\.0\.2\.1:0/,
+    ],
     ["a host that is not this machine's", { HOST: "192.0.2.1" }, /cannot listen for HTTP on 192\.0\.2\.1:0/],
   ];
   for (const [name, env, message] of notStarting) {
@@ -326,6 +331,8 @@ describe("start and end", () => {
       const text = tollgate.log.join("\n");
       assert.match(text, message);
       assert.doesNotMatch(text, /\n\s+at /);
+      // No line about the end of a service that never ran.
+      assert.doesNotMatch(text, /termination/);
     });
   }
 
@@ -362,8 +369,21 @@ describe("start and end", () => {
     assert.match(help.stdout, /serve[\s\S]*client[\s\S]*check[\s\S]*explain/);
     assert.match((await run(["--version"])).stdout, /^tollgate \d+\.\d+\.\d+\n$/);
     assert.match((await run(["serve", "--help"])).stdout, /RUNTIME_ROOT/);
-    assert.equal((await run(["sevre"])).code, 2);
-    assert.equal((await run(["serve", "--nonsense"])).code, 2);
+    assert.match((await run(["-v"])).stdout, /^tollgate \d/);
+    assert.match((await run(["help", "check"])).stdout, /^usage: tollgate check /);
+    for (const args of [
+      ["sevre"],
+      ["serve", "--nonsense"],
+      ["client"],
+      ["check"],
+      ["explain"],
+      ["help", "me"],
+      ["man", "x"],
+    ]) {
+      const { code, stderr } = await run(args);
+      assert.equal(code, 2, args.join(" "));
+      assert.match(stderr, /See tollgate /);
+    }
   });
 });
 

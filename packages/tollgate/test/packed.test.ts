@@ -74,12 +74,15 @@ describe("the packed packages, in an empty folder", { timeout: scaled(200_000) }
     );
     assert.deepEqual(strays, []);
     for (const file of [
-      ...published.flatMap((name) => [`${name}/LICENSE`, `${name}/README.md`, `${name}/package.json`]),
+      ...published.flatMap((name) =>
+        ["CHANGELOG.md", "LICENSE", "README.md", "package.json"].map((file) => `${name}/${file}`),
+      ),
       "tollgate/examples/config/web.yaml",
       "tollgate/schema/rules.schema.json",
       "tollgate/proto/envoy/service/ratelimit/v3/rls.proto",
       "tollgate/dashboards/tollgate.json",
       "tollgate/dist/service/threads/thread.js",
+      "tollgate/dist/vendor/LICENSES.txt",
     ]) {
       assert.ok(files.includes(file), `${file} is not packed`);
     }

@@ -104,6 +104,9 @@ describe("TLS on the gRPC port", () => {
           await assert.rejects(ask(tollgate, withPair(pair)), { code: 14 }, name);
         }
         assert.equal(await ask(tollgate, withPair(good)), 1);
+        await tollgate.logged(
+          /level=warning msg="refused a TLS caller at 127\.0\.0\.1:\d+.*: it presented no certificate/,
+        );
       } finally {
         assert.equal((await tollgate.stop()).code, 0);
       }

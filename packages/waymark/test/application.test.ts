@@ -365,7 +365,7 @@ test("an asynchronous schema validates once, with and without a body", async () 
   let runs = 0;
   const even = {
     "~standard": {
-      version: 1 as const,
+      version: 2 as const,
       vendor: "test",
       async validate(value: unknown) {
         runs++;

@@ -290,3 +290,40 @@ test("a server ends when its watching process is killed", async () => {
   }
   assert.fail("the server outlives its watcher");
 });
+
+test("check compares the signatures with the compiler", async () => {
+  const project = new Project({
+    "controllers.ts": `import { Controller } from "@tollway/waymark";
+import type { Thing } from "./thing.ts";
+export class Default extends Controller { POST(thing: Thing) { return thing; } GET(id = 1) { return id; } }`,
+    "thing.ts": "export interface Thing { id: number }",
+    "tsconfig.json": '{ "include": ["*.ts"] }',
+  });
+  const agrees = await project.run(["check"]);
+  assert.equal(agrees.stdout, "2 methods: the compiler agrees with every signature\n", agrees.stderr);
+  assert.equal(agrees.status, 0);
+  // No controller imports this file, so the source alone does not show the member.
+  project.write(
+    "augment.ts",
+    'import type {} from "./thing.ts"; declare module "./thing.ts" { interface Thing { added: string } }',
+  );
+  const differs = await project.run(["check"]);
+  assert.match(
+    differs.stderr,
+    /controllers\.ts:3:55: the compiler reads the type `Thing` differently\. .*import that file/,
+  );
+  assert.equal(differs.status, 1);
+});
+
+test("an abstract class does not hide a class of the same name in another file", async () => {
+  const project = new Project({
+    "controllers/base.ts": `import { Controller } from "@tollway/waymark";
+export abstract class Shared extends Controller { GET() { return 1; } }`,
+    "controllers/users.ts": `import { Controller } from "@tollway/waymark";
+export class Shared extends Controller { GET() { return 2; } }`,
+  });
+  const { stdout, stderr } = await project.run(["routes"]);
+  assert.match(stdout, /GET {2}\/users\/shared {2}controllers\/users\.ts:2/);
+  assert.doesNotMatch(stdout, /base/);
+  assert.match(stderr, /base\.ts: class Shared is not routed: it is abstract/);
+});

@@ -1,7 +1,7 @@
 /** An application compiled by tsc, and one bundled and minified by esbuild, pass the same cases as the source. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, symlinkSync } from "node:fs";
+import { cpSync, readFileSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { before, test } from "node:test";
@@ -116,6 +116,46 @@ test("the command line starts a manifest, and a stale one prevents startup", asy
   );
 });
 
+test("a manifest carries what the compiler read, and the files that it came from", async () => {
+  const own = new Project({
+    "controllers.ts": `import { Controller } from "@tollway/waymark";
+import type { Change } from "./types/change.ts";
+import type { Book } from "./types/book.ts";
+export class Default extends Controller { PATCH(change: Change<Book>) { return change; } }`,
+    "types/change.ts": "export type Change<T> = T extends object ? { [K in keyof T]?: T[K] } : never;",
+    "types/book.ts": "export interface Book { id: number }",
+  });
+  const built = await own.run(["build"]);
+  assert.equal(built.status, 0, built.stderr);
+  const serving = await own.start(["--manifest=waymark.manifest.ts", "--host=127.0.0.1:0"]);
+  const patch = async (body: object): Promise<number> => {
+    const headers = { "content-type": "application/json" };
+    const request = { method: "PATCH", headers, body: JSON.stringify(body) };
+    const answer = await fetch(serving.url, request);
+    await answer.text();
+    return answer.status;
+  };
+  assert.equal(await patch({ id: 1 }), 200);
+  assert.equal(await patch({ id: "x" }), 400);
+  await serving.stop();
+  const manifest = readFileSync(join(own.folder, "waymark.manifest.ts"), "utf8");
+  assert.match(manifest, /"name":"typescript","version":"\d+\.\d+\.\d+"/);
+  for (const [file, text] of [
+    ["types/change.ts", "export type Change<T> = T;"],
+    ["types/book.ts", "export interface Book { id: string }"],
+  ] as const) {
+    const before = readFileSync(join(own.folder, file), "utf8");
+    own.write(file, text);
+    const { status, stderr } = await own.run(["routes", "--manifest=waymark.manifest.ts"]);
+    assert.equal(status, 1);
+    assert.match(stderr, new RegExp(`the manifest is stale: .*${file} .*has changed since`));
+    own.write(file, before);
+  }
+  own.write("waymark.manifest.ts", manifest.replace(/("name":"typescript","version":")[^"]*/, "$11.2.3"));
+  const other = await own.run(["routes", "--manifest=waymark.manifest.ts"]);
+  assert.match(other.stderr, /it was built with typescript 1\.2\.3, and \d.* is installed/);
+});
+
 test("two builds of the same sources are the same", async () => {
   const texts = [];
   for (let round = 0; round < 2; round++) {
@@ -148,7 +188,7 @@ test("a method with a parameter that is not in the manifest ends the start", asy
     exports: { Default },
     classes: { Default: { GET: signature } },
   };
-  await assert.rejects(new Application({ manifest: { version: 1, modules: [module] } }).ready(), {
+  await assert.rejects(new Application({ manifest: { version: 2, modules: [module] } }).ready(), {
     message: /the manifest is stale: app: Default\.GET has a parameter that is not in the manifest/,
   });
 });

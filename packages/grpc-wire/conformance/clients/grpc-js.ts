@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import grpc from "@grpc/grpc-js";
+import { scaled } from "../../../../tools/time-scale.ts";
 import { assertZipped, type Client, samples, type Target } from "../client.ts";
 import {
   decodeNote,
@@ -47,7 +48,7 @@ function call(
   path: string,
   message: Buffer,
   metadata = new grpc.Metadata(),
-  deadlineMs = 10_000,
+  deadlineMs = scaled(10_000),
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     let initial = new grpc.Metadata();

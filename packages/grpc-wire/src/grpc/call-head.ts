@@ -44,14 +44,8 @@ function encodingOf(value: string): number {
 /** Returns the gRPC fields of a request (grpc/doc/PROTOCOL-HTTP2.md, "Requests"). Reads each cached header block once. */
 export function callHeadOf(head: RequestHead, subtypes: readonly string[]): CallHead {
   // Only this function sets the extension of a head.
-  head.extension ??= copiedCallHead(head) ?? readCallHead(head, subtypes);
+  head.extension ??= readCallHead(head, subtypes);
   return head.extension as CallHead;
-}
-
-function copiedCallHead({ like, fields }: RequestHead): CallHead | undefined {
-  if (like?.extension === undefined) return undefined;
-  const { isCall, subtype, timeoutMs, encoding, acceptsGzip, route } = like.extension as CallHead;
-  return { fields, isCall, subtype, timeoutMs, encoding, acceptsGzip, route };
 }
 
 function readCallHead({ method, fields }: RequestHead, subtypes: readonly string[]): CallHead {

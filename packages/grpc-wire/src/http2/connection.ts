@@ -106,6 +106,15 @@ export class Connection implements FrameSink {
     this.#lifecycle.startDrain();
   }
 
+  /** Asks the peer to open a new connection, as at the maximum age. @returns false if it cannot be asked now */
+  release(): boolean {
+    return this.#lifecycle.release();
+  }
+
+  get isDraining(): boolean {
+    return this.#lifecycle.isDraining;
+  }
+
   /** Checks all time limits. The server calls it at intervals. */
   sweep(): void {
     this.#lifecycle.sweep(this.#clock.look());

@@ -1,6 +1,6 @@
 import { HpackDecoder } from "../hpack/decoder.ts";
 import type { HeaderField } from "../hpack/field.ts";
-import { headLike, type RequestHead, readHead } from "./request-head.ts";
+import { type RequestHead, readHead } from "./request-head.ts";
 
 /** Longer blocks are not compared. */
 const MAX_BYTES = 512;
@@ -9,7 +9,7 @@ const MAX_MISSES = 64;
 
 /**
  * Decodes the header blocks of one connection. Most peers repeat themselves: a block with the bytes of the kept one has
- * its head, and a block that differs in a trace or a request id has a head that is read only once.
+ * its head.
  */
 export class HeaderBlocks {
   readonly #decoder = new HpackDecoder();
@@ -19,8 +19,6 @@ export class HeaderBlocks {
   #version = -1;
   #head: RequestHead | undefined;
   #misses = 0;
-  /** The last head that was read from its fields, without a fault. */
-  #read: RequestHead | undefined;
 
   constructor(maxListBytes: number) {
     this.#maxListBytes = maxListBytes;
@@ -35,7 +33,7 @@ export class HeaderBlocks {
     }
     const fields = this.#decoder.decode(bytes, start, end, this.#maxListBytes);
     if (fields === undefined) return undefined;
-    const head = this.#headOf(fields);
+    const head = readHead(fields, this.#decoder.listSize > this.#maxListBytes);
     if (this.#decoder.version === version && head.fault === "" && !head.isTooLarge)
       this.#keep(bytes, start, end, head);
     return head;
@@ -44,15 +42,6 @@ export class HeaderBlocks {
   /** Decodes any other block: trailers, and blocks on closed streams. */
   readFields(bytes: Buffer, start: number, end: number): HeaderField[] | undefined {
     return this.#decoder.decode(bytes, start, end, this.#maxListBytes);
-  }
-
-  #headOf(fields: readonly HeaderField[]): RequestHead {
-    const isTooLarge = this.#decoder.listSize > this.#maxListBytes;
-    const like = this.#read === undefined || isTooLarge ? undefined : headLike(this.#read, fields);
-    if (like !== undefined) return like;
-    const head = readHead(fields, isTooLarge);
-    if (head.fault === "" && !isTooLarge) this.#read = head;
-    return head;
   }
 
   #keep(bytes: Buffer, start: number, end: number, head: RequestHead): void {

@@ -100,6 +100,14 @@ export class Lifecycle implements PingListener {
     sender.writePing(0, drainPing);
   }
 
+  /** Starts the shutdown that a connection of maximum age gets. @returns whether the peer has to open a new connection */
+  release(): boolean {
+    if (this.#isDraining || this.#deps.isEnded() || !this.#deps.settings.isSeen) return false;
+    this.#isAged = true;
+    this.startDrain();
+    return true;
+  }
+
   /** Checks all time limits. */
   sweep(now: number): void {
     const { times, settings, sender, streams } = this.#deps;
@@ -139,6 +147,11 @@ export class Lifecycle implements PingListener {
       this.#isAged = true;
       this.startDrain();
     }
+  }
+
+  /** Whether the peer was asked to open no more streams. */
+  get isDraining(): boolean {
+    return this.#isDraining;
   }
 
   get #isDraining(): boolean {

@@ -13,8 +13,6 @@ export interface RequestHead {
   readonly isTooLarge: boolean;
   /** Storage for the layer above: its interpretation of the fields. Cached header blocks share it. */
   extension: unknown;
-  /** An earlier head. All fields that have a meaning for this server are the same. */
-  readonly like: RequestHead | undefined;
 }
 
 /** The required pseudo-header fields, one bit each: RFC 9113 section 8.3.1, and 8.5 for CONNECT. */
@@ -66,32 +64,7 @@ export function readHead(fields: readonly HeaderField[], isTooLarge: boolean): R
   } else if ((pseudo & REQUEST_FIELDS) !== REQUEST_FIELDS)
     fault = "a request requires :method, :scheme and :path";
   else if (path === "") fault = ":path is empty";
-  return { fields, method, path, contentLength, fault, isTooLarge, extension: undefined, like: undefined };
-}
-
-/** Returns a head with these fields if they differ from those of `known` only in fields without a meaning here. */
-export function headLike(known: RequestHead, fields: readonly HeaderField[]): RequestHead | undefined {
-  const { length } = fields;
-  if (known.fields.length !== length) return undefined;
-  for (let index = 0; index < length; index++) {
-    const field = fields[index]!;
-    const other = known.fields[index]!;
-    if (field === other) continue;
-    // A name with a meaning has a kind of its own.
-    if (field.kind !== other.kind || !field.valid) return undefined;
-    if (field.kind !== FieldKind.OTHER && field.value !== other.value) return undefined;
-  }
-  const { method, path, contentLength } = known;
-  return {
-    fields,
-    method,
-    path,
-    contentLength,
-    fault: "",
-    isTooLarge: false,
-    extension: undefined,
-    like: known,
-  };
+  return { fields, method, path, contentLength, fault, isTooLarge, extension: undefined };
 }
 
 /** Whether all fields are allowed in a trailer section: it has no pseudo-header fields (RFC 9113 section 8.1). */

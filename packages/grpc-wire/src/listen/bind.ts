@@ -1,5 +1,5 @@
 /** Binds listeners, and replaces stale unix sockets. */
-import { lstat, rename, unlink } from "node:fs/promises";
+import { chmod, lstat, rename, unlink } from "node:fs/promises";
 import { createConnection, type Server } from "node:net";
 import type { BoundAddress, ListenOptions } from "../types.ts";
 
@@ -13,11 +13,12 @@ export async function bind(server: Server, where: ListenOptions): Promise<BoundA
     return { kind: "tcp", host: bound.address, port: bound.port };
   }
   try {
-    await listening(server, where);
+    await listening(server, { path: where.path });
   } catch (error) {
     if (!isInUse(error) || !(await removeStale(where.path))) throw error;
-    await listening(server, where);
+    await listening(server, { path: where.path });
   }
+  if (where.mode !== undefined) await chmod(where.path, where.mode);
   return { kind: "unix", path: where.path };
 }
 

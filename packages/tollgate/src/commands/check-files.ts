@@ -1,9 +1,11 @@
-import { readFileSync, statSync } from "node:fs";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import type { Diagnostic } from "../rules/diagnostic.ts";
 import type { RuleFile } from "../rules/load-rules.ts";
+import { nearest } from "../rules/nearest.ts";
 import { readRuleFiles, staysInside } from "../sources/read-files.ts";
 import { UsageError } from "./flags.ts";
+import type { CommandIo } from "./io.ts";
 
 /** Files that are loaded together, like a directory of the service. */
 export interface ConfigurationSet {
@@ -18,16 +20,31 @@ export interface ConfigurationSet {
  */
 export async function readConfigurations(
   paths: readonly string[],
-  cwd: string,
+  { cwd, stdin }: Pick<CommandIo, "cwd" | "stdin">,
 ): Promise<readonly ConfigurationSet[]> {
   const sets: ConfigurationSet[] = [];
   const single: RuleFile[] = [];
   for (const path of paths) {
-    if (isDirectory(path, cwd)) sets.push(await readDirectory(path, cwd));
+    if (path === "-") single.push(await readInput(stdin));
+    else if (isDirectory(path, cwd)) sets.push(await readDirectory(path, cwd));
     else single.push(await readFile(path, cwd));
   }
   if (single.length > 0) sets.push({ files: single, diagnostics: [] });
   return sets;
+}
+
+/** Maximum bytes of standard input. */
+const MAX_INPUT = 64 * 1024 * 1024;
+
+async function readInput(stdin: CommandIo["stdin"]): Promise<RuleFile> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stdin ?? []) {
+    chunks.push(Buffer.from(chunk as Uint8Array));
+    size += chunk.length;
+    if (size > MAX_INPUT) throw new UsageError(`-: standard input is larger than ${MAX_INPUT} bytes`);
+  }
+  return { name: "<standard input>", text: Buffer.concat(chunks).toString("utf8"), quotable: true };
 }
 
 /** Reads a directory like the service, with file names relative to the path that the user gave. */
@@ -45,7 +62,7 @@ async function readDirectory(path: string, cwd: string): Promise<ConfigurationSe
 
 async function readFile(path: string, cwd: string): Promise<RuleFile> {
   const full = resolve(cwd, path);
-  const text = readOrThrow(path, () => readFileSync(full, "utf8"));
+  const text = readOrThrow(path, cwd, () => readFileSync(full, "utf8"));
   return { name: path, text, quotable: await staysInside(full, homeOf(dirname(full), cwd)) };
 }
 
@@ -55,15 +72,30 @@ function homeOf(directory: string, cwd: string): string {
 }
 
 function isDirectory(path: string, cwd: string): boolean {
-  return readOrThrow(path, () => statSync(resolve(cwd, path))).isDirectory();
+  return readOrThrow(path, cwd, () => statSync(resolve(cwd, path))).isDirectory();
 }
 
-function readOrThrow<Result>(path: string, read: () => Result): Result {
+function readOrThrow<Result>(path: string, cwd: string, read: () => Result): Result {
   try {
     return read();
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    const why = code === "ENOENT" ? "no such file or directory" : `cannot be read (${code ?? error})`;
+    const why =
+      code === "ENOENT"
+        ? `no such file or directory; ${suggestion(path, cwd)}`
+        : `cannot be read (${code ?? error})`;
     throw new UsageError(`${path}: ${why}`);
+  }
+}
+
+/** What to do about a path that does not exist. */
+function suggestion(path: string, cwd: string): string {
+  const parent = dirname(resolve(cwd, path));
+  try {
+    const near = nearest(basename(path), readdirSync(parent));
+    if (near !== undefined) return `did you mean ${join(dirname(path), near)}?`;
+    return "pass the folder that contains your *.yaml files, or one of the files";
+  } catch {
+    return `${parent} does not exist, either: check the path from ${cwd}`;
   }
 }

@@ -1,5 +1,4 @@
-import { parseArgs } from "node:util";
-import { normaliseFlags, orUsageError, UsageError } from "./flags.ts";
+import { parseFlags, UsageError } from "./flags.ts";
 
 const checkFormats = ["text", "json", "sarif", "github"] as const;
 export type CheckFormat = (typeof checkFormats)[number];
@@ -14,21 +13,7 @@ export interface CheckOptions {
   readonly format: CheckFormat;
 }
 
-export const checkUsage = `usage: tollgate check [flags] DIR|FILE...
-
-Checks rate limit configurations and prints all errors and warnings.
-Each DIR is one configuration and contains *.yaml files. FILE arguments form one configuration together.
-Flags take one or two dashes; - and _ are equivalent.
-
-  -config_dir DIR          same as DIR
-  -merge_domain_configs    allow several files to define one domain (MERGE_DOMAIN_CONFIG=true)
-  -strict                  treat warnings as errors
-  -format FORMAT           text (default), json, sarif (code scanning), github (annotations of a workflow)
-
-Exit status: 0 without errors, 1 with errors, 2 for invalid flags or unreadable paths.
-`;
-
-const flags = {
+export const checkFlags = {
   "config-dir": { type: "string", multiple: true },
   "merge-domain-configs": { type: "boolean" },
   "merge-domain-config": { type: "boolean" },
@@ -62,8 +47,5 @@ function isFormat(text: string): text is CheckFormat {
 }
 
 function parse(argv: readonly string[]) {
-  const args = normaliseFlags(argv, flags);
-  return orUsageError(() =>
-    parseArgs({ args, options: flags, strict: true, allowPositionals: true, allowNegative: true }),
-  );
+  return parseFlags(argv, checkFlags, true);
 }

@@ -86,13 +86,13 @@ const runs: readonly (readonly [string, number, string | RegExp, RegExp?])[] = [
   ["empty", 0, /^empty: warning: contains no \*\.yaml file: no domain is configured/],
   ["--strict empty", 1, /^empty: contains no \*\.yaml file/],
   ["yml", 0, /^yml\/a\.yml: warning: only \*\.yaml files are read: rename it to a\.yaml/],
-  ["--help", 0, /^usage: tollgate check \[flags\] DIR\|FILE\.\.\.\n/],
+  ["--help", 0, /^usage: tollgate check \[flags\] DIR\|FILE\|-\.\.\.\n/],
   ["-h", 0, /^usage:/],
   ["", 2, "", /no configuration given/],
   ["absent", 2, "", /absent: no such file or directory/],
   ["good absent", 2, "", /absent: no such file or directory/],
   ["--format xml good", 2, "", /-format xml: must be one of text, json, sarif, github/],
-  ["--bogus good", 2, "", /--bogus/],
+  ["--bogus good", 2, "", /unknown flag -bogus/],
 ];
 
 for (const [words, status, out, err] of runs) {

@@ -2,19 +2,21 @@ import type { Diagnostic } from "../rules/diagnostic.ts";
 import { loadRules } from "../rules/load-rules.ts";
 import { type ConfigurationSet, readConfigurations } from "./check-files.ts";
 import { type CheckResult, formatCheck } from "./check-format.ts";
-import { type CheckOptions, checkUsage, parseCheckOptions } from "./check-options.ts";
+import { type CheckOptions, parseCheckOptions } from "./check-options.ts";
+import { CHECK } from "./descriptions.ts";
 import { UsageError } from "./flags.ts";
 import type { CommandIo } from "./io.ts";
+import { usageOf } from "./usage.ts";
 
 /** `tollgate check`: prints errors and warnings of configurations. Resolves with the exit status. */
 export async function runCheck(argv: readonly string[], io: CommandIo): Promise<number> {
   try {
     const options = parseCheckOptions(argv);
     if (options.help) {
-      io.stdout.write(checkUsage);
+      io.stdout.write(usageOf(CHECK));
       return 0;
     }
-    const result = checkAll(await readConfigurations(options.paths, io.cwd), options);
+    const result = checkAll(await readConfigurations(options.paths, io), options);
     io.stdout.write(formatCheck(result, options.format, hasColor(io)));
     return result.diagnostics.some(({ severity }) => severity === "error") ? 1 : 0;
   } catch (error) {

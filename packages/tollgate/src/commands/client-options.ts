@@ -1,6 +1,5 @@
-import { parseArgs } from "node:util";
 import type { Descriptor } from "../protocol/messages.ts";
-import { normaliseFlags, orUsageError, parseEntries, UsageError, wholeNumber } from "./flags.ts";
+import { parseEntries, parseFlags, UsageError, wholeNumber } from "./flags.ts";
 
 /** The options of `tollgate client`. */
 export interface ClientOptions {
@@ -27,30 +26,7 @@ export interface ClientTlsOptions {
   readonly serverName: string | undefined;
 }
 
-export const clientUsage = `usage: tollgate client [flags]
-
-Sends a request to a rate limit service over gRPC. Flags take one or two dashes; - and _ are equivalent.
-
-  -dial_string ADDRESS     host:port or unix:PATH; default localhost:8081
-  -domain DOMAIN           required
-  -descriptors k=v,k2=v2   one descriptor; repeat the flag for several. Write \\, for a comma inside a value
-  -hits N                  hits for every descriptor; 0 reads without counting (default: not sent, counts as 1)
-  -negative                refund the hits
-  -repeat N                send the request N times in sequence; default 1
-  -json                    print each response as a line of JSON
-  -check                   exit with status 2 if a response is over limit
-  -timeout DURATION        timeout per call, such as 500ms or 5s; default 5s
-  -otlp-protocol P         trace the calls and export the spans over http or grpc (OTEL_EXPORTER_OTLP_*)
-  -grpc-use-tls            use TLS; implied by the files below
-  -grpc-server-ca-file F   the server's certificate authority
-  -grpc-cert-file F        this client's certificate
-  -grpc-key-file F         this client's private key
-  -grpc-server-name NAME   name that the server's certificate must contain; default: the host of the address
-
-Exit status: 0 if all calls succeeded, 1 if a call failed or the flags are invalid, 2 if over limit with -check.
-`;
-
-const flags = {
+export const clientFlags = {
   "dial-string": { type: "string" },
   domain: { type: "string" },
   descriptors: { type: "string", multiple: true },
@@ -73,7 +49,7 @@ const flags = {
 
 /** @throws {UsageError} */
 export function parseClientOptions(argv: readonly string[]): ClientOptions {
-  const values = parse(argv);
+  const { values } = parse(argv);
   const descriptors = values.descriptors ?? [];
   const domain = values.domain ?? "";
   if (!values.help) {
@@ -111,14 +87,10 @@ export function parseClientOptions(argv: readonly string[]): ClientOptions {
 }
 
 function parse(argv: readonly string[]) {
-  const args = normaliseFlags(argv, flags);
-  return orUsageError(
-    () =>
-      parseArgs({ args, options: flags, strict: true, allowPositionals: false, allowNegative: true }).values,
-  );
+  return parseFlags(argv, clientFlags, false);
 }
 
-function tlsOptions(values: ReturnType<typeof parse>): ClientTlsOptions | undefined {
+function tlsOptions(values: ReturnType<typeof parse>["values"]): ClientTlsOptions | undefined {
   const tls: ClientTlsOptions = {
     caFile: values["grpc-server-ca-file"],
     certFile: values["grpc-cert-file"],

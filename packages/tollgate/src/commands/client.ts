@@ -12,10 +12,12 @@ import { Code } from "../protocol/messages.ts";
 import { SHOULD_RATE_LIMIT } from "../protocol/method.ts";
 import { tlsTarget } from "../protocol/tls-target.ts";
 import type { Client, ServiceError } from "../vendor/grpc-js.ts";
-import { type ClientOptions, clientUsage, parseClientOptions } from "./client-options.ts";
+import { type ClientOptions, parseClientOptions } from "./client-options.ts";
 import { codeName, renderJson, renderText } from "./client-print.ts";
+import { CLIENT } from "./descriptions.ts";
 import { UsageError } from "./flags.ts";
 import type { CommandIo } from "./io.ts";
+import { usageOf } from "./usage.ts";
 
 type Grpc = typeof import("../vendor/grpc-js.ts");
 
@@ -37,10 +39,10 @@ export async function runClient(argv: readonly string[], io: CommandIo): Promise
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     io.stderr.write(`tollgate client: ${error.message}\nSee tollgate client --help.\n`);
-    return 1;
+    return 2;
   }
   if (options.help) {
-    io.stdout.write(clientUsage);
+    io.stdout.write(usageOf(CLIENT));
     return 0;
   }
   const grpc = await import("../vendor/grpc-js.ts");
@@ -84,7 +86,7 @@ async function sendRepeatedly(deps: Dependencies, options: ClientOptions, io: Co
     io.stdout.write(`${options.repeat} calls: ${counts}\n`);
   }
   if (failed > 0) return 1;
-  return options.check && tally.has(codeName(Code.OVER_LIMIT)) ? 2 : 0;
+  return options.check && tally.has(codeName(Code.OVER_LIMIT)) ? 3 : 0;
 }
 
 async function send(

@@ -1,8 +1,7 @@
-import { parseArgs } from "node:util";
 import { LONGEST_KEYS } from "../decision/cache-key.ts";
 import type { KeyFormatOptions } from "../decision/key-format.ts";
 import type { Entry } from "../protocol/messages.ts";
-import { normaliseFlags, orUsageError, parseEntries, UsageError, wholeNumber } from "./flags.ts";
+import { parseEntries, parseFlags, UsageError, wholeNumber } from "./flags.ts";
 
 /** The options of `tollgate explain`. */
 export interface ExplainOptions {
@@ -20,28 +19,7 @@ export interface ExplainOptions {
   readonly json: boolean;
 }
 
-export const explainUsage = `usage: tollgate explain --config DIR --domain D --descriptors a=b,c=d [flags]
-
-Shows which rule matches a request and why, with its cache key, window and metric key. Does not count hits.
-Flags take one or two dashes; - and _ are equivalent.
-
-  -config DIR              the configuration: a directory of *.yaml files, or one file
-  -domain DOMAIN           the request's domain
-  -descriptors k=v,k2=v2   one descriptor; repeat the flag for several. Write \\, for a comma inside a value
-  -hits N                  hits for every descriptor; 0 reads without counting; default 1
-  -merge_domain_configs    allow several files to define one domain (MERGE_DOMAIN_CONFIG=true)
-  -cache_key_prefix TEXT   the service's CACHE_KEY_PREFIX
-  -cache_key_format NAME   the service's CACHE_KEY_FORMAT: tollgate (default), compatible
-  -backend_type TYPE       the service's BACKEND_TYPE, which decides when keys are hashed: embedded (default), kvstore,
-                           objcache
-  -json                    print JSON
-
-To explain a request with the rules and counters of a running service, POST the body of a /json call to /explain on its
-debug port.
-Exit status: 0, 1 if the configuration has errors, 2 for invalid flags or unreadable paths.
-`;
-
-const flags = {
+export const explainFlags = {
   config: { type: "string" },
   "config-dir": { type: "string" },
   domain: { type: "string" },
@@ -57,7 +35,7 @@ const flags = {
 
 /** @throws {UsageError} */
 export function parseExplainOptions(argv: readonly string[]): ExplainOptions {
-  const values = parse(argv);
+  const { values } = parse(argv);
   const help = values.help ?? false;
   const given = (name: string, value: string | undefined, what: string): string => {
     if (value === undefined && !help) throw new UsageError(`-${name} is missing: ${what}`);
@@ -82,11 +60,7 @@ export function parseExplainOptions(argv: readonly string[]): ExplainOptions {
 }
 
 function parse(argv: readonly string[]) {
-  const args = normaliseFlags(argv, flags);
-  return orUsageError(
-    () =>
-      parseArgs({ args, options: flags, strict: true, allowPositionals: false, allowNegative: true }).values,
-  );
+  return parseFlags(argv, explainFlags, false);
 }
 
 function parseBackend(text: string): keyof typeof LONGEST_KEYS {

@@ -12,9 +12,11 @@ import type { RuleSet } from "../rules/rule.ts";
 import { hasColor } from "./check.ts";
 import { readConfigurations } from "./check-files.ts";
 import { diagnosticText } from "./check-format.ts";
-import { type ExplainOptions, explainUsage, parseExplainOptions } from "./explain-options.ts";
+import { EXPLAIN } from "./descriptions.ts";
+import { type ExplainOptions, parseExplainOptions } from "./explain-options.ts";
 import { UsageError } from "./flags.ts";
 import type { CommandIo } from "./io.ts";
+import { usageOf } from "./usage.ts";
 
 /** The part of an explanation that does not depend on counters. */
 interface OfflineExplanation extends Explanation {
@@ -35,7 +37,7 @@ export async function runExplain(argv: readonly string[], io: CommandIo, now = D
   try {
     const options = parseExplainOptions(argv);
     if (options.help) {
-      io.stdout.write(explainUsage);
+      io.stdout.write(usageOf(EXPLAIN));
       return 0;
     }
     const ruleSet = await load(options, io);
@@ -54,7 +56,7 @@ export async function runExplain(argv: readonly string[], io: CommandIo, now = D
 }
 
 async function load(options: ExplainOptions, io: CommandIo): Promise<RuleSet | undefined> {
-  const [configuration] = await readConfigurations([options.config], io.cwd);
+  const [configuration] = await readConfigurations([options.config], io);
   const { files, diagnostics: ofDirectory } = configuration ?? { files: [], diagnostics: [] };
   const { ruleSet, diagnostics } = loadRules(files, options);
   const all = [...ofDirectory, ...diagnostics];

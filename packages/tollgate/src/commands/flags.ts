@@ -1,5 +1,7 @@
+import { type ParseArgsConfig, parseArgs } from "node:util";
 import { EntriesTextError, entriesFromText } from "../protocol/entries-text.ts";
 import type { Entry } from "../protocol/messages.ts";
+import { nearest } from "../rules/nearest.ts";
 
 /** Error for an invalid command line. */
 export class UsageError extends Error {
@@ -11,7 +13,7 @@ export class UsageError extends Error {
  * Rewrites Go's flags for `parseArgs`: one or two dashes, `_` for `-`, `=true` or `=false` after a boolean flag. Values
  * are unchanged.
  */
-export function normaliseFlags(
+function normaliseFlags(
   argv: readonly string[],
   known: Readonly<Record<string, { type: string }>>,
 ): string[] {
@@ -20,7 +22,8 @@ export function normaliseFlags(
     if (written === undefined) return word;
     const name = written === "h" ? "help" : written.replaceAll("_", "-");
     const flag = Object.hasOwn(known, name) ? known[name] : undefined;
-    if (flag === undefined) return word;
+    // With one dash, parseArgs would take an unknown flag for several short ones.
+    if (flag === undefined) return `--${written}${value}`;
     if (flag.type === "boolean" && value === "=true") return `--${name}`;
     if (flag.type === "boolean" && value === "=false") return `--no-${name}`;
     return `--${name}${value}`;
@@ -28,14 +31,29 @@ export function normaliseFlags(
 }
 
 /**
- * Converts errors of `parseArgs`.
+ * Parses flags and, if `operands` is set, other arguments.
  * @throws {UsageError}
  */
-export function orUsageError<Result>(parse: () => Result): Result {
+export function parseFlags<const Flags extends NonNullable<ParseArgsConfig["options"]>>(
+  argv: readonly string[],
+  options: Flags,
+  operands: boolean,
+) {
   try {
-    return parse();
+    return parseArgs({
+      args: normaliseFlags(argv, options),
+      options,
+      strict: true,
+      allowPositionals: operands,
+      allowNegative: true,
+    });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    const message = error instanceof Error ? error.message : String(error);
+    const unknown = /^Unknown option '-{1,2}([^']*)'/.exec(message)?.[1];
+    if (unknown === undefined) throw new UsageError(message);
+    const near = nearest(unknown, Object.keys(options));
+    const hint = near === undefined ? "" : `; did you mean -${near}?`;
+    throw new UsageError(`unknown flag -${unknown}${hint}`);
   }
 }
 

@@ -1,19 +1,7 @@
 import { readVersion } from "../installation.ts";
 import { type CommandIo, processIo } from "./io.ts";
 
-const usage = `usage: tollgate [command] [options]
-
-  serve     runs the rate limit service; the default. Settings are environment variables: tollgate serve --help
-  client    sends requests to a running service over gRPC
-  check     checks configuration files
-  explain   shows which rule a request matches and why
-
-  --help, --version
-
-See tollgate COMMAND --help for each command.
-`;
-
-type Command = (argv: readonly string[], io: CommandIo) => Promise<number>;
+type Command = (argv: readonly string[], io: CommandIo) => number | Promise<number>;
 
 /** Commands are loaded on demand, so that each starts without the dependencies of the others. */
 const commands: Record<string, () => Promise<Command>> = {
@@ -26,30 +14,31 @@ const commands: Record<string, () => Promise<Command>> = {
   client: async () => (await import("./client.ts")).runClient,
   check: async () => (await import("./check.ts")).runCheck,
   explain: async () => (await import("./explain.ts")).runExplain,
+  completion: async () => (await import("./information.ts")).runCompletion,
+  man: async () => (await import("./information.ts")).runMan,
+  help: async () => (await import("./information.ts")).runHelp,
 };
 
 /** Runs the command line. Resolves with the exit status; 2 for an unknown command. */
 export async function main(argv: readonly string[]): Promise<number> {
   const io = processIo();
   const [first = "serve", ...rest] = argv;
-  if (first === "--help" || first === "-h" || first === "help") {
-    io.stdout.write(usage);
-    return 0;
-  }
-  if (first === "--version" || first === "version") {
+  if (first === "--version" || first === "-v" || first === "-version" || first === "version") {
     io.stdout.write(`tollgate ${readVersion()}\n`);
     return 0;
   }
-  // `tollgate --example` means `tollgate serve --example`.
-  const [name, args] = first.startsWith("-") ? ["serve", argv] : [first, rest];
+  const [name, args] = commandOf(first, rest);
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (load === undefined) {
-    io.stderr.write(`tollgate: unknown command "${name}"\n\n${usage}`);
-    return 2;
-  }
+  if (load === undefined) return (await import("./information.ts")).unknownCommand(name, io);
   if (name !== "serve" && process.pid === 1) endBySignal();
   const command = await load();
   return command(args, io);
+}
+
+function commandOf(first: string, rest: readonly string[]): [name: string, args: readonly string[]] {
+  if (first === "--help" || first === "-h" || first === "-help") return ["help", []];
+  // `tollgate --example` means `tollgate serve --example`.
+  return first.startsWith("-") ? ["serve", [first, ...rest]] : [first, rest];
 }
 
 /** The kernel ignores signals to process 1, as in a container, unless the process handles them. */

@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import { EXAMPLES } from "../installation.ts";
 import { createLogger, logWarnings } from "../observe/log.ts";
 import { type Addresses, Service, StoppedError } from "../service.ts";
@@ -6,20 +5,13 @@ import { formatFault, SettingsError } from "../settings/errors.ts";
 import { loadSettings } from "../settings/load-settings.ts";
 import { settingsHelp } from "../settings/manual.ts";
 import type { Environment } from "../settings/read-values.ts";
+import { SERVE } from "./descriptions.ts";
+import { parseFlags, UsageError } from "./flags.ts";
 import type { CommandIo } from "./io.ts";
 import type { Signals } from "./signals.ts";
+import { usageOf } from "./usage.ts";
 
-const usage = `usage: tollgate serve [--example]
-
-Runs the rate limit service over gRPC and HTTP until SIGTERM or SIGINT. SIGHUP reloads the rules. SIGUSR2 turns debug
-logging on and off.
-
-  --example   uses the example configuration, counts in this process and listens on 127.0.0.1 only.
-              Environment variables override these settings
-
-Settings are environment variables:
-
-`;
+export const serveFlags = { help: { type: "boolean" }, example: { type: "boolean" } } as const;
 
 /**
  * Defaults of `--example`. The environment overrides them. The service listens on this machine only, because it has no
@@ -49,18 +41,14 @@ function withExample(environment: Environment): Environment {
 export async function runServe(argv: readonly string[], io: CommandIo, signals: Signals): Promise<number> {
   let options: { help?: boolean; example?: boolean };
   try {
-    options = parseArgs({
-      args: [...argv],
-      options: { help: { type: "boolean", short: "h" }, example: { type: "boolean" } },
-    }).values;
+    options = parseFlags(argv, serveFlags, false).values;
   } catch (error) {
-    io.stderr.write(
-      `tollgate serve: ${error instanceof Error ? error.message : String(error)}\nSee tollgate serve --help.\n`,
-    );
+    if (!(error instanceof UsageError)) throw error;
+    io.stderr.write(`tollgate serve: ${error.message}\nSee tollgate serve --help.\n`);
     return 2;
   }
   if (options.help) {
-    io.stdout.write(usage + settingsHelp());
+    io.stdout.write(`${usageOf(SERVE)}\nSettings are environment variables:\n\n${settingsHelp()}`);
     return 0;
   }
   const env = options.example ? withExample(io.env) : io.env;

@@ -15,13 +15,15 @@ import { descriptorSet } from "../protocol/gen/descriptor-set.ts";
 import { SHOULD_RATE_LIMIT } from "../protocol/method.ts";
 import { showAddress } from "../text/address.ts";
 import { answerOversized, serveDecisions } from "./grpc-methods.ts";
+import { carriesDnsName } from "./peer-name.ts";
 import type { RateLimitHandler } from "./rate-limit-handler.ts";
-import { type Certificates, isTrusted } from "./server-tls.ts";
+import { refusedCallerLog } from "./refused-callers.ts";
+import type { Certificates } from "./server-tls.ts";
 
 export interface GrpcListenerOptions {
   readonly where:
     | { readonly host: string; readonly port: number; readonly reusePort?: boolean }
-    | { readonly path: string };
+    | { readonly path: string; readonly mode?: number };
   /** Undefined for no TLS. */
   readonly certificates: Certificates | undefined;
   readonly maxRequestBytes: number;
@@ -50,6 +52,10 @@ export interface GrpcListener {
    * match.
    */
   replaceCertificates(certificates: Certificates): void;
+  /** Connections that take calls. */
+  readonly connections: number;
+  /** Asks the callers of some connections to connect again. Their running calls finish. */
+  release(connections: number): void;
   /** Sends GOAWAY and gives running calls at most `timeout` milliseconds. */
   close(timeout: number): Promise<void>;
 }
@@ -70,6 +76,7 @@ export async function openGrpcListener(options: GrpcListenerOptions): Promise<Gr
       callFinished: (path, _status, milliseconds, calls) => observer.record(path, milliseconds, calls),
     },
     onHandlerError: (error, path) => log.error(`${path}: ${String(error)}`),
+    onRefusedPeer: refusedCallerLog(log, options.clientSan),
     onConnectionError: ({ peer, code, message }) =>
       log.debug(() => `gRPC connection of ${peer}: ${code}: ${message}`),
     onListenerError: listenerErrorLogger("gRPC", log),
@@ -83,6 +90,10 @@ export async function openGrpcListener(options: GrpcListenerOptions): Promise<Gr
     port: bound.kind === "unix" ? 0 : bound.port,
     replaceCertificates: ({ cert, key, ca }) =>
       server.setSecureContext({ cert, key, ...(ca !== undefined && { ca }) }),
+    get connections() {
+      return server.servingConnections;
+    },
+    release: (connections) => void server.releaseConnections(connections),
     close: async (timeout) => {
       await server.drain({ timeoutMs: timeout });
       unsubscribe();
@@ -103,7 +114,7 @@ export function heldBytes(
 
 async function bind(server: GrpcServer, where: GrpcListenerOptions["where"]): Promise<BoundAddress> {
   try {
-    return await server.listen("path" in where ? { path: where.path } : { ...where });
+    return await server.listen({ ...where });
   } catch (error) {
     const place = "path" in where ? where.path : showAddress(where.host, where.port);
     const problem = error instanceof Error ? error.message : String(error);
@@ -111,14 +122,14 @@ async function bind(server: GrpcServer, where: GrpcListenerOptions["where"]): Pr
   }
 }
 
-function tlsOptions({ cert, key, ca }: Certificates, { clientSan, log }: GrpcListenerOptions): TlsOptions {
+function tlsOptions({ cert, key, ca }: Certificates, { clientSan }: GrpcListenerOptions): TlsOptions {
   if (ca === undefined) return { cert, key };
   return {
     cert,
     key,
     ca,
     requestCert: true,
-    ...(clientSan !== undefined && { verifyPeer: (peer) => isTrusted(peer, clientSan, log) }),
+    ...(clientSan !== undefined && { verifyPeer: (peer) => carriesDnsName(peer, clientSan) }),
   };
 }
 

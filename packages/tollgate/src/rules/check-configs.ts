@@ -17,6 +17,11 @@ export interface LoadOptions {
   readonly fixedWindowsOnly?: string | undefined;
 }
 
+/** The options alone, as plain data that threads can exchange. */
+export function loadOptionsOf({ mergeDomains, calendarMonths, fixedWindowsOnly }: LoadOptions): LoadOptions {
+  return { mergeDomains, calendarMonths, fixedWindowsOnly };
+}
+
 /**
  * Checks the configurations against each other and groups them by domain.
  * @param complete whether every file could be read. If not, names that seem to be missing may be in the other files.

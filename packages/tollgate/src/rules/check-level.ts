@@ -5,12 +5,15 @@ import type { Report } from "./report.ts";
 
 /** Checks the rules of one level against each other, then the levels below. */
 export function checkLevel(level: readonly DraftDescriptor[], path: string, report: Report): void {
-  const byKey = Map.groupBy(
-    level.filter((one) => one.key),
-    (one) => one.key as string,
-  );
-  for (const siblings of byKey.values()) checkSiblings(siblings, path, report);
-  for (const one of level) checkLevel(one.descriptors, `${path}${named(one)}.`, report);
+  if (level.length > 1) {
+    const byKey = Map.groupBy(
+      level.filter((one) => one.key),
+      (one) => one.key as string,
+    );
+    for (const siblings of byKey.values()) checkSiblings(siblings, path, report);
+  }
+  for (const one of level)
+    if (one.descriptors.length > 0) checkLevel(one.descriptors, `${path}${named(one)}.`, report);
 }
 
 function named(descriptor: DraftDescriptor): string {

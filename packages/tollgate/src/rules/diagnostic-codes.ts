@@ -9,6 +9,10 @@ export const diagnosticCodes = {
     severity: "error",
     meaning: "A resource of the management server cannot be decoded.",
   },
+  "compiler-failed": {
+    severity: "error",
+    meaning: "The rules could not be compiled, for example because the memory was not sufficient.",
+  },
   "yaml-syntax": { severity: "error", meaning: "The file is not valid YAML." },
   "invalid-utf8": { severity: "error", meaning: "The file is not valid UTF-8." },
   "lone-surrogate": { severity: "error", meaning: "A text has a lone surrogate." },
@@ -20,6 +24,10 @@ export const diagnosticCodes = {
   "unknown-alias": { severity: "error", meaning: "An alias has no anchor before it." },
   "duplicate-yaml-key": { severity: "error", meaning: "A mapping has the same key twice." },
   "unknown-key": { severity: "error", meaning: "Unknown key." },
+  "ignored-name": {
+    severity: "warning",
+    meaning: "A `name` at the top level has no effect. Dumps of management servers contain it.",
+  },
   "misplaced-key": { severity: "error", meaning: "A known key is in the wrong mapping." },
   "wrong-type": {
     severity: "error",

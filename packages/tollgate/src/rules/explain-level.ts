@@ -3,7 +3,7 @@ import { printable } from "../text/printable.ts";
 import { formatLocation } from "./diagnostic.ts";
 import { nearest } from "./nearest.ts";
 import { matches, type Pattern } from "./pattern.ts";
-import type { KeyNodes, Level, Node } from "./tree.ts";
+import type { Level, Node } from "./tree.ts";
 
 /** The attempts and the result at one level. */
 export interface LevelExplanation {
@@ -27,16 +27,19 @@ export interface Attempt {
 
 /** Maximum attempts to list for one level. */
 const MAX_LISTED = 20;
+/** Maximum explicit values to compare for a suggestion. */
+const MAX_COMPARED = 1000;
 
 /** Tries the rules of one level in the order of a lookup. */
 export function explainLevel(level: Level, entry: Entry): LevelExplanation {
-  const nodes = level.get(entry.key);
-  if (nodes === undefined) return { entry, tried: [noKey(level, entry)] };
+  const keys = level.keys();
+  if (!keys.includes(entry.key)) return { entry, tried: [noKey(keys, entry)] };
   const tried: Attempt[] = [];
   const chosen =
-    tryExact(nodes, entry, tried) ?? tryWildcards(nodes, entry, tried) ?? tryKeyOnly(nodes, entry, tried);
-  if (chosen !== undefined && chosen.value !== undefined && nodes.keyOnly !== undefined) {
-    tried.push(attempt("key-only", entry.key, "not tried", "a more specific rule matched", nodes.keyOnly));
+    tryExact(level, entry, tried) ?? tryWildcards(level, entry, tried) ?? tryKeyOnly(level, entry, tried);
+  const keyOnly = level.keyOnly(entry.key);
+  if (chosen !== undefined && chosen.value !== undefined && keyOnly !== undefined) {
+    tried.push(attempt("key-only", entry.key, "not tried", "a more specific rule matched", keyOnly));
   }
   return chosen === undefined ? { entry, tried } : { entry, tried, chosen: formatLocation(chosen.location) };
 }
@@ -52,8 +55,7 @@ function attempt(
   return node === undefined ? base : { ...base, location: formatLocation(node.location) };
 }
 
-function noKey(level: Level, entry: Entry): Attempt {
-  const keys = [...level.keys()];
+function noKey(keys: readonly string[], entry: Entry): Attempt {
   const near = nearest(entry.key, keys.slice(0, 1000));
   const shown = keys.slice(0, 5).map((key) => `\`${key}\``);
   const more = keys.length > shown.length ? ` and ${keys.length - shown.length} more` : "";
@@ -63,28 +65,31 @@ function noKey(level: Level, entry: Entry): Attempt {
   return attempt("key", entry.key, "not matched", `no rule here has this key: ${hint}`);
 }
 
-function tryExact({ exact }: KeyNodes, { key, value }: Entry, tried: Attempt[]): Node | undefined {
-  const node = exact.get(value);
+function tryExact(level: Level, { key, value }: Entry, tried: Attempt[]): Node | undefined {
+  const node = level.exact(key, value);
   const what = `${key}=${value}`;
-  if (node !== undefined) tried.push(attempt("exact", what, "matched", "the value is equal", node));
-  else if (exact.size > 0) {
-    const near = nearest(value, [...exact.keys()].slice(0, 1000));
+  if (node !== undefined) {
+    tried.push(attempt("exact", what, "matched", "the value is equal", node));
+    return node;
+  }
+  const { count, first } = level.values(key, MAX_COMPARED);
+  if (count > 0) {
+    const near = nearest(value, first);
     const hint = near === undefined ? "" : `: did you mean "${near}"?`;
-    const [only] = exact.keys();
     const others =
-      exact.size === 1
-        ? `the only explicit value here is "${only}"`
-        : `the value differs from the ${exact.size} explicit values here${hint}`;
+      count === 1
+        ? `the only explicit value here is "${first[0]}"`
+        : `the value differs from the ${count} explicit values here${hint}`;
     tried.push(attempt("exact", what, "not matched", others));
   }
-  return node;
+  return undefined;
 }
 
-function tryWildcards({ wildcards }: KeyNodes, entry: Entry, tried: Attempt[]): Node | undefined {
+function tryWildcards(level: Level, entry: Entry, tried: Attempt[]): Node | undefined {
   const { key } = entry;
   const value = printable(entry.value);
   let unlisted = 0;
-  for (const { pattern, target } of wildcards?.entries ?? []) {
+  for (const { pattern, target } of level.wildcards(key)) {
     const what = `${key}=${pattern.text}`;
     if (matches(pattern, value)) {
       if (unlisted > 0) tried.push(notListed(key, unlisted));
@@ -111,7 +116,8 @@ function whyNot(pattern: Pattern, value: string): string {
   return `the value does not contain ${parts} in between`;
 }
 
-function tryKeyOnly({ keyOnly }: KeyNodes, { key }: Entry, tried: Attempt[]): Node | undefined {
+function tryKeyOnly(level: Level, { key }: Entry, tried: Attempt[]): Node | undefined {
+  const keyOnly = level.keyOnly(key);
   if (keyOnly !== undefined) {
     const why = "a rule without `value` matches every value";
     tried.push(attempt("key-only", key, "matched", why, keyOnly));

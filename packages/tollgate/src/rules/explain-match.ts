@@ -1,13 +1,13 @@
 import type { Entry, LimitOverride } from "../protocol/messages.ts";
-import type { Domain } from "./build.ts";
+import { printable } from "../text/printable.ts";
 import { formatLocation } from "./diagnostic.ts";
 import { describeRule, type RuleDescription } from "./dump.ts";
 import { explainLevel, type LevelExplanation } from "./explain-level.ts";
 import { nearest } from "./nearest.ts";
 import { overrideMatch } from "./override.ts";
 import type { Match, RuleSet } from "./rule.ts";
-import { domainOf, matchOf } from "./rule-set.ts";
-import type { Level, Node } from "./tree.ts";
+import { type IndexedRuleSet, indexOf } from "./rule-set.ts";
+import { Level, Node } from "./tree.ts";
 
 export type Outcome =
   /** A rule with a limit. */
@@ -46,9 +46,10 @@ export function explainMatch(
   entries: readonly Entry[],
   limit?: LimitOverride,
 ): Explanation {
-  const tree = domainOf(ruleSet, domain);
+  const index = indexOf(ruleSet);
+  const root = index.steps.domain(domain);
   const base = { domain, entries, notes: [] };
-  if (tree === undefined) {
+  if (root === 0) {
     const near = nearest(domain, ruleSet.domains);
     const hint = near === undefined ? "" : `: did you mean "${near}"?`;
     const summary = `no limit: the domain "${domain}" is not configured${hint}`;
@@ -59,10 +60,10 @@ export function explainMatch(
     const summary = "the request has its own limit, so configured rules do not apply";
     return { ...base, outcome: "override", summary, levels: [], ...found(match) };
   }
-  const walk = walkDown(tree, entries);
+  const walk = walkDown(index, root, entries);
   const ending = endOf(walk, entries);
-  const match = ending.node && matchOf(ending.node, entries);
-  const notes = ending.outcome === "no-rule" ? unreachedRules(tree.top, entries) : [];
+  const match = ending.node && index.matchOf(ending.node.number, entries);
+  const notes = ending.outcome === "no-rule" ? unreachedRules(new Level(index, root), entries) : [];
   const { outcome, summary } = ending;
   return { ...base, notes, outcome, summary, levels: walk.levels, ...(match && found(match)) };
 }
@@ -78,16 +79,17 @@ interface Walk {
   readonly nodes: readonly Node[];
 }
 
-function walkDown({ top, steps, nodes: all }: Domain, entries: readonly Entry[]): Walk {
+function walkDown(index: IndexedRuleSet, root: number, entries: readonly Entry[]): Walk {
   const levels: LevelExplanation[] = [];
   const nodes: Node[] = [];
-  let level: Level | undefined = top;
+  let level: Level | undefined = new Level(index, root);
   for (const entry of entries) {
     if (level === undefined) break;
     levels.push(explainLevel(level, entry));
     // The same step as in a lookup, so that the explanation cannot differ from it.
-    const node = all[steps.step(nodes.at(-1)?.number ?? 0, entry.key, entry.value)];
-    if (node === undefined) break;
+    const number = index.steps.step(nodes.at(-1)?.number ?? root, entry.key, entry.value);
+    if (number < 0) break;
+    const node = new Node(index, number);
     nodes.push(node);
     level = node.children;
   }
@@ -115,12 +117,12 @@ function endOf({ nodes, levels }: Walk, entries: readonly Entry[]): Ending {
     const summary = `no limit: the descriptor has ${what} more than the rules in ${where} have levels`;
     return { outcome: "no-rule", summary };
   }
-  if (last.rule === undefined) {
+  if (!last.hasRule) {
     return last.children === undefined
       ? { outcome: "whitelisted", summary: `no limit: the rule (${where}) has no \`rate_limit\`` }
       : { outcome: "placeholder", summary: `no limit: the rule (${where}) only holds nested descriptors` };
   }
-  if (last.rule.unlimited)
+  if (last.isUnlimited)
     return { outcome: "unlimited", summary: `unlimited by the rule in ${where}`, node: last };
   return { outcome: "limited", summary: `limited by the rule in ${where}`, node: last };
 }
@@ -135,13 +137,15 @@ function unreachedRules(top: Level, entries: readonly Entry[]): readonly string[
     const entry = entries[depth];
     if (entry === undefined || level === undefined) return undefined;
     const { key, value } = entry;
-    const nodes = level.get(key);
-    if (nodes === undefined) return undefined;
-    const candidates = [nodes.exact.get(value), ...(nodes.wildcards?.all(value) ?? []), nodes.keyOnly];
+    const candidates = [
+      level.exact(key, value),
+      ...level.matching(key, printable(value)),
+      level.keyOnly(key),
+    ];
     for (const node of candidates) {
       if (node === undefined || left-- <= 0) continue;
       const end = depth === entries.length - 1 ? node : search(node.children, depth + 1);
-      if (end?.rule !== undefined) return end;
+      if (end?.hasRule) return end;
     }
     return undefined;
   };

@@ -152,6 +152,14 @@ export function fieldsOf(place: Place): readonly Field[] {
   return byPlace.get(place) ?? [];
 }
 
+const namesByPlace = new Map(
+  Array.from(byPlace, ([place, all]) => [place, new Set(all.map((one) => one.name))] as const),
+);
+
+export function namesOf(place: Place): ReadonlySet<string> {
+  return namesByPlace.get(place) ?? new Set();
+}
+
 /** Returns the mappings that have a field of this name; empty for an unknown name. */
 export function placesOf(name: string): readonly Place[] {
   return fields.filter((one) => one.name === name).map((one) => one.place);

@@ -2,7 +2,7 @@
 import { Unit } from "../protocol/messages.ts";
 import { timeZoneName } from "./calendar-window.ts";
 import type { DraftDescriptor, DraftLimit } from "./draft.ts";
-import { createLimit, type Limit, type LimitSettings } from "./limit.ts";
+import type { LimitSettings } from "./limit.ts";
 
 /** The settings of a limit with their defaults. Unreadable fields have a default, too. */
 export function settingsOf(limit: DraftLimit, isListed: boolean): LimitSettings {
@@ -34,13 +34,16 @@ function timeZoneOf(name = "UTC"): string {
 /** The greatest uint32. An answer shows no larger number. */
 const MAX_UINT32 = 0xffff_ffff;
 
-/** The limits of a checked descriptor; undefined if it has none, or one with a usual number, a unit and a name only. */
-export function limitsOf({ limit, limits }: DraftDescriptor): readonly Limit[] | undefined {
+/** The limits of a checked descriptor; empty if it has none, or one with a usual number, a unit and a name only. */
+export function limitsOf({ limit, limits }: DraftDescriptor): {
+  readonly limits?: { readonly isListed: boolean; readonly items: readonly LimitSettings[] };
+} {
   if (limits !== undefined)
-    return Object.freeze(limits.items.map((item) => createLimit(settingsOf(item, true), true)));
-  if (limit === undefined || limit.unlimited === true) return undefined;
+    return { limits: { isListed: true, items: limits.items.map((item) => settingsOf(item, true)) } };
+  if (limit === undefined || limit.unlimited === true) return {};
   const { more, requestsPerUnit } = limit;
   const isWide = typeof requestsPerUnit === "number" && requestsPerUnit > MAX_UINT32;
-  if (more === undefined && !isWide) return undefined;
-  return Object.freeze([createLimit(settingsOf(limit, false), false)]);
+  return more === undefined && !isWide
+    ? {}
+    : { limits: { isListed: false, items: [settingsOf(limit, false)] } };
 }

@@ -1,5 +1,7 @@
 import { withCalendarMonths } from "./calendar-months.ts";
 import { checkConfigs, type LoadOptions } from "./check-configs.ts";
+import { compileRules } from "./compile.ts";
+import type { CompiledRules } from "./compiled-rules.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import type { DraftConfig } from "./draft.ts";
 import { readConfig } from "./read-config.ts";
@@ -29,8 +31,28 @@ export interface LoadResult {
 /** Maximum UTF-16 code units of a file: ten times the largest known configuration. */
 const MAX_FILE_LENGTH = 32 * 1024 * 1024;
 
+/** The result of a compilation, as plain data that threads can exchange. */
+export interface CompileResult {
+  /** Undefined if there are errors. */
+  readonly compiled: CompiledRules | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
 /** Loads a set of files. Never throws: faults of the files become diagnostics. */
 export function loadRules(files: readonly RuleFile[], options: LoadOptions): LoadResult {
+  return install(compileFiles(files, options));
+}
+
+/** Loads a set of xDS resources. Never throws: faults of the resources become diagnostics. */
+export function loadResources(
+  resources: readonly RateLimitConfigResource[],
+  options: LoadOptions,
+): LoadResult {
+  return install(compileResources(resources, options));
+}
+
+/** Reads, checks and compiles a set of files. Never throws: faults of the files become diagnostics. */
+export function compileFiles(files: readonly RuleFile[], options: LoadOptions): CompileResult {
   const report = new Report();
   const configs: DraftConfig[] = [];
   for (const file of inOrder(files)) {
@@ -40,14 +62,18 @@ export function loadRules(files: readonly RuleFile[], options: LoadOptions): Loa
   return finish(configs, options, configs.length === files.length, report);
 }
 
-/** Loads a set of xDS resources. Never throws: faults of the resources become diagnostics. */
-export function loadResources(
+/** Checks and compiles a set of xDS resources. Never throws: faults of the resources become diagnostics. */
+export function compileResources(
   resources: readonly RateLimitConfigResource[],
   options: LoadOptions,
-): LoadResult {
+): CompileResult {
   const report = new Report();
   const configs = inOrder(resources).map((resource) => readResource(resource, report));
   return finish(configs, options, true, report);
+}
+
+function install({ compiled, diagnostics }: CompileResult): LoadResult {
+  return { ruleSet: compiled && new IndexedRuleSet(compiled), diagnostics };
 }
 
 /** Sorts by name, so that merged domains are equal in every process and after every reload. */
@@ -62,7 +88,7 @@ function readFile(file: RuleFile, report: Report): DraftConfig | undefined {
     return undefined;
   }
   const source = new Source(file.name, file.text);
-  report.addSource(file.name, source.lines(), file.quotable ?? true);
+  report.addSource(source, file.quotable ?? true);
   const broken = source.text.indexOf("\uFFFD");
   if (broken >= 0) {
     report.add("invalid-utf8", source.locate(broken), "the file is not valid UTF-8 here: save it as UTF-8");
@@ -76,9 +102,9 @@ function finish(
   options: LoadOptions,
   complete: boolean,
   report: Report,
-): LoadResult {
+): CompileResult {
   const read = options.calendarMonths ? configs.map(withCalendarMonths) : configs;
   const domains = checkConfigs(read, options, complete, report);
-  const ruleSet = report.hasErrors ? undefined : new IndexedRuleSet(domains);
-  return { ruleSet, diagnostics: report.finish() };
+  const compiled = report.hasErrors ? undefined : compileRules(domains);
+  return { compiled, diagnostics: report.finish() };
 }

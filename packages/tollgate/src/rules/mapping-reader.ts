@@ -2,7 +2,7 @@
 import type { Place } from "./fields.ts";
 import type { ReadingState } from "./reading-state.ts";
 import type { Location } from "./rule.ts";
-import { checkNames, type FieldNode, readFields } from "./yaml-fields.ts";
+import { checkNames, type Fields, readFields } from "./yaml-fields.ts";
 import type { YamlNode } from "./yaml-node.ts";
 import { booleanOf, isNull, kindOf } from "./yaml-scalar.ts";
 
@@ -27,18 +27,18 @@ export function readMapping(
 
 /** Reads the fields of one mapping by type. A null counts as an absent field. */
 export class MappingReader {
-  readonly #fields: ReadonlyMap<string, FieldNode>;
+  readonly #fields: Fields;
   readonly #offset: number;
   readonly #reading: ReadingState;
 
-  constructor(fields: ReadonlyMap<string, FieldNode>, offset: number, reading: ReadingState) {
+  constructor(fields: Fields, offset: number, reading: ReadingState) {
     this.#fields = fields;
     this.#offset = offset;
     this.#reading = reading;
   }
 
   has(name: string): boolean {
-    return this.#fields.has(name);
+    return this.#fields.get(name) !== undefined;
   }
 
   /** Whether the field is present and not null. */

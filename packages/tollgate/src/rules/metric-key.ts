@@ -1,6 +1,5 @@
 import { MAX_NAME_UNITS } from "../observe/names.ts";
 import type { Entry } from "../protocol/messages.ts";
-import type { DraftDescriptor } from "./draft.ts";
 import { isPattern, parsePattern } from "./pattern.ts";
 
 /**
@@ -12,8 +11,17 @@ export interface MetricLevel {
   readonly text: string | undefined;
 }
 
+/** The parts of a descriptor that determine its segment. */
+interface MetricParts {
+  readonly key: string;
+  readonly value: string | undefined;
+  readonly detailedMetric: boolean;
+  readonly valueToMetric: boolean;
+  readonly shareThreshold: boolean;
+}
+
 /** Returns the segment of one level, according to its flags. */
-export function metricLevel(descriptor: DraftDescriptor & { readonly key: string }): MetricLevel {
+export function metricLevel(descriptor: MetricParts): MetricLevel {
   const { key, value } = descriptor;
   const flagged = descriptor.detailedMetric || descriptor.valueToMetric;
   if (value === undefined) return { key, text: flagged ? undefined : key };

@@ -18,7 +18,7 @@ export function readMetadata(node: YamlNode | undefined, reading: ReadingState):
 
 function readObject(node: Extract<YamlNode, { kind: "mapping" }>, reading: ReadingState): JsonObject {
   const pairs: [string, JsonValue][] = [];
-  for (const [name, field] of readFields(node, reading)) pairs.push([name, readValue(field.value, reading)]);
+  for (const { name, value } of readFields(node, reading)) pairs.push([name, readValue(value, reading)]);
   // fromEntries creates own properties for all names, `__proto__` included.
   return Object.fromEntries(pairs);
 }

@@ -2,6 +2,7 @@ import { type Diagnostic, formatLocation } from "./diagnostic.ts";
 import { type DiagnosticCode, diagnosticCodes } from "./diagnostic-codes.ts";
 import { oneLine } from "./one-line.ts";
 import type { Location } from "./rule.ts";
+import type { Source } from "./source-text.ts";
 
 /** Maximum diagnostics of each severity, so that a file full of faults does not fill the memory. */
 const MAX_DIAGNOSTICS = 1000;
@@ -15,17 +16,17 @@ const MAX_MESSAGE = 1000;
  */
 export class Report {
   readonly #found = new Map<string, Diagnostic>();
-  readonly #lines = new Map<string, readonly string[]>();
+  readonly #sources = new Map<string, Source>();
   readonly #unquotable = new Set<string>();
   readonly #counts = { error: 0, warning: 0 };
 
   /**
-   * Adds the lines of a file, so that its diagnostics can show them.
+   * Adds a file, so that its diagnostics can show its lines.
    * @param quotable false: the diagnostics of the file contain none of its text
    */
-  addSource(file: string, lines: readonly string[], quotable = true): void {
-    if (quotable) this.#lines.set(file, lines);
-    else this.#unquotable.add(file);
+  addSource(source: Source, quotable = true): void {
+    if (quotable) this.#sources.set(source.name, source);
+    else this.#unquotable.add(source.name);
   }
 
   add(code: DiagnosticCode, location: Location, text: string): void {
@@ -40,7 +41,7 @@ export class Report {
     const id = `${formatLocation(location)} ${code} ${message}`;
     if (this.#found.has(id)) return;
     this.#counts[severity]++;
-    const sourceLine = location.line > 0 ? this.#lines.get(location.file)?.[location.line - 1] : undefined;
+    const sourceLine = location.line > 0 ? this.#sources.get(location.file)?.line(location.line) : undefined;
     this.#found.set(id, { severity, code, message, location, sourceLine });
   }
 

@@ -1,112 +1,141 @@
+import type { MetricKey } from "../observe/statistics.ts";
 import type { Entry } from "../protocol/messages.ts";
 import { type DescriptorPlaces, ENTRY_PLACES, type RequestPlaces } from "../protocol/scan-request.ts";
-import { buildDomain, type Domain } from "./build.ts";
-import type { DraftDomain } from "./draft.ts";
-import { requestSegment, shownLevels } from "./metric-key.ts";
+import type { CompiledRules } from "./compiled-rules.ts";
+import { type MetricLevel, requestSegment, shownLevels } from "./metric-key.ts";
+import { NodeTable } from "./node-table.ts";
 import { type Match, NEEDS_TEXT, type Rule, type RuleSet } from "./rule.ts";
-import { STEP_NEEDS_TEXT } from "./step-table.ts";
+import { STEP_NEEDS_TEXT, StepTable } from "./step-table.ts";
 import { TextIds } from "./text-ids.ts";
-import type { Node } from "./tree.ts";
 
 let generations = 0;
 
-/** The source of a rule set: checked plain data. Other threads receive it and build the same rule set from it. */
-export type RuleDrafts = readonly DraftDomain[];
+/** The objects of a rule that a lookup has found. */
+interface Opened {
+  readonly rule: Rule;
+  /** The match, if no part of it depends on a request's values. */
+  readonly match: Match | undefined;
+  readonly metricLevels: readonly MetricLevel[];
+  readonly sharedValues: Match["sharedValues"];
+}
 
-/** The indexed rules of one load. */
+/** The indexed rules of one load. Reads compiled rules in place. Makes the objects of a rule when a lookup first finds it. */
 export class IndexedRuleSet implements RuleSet {
   readonly generation = ++generations;
+  readonly compiled: CompiledRules;
   readonly domains: readonly string[];
-  readonly drafts: RuleDrafts;
-  readonly #domains = new Map<string, Domain>();
-  readonly #names = new TextIds();
-  /** By the number of the name. */
-  readonly #byName: (Domain | undefined)[] = [];
+  /** @internal for explanations */
+  readonly nodes: NodeTable;
+  /** @internal for explanations */
+  readonly steps: StepTable;
+  /** By the number of the node; null if it has no rule. Bounded by the number of nodes. */
+  readonly #opened = new Map<number, Opened | null>();
 
-  /** @param drafts checked, without errors, each domain once */
-  constructor(drafts: RuleDrafts) {
-    this.drafts = drafts;
-    for (const draft of drafts) {
-      const domain = buildDomain(draft);
-      this.#domains.set(draft.name, domain);
-      this.#byName[this.#names.add(draft.name)] = domain;
-    }
-    this.domains = Object.freeze([...this.#domains.keys()].sort());
+  constructor(compiled: CompiledRules) {
+    this.compiled = compiled;
+    const texts = new TextIds(compiled.texts);
+    this.nodes = new NodeTable(compiled, texts);
+    this.steps = new StepTable(compiled, texts, this.nodes);
+    this.domains = Object.freeze(Array.from(this.nodes.children(0), (number) => this.nodes.key(number)));
   }
 
   hasDomain(domain: string): boolean {
-    return this.#domains.has(domain);
-  }
-
-  /** @internal see {@link domainOf} */
-  domain(domain: string): Domain | undefined {
-    return this.#domains.get(domain);
+    return this.steps.domain(domain) !== 0;
   }
 
   match(domain: string, entries: readonly Entry[]): Match | undefined {
-    const found = this.#domains.get(domain);
-    if (found === undefined) return undefined;
-    const { steps, nodes } = found;
-    let number = 0;
+    const { steps } = this;
+    let number = steps.domain(domain);
+    if (number === 0 || entries.length === 0) return undefined;
     for (let index = 0; index < entries.length; index++) {
       const { key, value } = entries[index]!;
       number = steps.step(number, key, value);
       if (number < 0) return undefined;
     }
-    const node = nodes[number];
-    return node === undefined ? undefined : matchOf(node, entries);
+    return this.matchOf(number, entries);
   }
 
   matchInPlace(places: RequestPlaces, descriptor: DescriptorPlaces): Match | typeof NEEDS_TEXT | undefined {
-    const domain = this.#byName[this.#names.find(places.buffer, places.domainStart, places.domainEnd)];
-    if (domain === undefined) return NEEDS_TEXT;
-    const { steps, nodes } = domain;
+    const { steps } = this;
+    let number = steps.domainInPlace(places.buffer, places.domainStart, places.domainEnd);
+    if (number === 0) return NEEDS_TEXT;
     const { firstEntry } = descriptor;
-    let number = 0;
+    if (descriptor.entries === 0) return undefined;
     for (let index = 0; index < descriptor.entries; index++) {
       number = steps.stepInPlace(number, places, (firstEntry + index) * ENTRY_PLACES);
       if (number < 0) return number === STEP_NEEDS_TEXT ? NEEDS_TEXT : undefined;
     }
-    const node = nodes[number];
-    if (node === undefined) return undefined;
-    return node.match ?? (node.rule === undefined ? undefined : NEEDS_TEXT);
+    const opened = this.#openedAt(number);
+    return opened === null ? undefined : (opened.match ?? NEEDS_TEXT);
   }
 
-  /** Yields the matches that do not depend on a request's values. Their statistics can be created with the rules. */
-  *fixedMatches(): Iterable<Match> {
-    for (const { nodes } of this.#domains.values()) {
-      for (const node of nodes) if (node?.match !== undefined) yield node.match;
+  /** Returns the match of a node for the entries that led to it; undefined if the node has no limit. */
+  matchOf(number: number, entries: readonly Entry[]): Match | undefined {
+    const opened = this.#openedAt(number);
+    if (opened === null) return undefined;
+    const { rule, match, metricLevels, sharedValues } = opened;
+    if (match !== undefined) return match;
+    const levels = shownLevels(
+      metricLevels.length,
+      (index) => metricLevels[index]!.text ?? requestSegment(entries[index]!),
+    );
+    return { rule, metricKey: { domain: rule.domain, levels }, metricFromRequest: true, sharedValues };
+  }
+
+  /** Yields the metric keys that do not depend on a request's values. Their statistics can be created with the rules. */
+  *fixedMetricKeys(): Generator<MetricKey> {
+    const { nodes } = this;
+    for (let number = 1; number < nodes.size; number++) {
+      if (!nodes.hasRule(number)) continue;
+      const levels = fixedTexts(nodes.metricLevels(number));
+      if (levels !== undefined) yield { domain: nodes.domain(number), levels };
     }
   }
 
-  *rules(): Iterable<Rule> {
-    for (const domain of this.domains) {
-      for (const node of this.#domains.get(domain)!.nodes) if (node?.rule !== undefined) yield node.rule;
-    }
+  *rules(): Generator<Rule> {
+    const { nodes } = this;
+    for (let number = 1; number < nodes.size; number++) if (nodes.hasRule(number)) yield nodes.rule(number);
+  }
+
+  #openedAt(number: number): Opened | null {
+    const known = this.#opened.get(number);
+    if (known !== undefined) return known;
+    const opened = this.#open(number);
+    this.#opened.set(number, opened);
+    return opened;
+  }
+
+  #open(number: number): Opened | null {
+    const { nodes } = this;
+    if (!nodes.hasRule(number)) return null;
+    const rule = nodes.rule(number);
+    const metricLevels = nodes.metricLevels(number);
+    const sharedValues = nodes.sharedValues(number);
+    const levels = fixedTexts(metricLevels);
+    const match =
+      levels &&
+      Object.freeze({
+        rule,
+        metricKey: Object.freeze({ domain: rule.domain, levels: Object.freeze(levels) }),
+        metricFromRequest: false,
+        sharedValues,
+      });
+    return { rule, match, metricLevels, sharedValues };
   }
 }
 
-/** Returns the match of a node for the entries that led to it; undefined if the node has no limit. */
-export function matchOf(node: Node, entries: readonly Entry[]): Match | undefined {
-  const { rule, match } = node;
-  if (match !== undefined || rule === undefined) return match;
-  const { metricLevels } = node;
-  const levels = shownLevels(
-    metricLevels.length,
-    (index) => metricLevels[index]!.text ?? requestSegment(entries[index]!),
-  );
-  return {
-    rule,
-    metricKey: { domain: rule.domain, levels },
-    metricFromRequest: true,
-    sharedValues: node.sharedValues,
-  };
+/** Returns the texts of all levels; undefined if one of them depends on the request. */
+function fixedTexts(levels: readonly MetricLevel[]): readonly string[] | undefined {
+  const texts: string[] = [];
+  for (const { text } of levels) {
+    if (text === undefined) return undefined;
+    texts.push(text);
+  }
+  return texts;
 }
 
-/** Returns a domain's tree, for explanations. */
-export function domainOf(ruleSet: RuleSet, domain: string): Domain | undefined {
-  if (!(ruleSet instanceof IndexedRuleSet)) {
-    throw new TypeError("the rule set must come from loadRules or loadResources");
-  }
-  return ruleSet.domain(domain);
+/** Returns a rule set's tree, for explanations. */
+export function indexOf(ruleSet: RuleSet): IndexedRuleSet {
+  if (ruleSet instanceof IndexedRuleSet) return ruleSet;
+  throw new TypeError("the rule set must come from loadRules or loadResources");
 }

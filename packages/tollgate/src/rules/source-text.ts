@@ -1,32 +1,65 @@
 import type { Location } from "./rule.ts";
 
+const LINE_FEED = 0x0a;
+const RETURN = 0x0d;
+
 /** The text of one configuration file. Converts an offset to a line and a column. */
 export class Source {
   readonly name: string;
   /** Without a byte order mark. */
   readonly text: string;
   /** Offsets of the line starts. */
-  readonly #starts: number[] = [0];
+  #starts: Uint32Array | undefined;
+  /** The line of the last location. The next one is usually near. */
+  #line = 0;
 
   constructor(name: string, text: string) {
     this.name = name;
     this.text = text.startsWith("\uFEFF") ? text.slice(1) : text;
-    for (const found of this.text.matchAll(/\r\n|\r|\n/g)) this.#starts.push(found.index + found[0].length);
   }
 
   /** @param offset in UTF-16 code units. Columns count the same units, as in editors. */
   locate(offset: number): Location {
+    this.#starts ??= lineStarts(this.text);
+    const starts = this.#starts;
     let low = 0;
-    let high = this.#starts.length - 1;
+    let high = starts.length - 1;
+    if (starts[this.#line]! <= offset) low = this.#line;
+    // Locations are mostly asked for in the order of the file.
+    for (let step = 1; low + step <= high; step *= 2)
+      if (starts[low + step]! > offset) high = low + step - 1;
+      else low += step;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (this.#starts[middle]! <= offset) low = middle;
+      if (starts[middle]! <= offset) low = middle;
       else high = middle - 1;
     }
-    return { file: this.name, line: low + 1, column: Math.max(0, offset - this.#starts[low]!) + 1 };
+    this.#line = low;
+    return { file: this.name, line: low + 1, column: Math.max(0, offset - starts[low]!) + 1 };
   }
 
-  lines(): readonly string[] {
-    return this.text.split(/\r\n|\r|\n/);
+  /** @param line counts from 1 */
+  line(line: number): string | undefined {
+    this.#starts ??= lineStarts(this.text);
+    const starts = this.#starts;
+    if (line > starts.length) return undefined;
+    return this.text.slice(starts[line - 1], starts[line]).replace(/(?:\r\n|\r|\n)$/, "");
   }
+}
+
+function lineStarts(text: string): Uint32Array {
+  let starts = new Uint32Array(1024);
+  let lines = 1;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit !== LINE_FEED && unit !== RETURN) continue;
+    if (unit === RETURN && text.charCodeAt(at + 1) === LINE_FEED) at++;
+    if (lines === starts.length) {
+      const grown = new Uint32Array(2 * lines);
+      grown.set(starts);
+      starts = grown;
+    }
+    starts[lines++] = at + 1;
+  }
+  return starts.subarray(0, lines);
 }

@@ -1,72 +1,124 @@
 import type { RequestPlaces } from "../protocol/scan-request.ts";
-import { TextIds } from "./text-ids.ts";
-import type { Level, Node } from "./tree.ts";
-import type { WildcardIndex } from "./wildcards.ts";
+import { type CompiledRules, DOMAIN, FALLBACK, hashOfStep, NO_VALUE, SLOT } from "./compiled-rules.ts";
+import type { NodeTable } from "./node-table.ts";
+import { parsePattern } from "./pattern.ts";
+import type { TextIds } from "./text-ids.ts";
+import { WildcardIndex } from "./wildcards.ts";
+
+/** Result of a step that only the texts of the request can decide. */
+export const STEP_NEEDS_TEXT = -2;
 
 /** The nodes of a level and key that are tried if no exact value matches. */
 interface Fallback {
-  readonly wildcards: WildcardIndex<Node> | undefined;
+  readonly wildcards: WildcardIndex<number> | undefined;
   /** The key-only node's number, or -1. */
   readonly keyOnly: number;
 }
 
-/** Numbers in one slot: level, key, value, target. A target of 0 marks a free slot: no step leads to the root. */
-const SLOT = 4;
-/** Result of a step that only the texts of the request can decide. */
-export const STEP_NEEDS_TEXT = -2;
-/** The value of a slot whose target is a {@link Fallback} (its index + 1). Values have numbers from 1 on. */
-const NO_VALUE = 0;
-
 /**
- * All steps down a domain's tree, in one hash table of plain numbers. Keys and values have numbers, too. A node's number
- * is also the number of the level below it.
+ * All steps down the trees of all domains, in one hash table of plain numbers. Keys and values have numbers, too. A node's
+ * number is also the number of the level below it.
  *
  * One map for each level would be simpler, but a step through a map touches half a dozen places in memory: with 10,000
  * rules in 4 levels a lookup took 4 to 29 times as long as with 10 (`bench/rules`). A step in this table touches one.
  */
 export class StepTable {
-  readonly #keys = new TextIds();
-  readonly #values = new TextIds();
-  readonly #fallbacks: Fallback[] = [];
+  readonly #texts: TextIds;
+  readonly #nodes: NodeTable;
   readonly #slots: Int32Array;
   readonly #mask: number;
+  readonly #fallbacks: Int32Array;
+  readonly #wildcards: Int32Array;
+  /** Made when a lookup first needs them. Bounded by the number of fallbacks. */
+  readonly #made = new Map<number, Fallback>();
 
-  /** @param nodes by number. Number 0 is the top level, so index 0 is empty. */
-  constructor(top: Level, nodes: readonly (Node | undefined)[]) {
-    let size = 8;
-    // At most two thirds full: each node takes one slot or shares a fallback's. Four slots fill one cache line.
-    while (size < nodes.length * 1.5) size *= 2;
-    this.#mask = size - 1;
-    this.#slots = new Int32Array(size * SLOT);
-    this.#addLevel(0, top);
-    for (const node of nodes) if (node?.children !== undefined) this.#addLevel(node.number, node.children);
+  constructor({ slots, fallbacks, wildcards }: CompiledRules, texts: TextIds, nodes: NodeTable) {
+    this.#texts = texts;
+    this.#nodes = nodes;
+    this.#slots = slots;
+    this.#mask = slots.length / SLOT - 1;
+    this.#fallbacks = fallbacks;
+    this.#wildcards = wildcards;
+  }
+
+  /** Returns the number of a domain's node, or 0. */
+  domain(name: string): number {
+    const id = this.#texts.of(name);
+    return id === 0 ? 0 : this.#target(0, id, DOMAIN);
   }
 
   /** Returns the number of the most specific node for a key and a value at a level, or -1. */
   step(level: number, key: string, value: string): number {
-    const keyId = this.#keys.of(key);
+    const keyId = this.#texts.of(key);
     if (keyId === 0) return -1;
-    const found = this.#exactOrFallback(level, keyId, this.#values.of(value));
-    return typeof found === "number" ? found : (found.wildcards?.find(value)?.number ?? found.keyOnly);
+    const found = this.#exactOrFallback(level, keyId, this.#texts.of(value));
+    return typeof found === "number" ? found : (found.wildcards?.find(value) ?? found.keyOnly);
+  }
+
+  /** Returns the number of the node of a domain whose name is `bytes[start, end)`, or 0. */
+  domainInPlace(bytes: Uint8Array, start: number, end: number): number {
+    const id = this.#texts.find(bytes, start, end);
+    return id === 0 ? 0 : this.#target(0, id, DOMAIN);
   }
 
   /**
-   * The same for an entry of a message. Returns {@link STEP_NEEDS_TEXT} if wildcards must compare a value that is not ASCII.
+   * The same as {@link step} for an entry of a message. Returns {@link STEP_NEEDS_TEXT} if wildcards must compare a value
+   * that is not ASCII.
    * @param entry its position in `places.entries`
    */
   stepInPlace(level: number, places: RequestPlaces, entry: number): number {
     const { buffer, entries } = places;
-    const keyId = this.#keys.find(buffer, entries[entry]!, entries[entry + 1]!);
+    const keyId = this.#texts.find(buffer, entries[entry]!, entries[entry + 1]!);
     if (keyId === 0) return -1;
     const start = entries[entry + 2]!;
     const end = entries[entry + 3]!;
-    const found = this.#exactOrFallback(level, keyId, this.#values.find(buffer, start, end));
+    const found = this.#exactOrFallback(level, keyId, this.#texts.find(buffer, start, end));
     if (typeof found === "number") return found;
     const { wildcards, keyOnly } = found;
     if (wildcards === undefined) return keyOnly;
     // The cache key needs the text of such a value, too. Decoding it twice doubles the CPU of the worst requests.
     if (!wildcards.comparesBytes && !isAscii(buffer, start, end)) return STEP_NEEDS_TEXT;
-    return wildcards.findInPlace(places, start, end)?.number ?? keyOnly;
+    return wildcards.findInPlace(places, start, end) ?? keyOnly;
+  }
+
+  /** Returns the number of the node with exactly this value, or 0. */
+  exact(level: number, key: string, value: string): number {
+    const keyId = this.#texts.of(key);
+    const valueId = this.#texts.of(value);
+    return keyId === 0 || valueId === 0 ? 0 : this.#target(level, keyId, valueId);
+  }
+
+  /** Returns the number of the node without a value, or -1. */
+  keyOnly(level: number, key: string): number {
+    const at = this.#fallbackPlace(level, key);
+    return at < 0 ? -1 : this.#fallbacks[at]!;
+  }
+
+  /** Returns the numbers of the nodes with wildcards, most specific first. */
+  wildcards(level: number, key: string): readonly number[] {
+    const at = this.#fallbackPlace(level, key);
+    return at < 0 ? [] : [...this.#rangeAt(at)];
+  }
+
+  #fallbackPlace(level: number, key: string): number {
+    const keyId = this.#texts.of(key);
+    const index = keyId === 0 ? 0 : this.#target(level, keyId, NO_VALUE);
+    return (index - 1) * FALLBACK;
+  }
+
+  #rangeAt(at: number): Int32Array {
+    return this.#wildcards.subarray(this.#fallbacks[at + 1], this.#fallbacks[at + 2]);
+  }
+
+  /** Yields after each large index of wildcards that it makes, so that no lookup has to make one. */
+  *prepare(): Generator<void> {
+    const fallbacks = this.#fallbacks;
+    for (let index = 0; index < fallbacks.length / FALLBACK; index++) {
+      const at = index * FALLBACK;
+      if (fallbacks[at + 2]! - fallbacks[at + 1]! <= FEW_WILDCARDS) continue;
+      this.#fallback(index);
+      yield;
+    }
   }
 
   #exactOrFallback(level: number, key: number, value: number): number | Fallback {
@@ -75,29 +127,27 @@ export class StepTable {
       if (exact !== 0) return exact;
     }
     const index = this.#target(level, key, NO_VALUE);
-    return index === 0 ? -1 : this.#fallbacks[index - 1]!;
+    return index === 0 ? -1 : this.#fallback(index - 1);
   }
 
-  #addLevel(level: number, nodes: Level): void {
-    for (const [key, { exact, wildcards, keyOnly }] of nodes) {
-      const keyId = this.#keys.add(key);
-      for (const [value, node] of exact) this.#add(level, keyId, this.#values.add(value), node.number);
-      if (wildcards === undefined && keyOnly === undefined) continue;
-      this.#fallbacks.push({ wildcards, keyOnly: keyOnly?.number ?? -1 });
-      this.#add(level, keyId, NO_VALUE, this.#fallbacks.length);
-    }
-  }
-
-  #add(level: number, key: number, value: number, target: number): void {
-    let slot = hash(level, key, value) & this.#mask;
-    while (this.#slots[slot * SLOT + 3] !== 0) slot = (slot + 1) & this.#mask;
-    this.#slots.set([level, key, value, target], slot * SLOT);
+  #fallback(index: number): Fallback {
+    const known = this.#made.get(index);
+    if (known !== undefined) return known;
+    const at = index * FALLBACK;
+    const keyOnly = this.#fallbacks[at]!;
+    const entries = Array.from(this.#rangeAt(at), (node) => ({
+      pattern: parsePattern(this.#nodes.value(node)!),
+      target: node,
+    }));
+    const made = { wildcards: entries.length === 0 ? undefined : new WildcardIndex(entries), keyOnly };
+    this.#made.set(index, made);
+    return made;
   }
 
   /** Returns the target of a slot, or 0 if there is no such slot. */
   #target(level: number, key: number, value: number): number {
     const slots = this.#slots;
-    let slot = hash(level, key, value) & this.#mask;
+    let slot = hashOfStep(level, key, value) & this.#mask;
     for (;;) {
       const at = slot * SLOT;
       const target = slots[at + 3]!;
@@ -108,14 +158,11 @@ export class StepTable {
   }
 }
 
+/** An index of up to this number of wildcards is made within a lookup: less than 0.1 ms. */
+const FEW_WILDCARDS = 32;
+
 function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
   let bits = 0;
   for (let at = start; at < end; at++) bits |= bytes[at]!;
   return bits < 0x80;
-}
-
-function hash(level: number, key: number, value: number): number {
-  let mixed = Math.imul(level, 0x9e3779b1) ^ Math.imul(key, 0x85ebca6b) ^ Math.imul(value, 0xc2b2ae35);
-  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d);
-  return mixed ^ (mixed >>> 13);
 }

@@ -44,12 +44,6 @@ export class WildcardIndex<Target> {
     this.#groups = this.#prefixes.texts.map((prefix) => new PrefixGroup(groups.get(prefix)!));
   }
 
-  /** Returns the targets of all matching patterns, most specific first. Compares one by one; only for explanations. */
-  all(value: string): readonly Target[] {
-    const shown = printable(value);
-    return this.entries.filter(({ pattern }) => matches(pattern, shown)).map(({ target }) => target);
-  }
-
   /** Whether `findInPlace` compares bytes, and so needs no text. */
   get comparesBytes(): boolean {
     return this.#affixes !== undefined;

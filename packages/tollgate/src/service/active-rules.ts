@@ -1,8 +1,10 @@
 import type { HealthComponent } from "../observe/health.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";
+import type { CompiledRules } from "../rules/compiled-rules.ts";
 import { type Diagnostic, formatDiagnostic } from "../rules/diagnostic.ts";
 import { describeRule } from "../rules/dump.ts";
+import { installRules, inTurns } from "../rules/install-rules.ts";
 import type { IndexedRuleSet } from "../rules/rule-set.ts";
 
 /** The current rules: the last set that a source loaded without errors. Readers get the whole set at once. */
@@ -44,14 +46,15 @@ export class ActiveRules {
     return this.#first.promise;
   }
 
-  replace(ruleSet: IndexedRuleSet, warnings: readonly Diagnostic[]): void {
+  /** Installs compiled rules in short turns of the event loop, then uses all of them at once. */
+  async replace(compiled: CompiledRules, warnings: readonly Diagnostic[]): Promise<void> {
     // Dashboards show a rule before its first hit.
-    for (const { metricKey } of ruleSet.fixedMatches()) this.#statistics.rule(metricKey, false);
+    const ruleSet = await installRules(compiled, (key) => this.#statistics.rule(key, false));
     this.#current = ruleSet;
     this.#onReplaced(ruleSet);
-    if (this.#log.enabled("debug")) this.#logRules(ruleSet);
+    if (this.#log.enabled("debug")) await this.#logRules(ruleSet);
     this.#successes.value++;
-    for (const warning of warnings) this.#log.warn(formatDiagnostic(warning));
+    await inTurns(warnings, (warning) => this.#log.warn(formatDiagnostic(warning)));
     if (ruleSet.domains.length > 0) this.#health?.heal();
     else this.#health?.fail("no domain is configured");
     const domains = ruleSet.domains.length === 1 ? "1 domain" : `${ruleSet.domains.length} domains`;
@@ -60,26 +63,26 @@ export class ActiveRules {
   }
 
   /** Logs the same lines as the Go service. */
-  #logRules(ruleSet: IndexedRuleSet): void {
+  async #logRules(ruleSet: IndexedRuleSet): Promise<void> {
     for (const domain of ruleSet.domains) this.#log.debug(`loading domain: ${domain}`);
-    for (const rule of ruleSet.rules()) {
+    await inTurns(ruleSet.rules(), (rule) => {
       const { key, location, unit, requests_per_unit, shadow_mode, quota_mode } = describeRule(rule);
       const limit = `requests_per_unit=${requests_per_unit}, unit=${unit}, unlimited=${rule.unlimited}`;
       const modes = `shadow_mode=${shadow_mode}, quota_mode=${quota_mode}`;
       this.#log.debug(`loading descriptor: key=${key} ratelimit={${limit}, ${modes}} from ${location}`);
-    }
+    });
   }
 
   /** Reports a failed load and keeps the current rules. */
-  refuse(diagnostics: readonly Diagnostic[]): void {
+  async refuse(diagnostics: readonly Diagnostic[]): Promise<void> {
     this.countRefusal();
     const kept = this.#current === undefined ? "no configuration is loaded" : "the previous one stays in use";
     this.#log.error(`Error loading new configuration; ${kept}`);
-    for (const diagnostic of diagnostics) {
+    await inTurns(diagnostics, (diagnostic) => {
       const line = formatDiagnostic(diagnostic);
       if (diagnostic.severity === "error") this.#log.error(line);
       else this.#log.warn(line);
-    }
+    });
   }
 
   /** Counts a failed load without a line in the log. */

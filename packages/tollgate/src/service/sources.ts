@@ -1,7 +1,9 @@
+import { COMPILER_THREAD } from "../installation.ts";
 import type { Logger } from "../observe/log.ts";
 import type { LoadOptions } from "../rules/check-configs.ts";
 import type { Settings } from "../settings/settings.ts";
 import { FileSource } from "../sources/files.ts";
+import { RuleCompiler } from "../sources/rule-compiler.ts";
 import type { RuleSource } from "../sources/source.ts";
 import { XdsSource } from "../sources/xds.ts";
 import type { ActiveRules } from "./active-rules.ts";
@@ -13,7 +15,8 @@ export function openSource(settings: Settings, rules: ActiveRules, log: Logger):
     onError: rules.refuse.bind(rules),
     onRepeatedError: rules.countRefusal.bind(rules),
   };
-  const options = { ...loadOptionsOf(settings), log };
+  const compiler = new RuleCompiler(COMPILER_THREAD);
+  const options = { ...loadOptionsOf(settings), compiler, log };
   if (settings.config.type === "xds") {
     return new XdsSource({ ...settings.xds, ...options }, events);
   }

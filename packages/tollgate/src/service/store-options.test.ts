@@ -188,7 +188,12 @@ describe("KVSTORE_* and KVSTORE_PERSECOND_*", () => {
   });
 
   test("no variable is forgotten", () => {
-    const shared = ["PERSECOND", "HEALTH_CHECK_ACTIVE_CONNECTION", "FAILURE_MODE"];
+    const shared = [
+      "PERSECOND",
+      "HEALTH_CHECK_ACTIVE_CONNECTION",
+      "STARTUP_MAX_ELAPSED_TIME",
+      "FAILURE_MODE",
+    ];
     const tested = [...instanceCases.map(([name]) => name), ...shared];
     const names = rowsOf(kvstore).map(({ name }) => name.replace(/^KVSTORE_(PERSECOND_)?/, ""));
     assert.deepEqual(

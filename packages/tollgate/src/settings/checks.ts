@@ -48,6 +48,8 @@ function checkPorts(values: Values, findings: Findings): void {
     for (const variable of ["GRPC_HOST", "GRPC_PORT"])
       if (findings.given.has(variable))
         findings.warnings.push(`${variable} has no effect, because GRPC_UDS is set`);
+  if (values.grpc.uds === undefined && values.grpc.udsMode !== undefined)
+    findings.warnings.push("GRPC_UDS_MODE has no effect, because GRPC_UDS is not set");
 }
 
 function warnOfHttp({ given, warnings }: Findings): void {

@@ -128,6 +128,7 @@ const published: Record<string, string> = {
   EMBEDDED_STORE_SIZE_IN_BYTES: "268435456",
   EMBEDDED_STORE_SNAPSHOT: "",
   EXPIRATION_JITTER_MAX_SECONDS: "300",
+  GRPC_UDS_MODE: "by the process's umask",
   STORE_REQUIRED_AT_START: "true if a remote store's failure mode is `error`, otherwise false",
   CACHE_KEY_FORMAT: "tollgate",
   KVSTORE_STARTUP_MAX_ELAPSED_TIME: "0s",

@@ -2,12 +2,13 @@ import { lstatSync, readdirSync, watch } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../observe/log.ts";
-import type { LoadOptions } from "../rules/check-configs.ts";
+import { type LoadOptions, loadOptionsOf } from "../rules/check-configs.ts";
 import type { Diagnostic } from "../rules/diagnostic.ts";
-import { loadRules } from "../rules/load-rules.ts";
 import { DirectoryWatches } from "../watching/directory-watches.ts";
+import type { JobResult } from "./compile-job.ts";
 import { type PathEntry, resolvePath } from "./path-links.ts";
-import { fingerprintOf, isRuleFile, type ReadFiles, readRuleFiles } from "./read-files.ts";
+import { fingerprintOf, isRuleFile, sizeOfFiles } from "./read-files.ts";
+import { CompilerError, type RuleCompiler } from "./rule-compiler.ts";
 import { diagnose, type RuleSource, type SourceEvents } from "./source.ts";
 
 export interface FileSourceOptions extends LoadOptions {
@@ -21,6 +22,7 @@ export interface FileSourceOptions extends LoadOptions {
   readonly ignoreDotFiles: boolean;
   /** `RUNTIME_WATCH_ROOT`: true reloads when a link is replaced; false also when a file in the directory changes. */
   readonly watchRoot: boolean;
+  readonly compiler: RuleCompiler;
   readonly log: Logger;
   /** Milliseconds without changes that end a burst of changes. Default 50. */
   readonly settle?: number;
@@ -34,6 +36,8 @@ export interface FileSourceOptions extends LoadOptions {
 
 /** Maximum number of reads of a set that changes while it is read. The last read is used. */
 const MAX_ATTEMPTS = 5;
+/** Up to this number of bytes, the first rules are compiled in this thread: in less time than another thread starts. */
+const MAX_BYTES_HERE = 64 * 1024;
 
 /** Loads rules from the `*.yaml` files of one directory. */
 export class FileSource implements RuleSource {
@@ -56,6 +60,7 @@ export class FileSource implements RuleSource {
   /** The fingerprint of the files at the last read. */
   #fingerprint = "";
   #wanted = false;
+  #isFirst = true;
   #loading: Promise<void> | undefined;
 
   constructor(options: FileSourceOptions, events: SourceEvents) {
@@ -94,6 +99,7 @@ export class FileSource implements RuleSource {
     clearTimeout(this.#settleTimer);
     clearTimeout(this.#poll);
     this.#watches.close();
+    await this.#options.compiler.close();
     await this.#loading;
   }
 
@@ -119,7 +125,7 @@ export class FileSource implements RuleSource {
       try {
         const missing = this.#watch();
         if (missing === undefined) await this.#load();
-        else this.#events.onError([missing]);
+        else await this.#events.onError([missing]);
       } catch (error) {
         // A rejection here would end the process.
         this.#options.log.error(`the configuration could not be applied: ${String(error)}`);
@@ -204,23 +210,38 @@ export class FileSource implements RuleSource {
   }
 
   async #load(): Promise<void> {
-    const read = await this.#readWhole();
-    if (read === undefined) return;
-    const { ruleSet, diagnostics } = loadRules(read.files, this.#options);
-    const all = [...read.diagnostics, ...diagnostics];
-    if (ruleSet === undefined || all.some((diagnostic) => diagnostic.severity === "error"))
-      this.#events.onError(all);
-    else this.#events.onRules(ruleSet, all);
+    let result: JobResult | undefined;
+    try {
+      result = await this.#compileWhole();
+    } catch (error) {
+      if (!(error instanceof CompilerError)) throw error;
+      if (!this.#stopping.signal.aborted)
+        await this.#events.onError([diagnose("compiler-failed", this.#directory, error.message)]);
+      return;
+    }
+    if (result === undefined) return;
+    const { compiled, diagnostics } = result;
+    if (compiled === undefined) await this.#events.onError(diagnostics);
+    else {
+      this.#isFirst = false;
+      await this.#events.onRules(compiled, diagnostics);
+    }
   }
 
-  /** Reads the files of one set. Returns undefined if the source was stopped meanwhile. */
-  async #readWhole(): Promise<ReadFiles | undefined> {
+  /** Compiles the files of one set. Returns undefined if the source was stopped meanwhile. */
+  async #compileWhole(): Promise<JobResult | undefined> {
     const { signal } = this.#stopping;
+    const { compiler, ignoreDotFiles } = this.#options;
+    const options = loadOptionsOf(this.#options);
+    const directory = this.#directory;
+    const isHere = this.#isFirst && (await sizeOfFiles(directory, ignoreDotFiles)) <= MAX_BYTES_HERE;
     for (let attempt = 1; ; attempt++) {
-      const read = await readRuleFiles(this.#directory, this.#options.ignoreDotFiles);
+      const acceptTorn = attempt === MAX_ATTEMPTS;
+      const job = { kind: "folder", directory, ignoreDotFiles, ...options, acceptTorn } as const;
+      const result = await (isHere ? compiler.runHere(job) : compiler.run(job));
       if (signal.aborted) return undefined;
-      this.#fingerprint = read.fingerprint;
-      if (!read.torn || attempt === MAX_ATTEMPTS) return read;
+      this.#fingerprint = result.fingerprint;
+      if (!result.torn || acceptTorn) return result;
       await delay(this.#options.settle ?? 50, undefined, { signal }).catch(() => {});
       if (signal.aborted) return undefined;
       this.#watch();

@@ -64,7 +64,14 @@ export async function fingerprintOf(directory: string, ignoreDotFiles: boolean):
   return (await survey(directory, ignoreDotFiles)).fingerprint;
 }
 
+/** Returns the number of bytes of all files together. */
+export async function sizeOfFiles(directory: string, ignoreDotFiles: boolean): Promise<number> {
+  return (await survey(directory, ignoreDotFiles)).size;
+}
+
 interface Survey {
+  /** Bytes of all files together. */
+  readonly size: number;
   readonly readable: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
   readonly fingerprint: string;
@@ -78,7 +85,7 @@ async function survey(directory: string, ignoreDotFiles: boolean): Promise<Surve
     names = await readdir(directory);
   } catch (error) {
     const diagnostic = diagnose("missing-directory", directory, `cannot be listed: ${reasonOf(error)}`);
-    return { readable: [], diagnostics: [diagnostic], fingerprint: "", dangling: false };
+    return { readable: [], diagnostics: [diagnostic], fingerprint: "", dangling: false, size: 0 };
   }
   const readable: string[] = [];
   const diagnostics: Diagnostic[] = [];
@@ -111,7 +118,7 @@ async function survey(directory: string, ignoreDotFiles: boolean): Promise<Surve
   }
   if (prints.length === 0)
     diagnostics.push(diagnose("no-files", directory, "contains no *.yaml file: no domain is configured"));
-  return { readable, diagnostics, fingerprint: prints.join("\n"), dangling };
+  return { readable, diagnostics, fingerprint: prints.join("\n"), dangling, size: total };
 }
 
 function tooLarge(size: number): string {

@@ -1,19 +1,19 @@
+import type { CompiledRules } from "../rules/compiled-rules.ts";
 import type { Diagnostic } from "../rules/diagnostic.ts";
 import { type DiagnosticCode, diagnosticCodes } from "../rules/diagnostic-codes.ts";
-import type { IndexedRuleSet } from "../rules/rule-set.ts";
 
 /** The callbacks of a source. Calls do not overlap. After `stop`, there are no more calls. */
 export interface SourceEvents {
   /**
-   * A load succeeded. The service uses these rules from now on.
+   * A load succeeded. The service uses these rules from now on. The source waits for a promise before the next call.
    * @param diagnostics warnings
    */
-  onRules(ruleSet: IndexedRuleSet, diagnostics: readonly Diagnostic[]): void;
+  onRules(compiled: CompiledRules, diagnostics: readonly Diagnostic[]): void | Promise<void>;
   /**
    * A load failed. The rules of the last successful load stay in effect.
    * @param diagnostics errors and warnings
    */
-  onError(diagnostics: readonly Diagnostic[]): void;
+  onError(diagnostics: readonly Diagnostic[]): void | Promise<void>;
   /** A load failed with the same errors as the load before it. The source logs such loads together. */
   onRepeatedError(): void;
 }

@@ -55,7 +55,7 @@ export function decodeResponse(bytes: Uint8Array): DiscoveryResponse {
 }
 
 /** Parses all resources of a response. Each invalid resource gives an error. */
-export function decodeResources(resources: readonly Any[]): {
+export function decodeResources(resources: readonly Pick<Any, "typeUrl" | "value">[]): {
   readonly resources: readonly RateLimitConfigResource[];
   readonly diagnostics: readonly Diagnostic[];
 } {

@@ -2,11 +2,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Backoff, type BackoffOptions } from "../backoff.ts";
 import type { Logger } from "../observe/log.ts";
 import { Throttle, withCount } from "../observe/throttle.ts";
-import type { LoadOptions } from "../rules/check-configs.ts";
+import { type LoadOptions, loadOptionsOf } from "../rules/check-configs.ts";
 import { type Diagnostic, formatDiagnostic } from "../rules/diagnostic.ts";
-import { loadResources } from "../rules/load-rules.ts";
-
+import type { JobResult } from "./compile-job.ts";
 import { PacedAnswers } from "./paced-answers.ts";
+import { CompilerError, type RuleCompiler } from "./rule-compiler.ts";
 import { diagnose, type RuleSource, type SourceEvents } from "./source.ts";
 import type { XdsConnectionOptions, XdsStream } from "./xds-stream.ts";
 
@@ -14,6 +14,7 @@ export interface XdsSourceOptions extends XdsConnectionOptions, LoadOptions {
   readonly nodeId: string;
   readonly nodeMetadata: readonly (readonly [name: string, value: string])[];
   readonly backoff: BackoffOptions;
+  readonly compiler: RuleCompiler;
   readonly log: Logger;
   /** Waits for a number of milliseconds or until the signal aborts. Default: a timer. */
   readonly wait?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
@@ -26,6 +27,28 @@ export interface XdsSourceOptions extends XdsConnectionOptions, LoadOptions {
 /** Loaded when a source starts. Loading takes about 45 ms and memory, which other deployments save. */
 type Messages = typeof import("./xds-messages.ts");
 type Response = ReturnType<Messages["decodeResponse"]>;
+
+/** A received set, and how to answer it on its stream. */
+interface Received {
+  readonly response: Response;
+  /** The reload that it follows. */
+  readonly reloads: number;
+  /** Does nothing after the end of the stream. */
+  answer(fields: { readonly version: string; readonly refusal?: string }, isNews: boolean): void;
+  /** Ends the stream. */
+  end(reason: string): void;
+}
+
+interface OpenStream {
+  readonly stream: XdsStream;
+  readonly answers: PacedAnswers;
+  readonly end: (reason: string) => void;
+  /** Aborts at the end of the stream. */
+  readonly signal: AbortSignal;
+}
+
+/** Up to this number of bytes, the first rules are compiled in this thread: in less time than another thread starts. */
+const MAX_BYTES_HERE = 64 * 1024;
 
 async function waitOnTimer(milliseconds: number, signal: AbortSignal): Promise<void> {
   await delay(milliseconds, undefined, { signal }).catch(() => {});
@@ -46,6 +69,11 @@ export class XdsSource implements RuleSource {
   #refusal = "";
   readonly #repeats: Throttle;
   readonly #otherTypes: Throttle;
+  /** The latest set that is not compiled yet. A newer one replaces it: each set is the whole state. */
+  #waiting: Received | undefined;
+  #compiling: Promise<void> | undefined;
+  #isFirst = true;
+  #reloads = 0;
   #running: Promise<void> = Promise.resolve();
   /** Aborts the current attempt or the delay after it. The next attempt follows at once. */
   #attemptAbort = new AbortController();
@@ -64,6 +92,7 @@ export class XdsSource implements RuleSource {
 
   /** Opens a new stream at once and requests all resources, even if the version is unchanged. */
   reload(): void {
+    this.#reloads++;
     this.#version = "";
     this.#refusal = "";
     this.#attemptAbort.abort();
@@ -72,6 +101,9 @@ export class XdsSource implements RuleSource {
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#attemptAbort.abort();
+    this.#waiting = undefined;
+    await this.#options.compiler.close();
+    await this.#compiling;
     await this.#running;
   }
 
@@ -110,7 +142,7 @@ export class XdsSource implements RuleSource {
       stream = await openXdsStream(this.#options, {
         onMessage: (bytes) => {
           try {
-            this.#respond(messages, bytes, stream, answers);
+            this.#receive(messages, bytes, { stream, answers, end, signal: over.signal });
           } catch (error) {
             end((error as Error).message);
           }
@@ -131,12 +163,13 @@ export class XdsSource implements RuleSource {
   }
 
   /**
-   * Loads the set in a response and accepts or refuses it.
+   * Takes the set in a response.
    * @throws {Error} if a new stream is required
    */
-  #respond(messages: Messages, bytes: Buffer, stream: XdsStream, answers: PacedAnswers): void {
+  #receive(messages: Messages, bytes: Buffer, { stream, answers, end, signal }: OpenStream): void {
     const { encodeRequest, TYPE_URL } = messages;
-    const { typeUrl, versionInfo, nonce, resources } = this.#decode(messages, bytes);
+    const response = this.#decode(messages, bytes);
+    const { typeUrl, nonce } = response;
     this.#backoff.reset();
     if (typeUrl !== TYPE_URL) {
       const count = this.#otherTypes.hit();
@@ -149,16 +182,60 @@ export class XdsSource implements RuleSource {
         );
       return;
     }
-    const errors = this.#load(messages.decodeResources(resources));
-    const isNews = errors.length === 0 && versionInfo !== this.#version;
-    if (errors.length === 0) this.#version = versionInfo;
-    const version = this.#version;
-    const answer = (): void =>
-      stream.send(
-        encodeRequest({ version, nonce, ...(errors.length > 0 && { refusal: errors.join("\n") }) }),
-      );
-    if (isNews) answers.sendNow(answer);
-    else answers.send(answer);
+    this.#waiting = {
+      response,
+      reloads: this.#reloads,
+      end,
+      answer(fields, isNews) {
+        if (signal.aborted) return;
+        const send = (): void => stream.send(encodeRequest({ ...fields, nonce }));
+        if (isNews) answers.sendNow(send);
+        else answers.send(send);
+      },
+    };
+    this.#compiling ??= this.#compileWaiting().finally(() => {
+      this.#compiling = undefined;
+    });
+  }
+
+  /** Compiles the received sets one after the other, and accepts or refuses each. Never rejects. */
+  async #compileWaiting(): Promise<void> {
+    for (let received = this.#waiting; received !== undefined; received = this.#waiting) {
+      this.#waiting = undefined;
+      try {
+        await this.#load(received);
+      } catch (error) {
+        received.end((error as Error).message);
+      }
+    }
+  }
+
+  async #load({ response, reloads, answer }: Received): Promise<void> {
+    const { compiled, diagnostics } = await this.#compile(response);
+    if (this.#stopping.signal.aborted) return;
+    const errors = diagnostics.filter(({ severity }) => severity === "error").map(formatDiagnostic);
+    if (compiled !== undefined) {
+      this.#isFirst = false;
+      await this.#events.onRules(compiled, diagnostics);
+      this.#refusal = "";
+    } else await this.#report(errors.join("\n"), diagnostics);
+    const isNews = compiled !== undefined && response.versionInfo !== this.#version;
+    // After a reload, the next stream requests the set again.
+    if (compiled !== undefined && reloads === this.#reloads) this.#version = response.versionInfo;
+    answer({ version: this.#version, ...(compiled === undefined && { refusal: errors.join("\n") }) }, isNews);
+  }
+
+  async #compile({ resources }: Response): Promise<Pick<JobResult, "compiled" | "diagnostics">> {
+    const { compiler, serverUrl } = this.#options;
+    const bytes = resources.reduce((sum, { value }) => sum + value.length, 0);
+    const received = resources.map(({ typeUrl, value }) => ({ typeUrl, value }));
+    const job = { kind: "resources", resources: received, ...loadOptionsOf(this.#options) } as const;
+    try {
+      return await (this.#isFirst && bytes <= MAX_BYTES_HERE ? compiler.runHere(job) : compiler.run(job));
+    } catch (error) {
+      if (!(error instanceof CompilerError)) throw error;
+      return { compiled: undefined, diagnostics: [diagnose("compiler-failed", serverUrl, error.message)] };
+    }
   }
 
   /** @throws {Error} if the message is invalid: without its nonce, the set can be neither accepted nor refused */
@@ -167,29 +244,17 @@ export class XdsSource implements RuleSource {
       return messages.decodeResponse(bytes);
     } catch (error) {
       const message = `a message cannot be decoded as a DiscoveryResponse: ${(error as Error).message}`;
-      this.#events.onError([diagnose("undecodable-resource", this.#options.serverUrl, message)]);
+      void this.#events.onError([diagnose("undecodable-resource", this.#options.serverUrl, message)]);
       throw new Error(message, { cause: error });
     }
   }
 
-  /** @returns the errors of a refused set, one per element */
-  #load(decoded: ReturnType<Messages["decodeResources"]>): readonly string[] {
-    const { ruleSet, diagnostics } = loadResources(decoded.resources, this.#options);
-    const all = [...decoded.diagnostics, ...diagnostics];
-    const errors = all.filter(({ severity }) => severity === "error").map(formatDiagnostic);
-    if (ruleSet !== undefined && errors.length === 0) {
-      this.#events.onRules(ruleSet, all);
-      this.#refusal = "";
-    } else this.#report(errors.join("\n"), all);
-    return errors;
-  }
-
   /** Logs a refused set. If its errors are unchanged, logs only a count, at most once a minute. */
-  #report(refusal: string, diagnostics: readonly Diagnostic[]): void {
+  async #report(refusal: string, diagnostics: readonly Diagnostic[]): Promise<void> {
     if (refusal !== this.#refusal) {
       this.#refusal = refusal;
       this.#repeats.restart();
-      this.#events.onError(diagnostics);
+      await this.#events.onError(diagnostics);
       return;
     }
     this.#events.onRepeatedError();

@@ -280,6 +280,20 @@ describe("the pull sink with a mapping file", () => {
     }
   }
 
+  it("keeps the names of the process metrics that no rule matches", async () => {
+    const yaml = 'mappings: [{ match: "ratelimit.nodejs.gc", name: collections }]';
+    await mapped(yaml, async (registry, scrape) => {
+      registry.gauge("ratelimit.process.resident_memory_bytes", () => 5);
+      registry.gauge("ratelimit.nodejs.gc", () => 6);
+      registry.gauge("ratelimit.other.figure", () => 7);
+      const { families } = await scrape();
+      const names = [...families.keys()];
+      for (const name of ["process_resident_memory_bytes", "collections", "ratelimit_other_figure"])
+        assert.ok(names.includes(name), `${name}: ${names}`);
+      assert.ok(!names.includes("ratelimit_process_resident_memory_bytes"));
+    });
+  });
+
   it("maps counters, gauges, histograms and summaries, scales and drops", async () => {
     const yaml = `
 mappings:

@@ -1,6 +1,8 @@
 import { createLogger, type Logger } from "../../src/observe/log.ts";
+import type { CompiledRules } from "../../src/rules/compiled-rules.ts";
 import { type Diagnostic, formatDiagnostic } from "../../src/rules/diagnostic.ts";
 import type { RuleSet } from "../../src/rules/rule.ts";
+import { IndexedRuleSet } from "../../src/rules/rule-set.ts";
 import type { SourceEvents } from "../../src/sources/source.ts";
 
 /** One event of a source, in a form that tests can compare. */
@@ -19,7 +21,8 @@ export class Recorder implements SourceEvents {
   #taken = 0;
   #waiting: PromiseWithResolvers<void> | undefined;
 
-  onRules(ruleSet: RuleSet, diagnostics: readonly Diagnostic[]): void {
+  onRules(compiled: CompiledRules, diagnostics: readonly Diagnostic[]): void {
+    const ruleSet = new IndexedRuleSet(compiled);
     this.#add({ domains: [...ruleSet.domains], ruleSet, diagnostics: diagnostics.map(formatDiagnostic) });
   }
 

@@ -4,6 +4,8 @@ import { createServer as createHttp2Server, type ServerHttp2Stream } from "node:
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { test as nodeTest } from "node:test";
 import { scaled } from "../../../../tools/time-scale.ts";
+import { COMPILER_THREAD } from "../../src/installation.ts";
+import { RuleCompiler } from "../../src/sources/rule-compiler.ts";
 import { XdsSource, type XdsSourceOptions } from "../../src/sources/xds.ts";
 import { certificates } from "../servers/certificates.ts";
 import { ManagementServer, resource, type ServerTlsFiles, TYPE_URL } from "./management-server.ts";
@@ -58,6 +60,7 @@ function test(name: string, body: (stage: Stage) => Promise<void>): void {
             maxMessageSize: 0,
             backoff: { initialInterval: 100, maxInterval: 500, factor: 1, jitter: false },
             mergeDomains: false,
+            compiler: new RuleCompiler(COMPILER_THREAD),
             log,
             wait: (milliseconds, signal) => {
               const { promise, resolve } = Promise.withResolvers<void>();

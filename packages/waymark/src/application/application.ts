@@ -66,6 +66,11 @@ export class Application {
     return loadRoutes(this.options, this.#events);
   }
 
+  /** Like {@link load}. TypeScript's compiler must also agree on the type of every parameter. */
+  async check(): Promise<Routes> {
+    return loadRoutes(this.options, this.#events, true);
+  }
+
   /** Ends the open event streams, which otherwise never end. A server calls it before it waits for its answers. */
   closeEventStreams(): void {
     this.#events.close();

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { ControllerClass } from "../controller/controller.ts";
 import type { BodyRules } from "../http/body-kind.ts";
 import { EventStreams } from "../http/event-streams.ts";
-import { abstractNames, isAbstractIn } from "../routing/abstract.ts";
+import { abstractCheck } from "../routing/abstract.ts";
 import { buildRoutes, type ModuleEntry, type SignatureOf } from "../routing/build-routes.ts";
 import { type ClassScan, classesOf, type FoundClass } from "../routing/classes.ts";
 import { discover, type FoundModule } from "../routing/discover.ts";
@@ -32,15 +32,17 @@ export function bodyDefaults(options: ApplicationOptions): BodyRules {
 export async function loadRoutes(
   options: ApplicationOptions,
   events: EventStreams = new EventStreams(),
+  verify = false,
 ): Promise<Routes> {
   const notes: string[] = [];
-  const { roots, signatureOf } = await gather(options, notes);
+  const origins: string[] = [];
+  const { roots, signatureOf } = await gather(options, { notes, origins, verify });
   const defaults = {
     body: bodyDefaults(options),
     call: { trustProxy: options.trustProxy ?? false, collect: collectKeywords, events },
     unknownKeywords: options.unknownKeywords ?? "reject",
   } as const;
-  if (!wantsOpenApi(options)) return buildRoutes(roots, signatureOf, defaults, notes);
+  if (!wantsOpenApi(options)) return buildRoutes(roots, signatureOf, defaults, notes, origins);
   // Loaded on demand: most applications do not serve the document.
   const { openApiPages, withPages } = await import("./openapi-pages.ts");
   const pages = openApiPages(options, notes)!;
@@ -50,20 +52,31 @@ export async function loadRoutes(
     (found, verb) => (own.has(found) ? pages : { signatureOf }).signatureOf(found, verb),
     defaults,
     notes,
+    origins,
   );
   pages.describe(routes);
   return routes;
 }
 
+/** What a load collects, and whether the compiler verifies it. */
+interface Gathering {
+  readonly notes: string[];
+  readonly origins: string[];
+  readonly verify: boolean;
+}
+
 async function gather(
   options: ApplicationOptions,
-  notes: string[],
+  { notes, origins, verify }: Gathering,
 ): Promise<{ roots: ModuleEntry[]; signatureOf: SignatureOf }> {
   if (options.manifest !== undefined) return manifestEntries(options.manifest, notes);
   if (options.controllers !== undefined) {
     const misfits: string[] = [];
     const root = tableEntry("controllers", "", options.controllers, { notes, misfits });
-    return { roots: [root], signatureOf: await signaturesOf([root], options, misfits, true) };
+    return {
+      roots: [root],
+      signatureOf: await signaturesOf([root], options, { misfits, origins, verify }, true),
+    };
   }
   const directory = resolve(options.directory ?? process.cwd());
   const roots: ModuleEntry[] = [];
@@ -71,10 +84,10 @@ async function gather(
   for (const prefix of prefixesOf(options, process.env.FRAMEWORK_PREFIX)) {
     const tree = discover(prefix, directory);
     const loaded = await loadModules(tree);
-    const isAbstract = isAbstractIn(await abstractNames(ownedFiles()));
+    const isAbstract = await abstractCheck(ownedFiles());
     roots.push(foundEntry(tree, "", loaded, { isAbstract, notes, misfits }));
   }
-  return { roots, signatureOf: await signaturesOf(roots, options, misfits, false) };
+  return { roots, signatureOf: await signaturesOf(roots, options, { misfits, origins, verify }, false) };
 }
 
 function foundEntry(
@@ -112,7 +125,7 @@ function tableEntry(
 async function signaturesOf(
   roots: readonly ModuleEntry[],
   options: ApplicationOptions,
-  misfits: readonly string[],
+  { misfits, origins, verify }: Omit<Gathering, "notes"> & { readonly misfits: readonly string[] },
   plain: boolean,
 ): Promise<SignatureOf> {
   const known = new Map<FoundClass, Map<string, MethodSignature>>();
@@ -140,6 +153,8 @@ async function signaturesOf(
       unreadableTypes: options.unreadableTypes ?? "error",
       warn,
       controllers,
+      verify,
+      origins: (files) => origins.push(...files),
     });
     for (const [at, { found, verb }] of requests.entries()) known.get(found)!.set(verb, read[at]!);
   }

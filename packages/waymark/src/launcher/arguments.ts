@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { LauncherError } from "./launcher-error.ts";
 
-export type Command = "serve" | "routes" | "openapi" | "build" | "python-path" | "bridge";
+export type Command = "serve" | "routes" | "openapi" | "check" | "build" | "python-path" | "bridge";
 export type Interface = "node" | "wsgi" | "asgi";
 
 /** The parsed command line. */
@@ -48,6 +48,7 @@ const COMMANDS: ReadonlySet<string> = new Set([
   "serve",
   "routes",
   "openapi",
+  "check",
   "build",
   "python-path",
   "bridge",
@@ -68,6 +69,7 @@ const ONLY_FOR: Readonly<Record<string, readonly Command[]>> = {
 export const USAGE = `usage: waymark [serve] [options]         serve the controllers
        waymark routes [--check=FILE]     print all routes, or compare them with a reviewed file
        waymark openapi [--out=FILE]      print the OpenAPI 3.1 document
+       waymark check                     read all signatures, and compare them with TypeScript's compiler
        waymark build [--out=FILE]        write a manifest, for bundles and starts without a parser
        waymark python-path               print the folder of the Python package, for PYTHONPATH
 

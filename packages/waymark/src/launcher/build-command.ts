@@ -24,11 +24,12 @@ export async function build(args: Arguments): Promise<number> {
     args.prefix.length > 0 ? { controllerPrefix: args.prefix } : {},
     process.env.FRAMEWORK_PREFIX,
   );
-  const { roots } = await new Application({ controllerPrefix: prefixes, directory }).load();
+  const { roots, origins } = await new Application({ controllerPrefix: prefixes, directory }).load();
   const out = resolve(args.out ?? "waymark.manifest.ts");
   const text = manifestText(
     prefixes.map((prefix) => discover(prefix, directory)),
     roots,
+    origins,
     out,
   );
   if (!existsSync(dirname(out))) throw new LauncherError(`--out=${args.out}: the folder does not exist`, 2);
@@ -37,12 +38,19 @@ export async function build(args: Arguments): Promise<number> {
   return 0;
 }
 
-function manifestText(found: readonly FoundModule[], roots: readonly RouteModule[], out: string): string {
+function manifestText(
+  found: readonly FoundModule[],
+  roots: readonly RouteModule[],
+  origins: readonly string[],
+  out: string,
+): string {
+  const own = new Set<string>();
   const imports: string[] = [];
   const modules: string[] = [];
   const add = (module: FoundModule, route: RouteModule, root: number, path: readonly string[]) => {
     const fields = [`root: ${root}`, `name: ${JSON.stringify(module.name)}`, `path: ${JSON.stringify(path)}`];
     if (module.file !== undefined) {
+      own.add(module.file);
       const specifier = JSON.stringify(specifierOf(relative(dirname(out), module.file)));
       const name = `m${imports.length}`;
       imports.push(`import * as ${name} from ${specifier};`);
@@ -65,12 +73,38 @@ ${imports.join("\n")}
 const here = import.meta.url.endsWith(${JSON.stringify(`/${basename(out)}`)});
 
 export const manifest = {
-  version: ${/\.m?js$/.test(out) ? "1" : "1 as const"},
+  version: ${/\.m?js$/.test(out) ? "2" : "2 as const"},
   modules: [
 ${modules.join("\n")}
   ],
-};
+${originsText(
+  origins.filter((file) => !own.has(file)),
+  dirname(out),
+)}};
 `;
+}
+
+/** The files and packages that a type comes from. A start compares them where they exist. */
+function originsText(origins: readonly string[], folder: string): string {
+  const sourceOf = (file: string): string => {
+    const specifier = JSON.stringify(specifierOf(relative(folder, file)));
+    return `source: here ? new URL(${specifier}, import.meta.url).href : undefined`;
+  };
+  const files: string[] = [];
+  const packages: string[] = [];
+  for (const file of origins) {
+    const text = readFileSync(file, "utf8");
+    if (basename(file) !== "package.json") {
+      files.push(`    { ${sourceOf(file)}, hash: ${JSON.stringify(hashOf(text))} },\n`);
+    } else {
+      const { name, version } = JSON.parse(text) as { name?: string; version?: string };
+      if (name !== undefined && version !== undefined)
+        packages.push(`    { ...${JSON.stringify({ name, version })}, ${sourceOf(file)} },\n`);
+    }
+  }
+  const list = (name: string, items: readonly string[]): string =>
+    items.length === 0 ? "" : `  ${name}: [\n${items.join("")}  ],\n`;
+  return list("files", files) + list("packages", packages);
 }
 
 function specifierOf(path: string): string {

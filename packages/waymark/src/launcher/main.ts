@@ -30,6 +30,7 @@ async function run(args: Arguments): Promise<number> {
   if (args.command === "routes") return (await import("./routes-command.ts")).routes(args);
   if (args.command === "openapi") return (await import("./openapi-command.ts")).openapi(args);
   if (args.command === "bridge") return (await import("./bridge-command.ts")).bridge(args);
+  if (args.command === "check") return (await import("./check-command.ts")).check(args);
   if (args.command === "build") return (await import("./build-command.ts")).build(args);
   if (args.watch && !process.env.WAYMARK_WATCHED) return (await import("./watch.ts")).watch(args);
   const { serve } = await import("./serve-command.ts");

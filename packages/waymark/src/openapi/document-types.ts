@@ -12,6 +12,7 @@ export interface OpenApiParameter {
   readonly in: "path" | "query";
   readonly required: boolean;
   readonly description?: string;
+  readonly deprecated?: boolean;
   readonly schema?: JsonSchema;
   /** Instead of `schema`, for a value that is sent as JSON text. */
   readonly content?: { readonly "application/json": MediaType };

@@ -1,3 +1,5 @@
+import { isData } from "../signature/model/keyword-shapes.ts";
+import { listBodyParameter } from "../signature/model/list-body.ts";
 import type { MethodSignature, Parameter } from "../signature/model/signature.ts";
 import { Components } from "./components.ts";
 import type {
@@ -162,10 +164,36 @@ function requestOf(verb: string, signature: MethodSignature, context: ParameterC
   if (parameters.length === 0) {
     return { positionals, query: [], body: { required: false, content: { "*/*": {} } } };
   }
-  // A JSON body that is not an object fills the argument `body`.
+  // A JSON body that is not an object fills the argument `body`, and a list fills the only list.
   const last = positionals.at(-1)!;
-  if (last.name !== "body" || last.role === "rest") return { positionals, query: [], body: undefined };
+  const isBody = last.name === "body" && last.role !== "rest";
+  if (!isBody && listBodyParameter(signature) !== last) return namedBody(positionals, signature, context);
   return { positionals: positionals.slice(0, -1), query: [], body: valueBody(last, context) };
+}
+
+/** The objects and lists after the path's arguments, which a body fills by their names. */
+function namedBody(
+  positionals: readonly Parameter[],
+  signature: MethodSignature,
+  context: ParameterContext,
+): DocumentedRequest {
+  const isNamed = ({ role, type }: Parameter) => role === "positional" && isData(type, signature.definitions);
+  const from = positionals.findLastIndex((parameter) => !isNamed(parameter)) + 1;
+  const named = positionals.slice(from);
+  const [first] = named;
+  if (!first) return { positionals, query: [], body: undefined };
+  const keywords: Parameter = {
+    role: "keywords",
+    name: "body",
+    type: { kind: "object", properties: named },
+    optional: named.every(({ optional }) => optional),
+    location: first.location,
+  };
+  return {
+    positionals: positionals.slice(0, from),
+    query: [],
+    body: keywordBody(keywords, signature, context),
+  };
 }
 
 /** The parameter lists of a method's paths: all required parameters, then one more in each further path. */

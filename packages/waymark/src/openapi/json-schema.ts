@@ -1,7 +1,6 @@
 import { INTEGER_FORMATS } from "../signature/convert/formats.ts";
 import { MAXIMUM_PATTERN_TEXT } from "../signature/convert/refinements.ts";
 import type {
-  JsonLiteral,
   LiteralNode,
   ObjectNode,
   PropertyNode,
@@ -10,6 +9,7 @@ import type {
   TypeNode,
   UnionNode,
 } from "../signature/model/signature.ts";
+import { TEMPORAL_TYPES, type TemporalType } from "../signature/model/temporal.ts";
 import type { JsonSchema } from "./document-types.ts";
 
 /** Whether a schema describes what a client sends or what it receives. */
@@ -34,7 +34,7 @@ export function schemaOf(type: TypeNode, context: SchemaContext): JsonSchema {
       return {
         type: "array",
         items: schemaOf(type.items, context),
-        ...renamed(type.refinements, { minLength: "minItems", maxLength: "maxItems" }),
+        ...type.refinements,
       };
     case "tuple": {
       const least = type.items.filter((item) => !item.optional).length;
@@ -48,6 +48,8 @@ export function schemaOf(type: TypeNode, context: SchemaContext): JsonSchema {
     }
     case "object":
       return objectSchema(type, context);
+    case "temporal":
+      return { type: "string", ...TEMPORAL_FORMATS[type.type], examples: [TEMPORAL_TYPES[type.type]] };
     case "reference":
       return { $ref: context.reference(type.name) };
     case "stream":
@@ -90,6 +92,8 @@ function scalarSchema({ kind, refinements = {} }: ScalarNode): JsonSchema {
     case "unknown":
     case "untyped":
       return {};
+    case "nonNull":
+      return { not: { type: "null" } };
   }
 }
 
@@ -98,14 +102,12 @@ function numberSchema({ format, integer, ...bounds }: Refinements): JsonSchema {
   return { type, ...(format !== undefined && format !== "integer" && { format }), ...bounds };
 }
 
-function renamed(
-  refinements: Refinements | undefined,
-  names: { readonly [key: string]: string },
-): JsonSchema {
-  return Object.fromEntries(
-    Object.entries(refinements ?? {}).map(([key, value]) => [names[key] ?? key, value]),
-  );
-}
+/** The types of `Temporal` whose text has a format of JSON Schema. */
+const TEMPORAL_FORMATS: Readonly<Partial<Record<TemporalType, JsonSchema>>> = {
+  Instant: { format: "date-time" },
+  PlainDate: { format: "date" },
+  Duration: { format: "duration" },
+};
 
 function objectSchema(type: ObjectNode, context: SchemaContext): JsonSchema {
   const required = type.properties.filter((property) => !property.optional).map((property) => property.name);
@@ -115,6 +117,11 @@ function objectSchema(type: ObjectNode, context: SchemaContext): JsonSchema {
     ...(type.description && { description: type.description }),
     ...(type.properties.length > 0 && { properties: propertySchemas(type.properties, context) }),
     ...(required.length > 0 && { required }),
+    ...(type.patterns && {
+      patternProperties: Object.fromEntries(
+        type.patterns.map(({ pattern, type: own }) => [pattern, schemaOf(own, context)]),
+      ),
+    }),
     ...(type.index
       ? { additionalProperties: schemaOf(type.index, context) }
       : context.closesObjects && { additionalProperties: false }),
@@ -133,15 +140,19 @@ function propertySchemas(properties: readonly PropertyNode[], context: SchemaCon
   return schemas;
 }
 
-/** Adds the description and default of a property or parameter to its schema. */
+type Described = Partial<Pick<PropertyNode, "description" | "default" | "examples" | "deprecated">>;
+
+/** Adds the documentation of a property or parameter to its schema. */
 export function described(
   schema: JsonSchema,
-  { description, default: fallback }: { readonly description?: string; readonly default?: JsonLiteral },
+  { description, default: fallback, examples, deprecated }: Described,
 ): JsonSchema {
   return {
     ...schema,
     ...(description && { description }),
     ...(fallback !== undefined && { default: fallback }),
+    ...(examples && { examples }),
+    ...(deprecated && { deprecated }),
   };
 }
 

@@ -30,8 +30,18 @@ export function pathParameter(
 ): OpenApiParameter {
   const isRest = parameter.role === "rest";
   const description = isRest ? restDescription(parameter) : parameter.description;
-  const schema = lookup(parameter.name) ?? textSchema(parameter.type, schemas);
-  return { name, in: "path", required: true, ...(description && { description }), schema };
+  const { examples, deprecated } = parameter;
+  const schema = described(lookup(parameter.name) ?? textSchema(parameter.type, schemas), {
+    ...(examples && { examples }),
+  });
+  return {
+    name,
+    in: "path",
+    required: true,
+    ...(description && { description }),
+    ...(deprecated && { deprecated }),
+    schema,
+  };
 }
 
 function restDescription({ description }: Parameter): string {
@@ -42,10 +52,11 @@ function restDescription({ description }: Parameter): string {
  * The schema of an argument that is sent as text. An unknown type is a string, and a list also accepts a single text.
  */
 function textSchema(type: TypeNode, context: SchemaContext): JsonSchema {
-  if (type.kind === "unknown" || type.kind === "untyped" || type.kind === "unreadable")
-    return { type: "string" };
+  if (TEXT_KINDS.has(type.kind)) return { type: "string" };
   return schemaOf(type, context);
 }
+
+const TEXT_KINDS: ReadonlySet<TypeNode["kind"]> = new Set(["unknown", "untyped", "nonNull", "unreadable"]);
 
 /** The keyword arguments as query parameters: every name of every form of the object. */
 export function queryParameters(
@@ -67,10 +78,7 @@ export function queryParameters(
     const types = properties.map((property) => property.type);
     const type: TypeNode =
       types.length === 1 ? types[0]! : { kind: "union", members: types.flatMap(membersOf) };
-    const schema = described(
-      own ?? textSchema(type, schemas),
-      first!.default === undefined ? {} : { default: first!.default },
-    );
+    const schema = described(own ?? textSchema(type, schemas), { ...first!, description: "" });
     return {
       name,
       in: "query",
@@ -79,10 +87,18 @@ export function queryParameters(
       ...(!own && isNested(type) ? { content: { "application/json": { schema } } } : { schema }),
     };
   });
-  const open = shapes.find((shape) => shape.index);
-  if (open?.index) {
+  const open = shapes.find((shape) => shape.index ?? shape.patterns);
+  if (open) {
     // With the default style "form" and explode, each property is a query argument.
-    const schema = { type: "object", additionalProperties: textSchema(open.index, schemas) };
+    const schema: JsonSchema = {
+      type: "object",
+      ...(open.patterns && {
+        patternProperties: Object.fromEntries(
+          open.patterns.map(({ pattern, type }) => [pattern, textSchema(type, schemas)]),
+        ),
+      }),
+      additionalProperties: open.index ? textSchema(open.index, schemas) : false,
+    };
     parameters.push({ name: freeName(parameter.name, names), in: "query", required: false, schema });
   }
   return parameters;
@@ -143,6 +159,7 @@ function mediaTypes(type: TypeNode, shapes: readonly ObjectNode[], media: MediaT
   const values = shapes.flatMap((shape) => [
     ...shape.properties.map((property) => property.type),
     ...(shape.index ? [shape.index] : []),
+    ...(shape.patterns ?? []).map((pattern) => pattern.type),
   ]);
   if (values.some((value) => hasFile(value))) return { "multipart/form-data": media };
   // A form carries texts and lists of texts, nothing nested.

@@ -31,6 +31,7 @@ export function buildRoutes(
   signatureOf: SignatureOf,
   defaults: RouteDefaults,
   notes: string[],
+  origins: readonly string[] = [],
 ): Routes {
   const classes: RouteClass[] = [];
   const build = (entry: ModuleEntry, path: string): RouteModule => {
@@ -93,7 +94,7 @@ export function buildRoutes(
     return route;
   };
   const trees = roots.map((root) => build(root, ""));
-  return { roots: trees, classes, verbs: knownVerbs(classes), notes };
+  return { roots: trees, classes, verbs: knownVerbs(classes), notes, origins };
 }
 
 function claim(own: Map<string, RouteClass>, segment: string, route: RouteClass, module: string): void {

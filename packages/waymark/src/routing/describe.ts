@@ -59,6 +59,7 @@ function membersText(type: Extract<TypeNode, { kind: "object" }>): string {
   const members = type.properties.map(
     (property) => `${property.name}${property.optional ? "?" : ""}: ${typeText(property.type)}`,
   );
+  for (const { pattern, type: own } of type.patterns ?? []) members.push(`/${pattern}/: ${typeText(own)}`);
   if (type.index !== undefined) members.push(`...: ${typeText(type.index)}`);
   return members.join(", ");
 }
@@ -70,6 +71,7 @@ const NAMES: Readonly<Record<string, string>> = {
   blob: "Blob",
   bytes: "Uint8Array",
   untyped: "string",
+  nonNull: "{}",
   response: "Response",
 };
 
@@ -88,6 +90,8 @@ export function typeText(type: TypeNode): string {
       return type.name ?? `{ ${membersText(type)} }`;
     case "reference":
       return type.name;
+    case "temporal":
+      return `Temporal.${type.type}`;
     case "unreadable":
       return type.text;
     case "stream":

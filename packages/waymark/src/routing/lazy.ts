@@ -12,8 +12,8 @@ export function loadExplainer(): Promise<typeof import("../signature/source/expl
   return hidden("../signature/source/explain");
 }
 
-export function loadParser(): Promise<typeof import("oxc-parser")> {
-  return imported("oxc-parser");
+export function loadAbstractClasses(): Promise<typeof import("../signature/source/abstract-classes.ts")> {
+  return hidden("../signature/source/abstract-classes");
 }
 
 function hidden<T>(stem: string): Promise<T> {

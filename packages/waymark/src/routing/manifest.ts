@@ -8,8 +8,25 @@ import { StartError } from "./start-error.ts";
 
 /** The output of `waymark build`: an application starts from it without sources and parser. */
 export interface Manifest {
-  readonly version: 1;
+  readonly version: 2;
   readonly modules: readonly ManifestModule[];
+  /** The other files that a type comes from. */
+  readonly files?: readonly ManifestFile[];
+  /** The packages that a type comes from, and the compiler. */
+  readonly packages?: readonly ManifestPackage[];
+}
+
+export interface ManifestFile {
+  /** As {@link ManifestModule.source}. */
+  readonly source?: string | undefined;
+  readonly hash: string;
+}
+
+export interface ManifestPackage {
+  readonly name: string;
+  readonly version: string;
+  /** The URL of its package.json, resolved like {@link ManifestModule.source}. */
+  readonly source?: string | undefined;
 }
 
 export interface ManifestModule {
@@ -41,12 +58,14 @@ export function manifestEntries(
   manifest: Manifest,
   notes: string[],
 ): { roots: ModuleEntry[]; signatureOf: SignatureOf } {
-  if (manifest.version !== 1 || !Array.isArray(manifest.modules))
+  if (manifest.version !== 2 || !Array.isArray(manifest.modules))
     throw new StartError("INVALID_OPTION", "the manifest comes from another version of waymark build");
   const signatures = new Map<FoundClass, ManifestModule["classes"][string]>();
   type Building = { name: string; segment: string; classes: FoundClass[]; children: Building[] };
   const byPath = new Map<string, Building>();
   const roots: Building[] = [];
+  for (const file of manifest.files ?? []) refuseStale({ ...file, name: "types" });
+  for (const one of manifest.packages ?? []) refuseOtherVersion(one);
   for (const module of manifest.modules) {
     refuseStale(module);
     const segment = module.path.at(-1) ?? "";
@@ -104,7 +123,17 @@ function classesFrom(
   return found;
 }
 
-function refuseStale({ name, source, hash }: ManifestModule): void {
+function refuseOtherVersion({ name, version, source }: ManifestPackage): void {
+  if (!source?.startsWith("file:")) return;
+  const path = fileURLToPath(source);
+  // Production needs neither the compiler nor packages that contain only types.
+  if (!existsSync(path)) return;
+  const installed = (JSON.parse(readFileSync(path, "utf8")) as { version?: string }).version ?? "";
+  if (installed !== version)
+    throw stale(`it was built with ${name} ${version}, and ${installed || "another version"} is installed`);
+}
+
+function refuseStale({ name, source, hash }: Pick<ManifestModule, "name" | "source" | "hash">): void {
   if (source === undefined || hash === undefined || !source.startsWith("file:")) return;
   const path = fileURLToPath(source);
   // A bundle or an image may contain no sources to compare with.

@@ -47,4 +47,6 @@ export interface Routes {
   readonly verbs: ReadonlySet<string>;
   /** Notes for the output at startup: skipped classes, paths where a module hides a class. */
   readonly notes: readonly string[];
+  /** The files that the signatures come from. A package.json represents a package. Empty with a manifest. */
+  readonly origins: readonly string[];
 }

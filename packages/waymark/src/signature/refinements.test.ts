@@ -88,7 +88,7 @@ const CASES: readonly (readonly [parameter: string, text: string, fault?: string
   ["/** @format int64 */ it: bigint", "9223372036854775808", "must be a 64-bit integer"],
   ["/** @format double */ it: number", "3.5"],
   ["/** @format date */ it: Date", "2024-02-29"],
-  ["/** @format date */ it: Date", "2024-02-29T01:00", "must be a date without a time"],
+  ["/** @format date */ it: Date", "2024-02-29T01:00", "must be a date (YYYY-MM-DD)"],
   ["/** @pattern ^a */ it: string[]", "b", "must match ^a"],
   ["/** @minLength 2 */ it: string[]", "b", "must have at least 2 items"],
 ];

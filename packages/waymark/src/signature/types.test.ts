@@ -89,7 +89,7 @@ const READABLE: readonly (readonly [declarations: string, type: string, body: ob
     ],
     ["const C = { a: { b: 'x' } } as const; type A = { it: typeof C.a.b }", "A", { it: "x" }],
     ["const C = 5; type A = { it: typeof C }", "A", { it: 5 }],
-    ["const C: 'x' | 'y' = 'x'; type A = { it: typeof C }", "A", { it: "y" }],
+    ["declare const C: 'x' | 'y'; type A = { it: typeof C }", "A", { it: "y" }],
     [
       "type P<T> = { items: T[] }; type A = P<{ x: number }>",
       "A",
@@ -449,7 +449,7 @@ suite("invalid parameters", () => {
       code: "UNREADABLE_TYPE",
       message: /cannot derive the type from the default `f\(\)`/,
     });
-    // a JavaScript file has no types, so the value is text
+    // A JavaScript file has no types, so the value is text.
     const signature = signatureOf(text, { file: VIRTUAL_FILE.replace(/ts$/, "js") });
     assert.deepEqual(signature.parameters[0]!.type, { kind: "untyped" });
   });

@@ -9,7 +9,7 @@ import type { Level, Logger } from "../../observe/log.ts";
 import type { StackSample } from "../../observe/profiling/call-tree.ts";
 import type { SampledKind } from "../../observe/profiling/profiler.ts";
 import type { Tracing } from "../../observe/tracing/tracing.ts";
-import type { RuleDrafts } from "../../rules/rule-set.ts";
+import type { CompiledRules } from "../../rules/compiled-rules.ts";
 import type { Environment } from "../../settings/read-values.ts";
 import type { Settings } from "../../settings/settings.ts";
 import type { ActiveRules } from "../active-rules.ts";
@@ -21,7 +21,7 @@ import { ThreadPool } from "./pool.ts";
 /** The gRPC port, served by this thread or by several. */
 export interface GrpcService {
   readonly address: string;
-  setRules(rules: RuleDrafts): void;
+  setRules(rules: CompiledRules): void;
   setLevel(level: Level): void;
   /** Updates the statistics to include every call that was answered before. */
   collect(): Promise<void>;
@@ -91,20 +91,22 @@ async function serve(
   certificates: Certificates | undefined,
 ): Promise<ServedGrpc> {
   const { settings, threads, rules, log } = options;
-  const { host, port, uds } = settings.grpc;
+  const { host, port, uds, udsMode } = settings.grpc;
   if (threads > 1) {
-    const drafts = rules.current?.drafts;
+    const drafts = rules.current?.compiled;
     const pool = await ThreadPool.open({ ...options, host, port, certificates, rules: drafts });
     log.info(`gRPC is served by ${threads} threads`);
     // The rules may have changed while the threads started.
-    if (rules.current !== undefined && rules.current.drafts !== drafts) pool.setRules(rules.current.drafts);
+    if (rules.current !== undefined && rules.current.compiled !== drafts)
+      pool.setRules(rules.current.compiled);
     return pool;
   }
   const listener = await openGrpcListener({
     ...grpcListenerOptions(settings, 1),
     ...options,
     certificates,
-    where: uds === undefined ? { host, port } : { path: uds },
+    where:
+      uds === undefined ? { host, port } : { path: uds, ...(udsMode !== undefined && { mode: udsMode }) },
   });
   return {
     address: listener.address,

@@ -1,4 +1,3 @@
-import { createServer } from "node:net";
 import { Worker } from "node:worker_threads";
 import type { EmbeddedStore, EmbeddedStoreShare } from "../../counters/embedded/embedded-store.ts";
 import type { Invalidations } from "../../counters/invalidations.ts";
@@ -8,11 +7,12 @@ import type { Health } from "../../observe/health.ts";
 import type { Level, Logger } from "../../observe/log.ts";
 import type { StackSample } from "../../observe/profiling/call-tree.ts";
 import type { SampledKind } from "../../observe/profiling/profiler.ts";
-import type { RuleDrafts } from "../../rules/rule-set.ts";
+import type { CompiledRules } from "../../rules/compiled-rules.ts";
 import type { Environment } from "../../settings/read-values.ts";
-import { showAddress } from "../../text/address.ts";
 import type { Components } from "../components.ts";
+import { Balancer } from "./balance.ts";
 import type { MergedStatistics } from "./merged-statistics.ts";
+import { probePort } from "./probe-port.ts";
 import type { FromThread, ThreadStart, ToThread } from "./thread-messages.ts";
 
 export interface ThreadPoolOptions {
@@ -23,7 +23,7 @@ export interface ThreadPoolOptions {
   readonly environment: Environment;
   readonly embedded: EmbeddedStore | undefined;
   readonly invalidations: Invalidations | undefined;
-  readonly rules: RuleDrafts | undefined;
+  readonly rules: CompiledRules | undefined;
   readonly certificates: Certificates | undefined;
   readonly health: Health;
   readonly components: Components;
@@ -36,6 +36,8 @@ const COLLECT_TIMEOUT = 2000;
 /** Threads that may end within a minute and be replaced. The process exits after more. */
 const MOST_ENDS = 10;
 const MINUTE = 60_000;
+/** Milliseconds between two looks at the connections of the threads. */
+const BALANCE_INTERVAL = 1000;
 
 interface Running {
   readonly number: number;
@@ -46,6 +48,8 @@ interface Running {
   /** The thread's reporter for each health component. */
   readonly reporters: Map<string, (fault: string | undefined) => void>;
   drained: boolean;
+  /** Set after its start. It answers no message before. */
+  listening: boolean;
 }
 
 /**
@@ -55,7 +59,7 @@ interface Running {
 export class ThreadPool {
   readonly #options: ThreadPoolOptions;
   readonly #running = new Set<Running>();
-  #rules: RuleDrafts | undefined;
+  #rules: CompiledRules | undefined;
   #certificates: Certificates | undefined;
   #level: Level;
   #port: number;
@@ -64,6 +68,9 @@ export class ThreadPool {
   #requests = 0;
   #closing = false;
   #ends: number[] = [];
+  readonly #balancer = new Balancer();
+  #balancing: NodeJS.Timeout | undefined;
+  #shown = "";
   readonly #unsubscribe: () => void;
 
   private constructor(options: ThreadPoolOptions) {
@@ -75,28 +82,57 @@ export class ThreadPool {
     this.#unsubscribe = options.health.subscribe((healthy) => this.#sendAll({ kind: "health", healthy }));
   }
 
-  /** Starts all threads. Rejects if the port cannot be bound, also if another process uses it with SO_REUSEPORT. */
+  /** Starts the first thread, and then the others. Rejects if the port cannot be bound, also if another process uses it with SO_REUSEPORT. */
   static async open(options: ThreadPoolOptions): Promise<ThreadPool> {
     // With SO_REUSEPORT two processes would silently share the port, and each would count embedded limits on its own. A
     // bind without the option fails in this case.
-    if (options.port !== 0) await probe(options.host, options.port);
+    if (options.port !== 0) await probePort(options.host, options.port);
     const pool = new ThreadPool(options);
     try {
       // The first thread may choose any port; the others use the same one.
       await pool.#start();
-      await Promise.all(Array.from({ length: options.threads - 1 }, () => pool.#start()));
     } catch (error) {
       await pool.close(0);
       throw error;
     }
+    pool.#startOthers().catch((error: unknown) => {
+      if (!pool.#closing) options.log.error(`cannot start a thread: ${String(error)}`);
+    });
     return pool;
+  }
+
+  /**
+   * Starts the other threads one after the other, while the first one serves: together they would occupy all cores. Then
+   * spreads the connections, which the first thread has accepted so far.
+   */
+  async #startOthers(): Promise<void> {
+    for (let thread = 1; thread < this.#options.threads && !this.#closing; thread++) await this.#start();
+    if (this.#closing) return;
+    this.#balancing = setInterval(() => void this.#balance(), BALANCE_INTERVAL);
+    this.#balancing.unref();
+  }
+
+  async #balance(): Promise<void> {
+    const threads = [...this.#running];
+    // A thread that replaces another one is not ready yet.
+    if (!threads.every(({ listening }) => listening)) return;
+    const answers = await this.#requestAll((number) => ({ kind: "connections", number }), COLLECT_TIMEOUT);
+    const counts = answers.map((answer) => (answer?.kind === "connections" ? answer.connections : undefined));
+    if (!counts.every((count) => count !== undefined) || this.#closing) return;
+    const shown = counts.join(", ");
+    if (shown !== this.#shown) this.#options.log.debug(`gRPC connections of the threads: ${shown}`);
+    this.#shown = shown;
+    const release = this.#balancer.check(counts);
+    if (release === undefined) return;
+    const message: ToThread = { kind: "release", connections: release.connections };
+    threads[release.thread]!.worker.postMessage(message);
   }
 
   get address(): string {
     return this.#address;
   }
 
-  setRules(rules: RuleDrafts): void {
+  setRules(rules: CompiledRules): void {
     this.#rules = rules;
     this.#sendAll({ kind: "rules", rules });
   }
@@ -127,12 +163,14 @@ export class ThreadPool {
 
   #requestAll(message: (number: number) => ToThread, timeout: number): Promise<(FromThread | undefined)[]> {
     const number = ++this.#requests;
-    return Promise.all([...this.#running].map((thread) => request(thread, number, message(number), timeout)));
+    const threads = [...this.#running].filter(({ listening }) => listening);
+    return Promise.all(threads.map((thread) => request(thread, number, message(number), timeout)));
   }
 
   /** Drains every thread, and terminates those that are not done after `timeout` milliseconds. */
   async close(timeout: number): Promise<void> {
     this.#closing = true;
+    clearInterval(this.#balancing);
     this.#unsubscribe();
     const ends = [...this.#running].map(
       ({ worker }) => new Promise((resolve) => worker.once("exit", resolve)),
@@ -176,6 +214,7 @@ export class ThreadPool {
       waiting: new Map(),
       reporters: new Map(),
       drained: false,
+      listening: false,
     };
     this.#running.add(thread);
     return new Promise((resolve, reject) => {
@@ -183,6 +222,7 @@ export class ThreadPool {
         if (message.kind === "listening") {
           this.#port = message.port;
           this.#address = message.address;
+          thread.listening = true;
           resolve();
         } else if (message.kind === "failed") reject(new Error(message.message));
         else this.#receive(thread, message);
@@ -205,7 +245,8 @@ export class ThreadPool {
     if (message.kind === "statistics") {
       statistics.add(thread.number, message.figures);
       thread.waiting.get(message.number)?.(message);
-    } else if (message.kind === "samples") thread.waiting.get(message.number)?.(message);
+    } else if (message.kind === "samples" || message.kind === "connections")
+      thread.waiting.get(message.number)?.(message);
     else if (message.kind === "durations") statistics.addDurations(message.timer, message.durations);
     else if (message.kind === "component") this.#reportComponent(thread, message.name, message.fault);
     else if (message.kind === "drained") {
@@ -256,17 +297,5 @@ function request(
     const late = setTimeout(done, timeout, undefined);
     thread.waiting.set(number, done);
     thread.worker.postMessage(message);
-  });
-}
-
-function probe(host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on("error", (error) => {
-      reject(
-        new Error(`cannot listen for gRPC on ${showAddress(host, port)}: ${error.message}`, { cause: error }),
-      );
-    });
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve()));
   });
 }

@@ -4,7 +4,7 @@ import type { Level } from "../../observe/log.ts";
 import type { StackSample } from "../../observe/profiling/call-tree.ts";
 import type { SampledKind } from "../../observe/profiling/profiler.ts";
 import type { MetricKey } from "../../observe/statistics.ts";
-import type { RuleDrafts } from "../../rules/rule-set.ts";
+import type { CompiledRules } from "../../rules/compiled-rules.ts";
 import type { Environment } from "../../settings/read-values.ts";
 import type { BinnedDurations } from "./duration-bins.ts";
 
@@ -22,18 +22,22 @@ export interface ThreadStart {
   readonly port: number;
   readonly level: Level;
   readonly healthy: boolean;
-  readonly rules: RuleDrafts | undefined;
+  readonly rules: CompiledRules | undefined;
   readonly certificates: Certificates | undefined;
 }
 
 /** From the main thread. */
 export type ToThread =
-  | { readonly kind: "rules"; readonly rules: RuleDrafts }
+  | { readonly kind: "rules"; readonly rules: CompiledRules }
   | { readonly kind: "health"; readonly healthy: boolean }
   | { readonly kind: "level"; readonly level: Level }
   | { readonly kind: "certificates"; readonly certificates: Certificates }
   /** The thread answers with `statistics` and the same number. */
   | { readonly kind: "collect"; readonly number: number }
+  /** The thread answers with `connections` and the same number. */
+  | { readonly kind: "connections"; readonly number: number }
+  /** Asks the callers of some connections to connect again. */
+  | { readonly kind: "release"; readonly connections: number }
   /** The thread answers with `samples` and the same number. */
   | {
       readonly kind: "profile";
@@ -50,6 +54,7 @@ export type FromThread =
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "statistics"; readonly number: number; readonly figures: ThreadFigures }
   | { readonly kind: "samples"; readonly number: number; readonly samples: readonly StackSample[] }
+  | { readonly kind: "connections"; readonly number: number; readonly connections: number }
   | { readonly kind: "durations"; readonly timer: string; readonly durations: BinnedDurations }
   | { readonly kind: "component"; readonly name: string; readonly fault: string | undefined }
   | { readonly kind: "drained"; readonly figures: ThreadFigures };

@@ -5,7 +5,7 @@ import { Invalidations } from "../../counters/invalidations.ts";
 import { openGrpcListener } from "../../listeners/grpc-listener.ts";
 import { createHealth } from "../../observe/health.ts";
 import { createLogger, logWarnings } from "../../observe/log.ts";
-import { IndexedRuleSet } from "../../rules/rule-set.ts";
+import { installRules } from "../../rules/install-rules.ts";
 import { loadSettings } from "../../settings/load-settings.ts";
 import { createRateLimitHandler } from "../create-handler.ts";
 import { divideSettings } from "../divide.ts";
@@ -47,7 +47,8 @@ async function serve(): Promise<void> {
     invalidations: start.invalidations && new Invalidations(start.invalidations),
     createReporter,
   });
-  let rules = start.rules && new IndexedRuleSet(start.rules);
+  let newest = start.rules;
+  let rules = start.rules && (await installRules(start.rules));
   const handler = createRateLimitHandler(settings, store, () => rules, statistics, log);
   const listener = await openGrpcListener({
     ...grpcListenerOptions(settings, start.parts - 1),
@@ -61,12 +62,17 @@ async function serve(): Promise<void> {
   });
   const handlers: { [Kind in ToThread["kind"]]: (message: Extract<ToThread, { kind: Kind }>) => void } = {
     rules: (message) => {
-      rules = new IndexedRuleSet(message.rules);
+      newest = message.rules;
+      void installRules(message.rules).then((installed) => {
+        if (newest === message.rules) rules = installed;
+      });
     },
     health: ({ healthy }) => (healthy ? overall.heal() : overall.fail("the service is not healthy")),
     level: ({ level }) => log.setLevel(level),
     certificates: ({ certificates }) => listener.replaceCertificates(certificates),
     collect: ({ number }) => send({ kind: "statistics", number, figures: statistics.take() }),
+    connections: ({ number }) => send({ kind: "connections", number, connections: listener.connections }),
+    release: ({ connections }) => listener.release(connections),
     profile: (message) => void profile(message),
     drain: ({ timeout }) => void drain(timeout),
   };

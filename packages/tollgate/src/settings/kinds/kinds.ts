@@ -108,6 +108,18 @@ function parseInteger(value: string): number | undefined {
   return Number.isSafeInteger(number) ? (sign === "-" ? -number : number) : undefined;
 }
 
+/** The permissions of a file in octal: `660`, `0660`, `0o660`. */
+export const fileMode: Kind<number> = {
+  label: "file mode",
+  read(value) {
+    const digits = /^(?:0o?)?([0-7]{3})$/.exec(value)?.[1];
+    if (digits === undefined) throw new Refusal("must be permissions in octal, such as 0660 or 0666");
+    return Number.parseInt(digits, 8);
+  },
+  show: (mode) => `0${mode.toString(8)}`,
+  mask: unmasked,
+};
+
 /** A port; 0 picks a free port. */
 export const port: Kind<number> = {
   ...int(0, 65535, "port"),

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { bool, duration, int, path, port, text } from "../kinds/kinds.ts";
+import { bool, duration, fileMode, int, path, port, text } from "../kinds/kinds.ts";
 import { list } from "../kinds/list-kinds.ts";
 import { computed, optional, setting } from "../kinds/setting.ts";
 
@@ -49,6 +49,12 @@ export const grpc = {
     "GRPC_UDS",
     path,
     "Path of a Unix socket that serves gRPC instead of a port. `GRPC_HOST` and `GRPC_PORT` have no effect then.",
+  ),
+  udsMode: optional(
+    "GRPC_UDS_MODE",
+    fileMode,
+    "Permissions of that socket in octal, for example `0666`. A caller needs write permission.",
+    "by the process's umask",
   ),
   maxConnectionAge: setting(
     "GRPC_MAX_CONNECTION_AGE",

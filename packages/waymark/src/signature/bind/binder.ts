@@ -4,6 +4,7 @@ import type { JsonNumbers } from "../convert/json-numbers.ts";
 import type { Outcomes } from "../convert/outcomes.ts";
 import type { BindInput } from "../model/input.ts";
 import { keywordNames, keywordShapes } from "../model/keyword-shapes.ts";
+import { listBodyParameter } from "../model/list-body.ts";
 import type { MethodSignature, TypeNode } from "../model/signature.ts";
 import { type BindFault, BindFaults } from "./bind-faults.ts";
 import { GivenArguments, ORIGIN, originPlace } from "./given.ts";
@@ -131,7 +132,7 @@ class CompiledBinder implements Binder {
       const { name, type } = signature.parameters[rest]!;
       this.#rest = { name, argument: rest, converter: converterOf(name, type) };
     }
-    this.#given = new GivenArguments(slots);
+    this.#given = new GivenArguments(slots, listBodyParameter(signature)?.name);
     this.minimum = positionals.findLastIndex((positional) => positional.required) + 1;
     this.maximum = rest < 0 ? positionals.length : Number.POSITIVE_INFINITY;
   }

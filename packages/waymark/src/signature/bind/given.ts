@@ -29,11 +29,14 @@ export class GivenArguments implements FieldSink {
   total = 0;
   readonly #slots: ReadonlyMap<string, number>;
   readonly #names: readonly string[];
+  readonly #listName: string;
   /** The slot after that of the last argument. */
   #next = 0;
 
-  constructor(slots: ReadonlyMap<string, number>) {
+  /** `listName` is the argument that a JSON list as the whole body fills. */
+  constructor(slots: ReadonlyMap<string, number>, listName = "body") {
     this.#slots = slots;
+    this.#listName = listName;
     this.#names = [...slots.keys()];
     this.values = new Array(slots.size).fill(undefined);
     this.origins = new Array(slots.size).fill(ORIGIN.none);
@@ -71,7 +74,7 @@ export class GivenArguments implements FieldSink {
     const { value } = body;
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       this.isValue = true;
-      this.#add("body", value, ORIGIN.json);
+      this.#add(Array.isArray(value) ? this.#listName : "body", value, ORIGIN.json);
       return undefined;
     }
     const names = Object.keys(value);

@@ -1,5 +1,6 @@
 import type { CompileContext } from "../convert/compile-context.ts";
 import { type Converter, INVALID, type Note, shortened, shortenedPath } from "../convert/converter.ts";
+import { type OtherNames, otherNames } from "../convert/objects.ts";
 import { type Discriminator, findDiscriminator } from "../convert/unions.ts";
 import type { ObjectNode } from "../model/signature.ts";
 import type { BindFault } from "./bind-faults.ts";
@@ -17,8 +18,9 @@ export interface CompiledKeyword {
 interface KeywordShape {
   readonly keywords: readonly CompiledKeyword[];
   readonly names: ReadonlySet<string>;
-  /** The converter for undeclared names. Undefined if the type allows none. */
-  readonly index: Converter | undefined;
+  /** The converters for undeclared names. Undefined if the type allows none. */
+  readonly otherOf: OtherNames | undefined;
+  readonly reportsUnknown: boolean;
 }
 
 export interface KeywordObject {
@@ -44,13 +46,14 @@ export function compileKeywords(
         converter: schemaFor(name) ?? context.compile(type),
       })),
       names: new Set(object.properties.map((property) => property.name)),
-      index: object.index && context.compile(object.index),
+      otherOf: otherNames(object, context),
+      reportsUnknown: context.unknownKeywords === "reject",
     }),
   );
   return {
     shapes,
     discriminator: findDiscriminator(objects),
-    variadic: shapes.some((shape) => shape.index !== undefined),
+    variadic: shapes.some((shape) => shape.otherOf !== undefined),
   };
 }
 
@@ -100,7 +103,7 @@ function makeShape(
   faults: BindFault[],
 ): object {
   const result: Record<string, unknown> = Object.create(null);
-  const { keywords, index } = shape;
+  const { keywords, otherOf } = shape;
   for (let at = 0; at < keywords.length; at++) {
     const { name, slot, optional, converter } = keywords[at]!;
     const origin = given.origins[slot]!;
@@ -108,9 +111,14 @@ function makeShape(
       result[name] = convertGiven(converter, name, given.values[slot], origin, faults);
     else if (!optional) faults.push({ in: place, name, message: "is required" });
   }
-  if (index && given.extras) {
-    for (const [name, extra] of given.extras) {
-      result[name] = convertGiven(index, name, extra.value, extra.origin, faults);
+  if (otherOf && given.extras) {
+    for (const [name, { value, origin }] of given.extras) {
+      const other = otherOf(name);
+      if (other) result[name] = convertGiven(other, name, value, origin, faults);
+      else if (shape.reportsUnknown) {
+        const message = "is not an argument of this method";
+        faults.push({ in: originPlace(origin), name: shortened(name), message });
+      }
     }
   }
   return result;
@@ -130,7 +138,8 @@ function makeStrict(
     for (const { name, slot } of other.keywords) {
       const origin = given.origins[slot]!;
       if (origin === ORIGIN.none || shape.names.has(name) || name in result) continue;
-      if (shape.index) result[name] = convertGiven(shape.index, name, given.values[slot], origin, faults);
+      const own = shape.otherOf?.(name);
+      if (own) result[name] = convertGiven(own, name, given.values[slot], origin, faults);
       else if (reportsUnknown)
         faults.push({ in: originPlace(origin), name, message: "does not belong here" });
     }

@@ -101,7 +101,8 @@ function compileStep(signature: MethodSignature, name: string, schema: StandardS
     const kind = parameter.role === "keywords" ? "whole" : "rest";
     return { ...parts, kind, argument: own, optional: parameter.optional };
   }
-  if (shapes.some((shape) => shape.index)) return { ...parts, kind: "keyword", argument, optional: true };
+  if (shapes.some((shape) => shape.index ?? shape.patterns))
+    return { ...parts, kind: "keyword", argument, optional: true };
   const known = [
     ...parameters.map((one) => one.name).filter((one) => one !== PATTERN_NAME),
     ...keywordNames(shapes),

@@ -1,12 +1,13 @@
 import type { LiteralNode, Refinements, ScalarNode, TypeNode, UnionNode } from "../model/signature.ts";
 import type { CompileContext } from "./compile-context.ts";
 import { type Converter, INVALID, RANK, reject, scalarConverter } from "./converter.ts";
+import { FORMATS } from "./formats.ts";
 import { JsonNumbers } from "./json-numbers.ts";
 import { arrayConverter, tupleConverter } from "./lists.ts";
 import { objectConverter } from "./objects.ts";
 import { Outcomes } from "./outcomes.ts";
 import { referenceConverter } from "./references.ts";
-import { type Check, dayCheck, numberCheck, stringCheck } from "./refinements.ts";
+import { type Check, numberCheck, stringCheck } from "./refinements.ts";
 import {
   bigintFromText,
   bigintProblem,
@@ -17,6 +18,7 @@ import {
   numberProblem,
   urlFromText,
 } from "./scalars.ts";
+import { temporalConverter } from "./temporal.ts";
 import { unionConverter } from "./unions.ts";
 import { blobConverter, bytesConverter, fileConverter } from "./uploads.ts";
 
@@ -46,6 +48,8 @@ function compileType(type: TypeNode, context: CompileContext, compiled: Compiled
   switch (type.kind) {
     case "literal":
       return literalConverter(type);
+    case "temporal":
+      return temporalConverter(type.type);
     case "union":
       return sharedUnion(type, context, compiled.unions);
     case "array":
@@ -81,6 +85,7 @@ function sharedUnion(type: UnionNode, context: CompileContext, unions: CompiledT
 const PARTS: ReadonlySet<TypeNode["kind"]> = new Set(["object", "array", "tuple", "reference"]);
 
 function compileScalar(type: ScalarNode, { numbers }: CompileContext): Converter {
+  if (type.kind === "date" && type.refinements?.format) return dateConverter(type.refinements.format);
   const plain = type.kind === "number" ? numberConverter(numbers) : SCALARS[type.kind];
   if (!type.refinements) return plain;
   const check = scalarCheck(type.kind, type.refinements);
@@ -89,8 +94,7 @@ function compileScalar(type: ScalarNode, { numbers }: CompileContext): Converter
 
 function scalarCheck(kind: ScalarNode["kind"], refinements: Refinements): Check | undefined {
   if (kind === "string") return stringCheck(refinements);
-  if (kind === "number" || kind === "bigint") return numberCheck(refinements);
-  return kind === "date" && refinements.format === "date" ? dayCheck : undefined;
+  return kind === "number" || kind === "bigint" ? numberCheck(refinements) : undefined;
 }
 
 function checked(plain: Converter, check: Check): Converter {
@@ -132,6 +136,19 @@ export const RAW: Converter = {
   fromList: (values) => values.map((value) => RAW.fromItem(value, [])),
   fromJson: (value) => value,
 };
+
+/** `{}` */
+const NON_NULL: Converter = {
+  ...RAW,
+  fromJson: (value, notes) => (value === null ? reject(notes, "must not be null") : value),
+};
+
+/** A date in one notation: `@format date` or `@format date-time`. */
+function dateConverter(format: string): Converter {
+  const { expected, fits } = FORMATS.get(format)!;
+  const text = (value: string) => (fits(value) ? dateFromText(value) : INVALID);
+  return scalarConverter({ expected, rank: RANK.date, text, json: stringOr(text), keepsJson: false });
+}
 
 function numberConverter(numbers: JsonNumbers): Converter {
   return scalarConverter({
@@ -190,6 +207,7 @@ const SCALARS: { readonly [kind in Exclude<ScalarNode["kind"], "number">]: Conve
   }),
   never: scalarConverter({ expected: "absent", rank: RANK.null, text: () => INVALID, json: () => INVALID }),
   unknown: RAW,
+  nonNull: NON_NULL,
   untyped: { ...STRING, rank: RANK.unknown, fromJson: (value) => value },
   file: fileConverter,
   blob: blobConverter,

@@ -13,6 +13,21 @@ import {
   reject,
 } from "./converter.ts";
 import { convertJsonText } from "./json-text.ts";
+import { stringCheck } from "./refinements.ts";
+
+/** The converter of an undeclared name. Undefined if an object type accepts no such name. */
+export type OtherNames = (name: string) => Converter | undefined;
+
+/** The converters of the names that an object type does not declare. Undefined if it accepts none. */
+export function otherNames(type: ObjectNode, context: CompileContext): OtherNames | undefined {
+  const index = type.index && context.compile(type.index);
+  if (!type.patterns) return index && (() => index);
+  const patterns = type.patterns.map(({ pattern, type: own }) => ({
+    fits: stringCheck({ pattern })!,
+    converter: context.compile(own),
+  }));
+  return (name) => patterns.find(({ fits }) => fits(name) === undefined)?.converter ?? index;
+}
 
 interface CompiledProperty {
   readonly name: string;
@@ -36,11 +51,12 @@ export function objectConverter(type: ObjectNode, context: CompileContext): Conv
   });
   const byName = new Map(properties.map((property) => [property.name, property]));
   const required = properties.filter(({ optional }) => !optional);
-  const index = type.index && context.compile(type.index);
+  const otherOf = otherNames(type, context);
   const reportsUnknown = context.unknownKeywords === "reject";
   const keepsJson =
     reportsUnknown &&
-    !index &&
+    !type.index &&
+    !type.patterns &&
     // An absent `constructor` must not be inherited.
     properties.every(({ name, converter }) => converter.keepsJson && !(name in Object.prototype));
 
@@ -49,7 +65,8 @@ export function objectConverter(type: ObjectNode, context: CompileContext): Conv
     // An enumerable property that some code added to Object.prototype is not part of the document.
     if (!Object.hasOwn(given, key)) return;
     const start = notes.length;
-    if (index) (result as Record<string, unknown>)[key] = index.fromJson(given[key], notes);
+    const other = otherOf?.(key);
+    if (other) (result as Record<string, unknown>)[key] = other.fromJson(given[key], notes);
     else if (reportsUnknown) reject(notes, "is not a known property");
     if (notes.length > start) prefixNotes(notes, start, propertyStep(key));
   };
@@ -63,7 +80,7 @@ export function objectConverter(type: ObjectNode, context: CompileContext): Conv
     let came = 0;
     let at = 0;
     // V8 reads values in a loop over an object's names by position, and the names of a document are the same
-    // strings as in the type: half the time of reading each name of the type
+    // strings as in the type: half the time of reading each name of the type.
     for (const key in given) {
       const expected = properties[at];
       const property = expected?.name === key ? expected : byName.get(key);

@@ -8,19 +8,35 @@ export type Check = (value: never) => string | undefined;
 export function numberCheck(
   refinements: Refinements,
 ): ((value: number | bigint) => string | undefined) | undefined {
-  const { minimum, maximum, format } = refinements;
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, format } = refinements;
   const integer = refinements.integer || format === "integer";
   const formatCheck = format === undefined ? undefined : FORMATS.get(format);
-  if (minimum === undefined && maximum === undefined && !integer && !formatCheck) return undefined;
   return (value) => {
     if (integer && typeof value === "number" && !Number.isSafeInteger(value)) {
       return `must be an integer${Number.isInteger(value) ? ` within ±${Number.MAX_SAFE_INTEGER}` : ""}`;
     }
     if (minimum !== undefined && value < minimum) return `must be at least ${minimum}`;
     if (maximum !== undefined && value > maximum) return `must be at most ${maximum}`;
+    if (exclusiveMinimum !== undefined && value <= exclusiveMinimum)
+      return `must be more than ${exclusiveMinimum}`;
+    if (exclusiveMaximum !== undefined && value >= exclusiveMaximum)
+      return `must be less than ${exclusiveMaximum}`;
+    if (multipleOf !== undefined && !isMultiple(value, multipleOf))
+      return `must be a multiple of ${multipleOf}`;
     if (formatCheck && !formatCheck.fits(value)) return `must be ${formatCheck.expected}`;
     return undefined;
   };
+}
+
+/** 0.3 is a multiple of 0.1, although the division of the doubles leaves a rest. */
+function isMultiple(value: number | bigint, step: number): boolean {
+  if (typeof value === "bigint")
+    return Number.isInteger(step) ? value % BigInt(step) === 0n : isMultiple(Number(value), step);
+  const count = value / step;
+  return (
+    Number.isFinite(count) &&
+    Math.abs(count - Math.round(count)) <= 4 * Number.EPSILON * Math.max(1, Math.abs(count))
+  );
 }
 
 /**
@@ -59,24 +75,32 @@ function matches(expression: RegExp, text: string): boolean {
   }
 }
 
-/** Checks that a `Date` is a day for `@format date`: midnight UTC. */
-export function dayCheck(value: Date): string | undefined {
-  return value.getTime() % 86_400_000 === 0 ? undefined : "must be a date without a time";
-}
-
-export function listCheck(
-  refinements: Refinements,
-): ((value: readonly unknown[]) => string | undefined) | undefined {
-  const { minLength, maxLength } = refinements;
-  if (minLength === undefined && maxLength === undefined) return undefined;
+/** Bounds of a list. */
+export function listCheck(refinements: Refinements): (value: readonly unknown[]) => string | undefined {
+  const { minItems, maxItems, uniqueItems } = refinements;
   return (value) => {
-    if (minLength !== undefined && value.length < minLength) {
-      return `must have at least ${count(minLength, "item")}`;
+    if (minItems !== undefined && value.length < minItems) {
+      return `must have at least ${count(minItems, "item")}`;
     }
-    if (maxLength !== undefined && value.length > maxLength)
-      return `must have at most ${count(maxLength, "item")}`;
+    if (maxItems !== undefined && value.length > maxItems)
+      return `must have at most ${count(maxItems, "item")}`;
+    if (uniqueItems && new Set(value.map(identityOf)).size < value.length)
+      return "must not have the same item twice";
     return undefined;
   };
+}
+
+/** A text that is the same for equal values. The names of an object have no order. */
+function identityOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(identityOf).join()}]`;
+  if (typeof value === "bigint") return `${value}n`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "undefined";
+  if (value instanceof Date) return `date ${value.getTime()}`;
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== null && prototype !== Object.prototype)
+    return `${value.constructor.name} ${String(value)}`;
+  const names = Object.keys(value).sort();
+  return `{${names.map((name) => `${JSON.stringify(name)}:${identityOf((value as Record<string, unknown>)[name])}`).join()}}`;
 }
 
 /** Counts code points only if the UTF-16 length does not decide. */

@@ -126,6 +126,26 @@ function literalValues(type: TypeNode): unknown[] | undefined {
   return values.every((value) => value !== undefined) ? values.flat() : undefined;
 }
 
+/** Kinds that accept no JSON object. */
+const NO_OBJECTS: ReadonlySet<TypeNode["kind"]> = new Set([
+  "string",
+  "number",
+  "bigint",
+  "boolean",
+  "date",
+  "url",
+  "null",
+  "undefined",
+  "never",
+  "literal",
+  "temporal",
+  "array",
+  "tuple",
+  "file",
+  "blob",
+  "bytes",
+]);
+
 function discriminatedConverter(
   type: UnionNode,
   converters: readonly Converter[],
@@ -135,6 +155,9 @@ function discriminatedConverter(
     type.members.map((member) => asObject(member, context.definitions)),
   );
   if (!discriminator) return undefined;
+  // Another member may accept an object without the property.
+  const isObject = (member: TypeNode) => asObject(member, context.definitions) !== undefined;
+  if (!type.members.every((member) => isObject(member) || NO_OBJECTS.has(member.kind))) return undefined;
   const { name, members, expected } = discriminator;
   return (value, notes) => {
     const index = Object.hasOwn(value, name) ? members.get(value[name]) : undefined;

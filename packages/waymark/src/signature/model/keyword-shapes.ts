@@ -20,3 +20,24 @@ export function keywordShapes(type: TypeNode, definitions: Definitions): ObjectN
 export function keywordNames(shapes: readonly ObjectNode[]): string[] {
   return [...new Set(shapes.flatMap((shape) => shape.properties.map((property) => property.name)))];
 }
+
+/** Whether a type has only objects and lists as values, which a path does not carry. */
+export function isData(type: TypeNode, definitions: Definitions): boolean {
+  return isList(type, definitions) || keywordShapes(withoutNull(type), definitions).length > 0;
+}
+
+/** Whether a type has only lists as values. */
+export function isList(type: TypeNode, definitions: Definitions): boolean {
+  if (type.kind === "reference") {
+    const target = definitions[type.name];
+    return target !== undefined && isList(target, definitions);
+  }
+  const own = withoutNull(type);
+  if (own.kind === "union") return own.members.every((member) => isList(member, definitions));
+  return own.kind === "array" || own.kind === "tuple";
+}
+
+function withoutNull(type: TypeNode): TypeNode {
+  if (type.kind !== "union") return type;
+  return { ...type, members: type.members.filter(({ kind }) => kind !== "null") };
+}

@@ -1,3 +1,5 @@
+import type { TemporalType } from "./temporal.ts";
+
 /** A place in a source file. `line` and `column` count from 1, as in editors. */
 export interface SourceLocation {
   readonly file: string;
@@ -9,12 +11,18 @@ export interface SourceLocation {
 export interface Refinements {
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly exclusiveMaximum?: number;
+  readonly multipleOf?: number;
   /** The JSON Schema `type` is `integer`. */
   readonly integer?: true;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
   readonly format?: string;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly uniqueItems?: true;
 }
 
 export interface PropertyNode {
@@ -23,8 +31,11 @@ export interface PropertyNode {
   /** Declared with `?`, may be undefined, or has a default in the destructuring pattern. */
   readonly optional: boolean;
   readonly description?: string;
-  /** The default literal, if JSON can represent it. */
+  /** The default literal, if JSON can represent it, or the value of `@default`. */
   readonly default?: JsonLiteral;
+  /** The values of `@example`. */
+  readonly examples?: readonly JsonLiteral[];
+  readonly deprecated?: true;
 }
 
 export interface TupleItem {
@@ -40,7 +51,10 @@ export type JsonLiteral =
   | readonly JsonLiteral[]
   | { readonly [name: string]: JsonLiteral };
 
-/** Kinds without parts and parameters. `untyped` is a name without a type: text in a URL, anything in JSON. */
+/**
+ * Kinds without parts and parameters. `untyped` is a name without a type: text in a URL, anything in JSON. `nonNull`
+ * is `{}`: anything but null.
+ */
 export type ScalarKind =
   | "string"
   | "number"
@@ -51,6 +65,7 @@ export type ScalarKind =
   | "null"
   | "undefined"
   | "unknown"
+  | "nonNull"
   | "untyped"
   | "file"
   | "blob"
@@ -60,12 +75,20 @@ export type ScalarKind =
 export interface ScalarNode {
   readonly kind: ScalarKind;
   readonly refinements?: Refinements;
+  /** The pattern is a template literal type. Unlike a tag, it is part of the type for TypeScript. */
+  readonly isTemplate?: true;
 }
 
 export interface LiteralNode {
   readonly kind: "literal";
   /** A bigint literal is `{ bigint: digits }`, so that a signature remains JSON. */
   readonly value: string | number | boolean | { readonly bigint: string };
+}
+
+/** A type of `Temporal`. */
+export interface TemporalNode {
+  readonly kind: "temporal";
+  readonly type: TemporalType;
 }
 
 export interface UnionNode {
@@ -85,6 +108,12 @@ export interface TupleNode {
   readonly rest?: TypeNode;
 }
 
+/** An index signature of names that match a regular expression. */
+export interface IndexPattern {
+  readonly pattern: string;
+  readonly type: TypeNode;
+}
+
 export interface ObjectNode {
   readonly kind: "object";
   /** Its name in the source, for documents. */
@@ -92,6 +121,8 @@ export interface ObjectNode {
   readonly properties: readonly PropertyNode[];
   /** The type of undeclared names: an index signature, `Record<string, T>`, a rest element. */
   readonly index?: TypeNode;
+  /** The types of undeclared names of a certain form: `Record<number, T>`, `` [name: `data-${string}`]: T ``. */
+  readonly patterns?: readonly IndexPattern[];
   readonly description?: string;
 }
 
@@ -125,6 +156,7 @@ export interface ResponseNode {
 export type TypeNode =
   | ScalarNode
   | LiteralNode
+  | TemporalNode
   | UnionNode
   | ArrayNode
   | TupleNode
@@ -152,6 +184,9 @@ export interface Parameter {
   readonly optional: boolean;
   readonly default?: JsonLiteral;
   readonly description?: string;
+  /** The values of `@example`. */
+  readonly examples?: readonly JsonLiteral[];
+  readonly deprecated?: true;
   readonly location: SourceLocation;
 }
 

@@ -1,7 +1,8 @@
 import type { BindingPattern, Expression, TSType } from "oxc-parser";
 import type { JsonLiteral, TypeNode } from "../model/signature.ts";
 import { SignatureError } from "../model/signature-error.ts";
-import type { DocComment, ParameterTag, RefinementTag } from "./jsdoc.ts";
+import { type Documentation, documentationOf } from "./documentation.ts";
+import { type DocComment, NO_COMMENT, type ParameterTag, type RefinementTag } from "./jsdoc.ts";
 import type { Scope } from "./scope.ts";
 import { readShape } from "./shapes.ts";
 import type { TypeReader } from "./type-reader.ts";
@@ -31,12 +32,16 @@ export interface Formal {
   readonly optional: boolean;
   readonly start: number;
   readonly isRest: boolean;
+  /** Its position among the parameters, without a `this` parameter. */
+  readonly index: number;
 }
 
 /** The names under which schemas may cover an argument: its own name, or the names of a pattern's parts. */
 export interface ArgumentNames {
   readonly own: string;
   readonly parts?: readonly string[];
+  /** The position of the parameter. */
+  readonly index: number;
 }
 
 /** Reads an annotation. Replaces the parts that cannot be read, if a schema covers them. */
@@ -46,15 +51,20 @@ export function readAnnotation(
   context: ParameterContext,
 ): TypeNode {
   const { types, scope, onUnreadable } = context;
-  return reading(
+  const type = reading(
     () => types.read(annotation, scope),
-    (error) => {
-      const text = scope.module.source.slice(annotation);
-      return (
-        readEach(annotation, names, context) ?? onUnreadable(error, [[names.own], names.parts ?? []], text)
-      );
-    },
+    (first) =>
+      reading(
+        () => types.askParameter({ node: annotation, scope, index: names.index }, first),
+        (error) => {
+          const text = scope.module.source.slice(annotation);
+          const each = readEach(annotation, names, context);
+          return each ?? onUnreadable(error, [[names.own], names.parts ?? []], text);
+        },
+      ),
   );
+  types.checkComments(annotation, scope);
+  return types.verified(type, { node: annotation, scope, index: names.index });
 }
 
 /** An unreadable property does not affect the others, so each is read separately. */
@@ -85,7 +95,12 @@ function reading<Result>(read: () => Result, onUnreadable: (error: SignatureErro
 }
 
 /** The type of a default value. */
-export function defaultType(fallback: Expression, name: string, context: ParameterContext): TypeNode {
+export function defaultType(
+  fallback: Expression,
+  name: string,
+  context: ParameterContext,
+  index?: number,
+): TypeNode {
   const { types, scope, onUnreadable } = context;
   // An empty object declares no names.
   if (fallback.type === "ObjectExpression" && fallback.properties.length === 0) {
@@ -101,7 +116,9 @@ export function defaultType(fallback: Expression, name: string, context: Paramet
     `cannot derive the type from the default \`${text}\`. Write the type: \`${name}: number = ...\``,
     scope.module.source.location(fallback.start),
   );
-  return onUnreadable(error, [[name]], text);
+  const give = (reason: SignatureError) => onUnreadable(reason, [[name]], text);
+  if (index === undefined) return give(error);
+  return reading(() => types.askParameter({ node: fallback, scope, index }, error), give);
 }
 
 /** Adds the refinements of a parameter's tag and comment. */
@@ -121,4 +138,11 @@ export function defaultOf(fallback: Expression | undefined): { readonly default?
 
 export function describedBy(description: string | undefined): { readonly description?: string } {
   return description ? { description } : {};
+}
+
+/** What the comment before a parameter documents, without its description. */
+export function documentedBy({ examples, deprecated, default: fallback }: DocComment): Documentation {
+  return documentationOf([
+    { ...NO_COMMENT, examples, deprecated, ...(fallback !== undefined && { default: fallback }) },
+  ]);
 }

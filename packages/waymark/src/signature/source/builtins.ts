@@ -1,8 +1,9 @@
 import type { TypeNode } from "../model/signature.ts";
-import { literalNames, unionOf } from "./combine.ts";
+import { isTemporal } from "../model/temporal.ts";
+import { literalKind, literalNames, unionOf } from "./combine.ts";
+import { documentedType } from "./documentation.ts";
 import { readLater } from "./members.ts";
 import { keyOf, namePath, type TypeReference } from "./names.ts";
-import { commonShape } from "./operators.ts";
 import type { Scope } from "./scope.ts";
 import * as shapes from "./shapes.ts";
 import type { TypeReader } from "./type-reader.ts";
@@ -33,18 +34,28 @@ export function builtinType(reader: TypeReader, node: TypeReference, scope: Scop
   const [first, second] = node.typeArguments?.params ?? [];
   const scalar = BUILTIN_SCALARS.get(name);
   if (scalar) return { kind: scalar };
+  const temporal = name.startsWith("Temporal.") ? name.slice("Temporal.".length) : "";
+  if (isTemporal(temporal)) return { kind: "temporal", type: temporal };
   if ((name === "Array" || name === "ReadonlyArray") && first)
-    return { kind: "array", items: reader.read(first, scope) };
-  if (name === "Readonly" && first && !reader.shape(first, scope)) return reader.read(first, scope);
+    return { kind: "array", items: documentedType(reader, first, scope) };
+  if (name === "Readonly" && first && !reader.shape(first, scope)) {
+    const type = reader.read(first, scope);
+    return membersOf(type).every(({ kind }) => SIMPLE.has(kind) || kind === "array" || kind === "tuple")
+      ? type
+      : reader.fail(node, scope);
+  }
   if (name === "NonNullable" && first) {
-    return unionOf(
-      membersOf(reader.read(first, scope)).filter(({ kind }) => kind !== "null" && kind !== "undefined"),
-    );
+    const members = membersOf(reader.read(first, scope));
+    if (members.some(({ kind }) => kind === "unknown" || kind === "reference"))
+      return reader.fail(node, scope);
+    return unionOf(members.filter(({ kind }) => kind !== "null" && kind !== "undefined"));
   }
   if ((name === "Exclude" || name === "Extract") && first && second) {
-    const others = new Set(membersOf(reader.read(second, scope)).map((member) => JSON.stringify(member)));
-    const kept = membersOf(reader.read(first, scope)).filter(
-      (member) => others.has(JSON.stringify(member)) === (name === "Extract"),
+    const others = simpleMembers(reader.read(second, scope));
+    const own = simpleMembers(reader.read(first, scope));
+    if (!own || !others) return reader.fail(node, scope, "its members are not literals and primitive types");
+    const kept = own.filter(
+      (member) => others.some((other) => isAssignable(member, other)) === (name === "Extract"),
     );
     return unionOf(kept);
   }
@@ -71,28 +82,46 @@ export function builtinShape(
   if (!first || !BUILTIN_SHAPES.has(name)) return undefined;
   if (name === "Record") {
     if (!second) return undefined;
-    const keys = membersOf(reader.read(first, scope));
+    const keys = reader.read(first, scope);
     const value = readLater(reader, second, scope);
-    const names = keys.map((key) => literalNames(key)).filter((own) => own !== undefined);
-    const open = keys.some(({ kind }) => kind === "string" || kind === "number");
-    if (names.length < keys.length && !open)
-      return reader.fail(first, scope, "a record's keys must be strings");
-    const properties = names
-      .flat()
-      .map((own) => [own, { optional: false, description: "", ...value }] as const);
-    return { properties: new Map(properties), ...(open && { index: value }) };
+    if (keys.kind === "string" && !keys.refinements) return { properties: new Map(), index: value };
+    const names = literalNames(keys);
+    if (!names) return reader.fail(first, scope, "a record's keys must be strings");
+    const properties = names.map((own) => [own, { optional: false, documentation: {}, ...value }] as const);
+    return { properties: new Map(properties) };
   }
-  const shape = commonShape(reader, first, scope);
+  const shape = reader.shape(first, scope);
   if (!shape) return undefined;
   if (name === "Readonly") return shape;
-  if (name === "Partial") return shapes.withOptional(shape, true);
-  if (name === "Required") return shapes.withOptional(shape, false);
+  if (name === "Partial") return shapes.asOptional(shape);
+  if (name === "Required") return shapes.asRequired(shape, () => reader.fail(node, scope));
   if (!second) return undefined;
   const names = literalNames(reader.read(second, scope));
   if (!names) return reader.fail(second, scope, "its names are not literals");
+  // With an index signature, both drop the declared names.
+  if (shape.index) return reader.fail(node, scope);
   return name === "Pick" ? shapes.pick(shape, names) : shapes.omit(shape, names);
 }
 
 function membersOf(type: TypeNode): readonly TypeNode[] {
   return type.kind === "union" ? type.members : type.kind === "never" ? [] : [type];
+}
+
+/** Kinds whose assignability is decided by kind and value alone. */
+const SIMPLE = new Set(["string", "number", "bigint", "boolean", "null", "undefined", "literal"]);
+
+/** The members of a union of such kinds, with `boolean` as its two literals, as in TypeScript. */
+function simpleMembers(type: TypeNode): readonly TypeNode[] | undefined {
+  const members = membersOf(type).flatMap((member): TypeNode[] =>
+    member.kind === "boolean"
+      ? [true, false].map((value) => ({ kind: "literal", value }) as const)
+      : [member],
+  );
+  const isSimple = (member: TypeNode) => SIMPLE.has(member.kind) && !("isTemplate" in member);
+  return members.every(isSimple) ? members : undefined;
+}
+
+function isAssignable(one: TypeNode, other: TypeNode): boolean {
+  if (other.kind === "literal") return JSON.stringify(one) === JSON.stringify(other);
+  return (one.kind === "literal" ? literalKind(one) : one.kind) === other.kind;
 }

@@ -1,3 +1,4 @@
+import type { Expression, TSType } from "oxc-parser";
 import type { TypeNode } from "../model/signature.ts";
 import type { Scope } from "./scope.ts";
 import type { TypeReader } from "./type-reader.ts";
@@ -15,27 +16,48 @@ export function constantType(
     const { declaration } = found;
     if (declaration.kind !== "const") return undefined;
     const { init, type: written, scope: outer } = declaration;
-    const isPrimitive = init !== null && primitiveValue(init) !== undefined;
-    const type = written
-      ? reader.read(written, outer)
-      : init && valueType(init, isPrimitive, valueContext(reader, outer));
-    return path
-      .slice(own)
-      .reduce<TypeNode | undefined>(
-        (target, name) =>
-          target?.kind === "object"
-            ? target.properties.find((property) => property.name === name)?.type
-            : undefined,
-        type ?? undefined,
-      );
+    const type = written ? writtenType(reader, written, outer, init) : initialType(reader, init, outer);
+    return path.slice(own).reduce<TypeNode | undefined>((target, name) => {
+      const property =
+        target?.kind === "object" ? target.properties.find((one) => one.name === name) : undefined;
+      return property?.optional ? undefined : property?.type;
+    }, type);
   }
   return undefined;
+}
+
+/** The declared type. TypeScript narrows a union to the members that fit the initial value. */
+function writtenType(
+  reader: TypeReader,
+  written: TSType,
+  scope: Scope,
+  init: Expression | null,
+): TypeNode | undefined {
+  const type = reader.read(written, scope);
+  const isNarrowed = init !== null && ["union", "unknown", "nonNull", "reference"].includes(type.kind);
+  return isNarrowed ? undefined : type;
+}
+
+function initialType(reader: TypeReader, init: Expression | null, scope: Scope): TypeNode | undefined {
+  // Whether the other constant's literal remains depends on its own declaration.
+  if (!init || init.type === "Identifier" || init.type === "MemberExpression") return undefined;
+  // TypeScript's type of an empty list has no values.
+  if (init.type === "ArrayExpression" && init.elements.length === 0) return undefined;
+  return valueType(init, primitiveValue(init) !== undefined, valueContext(reader, scope));
+}
+
+function isPlainLiteral(reader: TypeReader, path: readonly string[], scope: Scope): boolean {
+  const found = path.length === 1 ? reader.modules.findValue(path, scope) : undefined;
+  if (found?.kind !== "declaration" || found.declaration.kind !== "const") return false;
+  const { init, type } = found.declaration;
+  return type === null && init !== null && primitiveValue(init) !== undefined;
 }
 
 /** The constants and types that are visible in a scope. */
 export function valueContext(reader: TypeReader, scope: Scope): ValueContext {
   return {
     constant: (path) => constantType(reader, path, scope),
+    isWidened: (path) => isPlainLiteral(reader, path, scope),
     annotation: (node) => reader.read(node, scope),
   };
 }

@@ -1,7 +1,7 @@
 import type { TSMappedType, TSSignature, TSType } from "oxc-parser";
 import { literalNames, UNKNOWN } from "./combine.ts";
+import { documentationOf } from "./documentation.ts";
 import { readDocComment } from "./jsdoc.ts";
-import { commonShape } from "./operators.ts";
 import { Scope } from "./scope.ts";
 import * as shapes from "./shapes.ts";
 import type { TypeReader } from "./type-reader.ts";
@@ -29,6 +29,9 @@ export function membersShape(
   let index: shapes.Shape["index"];
   for (const member of members) {
     if (member.type === "TSIndexSignature") {
+      const key = member.parameters[0]?.typeAnnotation.typeAnnotation;
+      if (index || key?.type !== "TSStringKeyword")
+        return reader.fail(member, scope, "its names are not strings");
       index = readLater(reader, member.typeAnnotation.typeAnnotation, scope);
       continue;
     }
@@ -42,7 +45,7 @@ export function membersShape(
     const lazy = own ? readLater(reader, own, scope) : { read: () => UNKNOWN, shape: () => undefined };
     properties.set(name, {
       optional: member.optional,
-      description: doc.description,
+      documentation: documentationOf([doc]),
       ...lazy,
       read: () => reader.refine(lazy.read(), doc.refinements, scope.module),
     });
@@ -56,18 +59,24 @@ export function mappedShape(reader: TypeReader, node: TSMappedType, scope: Scope
   if (!value || node.nameType) return reader.fail(node, scope);
   const keys = reader.read(node.constraint, scope);
   const names = literalNames(keys);
-  // `[K in keyof T]` keeps the optional properties of T optional
+  const isKeyof = node.constraint.type === "TSTypeOperator" && node.constraint.operator === "keyof";
+  // `[K in keyof T]` keeps the optional properties of T optional.
   const origin =
-    node.constraint.type === "TSTypeOperator" && node.constraint.operator === "keyof"
-      ? commonShape(reader, node.constraint.typeAnnotation, scope)
+    node.constraint.type === "TSTypeOperator" && isKeyof
+      ? reader.shape(node.constraint.typeAnnotation, scope)
       : undefined;
+  const copies = copiesProperty(node, scope);
+  // Over a union, or over the names of a type parameter, TypeScript does more than this.
+  if ((isKeyof && !origin) || (!isKeyof && !copies && isBound(node.constraint, scope)))
+    return reader.fail(node, scope);
+  if (node.optional === "-" && !copies) return reader.fail(node, scope);
   const within = (name: string): Scope => {
     const inner = new Scope(scope.module, scope, `${scope.instance}[${name}]`);
     inner.types.set(node.key.name, { kind: "key", name });
     return inner;
   };
   if (!names) {
-    if (keys.kind !== "string" && keys.kind !== "number")
+    if (keys.kind !== "string" || keys.refinements || node.optional === "-")
       return reader.fail(node.constraint, scope, "its names are not literals");
     return { properties: new Map(), index: readLater(reader, value, scope) };
   }
@@ -75,11 +84,27 @@ export function mappedShape(reader: TypeReader, node: TSMappedType, scope: Scope
     properties: new Map(
       names.map((name) => {
         const known = origin?.properties.get(name);
-        const optional = node.optional === "-" ? false : node.optional ? true : (known?.optional ?? false);
-        const lazy = readLater(reader, value, within(name));
-        const read = node.optional === "-" ? () => shapes.withoutUndefined(lazy.read()) : lazy.read;
-        return [name, { optional, description: known?.description ?? "", shape: lazy.shape, read }];
+        if (known && node.optional === "-")
+          return [name, shapes.requiredProperty(known, () => reader.fail(node, scope))];
+        const optional = node.optional ? true : (known?.optional ?? false);
+        const { read, shape } = known && copies ? known : readLater(reader, value, within(name));
+        return [name, { optional, documentation: known?.documentation ?? {}, shape, read }];
       }),
     ),
   };
 }
+
+/** Whether the value of a mapped type is the property itself: `[K in keyof T]: T[K]`. */
+function copiesProperty({ constraint, key, typeAnnotation: value }: TSMappedType, scope: Scope): boolean {
+  if (value?.type !== "TSIndexedAccessType" || value.indexType.type !== "TSTypeReference") return false;
+  const { typeName } = value.indexType;
+  if (typeName.type !== "Identifier" || typeName.name !== key.name) return false;
+  if (constraint.type !== "TSTypeOperator") return true;
+  const { source } = scope.module;
+  return source.slice(value.objectType) === source.slice(constraint.typeAnnotation);
+}
+
+const isBound = (node: TSType, scope: Scope): boolean =>
+  node.type === "TSTypeReference" &&
+  node.typeName.type === "Identifier" &&
+  scope.findType(node.typeName.name)?.kind === "bound";

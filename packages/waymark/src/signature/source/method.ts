@@ -1,3 +1,4 @@
+import type { MethodCompiler } from "../compiler/questions.ts";
 import type { MethodSignature } from "../model/signature.ts";
 import { SignatureError } from "../model/signature-error.ts";
 import type { ParameterContext } from "./annotations.ts";
@@ -16,6 +17,8 @@ export interface MethodOptions {
   /** The arguments that a schema covers. Their types may be unreadable. */
   readonly schemaNames: ReadonlySet<string>;
   readonly warn: (message: string) => void;
+  /** Reads the types that the source alone does not show exactly. Undefined if the compiler must not be asked. */
+  readonly compiler?: MethodCompiler | undefined;
 }
 
 /**
@@ -32,7 +35,7 @@ export function readMethod(
   try {
     return read(verb, source, modules, options);
   } catch (error) {
-    // TypeScript rejects circular declarations (`type A<T = T>`, `const a = b, b = a`), but Node runs them
+    // TypeScript rejects circular declarations (`type A<T = T>`, `const a = b, b = a`), but Node runs them.
     if (!(error instanceof RangeError)) throw error;
     const location = source.scope.module.source.location((source.member ?? source.node).start);
     throw new SignatureError("UNREADABLE_TYPE", "the types of this method are circular", location);
@@ -43,9 +46,10 @@ function read(
   verb: string,
   { node, scope, member }: FunctionSource,
   modules: SourceModules,
-  { unreadableTypes, schemaNames, warn }: MethodOptions,
+  { unreadableTypes, schemaNames, warn, compiler }: MethodOptions,
 ): MethodSignature {
-  const types = new SourceTypeReader(modules, scope);
+  modules.augmentations.follow(scope.module.source.file);
+  const types = new SourceTypeReader(modules, scope, compiler);
   const start = (member ?? node).start;
   const doc = readDocComment(scope.module, start);
   const onUnreadable: ParameterContext["onUnreadable"] = (error, covers, text) => {

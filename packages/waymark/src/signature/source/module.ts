@@ -29,6 +29,7 @@ export class ParsedModule implements SourceModule {
   readonly source: SourceText;
   readonly program: Program;
   readonly comments: readonly Comment[];
+  readonly usedComments = new Set<number>();
   readonly scope: Scope;
   readonly functions = new Map<number, FunctionSource>();
   readonly classes = new Map<number, ClassSource>();
@@ -96,7 +97,8 @@ export class ParsedModule implements SourceModule {
   #visitClass(node: Class, outer: Scope): void {
     const scope = new Scope(this, outer);
     scope.addParameters(node.typeParameters);
-    this.classes.set(node.start, { node, scope });
+    // V8 does not see the word `abstract`.
+    this.classes.set(this.source.text.indexOf("class", node.start), { node, scope });
     if (node.superClass) this.#visit(node.superClass, outer);
     for (const member of node.body.body) {
       if (member.type === "MethodDefinition") {
@@ -146,6 +148,9 @@ export class ParsedModule implements SourceModule {
       case "TSInterfaceDeclaration": {
         const known = scope.types.get(node.id.name);
         if (known?.kind === "interface") known.nodes.push(node);
+        // An interface beside a class or an import adds to it.
+        else if (known)
+          scope.types.set(node.id.name, { kind: "other", what: "a type with several declarations" });
         else scope.types.set(node.id.name, { kind: "interface", nodes: [node], scope });
         break;
       }

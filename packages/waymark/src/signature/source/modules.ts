@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { SignatureError, WAYS_OUT } from "../model/signature-error.ts";
+import { Augmentations } from "./augmentations.ts";
 import { ParsedModule } from "./module.ts";
 import { resolveModule } from "./resolve-module.ts";
 import type { ImportedName, Scope, SourceModule, TypeDeclaration, ValueDeclaration } from "./scope.ts";
@@ -12,7 +13,14 @@ export type Found<Declaration> =
 
 /** The modules that one start reads. Parses each module once and resolves names across modules. */
 export class SourceModules {
+  /** The interfaces to which other modules add members. */
+  readonly augmentations = new Augmentations(this);
   readonly #modules = new Map<string, SourceModule>();
+
+  /** The files that were read. */
+  files(): string[] {
+    return [...this.#modules.keys()];
+  }
 
   read(file: string): SourceModule {
     let module = this.#modules.get(file);

@@ -4,7 +4,15 @@ import { builtinShape, builtinType } from "./builtins.ts";
 import { literal, UNKNOWN } from "./combine.ts";
 import { type DocComment, readDocComment } from "./jsdoc.ts";
 import { membersShape } from "./members.ts";
-import { constraintOf, findDeclaration, instantiate, keyOf, place, type TypeReference } from "./names.ts";
+import {
+  constraintOf,
+  type Declared,
+  findDeclaration,
+  instantiate,
+  keyOf,
+  place,
+  type TypeReference,
+} from "./names.ts";
 import type { Scope } from "./scope.ts";
 import * as shapes from "./shapes.ts";
 import type { TypeReader } from "./type-reader.ts";
@@ -29,6 +37,7 @@ export function referenceType(reader: TypeReader, node: TypeReference, scope: Sc
     case "alias": {
       const { node: alias, scope: outer } = declaration;
       const doc = readDocComment(outer.module, alias.start);
+      reader.visit(alias, outer);
       const inner = instantiate(reader, alias.typeParameters, outer, node, scope);
       return reader.named({ key: keyOf(reader, node, scope), name: alias.id.name, node, scope }, () =>
         describe(
@@ -41,7 +50,7 @@ export function referenceType(reader: TypeReader, node: TypeReference, scope: Sc
     case "interface": {
       const { name } = declaration.nodes[0]!.id;
       return reader.named({ key: keyOf(reader, node, scope), name, node, scope }, () =>
-        shapes.readShape(referenceShape(reader, node, scope)!),
+        readInterface(reader, declaration, node, scope),
       );
     }
     default:
@@ -51,6 +60,18 @@ export function referenceType(reader: TypeReader, node: TypeReference, scope: Sc
         `it is ${declaration.what}; a request carries plain data, so write an interface or a type`,
       );
   }
+}
+
+/** The tags of an interface itself refine nothing, so they are an error. */
+function readInterface(
+  reader: TypeReader,
+  { nodes, scope: outer }: Extract<Declared, { kind: "interface" }>,
+  node: TypeReference,
+  scope: Scope,
+): TypeNode {
+  const type = shapes.readShape(referenceShape(reader, node, scope)!);
+  const tags = nodes.flatMap((one) => readDocComment(outer.module, one.start).refinements);
+  return reader.refine(type, tags, outer.module);
 }
 
 /** The shape of a named type, for operators. */
@@ -74,6 +95,7 @@ export function referenceShape(
     }
     case "interface": {
       const { nodes, scope: outer } = declaration;
+      checkComplete(reader, declaration, node, scope);
       const own = nodes.flatMap((one) => interfaceShapes(reader, one, outer, node, scope));
       const { description } = readDocComment(outer.module, nodes[0]!.start);
       return { ...shapes.extend(own), name: nodes[0]!.id.name, ...(description && { description }) };
@@ -81,6 +103,19 @@ export function referenceShape(
     default:
       return undefined;
   }
+}
+
+/** Fails for an interface to which a module adds members that its own declarations do not show. */
+function checkComplete(
+  reader: TypeReader,
+  { nodes, scope: outer }: Extract<Declared, { kind: "interface" }>,
+  node: TypeReference,
+  scope: Scope,
+): void {
+  if (reader.modules.augmentations.has(nodes[0]!.id.name))
+    reader.fail(node, scope, "another module adds members to it (`declare module`)");
+  if (/[\\/]node_modules[\\/]/.test(outer.module.source.file))
+    reader.fail(node, scope, "it is an interface of a package, to which other packages may add members");
 }
 
 function interfaceShapes(
@@ -91,6 +126,7 @@ function interfaceShapes(
   scope: Scope,
 ): shapes.Shape[] {
   const inner = instantiate(reader, node.typeParameters, outer, reference, scope);
+  reader.visit(node, outer);
   const bases = node.extends.map(({ expression, typeArguments, start, end }) => {
     const typeName = typeNameOf(expression);
     if (!typeName) return reader.fail(expression, inner, "it is not a name");

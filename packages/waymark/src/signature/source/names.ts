@@ -49,7 +49,7 @@ export function constraintOf(
     return reader.fail(
       node,
       scope,
-      "it is a type parameter of a class or function around the method, and Waymark does not follow type arguments of base classes. Write the method in the derived class with its own type, for instance `PUT(it: Book) { return super.PUT(it); }`",
+      "it is a type parameter of a class or function around the method, and the source does not show its argument (`class Books extends Crud<Book>`). Write the method in the derived class with its own type, for instance `PUT(it: Book) { return super.PUT(it); }`",
     );
   }
   return declaration.node.constraint ?? undefined;

@@ -1,17 +1,19 @@
 import type { BindingPattern, ParamPattern, TSType } from "oxc-parser";
-import { keywordShapes } from "../model/keyword-shapes.ts";
-import type { Parameter, TypeNode } from "../model/signature.ts";
+import { isData, keywordNames, keywordShapes } from "../model/keyword-shapes.ts";
+import { PATTERN_NAME, type Parameter, type TypeNode } from "../model/signature.ts";
 import { SignatureError } from "../model/signature-error.ts";
 import {
   defaultOf,
   defaultType,
   describedBy,
+  documentedBy,
   type Formal,
   type ParameterContext,
   readAnnotation,
   refined,
 } from "./annotations.ts";
-import { splitUndefined } from "./combine.ts";
+import { splitUndefined, UNKNOWN } from "./combine.ts";
+import { commentType } from "./comment-types.ts";
 import { readDocComment } from "./jsdoc.ts";
 import { readPattern, withTags } from "./patterns.ts";
 
@@ -21,18 +23,41 @@ import { readPattern, withTags } from "./patterns.ts";
  * @throws SignatureError at the part that cannot be read
  */
 export function readParameters(nodes: readonly ParamPattern[], context: ParameterContext): Parameter[] {
-  const formals = nodes.map(takeApart).filter(({ pattern }) => !isThis(pattern));
+  const formals = nodes
+    .map(takeApart)
+    .filter(({ pattern }) => !isThis(pattern))
+    .map((formal, index) => ({ ...formal, index }));
   const last = formals.findLastIndex((formal) => !formal.isRest);
-  return formals.map((formal, index) => readParameter(formal, index === last, context));
+  const parameters = formals.map((formal, index) => readParameter(formal, index === last, context));
+  return byName(parameters, context);
 }
 
-function takeApart(node: ParamPattern): Formal {
+/** Two objects are both read by their names: `{ "book": {}, "author": {} }`. */
+function byName(parameters: readonly Parameter[], { types }: ParameterContext): Parameter[] {
+  const { definitions } = types;
+  const data = parameters.filter(({ role, type }) => role === "positional" && isData(type, definitions));
+  const objects = data.filter(({ type }) => keywordShapes(type, definitions).length > 0);
+  return parameters.map((parameter) => {
+    if (parameter.role !== "keywords") return parameter;
+    if (parameter.name !== PATTERN_NAME && objects.length > 0) return { ...parameter, role: "positional" };
+    const names = keywordNames(keywordShapes(parameter.type, definitions));
+    const clash = data.find(({ name }) => names.includes(name));
+    if (!clash) return parameter;
+    throw new SignatureError(
+      "UNREADABLE_PARAMETER",
+      `${clash.name} is a parameter and also a name of the keyword arguments, so a body cannot fill both. Rename one of them`,
+      clash.location,
+    );
+  });
+}
+
+function takeApart(node: ParamPattern): Omit<Formal, "index"> {
   const { start } = node;
   if (node.type === "RestElement") {
     const annotation = node.typeAnnotation?.typeAnnotation ?? annotationOf(node.argument);
     return { pattern: node.argument, annotation, default: undefined, optional: true, start, isRest: true };
   }
-  // Node rejects parameter properties, so a module with one was never loaded
+  // Node rejects parameter properties, so a module with one was never loaded.
   const own = (node.type === "TSParameterProperty" ? node.parameter : node) as BindingPattern;
   const pattern = own.type === "AssignmentPattern" ? own.left : own;
   const fallback = own.type === "AssignmentPattern" ? own.right : undefined;
@@ -63,12 +88,15 @@ function readParameter(formal: Formal, isLast: boolean, context: ParameterContex
   const tag = context.doc.parameters.get(name);
   const written = writtenType(formal, name, context);
   const { type, optional } = splitUndefined(written);
-  const isKeywords = isLast && takesKeywords(type, context);
+  // `{}` as the keyword arguments accepts any name.
+  const own: TypeNode = isLast && type.kind === "nonNull" ? ANY_KEYWORDS : type;
+  const isKeywords = isLast && takesKeywords(own, context);
   return {
     role: isKeywords ? "keywords" : "positional",
     name,
-    type: refined(isKeywords ? withTags(type, name, context) : type, doc, tag, context),
+    type: refined(isKeywords ? withTags(own, name, context) : own, doc, tag, context),
     optional: formal.optional || optional,
+    ...documentedBy(doc),
     ...defaultOf(formal.default),
     ...describedBy(tag?.description || doc.description),
     location,
@@ -78,9 +106,14 @@ function readParameter(formal: Formal, isLast: boolean, context: ParameterContex
 /** The type of a parameter from its annotation, else from its default. */
 function writtenType(formal: Formal, name: string, context: ParameterContext): TypeNode {
   const { annotation, default: fallback } = formal;
-  if (annotation) return readAnnotation(annotation, { own: name }, context);
-  return fallback ? defaultType(fallback, name, context) : { kind: "untyped" };
+  if (annotation) return readAnnotation(annotation, { own: name, index: formal.index }, context);
+  return (
+    commentType(formal, name, context) ??
+    (fallback ? defaultType(fallback, name, context, formal.index) : { kind: "untyped" })
+  );
 }
+
+const ANY_KEYWORDS: TypeNode = { kind: "object", properties: [], index: UNKNOWN };
 
 function takesKeywords(type: TypeNode, { types }: ParameterContext): boolean {
   if (type.kind === "union") {
@@ -106,8 +139,8 @@ function readRest(formal: Formal, context: ParameterContext): Parameter {
   const doc = readDocComment(context.scope.module, start);
   const tag = context.doc.parameters.get(name);
   const written: TypeNode = formal.annotation
-    ? readAnnotation(formal.annotation, { own: name }, context)
-    : { kind: "array", items: { kind: "untyped" } };
+    ? readAnnotation(formal.annotation, { own: name, index: formal.index }, context)
+    : (commentType(formal, name, context) ?? { kind: "array", items: { kind: "untyped" } });
   const list: TypeNode =
     written.kind === "unreadable" || written.kind === "unknown" ? { kind: "array", items: written } : written;
   if (list.kind !== "array") {

@@ -19,6 +19,7 @@ import {
   refined,
 } from "./annotations.ts";
 import { splitUndefined } from "./combine.ts";
+import { commentType } from "./comment-types.ts";
 import type { DocComment, ParameterTag } from "./jsdoc.ts";
 import { propertyName } from "./values.ts";
 
@@ -27,8 +28,11 @@ export function readPattern(pattern: ObjectPattern, formal: Formal, context: Par
   const parts = pattern.properties.map((property) =>
     property.type === "Property" ? (propertyName(property) ?? "") : "...",
   );
-  const names: ArgumentNames = { own: PATTERN_NAME, parts };
-  const written = formal.annotation && splitUndefined(readAnnotation(formal.annotation, names, context));
+  const names: ArgumentNames = { own: PATTERN_NAME, parts, index: formal.index };
+  const annotated = formal.annotation
+    ? readAnnotation(formal.annotation, names, context)
+    : commentType(formal, undefined, context);
+  const written = annotated && splitUndefined(annotated);
   const described = written ? mergeTypes(written.type, pattern, context) : untypedObject(pattern, context);
   return {
     role: "keywords",
@@ -45,7 +49,7 @@ export function readPattern(pattern: ObjectPattern, formal: Formal, context: Par
  * does not open a closed type.
  */
 function mergeTypes(type: TypeNode, pattern: ObjectPattern, context: ParameterContext): TypeNode {
-  if (type.kind === "unreadable" || type.kind === "unknown") {
+  if (type.kind === "unreadable" || type.kind === "unknown" || type.kind === "nonNull") {
     return untypedObject(pattern, context);
   }
   const map = (object: ObjectNode): ObjectNode => {

@@ -1,16 +1,18 @@
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
+import { LazyCompiler } from "../compiler/lazy-compiler.ts";
+import type { NodePlace } from "../compiler/type-view.ts";
 import type { MethodSignature } from "../model/signature.ts";
 import { SignatureError } from "../model/signature-error.ts";
+import { inheritedScope } from "./base-types.ts";
+import { ClassSources, type ControllerClass, withBases } from "./class-sources.ts";
 import { compilationSign } from "./compiled.ts";
 import { type FunctionPosition, locateFunctions } from "./functions.ts";
 import { type MethodOptions, readMethod } from "./method.ts";
 import { SourceModules } from "./modules.ts";
-import type { FunctionSource } from "./scope.ts";
+import { originsOf } from "./origins.ts";
+import type { ClassSource, FunctionSource } from "./scope.ts";
 import { propertyName } from "./values.ts";
-import { checkVerbMembers } from "./verb-members.ts";
-
-export type ControllerClass = abstract new (...args: never[]) => unknown;
 
 /** A method to read. `verb` is looked up along the prototype chain of `controller`. */
 export interface SignatureRequest {
@@ -29,6 +31,15 @@ export interface ReadOptions {
   readonly warn?: (message: string) => void;
   /** Classes whose members are also checked, even if none of their verbs is requested. */
   readonly controllers?: readonly ControllerClass[];
+  /**
+   * Whether TypeScript's compiler reads the types that the source alone does not show exactly. It is an optional peer.
+   * Default true.
+   */
+  readonly compiler?: boolean;
+  /** Whether the compiler must agree on every parameter: `waymark check`. Default false. */
+  readonly verify?: boolean;
+  /** Receives every file that the signatures come from. A file of a package is replaced by its package.json. */
+  readonly origins?: (files: readonly string[]) => void;
 }
 
 /**
@@ -49,16 +60,35 @@ export function readSignatures(
     ...(options.controllers ?? []),
   ]);
   const located = locateFunctions([...methods, ...classes]);
+  const places = new Map(classes.map((one, index) => [one, located[methods.length + index]]));
+  const sources = new ClassSources(places, modules);
   const warned = new Set<string>();
   const warn = (message: string): void => {
     if (!warned.has(message)) options.warn?.(message);
     warned.add(message);
   };
-  for (const position of located.slice(methods.length)) checkClass(position, modules);
-  return requests.map((request, index) => {
-    const method = findSource(request, located[index], modules);
-    return readMethod(request.verb, method, modules, methodOptions(request, { ...options, warn }));
-  });
+  for (const one of classes) sources.check(one);
+  const compiler = options.compiler === false ? undefined : new LazyCompiler(sources.files());
+  try {
+    return requests.map((request, index) => {
+      const { controller, verb } = request;
+      const method = findSource(request, located[index], modules);
+      const chain = sources.chain(controller);
+      const scope = inheritedScope(method, chain, modules);
+      const place = chain[0] && { owner: placeOf(chain[0]), method: verb };
+      return readMethod(verb, scope ? { ...method, scope } : method, modules, {
+        ...methodOptions(request, { ...options, warn }),
+        compiler: compiler && { open: () => compiler.open(), place, verifies: options.verify },
+      });
+    });
+  } finally {
+    options.origins?.(originsOf([...modules.files(), ...(compiler?.files() ?? [])]));
+    compiler?.close();
+  }
+}
+
+function placeOf({ node, scope }: ClassSource): NodePlace {
+  return { file: scope.module.source.file, start: node.start, end: node.end };
 }
 
 function methodOptions({ controller, verb }: SignatureRequest, options: ReadOptions): MethodOptions {
@@ -82,28 +112,6 @@ function findMethod({ controller, verb }: SignatureRequest): object {
     target = Object.getPrototypeOf(target) as object | null;
   }
   throw new SignatureError("UNREADABLE_SOURCE", `${controller.name} has no method ${verb}`);
-}
-
-/** The classes and all their base classes, each once. */
-function withBases(classes: readonly ControllerClass[]): object[] {
-  const found = new Set<object>();
-  for (const one of classes) {
-    for (
-      let own: object | null = one;
-      own && own !== Function.prototype;
-      own = Object.getPrototypeOf(own) as object | null
-    ) {
-      found.add(own);
-    }
-  }
-  return [...found];
-}
-
-function checkClass(position: FunctionPosition | undefined, modules: SourceModules): void {
-  if (!position?.url.startsWith("file:")) return;
-  const module = modules.read(fileURLToPath(position.url));
-  const source = module.classes.get(module.source.offset(position.line, position.column));
-  if (source) checkVerbMembers(source);
 }
 
 function findSource(

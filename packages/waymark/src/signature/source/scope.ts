@@ -99,6 +99,8 @@ export interface SourceModule {
   readonly source: SourceText;
   readonly program: Program;
   readonly comments: readonly Comment[];
+  /** The offsets of the comments that document a part of a signature. */
+  readonly usedComments: Set<number>;
   readonly scope: Scope;
   readonly functions: ReadonlyMap<number, FunctionSource>;
   readonly classes: ReadonlyMap<number, ClassSource>;

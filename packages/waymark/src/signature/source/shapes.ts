@@ -1,10 +1,11 @@
 import type { TypeNode } from "../model/signature.ts";
-import { intersectionOf, NEVER, splitUndefined, unionOf } from "./combine.ts";
+import { NEVER, NON_NULL, splitUndefined, unionOf, valuesOfAll } from "./combine.ts";
+import type { Documentation } from "./documentation.ts";
 
 /** A property whose type is read on demand, so that operators support types that contain themselves. */
 export interface ShapeProperty {
   readonly optional: boolean;
-  readonly description: string;
+  readonly documentation: Documentation;
   readonly read: () => TypeNode;
   /** The shape of its type, for nested operators. */
   readonly shape: () => Shape | undefined;
@@ -19,6 +20,7 @@ export interface Shape {
 }
 
 export function readShape({ name, description, properties, index }: Shape): TypeNode {
+  if (properties.size === 0 && !index) return NON_NULL;
   return {
     kind: "object",
     ...(name && { name }),
@@ -28,19 +30,37 @@ export function readShape({ name, description, properties, index }: Shape): Type
         name: propertyName,
         type,
         optional: property.optional || optional,
-        ...(property.description && { description: property.description }),
+        ...property.documentation,
       };
     }),
-    ...(index && { index: index.read() }),
+    ...(index && { index: splitUndefined(index.read()).type }),
     ...(description && { description }),
   };
 }
 
-export function withOptional(shape: Shape, optional: boolean): Shape {
+export function asOptional(shape: Shape): Shape {
   return {
     ...unnamed(shape),
-    properties: new Map([...shape.properties].map(([name, property]) => [name, { ...property, optional }])),
+    properties: new Map([...shape.properties].map(([name, own]) => [name, { ...own, optional: true }])),
   };
+}
+
+/** `fail` is called for a property whose type does not show whether its `undefined` comes from `?`. */
+export function asRequired(shape: Shape, fail: () => never): Shape {
+  return {
+    ...unnamed(shape),
+    properties: new Map([...shape.properties].map(([name, own]) => [name, requiredProperty(own, fail)])),
+  };
+}
+
+/** `-?` removes the `undefined` of `?`, but not one that is written. */
+export function requiredProperty(property: ShapeProperty, fail: () => never): ShapeProperty {
+  if (!property.optional) return property;
+  const read = (): TypeNode => {
+    const type = property.read();
+    return splitUndefined(type).optional ? fail() : type;
+  };
+  return { ...property, optional: false, read };
 }
 
 export function pick(shape: Shape, names: readonly string[]): Shape {
@@ -84,7 +104,7 @@ export function common(shapes: readonly Shape[]): Shape {
           name,
           {
             optional: all.some((property) => property.optional),
-            description: all[0]!.description,
+            documentation: all[0]!.documentation,
             read: () => unionOf(all.map((property) => property.read())),
             shape: () => undefined,
           },
@@ -96,44 +116,53 @@ export function common(shapes: readonly Shape[]): Shape {
 
 /** The shape of a type that has been read. */
 export function shapeOfType(type: TypeNode): Shape | undefined {
-  if (type.kind !== "object") return undefined;
+  if (type.kind !== "object" || type.patterns) return undefined;
   const known = (property: TypeNode | undefined): Pick<ShapeProperty, "read" | "shape"> => ({
     read: () => property ?? NEVER,
     shape: () => property && shapeOfType(property),
   });
   return {
     properties: new Map(
-      type.properties.map(({ name, type: own, optional, description = "" }) => [
+      type.properties.map(({ name, type: own, optional, ...documentation }) => [
         name,
-        { optional, description, ...known(own) },
+        { optional, documentation, ...known(own) },
       ]),
     ),
     ...(type.index && { index: known(type.index) }),
   };
 }
 
-/** The properties of an intersection. A property of several parts has the intersection of its types. */
-export function intersect(shapes: readonly Shape[]): Shape {
-  const properties = new Map<string, ShapeProperty>();
-  for (const [name, property] of shapes.flatMap((shape) => [...shape.properties])) {
-    const known = properties.get(name);
-    properties.set(
+/**
+ * The properties of an intersection. A property of several parts has the intersection of its types. `fail` is called
+ * for an intersection that no type node represents.
+ */
+export function intersect(shapes: readonly Shape[], fail: () => never): Shape {
+  const both = (
+    parts: readonly Pick<ShapeProperty, "read" | "shape">[],
+  ): Pick<ShapeProperty, "read" | "shape"> =>
+    parts.length === 1
+      ? parts[0]!
+      : {
+          read: () => valuesOfAll(parts.map((part) => part.read())) ?? fail(),
+          shape: () => {
+            const own = parts.map((part) => part.shape());
+            return own.every((part) => part !== undefined) ? intersect(own, fail) : undefined;
+          },
+        };
+  const names = new Set(shapes.flatMap((shape) => [...shape.properties.keys()]));
+  const properties = [...names].map((name): [string, ShapeProperty] => {
+    const declared = shapes.flatMap((shape) => shape.properties.get(name) ?? []);
+    // An index signature applies to the declared names of the other parts.
+    const indexes = shapes.flatMap((shape) => (shape.properties.has(name) ? [] : (shape.index ?? [])));
+    return [
       name,
-      known
-        ? {
-            optional: known.optional && property.optional,
-            description: property.description || known.description,
-            read: () => intersectionOf([known.read(), property.read()]),
-            shape: () => {
-              const parts = [known.shape(), property.shape()].filter((part) => part !== undefined);
-              return parts.length > 0 ? intersect(parts) : undefined;
-            },
-          }
-        : property,
-    );
-  }
-  const index = shapes.findLast((shape) => shape.index)?.index;
-  return { properties, ...(index && { index }) };
+      {
+        optional: declared.every((property) => property.optional),
+        documentation: Object.assign({}, ...declared.map((property) => property.documentation)),
+        ...both([...declared, ...indexes]),
+      },
+    ];
+  });
+  const indexes = shapes.flatMap((shape) => shape.index ?? []);
+  return { properties: new Map(properties), ...(indexes.length > 0 && { index: both(indexes) }) };
 }
-
-export const withoutUndefined = (type: TypeNode): TypeNode => splitUndefined(type).type;

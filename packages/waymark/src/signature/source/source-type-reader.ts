@@ -1,15 +1,16 @@
-import type { Expression, Node, TSType } from "oxc-parser";
+import type { Comment, Expression, Node, TSType } from "oxc-parser";
+import { CompilerQuestions, type MethodCompiler } from "../compiler/questions.ts";
 import type { TypeNode } from "../model/signature.ts";
 import { SignatureError, WAYS_OUT } from "../model/signature-error.ts";
 import { valueContext } from "./constants.ts";
-import type { RefinementTag } from "./jsdoc.ts";
+import { hasRefinement, type RefinementTag } from "./jsdoc.ts";
 import type { SourceModules } from "./modules.ts";
 import { refineType } from "./refine.ts";
 import { readReturnType } from "./returns.ts";
 import type { Scope, SourceModule } from "./scope.ts";
 import type { Shape } from "./shapes.ts";
 import { readNode, shapeNode } from "./syntax.ts";
-import type { NamedType, TypeReader, WrittenPattern } from "./type-reader.ts";
+import type { AskedParameter, NamedType, TypeReader, WrittenPattern } from "./type-reader.ts";
 import { valueType } from "./values.ts";
 
 /** Real types have fewer steps. Types that grow endlessly stop here. */
@@ -25,16 +26,32 @@ export class SourceTypeReader implements TypeReader {
   readonly #open = new Map<string, { name: string | undefined }>();
   readonly #recursive = new Map<string, string>();
   readonly patterns: WrittenPattern[] = [];
+  readonly #declarations: { readonly node: Node; readonly module: SourceModule }[] = [];
+  readonly #compiler: CompilerQuestions | undefined;
   #steps = 0;
   #depth = 0;
 
-  constructor(modules: SourceModules, methodScope: Scope) {
+  constructor(modules: SourceModules, methodScope: Scope, compiler?: MethodCompiler) {
     this.modules = modules;
     this.methodScope = methodScope;
+    this.#compiler = compiler && new CompilerQuestions(compiler, this);
   }
 
   read(node: TSType, scope: Scope): TypeNode {
-    return this.bounded(node, scope, () => readNode(this, node, scope));
+    return this.bounded(node, scope, () => {
+      try {
+        return readNode(this, node, scope);
+      } catch (error) {
+        // Within an instance of a generic type, only the compiler's type of the whole reference is known.
+        if (!isUnreadable(error) || scope.instance !== "" || !this.#compiler) throw error;
+        return this.#compiler.type(node, scope, error);
+      }
+    });
+  }
+
+  askParameter(parameter: AskedParameter, error: SignatureError): TypeNode {
+    if (!this.#compiler) throw error;
+    return this.#compiler.parameter(parameter, error);
   }
 
   shape(node: TSType, scope: Scope): Shape | undefined {
@@ -54,6 +71,30 @@ export class SourceTypeReader implements TypeReader {
 
   valueType(node: Expression, scope: Scope): TypeNode | undefined {
     return valueType(node, false, valueContext(this, scope));
+  }
+
+  verified(type: TypeNode, parameter: AskedParameter): TypeNode {
+    if (type.kind !== "unreadable")
+      this.#compiler?.verify({ type, definitions: this.definitions }, parameter);
+    return type;
+  }
+
+  checkComments(node: TSType, scope: Scope): void {
+    const spans = [{ node, module: scope.module }, ...this.#declarations];
+    for (const { node: read, module } of spans) {
+      for (const comment of commentsWithin(module.comments, read)) {
+        if (module.usedComments.has(comment.start) || !hasRefinement(comment)) continue;
+        throw new SignatureError(
+          "INVALID_REFINEMENT",
+          "the tags of this comment refine nothing here. Write them before a property, an item of a tuple, or a type in parentheses: `(/** @minLength 1 */ string)[]`",
+          module.source.location(comment.start),
+        );
+      }
+    }
+  }
+
+  visit(node: Node, { module }: Scope): void {
+    if (!this.#declarations.some((known) => known.node === node)) this.#declarations.push({ node, module });
   }
 
   returnType(node: TSType, scope: Scope): TypeNode {
@@ -103,7 +144,7 @@ export class SourceTypeReader implements TypeReader {
       this.#open.delete(key);
     }
     if (entry.name === undefined) return type;
-    // TypeScript rejects it, but Node runs it, and its converter would recurse endlessly
+    // TypeScript rejects it, but Node runs it, and its converter would recurse endlessly.
     if (leadsTo(entry.name, type, this.definitions)) {
       return this.fail(node, scope, "it refers only to itself");
     }
@@ -121,6 +162,13 @@ export class SourceTypeReader implements TypeReader {
     for (let count = 2; taken.has(free); count++) free = `${name}${count}`;
     return free;
   }
+}
+
+const isUnreadable = (error: unknown): error is SignatureError =>
+  error instanceof SignatureError && error.code === "UNREADABLE_TYPE";
+
+function commentsWithin(comments: readonly Comment[], { start, end }: Node): readonly Comment[] {
+  return comments.filter((comment) => comment.start >= start && comment.end <= end);
 }
 
 /** Whether a type is the type of that name, or a union with it as a member, without any structure in between. */

@@ -1,7 +1,8 @@
-import type { TSType } from "oxc-parser";
+import type { TSArrayType, TSType } from "oxc-parser";
 import type { TypeNode } from "../model/signature.ts";
-import { intersectionOf, literal, literalNames, NEVER, UNKNOWN, unionOf } from "./combine.ts";
+import { ANY, intersectionOf, literal, literalNames, NEVER, OBJECT, UNKNOWN, unionOf } from "./combine.ts";
 import { constantType } from "./constants.ts";
+import { documentedType } from "./documentation.ts";
 import { mappedShape, membersShape } from "./members.ts";
 import { referenceShape, referenceType } from "./named-types.ts";
 import { namePath } from "./names.ts";
@@ -11,6 +12,8 @@ import * as shapes from "./shapes.ts";
 import { templateType, tupleType } from "./tuples.ts";
 import type { TypeReader } from "./type-reader.ts";
 import { primitiveValue } from "./values.ts";
+
+const INTERSECTION = "Waymark cannot combine its parts";
 
 /** The type of a type's syntax. */
 export function readNode(reader: TypeReader, node: TSType, scope: Scope): TypeNode {
@@ -29,12 +32,13 @@ export function readNode(reader: TypeReader, node: TSType, scope: Scope): TypeNo
     case "TSVoidKeyword":
       return { kind: "undefined" };
     case "TSUnknownKeyword":
-    case "TSAnyKeyword":
       return UNKNOWN;
+    case "TSAnyKeyword":
+      return ANY;
     case "TSNeverKeyword":
       return NEVER;
     case "TSObjectKeyword":
-      return { kind: "object", properties: [], index: UNKNOWN };
+      return OBJECT;
     case "TSLiteralType": {
       const value = primitiveValue(node.literal);
       return value === undefined || value === null
@@ -44,13 +48,13 @@ export function readNode(reader: TypeReader, node: TSType, scope: Scope): TypeNo
     case "TSTemplateLiteralType":
       return templateType(reader, node, scope);
     case "TSUnionType":
-      return unionOf(node.types.map((member) => reader.read(member, scope)));
+      return unionOf(node.types.map((member) => documentedType(reader, member, scope)));
     case "TSArrayType":
-      return { kind: "array", items: reader.read(node.elementType, scope) };
+      return { kind: "array", items: itemType(reader, node, scope) };
     case "TSTupleType":
       return tupleType(reader, node.elementTypes, scope);
     case "TSParenthesizedType":
-      return reader.read(node.typeAnnotation, scope);
+      return documentedType(reader, node.typeAnnotation, scope);
     case "TSTypeOperator":
       if (node.operator === "readonly") return reader.read(node.typeAnnotation, scope);
       return node.operator === "keyof"
@@ -60,7 +64,8 @@ export function readNode(reader: TypeReader, node: TSType, scope: Scope): TypeNo
       const shape = reader.shape(node, scope);
       return shape
         ? shapes.readShape(shape)
-        : intersectionOf(node.types.map((part) => reader.read(part, scope)));
+        : (intersectionOf(node.types.map((part) => reader.read(part, scope))) ??
+            reader.fail(node, scope, INTERSECTION));
     }
     case "TSTypeLiteral":
     case "TSMappedType":
@@ -81,6 +86,14 @@ export function readNode(reader: TypeReader, node: TSType, scope: Scope): TypeNo
   }
 }
 
+/** The parser drops parentheses. A comment before the whole list is not one of its items. */
+function itemType(reader: TypeReader, node: TSArrayType, scope: Scope): TypeNode {
+  const { elementType } = node;
+  return elementType.start === node.start
+    ? reader.read(elementType, scope)
+    : documentedType(reader, elementType, scope);
+}
+
 /** The shape of a type's syntax, if it is an object type. */
 export function shapeNode(reader: TypeReader, node: TSType, scope: Scope): shapes.Shape | undefined {
   switch (node.type) {
@@ -94,7 +107,9 @@ export function shapeNode(reader: TypeReader, node: TSType, scope: Scope): shape
       return node.operator === "readonly" ? reader.shape(node.typeAnnotation, scope) : undefined;
     case "TSIntersectionType": {
       const parts = node.types.map((part) => reader.shape(part, scope));
-      return parts.every((part) => part !== undefined) ? shapes.intersect(parts) : undefined;
+      return parts.every((part) => part !== undefined)
+        ? shapes.intersect(parts, () => reader.fail(node, scope, INTERSECTION))
+        : undefined;
     }
     case "TSTypeQuery":
       return shapes.shapeOfType(reader.read(node, scope));

@@ -1,6 +1,7 @@
 import type { TSTupleElement, TSType } from "oxc-parser";
 import type { TupleItem, TypeNode } from "../model/signature.ts";
-import { literal, literalNames, unionOf } from "./combine.ts";
+import { literal, literalNames, splitUndefined, unionOf } from "./combine.ts";
+import { readDocComment } from "./jsdoc.ts";
 import type { Scope } from "./scope.ts";
 import type { TypeReader } from "./type-reader.ts";
 
@@ -29,24 +30,32 @@ export function templateType(
 export function tupleType(reader: TypeReader, elements: readonly TSTupleElement[], scope: Scope): TypeNode {
   const items: TupleItem[] = [];
   let rest: TypeNode | undefined;
-  for (const element of elements) {
+  for (const [position, element] of elements.entries()) {
     const named = element.type === "TSNamedTupleMember";
     const own: TSTupleElement = named ? element.elementType : element;
+    const doc = readDocComment(scope.module, element.start);
+    const read = (node: TSType) => reader.refine(reader.read(node, scope), doc.refinements, scope.module);
     if (own.type === "TSRestType") {
       const inner = own.typeAnnotation;
-      const type = reader.read(
-        inner.type === "TSNamedTupleMember" ? (inner.elementType as TSType) : inner,
-        scope,
-      );
+      const type = read(inner.type === "TSNamedTupleMember" ? (inner.elementType as TSType) : inner);
       if (rest || (type.kind !== "array" && type.kind !== "tuple")) return reader.fail(element, scope);
+      if (type.kind === "array" && type.refinements)
+        return reader.fail(element, scope, "the rest of a tuple has no length of its own");
       if (type.kind === "array") rest = type.items;
-      else items.push(...type.items);
+      else {
+        const isFixed = !type.rest && type.items.every((item) => !item.optional);
+        if (!isFixed && position < elements.length - 1) return reader.fail(element, scope);
+        items.push(...type.items);
+        ({ rest } = type);
+      }
     } else if (rest) {
       return reader.fail(element, scope, "a tuple's rest element must be last");
     } else if (own.type === "TSOptionalType") {
-      items.push({ type: reader.read(own.typeAnnotation, scope), optional: true });
+      items.push({ type: splitUndefined(read(own.typeAnnotation)).type, optional: true });
     } else {
-      items.push({ type: reader.read(own, scope), optional: named && element.optional });
+      const optional = named && element.optional;
+      const type = read(own);
+      items.push({ type: optional ? splitUndefined(type).type : type, optional });
     }
   }
   return { kind: "tuple", items, ...(rest && { rest }) };

@@ -1,5 +1,7 @@
 import type { Expression, Node, TSType } from "oxc-parser";
+import type { Asked } from "../compiler/asked.ts";
 import type { SourceLocation, TypeNode } from "../model/signature.ts";
+import type { SignatureError } from "../model/signature-error.ts";
 import type { RefinementTag } from "./jsdoc.ts";
 import type { SourceModules } from "./modules.ts";
 import type { Scope, SourceModule } from "./scope.ts";
@@ -19,6 +21,12 @@ export interface NamedType {
   readonly scope: Scope;
 }
 
+/** A parameter for which the compiler is asked. */
+export interface AskedParameter extends Asked {
+  /** Its position, without a `this` parameter. */
+  readonly index: number;
+}
+
 /** Reads the types of one signature. The readers of single kinds of syntax call it for the parts of a type. */
 export interface TypeReader {
   /** Types that contain themselves, by name. */
@@ -36,6 +44,21 @@ export interface TypeReader {
   bounded<Result>(node: Node, scope: Scope, read: () => Result): Result;
   /** The type of a default value or a constant. */
   valueType(node: Expression, scope: Scope): TypeNode | undefined;
+  /**
+   * The type of the method's parameter as the compiler sees it. Fails with `error` without the compiler, or if it
+   * cannot read the type either.
+   */
+  askParameter(parameter: AskedParameter, error: SignatureError): TypeNode;
+  /** Remembers a declaration that was read, so that its comments are checked. */
+  visit(node: Node, scope: Scope): void;
+  /** Fails for a comment within a type whose tags refine nothing. */
+  checkComments(node: TSType, scope: Scope): void;
+  /**
+   * The type of a parameter, if the compiler agrees. Compares nothing unless the start asks for it (`waymark check`).
+   *
+   * @throws SignatureError if it does not agree
+   */
+  verified(type: TypeNode, parameter: AskedParameter): TypeNode;
   /** A method's return type. The parts that cannot be read remain as text. */
   returnType(node: TSType, scope: Scope): TypeNode;
   /** Adds JSDoc refinements to a type. */

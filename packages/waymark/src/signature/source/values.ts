@@ -1,11 +1,13 @@
 import type { Expression, ObjectExpression } from "oxc-parser";
 import type { JsonLiteral, PropertyNode, TypeNode } from "../model/signature.ts";
-import { literal, unionOf, widen } from "./combine.ts";
+import { literal, NON_NULL, unionOf, widen } from "./combine.ts";
 
 /** The part of the type reader that {@link valueType} uses. */
 export interface ValueContext {
   /** The type of a constant by its name. Undefined if it is unknown. */
   constant(path: readonly string[]): TypeNode | undefined;
+  /** Whether a constant is a plain literal (`const A = 1`), whose type a variable does not keep. */
+  isWidened(path: readonly string[]): boolean;
   /** The type in `x as T`. */
   annotation(node: Extract<Expression, { type: "TSAsExpression" }>["typeAnnotation"]): TypeNode;
 }
@@ -33,14 +35,15 @@ export function valueType(node: Expression, constant: boolean, context: ValueCon
         ? valueType(node.expression, true, context)
         : context.annotation(node.typeAnnotation);
     case "TSSatisfiesExpression":
+      // Without `as const`, the type after `satisfies` decides which literals remain.
+      return isConstAssertion(node.expression) ? valueType(node.expression, constant, context) : undefined;
     case "ParenthesizedExpression":
-    case "TSNonNullExpression":
       return valueType(node.expression, constant, context);
     case "Identifier":
     case "MemberExpression": {
       const path = memberPath(node);
       const type = path && context.constant(path);
-      return type && (constant ? type : widen(type));
+      return type && !constant && context.isWidened(path) ? widen(type) : type;
     }
     case "NewExpression":
       if (node.callee.type !== "Identifier") return undefined;
@@ -50,6 +53,9 @@ export function valueType(node: Expression, constant: boolean, context: ValueCon
       return undefined;
   }
 }
+
+const isConstAssertion = (node: Expression): boolean =>
+  node.type === "TSAsExpression" && isConst(node.typeAnnotation);
 
 function isConst(type: { readonly type: string }): boolean {
   const reference = type as { type: string; typeName?: { type: string; name?: string } };
@@ -96,6 +102,9 @@ function arrayType(
     else return undefined;
   }
   if (constant) return { kind: "tuple", items: types.map((type) => ({ type, optional: false })) };
+  // TypeScript gives each object the names of the others.
+  if (new Set(types.filter(({ kind }) => kind === "object").map((type) => JSON.stringify(type))).size > 1)
+    return undefined;
   return { kind: "array", items: types.length > 0 ? unionOf(types) : { kind: "untyped" } };
 }
 
@@ -108,7 +117,7 @@ function objectType(node: ObjectExpression, constant: boolean, context: ValueCon
     if (name === undefined || !type) return undefined;
     properties.push({ name, type, optional: false });
   }
-  return { kind: "object", properties };
+  return properties.length === 0 ? NON_NULL : { kind: "object", properties };
 }
 
 /** A property's name, if it is a literal. */

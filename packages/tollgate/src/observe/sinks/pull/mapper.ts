@@ -1,10 +1,18 @@
 import type { RE2JS } from "re2js";
 import type { Tag } from "../../names.ts";
+import { defaultMapping } from "./default-mapping.ts";
 import type { MapperFile, MapperRule } from "./mapper-file.ts";
 import { labelName, type Mapped, type Mapping, type Subject } from "./mapping.ts";
 
-/** The mapping of a file (`PULLSTATS_MAPPER_YAML`). The first rule that matches a statistic's name applies. */
+/** Metrics of the process and its runtime. Every Prometheus client has them under the same names. */
+const ofProcess = /^ratelimit\.(process|nodejs)\./;
+
+/**
+ * The mapping of a file (`PULLSTATS_MAPPER_YAML`). The first rule that matches a statistic's name applies. Metrics of the
+ * process that no rule matches have the same names as without a file.
+ */
 export function fileMapping(file: MapperFile): Mapping {
+  const unmapped = defaultMapping();
   return (subject) => {
     const parts = subject.name.split(".");
     for (const rule of file.rules) {
@@ -14,6 +22,7 @@ export function fileMapping(file: MapperFile): Mapping {
         : matchExpression(rule.match, subject.name);
       if (captures !== undefined) return rule.drop ? undefined : apply(rule, captures, subject);
     }
+    if (ofProcess.test(subject.name)) return unmapped(subject);
     return {
       metric: validMetric(subject.name),
       labels: subject.tags.map(({ key, value }) => ({ key: labelName(key), value })).filter(isFirst),

@@ -1,0 +1,216 @@
+/** The commands and their flags: the one source of the help, the completions and the manual page. */
+
+export interface FlagDescription {
+  /** As a user writes it, without dashes. */
+  readonly name: string;
+  /** Name of its value; undefined for a switch. */
+  readonly value?: string;
+  readonly text: string;
+  /** The values, if there are few. */
+  readonly choices?: readonly string[];
+}
+
+export interface CommandDescription {
+  readonly name: string;
+  readonly summary: string;
+  /** What follows the name. */
+  readonly synopsis: string;
+  readonly text: readonly string[];
+  readonly flags: readonly FlagDescription[];
+  /** What positional arguments are, for completions. */
+  readonly operands?: "files" | "commands" | readonly string[];
+  /** Meaning of each exit status. */
+  readonly exit: readonly (readonly [status: number, meaning: string])[];
+}
+
+const GO_FLAGS = "Flags take one or two dashes; - and _ are equivalent.";
+
+const SHELLS = ["bash", "zsh", "fish"] as const;
+
+export const SERVE: CommandDescription = {
+  name: "serve",
+  summary: "runs the rate limit service; the default. Settings are environment variables",
+  synopsis: "[--example]",
+  text: [
+    "Runs the rate limit service over gRPC and HTTP until SIGTERM or SIGINT. SIGHUP reloads the rules. SIGUSR2 turns debug logging on and off.",
+  ],
+  flags: [
+    {
+      name: "example",
+      text: "uses the example configuration, counts in this process and listens on 127.0.0.1 only. Environment variables override these settings",
+    },
+  ],
+  exit: [
+    [0, "after a signal"],
+    [1, "if the service cannot start or fails"],
+    [2, "for invalid flags"],
+  ],
+};
+
+export const CLIENT: CommandDescription = {
+  name: "client",
+  summary: "sends requests to a running service over gRPC",
+  synopsis: "[flags]",
+  text: [`Sends a request to a rate limit service over gRPC. ${GO_FLAGS}`],
+  flags: [
+    { name: "dial_string", value: "ADDRESS", text: "host:port or unix:PATH; default localhost:8081" },
+    { name: "domain", value: "DOMAIN", text: "required" },
+    {
+      name: "descriptors",
+      value: "k=v,k2=v2",
+      text: "one descriptor; repeat the flag for several. Write \\, for a comma inside a value",
+    },
+    {
+      name: "hits",
+      value: "N",
+      text: "hits for every descriptor; 0 reads without counting (default: not sent, counts as 1)",
+    },
+    { name: "negative", text: "refund the hits" },
+    { name: "repeat", value: "N", text: "send the request N times in sequence; default 1" },
+    { name: "json", text: "print each response as a line of JSON" },
+    { name: "check", text: "exit with status 3 if a response is over limit" },
+    { name: "timeout", value: "DURATION", text: "timeout per call, such as 500ms or 5s; default 5s" },
+    {
+      name: "otlp-protocol",
+      value: "P",
+      text: "trace the calls and export the spans over http or grpc (OTEL_EXPORTER_OTLP_*)",
+      choices: ["http", "grpc"],
+    },
+    { name: "grpc-use-tls", text: "use TLS; implied by the files below" },
+    { name: "grpc-server-ca-file", value: "F", text: "the server's certificate authority" },
+    { name: "grpc-cert-file", value: "F", text: "this client's certificate" },
+    { name: "grpc-key-file", value: "F", text: "this client's private key" },
+    {
+      name: "grpc-server-name",
+      value: "NAME",
+      text: "name that the server's certificate must contain; default: the host of the address",
+    },
+  ],
+  exit: [
+    [0, "if all calls succeeded"],
+    [1, "if a call failed"],
+    [2, "for invalid flags"],
+    [3, "if a response is over limit, with -check"],
+  ],
+};
+
+export const CHECK: CommandDescription = {
+  name: "check",
+  summary: "checks configuration files",
+  synopsis: "[flags] DIR|FILE|-...",
+  text: [
+    "Checks rate limit configurations and prints all errors and warnings.",
+    "Each DIR is one configuration and contains *.yaml files. FILE arguments form one configuration together. - is standard input.",
+    GO_FLAGS,
+  ],
+  flags: [
+    { name: "config_dir", value: "DIR", text: "same as DIR" },
+    {
+      name: "merge_domain_configs",
+      text: "allow several files to define one domain (MERGE_DOMAIN_CONFIG=true)",
+    },
+    { name: "strict", text: "treat warnings as errors" },
+    {
+      name: "format",
+      value: "FORMAT",
+      text: "text (default), json, sarif (code scanning), github (annotations of a workflow)",
+      choices: ["text", "json", "sarif", "github"],
+    },
+  ],
+  operands: "files",
+  exit: [
+    [0, "without errors"],
+    [1, "with errors"],
+    [2, "for invalid flags or unreadable paths"],
+  ],
+};
+
+export const EXPLAIN: CommandDescription = {
+  name: "explain",
+  summary: "shows which rule a request matches and why",
+  synopsis: "--config DIR --domain D --descriptors a=b,c=d [flags]",
+  text: [
+    "Shows which rule matches a request and why, with its cache key, window and metric key. Does not count hits.",
+    "To explain a request with the rules and counters of a running service, POST the body of a /json call to /explain on its debug port.",
+    GO_FLAGS,
+  ],
+  flags: [
+    { name: "config", value: "DIR", text: "the configuration: a directory of *.yaml files, or one file" },
+    { name: "domain", value: "DOMAIN", text: "the request's domain" },
+    {
+      name: "descriptors",
+      value: "k=v,k2=v2",
+      text: "one descriptor; repeat the flag for several. Write \\, for a comma inside a value",
+    },
+    {
+      name: "hits",
+      value: "N",
+      text: "hits for every descriptor; 0 reads without counting; default 1",
+    },
+    {
+      name: "merge_domain_configs",
+      text: "allow several files to define one domain (MERGE_DOMAIN_CONFIG=true)",
+    },
+    { name: "cache_key_prefix", value: "TEXT", text: "the service's CACHE_KEY_PREFIX" },
+    {
+      name: "cache_key_format",
+      value: "NAME",
+      text: "the service's CACHE_KEY_FORMAT: tollgate (default), compatible",
+      choices: ["tollgate", "compatible"],
+    },
+    {
+      name: "backend_type",
+      value: "TYPE",
+      text: "the service's BACKEND_TYPE, which decides when keys are hashed: embedded (default), kvstore, objcache",
+      choices: ["embedded", "kvstore", "objcache"],
+    },
+    { name: "json", text: "print JSON" },
+  ],
+  exit: [
+    [0, "with an explanation"],
+    [1, "if the configuration has errors"],
+    [2, "for invalid flags or unreadable paths"],
+  ],
+};
+
+export const COMPLETION: CommandDescription = {
+  name: "completion",
+  summary: "prints completions for a shell",
+  synopsis: SHELLS.join("|"),
+  text: [
+    'Prints completions of commands and flags. For bash: eval "$(tollgate completion bash)". For zsh, write them to a file _tollgate in a folder of $fpath. For fish: tollgate completion fish | source.',
+  ],
+  flags: [],
+  operands: SHELLS,
+  exit: [
+    [0, "with completions"],
+    [2, "for an unknown shell"],
+  ],
+};
+
+export const MAN: CommandDescription = {
+  name: "man",
+  summary: "prints the manual page",
+  synopsis: "",
+  text: ["Prints the manual page: tollgate man > /usr/share/man/man1/tollgate.1"],
+  flags: [],
+  exit: [
+    [0, "with the page"],
+    [2, "for arguments"],
+  ],
+};
+
+export const HELP: CommandDescription = {
+  name: "help",
+  summary: "shows the help of a command",
+  synopsis: "[COMMAND]",
+  text: ["Shows the help of a command, or the list of commands."],
+  flags: [],
+  operands: "commands",
+  exit: [
+    [0, "with help"],
+    [2, "for an unknown command"],
+  ],
+};
+
+export const COMMANDS: readonly CommandDescription[] = [SERVE, CLIENT, CHECK, EXPLAIN, COMPLETION, MAN, HELP];

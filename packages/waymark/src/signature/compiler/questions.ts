@@ -1,0 +1,101 @@
+import type { TSType } from "oxc-parser";
+import type { TypeNode } from "../model/signature.ts";
+import { SignatureError } from "../model/signature-error.ts";
+import type { Scope } from "../source/scope.ts";
+import type { AskedParameter, TypeReader } from "../source/type-reader.ts";
+import type { Asked } from "./asked.ts";
+import { checkSource } from "./check-source.ts";
+import { CheckedTypeReader } from "./checked-type-reader.ts";
+import { CompilerUnavailable, withoutCompiler } from "./load-typescript.ts";
+import { type DefinedType, sameType } from "./same-type.ts";
+import type { CheckedType, MethodPlace, TypeProgram } from "./type-view.ts";
+
+/** The compiler for one method. */
+export interface MethodCompiler {
+  /** @throws CompilerUnavailable without a usable compiler */
+  readonly open: () => TypeProgram;
+  /** The class for which the method is read. Undefined if its source is unknown. */
+  readonly place: MethodPlace | undefined;
+  /** Whether the compiler is asked for every parameter, to compare it with the type that the source shows. */
+  readonly verifies?: boolean | undefined;
+}
+
+/** Asks the compiler for the types that the reader of the source does not read exactly. */
+export class CompilerQuestions {
+  readonly #compiler: MethodCompiler;
+  readonly #reader: TypeReader;
+  /** The errors that remain after the compiler was asked. A question for a larger part may still succeed. */
+  readonly #final = new WeakSet<SignatureError>();
+
+  constructor(compiler: MethodCompiler, reader: TypeReader) {
+    this.#compiler = compiler;
+    this.#reader = reader;
+  }
+
+  /** The type of a type's syntax, outside of generic declarations. */
+  type(node: TSType, scope: Scope, error: SignatureError): TypeNode {
+    const { file } = scope.module.source;
+    return this.#ask({ node, scope }, error, (program) =>
+      program.typeOf({ file, start: node.start, end: node.end }),
+    );
+  }
+
+  parameter({ index, ...asked }: AskedParameter, error: SignatureError): TypeNode {
+    const { place } = this.#compiler;
+    const { file } = asked.scope.module.source;
+    return this.#ask(asked, error, (program) =>
+      place ? program.parameterOf(place, index) : program.parameterAt({ file, start: asked.node.start }),
+    );
+  }
+
+  /** @throws SignatureError if the compiler's type of a parameter differs */
+  verify(read: DefinedType, { index, ...asked }: AskedParameter): void {
+    const { place, verifies, open } = this.#compiler;
+    if (!verifies || !place) return;
+    const { source } = asked.scope.module;
+    let type: TypeNode;
+    try {
+      const program = open();
+      const found = program.parameterOf(place, index);
+      if (!found) return;
+      type = new CheckedTypeReader(program, this.#reader).read(found, asked);
+    } catch (error) {
+      // The compiler's form of the type may have a part that no request carries and that no value needs.
+      if (error instanceof SignatureError) return;
+      if (!(error instanceof CompilerUnavailable)) throw error;
+      throw new SignatureError("UNREADABLE_TYPE", error.message, source.location(asked.node.start));
+    }
+    if (sameType(read, { type, definitions: this.#reader.definitions })) return;
+    throw new SignatureError(
+      "UNREADABLE_TYPE",
+      `the compiler reads the type \`${source.slice(asked.node)}\` differently. A file that no controller imports may add to it (\`declare global\`, \`declare module\`): import that file`,
+      source.location(asked.node.start),
+    );
+  }
+
+  #ask(
+    asked: Asked,
+    error: SignatureError,
+    find: (program: TypeProgram) => CheckedType | undefined,
+  ): TypeNode {
+    try {
+      const program = this.#compiler.open();
+      const type = find(program);
+      if (!type) throw error;
+      const checked = new CheckedTypeReader(program, this.#reader);
+      const node = checked.read(type, asked);
+      checkSource(asked, checked.objects.files, this.#reader, program);
+      return node;
+    } catch (cause) {
+      throw this.#reason(error, cause);
+    }
+  }
+
+  /** The error to report: the first one for which the compiler was asked. */
+  #reason(error: SignatureError, cause: unknown): unknown {
+    if (this.#final.has(error)) return error;
+    const reason = cause instanceof CompilerUnavailable ? withoutCompiler(error, cause) : cause;
+    if (reason instanceof SignatureError) this.#final.add(reason);
+    return reason;
+  }
+}

@@ -1,0 +1,174 @@
+/** Signatures of classes that Node has loaded, as an application reads them. */
+import assert from "node:assert/strict";
+import { after, suite, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { BindFaults } from "./bind/bind-faults.ts";
+import { compileBinder } from "./bind/binder.ts";
+import { CompiledFiles } from "./compiled.fixture.ts";
+import type { MethodSignature } from "./model/signature.ts";
+import type { ControllerClass } from "./source/class-sources.ts";
+import { readSignatures } from "./source/reader.ts";
+
+const files = new CompiledFiles({
+  "package.json": '{ "type": "module" }',
+  "tsconfig.json":
+    '{ "compilerOptions": { "strict": false, "paths": { "@models/*": ["./*"] } }, "files": ["globals.d.ts"] }',
+  "globals.d.ts": "interface Ambient { id: number } interface Widened { extra: string }",
+  "crud.ts": `
+    export class Crud<T> { PUT(it: T) { return it; } PATCH(it: Partial<T>) { return it; } }
+    export class Bounded<T extends { id: number }, Key = string> { PUT(it: T) { return it; } GET(key: Key) { return key; } }
+    export class Named<T> extends Bounded<T & { id: number }, number> {}
+    export const mixin = <T>(_: T) => class { PUT(it: T) { return it; } };
+  `,
+  "books.ts": `
+    import { Bounded, Crud, mixin, Named } from "./crud.ts";
+    export interface Book { id: number; title: string }
+    export class Books extends Crud<Book> {}
+    export class Titles extends Crud<Book["title"][]> {}
+    export class Bound extends Bounded<Book> {}
+    export class Deep extends Named<{ title: string }> {}
+    export class Mixed extends mixin({ id: 1, title: "x" }) {}
+    export class Open extends Crud {}
+    export class Generic<T> extends Crud<T> {}
+    const Alias = Crud;
+    export class Aliased extends Alias<Book> {}
+  `,
+  "augmented.ts": `
+    import "./augment.ts";
+    import type { Thing } from "./thing.ts";
+    export class Things { POST(it: Thing) { return it; } }
+  `,
+  "thing.ts": "export interface Thing { id: number }",
+  "augment.ts":
+    'import type {} from "./thing.ts"; declare module "./thing.ts" { interface Thing { added: string } }',
+  "project.ts": `
+    import type { Thing } from "@models/thing.ts";
+    export class Project { POST(it: Thing) { return it; } PUT(it: Ambient) { return it; } }
+  `,
+  "plain.mjs": `
+    /** @typedef {{ id: number, title?: string }} Book */
+    export class Plain {
+      /** @param {number} id @minimum 1 */
+      GET(id) { return id; }
+      /**
+       * @param {Book} book
+       * @param {?string} [note]
+       */
+      POST(book, note) { return { book, note }; }
+      PUT(/** @type {boolean} */ it) { return it; }
+      /** @param {{ a: number }} options */
+      PATCH({ a }) { return a; }
+      /** @param {Array.<number>} list */
+      DELETE(list) { return list; }
+      HEAD(text) { return text; }
+    }
+  `,
+  "default.ts": `
+    import { settings } from "./settings.ts";
+    export class Defaults { GET(page = settings.page) { return page; } }
+  `,
+  "settings.ts": "const load = () => ({ page: 1 }); export const settings = load();",
+});
+after(() => files.close());
+
+async function read(file: string, name: string, verb: string, compiler = true): Promise<MethodSignature> {
+  const module = (await import(pathToFileURL(files.path(file)).href)) as Record<string, ControllerClass>;
+  return readSignatures([{ controller: module[name]!, verb }], { compiler })[0]!;
+}
+
+/** Whether a body with the parameters by name is accepted. */
+function accepts(signature: MethodSignature, body: object): boolean {
+  const result = compileBinder(signature).bind({
+    segments: [],
+    query: "",
+    body: { kind: "json", value: body },
+  });
+  return !(result instanceof BindFaults);
+}
+
+const BOOK = { id: 1, title: "x" };
+
+suite("a generic base class has the type arguments of the derived class", () => {
+  const rows: readonly (readonly [
+    name: string,
+    verb: string,
+    accepted: object,
+    refused: object,
+    source: boolean,
+  ])[] = [
+    ["Books", "PUT", BOOK, { id: "x" }, true],
+    ["Books", "PATCH", { title: "x" }, { title: 1 }, true],
+    ["Titles", "PUT", { it: ["a"] }, { it: [1] }, true],
+    ["Bound", "PUT", BOOK, { id: 1 }, true],
+    ["Bound", "GET", { key: "x" }, { key: 1 }, true],
+    ["Deep", "PUT", BOOK, { title: "x" }, true],
+    ["Deep", "GET", { key: 1 }, { key: "x" }, true],
+    ["Mixed", "PUT", BOOK, { id: "x", title: "x" }, false],
+    ["Aliased", "PUT", BOOK, { id: "x" }, false],
+  ];
+  for (const [name, verb, accepted, refused, source] of rows) {
+    test(`${name}.${verb}`, async () => {
+      const signature = await read("books.ts", name, verb);
+      assert.ok(accepts(signature, accepted), "refused a fitting body");
+      assert.ok(!accepts(signature, refused), "accepted a body that does not fit");
+      const alone = read("books.ts", name, verb, false);
+      if (source) assert.deepEqual((await alone).parameters, signature.parameters);
+      else await assert.rejects(alone, { code: "UNREADABLE_TYPE" });
+    });
+  }
+  test("without an argument, the start fails with the place", async () => {
+    await assert.rejects(read("books.ts", "Open", "PUT"), {
+      code: "UNREADABLE_TYPE",
+      message: /crud\.ts:2:36: cannot read the type `T`: /,
+    });
+  });
+  test("a generic controller has no argument", async () => {
+    await assert.rejects(read("books.ts", "Generic", "PUT"), { code: "UNREADABLE_TYPE" });
+  });
+});
+
+suite("what other files say about a type", () => {
+  test("a module that adds members", async () => {
+    const signature = await read("augmented.ts", "Things", "POST");
+    assert.ok(accepts(signature, { id: 1, added: "x" }));
+    assert.ok(!accepts(signature, { id: 1 }));
+    await assert.rejects(read("augmented.ts", "Things", "POST", false), /another module adds members to it/);
+  });
+  test("paths and globals of tsconfig.json, with strict checks although it turns them off", async () => {
+    const thing = await read("project.ts", "Project", "POST");
+    assert.ok(accepts(thing, { id: 1 }));
+    assert.ok(!accepts(thing, { id: null }));
+    assert.ok(accepts(await read("project.ts", "Project", "PUT"), { id: 1 }));
+  });
+  test("a default value from another module", async () => {
+    const { parameters } = await read("default.ts", "Defaults", "GET");
+    assert.deepEqual(parameters[0]!.type, { kind: "number" });
+    await assert.rejects(read("default.ts", "Defaults", "GET", false), /cannot derive the type/);
+  });
+});
+
+suite("JSDoc types in plain JavaScript", () => {
+  const rows: readonly (readonly [
+    verb: string,
+    accepted: object,
+    refused: object | undefined,
+    source: boolean,
+  ])[] = [
+    ["GET", { id: 1 }, { id: 0 }, true],
+    ["GET", { id: 1 }, { id: "x" }, true],
+    ["POST", { book: BOOK }, { book: { id: "x" } }, false],
+    ["POST", { book: BOOK, note: null }, { book: BOOK, note: 1 }, false],
+    ["PUT", { it: true }, { it: "x" }, true],
+    ["PATCH", { a: 1 }, { a: "x" }, true],
+    ["DELETE", { list: [1] }, { list: ["x"] }, false],
+    ["HEAD", { text: "x" }, undefined, true],
+  ];
+  for (const [verb, accepted, refused, source] of rows) {
+    test(`${verb} ${JSON.stringify(accepted)}`, async () => {
+      const signature = await read("plain.mjs", "Plain", verb);
+      assert.ok(accepts(signature, accepted), JSON.stringify(signature.parameters));
+      if (refused) assert.ok(!accepts(signature, refused), JSON.stringify(signature.parameters));
+      if (!source) await assert.rejects(read("plain.mjs", "Plain", verb, false), { code: "UNREADABLE_TYPE" });
+    });
+  }
+});

@@ -64,7 +64,7 @@ const rateLimit = fc.oneof(
   }),
 );
 const settings = {
-  unit_multiplier: maybe(or(fc.constantFrom<unknown>(1, 2, 0, "1_0", 400_000_000))),
+  unit_multiplier: maybe(or(fc.constantFrom(1, 2, 0, 400_000_000))),
   algorithm: maybe(or(fc.constantFrom("fixed_window", "sliding_window", "token_bucket", "bucket"))),
   burst: maybe(or(fc.constantFrom(1, 50, 0, 1_000_000_001))),
   count: maybe(or(fc.constantFrom("all", "accepted", "none"))),

@@ -1,4 +1,6 @@
+import { describeLimits, type ExplainedWindow, type LimitExplanation } from "../decision/explain-limits.ts";
 import { createKeyFormat } from "../decision/key-format.ts";
+import { limitLines } from "../decision/limits-text.ts";
 import { replaced } from "../decision/replaces.ts";
 import { secondsUntilReset, windowStart } from "../decision/window.ts";
 import type { Entry } from "../protocol/messages.ts";
@@ -23,14 +25,8 @@ interface OfflineExplanation extends Explanation {
   readonly replaced: boolean;
   readonly cacheKey?: string;
   readonly window?: ExplainedWindow;
-}
-
-interface ExplainedWindow {
-  readonly unit: string;
-  /** Seconds since the epoch. */
-  readonly start: number;
-  readonly end: number;
-  readonly secondsUntilReset: number;
+  /** The limits of a rule that has several, or one with more than a number and a unit. */
+  readonly limits?: readonly LimitExplanation[];
 }
 
 /**
@@ -94,12 +90,14 @@ function counterOf(
   entries: readonly Entry[],
   { domain, cacheKeyFormat: format, cacheKeyPrefix: prefix, backend }: ExplainOptions,
   nowSeconds: number,
-): Pick<OfflineExplanation, "cacheKey" | "window"> {
+): Pick<OfflineExplanation, "cacheKey" | "window" | "limits"> {
   const match = ruleSet.match(domain, entries);
   if (match === undefined || match.rule.unlimited) return {};
+  const keyFormat = createKeyFormat({ format, prefix, backend });
+  if (match.rule.limits !== undefined)
+    return { limits: describeLimits(keyFormat, domain, entries, match, nowSeconds) };
   const { unit } = match.rule;
   const start = windowStart(nowSeconds, unit);
-  const keyFormat = createKeyFormat({ format, prefix, backend });
   return {
     cacheKey: `${keyFormat(domain, entries, match, unit)}${start}`,
     window: {
@@ -117,12 +115,18 @@ function render(explanation: OfflineExplanation): string {
   const { cacheKey, window } = explanation;
   if (explanation.replaced)
     lines.push("replaced   another matching rule of this request replaces it: not counted");
+  else if (explanation.limits !== undefined)
+    lines.push(...limitLines(explanation.limits), hitsLine(explanation));
   else if (cacheKey !== undefined && window !== undefined) {
     lines.push(`cache key  ${cacheKey}`);
     const time = (seconds: number) => new Date(seconds * 1000).toISOString().replace(".000Z", "Z");
     const ends = `ends in ${window.secondsUntilReset} s`;
     lines.push(`window     ${window.unit} ${time(window.start)} to ${time(window.end)}, ${ends}`);
-    lines.push(`hits       ${explanation.hits}${explanation.hits === 0 ? " (reads without counting)" : ""}`);
+    lines.push(hitsLine(explanation));
   }
   return lines.join("\n");
+}
+
+function hitsLine({ hits }: OfflineExplanation): string {
+  return `hits       ${hits}${hits === 0 ? " (reads without counting)" : ""}`;
 }

@@ -5,7 +5,15 @@
  */
 import type { LimitState } from "./algorithms/algorithm.ts";
 import { isRefused } from "./hold-back.ts";
-import { type AcquireGroup, type AcquireLimit, type AcquireRequest, HoldBack, Outcome } from "./store.ts";
+import {
+  type AcquireGroup,
+  type AcquireLimit,
+  type AcquireRequest,
+  type CounterStore,
+  HoldBack,
+  Outcome,
+  StoreError,
+} from "./store.ts";
 
 /** The state of one counter of a request. Limits with the same key share one object. */
 export interface CounterState extends LimitState {
@@ -55,13 +63,25 @@ export function acquireTogether(
     decide(group, states, at);
     at += group.limits.length;
   }
-  if (!isHeld(groups, holdBack)) return false;
+  const isHolding = isHeld(groups, holdBack);
+  if (isHolding) hold(groups, states);
+  at = 0;
+  for (const { limits } of groups)
+    for (const limit of limits) {
+      const state = states[at++]!;
+      if (state.changed) clearUnused(state, limit);
+    }
+  return isHolding;
+}
+
+/** Takes back all changes, and makes those again that are not held back. */
+function hold(groups: readonly AcquireGroup[], states: readonly CounterState[]): void {
   for (const state of states) {
     state.level = state.levelBefore;
     state.previous = state.previousBefore;
     state.changed = false;
   }
-  at = 0;
+  let at = 0;
   for (const group of groups) {
     const own = states.slice(at, at + group.limits.length);
     const counts = group.hits < 0 || own.some((state) => state.exceeds);
@@ -69,7 +89,14 @@ export function acquireTogether(
     take(group, states, at, counts);
     at += group.limits.length;
   }
-  return true;
+}
+
+/** An unused state is the same as no state, so that a store need not keep it. */
+function clearUnused(state: LimitState, limit: AcquireLimit): void {
+  if (!limit.algorithm.isUnused(state, limit)) return;
+  state.at = 0;
+  state.level = 0;
+  state.previous = 0;
 }
 
 /** Advances a state. A counter that occurs twice is advanced twice, which changes nothing. */
@@ -115,6 +142,39 @@ function take(group: AcquireGroup, states: readonly CounterState[], first: numbe
 function isHeld(groups: readonly AcquireGroup[], holdBack: HoldBack): boolean {
   if (holdBack === HoldBack.NEVER) return false;
   return holdBack === HoldBack.ALWAYS || isRefused(groups, (index) => !groups[index]!.accepted);
+}
+
+/**
+ * Decides a group of one limit that nothing holds back: {@link acquireTogether} without its lists.
+ * @param state as stored; all 0 if the counter is not stored
+ * @param now microseconds since the epoch
+ * @returns whether the store must write the state
+ */
+export function acquireAlone(
+  group: AcquireGroup,
+  limit: AcquireLimit,
+  state: LimitState,
+  now: number,
+): boolean {
+  const { algorithm } = limit;
+  const { hits } = group;
+  algorithm.advance(state, limit, now);
+  const accepted = hits < 0 || algorithm.accepts(state, limit, hits);
+  const counts = hits !== 0 && (accepted || algorithm.countsRefused);
+  if (counts) algorithm.apply(state, limit, hits);
+  limit.accepted = accepted;
+  group.accepted = accepted;
+  group.outcome = Outcome.COUNTED;
+  algorithm.report(state, limit, hits, accepted, limit);
+  if (counts) clearUnused(state, limit);
+  return counts;
+}
+
+/** Lets a store decide a request. @throws {StoreError} if it supports plain fixed windows only, and like `acquire` */
+export function acquireFrom(store: CounterStore, request: AcquireRequest): void | Promise<void> {
+  if (store.acquire !== undefined) return store.acquire(request);
+  // The loader refuses rules that the store does not support.
+  throw new StoreError("STORE_UNAVAILABLE", `the ${store.kind} store supports plain fixed windows only`);
 }
 
 /** A request's instant in microseconds. */

@@ -19,8 +19,9 @@
  * The order in front of a store: over-limit cache, failure policy, store. So counters that are known to be over their
  * limit stay refused while the store is unavailable. Counters that reached their limit in `local` stay over for the window.
  */
+import { acquireFrom } from "./acquire.ts";
 import { Admission, CircuitBreaker, type CircuitBreakerOptions } from "./circuit-breaker.ts";
-import { type CounterStore, type CountRequest, Outcome, StoreError } from "./store.ts";
+import { type AcquireRequest, type CounterStore, type CountRequest, Outcome, StoreError } from "./store.ts";
 
 /** `error` fails the call, `allow` and `deny` answer it, `local` counts it in another store until the store recovers. */
 export type FailureMode = "error" | "allow" | "deny" | "local";
@@ -105,20 +106,28 @@ export class FailurePolicy implements CounterStore {
   }
 
   count(request: CountRequest): void | Promise<void> {
+    return this.#ask(request, counting);
+  }
+
+  acquire(request: AcquireRequest): void | Promise<void> {
+    return this.#ask(request, acquiring);
+  }
+
+  #ask<Request extends AnyRequest>(request: Request, call: Call<Request>): void | Promise<void> {
     if (request.deadline !== 0 && request.deadline <= request.now)
       return this.#pass(new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the count"));
     const admission = this.#breaker.admit();
-    if (admission === Admission.REFUSED) return this.#answer(request, this.#openError);
+    if (admission === Admission.REFUSED) return this.#answer(request, call, this.#openError);
     if (this.#inFlight >= this.#maxInFlight) {
       this.#breaker.inconclusive(admission);
-      return this.#answer(request, this.#fullError);
+      return this.#answer(request, call, this.#fullError);
     }
     const begun = this.#clock();
     let pending: void | Promise<void>;
     try {
-      pending = this.#store.count(request);
+      pending = call.ask(this.#store, request);
     } catch (error) {
-      return this.#failed(request, admission, error);
+      return this.#failed(request, call, admission, error);
     }
     if (pending === undefined) {
       this.#succeeded(admission, begun);
@@ -132,7 +141,7 @@ export class FailurePolicy implements CounterStore {
       },
       (error: unknown) => {
         this.#inFlight -= 1;
-        return this.#failed(request, admission, error);
+        return this.#failed(request, call, admission, error);
       },
     );
   }
@@ -147,7 +156,12 @@ export class FailurePolicy implements CounterStore {
     this.#onTransition(false, `the ${this.kind} store is back after ${seconds} s`);
   }
 
-  #failed(request: CountRequest, admission: Admission, cause: unknown): void | Promise<void> {
+  #failed<Request extends AnyRequest>(
+    request: Request,
+    call: Call<Request>,
+    admission: Admission,
+    cause: unknown,
+  ): void | Promise<void> {
     const error = asStoreError(cause, this.kind);
     if (error.code === "KEY_UNUSABLE") {
       this.#breaker.inconclusive(admission);
@@ -155,13 +169,13 @@ export class FailurePolicy implements CounterStore {
     }
     if (error.code === "STORE_FULL") {
       this.#breaker.inconclusive(admission);
-      return this.#answer(request, error);
+      return this.#answer(request, call, error);
     }
     const late = error.code === "DEADLINE_EXCEEDED";
     if (late && request.deadline - request.now < this.#patience) this.#breaker.inconclusive(admission);
     else if (late ? this.#breaker.unanswered(admission) : this.#breaker.failed(admission))
       this.#degrade(error);
-    return late ? this.#pass(error) : this.#answer(request, error);
+    return late ? this.#pass(error) : this.#answer(request, call, error);
   }
 
   #degrade(error: StoreError): void {
@@ -182,17 +196,45 @@ export class FailurePolicy implements CounterStore {
     throw error;
   }
 
-  #answer(request: CountRequest, error: StoreError): void | Promise<void> {
+  #answer<Request extends AnyRequest>(
+    request: Request,
+    call: Call<Request>,
+    error: StoreError,
+  ): void | Promise<void> {
     if (this.#mode === "error") return this.#pass(error);
     this.#onFailure(error, true);
-    if (this.#mode === "local") return this.#local!.count(request);
-    const outcome = this.#mode === "allow" ? Outcome.ALLOWED : Outcome.DENIED;
-    for (const count of request.counts) {
+    if (this.#mode === "local") return call.ask(this.#local!, request);
+    call.answer(request, this.#mode === "allow" ? Outcome.ALLOWED : Outcome.DENIED);
+  }
+}
+
+type AnyRequest = Pick<CountRequest, "now" | "deadline">;
+
+/** One of the two methods of a store. */
+interface Call<Request> {
+  ask(store: CounterStore, request: Request): void | Promise<void>;
+  answer(request: Request, outcome: Outcome): void;
+}
+
+const counting: Call<CountRequest> = {
+  ask: (store, request) => store.count(request),
+  answer({ counts }, outcome) {
+    for (const count of counts) {
       count.outcome = outcome;
       count.after = 0;
     }
-  }
-}
+  },
+};
+
+const acquiring: Call<AcquireRequest> = {
+  ask: acquireFrom,
+  answer({ groups }, outcome) {
+    for (const group of groups) {
+      group.outcome = outcome;
+      group.accepted = outcome === Outcome.ALLOWED;
+    }
+  },
+};
 
 function asStoreError(error: unknown, kind: string): StoreError {
   if (error instanceof StoreError) return error;

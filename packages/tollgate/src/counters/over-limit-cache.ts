@@ -7,10 +7,20 @@
  * has another limit (a reload changed the rule), and when the rules are replaced. A full cache drops its oldest entry.
  * Refunds always go to the store.
  */
+import { acquireFrom } from "./acquire.ts";
 import { isRefused } from "./hold-back.ts";
 import { Invalidations } from "./invalidations.ts";
 import { type OverLimitCacheGauges, OverLimitEntries } from "./over-limit-entries.ts";
-import { type Count, type CounterStore, type CountRequest, HoldBack, Outcome } from "./store.ts";
+import {
+  type AcquireGroup,
+  type AcquireLimit,
+  type AcquireRequest,
+  type Count,
+  type CounterStore,
+  type CountRequest,
+  HoldBack,
+  Outcome,
+} from "./store.ts";
 
 export interface OverLimitCacheOptions {
   /** Bytes for all entries, close to V8's use: 192 and the stem for each entry. 0 turns the cache off. */
@@ -44,6 +54,31 @@ export class OverLimitCache implements CounterStore {
     if (known === 0) return this.#countAll(request);
     if (known === request.counts.length) return;
     return this.#countRest(request);
+  }
+
+  /** The cache serves the plain fixed windows of the request. */
+  acquire(request: AcquireRequest): void | Promise<void> {
+    if (this.#capacity <= 0) return acquireFrom(this.#store, request);
+    const { groups, holdBack, now } = request;
+    for (const group of groups) {
+      const window = plainWindowOf(group);
+      // A group of another algorithm may hold an outcome of an earlier decision, but never `KNOWN_OVER`.
+      if (window === undefined) continue;
+      group.outcome = Outcome.COUNTED;
+      if (group.hits < 0) this.#entries.delete(window.stem);
+      else if (this.#entries.knows(window, now)) {
+        group.outcome = Outcome.KNOWN_OVER;
+        group.accepted = false;
+        window.accepted = false;
+      }
+    }
+    const isKnown = ({ outcome }: AcquireGroup) => outcome === Outcome.KNOWN_OVER;
+    const rest = groups.filter((group) => !isKnown(group));
+    if (rest.length === groups.length) return this.#acquireAll(request);
+    if (rest.length === 0) return;
+    const refused =
+      holdBack === HoldBack.WHEN_REFUSED && isRefused(groups, (index) => isKnown(groups[index]!));
+    return this.#acquireAll({ ...request, groups: rest, holdBack: refused ? HoldBack.ALWAYS : holdBack });
   }
 
   gauges(): OverLimitCacheGauges {
@@ -100,6 +135,31 @@ export class OverLimitCache implements CounterStore {
     });
   }
 
+  #acquireAll(request: AcquireRequest): void | Promise<void> {
+    const begun = this.#invalidations.last;
+    const pending = acquireFrom(this.#store, request);
+    if (pending === undefined) this.#learnGroups(request, begun);
+    else
+      return pending.then(
+        () => this.#learnGroups(request, begun),
+        (error: unknown) => {
+          for (const group of request.groups)
+            if (group.hits < 0) this.#invalidations.invalidate(group.limits[0]!.stem);
+          throw error;
+        },
+      );
+  }
+
+  #learnGroups({ groups, now }: AcquireRequest, begun: number): void {
+    for (const group of groups) {
+      const window = plainWindowOf(group);
+      if (window === undefined) continue;
+      if (group.hits < 0) this.#invalidations.invalidate(window.stem);
+      else if (window.used > window.limit && group.outcome === Outcome.COUNTED)
+        this.#entries.add(window, now, begun);
+    }
+  }
+
   /** @param begun the last invalidation at the start of the count */
   #learn(counts: readonly Count[], now: number, begun: number): void {
     for (let index = 0; index < counts.length; index++) {
@@ -109,4 +169,10 @@ export class OverLimitCache implements CounterStore {
         this.#entries.add(count, now, begun);
     }
   }
+}
+
+/** The window of a group that counts all hits; undefined for other limits. */
+function plainWindowOf({ limits }: AcquireGroup): AcquireLimit | undefined {
+  const [limit] = limits;
+  return limit?.algorithm.countsRefused ? limit : undefined;
 }

@@ -45,6 +45,9 @@ const ENTRY_BYTES = 192;
 /** Entries that each addition checks for their end. */
 const SWEEP = 2;
 
+/** The window of a counter, with its limit. */
+type CountedWindow = Pick<Count, "stem" | "windowStart" | "windowSize" | "limit">;
+
 export class OverLimitEntries {
   readonly #capacity: number;
   readonly #invalidations: Invalidations;
@@ -71,7 +74,7 @@ export class OverLimitEntries {
   }
 
   /** Whether the cache holds this counter, for the limit of this count. */
-  knows(count: Count, now: number): boolean {
+  knows(count: CountedWindow, now: number): boolean {
     const entry = this.#entries.get(count.stem);
     if (
       entry === undefined ||
@@ -95,7 +98,7 @@ export class OverLimitEntries {
   }
 
   /** @param begun the last invalidation at the start of the count. A newer one of this stem forbids the entry. */
-  add(count: Count, now: number, begun: number): void {
+  add(count: CountedWindow, now: number, begun: number): void {
     const { stem, windowStart, limit } = count;
     const windowEnd = windowStart + count.windowSize;
     if (windowEnd * 1000 <= now) return;

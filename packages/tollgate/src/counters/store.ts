@@ -92,6 +92,8 @@ export interface AcquireLimit extends Quota, LimitReport {
    * window, else `stem`. All stems of a list begin with the same hash tag: `{<prefix><domain>|<key>=<value>|...}`.
    */
   readonly stem: string;
+  /** The stem as bytes, instead of the text. Only for a store that {@link CounterStore.readsPlaces}. */
+  readonly place?: StemPlace | undefined;
   readonly algorithm: Algorithm;
   /** Result: the verdict of this limit alone. */
   accepted: boolean;

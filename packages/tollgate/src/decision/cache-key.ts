@@ -36,10 +36,21 @@ export const WINDOW_START_DIGITS = 10;
 /** The first 32 of 64 digits: 128 bits are enough to distinguish all stems. */
 const HASH_DIGITS = 32;
 
+/** The form of the key of a limit that has more than a unit. */
+export interface KeyShape {
+  /** Instead of `<unit>:`. */
+  readonly part: string;
+  /** The limits of a list share one hash tag, so that a cluster keeps their counters together. */
+  readonly isListed: boolean;
+  /** Bytes of the longest `part` of the list: all keys of a list are hashed, or none. */
+  readonly longestPart: number;
+}
+
 /**
  * A counter's cache key without its window start: `<prefix><domain>|<key>=<value>|...|<unit>:`, or
  * `<prefix>#<hash>:<unit>:` if the key would be too long. No other key has a `#` there and no `|`.
- * At a level under `share_threshold` the key contains the pattern instead of the value.
+ * At a level under `share_threshold` the key contains the pattern instead of the value. A listed limit has
+ * `{<prefix><domain>|<key>=<value>|...}<part>`, or `{<prefix>#<hash>:}<part>`.
  */
 export function cacheKeyStem(
   { cacheKeyPrefix: prefix, longestKey }: KeyOptions,
@@ -47,6 +58,7 @@ export function cacheKeyStem(
   entries: readonly Entry[],
   match: Pick<Match, "sharedValues">,
   unit: Unit,
+  shape?: KeyShape,
 ): string {
   let stem = `${encodeKeyPart(domain)}|`;
   const shared = match.sharedValues;
@@ -54,7 +66,8 @@ export function cacheKeyStem(
     const { key, value } = entries[index]!;
     stem += `${encodeKeyPart(key)}=${encodeKeyPart(shared?.[index] ?? value)}|`;
   }
-  const window = windowText(unit);
+  if (shape?.isListed) return listedStem(prefix, longestKey, stem, shape);
+  const window = shape?.part ?? windowText(unit);
   stem += window;
   const room = longestKey - WINDOW_START_DIGITS;
   // A UTF-16 unit is at most 3 bytes of UTF-8, so short keys need no exact byte count.
@@ -62,6 +75,19 @@ export function cacheKeyStem(
     (prefix.length + stem.length) * 3 <= room || Buffer.byteLength(prefix) + Buffer.byteLength(stem) <= room;
   if (fits) return prefix + stem;
   return `${prefix}#${hash("sha256", stem).slice(0, HASH_DIGITS)}:${window}`;
+}
+
+function listedStem(
+  prefix: string,
+  longestKey: number,
+  stem: string,
+  { part, longestPart }: KeyShape,
+): string {
+  const braces = 2;
+  const bytes =
+    Buffer.byteLength(prefix) + Buffer.byteLength(stem) + braces + longestPart + WINDOW_START_DIGITS;
+  const common = bytes <= longestKey ? stem : `#${hash("sha256", stem).slice(0, HASH_DIGITS)}:`;
+  return `{${prefix}${common}}${part}`;
 }
 
 /** The end of a stem. */

@@ -4,7 +4,10 @@ import { requestOf } from "../protocol/decode-request.ts";
 import { Code, type RateLimitRequest, type RateLimitResponse } from "../protocol/messages.ts";
 import type { RequestPlaces } from "../protocol/scan-request.ts";
 import type { RuleSet } from "../rules/rule.ts";
-import { type HeaderOptions, limitHeaders } from "./headers.ts";
+import { askStore } from "./decide-limits.ts";
+import { type HeaderOptions, limitHeaders, nameOf } from "./headers.ts";
+import { headersOfLimits } from "./headers-of-limits.ts";
+import { LimitsScratch } from "./limits-scratch.ts";
 import { dynamicMetadata } from "./metadata.ts";
 import { overallCode } from "./overall.ts";
 import { Preparer } from "./prepare.ts";
@@ -12,6 +15,7 @@ import type { Prepared, PreparedPart } from "./prepared.ts";
 import type { ResolveOptions } from "./resolve.ts";
 import { type Scratch, ScratchPool } from "./scratch.ts";
 import { tally } from "./tally.ts";
+import { tallyLimits } from "./tally-limits.ts";
 
 export interface DecisionOptions extends ResolveOptions {
   /** `SHADOW_MODE` */
@@ -32,6 +36,7 @@ export class Decider {
   readonly #store: CounterStore;
   readonly #preparer: Preparer;
   readonly #pool = new ScratchPool();
+  readonly #limits = new WeakMap<Scratch, LimitsScratch>();
   readonly #globalShadowMode: Counter;
 
   constructor(options: DecisionOptions, statistics: Statistics, store: CounterStore) {
@@ -89,6 +94,7 @@ export class Decider {
     now: number,
     deadline: number,
   ): RateLimitResponse | Promise<RateLimitResponse> {
+    if (hasLimits(parts)) return this.#runLimits(request, parts, scratch, now, deadline);
     const nowSeconds = Math.floor(now / 1000);
     scratch.arrange(parts, this.#options, nowSeconds, this.#store.readsPlaces === true);
     if (scratch.counts.length > 0) {
@@ -99,6 +105,49 @@ export class Decider {
     }
     this.#pool.give(scratch);
     return this.#conclude(request, parts, scratch, nowSeconds);
+  }
+
+  #runLimits(
+    request: RateLimitRequest | undefined,
+    parts: readonly PreparedPart[],
+    scratch: Scratch,
+    now: number,
+    deadline: number,
+  ): RateLimitResponse | Promise<RateLimitResponse> {
+    const limits = this.#limitsOf(scratch);
+    const readsPlaces = this.#store.readsPlaces === true;
+    limits.arrange(parts, this.#options, Math.floor(now / 1000), scratch.keys, readsPlaces);
+    const waiting = askStore(limits, this.#store, now, deadline);
+    if (waiting !== undefined)
+      return waiting.then(() => {
+        this.#pool.giveLater(scratch);
+        return this.#concludeLimits(request, parts, limits, now);
+      });
+    this.#pool.give(scratch);
+    return this.#concludeLimits(request, parts, limits, now);
+  }
+
+  /** The memory of decisions with rules that have `limits`. It is in use as long as the scratch object. */
+  #limitsOf(scratch: Scratch): LimitsScratch {
+    const known = this.#limits.get(scratch);
+    if (known !== undefined) return known;
+    const made = new LimitsScratch(scratch.parts.length);
+    this.#limits.set(scratch, made);
+    return made;
+  }
+
+  #concludeLimits(
+    request: RateLimitRequest | undefined,
+    parts: readonly PreparedPart[],
+    limits: LimitsScratch,
+    now: number,
+  ): RateLimitResponse {
+    tallyLimits(parts, limits, Math.floor(now / 1000));
+    const { headers } = this.#options;
+    const code = this.#answer(request, parts, limits);
+    if (headers !== undefined)
+      limits.response.responseHeadersToAdd = headersOfLimits(headers, parts, limits, code);
+    return limits.response;
   }
 
   async #later(
@@ -119,28 +168,40 @@ export class Decider {
     { counts, statuses, response }: Scratch,
     nowSeconds: number,
   ): RateLimitResponse {
-    const options = this.#options;
     let counted = 0;
     for (let index = 0; index < parts.length; index++) {
       const { rule, statistics } = parts[index]!;
       if (rule === undefined || statistics === undefined || rule.unlimited) continue;
       tally(counts[counted++]!, statistics, parts[index]!, rule, nowSeconds, statuses[index]!);
     }
+    const { headers } = this.#options;
+    const code = this.#answer(request, parts, { statuses, response });
+    if (headers !== undefined)
+      response.responseHeadersToAdd = limitHeaders(headers, statuses, parts.map(nameOf), code);
+    return response;
+  }
+
+  /** Fills in all but the headers. Returns the overall code. */
+  #answer(
+    request: RateLimitRequest | undefined,
+    parts: readonly PreparedPart[],
+    { statuses, response }: Pick<Scratch, "statuses" | "response">,
+  ): Code {
+    const options = this.#options;
     let code = overallCode(statuses, parts, options.quotaMode);
     if (code === Code.OVER_LIMIT && options.shadowMode) {
       code = Code.OK;
       this.#globalShadowMode.value++;
     }
     response.overallCode = code;
-    if (options.headers !== undefined)
-      response.responseHeadersToAdd = limitHeaders(options.headers, statuses, parts.map(nameOf), code);
     if (options.dynamicMetadata && request !== undefined)
       response.dynamicMetadata = dynamicMetadata(request, parts, statuses);
-    return response;
+    return code;
   }
 }
 
-/** The name of a limit in response headers: the rule's name, or else its path. */
-function nameOf({ rule }: PreparedPart): string {
-  return rule === undefined ? "" : rule.name || [rule.domain, ...rule.path].join(".");
+/** Whether a rule has more than a number, a unit and a name. */
+function hasLimits(parts: readonly PreparedPart[]): boolean {
+  for (let index = 0; index < parts.length; index++) if (parts[index]!.limits !== undefined) return true;
+  return false;
 }

@@ -1,14 +1,15 @@
 import { countTogether } from "../counters/hold-back.ts";
 import { type Count, type CounterStore, HoldBack, Outcome, type Refuses } from "../counters/store.ts";
 import type { RuleStatistics } from "../observe/statistics.ts";
-import { Code, type RateLimitRequest, Unit } from "../protocol/messages.ts";
+import { Code, type DescriptorStatus, type RateLimitRequest, Unit } from "../protocol/messages.ts";
 import { codeNames, unitNames, windowSeconds } from "../protocol/units.ts";
 import { type Explanation, explainMatch } from "../rules/explain-match.ts";
 import { overrideMatch } from "../rules/override.ts";
-import type { Match, RuleSet } from "../rules/rule.ts";
+import type { Match, Rule, RuleSet } from "../rules/rule.ts";
 import { printableData } from "../text/printable.ts";
 import type { DecisionOptions } from "./decide.ts";
 import { DecisionError } from "./decision-error.ts";
+import { type ExplainedWindow, explainAnswers, type LimitExplanation } from "./explain-limits.ts";
 import { overallCode, refusals } from "./overall.ts";
 import { signedHits } from "./prepare.ts";
 import { replaced } from "./replaces.ts";
@@ -22,16 +23,13 @@ export interface DescriptorExplanation extends Explanation {
   readonly hits: number;
   /** Another matching rule replaces this one: its limit is neither counted nor reported. */
   readonly replaced: boolean;
+  /** Of a rule with one limit, like `window` and `count`. */
   readonly cacheKey?: string;
-  readonly window?: {
-    readonly unit: string;
-    /** Seconds since the epoch. */
-    readonly start: number;
-    readonly end: number;
-    readonly secondsUntilReset: number;
-  };
+  readonly window?: ExplainedWindow;
   /** The current count; absent if nothing is counted. */
   readonly count?: number;
+  /** The limits of a rule that has several, or one with more than a number and a unit. */
+  readonly limits?: readonly LimitExplanation[];
   readonly answer: { readonly code: string; readonly limitRemaining: number };
 }
 
@@ -66,6 +64,19 @@ export async function explainDecision(
   });
   const dropped = replaced(matches.map((match) => match?.rule));
   const rules = matches.map((match, index) => ({ rule: dropped[index] ? undefined : match?.rule }));
+  if (rules.some(({ rule }) => rule?.limits !== undefined)) {
+    const stems = matches.map((match, index) => {
+      const { rule } = rules[index]!;
+      if (match === undefined || rule === undefined || rule.unlimited || rule.limits !== undefined) return "";
+      return options.keyFormat(domain, request.descriptors[index]!.entries, match, rule.unit);
+    });
+    const applying = matches.map((match, index) => (dropped[index] ? undefined : match));
+    const { statuses, limits } = await explainAnswers(request, applying, stems, store, options, now);
+    const details = limits.map(
+      (own, index) => own && detailsOf(own, rules[index]!.rule?.limits !== undefined),
+    );
+    return explanationOf(request, ruleSet, rules, dropped, statuses, details, options);
+  }
   const refuses = refusals(rules, options.quotaMode);
   const looks = matches.map((match, index) =>
     dropped[index] ? undefined : lookFor(match, request, index, refuses[index]!, options, nowSeconds),
@@ -98,27 +109,56 @@ export async function explainDecision(
     tally(result, { ...nothing }, context, rule, nowSeconds, status);
     return status;
   });
+  const details = looks.map((look, index): CounterDetails | undefined => {
+    if (look === undefined) return undefined;
+    const unit = matches[index]?.rule.unit ?? Unit.UNKNOWN;
+    return {
+      cacheKey: look.stem + look.windowStart,
+      window: {
+        unit: unitNames[unit],
+        start: look.windowStart,
+        end: look.windowStart + windowSeconds[unit]!,
+        secondsUntilReset: secondsUntilReset(nowSeconds, unit),
+      },
+      ...(look.outcome === Outcome.COUNTED && { count: look.after }),
+    };
+  });
+  return explanationOf(request, ruleSet, rules, dropped, statuses, details, options);
+}
+
+type CounterDetails = Pick<DescriptorExplanation, "cacheKey" | "window" | "count" | "limits">;
+
+/** @param shown whether the rule has more than a number, a unit and a name */
+function detailsOf(limits: readonly LimitExplanation[], shown: boolean): CounterDetails {
+  const [only] = limits;
+  const { cacheKey, window, used } = limits.length === 1 ? only! : {};
+  return {
+    ...(cacheKey !== undefined && { cacheKey }),
+    ...(window !== undefined && { window }),
+    ...(used !== undefined && { count: used }),
+    ...(shown && { limits }),
+  };
+}
+
+function explanationOf(
+  request: RateLimitRequest,
+  ruleSet: RuleSet,
+  rules: readonly { readonly rule: Rule | undefined }[],
+  dropped: readonly boolean[],
+  statuses: readonly DescriptorStatus[],
+  details: readonly (CounterDetails | undefined)[],
+  options: DecisionOptions,
+): DecisionExplanation {
   const code = overallCode(statuses, rules, options.quotaMode);
   return printableData({
     overallCode: codeNames[options.shadowMode ? Code.OK : code],
     descriptors: request.descriptors.map((descriptor, index) => {
-      const look = looks[index];
-      const unit = matches[index]?.rule.unit ?? Unit.UNKNOWN;
       const { code, limitRemaining } = statuses[index]!;
       return {
-        ...explainMatch(ruleSet, domain, descriptor.entries, descriptor.limit),
+        ...explainMatch(ruleSet, request.domain, descriptor.entries, descriptor.limit),
         hits: signedHits(descriptor, request),
         replaced: dropped[index]!,
-        ...(look !== undefined && {
-          cacheKey: look.stem + look.windowStart,
-          window: {
-            unit: unitNames[unit],
-            start: look.windowStart,
-            end: look.windowStart + windowSeconds[unit]!,
-            secondsUntilReset: secondsUntilReset(nowSeconds, unit),
-          },
-          ...(look.outcome === Outcome.COUNTED && { count: look.after }),
-        }),
+        ...details[index],
         answer: { code: codeNames[code], limitRemaining },
       };
     }),

@@ -5,6 +5,7 @@ import {
   type RateLimitResponse,
 } from "../protocol/messages.ts";
 import { windowSeconds } from "../protocol/units.ts";
+import type { Rule } from "../rules/rule.ts";
 
 /** Options of the response headers that show the limit to an end user. */
 export interface HeaderOptions {
@@ -14,6 +15,11 @@ export interface HeaderOptions {
   readonly limit: string;
   readonly remaining: string;
   readonly reset: string;
+}
+
+/** The name of a limit in response headers: the rule's name, or else its path. */
+export function nameOf({ rule }: { readonly rule: Rule | undefined }): string {
+  return rule === undefined ? "" : rule.name || [rule.domain, ...rule.path].join(".");
 }
 
 /** The tightest limit: one that is exceeded, or else the one with the least remaining; the first of equals. */
@@ -56,11 +62,13 @@ function structuredString(text: string): string {
  * `RateLimit-Policy: "name";q=10;w=60` and `RateLimit: "name";r=4;t=55`, one item for each limit, and `Retry-After` if
  * the request is refused. Source: draft-ietf-httpapi-ratelimit-headers-10.
  * @param names one for each status: the rule's name, or else its path
+ * @param sizes the length of each window in seconds, if it is not the unit's
  */
 function draftHeaders(
   statuses: readonly DescriptorStatus[],
   names: readonly string[],
   refused: boolean,
+  sizes: readonly number[] | undefined,
 ): HeaderValue[] {
   const policies: string[] = [];
   const limits: string[] = [];
@@ -69,7 +77,7 @@ function draftHeaders(
     if (status.currentLimit === undefined) return;
     const name = structuredString(names[index]!);
     const { requestsPerUnit, unit } = status.currentLimit;
-    policies.push(`${name};q=${requestsPerUnit};w=${windowSeconds[unit]}`);
+    policies.push(`${name};q=${requestsPerUnit};w=${sizes?.[index] ?? windowSeconds[unit]}`);
     const reset = status.durationUntilReset;
     limits.push(`${name};r=${status.limitRemaining}${reset > 0 ? `;t=${reset}` : ""}`);
     if (isOver(status) && reset > retryAfter) retryAfter = reset;
@@ -89,8 +97,9 @@ export function limitHeaders(
   statuses: readonly DescriptorStatus[],
   names: readonly string[],
   overallCode: RateLimitResponse["overallCode"],
+  sizes?: readonly number[],
 ): HeaderValue[] {
   return options.format === "contract"
     ? contractHeaders(statuses, options)
-    : draftHeaders(statuses, names, overallCode === Code.OVER_LIMIT);
+    : draftHeaders(statuses, names, overallCode === Code.OVER_LIMIT, sizes);
 }

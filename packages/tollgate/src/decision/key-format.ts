@@ -1,11 +1,26 @@
 /** The two formats of cache keys. The composition root chooses one; the other decision code knows only {@link KeyFormat}. */
 import type { Entry, Unit } from "../protocol/messages.ts";
+import { unitNames } from "../protocol/units.ts";
 import type { Match } from "../rules/rule.ts";
-import { cacheKeyStem, encodeKeyPart, LONGEST_KEYS, WINDOW_START_DIGITS, windowText } from "./cache-key.ts";
+import {
+  cacheKeyStem,
+  encodeKeyPart,
+  type KeyShape,
+  LONGEST_KEYS,
+  WINDOW_START_DIGITS,
+  windowText,
+} from "./cache-key.ts";
 
 /** Returns the cache key of a counter without its window start. */
 export interface KeyFormat {
-  (domain: string, entries: readonly Entry[], match: Pick<Match, "sharedValues">, unit: Unit): string;
+  /** @param shape absent for a single limit with a number, a unit and a name */
+  (
+    domain: string,
+    entries: readonly Entry[],
+    match: Pick<Match, "sharedValues">,
+    unit: Unit,
+    shape?: KeyShape,
+  ): string;
   readonly inPlace: KeyInPlace;
 }
 
@@ -24,6 +39,8 @@ export interface KeyInPlace {
   readonly isPlain: Uint8Array;
   /** Bytes, window start included. */
   readonly longestKey: number;
+  /** Whether the keys of other {@link KeyShape}s differ in their ends only. */
+  readonly hasShapes: boolean;
 }
 
 export interface KeyFormatOptions {
@@ -43,8 +60,8 @@ export function createKeyFormat({ format, prefix, backend, neverHash = false }: 
   const longestKey = neverHash ? Number.POSITIVE_INFINITY : LONGEST_KEYS[backend];
   const options = { cacheKeyPrefix: prefix, longestKey };
   const own = Object.assign(
-    (...[domain, entries, match, unit]: Parameters<KeyFormat>) =>
-      cacheKeyStem(options, domain, entries, match, unit),
+    (...[domain, entries, match, unit, shape]: Parameters<KeyFormat>) =>
+      cacheKeyStem(options, domain, entries, match, unit, shape),
     { inPlace: ownInPlace(prefix, longestKey) },
   );
   // No other service shares the counters of this process, so they keep the format without collisions.
@@ -52,11 +69,12 @@ export function createKeyFormat({ format, prefix, backend, neverHash = false }: 
   const longest = backend === "kvstore" ? LONGEST_COMPATIBLE_KEY : longestKey;
   const isUsable = backend === "kvstore" ? (stem: string) => stem.isWellFormed() : isMemcachedKey;
   return Object.assign(
-    (...[domain, entries, match, unit]: Parameters<KeyFormat>) => {
+    (...[domain, entries, match, unit, shape]: Parameters<KeyFormat>) => {
+      if (shape !== undefined && !isGoShape(shape)) return own(domain, entries, match, unit, shape);
       const stem = compatibleStem(prefix, domain, entries, match);
       return isUsable(stem) && Buffer.byteLength(stem) + WINDOW_START_DIGITS <= longest
         ? stem
-        : own(domain, entries, match, unit);
+        : own(domain, entries, match, unit, shape);
     },
     {
       inPlace: {
@@ -66,9 +84,20 @@ export function createKeyFormat({ format, prefix, backend, neverHash = false }: 
         tail: () => "",
         isPlain: plainBytes(isUsable),
         longestKey: longest,
+        hasShapes: false,
       },
     },
   );
+}
+
+/** The parts of single plain windows that the Go service has, too. */
+const goParts: readonly string[] = [
+  ...unitNames.slice(1).map((name) => `${name.toLowerCase()}:`),
+  "calendar:month:UTC:",
+];
+
+function isGoShape({ part, isListed }: KeyShape): boolean {
+  return !isListed && goParts.includes(part);
 }
 
 const EQUALS = 0x3d;
@@ -83,6 +112,7 @@ function ownInPlace(prefix: string, longestKey: number): KeyInPlace {
     tail: windowText,
     isPlain: plainBytes((text) => encodeKeyPart(text) === text),
     longestKey,
+    hasShapes: true,
   };
 }
 

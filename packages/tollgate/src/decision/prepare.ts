@@ -86,6 +86,8 @@ function fill(part: Mutable<PreparedPart>, resolution: Resolution, hits: number,
   part.windowSize = resolution.windowSize;
   part.currentLimit = resolution.currentLimit;
   part.near = resolution.near;
+  part.limits = resolution.limits;
+  part.stems = resolution.stems;
   part.hits = hits;
   part.isRefund = isRefund;
 }

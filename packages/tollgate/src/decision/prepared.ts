@@ -1,6 +1,7 @@
 import type { Counter, RuleStatistics } from "../observe/statistics.ts";
 import type { CurrentLimit, RateLimitRequest } from "../protocol/messages.ts";
 import type { Rule } from "../rules/rule.ts";
+import type { ResolvedLimit } from "./resolved-limit.ts";
 
 /** A value for the code that fills it in. */
 export type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
@@ -24,6 +25,13 @@ export interface PreparedPart {
   readonly currentLimit: CurrentLimit;
   /** Hits above this count are near the limit. */
   readonly near: number;
+  /** The limits of a rule with more than a number, a unit and a name. `stem` and `near` are unused then. */
+  readonly limits: readonly ResolvedLimit[] | undefined;
+  /**
+   * Their cache keys. Empty if they are in {@link Scratch.keys}, one after the other: the first from `stemStart` to
+   * `stemEnd`. They differ only in their ends, `Limit.keyPart`.
+   */
+  readonly stems: readonly string[];
 }
 
 /** A valid request with its prepared descriptors. It can be decided any number of times. */

@@ -1,14 +1,17 @@
 import type { Statistics } from "../observe/statistics.ts";
 import { type DescriptorPlaces, ENTRY_PLACES, type RequestPlaces } from "../protocol/scan-request.ts";
+import type { Limit } from "../rules/limit.ts";
 import type { Match } from "../rules/rule.ts";
 import { WINDOW_START_DIGITS } from "./cache-key.ts";
 import type { Mutable, PreparedPart } from "./prepared.ts";
-import { type Resolution, type ResolveOptions, resolutionOf } from "./resolve.ts";
+import { limitsResolution, type Resolution, type ResolveOptions, resolutionOf } from "./resolve.ts";
 import type { Scratch } from "./scratch.ts";
 
 /** The resolution of all descriptors that a rule matches, and the fixed ends of their stems. */
 interface Plan {
   readonly resolution: Resolution;
+  /** The ends of the keys of a rule with several limits; undefined for one key. */
+  readonly tails: readonly Uint8Array[] | undefined;
   /** See `KeyInPlace`. Undefined if the stem must be made from texts. */
   readonly head: Uint8Array | undefined;
   readonly tail: Uint8Array;
@@ -45,18 +48,25 @@ export class ResolverInPlace {
     scratch: Scratch,
   ): Resolution | undefined {
     const plan = this.#plans.get(match) ?? this.#plan(match);
-    const { resolution, head, tail } = plan;
+    const { resolution, head, tail, tails } = plan;
     if (resolution.windowSize === 0) return resolution;
     if (head === undefined) return undefined;
     const end = this.#writeStem(head, tail, places, descriptor, scratch);
     if (end < 0) return undefined;
     part.stemStart = this.#used;
     part.stemEnd = this.#used = end;
+    if (tails !== undefined)
+      for (let index = 1; index < tails.length; index++) {
+        const next = this.#writeStem(head, tails[index]!, places, descriptor, scratch);
+        if (next < 0) return undefined;
+        this.#used = next;
+      }
     return resolution;
   }
 
   #plan(match: Match): Plan {
     const { rule, metricKey, metricFromRequest, sharedValues } = match;
+    if (rule.limits !== undefined) return this.#limitsPlan(match, rule.limits);
     const resolution = resolutionOf(
       match,
       this.#statistics.rule(metricKey, metricFromRequest),
@@ -67,9 +77,28 @@ export class ResolverInPlace {
     const head = sharedValues === undefined ? inPlace.head(rule.domain) : undefined;
     const plan = {
       resolution,
+      tails: undefined,
       head: head === undefined ? undefined : Buffer.from(head),
       tail: Buffer.from(inPlace.tail(rule.unit)),
     };
+    this.#plans.set(match, plan);
+    return plan;
+  }
+
+  #limitsPlan(match: Match, limits: readonly Limit[]): Plan {
+    const resolution = limitsResolution(match, this.#statistics, this.#options);
+    const { inPlace } = this.#options.keyFormat;
+    const isSimple = match.sharedValues === undefined && inPlace.hasShapes;
+    const head = isSimple ? inPlace.head(match.rule.domain) : undefined;
+    const { isListed } = limits[0]!;
+    const tails = limits.map(({ keyPart }) => Buffer.from(isListed ? `}${keyPart}` : keyPart));
+    const plan = {
+      resolution,
+      tails,
+      head: head === undefined ? undefined : Buffer.from(isListed ? `{${head}` : head),
+      tail: tails[0]!,
+    };
+    // The longest key decides for all whether they are hashed, so only lists of short keys are written in place.
     this.#plans.set(match, plan);
     return plan;
   }

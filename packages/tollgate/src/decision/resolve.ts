@@ -5,6 +5,8 @@ import { overrideMatch } from "../rules/override.ts";
 import type { Match, Rule, RuleSet } from "../rules/rule.ts";
 import { DecisionError } from "./decision-error.ts";
 import type { KeyFormat } from "./key-format.ts";
+import { resolveLimits, stemsOf } from "./resolve-limits.ts";
+import type { ResolvedLimit } from "./resolved-limit.ts";
 import { noLimit } from "./scratch.ts";
 import { nearLimit } from "./tally.ts";
 
@@ -23,7 +25,7 @@ export interface Resolution {
   readonly rule: Rule | undefined;
   /** Set if `rule` is set. */
   readonly statistics: RuleStatistics | undefined;
-  /** Cache key up to the window start; empty if nothing is counted (no rule, `unlimited`). */
+  /** Cache key up to the window start; empty if nothing is counted (no rule, `unlimited`), and with `limits`. */
   readonly stem: string;
   /** Seconds; 0 if nothing is counted. */
   readonly windowSize: number;
@@ -32,6 +34,10 @@ export interface Resolution {
   readonly currentLimit: CurrentLimit;
   /** Hits above this count are near the limit. */
   readonly near: number;
+  /** The limits of a rule with more than a number, a unit and a name. */
+  readonly limits: readonly ResolvedLimit[] | undefined;
+  /** Their cache keys. */
+  readonly stems: readonly string[];
 }
 
 /** The resolution of a descriptor that passes without a limit. */
@@ -43,6 +49,8 @@ export const passing: Resolution = {
   domainNotFound: undefined,
   currentLimit: noLimit,
   near: 0,
+  limits: undefined,
+  stems: [],
 };
 
 /** @throws {DecisionError} */
@@ -68,8 +76,21 @@ export function resolve(
   const match = limit === undefined ? ruleSet.match(domain, entries) : overrideMatch(domain, entries, limit);
   if (match === undefined) return passing;
   const { rule, metricKey, metricFromRequest } = match;
+  if (rule.limits !== undefined) {
+    const stems = stemsOf(options.keyFormat, domain, entries, match);
+    return { ...limitsResolution(match, statistics, options), stems };
+  }
   const stem = isCounted(rule) ? options.keyFormat(domain, entries, match, rule.unit) : "";
   return resolutionOf(match, statistics.rule(metricKey, metricFromRequest), stem, options);
+}
+
+/** The resolution of a match whose rule has `limits`, without its cache keys. */
+export function limitsResolution(match: Match, statistics: Statistics, options: ResolveOptions): Resolution {
+  const { metricKey, metricFromRequest } = match;
+  return {
+    ...resolutionOf(match, statistics.rule(metricKey, metricFromRequest), "", options),
+    limits: resolveLimits(statistics, match, options.nearLimitRatio),
+  };
 }
 
 export function resolutionOf(
@@ -87,6 +108,8 @@ export function resolutionOf(
     domainNotFound: undefined,
     currentLimit: { requestsPerUnit, unit, name },
     near: nearLimit(requestsPerUnit, nearLimitRatio),
+    limits: undefined,
+    stems: passing.stems,
   };
 }
 

@@ -155,9 +155,12 @@ export function newPart(): Mutable<PreparedPart> {
     isRefund: false,
     currentLimit: noLimit,
     near: 0,
+    limits: undefined,
+    stems: noStems,
   };
 }
 
+const noStems: readonly string[] = [];
 const noBytes = new Uint8Array(0);
 
 function newSlot(): Slot {

@@ -62,7 +62,7 @@ export function tally(
 }
 
 /** Adds to the statistics within, near and over. Returns the hits above the limit. */
-function countHits(
+export function countHits(
   statistics: RuleStatistics,
   hits: number,
   after: number,

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { Controller, HttpError } from "@tollway/waymark";
 import type { DecisionExplanation } from "../decision/explain-decision.ts";
+import { limitLines } from "../decision/limits-text.ts";
 import { type Level, type Logger, levelOfName, logLevels } from "../observe/log.ts";
 import type { OtherThreads, ProfileKind } from "../observe/profiling/profiler.ts";
 import type { Registry } from "../observe/registry.ts";
@@ -210,6 +211,7 @@ function renderDecision({ overallCode, descriptors }: DecisionExplanation): stri
       lines.push(`window     ${window.unit} from ${from}Z, ends in ${window.secondsUntilReset} s`);
     }
     if (count !== undefined) lines.push(`count      ${count} now`);
+    lines.push(...limitLines(descriptor.limits ?? []));
     lines.push(
       `answer     ${answer.code}, ${answer.limitRemaining} left, for ${hits} ${hits === 1 ? "hit" : "hits"}`,
     );

@@ -1,5 +1,6 @@
 import { Unit } from "../protocol/messages.ts";
 import { checkLevel } from "./check-level.ts";
+import { checkSettings } from "./check-limits.ts";
 import { checkNames } from "./check-names.ts";
 import { formatLocation } from "./diagnostic.ts";
 import type { DraftConfig, DraftDescriptor, DraftDomain, DraftLimit } from "./draft.ts";
@@ -10,6 +11,15 @@ import type { Location } from "./rule.ts";
 export interface LoadOptions {
   /** `MERGE_DOMAIN_CONFIG`: several files may define one domain. Their rules are in the order of the file names. */
   readonly mergeDomains: boolean;
+  /** `USE_CALENDAR_MONTH_RATE_LIMIT`: `unit: month` is a calendar month in UTC unless a limit says otherwise. */
+  readonly calendarMonths?: boolean | undefined;
+  /** Why the store supports fixed windows only; undefined if it supports every algorithm. */
+  readonly fixedWindowsOnly?: string | undefined;
+}
+
+/** The options alone, as plain data that threads can exchange. */
+export function loadOptionsOf({ mergeDomains, calendarMonths, fixedWindowsOnly }: LoadOptions): LoadOptions {
+  return { mergeDomains, calendarMonths, fixedWindowsOnly };
 }
 
 /**
@@ -23,7 +33,7 @@ export function checkConfigs(
   report: Report,
 ): readonly DraftDomain[] {
   for (const config of configs) {
-    for (const descriptor of config.descriptors) checkDescriptor(descriptor, report);
+    for (const descriptor of config.descriptors) checkDescriptor(descriptor, options, report);
   }
   const domains = byDomain(configs, options, report);
   for (const domain of domains) {
@@ -60,7 +70,7 @@ function byDomain(
   return domains;
 }
 
-function checkDescriptor(descriptor: DraftDescriptor, report: Report): void {
+function checkDescriptor(descriptor: DraftDescriptor, options: LoadOptions, report: Report): void {
   const wildcard = isPattern(descriptor.value);
   if (descriptor.key === "") {
     report.add(
@@ -81,7 +91,9 @@ function checkDescriptor(descriptor: DraftDescriptor, report: Report): void {
     report.add("detailed-metric-on-value", descriptor.detailedMetricAt, message);
   }
   if (descriptor.limit !== undefined) checkLimit(descriptor.limit, report);
-  for (const nested of descriptor.descriptors) checkDescriptor(nested, report);
+  checkSettings(descriptor, options.fixedWindowsOnly, report);
+  for (const limit of descriptor.limits?.items ?? []) checkLimit(limit, report);
+  for (const nested of descriptor.descriptors) checkDescriptor(nested, options, report);
 }
 
 function checkLimit(limit: DraftLimit, report: Report): void {

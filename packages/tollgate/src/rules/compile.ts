@@ -97,7 +97,8 @@ class Compiler {
   }
 
   #addDescriptor(parent: number, key: number, descriptor: DraftDescriptor): number {
-    const { value, limit, at, descriptors } = descriptor;
+    const { value, at, descriptors } = descriptor;
+    const limit = descriptor.limit ?? descriptor.limits?.items[0];
     const isUnlimited = limit?.unlimited === true;
     const number = this.#addNode(
       parent,

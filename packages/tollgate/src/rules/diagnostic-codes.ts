@@ -49,6 +49,30 @@ export const diagnosticCodes = {
   "missing-requests-per-unit": { severity: "error", meaning: "A limit has no `requests_per_unit`." },
   "unit-with-unlimited": { severity: "error", meaning: "A limit has a `unit` and `unlimited: true`." },
   "bad-number": { severity: "error", meaning: "A number is negative, too large or not whole." },
+  "unknown-name": {
+    severity: "error",
+    meaning: "A field has an unknown name: an algorithm, a way of counting or a weekday.",
+  },
+  "rate-limit-twice": { severity: "error", meaning: "A descriptor has `rate_limit` and `rate_limits`." },
+  "bad-list-of-limits": {
+    severity: "error",
+    meaning: "`rate_limits` has no limits, too many, or a setting that a list cannot have.",
+  },
+  "equal-limits": {
+    severity: "error",
+    meaning: "Two limits of a list have the same counter or the same name in statistics.",
+  },
+  "setting-of-another-algorithm": {
+    severity: "error",
+    meaning: "A limit has a setting that its algorithm does not have.",
+  },
+  "bad-calendar": {
+    severity: "error",
+    meaning: "A `calendar` with a unit or a multiplier that it cannot have.",
+  },
+  "unknown-time-zone": { severity: "error", meaning: "The time zone database does not have the time zone." },
+  "window-too-long": { severity: "error", meaning: "The window of a limit is longer than ten years." },
+  "unsupported-algorithm": { severity: "error", meaning: "The store does not support the algorithm." },
   "replaces-without-name": { severity: "error", meaning: "An item of `replaces` has no name." },
   "replaces-itself": { severity: "error", meaning: "A limit replaces itself." },
   "replaces-cycle": { severity: "error", meaning: "Limits replace each other in a circle." },

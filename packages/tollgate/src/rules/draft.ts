@@ -1,4 +1,6 @@
 import type { JsonObject, Unit } from "../protocol/messages.ts";
+import type { Weekday } from "./calendar-window.ts";
+import type { AlgorithmName } from "./limit.ts";
 import type { Location } from "./rule.ts";
 
 /**
@@ -29,6 +31,8 @@ export interface DraftDescriptor {
   /** Undefined for a key-only rule. */
   readonly value: string | undefined;
   readonly limit: DraftLimit | undefined;
+  /** The list `rate_limits`; absent if there is none. */
+  readonly limits?: { readonly at: Location; readonly items: readonly DraftLimit[] } | undefined;
   readonly shadowMode: boolean;
   readonly quotaMode: boolean;
   readonly detailedMetric: boolean;
@@ -52,6 +56,30 @@ export interface DraftLimit {
   readonly name: string;
   readonly nameAt: Location;
   readonly replaces: readonly DraftReplaces[];
+  /** Further settings; absent if there are none. */
+  readonly more?: DraftLimitSettings | undefined;
+}
+
+/** A readable value with its place. */
+export interface Given<Value> {
+  readonly value: Value;
+  readonly at: Location;
+}
+
+/** Settings of a limit that are absent from most limits. */
+export interface DraftLimitSettings {
+  readonly multiplier?: Given<number> | undefined;
+  readonly algorithm?: Given<AlgorithmName> | undefined;
+  readonly burst?: Given<number> | undefined;
+  readonly count?: Given<"all" | "accepted"> | undefined;
+  readonly strict?: Given<boolean> | undefined;
+  readonly calendar?: DraftCalendar | undefined;
+}
+
+export interface DraftCalendar {
+  readonly at: Location;
+  readonly timeZone: Given<string> | undefined;
+  readonly weekStarts: Given<Weekday> | undefined;
 }
 
 export interface DraftReplaces {

@@ -1,6 +1,8 @@
 import type { JsonObject } from "../protocol/messages.ts";
+import { Unit } from "../protocol/messages.ts";
 import { unitNames } from "../protocol/units.ts";
 import { formatLocation } from "./diagnostic.ts";
+import type { Limit } from "./limit.ts";
 import { oneLine } from "./one-line.ts";
 import type { Rule, RuleSet } from "./rule.ts";
 
@@ -12,6 +14,15 @@ export interface RuleDescription {
   readonly requests_per_unit: number;
   readonly shadow_mode: boolean;
   readonly quota_mode: boolean;
+  /** Further settings of a single limit. */
+  readonly unit_multiplier?: number;
+  readonly algorithm?: string;
+  readonly burst?: number;
+  readonly count?: string;
+  readonly strict?: true;
+  readonly calendar?: CalendarDescription;
+  /** The limits of a list. `unit` and `requests_per_unit` are those of the first. */
+  readonly rate_limits?: readonly LimitDescription[];
   readonly unlimited?: true;
   readonly name?: string;
   readonly replaces?: readonly string[];
@@ -23,6 +34,55 @@ export interface RuleDescription {
   readonly location?: string;
 }
 
+type LimitDescription = Pick<
+  RuleDescription,
+  | "unit"
+  | "requests_per_unit"
+  | "unit_multiplier"
+  | "algorithm"
+  | "burst"
+  | "count"
+  | "strict"
+  | "calendar"
+  | "name"
+>;
+
+export interface CalendarDescription {
+  readonly time_zone: string;
+  readonly week_starts?: string;
+}
+
+function settingsOf(limit: Limit) {
+  const { unit, multiplier, algorithm, burst, acceptedOnly, strict, calendar, isListed } = limit;
+  const isFixed = algorithm === "fixed_window";
+  return {
+    ...(multiplier !== 1 && { unit_multiplier: multiplier }),
+    ...(!isFixed && { algorithm }),
+    ...(algorithm === "token_bucket" && { burst }),
+    ...(isFixed && acceptedOnly && !isListed && { count: "accepted" }),
+    ...(strict && { strict: true as const }),
+    ...(calendar !== undefined && {
+      calendar: {
+        time_zone: calendar.timeZone,
+        ...(unit === Unit.WEEK && { week_starts: calendar.weekStarts }),
+      },
+    }),
+  };
+}
+
+function limitsOf(limits: readonly Limit[] | undefined): Partial<RuleDescription> {
+  if (limits === undefined) return {};
+  if (!limits[0]!.isListed) return settingsOf(limits[0]!);
+  return {
+    rate_limits: limits.map((limit) => ({
+      unit: unitNames[limit.unit],
+      requests_per_unit: limit.requestsPerUnit,
+      ...settingsOf(limit),
+      ...(limit.name !== "" && { name: limit.name }),
+    })),
+  };
+}
+
 export function describeRule(rule: Rule): RuleDescription {
   return {
     key: [rule.domain, ...rule.path].join("."),
@@ -30,6 +90,7 @@ export function describeRule(rule: Rule): RuleDescription {
     requests_per_unit: rule.requestsPerUnit,
     shadow_mode: rule.shadowMode,
     quota_mode: rule.quotaMode,
+    ...limitsOf(rule.limits),
     ...(rule.unlimited && { unlimited: true }),
     ...(rule.name !== "" && { name: rule.name }),
     ...(rule.replaces.length > 0 && { replaces: rule.replaces }),

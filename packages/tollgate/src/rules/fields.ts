@@ -1,7 +1,7 @@
 /** All fields of a configuration file: one table for the reader, the hints and the JSON Schema. */
 
 /** The kinds of mappings in a configuration. */
-export type Place = "file" | "descriptor" | "rate_limit" | "replaces";
+export type Place = "file" | "descriptor" | "rate_limit" | "replaces" | "calendar";
 
 export type FieldType =
   | "text"
@@ -11,7 +11,14 @@ export type FieldType =
   | "metadata"
   | "descriptors"
   | "rate_limit"
-  | "replaces";
+  | "rate_limits"
+  | "replaces"
+  | "multiplier"
+  | "algorithm"
+  | "burst"
+  | "counting"
+  | "calendar"
+  | "weekday";
 
 export interface Field {
   readonly place: Place;
@@ -27,6 +34,7 @@ export const placeNames: Readonly<Record<Place, string>> = {
   file: "at the top level",
   descriptor: "in a descriptor",
   rate_limit: "in `rate_limit`",
+  calendar: "in `calendar`",
   replaces: "in an item of `replaces`",
 };
 
@@ -52,6 +60,13 @@ export const fields: readonly Field[] = [
     "The value that the entry must have; `*` matches any text. Without it every value matches, each with its own counter.",
   ),
   field("descriptor", "rate_limit", "rate_limit", false, "The limit. Without it the rule never limits."),
+  field(
+    "descriptor",
+    "rate_limits",
+    "rate_limits",
+    false,
+    "Instead of `rate_limit`: 1 to 8 limits. A request passes if all of them accept it, and no limit counts a refused one.",
+  ),
   field("descriptor", "shadow_mode", "boolean", false, "Count as usual, but always answer OK."),
   field(
     "descriptor",
@@ -79,6 +94,42 @@ export const fields: readonly Field[] = [
     "unless unlimited",
     "How many hits one window allows; 0 blocks all.",
   ),
+  field(
+    "rate_limit",
+    "unit_multiplier",
+    "multiplier",
+    false,
+    "The window is this many units long: `unit: minute` with 15 is a quarter of an hour.",
+  ),
+  field(
+    "rate_limit",
+    "algorithm",
+    "algorithm",
+    false,
+    "How hits are limited: `fixed_window` (default), `sliding_window` or `token_bucket`.",
+  ),
+  field("rate_limit", "burst", "burst", false, "The size of a token bucket. Default: `requests_per_unit`."),
+  field(
+    "rate_limit",
+    "count",
+    "counting",
+    false,
+    "Whether a fixed window counts `all` hits (default) or only `accepted` ones.",
+  ),
+  field(
+    "rate_limit",
+    "strict",
+    "boolean",
+    false,
+    "Whether a request of 0 hits is over limit as soon as the limit of a fixed window is used up.",
+  ),
+  field(
+    "rate_limit",
+    "calendar",
+    "calendar",
+    false,
+    "The window is a day, a week, a month or a year of a calendar.",
+  ),
   field("rate_limit", "unlimited", "boolean", false, "Never limit."),
   field("rate_limit", "name", "text", false, "A name, so that another rule can replace this limit."),
   field(
@@ -89,6 +140,8 @@ export const fields: readonly Field[] = [
     "Names of the limits that do not count if this one matches.",
   ),
   field("replaces", "name", "text", true, "The name of the replaced limit."),
+  field("calendar", "time_zone", "text", false, "IANA name of the time zone. Default: UTC."),
+  field("calendar", "week_starts", "weekday", false, "The first day of a week. Default: monday."),
 ];
 
 export const fieldNames: readonly string[] = [...new Set(fields.map((one) => one.name))];

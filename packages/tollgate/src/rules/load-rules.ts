@@ -1,3 +1,4 @@
+import { withCalendarMonths } from "./calendar-months.ts";
 import { checkConfigs, type LoadOptions } from "./check-configs.ts";
 import { compileRules } from "./compile.ts";
 import type { CompiledRules } from "./compiled-rules.ts";
@@ -102,7 +103,8 @@ function finish(
   complete: boolean,
   report: Report,
 ): CompileResult {
-  const domains = checkConfigs(configs, options, complete, report);
+  const read = options.calendarMonths ? configs.map(withCalendarMonths) : configs;
+  const domains = checkConfigs(read, options, complete, report);
   const compiled = report.hasErrors ? undefined : compileRules(domains);
   return { compiled, diagnostics: report.finish() };
 }

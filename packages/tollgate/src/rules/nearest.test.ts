@@ -9,7 +9,7 @@ const slips: readonly (readonly [string, string | undefined])[] = [
   ["rateLimit", "rate_limit"],
   ["rate-limit", "rate_limit"],
   ["RATE_LIMIT", "rate_limit"],
-  ["ratelimits", "rate_limit"],
+  ["ratelimits", "rate_limits"],
   ["kye", "key"],
   ["keys", "key"],
   ["Value", "value"],

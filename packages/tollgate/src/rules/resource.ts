@@ -3,6 +3,7 @@ import { Unit } from "../protocol/messages.ts";
 import { isUnit, unitNames } from "../protocol/units.ts";
 import type { DraftConfig, DraftDescriptor, DraftLimit } from "./draft.ts";
 import type { Report } from "./report.ts";
+import { type RateLimitConfigPolicy, readMore, readRequests } from "./resource-limit.ts";
 import type { Location } from "./rule.ts";
 
 /**
@@ -19,21 +20,12 @@ export interface RateLimitConfigDescriptor {
   readonly key: string;
   readonly value?: string;
   readonly rateLimit?: RateLimitConfigPolicy | undefined;
+  readonly rateLimits?: readonly RateLimitConfigPolicy[];
   readonly descriptors?: readonly RateLimitConfigDescriptor[];
   readonly shadowMode?: boolean;
   readonly detailedMetric?: boolean;
   readonly quotaMode?: boolean;
   readonly metadata?: JsonObject | undefined;
-}
-
-export interface RateLimitConfigPolicy {
-  /** `RateLimitUnit` by number. */
-  readonly unit?: number;
-  /** uint32 */
-  readonly requestsPerUnit?: number;
-  readonly unlimited?: boolean;
-  readonly name?: string;
-  readonly replaces?: readonly { readonly name?: string }[];
 }
 
 /** The maximum nesting of a protobuf message. */
@@ -76,6 +68,10 @@ function readDescriptors(
       keyAt: at(`${here}.key`),
       value: descriptor.value === "" ? undefined : descriptor.value,
       limit: readPolicy(descriptor.rateLimit, `${here}.rate_limit`, at, report),
+      ...(descriptor.rateLimits !== undefined &&
+        descriptor.rateLimits.length > 0 && {
+          limits: readPolicies(descriptor.rateLimits, `${here}.rate_limits`, at, report),
+        }),
       shadowMode: descriptor.shadowMode ?? false,
       quotaMode: descriptor.quotaMode ?? false,
       detailedMetric: descriptor.detailedMetric ?? false,
@@ -98,7 +94,8 @@ function readPolicy(
 ): DraftLimit | undefined {
   if (policy === undefined) return undefined;
   const unlimited = policy.unlimited ?? false;
-  const requests = policy.requestsPerUnit ?? 0;
+  const requests = readRequests(policy, path, at, report);
+  const more = readMore(policy, path, at, report);
   return {
     at: at(path),
     unlimited,
@@ -112,7 +109,18 @@ function readPolicy(
       name: one.name ?? "",
       at: at(`${path}.replaces[${index}].name`),
     })),
+    ...(more && { more }),
   };
+}
+
+function readPolicies(
+  policies: readonly RateLimitConfigPolicy[],
+  path: string,
+  at: At,
+  report: Report,
+): NonNullable<DraftDescriptor["limits"]> {
+  const items = policies.map((policy, index) => readPolicy(policy, `${path}[${index}]`, at, report)!);
+  return { at: at(path), items };
 }
 
 function readUnit(unit: number, location: Location, report: Report): Unit | "missing" | undefined {

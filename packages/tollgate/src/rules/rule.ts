@@ -1,6 +1,7 @@
 import type { MetricKey } from "../observe/statistics.ts";
 import type { Entry, JsonObject, Unit } from "../protocol/messages.ts";
 import type { DescriptorPlaces, RequestPlaces } from "../protocol/scan-request.ts";
+import type { Limit } from "./limit.ts";
 
 /**
  * A place in a configuration, shown as `file:line:column`. Lines and columns count from 1. Both are 0 for an xDS
@@ -20,11 +21,16 @@ export interface Rule {
   readonly domain: string;
   /** The levels from the top to this rule as the configuration writes them: `key` or `key_value`. */
   readonly path: readonly string[];
-  /** uint32; 0 blocks all requests. Unused with `unlimited`. */
+  /** 0 to 2^53 - 1; 0 blocks all requests. Unused with `unlimited`. Of the first limit, like `unit`, if there are several. */
   readonly requestsPerUnit: number;
   /** UNKNOWN with `unlimited`. */
   readonly unit: Unit;
   readonly unlimited: boolean;
+  /**
+   * The limits of a rule that has several, or one with more settings than a number, a unit and a name. Absent for all
+   * other rules.
+   */
+  readonly limits?: readonly Limit[] | undefined;
   readonly shadowMode: boolean;
   readonly quotaMode: boolean;
   /** Empty if the rule has no name. */

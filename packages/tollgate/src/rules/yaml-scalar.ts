@@ -24,10 +24,8 @@ export function booleanOf(node: YamlScalar): boolean | undefined {
   return node.plain ? booleans.get(node.text) : undefined;
 }
 
-const MAX_UINT32 = 4_294_967_295;
-
-/** Reads a count of requests. Returns a fault as the end of a sentence that begins with the field's name. */
-export function countOf(node: YamlScalar): number | string {
+/** Reads a whole number. Returns a fault as the end of a sentence that begins with the field's name. */
+export function countOf(node: YamlScalar, min: number, max: number): number | string {
   const { text } = node;
   if (!node.plain) return `must be a number, not the text "${shortened(text)}": remove the quotes`;
   if (/^[+]?0[0-9_]+$/.test(text)) {
@@ -35,11 +33,12 @@ export function countOf(node: YamlScalar): number | string {
   }
   if (/^-[0-9_.]+$/.test(text)) return `must not be negative: ${shortened(text)}`;
   if (!/^[+]?(?:[0-9][0-9_]*|0x[0-9a-fA-F_]+|0o[0-7_]+|0b[01_]+)$/.test(text)) {
-    return `must be a whole number from 0 to ${MAX_UINT32}, not "${shortened(text)}"`;
+    return `must be a whole number from ${min} to ${max}, not "${shortened(text)}"`;
   }
   const number = Number(text.replace(/[+_]/g, ""));
-  if (Number.isNaN(number)) return `must be a whole number from 0 to ${MAX_UINT32}, not "${shortened(text)}"`;
-  return number <= MAX_UINT32 ? number : `must be at most ${MAX_UINT32}: ${shortened(text)}`;
+  if (Number.isNaN(number)) return `must be a whole number from ${min} to ${max}, not "${shortened(text)}"`;
+  if (number < min) return `must be at least ${min}: ${shortened(text)}`;
+  return number <= max ? number : `must be at most ${max}: ${shortened(text)}`;
 }
 
 /** Reads a scalar of `metadata` by YAML 1.2's core schema. Undefined for a number that JSON cannot represent. */

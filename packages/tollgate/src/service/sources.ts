@@ -1,5 +1,6 @@
 import { COMPILER_THREAD } from "../installation.ts";
 import type { Logger } from "../observe/log.ts";
+import type { LoadOptions } from "../rules/check-configs.ts";
 import type { Settings } from "../settings/settings.ts";
 import { FileSource } from "../sources/files.ts";
 import { RuleCompiler } from "../sources/rule-compiler.ts";
@@ -14,10 +15,20 @@ export function openSource(settings: Settings, rules: ActiveRules, log: Logger):
     onError: rules.refuse.bind(rules),
     onRepeatedError: rules.countRefusal.bind(rules),
   };
-  const { mergeDomains } = settings.config;
   const compiler = new RuleCompiler(COMPILER_THREAD);
+  const options = { ...loadOptionsOf(settings), compiler, log };
   if (settings.config.type === "xds") {
-    return new XdsSource({ ...settings.xds, mergeDomains, compiler, log }, events);
+    return new XdsSource({ ...settings.xds, ...options }, events);
   }
-  return new FileSource({ ...settings.files, mergeDomains, compiler, log }, events);
+  return new FileSource({ ...settings.files, ...options }, events);
+}
+
+/** How rules are checked under these settings. */
+export function loadOptionsOf({ config, store }: Pick<Settings, "config" | "store">): LoadOptions {
+  const { mergeDomains, calendarMonths } = config;
+  const fixedWindowsOnly =
+    store.backend === "objcache"
+      ? "the object cache (BACKEND_TYPE=memcache) supports fixed windows only"
+      : undefined;
+  return { mergeDomains, calendarMonths, fixedWindowsOnly };
 }

@@ -32,6 +32,7 @@ const published: Record<string, string> = {
   LIMIT_LIMIT_HEADER: "RateLimit-Limit",
   LIMIT_REMAINING_HEADER: "RateLimit-Remaining",
   LIMIT_RESET_HEADER: "RateLimit-Reset",
+  USE_CALENDAR_MONTH_RATE_LIMIT: "false",
   HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED: "false",
   RUNTIME_ROOT: "/srv/runtime_data/current",
   RUNTIME_SUBDIRECTORY: "",

@@ -1,3 +1,4 @@
+import type { LoadOptions } from "../rules/check-configs.ts";
 import type { CompileResult } from "../rules/load-rules.ts";
 import { compileFiles, compileResources } from "../rules/load-rules.ts";
 import { readRuleFiles } from "./read-files.ts";
@@ -6,20 +7,18 @@ import { readRuleFiles } from "./read-files.ts";
 export type CompileJob = FolderJob | ResourcesJob;
 
 /** The files of a folder. */
-export interface FolderJob {
+export interface FolderJob extends LoadOptions {
   readonly kind: "folder";
   readonly directory: string;
   readonly ignoreDotFiles: boolean;
-  readonly mergeDomains: boolean;
   /** Whether to compile files that changed while they were read. */
   readonly acceptTorn: boolean;
 }
 
 /** The resources of a management server, undecoded. */
-export interface ResourcesJob {
+export interface ResourcesJob extends LoadOptions {
   readonly kind: "resources";
   readonly resources: readonly { readonly typeUrl: string; readonly value: Uint8Array }[];
-  readonly mergeDomains: boolean;
 }
 
 export interface JobResult extends CompileResult {

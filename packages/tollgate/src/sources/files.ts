@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, watch } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../observe/log.ts";
+import { type LoadOptions, loadOptionsOf } from "../rules/check-configs.ts";
 import type { Diagnostic } from "../rules/diagnostic.ts";
 import { DirectoryWatches } from "../watching/directory-watches.ts";
 import type { JobResult } from "./compile-job.ts";
@@ -10,7 +11,7 @@ import { fingerprintOf, isRuleFile, sizeOfFiles } from "./read-files.ts";
 import { CompilerError, type RuleCompiler } from "./rule-compiler.ts";
 import { diagnose, type RuleSource, type SourceEvents } from "./source.ts";
 
-export interface FileSourceOptions {
+export interface FileSourceOptions extends LoadOptions {
   /** `RUNTIME_ROOT` */
   readonly root: string;
   /** `RUNTIME_SUBDIRECTORY` */
@@ -21,8 +22,6 @@ export interface FileSourceOptions {
   readonly ignoreDotFiles: boolean;
   /** `RUNTIME_WATCH_ROOT`: true reloads when a link is replaced; false also when a file in the directory changes. */
   readonly watchRoot: boolean;
-  /** `MERGE_DOMAIN_CONFIG` */
-  readonly mergeDomains: boolean;
   readonly compiler: RuleCompiler;
   readonly log: Logger;
   /** Milliseconds without changes that end a burst of changes. Default 50. */
@@ -232,12 +231,13 @@ export class FileSource implements RuleSource {
   /** Compiles the files of one set. Returns undefined if the source was stopped meanwhile. */
   async #compileWhole(): Promise<JobResult | undefined> {
     const { signal } = this.#stopping;
-    const { compiler, ignoreDotFiles, mergeDomains } = this.#options;
+    const { compiler, ignoreDotFiles } = this.#options;
+    const options = loadOptionsOf(this.#options);
     const directory = this.#directory;
     const isHere = this.#isFirst && (await sizeOfFiles(directory, ignoreDotFiles)) <= MAX_BYTES_HERE;
     for (let attempt = 1; ; attempt++) {
       const acceptTorn = attempt === MAX_ATTEMPTS;
-      const job = { kind: "folder", directory, ignoreDotFiles, mergeDomains, acceptTorn } as const;
+      const job = { kind: "folder", directory, ignoreDotFiles, ...options, acceptTorn } as const;
       const result = await (isHere ? compiler.runHere(job) : compiler.run(job));
       if (signal.aborted) return undefined;
       this.#fingerprint = result.fingerprint;

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Backoff, type BackoffOptions } from "../backoff.ts";
 import type { Logger } from "../observe/log.ts";
 import { Throttle, withCount } from "../observe/throttle.ts";
+import { type LoadOptions, loadOptionsOf } from "../rules/check-configs.ts";
 import { type Diagnostic, formatDiagnostic } from "../rules/diagnostic.ts";
 import type { JobResult } from "./compile-job.ts";
 import { PacedAnswers } from "./paced-answers.ts";
@@ -9,12 +10,10 @@ import { CompilerError, type RuleCompiler } from "./rule-compiler.ts";
 import { diagnose, type RuleSource, type SourceEvents } from "./source.ts";
 import type { XdsConnectionOptions, XdsStream } from "./xds-stream.ts";
 
-export interface XdsSourceOptions extends XdsConnectionOptions {
+export interface XdsSourceOptions extends XdsConnectionOptions, LoadOptions {
   readonly nodeId: string;
   readonly nodeMetadata: readonly (readonly [name: string, value: string])[];
   readonly backoff: BackoffOptions;
-  /** `MERGE_DOMAIN_CONFIG` */
-  readonly mergeDomains: boolean;
   readonly compiler: RuleCompiler;
   readonly log: Logger;
   /** Waits for a number of milliseconds or until the signal aborts. Default: a timer. */
@@ -227,10 +226,10 @@ export class XdsSource implements RuleSource {
   }
 
   async #compile({ resources }: Response): Promise<Pick<JobResult, "compiled" | "diagnostics">> {
-    const { compiler, mergeDomains, serverUrl } = this.#options;
+    const { compiler, serverUrl } = this.#options;
     const bytes = resources.reduce((sum, { value }) => sum + value.length, 0);
     const received = resources.map(({ typeUrl, value }) => ({ typeUrl, value }));
-    const job = { kind: "resources", resources: received, mergeDomains } as const;
+    const job = { kind: "resources", resources: received, ...loadOptionsOf(this.#options) } as const;
     try {
       return await (this.#isFirst && bytes <= MAX_BYTES_HERE ? compiler.runHere(job) : compiler.run(job));
     } catch (error) {

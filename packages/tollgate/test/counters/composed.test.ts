@@ -5,12 +5,14 @@ import { EmbeddedStore } from "../../src/counters/embedded/embedded-store.ts";
 import { type FailureMode, FailurePolicy } from "../../src/counters/failure-policy.ts";
 import { OverLimitCache } from "../../src/counters/over-limit-cache.ts";
 import {
+  type AcquireRequest,
   type CounterStore,
   type CountRequest,
   HoldBack,
   Outcome,
   StoreError,
 } from "../../src/counters/store.ts";
+import { makeAcquire } from "./acquire-conformance.ts";
 import { makeCount, makeRequest } from "./conformance.ts";
 
 const NOW = 1_800_000_000_000;
@@ -26,6 +28,14 @@ class RemoteStore implements CounterStore {
     await Promise.resolve();
     if (this.away) throw new StoreError("STORE_UNAVAILABLE", "away");
     this.counters.count(request);
+  }
+
+  acquired = 0;
+  async acquire(request: AcquireRequest): Promise<void> {
+    await Promise.resolve();
+    this.acquired++;
+    if (this.away) throw new StoreError("STORE_UNAVAILABLE", "away");
+    this.counters.acquire(request);
   }
 
   close(): Promise<void> {
@@ -105,5 +115,81 @@ describe("cache, policy and store together", () => {
       [HELD, 1],
       [KNOWN_OVER, 3],
     ]);
+  });
+});
+
+describe("limits of every algorithm through cache and policy", () => {
+  const time = { now: NOW };
+  const setUpLimits = (mode: FailureMode) => {
+    const remote = new RemoteStore();
+    const local = EmbeddedStore.create({ sizeInBytes: 65_536, reclaimInterval: 0 });
+    const policy = new FailurePolicy(remote, { mode, local, breaker: { clock: () => time.now } });
+    return { remote, store: new OverLimitCache(policy, { sizeInBytes: 100_000 }) };
+  };
+  const limits = (["accepted_window", "sliding_window", "token_bucket"] as const).map((algorithm) => ({
+    stem: `${algorithm}:`,
+    algorithm,
+    limit: 3,
+    windowSize: 86_400,
+  }));
+  const plain = { stem: "plain:", limit: 3, windowSize: 86_400 };
+
+  for (const limit of limits)
+    test(`${limit.algorithm}: each failure mode answers it while the store is unavailable`, async () => {
+      for (const [mode, outcome] of [
+        ["allow", ALLOWED],
+        ["deny", DENIED],
+        ["local", COUNTED],
+      ] as const) {
+        const { remote, store } = setUpLimits(mode);
+        remote.away = true;
+        const accepted: boolean[] = [];
+        for (let call = 0; call < 5; call++) {
+          const request = makeAcquire([{ limits: [limit] }], NOW);
+          await store.acquire(request);
+          assert.equal(request.groups[0]!.outcome, outcome);
+          accepted.push(request.groups[0]!.accepted);
+        }
+        const passing = { allow: 5, deny: 0, local: 3 }[mode];
+        assert.equal(accepted.filter(Boolean).length, passing, mode);
+      }
+      const { remote, store } = setUpLimits("error");
+      remote.away = true;
+      await assert.rejects(async () => store.acquire(makeAcquire([{ limits: [limit] }], NOW)), StoreError);
+    });
+
+  test("the cache refuses a plain window of a mixed request, and no other limit", async () => {
+    const { remote, store } = setUpLimits("error");
+    const ask = async (holdBack: HoldBack = HoldBack.NEVER, hits = 1) => {
+      const groups = [{ limits: [plain], hits }, ...limits.map((limit) => ({ limits: [limit] }))];
+      const request = makeAcquire(groups, NOW, holdBack);
+      await store.acquire(request);
+      return request.groups.map(({ outcome, accepted }) => [outcome, accepted]);
+    };
+    const all = (accepted: boolean) => limits.map(() => [COUNTED, accepted]);
+    for (let call = 0; call < 3; call++) assert.deepEqual(await ask(), [[COUNTED, true], ...all(true)]);
+    assert.deepEqual(await ask(), [[COUNTED, false], ...all(false)]);
+    const asked = remote.acquired;
+    assert.deepEqual(await ask(), [[KNOWN_OVER, false], ...all(false)]);
+    assert.equal(remote.acquired, asked + 1, "the other limits are asked every time");
+    // A refund drops the entry.
+    assert.deepEqual(await ask(HoldBack.NEVER, -4), [[COUNTED, true], ...all(false)]);
+    assert.deepEqual(await ask(), [[COUNTED, true], ...all(false)]);
+  });
+
+  test("a known counter holds the other groups back", async () => {
+    const { store } = setUpLimits("error");
+    const own = { ...plain, stem: "own:" };
+    for (let call = 0; call < 4; call++) {
+      const request = makeAcquire([{ limits: [own] }, { limits: [limits[2]!], hits: 0 }], NOW);
+      await store.acquire(request);
+    }
+    const request = makeAcquire([{ limits: [own] }, { limits: [limits[2]!] }], NOW, HoldBack.WHEN_REFUSED);
+    await store.acquire(request);
+    assert.deepEqual(
+      request.groups.map(({ outcome }) => outcome),
+      [KNOWN_OVER, HELD],
+    );
+    assert.equal(request.groups[1]!.limits[0]!.used, 0);
   });
 });

@@ -2,6 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { EmbeddedStore, type EmbeddedStoreShare } from "../../src/counters/embedded/embedded-store.ts";
 import { HoldBack, Outcome } from "../../src/counters/store.ts";
+import { makeAcquire } from "./acquire-conformance.ts";
 import { makeCount, makeRequest } from "./conformance.ts";
 
 export interface WorkerTask {
@@ -13,8 +14,8 @@ export interface WorkerTask {
   readonly keys: number;
   /** Number of counts; 0 counts until the thread is terminated. */
   readonly calls: number;
-  readonly kind: "add" | "together" | "fresh";
-  /** Of every counter, with `together`. */
+  readonly kind: "add" | "together" | "fresh" | "acquire" | "acquireList" | "acquireMoving";
+  /** Of every counter, with `together`, `acquire` and `acquireList`. */
   readonly limit: number;
   readonly name: string;
   readonly now: number;
@@ -50,7 +51,44 @@ function addFresh(call: number): void {
   task.done[0]! += 1;
 }
 
-const run = { add: addOne, together: addPair, fresh: addFresh }[task.kind];
+const bucket = (key: number) => ({
+  stem: `bucket${key}:`,
+  algorithm: "token_bucket" as const,
+  limit: task.limit,
+  windowSize: 86_400,
+});
+
+/** Takes one token. */
+function acquire(call: number): void {
+  const key = call % task.keys;
+  const request = makeAcquire([{ limits: [bucket(key)] }], task.now);
+  store.acquire(request);
+  if (request.groups[0]!.accepted) task.done[key]! += 1;
+}
+
+/** Takes one token of two buckets at once, in both orders. */
+function acquireList(call: number): void {
+  const first = call % task.keys;
+  const second = (call * 7 + 1) % task.keys;
+  if (first === second) return;
+  const request = makeAcquire([{ limits: [bucket(first), bucket(second)] }], task.now);
+  store.acquire(request);
+  if (!request.groups[0]!.accepted) return;
+  task.done[first]! += 1;
+  task.done[second]! += 1;
+}
+
+/** Takes tokens while time passes, so that the states move to new entries. */
+function acquireMoving(call: number): void {
+  const key = call % task.keys;
+  const limit = { ...bucket(key), stem: `moving${key}:`, limit: 5, windowSize: 2 };
+  store.acquire(makeAcquire([{ limits: [limit] }], task.now + call * 10));
+  task.done[key]! += 1;
+}
+
+const run = { add: addOne, together: addPair, fresh: addFresh, acquire, acquireList, acquireMoving }[
+  task.kind
+];
 parentPort!.postMessage("ready");
 Atomics.wait(task.gate, 0, 0);
 for (let call = 0; task.calls === 0 || call < task.calls; call++) run(call);

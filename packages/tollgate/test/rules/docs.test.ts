@@ -11,6 +11,7 @@ import { unitNames } from "../../src/protocol/units.ts";
 import { formatDiagnostic } from "../../src/rules/diagnostic.ts";
 import { diagnosticCodes } from "../../src/rules/diagnostic-codes.ts";
 import { fields } from "../../src/rules/fields.ts";
+import type { Limit } from "../../src/rules/limit.ts";
 import { loadRules } from "../../src/rules/load-rules.ts";
 import type { Match, Rule } from "../../src/rules/rule.ts";
 import { entriesOf, metricKeyOf } from "./helpers.ts";
@@ -87,13 +88,35 @@ function answerOf(rule: Rule | undefined, isReplaced: boolean): string {
   if (isReplaced) return "replaced";
   const limit = rule.unlimited
     ? "unlimited"
-    : `${rule.requestsPerUnit} per ${unitNames[rule.unit].toLowerCase()}`;
+    : (rule.limits?.map(limitText).join(" and ") ??
+      `${rule.requestsPerUnit} per ${unitNames[rule.unit].toLowerCase()}`);
   return `${limit}${rule.shadowMode ? ", shadow mode" : ""}${rule.quotaMode ? ", quota mode" : ""}`;
+}
+
+function limitText({ requestsPerUnit, unit, multiplier, algorithm, burst, ...rest }: Limit): string {
+  const name = unitNames[unit].toLowerCase();
+  const window = multiplier === 1 ? name : `${multiplier} ${name}s`;
+  const settings = {
+    fixed_window: rest.acceptedOnly && !rest.isListed ? ", accepted hits" : "",
+    sliding_window: ", sliding window",
+    token_bucket: `, token bucket of ${burst}`,
+  };
+  const calendar = rest.calendar === undefined ? "" : ` in ${rest.calendar.timeZone}`;
+  return `${requestsPerUnit} per ${window}${calendar}${settings[algorithm]}`;
 }
 
 function counterOf(domain: string, descriptor: string, match: Match | undefined): string {
   if (match === undefined) return "";
-  return `\`${cacheKeyStem(keys, domain, entriesOf(descriptor), match, match.rule.unit).slice(0, -1)}\``;
+  const limits = match.rule.limits ?? [undefined];
+  const stems = limits.map((limit) => {
+    const shape = limit && {
+      part: limit.keyPart,
+      isListed: limit.isListed,
+      longestPart: limit.keyPart.length,
+    };
+    return cacheKeyStem(keys, domain, entriesOf(descriptor), match, match.rule.unit, shape);
+  });
+  return stems.map((stem) => `\`${stem.replace(/:$/, "")}\``).join(" and ");
 }
 
 async function run(command: string): Promise<string> {
@@ -156,6 +179,7 @@ const places = {
   descriptor: "descriptor",
   rate_limit: "`rate_limit`",
   replaces: "`replaces`",
+  calendar: "`calendar`",
 };
 
 const tables: Readonly<Record<string, readonly string[]>> = {

@@ -5,7 +5,7 @@ import { formatDiagnostic } from "../../src/rules/diagnostic.ts";
 import { loadResources, loadRules } from "../../src/rules/load-rules.ts";
 import type { RateLimitConfigDescriptor, RateLimitConfigResource } from "../../src/rules/resource.ts";
 import type { Rule } from "../../src/rules/rule.ts";
-import { entriesOf } from "./helpers.ts";
+import { entriesOf, rulesOf } from "./helpers.ts";
 
 function resource(name: string, ...descriptors: RateLimitConfigDescriptor[]): RateLimitConfigResource {
   return { name, domain: "d", descriptors };
@@ -174,5 +174,82 @@ test("over xDS: nesting is bounded", () => {
   assert.deepEqual(
     diagnostics.map(({ code }) => code),
     ["too-deep"],
+  );
+});
+
+const extended: [name: string, yaml: string, RateLimitConfigDescriptor][] = [
+  [
+    "a token bucket",
+    "{ key: k, rate_limit: { unit: second, requests_per_unit: 10, algorithm: token_bucket, burst: 50 } }",
+    { key: "k", rateLimit: { unit: Unit.SECOND, requestsPerUnit: 10, algorithm: 2, burst: 50 } },
+  ],
+  [
+    "a multiplied unit with accepted hits and a look that is strict",
+    "{ key: k, rate_limit: { unit: minute, unit_multiplier: 15, requests_per_unit: 5, count: accepted, strict: true } }",
+    {
+      key: "k",
+      rateLimit: { unit: Unit.MINUTE, unitMultiplier: 15, requestsPerUnit: 5, count: 2, strict: true },
+    },
+  ],
+  [
+    "a calendar",
+    "{ key: k, rate_limit: { unit: week, requests_per_unit: 5, calendar: { time_zone: Europe/Berlin, week_starts: sunday } } }",
+    {
+      key: "k",
+      rateLimit: {
+        unit: Unit.WEEK,
+        requestsPerUnit: 5,
+        calendar: { timeZone: "Europe/Berlin", weekStarts: 6 },
+      },
+    },
+  ],
+  [
+    "a wide number",
+    "{ key: k, rate_limit: { unit: day, requests_per_unit: 9007199254740991 } }",
+    { key: "k", rateLimit: { unit: Unit.DAY, wideRequestsPerUnit: 2n ** 53n - 1n } },
+  ],
+  [
+    "a list",
+    "{ key: k, rate_limits: [{ unit: second, requests_per_unit: 5 }, { unit: hour, requests_per_unit: 9, name: h, algorithm: sliding_window }] }",
+    {
+      key: "k",
+      rateLimits: [
+        { unit: Unit.SECOND, requestsPerUnit: 5 },
+        { unit: Unit.HOUR, requestsPerUnit: 9, name: "h", algorithm: 1 },
+      ],
+    },
+  ],
+];
+
+for (const [name, yaml, descriptor] of extended) {
+  test(`over xDS as in a file: ${name}`, () => {
+    const { ruleSet, diagnostics } = loadResources([resource("r", descriptor)], { mergeDomains: false });
+    assert.deepEqual(diagnostics, []);
+    const found = ruleSet!.match("d", entriesOf("k=v"))!.rule;
+    const expected = rulesOf(`domain: d\ndescriptors: [${yaml}]`).match("d", entriesOf("k=v"))!.rule;
+    assert.ok(found.limits !== undefined);
+    assert.deepEqual(found.limits, expected.limits);
+    assert.deepEqual(found.requestsPerUnit, expected.requestsPerUnit);
+  });
+}
+
+test("over xDS: faults of the added fields", () => {
+  assert.deepEqual(
+    faults(
+      { key: "a", rateLimit: { ...day, algorithm: 7 } },
+      { key: "b", rateLimit: { ...day, wideRequestsPerUnit: 5n } },
+      { key: "c", rateLimit: { unit: Unit.DAY, wideRequestsPerUnit: 2n ** 53n } },
+      { key: "d", rateLimit: { ...day, burst: 5 } },
+      { key: "e", rateLimit: { ...day, calendar: { timeZone: "Mars/Base" } } },
+      { key: "f", rateLimit: { ...day, unitMultiplier: 4_000_000_000 } },
+    ),
+    [
+      "r: descriptors[0].rate_limit.algorithm: unknown `algorithm` number 7: use 0 to 2",
+      "r: descriptors[1].rate_limit.wide_requests_per_unit: either `requests_per_unit` or `wide_requests_per_unit` must be 0: set one of them",
+      "r: descriptors[2].rate_limit.wide_requests_per_unit: `wide_requests_per_unit` must be at most 9007199254740991: 9007199254740992",
+      "r: descriptors[5].rate_limit.unit_multiplier: `unit_multiplier` must be at most 315360000: 4000000000",
+      "r: descriptors[3].rate_limit.burst: `burst` belongs to `algorithm: token_bucket`, but this limit has `fixed_window`: leave out one of them",
+      'r: descriptors[4].rate_limit.calendar.time_zone: unknown time zone "Mars/Base": use an IANA name such as Europe/Berlin or UTC',
+    ],
   );
 });

@@ -27,6 +27,10 @@ const beyond: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
   "duplicate-descriptor",
   "replaces-itself",
   "replaces-cycle",
+  // Of two limits, or of a number and another one, or of the time zone database.
+  "equal-limits",
+  "window-too-long",
+  "unknown-time-zone",
 ]);
 
 function loaderAccepts(text: string): boolean {
@@ -59,6 +63,35 @@ const rateLimit = fc.oneof(
     replaces: maybe(or(fc.array(or(fc.record({ name: or(fc.constant("n")) })), { maxLength: 2 }))),
   }),
 );
+const settings = {
+  unit_multiplier: maybe(or(fc.constantFrom(1, 2, 0, 400_000_000))),
+  algorithm: maybe(or(fc.constantFrom("fixed_window", "sliding_window", "token_bucket", "bucket"))),
+  burst: maybe(or(fc.constantFrom(1, 50, 0, 1_000_000_001))),
+  count: maybe(or(fc.constantFrom("all", "accepted", "none"))),
+  strict: maybe(or(flag)),
+  calendar: maybe(
+    or(
+      fc.record({
+        time_zone: maybe(fc.constantFrom<unknown>("UTC", "Europe/Berlin", null)),
+        week_starts: maybe(or(fc.constantFrom("monday", "sunday", "Monday"))),
+      }),
+    ),
+  ),
+};
+const limit = fc.record({
+  unit: or(fc.constantFrom("second", "day", "WEEK", "year")),
+  requests_per_unit: or(fc.constantFrom(0, 9, 1_000_000_001, 2 ** 53 - 1)),
+  ...settings,
+});
+const listed = fc.record({
+  unit: or(fc.constantFrom("second", "minute", "day")),
+  requests_per_unit: or(fc.nat(9)),
+  name: maybe(or(text)),
+  count: maybe(fc.constantFrom("accepted", "all")),
+  unlimited: maybe(or(flag)),
+  replaces: maybe(fc.constantFrom([], [{ name: "n" }])),
+  algorithm: settings.algorithm,
+});
 const stray = fc.option(fc.constantFrom(...fieldNames, "unknown"), { nil: undefined, freq: 12 });
 
 const descriptors = fc.letrec<{ list: unknown; descriptor: unknown }>((tie) => ({
@@ -68,7 +101,8 @@ const descriptors = fc.letrec<{ list: unknown; descriptor: unknown }>((tie) => (
       .record({
         key: or(text),
         value: maybe(or(text)),
-        rate_limit: maybe(or(rateLimit)),
+        rate_limit: maybe(or(fc.oneof(rateLimit, limit))),
+        rate_limits: fc.option(or(fc.array(listed, { maxLength: 3 })), { nil: undefined, freq: 4 }),
         shadow_mode: maybe(or(flag)),
         quota_mode: maybe(or(flag)),
         detailed_metric: maybe(or(flag)),

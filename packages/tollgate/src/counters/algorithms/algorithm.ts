@@ -9,8 +9,8 @@
  * 3. `accepts` gives the verdict.
  * 4. `apply` takes accepted hits, or refunds hits.
  * 5. `report` describes the state to the caller.
- * 6. If `apply` was called, write the state, with the end that `end` returns. A state that `isUnused` need not be
- *    stored.
+ * 6. If `apply` was called, write the state, with the end that `end` returns. If `isUnused`, write the empty state
+ *    instead, with all fields 0, or delete the state.
  */
 
 /** Microseconds in a second. */
@@ -84,6 +84,8 @@ export interface Algorithm {
   isUnused(state: LimitState, quota: Quota): boolean;
   /** Whether the limit is used up. To lose the state would give its caller a fresh limit. */
   isUsedUp(state: LimitState, quota: Quota): boolean;
+  /** The longest time from a change of a state to its end, in seconds. */
+  stateLength(quota: Quota): number;
   /** The end of the state's meaning: whole seconds since the epoch, rounded up. */
   end(state: LimitState, quota: Quota): number;
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { Algorithm, LimitReport, LimitState, Quota } from "./algorithm.ts";
-import { algorithms } from "./index.ts";
+import { algorithms } from "./algorithms.ts";
 
 const START = 1_800_000_000_000_000;
 const SECOND = 1_000_000;

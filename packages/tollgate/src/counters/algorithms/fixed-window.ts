@@ -53,6 +53,10 @@ class FixedWindow implements Algorithm {
     return level >= limit;
   }
 
+  stateLength({ windowSize }: Quota): number {
+    return windowSize;
+  }
+
   end(_state: LimitState, { windowStart, windowSize }: Quota): number {
     return windowStart + windowSize;
   }

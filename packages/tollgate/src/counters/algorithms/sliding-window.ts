@@ -74,6 +74,10 @@ export const slidingWindow: Algorithm = {
     return estimate(state, windowSize * MICROSECONDS) >= limit;
   },
 
+  stateLength({ windowSize }: Quota): number {
+    return 2 * windowSize;
+  },
+
   end(state: LimitState, { windowSize }: Quota): number {
     return Math.ceil((state.at + untilUnused(state, windowSize * MICROSECONDS)) / MICROSECONDS);
   },

@@ -68,6 +68,10 @@ export const tokenBucket: Algorithm = {
     return level < PARTS;
   },
 
+  stateLength(quota: Quota): number {
+    return Math.ceil(refillTime(capacity(quota), quota) / PARTS);
+  },
+
   end(state: LimitState, quota: Quota): number {
     return Math.ceil((state.at + refillTime(capacity(quota) - state.level, quota)) / PARTS);
   },

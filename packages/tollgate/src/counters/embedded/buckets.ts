@@ -37,6 +37,11 @@ export class Buckets {
 
   /** Whether another entry has the same key and start. */
   hasTwin(entry: number): boolean {
+    return this.twinOf(entry) !== 0;
+  }
+
+  /** The other entry with the same key and start, 0 for none. */
+  twinOf(entry: number): number {
     const ints = this.#ints;
     const at = entry * 2;
     const end = at + ENTRY_KEY + ((keyBytes(ints[at + ENTRY_FIELD]!) + 3) >>> 2);
@@ -47,9 +52,9 @@ export class Buckets {
       if (ints[at + ENTRY_START + shift] !== ints[at + ENTRY_START]) continue;
       if (((ints[at + ENTRY_FIELD + shift]! ^ ints[at + ENTRY_FIELD]!) & LENGTH_FIELD) !== 0) continue;
       for (let key = at + ENTRY_KEY; key < end; key++) if (ints[key + shift] !== ints[key]) continue search;
-      return true;
+      return other;
     }
-    return false;
+    return 0;
   }
 
   /** Adds an entry at the front of its bucket's chain. */
@@ -86,12 +91,23 @@ export class Buckets {
   }
 }
 
-/** Writes a new entry before any link points to it. @param start start of its state in seconds, like `end` */
-export function writeKey(ints: Int32Array, entry: number, key: KeyScratch, start: number, end: number): void {
+/**
+ * Writes a new entry before any link points to it.
+ * @param field see `entryField`
+ * @param start start of its state in seconds, like `end`
+ */
+export function writeKey(
+  ints: Int32Array,
+  entry: number,
+  key: KeyScratch,
+  field: number,
+  start: number,
+  end: number,
+): void {
   const at = entry * 2;
   ints[at + ENTRY_HASH] = key.hash;
   ints[at + ENTRY_START] = start | 0;
   ints[at + ENTRY_END] = end | 0;
-  ints[at + ENTRY_FIELD] = key.lengthField;
+  ints[at + ENTRY_FIELD] = field;
   for (let index = 0; index < key.size; index++) ints[at + ENTRY_KEY + index] = key.words[index]!;
 }

@@ -1,6 +1,5 @@
 /** One thread's view of the shards of a block. */
 import { ExpiryClock } from "../expiry-clock.ts";
-import { COUNT_WORD } from "./entry.ts";
 import { KeyScratch } from "./key.ts";
 import {
   type Block,
@@ -36,6 +35,8 @@ export interface SavedCounter {
   readonly start: number;
   readonly end: number;
   readonly count: number;
+  /** More words of its state: see `entry.ts`. */
+  readonly more: readonly number[];
   readonly isProtected: boolean;
 }
 
@@ -74,15 +75,15 @@ export class CounterTable {
 
   /** Adds a counter, or sets it. Times in seconds, `now` in milliseconds. */
   put(key: KeyScratch, saved: SavedCounter, now: number): void {
-    const { start, end, count, isProtected } = saved;
+    const { start, end, count, more, isProtected } = saved;
     const shard = this.shardOf(key);
     shard.acquire();
     const entry = shard.find(key, start);
-    if (entry === 0) shard.insert(key, start, end - start, count, isProtected, now);
-    else {
-      shard.words[entry + COUNT_WORD] = count;
-      shard.mark(entry, isProtected);
-    }
+    const state = { level: count, at: more[0] ?? 0, previous: more[1] ?? 0 };
+    // A state that is not of one window starts at 0.
+    const length = start === 0 ? Math.max(end - Math.floor(now / 1000), 1) : end - start;
+    if (entry !== 0) shard.writeState(entry, state, isProtected);
+    else shard.insertState(key, { start, end, length }, state, more.length + 1, isProtected, now);
     shard.release();
   }
 

@@ -5,7 +5,15 @@
  * 1,000,000, where it waits for memory (`npm run bench -- counters`).
  */
 import { holdBackOf } from "../hold-back.ts";
-import { type Count, type CounterStore, type CountRequest, HoldBack, Outcome } from "../store.ts";
+import {
+  type AcquireRequest,
+  type Count,
+  type CounterStore,
+  type CountRequest,
+  HoldBack,
+  Outcome,
+} from "../store.ts";
+import { Acquiring } from "./acquiring.ts";
 import { CounterTable, type EmbeddedStoreStatistics } from "./counter-table.ts";
 import { COUNT_WORD } from "./entry.ts";
 import { EvictionAlarm } from "./eviction-alarm.ts";
@@ -50,6 +58,7 @@ export class EmbeddedStore implements CounterStore {
   readonly #table: CounterTable;
   readonly #key: KeyScratch;
   readonly #holdBackCounting: HoldBackCounting;
+  readonly #acquiring: Acquiring;
   #timer: NodeJS.Timeout | undefined;
   /** Writes the snapshot, if there is one. */
   #save: (() => Promise<void>) | undefined;
@@ -59,6 +68,7 @@ export class EmbeddedStore implements CounterStore {
     this.#table = table;
     this.#key = table.newKey();
     this.#holdBackCounting = new HoldBackCounting(table);
+    this.#acquiring = new Acquiring(table);
   }
 
   /** Creates an empty store. @throws {RangeError} for a size outside 64 KiB to 4 GiB */
@@ -144,6 +154,11 @@ export class EmbeddedStore implements CounterStore {
       return;
     }
     for (let index = 0; index < counts.length; index++) this.#countOne(counts[index]!, now);
+  }
+
+  /** @throws {StoreError} like `count` */
+  acquire(request: AcquireRequest): void {
+    this.#acquiring.acquire(request);
   }
 
   #countOne(count: Count, now: number): void {

@@ -9,6 +9,7 @@ import {
   ENTRY_START,
   entryWords,
   LENGTH_FIELD,
+  moreWords,
   PROTECTED,
   USED_AGAIN,
 } from "./entry.ts";
@@ -24,11 +25,15 @@ const KEEP_AFTER_END = 1000;
 /** The share of a segment's unprotected entries that may stay. The remaining share bounds the work for one new entry. */
 const GRACE = 7 / 8;
 
+const noWords = new Float64Array(0);
+
 /** An entry as passed to `forEach`'s visitor. Times in seconds. */
 export interface ShownEntry {
   start: number;
   end: number;
   count: number;
+  /** The words of its state after the key, up to two. */
+  more: Float64Array;
   isProtected: boolean;
   lengthField: number;
   /** Position of the key's first byte in the block. */
@@ -146,7 +151,15 @@ export class Entries {
 
   /** Visits the entries of a segment. All visits get the same object. */
   forEach(segment: number, visit: (entry: ShownEntry) => void): void {
-    const shown: ShownEntry = { start: 0, end: 0, count: 0, isProtected: false, lengthField: 0, keyAt: 0 };
+    const shown: ShownEntry = {
+      start: 0,
+      end: 0,
+      count: 0,
+      more: noWords,
+      isProtected: false,
+      lengthField: 0,
+      keyAt: 0,
+    };
     const end = this.#segments.end(segment);
     for (let entry = this.#segments.start(segment); entry < end; entry += this.#wordsOf(entry)) {
       const at = entry * 2;
@@ -155,6 +168,9 @@ export class Entries {
       shown.start = this.#ints[at + ENTRY_START]! >>> 0;
       shown.end = this.#endOf(entry);
       shown.count = this.#words[entry + COUNT_WORD]!;
+      const more = moreWords(field);
+      const next = entry + entryWords(field);
+      shown.more = more === 0 ? noWords : this.#words.slice(next - more, next);
       shown.isProtected = (field & PROTECTED) !== 0;
       shown.lengthField = field & LENGTH_FIELD;
       shown.keyAt = (at + ENTRY_KEY) * 4;

@@ -9,6 +9,7 @@ import type { CounterTable } from "./counter-table.ts";
 import { COUNT_WORD } from "./entry.ts";
 import type { KeyScratch } from "./key.ts";
 import { plus } from "./shard.ts";
+import { lockShards, unlockShards } from "./shard-locks.ts";
 
 /** One count of the current request. Later counts of a counter use the position of its first count. */
 interface Part {
@@ -44,10 +45,10 @@ export class HoldBackCounting {
     const parts = this.#prepare(request);
     let mask = 0;
     for (const part of parts) mask |= 1 << part.shard;
-    this.#lock(mask);
+    lockShards(this.#table.shards, mask);
     if (this.#isHeld(request, parts)) hold(request, parts);
     this.#write(request, parts);
-    this.#unlock(mask);
+    unlockShards(this.#table.shards, mask);
   }
 
   #newPart(): Part {
@@ -67,26 +68,6 @@ export class HoldBackCounting {
     if (counts.length <= KEPT_PARTS) linkFew(counts, parts);
     else linkMany(counts, parts);
     return parts;
-  }
-
-  /** Locks in the order of the shards. All threads use this order, so they cannot deadlock. */
-  #lock(mask: number): void {
-    let held = 0;
-    try {
-      for (let index = 0; mask >>> index !== 0; index++) {
-        if ((mask & (1 << index)) === 0) continue;
-        this.#table.shards[index]!.acquire();
-        held |= 1 << index;
-      }
-    } catch (error) {
-      this.#unlock(held);
-      throw error;
-    }
-  }
-
-  #unlock(mask: number): void {
-    for (let index = 0; mask >>> index !== 0; index++)
-      if ((mask & (1 << index)) !== 0) this.#table.shards[index]!.release();
   }
 
   /** Fills in the results as if all counts are made. @returns whether counts that do not exceed are held back */

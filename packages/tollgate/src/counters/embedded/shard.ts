@@ -4,11 +4,23 @@
  * A thread may end between any two writes. So the segments alone are the truth: {@link Shard.rebuild} recreates the
  * buckets and the figures from them, as `segments.ts` recreates its queues.
  */
+
+import type { LimitState } from "../algorithms/algorithm.ts";
 import type { ExpiryClock } from "../expiry-clock.ts";
 import { MAX_COUNT } from "../store.ts";
 import { Buckets, writeKey } from "./buckets.ts";
 import { Entries, type ShownEntry } from "./entries.ts";
-import { COUNT_WORD, ENTRY_FIELD, entryWords, PROTECTED, USED_AGAIN } from "./entry.ts";
+import {
+  COUNT_WORD,
+  DUPLICATE,
+  ENTRY_END,
+  ENTRY_FIELD,
+  entryField,
+  entryWords,
+  moreWords,
+  PROTECTED,
+  USED_AGAIN,
+} from "./entry.ts";
 import type { KeyScratch } from "./key.ts";
 import { type Block, SHARD_LIVE, SHARD_TAKEOVERS } from "./layout.ts";
 import { Lock } from "./lock.ts";
@@ -16,6 +28,17 @@ import { Room } from "./room.ts";
 import { Segments } from "./segments.ts";
 
 const MARKS = PROTECTED | USED_AGAIN;
+/** An entry holds its end in 32 bits. */
+const LAST_END = 2 ** 32 - 1;
+
+/** When a state ends, and how long such states last at most. In seconds. */
+export interface Lifetime {
+  /** Start of the state. Key and start identify it. */
+  readonly start: number;
+  readonly end: number;
+  /** Chooses the list of segments. */
+  readonly length: number;
+}
 
 export class Shard {
   readonly index: number;
@@ -86,17 +109,109 @@ export class Shard {
     isProtected: boolean,
     now: number,
   ): number {
-    const size = entryWords(key.lengthField);
+    const field = key.lengthField;
+    const size = entryWords(field);
     const end = start + length;
     const segment = this.#room.for(length, size, now);
     const entry = this.#segments.end(segment);
-    writeKey(this.#ints, entry, key, start, end);
+    writeKey(this.#ints, entry, key, field, start, end);
     this.words[entry + COUNT_WORD] = count;
+    this.#add(entry, segment, size, end);
+    if (isProtected) this.#protect(entry, true);
+    return entry;
+  }
+
+  /** `insert` for a state of 1 to 3 words. */
+  insertState(
+    key: KeyScratch,
+    { start, end, length }: Lifetime,
+    state: LimitState,
+    words: number,
+    isProtected: boolean,
+    now: number,
+  ): void {
+    const field = entryField(key.lengthField, words - 1);
+    const size = entryWords(field);
+    const last = Math.min(end, LAST_END);
+    const segment = this.#room.for(length, size, now);
+    const entry = this.#segments.end(segment);
+    writeKey(this.#ints, entry, key, field, start, last);
+    this.#write(entry, size, words, state);
+    this.#add(entry, segment, size, last);
+    if (isProtected) this.#protect(entry, true);
+  }
+
+  /** Reads the state of an entry. Fields that the entry does not have become 0. */
+  readState(entry: number, state: LimitState): void {
+    const { words } = this;
+    const field = this.#ints[entry * 2 + ENTRY_FIELD]!;
+    const more = moreWords(field);
+    const after = entry + entryWords(field) - more;
+    state.level = words[entry + COUNT_WORD]!;
+    state.at = more > 0 ? words[after]! : 0;
+    state.previous = more > 1 ? words[after + 1]! : 0;
+  }
+
+  /** Whether the entry ends before its state does, so that only `moveState` can write the state. */
+  endsBefore(entry: number, end: number): boolean {
+    return Math.min(end, LAST_END) > this.#ints[entry * 2 + ENTRY_END]! >>> 0;
+  }
+
+  /** Writes a state that ends with its entry, or before it. */
+  writeState(entry: number, state: LimitState, isProtected: boolean): void {
+    const field = this.#ints[entry * 2 + ENTRY_FIELD]!;
+    this.#write(entry, entryWords(field), moreWords(field) + 1, state);
+    this.mark(entry, isProtected);
+  }
+
+  /**
+   * Writes a state that ends after its entry. The state gets a new entry in the newest segment of its list: so the
+   * segments of a list end in order, and one state that goes on does not keep a whole segment. May move and drop other
+   * entries: earlier positions become invalid.
+   */
+  moveState(
+    entry: number,
+    { end, length }: Lifetime,
+    state: LimitState,
+    isProtected: boolean,
+    now: number,
+  ): void {
+    const { words } = this;
+    const ints = this.#ints;
+    const last = Math.min(end, LAST_END);
+    const field = ints[entry * 2 + ENTRY_FIELD]! & ~MARKS;
+    const size = entryWords(field);
+    const old = words.slice(entry, entry + size);
+    const generationAt = this.generationAt(entry);
+    const generation = words[generationAt]!;
+    const segment = this.#room.for(length, size, now);
+    const copy = this.#segments.end(segment);
+    words.set(old, copy);
+    ints[copy * 2 + ENTRY_FIELD] = field;
+    ints[copy * 2 + ENTRY_END] = last | 0;
+    this.#write(copy, size, moreWords(field) + 1, state);
+    const from = words[generationAt] === generation ? entry : this.#buckets.twinOf(copy);
+    if (from === 0) this.#add(copy, segment, size, last);
+    else {
+      this.#buckets.replace(from, copy);
+      this.#segments.append(segment, size, last); // A rebuild finds the copy first, since its segment is younger.
+      if ((ints[from * 2 + ENTRY_FIELD]! & PROTECTED) !== 0) this.#protect(from, false);
+      ints[from * 2 + ENTRY_FIELD]! |= DUPLICATE;
+    }
+    if (isProtected) this.#protect(copy, true);
+  }
+
+  #write(entry: number, size: number, words: number, { at, level, previous }: LimitState): void {
+    const after = entry + size - words + 1;
+    if (words > 2) this.words[after + 1] = previous;
+    this.words[entry + COUNT_WORD] = level;
+    if (words > 1) this.words[after] = at;
+  }
+
+  #add(entry: number, segment: number, size: number, end: number): void {
     this.#buckets.add(entry);
     this.words[this.#at + SHARD_LIVE]! += 1;
     this.#segments.append(segment, size, end); // From here on it survives a rebuild.
-    if (isProtected) this.#protect(entry, true);
-    return entry;
   }
 
   /**

@@ -21,6 +21,12 @@ export const config = {
     false,
     "Allows several files or resources to define the same domain.",
   ),
+  calendarMonths: setting(
+    "USE_CALENDAR_MONTH_RATE_LIMIT",
+    bool,
+    false,
+    "Makes `unit: month` a calendar month in UTC, unless a limit has a `calendar` of its own.",
+  ),
   healthNeedsConfig: setting(
     "HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED",
     bool,

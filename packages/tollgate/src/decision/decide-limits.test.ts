@@ -1,0 +1,375 @@
+/**
+ * The combinations of limits: algorithm x shadow mode x near limit x over-limit cache x stop-incrementing x list x refund
+ * x override. Each combination makes the same requests against a limit of 10 and has a row for each answer.
+ */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { rulesOf } from "../../test/rules/helpers.ts";
+import { EmbeddedStore } from "../counters/embedded/embedded-store.ts";
+import { OverLimitCache } from "../counters/over-limit-cache.ts";
+import { type CounterStore, HoldBack, Outcome, Refuses } from "../counters/store.ts";
+import type { RuleStatistics } from "../observe/statistics.ts";
+import { Code, type Descriptor, type RateLimitResponse, Unit } from "../protocol/messages.ts";
+import { descriptor, MapStatistics, plainOptions, request } from "./decide.fixture.ts";
+import { Decider, type DecisionOptions } from "./decide.ts";
+import { stemsOf } from "./resolve-limits.ts";
+
+/** 12 hours before midnight UTC, far from the end of every window. */
+const NOW = Date.UTC(2026, 10, 25, 12);
+const { OK, OVER_LIMIT } = Code;
+
+interface Setup {
+  readonly yaml: string;
+  readonly cache?: boolean;
+  readonly options?: Partial<DecisionOptions>;
+}
+
+function setUp({ yaml, cache = false, options = {} }: Setup) {
+  const rules = rulesOf(yaml);
+  const embedded = EmbeddedStore.create({ sizeInBytes: 1024 ** 2, reclaimInterval: 0 });
+  const store: CounterStore = new OverLimitCache(embedded, { sizeInBytes: cache ? 100_000 : 0 });
+  const statistics = new MapStatistics();
+  const decider = new Decider({ ...plainOptions, ...options }, statistics, store);
+  const ask = (descriptors: Descriptor[], now = NOW): RateLimitResponse => {
+    const prepared = decider.prepare(request(...descriptors), rules);
+    const response = decider.decide(prepared, now, 0);
+    assert.ok(!(response instanceof Promise));
+    return structuredClone(response);
+  };
+  return { ask, statistics, embedded, rules };
+}
+
+function hitsOf(hits: number): Partial<Descriptor> {
+  return { hitsAddend: Math.abs(hits), isNegativeHits: hits < 0 };
+}
+
+/** The count of the plain minute counter of a key. */
+function countOf(store: EmbeddedStore, key: string): number {
+  const seconds = Math.floor(NOW / 1000);
+  const count = {
+    stem: `d|${key}=v|day:`,
+    windowStart: seconds - (seconds % 86_400),
+    windowSize: 86_400,
+    hits: 0,
+    limit: 1,
+    refuses: Refuses.NEVER,
+    outcome: Outcome.COUNTED as Outcome,
+    after: 0,
+  };
+  store.count({ counts: [count], holdBack: HoldBack.NEVER, now: NOW, deadline: 0 });
+  return count.after;
+}
+
+/** Limits of 10. All of them have a window so long that nothing changes during a test. */
+const limits: readonly (readonly [name: string, countsAll: boolean, yaml: string])[] = [
+  ["fixed window of two days", true, "unit: day, unit_multiplier: 2"],
+  ["calendar day", true, "unit: day, calendar: { time_zone: Europe/Berlin }"],
+  ["fixed window, strict", true, "unit: day, strict: true"],
+  ["fixed window, accepted hits", false, "unit: day, count: accepted"],
+  ["fixed window of 36 hours, accepted hits", false, "unit: hour, unit_multiplier: 36, count: accepted"],
+  ["sliding window", false, "unit: day, algorithm: sliding_window"],
+  ["sliding window of 36 hours", false, "unit: hour, unit_multiplier: 36, algorithm: sliding_window"],
+  ["token bucket", false, "unit: day, algorithm: token_bucket"],
+  ["token bucket with a burst", false, "unit: year, algorithm: token_bucket, burst: 10"],
+];
+
+type Statistic = keyof RuleStatistics;
+
+/** hits, code and remaining, the statistics that change, and whether the other descriptor is held back. */
+interface Row {
+  readonly hits: number;
+  readonly code: Code;
+  readonly remaining: number;
+  readonly adds: Partial<Record<Statistic, number>>;
+  readonly over?: number;
+}
+
+/** With 0.8 hits above 8 are near the limit. */
+const acceptedRows: readonly Row[] = [
+  { hits: 7, code: OK, remaining: 3, adds: { totalHits: 7, withinLimit: 7 } },
+  { hits: 2, code: OK, remaining: 1, adds: { totalHits: 2, withinLimit: 2, nearLimit: 1 } },
+  { hits: 3, code: OVER_LIMIT, remaining: 0, adds: { totalHits: 3, overLimit: 3 }, over: 3 },
+  { hits: 0, code: OK, remaining: 1, adds: {} },
+  { hits: 1, code: OK, remaining: 0, adds: { totalHits: 1, withinLimit: 1, nearLimit: 1 } },
+  { hits: 0, code: OVER_LIMIT, remaining: 0, adds: {}, over: 0 },
+  { hits: 1, code: OVER_LIMIT, remaining: 0, adds: { totalHits: 1, overLimit: 1 }, over: 1 },
+  { hits: -4, code: OK, remaining: 4, adds: { totalNegativeHits: 4 } },
+  { hits: 4, code: OK, remaining: 0, adds: { totalHits: 4, withinLimit: 4, nearLimit: 2 } },
+  { hits: -100, code: OK, remaining: 10, adds: { totalNegativeHits: 100 } },
+  { hits: 11, code: OVER_LIMIT, remaining: 0, adds: { totalHits: 11, overLimit: 11 }, over: 11 },
+  { hits: 10, code: OK, remaining: 0, adds: { totalHits: 10, withinLimit: 10, nearLimit: 2 } },
+];
+
+const cached = { overLimitWithLocalCache: 1 };
+/** With the cache, `known` rows also count `over_limit_with_local_cache`, and the counter does not grow. */
+const countedRows = (cache: boolean, strict: boolean): readonly Row[] => [
+  { hits: 7, code: OK, remaining: 3, adds: { totalHits: 7, withinLimit: 7 } },
+  { hits: 2, code: OK, remaining: 1, adds: { totalHits: 2, withinLimit: 2, nearLimit: 1 } },
+  { hits: 1, code: OK, remaining: 0, adds: { totalHits: 1, withinLimit: 1, nearLimit: 1 } },
+  strict
+    ? { hits: 0, code: OVER_LIMIT, remaining: 0, adds: {}, over: 0 }
+    : { hits: 0, code: OK, remaining: 0, adds: {} },
+  { hits: 1, code: OVER_LIMIT, remaining: 0, adds: { totalHits: 1, overLimit: 1 }, over: 1 },
+  {
+    hits: 1,
+    code: OVER_LIMIT,
+    remaining: 0,
+    adds: { totalHits: 1, overLimit: 1, ...(cache && cached) },
+    over: 1,
+  },
+  { hits: 0, code: OVER_LIMIT, remaining: 0, adds: {}, over: 0 },
+  // 12 were counted, or 11 with the cache.
+  { hits: -4, code: OK, remaining: cache ? 3 : 2, adds: { totalNegativeHits: 4 } },
+  { hits: -100, code: OK, remaining: 10, adds: { totalNegativeHits: 100 } },
+  {
+    hits: 12,
+    code: OVER_LIMIT,
+    remaining: 0,
+    adds: { totalHits: 12, overLimit: 2, nearLimit: 2 },
+    over: 2,
+  },
+];
+
+const both = [false, true];
+const combinations = limits.flatMap(([name, countsAll, yaml]) =>
+  both.flatMap((shadow) =>
+    both.flatMap((cache) =>
+      both.flatMap((stop) =>
+        (countsAll ? [false] : both).map((listed) => ({
+          name,
+          countsAll,
+          yaml,
+          shadow,
+          cache,
+          stop,
+          listed,
+        })),
+      ),
+    ),
+  ),
+);
+
+describe("combinations", () => {
+  for (const { name, countsAll, yaml, shadow, cache, stop, listed } of combinations) {
+    const title = [
+      name,
+      shadow && "shadow mode",
+      cache && "over-limit cache",
+      stop && "stop incrementing",
+      listed && "in a list",
+    ];
+    test(title.filter(Boolean).join(", "), () => {
+      const limit = `{ requests_per_unit: 10, ${listed ? yaml.replace(", count: accepted", "") : yaml} }`;
+      const wide = "{ requests_per_unit: 1000, unit: week, algorithm: sliding_window, name: wide }";
+      const own = listed ? `rate_limits: [${wide}, ${limit}]` : `rate_limit: ${limit}`;
+      const { ask, statistics, embedded } = setUp({
+        yaml: `
+domain: d
+descriptors:
+  - { key: k, shadow_mode: ${shadow}, ${own} }
+  - { key: other, rate_limit: { unit: day, requests_per_unit: 1000 } }
+`,
+        cache,
+        options: { stopIncrementing: stop },
+      });
+      const strict = yaml.includes("strict");
+      let others = 0;
+      const sums: Record<string, number> = {};
+      const rows = countsAll ? countedRows(cache, strict) : acceptedRows;
+      rows.forEach(({ hits, code, remaining, adds, over = 0 }, index) => {
+        const row = `row ${index + 1}, ${hits} hits`;
+        const response = ask([descriptor("k", hitsOf(hits)), descriptor("other")]);
+        const [status, other] = response.statuses;
+        const isOver = code === OVER_LIMIT;
+        assert.equal(status!.code, shadow ? OK : code, row);
+        assert.equal(status!.limitRemaining, remaining, row);
+        assert.equal(status!.currentLimit?.requestsPerUnit, 10, row);
+        assert.ok(status!.durationUntilReset >= 1, row);
+        assert.equal(response.overallCode, shadow ? OK : code, row);
+        if (!(stop && isOver && !shadow)) others += 1;
+        assert.equal(other!.limitRemaining, 1000 - others, `${row}: the other descriptor`);
+        for (const [statistic, value] of Object.entries(adds))
+          sums[statistic] = (sums[statistic] ?? 0) + value;
+        if (shadow) sums.shadowMode = (sums.shadowMode ?? 0) + over;
+        const found = Object.entries(statistics.rules.get("d.k")!).filter(([, value]) => value !== 0);
+        const expected = Object.entries(sums).filter(([, value]) => value !== 0);
+        assert.deepEqual(Object.fromEntries(found), Object.fromEntries(expected), row);
+      });
+      assert.equal(countOf(embedded, "other"), others, "the other counter");
+      if (!listed) return;
+      const refused = rows.reduce((sum, { over = 0 }) => sum + over, 0);
+      const unit = /unit_multiplier/.test(yaml) ? "36_hour" : /unit: (\w+)/.exec(yaml)![1];
+      assert.equal(statistics.rules.get(`d.k.limit.${unit}`)!.overLimit, refused);
+      assert.equal(statistics.rules.get("d.k.limit.wide")!.overLimit, 0);
+    });
+  }
+});
+
+describe("a request's own limit", () => {
+  for (const [name, , yaml] of limits)
+    test(`stays a plain fixed window beside a rule with: ${name}`, () => {
+      const { ask, embedded } = setUp({
+        yaml: `{ domain: d, descriptors: [{ key: k, rate_limit: { requests_per_unit: 10, ${yaml} } }] }`,
+      });
+      const limit = { requestsPerUnit: 2, unit: Unit.DAY };
+      const own = () => ask([descriptor("k", { limit })]).statuses[0]!;
+      assert.deepEqual(
+        [own(), own(), own()].map(({ code, limitRemaining }) => [code, limitRemaining]),
+        [
+          [OK, 1],
+          [OK, 0],
+          [OVER_LIMIT, 0],
+        ],
+      );
+      assert.equal(countOf(embedded, "k"), 3, "under today's key");
+      const used = yaml.startsWith("unit: day, count") || yaml.includes("strict") ? 3 : 0;
+      assert.equal(ask([descriptor("k", hitsOf(0))]).statuses[0]!.limitRemaining, 10 - used);
+    });
+});
+
+describe("several limits", () => {
+  const yaml = `
+domain: d
+descriptors:
+  - key: k
+    rate_limits:
+      - { requests_per_unit: 5, unit: minute, algorithm: token_bucket, name: burst }
+      - { requests_per_unit: 7, unit: day }
+      - { requests_per_unit: 100, unit: day, unit_multiplier: 30 }
+`;
+  const headers = { format: "draft-10", limit: "L", remaining: "R", reset: "S" } as const;
+
+  test("the status shows the tightest limit, and the headers list all", () => {
+    const { ask } = setUp({ yaml, options: { headers } });
+    const first = ask([descriptor("k", hitsOf(4))]);
+    assert.deepEqual(first.statuses[0], {
+      code: OK,
+      currentLimit: { requestsPerUnit: 5, unit: Unit.MINUTE, name: "burst" },
+      limitRemaining: 1,
+      durationUntilReset: 48,
+    });
+    assert.deepEqual(
+      first.responseHeadersToAdd.map(({ value }) => value),
+      [
+        '"d.k.burst";q=5;w=60, "d.k.day";q=7;w=86400, "d.k.30_day";q=100;w=2592000',
+        `"d.k.burst";r=1;t=48, "d.k.day";r=3;t=43200, "d.k.30_day";r=96;t=${2_592_000 - (Math.floor(NOW / 1000) % 2_592_000)}`,
+      ],
+    );
+    // Two limits refuse: the one with the longest reset is shown.
+    const second = ask([descriptor("k", hitsOf(4))]);
+    assert.equal(second.overallCode, OVER_LIMIT);
+    assert.equal(second.statuses[0]!.currentLimit?.unit, Unit.DAY);
+    assert.equal(second.statuses[0]!.durationUntilReset, 43_200);
+    assert.equal(second.responseHeadersToAdd.at(-1)!.value, "43200");
+    // Nothing was counted: a minute later the bucket is full, and three of the day are left.
+    const third = ask([descriptor("k", hitsOf(3))], NOW + 60_000);
+    assert.deepEqual([third.overallCode, third.statuses[0]!.limitRemaining], [OK, 0]);
+  });
+
+  test("every limit that refuses counts the refused hits", () => {
+    const { ask, statistics } = setUp({ yaml });
+    ask([descriptor("k", hitsOf(4))]);
+    ask([descriptor("k", hitsOf(4))]);
+    ask([descriptor("k", hitsOf(2))]);
+    const over = (name: string) => statistics.rules.get(`d.k.limit.${name}`)!.overLimit;
+    assert.deepEqual([over("burst"), over("day"), over("30_day")], [6, 4, 0]);
+    assert.equal(statistics.rules.get("d.k")!.overLimit, 6);
+  });
+
+  test("equal descriptors of a request are decided in order", () => {
+    const { ask } = setUp({ yaml });
+    const codes = ask(Array.from({ length: 7 }, () => descriptor("k"))).statuses.map(({ code }) => code);
+    assert.deepEqual(codes, [OK, OK, OK, OK, OK, OVER_LIMIT, OVER_LIMIT]);
+  });
+});
+
+describe("numbers and windows", () => {
+  test("a limit above 2^32 is exact, and the answer shows the greatest uint32", () => {
+    const { ask, embedded } = setUp({
+      yaml: "{ domain: d, descriptors: [{ key: k, rate_limit: { unit: day, requests_per_unit: 10_000_000_000 } }] }",
+    });
+    const status = ask([descriptor("k", hitsOf(5_000_000_000))]).statuses[0]!;
+    assert.deepEqual(
+      [status.code, status.currentLimit?.requestsPerUnit, status.limitRemaining],
+      [OK, 4_294_967_295, 4_294_967_295],
+    );
+    assert.equal(countOf(embedded, "k"), 5_000_000_000);
+    assert.equal(ask([descriptor("k", hitsOf(5_000_000_001))]).statuses[0]!.code, OVER_LIMIT);
+  });
+
+  test("a limit of 0 refuses every hit under every algorithm", () => {
+    for (const [, countsAll, yaml] of limits) {
+      const { ask } = setUp({
+        yaml: `{ domain: d, descriptors: [{ key: k, rate_limit: { requests_per_unit: 0, ${yaml} } }] }`,
+      });
+      assert.equal(ask([descriptor("k")]).overallCode, OVER_LIMIT, yaml);
+      const isRefusedLook = !countsAll || yaml.includes("strict");
+      assert.equal(
+        ask([descriptor("k", hitsOf(0))]).overallCode === OVER_LIMIT,
+        isRefusedLook || countsAll,
+        yaml,
+      );
+    }
+  });
+
+  test("a calendar day has its real length in the reset and in the headers", () => {
+    const headers = { format: "draft-10", limit: "L", remaining: "R", reset: "S" } as const;
+    const { ask } = setUp({
+      yaml: "{ domain: d, descriptors: [{ key: k, rate_limit: { unit: day, requests_per_unit: 9, calendar: { time_zone: Europe/Berlin } } }] }",
+      options: { headers },
+    });
+    // The day has 23 hours: it began at 23:00 UTC the day before, and ends at 22:00.
+    const response = ask([descriptor("k")], Date.UTC(2026, 2, 29, 12));
+    assert.equal(response.statuses[0]!.durationUntilReset, 10 * 3600);
+    assert.equal(response.responseHeadersToAdd[0]!.value, `"d.k";q=9;w=${23 * 3600}`);
+    const later = ask([descriptor("k", hitsOf(0))], Date.UTC(2026, 2, 29, 22));
+    assert.equal(later.statuses[0]!.limitRemaining, 9, "the next day");
+  });
+
+  test("a window of several units is aligned to the epoch", () => {
+    const { ask } = setUp({
+      yaml: "{ domain: d, descriptors: [{ key: k, rate_limit: { unit: minute, unit_multiplier: 15, requests_per_unit: 9 } }] }",
+    });
+    const at = (minute: number, second: number) =>
+      ask([descriptor("k")], Date.UTC(2026, 10, 25, 12, minute, second)).statuses[0]!;
+    assert.deepEqual(
+      [at(0, 0), at(14, 59), at(15, 0)].map(({ limitRemaining, durationUntilReset }) => [
+        limitRemaining,
+        durationUntilReset,
+      ]),
+      [
+        [8, 900],
+        [7, 1],
+        [8, 900],
+      ],
+    );
+  });
+});
+
+describe("cache keys", () => {
+  const rows: readonly (readonly [string, readonly string[]])[] = [
+    ["rate_limit: { unit: minute, requests_per_unit: 1, count: accepted }", ["d|k=v|minute:"]],
+    ["rate_limit: { unit: minute, unit_multiplier: 15, requests_per_unit: 1 }", ["d|k=v|fixed:900:"]],
+    ["rate_limit: { unit: minute, requests_per_unit: 1, algorithm: sliding_window }", ["d|k=v|sliding:60"]],
+    ["rate_limit: { unit: hour, requests_per_unit: 1, algorithm: token_bucket }", ["d|k=v|bucket:3600"]],
+    [
+      "rate_limit: { unit: day, requests_per_unit: 1, calendar: { time_zone: europe/berlin } }",
+      ["d|k=v|calendar:day:Europe/Berlin:"],
+    ],
+    [
+      "rate_limit: { unit: week, requests_per_unit: 1, calendar: { week_starts: sunday } }",
+      ["d|k=v|calendar:week:UTC:sunday:"],
+    ],
+    [
+      "rate_limits: [{ unit: second, requests_per_unit: 1 }, { unit: hour, requests_per_unit: 1, algorithm: token_bucket }]",
+      ["{d|k=v|}second:", "{d|k=v|}bucket:3600"],
+    ],
+  ];
+  for (const [yaml, stems] of rows)
+    test(yaml, () => {
+      const { rules } = setUp({ yaml: `{ domain: d, descriptors: [{ key: k, ${yaml} }] }` });
+      const match = rules.match("d", [{ key: "k", value: "v" }])!;
+      const found = stemsOf(plainOptions.keyFormat, "d", [{ key: "k", value: "v" }], match);
+      assert.deepEqual(found, stems);
+    });
+});

@@ -1,0 +1,57 @@
+/**
+ * Asks the store about a request with a rule that has `limits`. If all its limits are plain fixed windows, the store
+ * counts them as usual. Otherwise the whole request goes through `acquire`.
+ */
+import { acquireFrom } from "../counters/acquire.ts";
+import { type CounterStore, Outcome } from "../counters/store.ts";
+import type { LimitsScratch } from "./limits-scratch.ts";
+
+/**
+ * @returns undefined if the store answered at once
+ * @throws {StoreError} directly or as the promise's rejection
+ */
+export function askStore(
+  scratch: LimitsScratch,
+  store: CounterStore,
+  now: number,
+  deadline: number,
+): Promise<void> | undefined {
+  const request = scratch.isPlain ? scratch.countRequest : scratch.request;
+  request.now = now;
+  request.deadline = deadline;
+  if (scratch.groups.length === 0) return undefined;
+  if (!scratch.isPlain) return acquireFrom(store, scratch.request) ?? undefined;
+  prepareCounts(scratch);
+  const waiting = store.count(scratch.countRequest);
+  if (waiting !== undefined) return waiting.then(() => copyCounts(scratch));
+  copyCounts(scratch);
+  return undefined;
+}
+
+function prepareCounts({ groups, counts }: LimitsScratch): void {
+  for (let index = 0; index < groups.length; index++) {
+    const { hits, refuses, limits } = groups[index]!;
+    const limit = limits[0]!;
+    const count = counts[index]!;
+    count.stem = limit.stem;
+    count.place = limit.place;
+    count.windowStart = limit.windowStart;
+    count.windowSize = limit.windowSize;
+    count.limit = limit.limit;
+    count.hits = hits;
+    count.refuses = refuses;
+    count.outcome = Outcome.COUNTED;
+    count.after = 0;
+  }
+}
+
+/** Copies the results of plain counts to their groups. */
+function copyCounts({ groups, counts }: LimitsScratch): void {
+  for (let index = 0; index < groups.length; index++) {
+    const { outcome, after, limit } = counts[index]!;
+    const group = groups[index]!;
+    group.outcome = outcome;
+    group.limits[0]!.used = after;
+    group.accepted = group.hits < 0 || after <= limit;
+  }
+}

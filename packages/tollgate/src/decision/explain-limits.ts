@@ -1,0 +1,202 @@
+/** Explains the limits of a rule with more than a number, a unit and a name. */
+import { isRefused } from "../counters/hold-back.ts";
+import { type CounterStore, Outcome } from "../counters/store.ts";
+import type { RuleStatistics, Statistics } from "../observe/statistics.ts";
+import type { DescriptorStatus, Entry, RateLimitRequest } from "../protocol/messages.ts";
+import { unitNames } from "../protocol/units.ts";
+import type { AlgorithmName } from "../rules/limit.ts";
+import type { Match } from "../rules/rule.ts";
+import { askStore } from "./decide-limits.ts";
+import type { KeyFormat } from "./key-format.ts";
+import { LimitsScratch, type ScratchGroup, type ScratchLimit } from "./limits-scratch.ts";
+import { signedHits } from "./prepare.ts";
+import type { PreparedPart } from "./prepared.ts";
+import { resolveLimits, stemsOf } from "./resolve-limits.ts";
+import type { ResolvedLimit } from "./resolved-limit.ts";
+import { newPart, type ScratchOptions } from "./scratch.ts";
+import { tallyLimits } from "./tally-limits.ts";
+
+/** A window in time. Seconds since the epoch. */
+export interface ExplainedWindow {
+  /** `DAY`, or with a multiplier `15 MINUTE`. */
+  readonly unit: string;
+  readonly start: number;
+  readonly end: number;
+  readonly secondsUntilReset: number;
+}
+
+/** One limit, and what its counter holds. */
+export interface LimitExplanation {
+  readonly name?: string;
+  readonly algorithm: AlgorithmName;
+  readonly count: "all" | "accepted";
+  readonly limit: number;
+  /** Of a token bucket. */
+  readonly burst?: number;
+  /** T, in seconds. Of a calendar window: the length of the current one. */
+  readonly seconds: number;
+  readonly cacheKey: string;
+  /** Of a fixed window. */
+  readonly window?: ExplainedWindow;
+  /** Hits in use now, rounded up. Absent if the counter was not read. */
+  readonly used?: number;
+  readonly remaining?: number;
+}
+
+/** The limits of a match, without their counters. */
+export function describeLimits(
+  keyFormat: KeyFormat,
+  domain: string,
+  entries: readonly Entry[],
+  match: Match,
+  nowSeconds: number,
+): readonly LimitExplanation[] {
+  const stems = stemsOf(keyFormat, domain, entries, match);
+  return resolveLimits(noStatistics, match, 1).map((limit, index) =>
+    describe(limit, stems[index]!, nowSeconds),
+  );
+}
+
+function describe({ limit, algorithm }: ResolvedLimit, stem: string, nowSeconds: number): LimitExplanation {
+  const start = limit.window.startOf(nowSeconds);
+  const { size } = limit.window;
+  const unit = unitNames[limit.unit];
+  return {
+    ...(limit.name !== "" && { name: limit.name }),
+    algorithm: limit.algorithm,
+    count: limit.acceptedOnly ? "accepted" : "all",
+    limit: limit.requestsPerUnit,
+    ...(limit.algorithm === "token_bucket" && { burst: limit.burst }),
+    seconds: size,
+    cacheKey: algorithm.perWindow ? `${stem}${start}` : stem,
+    ...(algorithm.perWindow && {
+      window: {
+        unit: limit.multiplier === 1 ? unit : `${limit.multiplier} ${unit}`,
+        start,
+        end: start + size,
+        secondsUntilReset: start + size - nowSeconds,
+      },
+    }),
+  };
+}
+
+export interface ExplainedAnswers {
+  readonly statuses: readonly DescriptorStatus[];
+  /** For each descriptor that is counted. */
+  readonly limits: readonly (readonly LimitExplanation[] | undefined)[];
+}
+
+/**
+ * Looks at the limits of a request, and works out how the request would be answered. Counts nothing.
+ * @param matches one for each descriptor; undefined if no rule applies
+ * @param stems the cache keys of rules without `limits`, without their window starts
+ * @throws {StoreError}
+ */
+export async function explainAnswers(
+  request: RateLimitRequest,
+  matches: readonly (Match | undefined)[],
+  stems: readonly string[],
+  store: CounterStore,
+  options: ScratchOptions & { readonly keyFormat: KeyFormat; readonly nearLimitRatio: number },
+  now: number,
+): Promise<ExplainedAnswers> {
+  const { domain, descriptors } = request;
+  const nowSeconds = Math.floor(now / 1000);
+  const parts = matches.map((match, index) => {
+    const part = partOf(match, stems[index]!);
+    if (match?.rule.limits === undefined) return part;
+    const { entries } = descriptors[index]!;
+    return {
+      ...part,
+      limits: resolveLimits(noStatistics, match, options.nearLimitRatio),
+      stems: stemsOf(options.keyFormat, domain, entries, match),
+    };
+  });
+  const scratch = new LimitsScratch(parts.length);
+  scratch.arrange(parts, options, nowSeconds, noKeys, false);
+  await askStore(scratch, store, now, 0);
+  const hits = parts.flatMap(({ rule }, index) =>
+    rule === undefined || rule.unlimited ? [] : [signedHits(descriptors[index]!, request)],
+  );
+  const groups = simulate(scratch, hits, options.stopIncrementing);
+  tallyLimits(parts, { statuses: scratch.statuses, groups }, nowSeconds);
+  let decided = 0;
+  const limits = parts.map((part) => {
+    if (part.rule === undefined || part.rule.unlimited) return undefined;
+    const group = scratch.groups[decided++]!;
+    return group.limits.map((limit) => {
+      const { used, resolved, stem } = limit;
+      const explained = describe(resolved, stem, nowSeconds);
+      const isRead = group.outcome === Outcome.COUNTED;
+      return { ...explained, ...(isRead && { used, remaining: Math.max(resolved.cap - used, 0) }) };
+    });
+  });
+  return { statuses: scratch.statuses, limits };
+}
+
+const noKeys = Buffer.alloc(0);
+
+function partOf(match: Match | undefined, stem: string): PreparedPart {
+  const rule = match?.rule;
+  const { requestsPerUnit = 0, unit = 0, name = "" } = rule ?? {};
+  const currentLimit = { requestsPerUnit, unit, name };
+  return { ...newPart(), rule, statistics: rule && nothing(), stem, currentLimit };
+}
+
+/** What the groups of a request of looks would answer to hits. */
+function simulate(
+  scratch: LimitsScratch,
+  hits: readonly number[],
+  stopIncrementing: boolean,
+): readonly ScratchGroup[] {
+  const taken = new Map<string, number>();
+  const groups = scratch.groups.map((group, index): ScratchGroup => {
+    const asked = hits[index]!;
+    const limits = group.limits.map((limit) => simulateLimit(limit, asked, taken.get(limit.stem) ?? 0));
+    const accepted = limits.every((limit) => limit.accepted);
+    const counts = accepted || limits[0]!.algorithm.countsRefused;
+    for (const { stem } of limits) if (counts) taken.set(stem, (taken.get(stem) ?? 0) + asked);
+    const result = group.outcome === Outcome.COUNTED ? accepted : group.accepted;
+    return {
+      ...group,
+      hits: asked,
+      accepted: result,
+      limits: counts ? limits.map((one) => taking(one, asked)) : limits,
+    };
+  });
+  const isHeld =
+    stopIncrementing && groups.length > 1 && isRefused(groups, (index) => !groups[index]!.accepted);
+  return groups.map((group, index) =>
+    isHeld && group.accepted && group.hits >= 0
+      ? { ...group, outcome: Outcome.HELD, limits: scratch.groups[index]!.limits }
+      : group,
+  );
+}
+
+/** @param before hits that earlier descriptors of the request took */
+function simulateLimit(limit: ScratchLimit, hits: number, before: number): ScratchLimit {
+  const { resolved, algorithm } = limit;
+  const used = Math.max(limit.used + before, 0);
+  const isLook = hits === 0 && algorithm.countsRefused && !resolved.limit.strict;
+  const accepted = hits < 0 || used + (isLook ? 0 : Math.max(hits, 1)) <= resolved.cap;
+  return { ...limit, used, remaining: Math.max(resolved.cap - used, 0), accepted };
+}
+
+function taking(limit: ScratchLimit, hits: number): ScratchLimit {
+  const used = Math.max(limit.used + hits, 0);
+  return { ...limit, used, remaining: Math.max(limit.resolved.cap - used, 0) };
+}
+
+function nothing(): RuleStatistics {
+  return {
+    totalHits: 0,
+    totalNegativeHits: 0,
+    overLimit: 0,
+    nearLimit: 0,
+    withinLimit: 0,
+    shadowMode: 0,
+    overLimitWithLocalCache: 0,
+  };
+}
+
+const noStatistics: Pick<Statistics, "rule"> = { rule: nothing };

@@ -1,0 +1,205 @@
+/** The objects of one decision of a request that has a rule with `limits`. Other decisions reuse them. */
+import { algorithms } from "../counters/algorithms/algorithms.ts";
+import {
+  type AcquireGroup,
+  type AcquireLimit,
+  type AcquireRequest,
+  type Count,
+  type CountRequest,
+  HoldBack,
+  Outcome,
+  Refuses,
+  type StemPlace,
+} from "../counters/store.ts";
+import { Code, type DescriptorStatus, type RateLimitResponse } from "../protocol/messages.ts";
+import { quotaPasses, refusalOf } from "./overall.ts";
+import type { Mutable, PreparedPart } from "./prepared.ts";
+import { plainLimitOf } from "./resolve-limits.ts";
+import type { ResolvedLimit } from "./resolved-limit.ts";
+import { newStatus, type ScratchOptions, UNLIMITED_REMAINING } from "./scratch.ts";
+
+export interface ScratchGroup extends Mutable<AcquireGroup> {
+  readonly limits: readonly ScratchLimit[];
+}
+
+export interface ScratchLimit extends Mutable<AcquireLimit> {
+  resolved: ResolvedLimit;
+}
+
+interface GroupSlot extends ScratchGroup {
+  readonly limits: LimitSlot[];
+  readonly slots: LimitSlot[];
+  readonly count: Mutable<Count>;
+}
+
+interface LimitSlot extends ScratchLimit {
+  readonly memory: Mutable<StemPlace>;
+}
+
+export class LimitsScratch {
+  readonly #slots: GroupSlot[] = [];
+  /** One for each part that the store decides, in order. */
+  readonly groups: GroupSlot[] = [];
+  readonly request: Mutable<AcquireRequest>;
+  /** The same request as plain counts. */
+  readonly counts: Mutable<Count>[] = [];
+  readonly countRequest: Mutable<CountRequest>;
+  /** Whether all limits are plain fixed windows, so that the store can count them as usual. */
+  isPlain = true;
+  /** One for each part. */
+  readonly statuses: readonly Mutable<DescriptorStatus>[];
+  readonly response: Mutable<RateLimitResponse>;
+
+  constructor(descriptors: number) {
+    this.statuses = Array.from({ length: descriptors }, () => newStatus(undefined, 0));
+    this.request = { groups: this.groups, holdBack: HoldBack.NEVER, now: 0, deadline: 0 };
+    this.countRequest = { counts: this.counts, holdBack: HoldBack.NEVER, now: 0, deadline: 0 };
+    this.response = {
+      overallCode: Code.OK,
+      statuses: this.statuses,
+      responseHeadersToAdd: [],
+      dynamicMetadata: undefined,
+    };
+  }
+
+  /**
+   * Fills in the groups, and adds to the statistics that need no store.
+   * @param keys the cache keys of parts that have no texts
+   * @param readsPlaces see `CounterStore.readsPlaces`
+   */
+  arrange(
+    parts: readonly PreparedPart[],
+    options: ScratchOptions,
+    nowSeconds: number,
+    keys: Buffer,
+    readsPlaces: boolean,
+  ): void {
+    const passes = quotaPasses(parts, options.quotaMode);
+    let mayRefuse = false;
+    let decided = 0;
+    this.isPlain = true;
+    for (let index = 0; index < parts.length; index++) {
+      const part = parts[index]!;
+      const status = this.statuses[index]!;
+      status.code = Code.OK;
+      status.currentLimit = undefined;
+      status.limitRemaining = part.rule?.unlimited ? UNLIMITED_REMAINING : 0;
+      status.durationUntilReset = 0;
+      if (!countPart(part)) continue;
+      const slot = this.#slot(decided);
+      this.groups[decided] = slot;
+      this.counts[decided++] = slot.count;
+      slot.hits = part.hits;
+      slot.refuses = refusalOf(part, options.quotaMode, passes);
+      slot.outcome = Outcome.COUNTED;
+      slot.accepted = true;
+      if (slot.refuses !== Refuses.NEVER) mayRefuse = true;
+      const limits = part.limits;
+      const number = limits?.length ?? 1;
+      slot.limits.length = 0;
+      let place = part.stemStart;
+      for (let limit = 0; limit < number; limit++) {
+        slot.slots[limit] ??= newLimitSlot();
+        const own = slot.slots[limit]!;
+        slot.limits.push(own);
+        const resolved = limits === undefined ? plainLimitOf(part) : limits[limit]!;
+        fillLimit(own, resolved, part.hits, nowSeconds);
+        const text = limits === undefined ? part.stem : part.stems[limit];
+        const end = limit === 0 ? part.stemEnd : place + stemLength(part, resolved);
+        own.stem = text || "";
+        own.place = undefined;
+        if (!text && !readsPlaces) own.stem = keys.toString("latin1", place, end);
+        else if (!text) {
+          own.memory.bytes = keys;
+          own.memory.start = place;
+          own.memory.end = end;
+          own.place = own.memory;
+        }
+        place = end;
+        if (!resolved.algorithm.countsRefused) this.isPlain = false;
+      }
+    }
+    this.groups.length = this.counts.length = decided;
+    const holdBack = options.stopIncrementing && mayRefuse ? HoldBack.WHEN_REFUSED : HoldBack.NEVER;
+    this.request.holdBack = this.countRequest.holdBack = holdBack;
+  }
+
+  #slot(index: number): GroupSlot {
+    this.#slots[index] ??= newGroupSlot();
+    return this.#slots[index];
+  }
+}
+
+/** The length of a further stem of a list: the stems differ in their ends. */
+function stemLength({ limits, stemStart, stemEnd }: PreparedPart, { limit }: ResolvedLimit): number {
+  return stemEnd - stemStart - limits![0]!.limit.keyPart.length + limit.keyPart.length;
+}
+
+/** Adds to the statistics. Returns whether the store decides about the part. */
+function countPart({ rule, statistics, hits, isRefund, domainNotFound }: PreparedPart): boolean {
+  if (rule === undefined || statistics === undefined) {
+    if (domainNotFound !== undefined) domainNotFound.value++;
+    return false;
+  }
+  if (isRefund) statistics.totalNegativeHits -= hits;
+  else statistics.totalHits += hits;
+  if (rule.unlimited && !isRefund) statistics.withinLimit += hits;
+  return !rule.unlimited;
+}
+
+function fillLimit(own: LimitSlot, resolved: ResolvedLimit, hits: number, nowSeconds: number): void {
+  const { limit, algorithm } = resolved;
+  own.resolved = resolved;
+  own.algorithm = algorithm;
+  // A plain window accepts a look up to its limit. With `strict` one hit must be left.
+  const isStrictLook = limit.strict && algorithm.countsRefused && hits === 0;
+  own.limit = limit.requestsPerUnit - (isStrictLook ? 1 : 0);
+  own.burst = limit.burst;
+  own.windowStart = algorithm.perWindow ? limit.window.startOf(nowSeconds) : 0;
+  own.windowSize = limit.window.size;
+  own.accepted = true;
+  own.used = own.remaining = own.reset = 0;
+}
+
+function newGroupSlot(): GroupSlot {
+  return {
+    limits: [],
+    slots: [],
+    hits: 0,
+    refuses: Refuses.NEVER,
+    outcome: Outcome.COUNTED,
+    accepted: true,
+    count: {
+      stem: "",
+      place: undefined,
+      windowStart: 0,
+      windowSize: 0,
+      hits: 0,
+      limit: 0,
+      refuses: Refuses.NEVER,
+      outcome: Outcome.COUNTED,
+      after: 0,
+    },
+  };
+}
+
+const noBytes = new Uint8Array(0);
+
+function newLimitSlot(): LimitSlot {
+  return {
+    // Each decision overwrites it.
+    resolved: undefined as unknown as ResolvedLimit,
+    stem: "",
+    place: undefined,
+    algorithm: algorithms.fixed_window,
+    limit: 0,
+    burst: 0,
+    windowStart: 0,
+    windowSize: 0,
+    accepted: true,
+    used: 0,
+    remaining: 0,
+    reset: 0,
+    memory: { bytes: noBytes, start: 0, end: 0 },
+  };
+}

@@ -1,0 +1,139 @@
+/** Limits of every algorithm on a running service: gRPC, /json, the client of Waymark, /explain, /rlconfig, /stats, check. */
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
+import { type RunningTollgate, startTollgate } from "./tollgate.ts";
+
+const rules = `
+domain: d
+descriptors:
+  - { key: bucket, rate_limit: { unit: year, requests_per_unit: 2, algorithm: token_bucket, burst: 3 } }
+  - { key: sliding, rate_limit: { unit: year, requests_per_unit: 3, algorithm: sliding_window } }
+  - { key: accepted, rate_limit: { unit: year, unit_multiplier: 2, requests_per_unit: 3, count: accepted } }
+  - { key: calendar, rate_limit: { unit: year, requests_per_unit: 3, calendar: { time_zone: Europe/Berlin } } }
+  - key: list
+    rate_limits:
+      - { unit: year, requests_per_unit: 3, name: yearly }
+      - { unit: year, unit_multiplier: 5, requests_per_unit: 100 }
+`;
+const keys = ["bucket", "sliding", "accepted", "calendar", "list"];
+
+for (const workers of ["1", "2"])
+  describe(`limits on a running service, WORKERS=${workers}`, () => {
+    let tollgate: RunningTollgate;
+    let caller: GrpcCaller;
+    before(async () => {
+      tollgate = await startTollgate({
+        config: { "rules.yaml": rules },
+        env: {
+          WORKERS: workers,
+          LIMIT_RESPONSE_HEADERS_ENABLED: "true",
+          LIMIT_RESPONSE_HEADERS_FORMAT: "draft-10",
+        },
+      });
+      caller = new GrpcCaller(tollgate.grpc);
+    });
+    after(async () => {
+      caller.close();
+      assert.equal((await tollgate.stop()).code, 0);
+    });
+
+    const page = async (address: string, path: string): Promise<string> =>
+      (await fetch(`http://${address}${path}`)).text();
+
+    for (const key of keys)
+      test(`${key}: three of five calls pass, over gRPC and /json together`, async () => {
+        const codes: unknown[] = [];
+        for (let call = 0; call < 3; call++) {
+          const { overallCode, statuses } = await caller.ask(request("d", descriptor(`${key}=${workers}`)));
+          codes.push([overallCode, statuses[0]!.limitRemaining]);
+          assert.equal(statuses[0]!.currentLimit?.requestsPerUnit, key === "bucket" ? 2 : 3);
+        }
+        assert.deepEqual(codes, [
+          [1, 2],
+          [1, 1],
+          [1, 0],
+        ]);
+        const body = JSON.stringify({
+          domain: "d",
+          descriptors: [{ entries: [{ key, value: workers }] }],
+        });
+        const response = await fetch(`http://${tollgate.http}/json`, { method: "POST", body });
+        assert.equal(response.status, 429);
+        assert.ok(response.headers.get("ratelimit-policy")?.includes(`"d.${key}`));
+        assert.ok(Number(response.headers.get("retry-after")) >= 1);
+        const { statuses } = (await response.json()) as { statuses: { durationUntilReset: string }[] };
+        assert.ok(Number.parseInt(statuses[0]!.durationUntilReset, 10) >= 1);
+      });
+
+    test("/explain shows each limit with its counter", async () => {
+      const path = `/explain?domain=d&descriptor=list=${workers}&descriptor=bucket=${workers}`;
+      const text = await page(tollgate.debug, path);
+      assert.match(
+        text,
+        /limit {6}yearly: 3 per 31536000 s, fixed_window, counts accepted hits only, cache key \{d\|list=\d\|\}year:\d+, window .*, 3 used, 0 left/,
+      );
+      assert.match(
+        text,
+        /limit {6}2 per 31536000 s, token_bucket, burst 3, cache key d\|bucket=\d\|bucket:31536000, 3 used, 0 left/,
+      );
+      assert.match(text, /answer {5}OVER_LIMIT, 0 left, for 1 hit/);
+      assert.match(text, /overall {4}OVER_LIMIT/);
+      // Counts nothing.
+      assert.equal(await page(tollgate.debug, path), text);
+    });
+
+    test("/rlconfig shows the settings of each limit", async () => {
+      const text = await page(tollgate.debug, "/rlconfig");
+      assert.match(text, /^d\.bucket: unit=YEAR requests_per_unit=2, .*algorithm: token_bucket, burst: 3$/m);
+      assert.match(text, /^d\.accepted: .*unit_multiplier: 2, count: accepted$/m);
+      assert.match(text, /^d\.calendar: .*calendar: \{"time_zone":"Europe\/Berlin"\}$/m);
+      assert.match(text, /^d\.list: .*rate_limits: \[.*"name":"yearly".*\]$/m);
+    });
+
+    test("/stats has one over_limit for each limit of a list", async () => {
+      const stats = await page(tollgate.debug, "/stats?filter=d\\.list");
+      assert.match(stats, /^ratelimit\.service\.rate_limit\.d\.list\.over_limit: 1$/m);
+      assert.match(stats, /^ratelimit\.service\.rate_limit\.d\.list\.limit\.yearly\.over_limit: 1$/m);
+    });
+  });
+
+test("the object cache refuses rules with another algorithm, with the place and the reason", async () => {
+  const tollgate = await startTollgate({
+    config: { "rules.yaml": rules },
+    env: { BACKEND_TYPE: "memcache", OBJCACHE_HOST_PORT: "127.0.0.1:1" },
+    unopened: true,
+  });
+  try {
+    await tollgate.logged(
+      /rules\.yaml:4:\d+: `token_bucket` is not available: the object cache \(BACKEND_TYPE=memcache\) supports fixed windows only/,
+    );
+  } finally {
+    await tollgate.stop("SIGKILL");
+  }
+});
+
+test("USE_CALENDAR_MONTH_RATE_LIMIT makes a month a calendar month in UTC", async () => {
+  const tollgate = await startTollgate({
+    config: {
+      "rules.yaml":
+        "{ domain: d, descriptors: [{ key: k, rate_limit: { unit: month, requests_per_unit: 3 } }] }",
+    },
+    env: { USE_CALENDAR_MONTH_RATE_LIMIT: "true" },
+  });
+  const caller = new GrpcCaller(tollgate.grpc);
+  try {
+    const { statuses } = await caller.ask(request("d", descriptor("k=v")));
+    const now = Temporal.Now.zonedDateTimeISO("UTC");
+    const end = now.with({ day: 1 }).startOfDay().add({ months: 1 });
+    const left = Number(end.epochMilliseconds - now.epochMilliseconds) / 1000;
+    const reset = Number(statuses[0]!.durationUntilReset?.seconds ?? 0);
+    // The month may end between the call and the reading of the clock.
+    assert.ok(Math.abs(reset - left) < 600 || left > 27 * 86_400, `${reset} of ${left}`);
+    const text = await (await fetch(`http://${tollgate.debug}/explain?domain=d&descriptor=k=v`)).text();
+    assert.match(text, /cache key d\|k=v\|calendar:month:UTC:\d+/);
+  } finally {
+    caller.close();
+    await tollgate.stop();
+  }
+});

@@ -85,13 +85,24 @@ export class PodProcess {
 
   /** Sends a signal to process 1 of the container, which is the child of `unshare`. */
   signal(signal: NodeJS.Signals): void {
-    const { pid } = this.#child;
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
-    process.kill(Number(children[0]), signal);
+    process.kill(this.#children()[0]!, signal);
   }
 
+  /** Ends the process and its container: `--kill-child` of `unshare` has no effect after a change of the user. */
   kill(): void {
+    for (const pid of this.#children()) process.kill(pid, "SIGKILL");
     this.#child.kill("SIGKILL");
+  }
+
+  #children(): number[] {
+    const { pid } = this.#child;
+    try {
+      const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
+      return text === "" ? [] : text.split(" ").map(Number);
+    } catch {
+      // The process has ended.
+      return [];
+    }
   }
 }
 

@@ -16,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { loadAll } from "js-yaml";
 import { grpcCollector, httpCollector } from "../test/observe/collector.ts";
 import { certificates } from "../test/servers/certificates.ts";
 import { bareEnvironment } from "../test/tollgate.ts";
@@ -33,6 +34,22 @@ const GO_COMPOSE = {
   RUNTIME_ROOT: "/data",
   RUNTIME_SUBDIRECTORY: "ratelimit",
 };
+
+/** The members of a resource that this file reads. */
+interface Manifest {
+  readonly kind: string;
+  readonly data?: Readonly<Record<string, string>>;
+  readonly spec?: {
+    readonly template: {
+      readonly spec: {
+        readonly containers: readonly {
+          readonly command: readonly string[];
+          readonly env: readonly { readonly name: string; readonly value: string }[];
+        }[];
+      };
+    };
+  };
+}
 
 describe("the image", () => {
   let image: Image;
@@ -124,11 +141,56 @@ describe("the image", () => {
     assert.equal((await service.ended).code, 0, service.err);
   });
 
+  for (const path of ["kubernetes/tollgate.yaml", "istio/ratelimit.yaml", "contour/contour.yaml"])
+    test(`runs with the command, the environment and the rules of deploy/${path}`, async () => {
+      const text = readFileSync(new URL(`../../../deploy/${path}`, import.meta.url), "utf8");
+      const resources = (loadAll(text) as (Manifest | null)[]).filter((resource) => resource !== null);
+      const container = resources.find(({ kind }) => kind === "Deployment")!.spec!.template.spec
+        .containers[0]!;
+      const rules = resources.find(
+        ({ kind, data }) => kind === "ConfigMap" && /^domain:/m.test(Object.values(data!)[0]!),
+      );
+      const config = mkdtempSync(join(folder, "config-"));
+      for (const [name, content] of Object.entries(rules!.data!)) writeFileSync(join(config, name), content);
+      chmodSync(config, 0o755);
+      await using pod = await Pod.start(image);
+      pod.exec(["redis-server", "--port", "6379", "--save", "", "--appendonly", "no"]);
+      const env = Object.fromEntries(container.env.map(({ name, value }) => [name, value]));
+      const mounts = { "/etc/hosts": join(folder, "hosts"), "/data/ratelimit/config": config };
+      const service = pod.run(container.command, { ...env, DRAIN_DELAY: "0s" }, mounts);
+      await service.logged(/Listening for HTTP on/);
+      assert.equal(await healthcheck(pod), "OK 200");
+      service.signal("SIGTERM");
+      assert.equal((await service.ended).code, 0, service.err);
+    });
+
   test("runs with several threads, from the bundle", async () => {
     await using pod = await Pod.start(image);
     const service = pod.run(["/bin/tollgate", "serve", "--example"], { WORKERS: "2", LOG_LEVEL: "info" });
     await service.logged(/Listening for HTTP on/);
     assert.match(service.err, /gRPC is served by 2 threads/);
+    // Waymark's controllers, with and without parameters. A profile samples both threads.
+    const body = '{"domain":"messaging","descriptors":[{"entries":[{"key":"to_number","value":"1"}]}]}';
+    const pages: readonly (readonly [url: string, answer: RegExp, ...flags: string[]])[] = [
+      ["8080/json", /"overallCode":"OK"/, "--data", body],
+      ["6070/explain", /to_number=1/, "--data", body],
+      ["6070/explain?domain=messaging&descriptor=to_number=1", /to_number/],
+      ["6070/stats?filter=", /ratelimit\.service\./],
+      [
+        "6070/debug/pprof/profile?seconds=1",
+        / 200$/,
+        "--output",
+        "/dev/null",
+        "--write-out",
+        " %{http_code}",
+      ],
+    ];
+    for (const [url, answer, ...flags] of pages)
+      assert.match(
+        (await pod.exec(["curl", "--silent", "--max-time", "30", ...flags, `http://127.0.0.1:${url}`]).ended)
+          .out,
+        answer,
+      );
     service.signal("SIGINT");
     assert.equal((await service.ended).code, 0);
   });

@@ -17,7 +17,9 @@ export const THREAD = new URL(
 
 /** The module that the thread runs which compiles rules. */
 export const COMPILER_THREAD = new URL(
-  import.meta.url.endsWith(".ts") ? "./sources/compiler-thread.ts" : "./sources/compiler-thread.js",
+  import.meta.url.endsWith(".ts")
+    ? "./sources/cached-compiler-thread.ts"
+    : "./sources/cached-compiler-thread.js",
   import.meta.url,
 );
 

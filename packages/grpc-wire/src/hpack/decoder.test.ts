@@ -210,10 +210,10 @@ const carried: fc.Arbitrary<Carried> = fc.record({
   value: fc.constantFrom("", "trailers", "application/grpc", "x".repeat(300)),
 });
 
-test("blocks with an equal beginning decode correctly after any change of the dynamic table", () => {
+test("blocks with repeated literals decode correctly after any change of the dynamic table", () => {
   const conversation = fc.tuple(
     fc.array(fc.array(carried, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 2 }),
-    // Long enough for the decoder to replace the fields that it remembers.
+    // Long enough for the decoder to replace the literals that it remembers.
     fc.array(fc.tuple(fc.nat(2), fc.array(carried, { maxLength: 2 })), { minLength: 25, maxLength: 60 }),
   );
   fc.assert(
@@ -251,7 +251,7 @@ test("blocks with an equal beginning decode correctly after any change of the dy
   );
 });
 
-test("applies the limit of the list to a block with a remembered beginning", () => {
+test("applies the limit of the list to a block of repeated literals", () => {
   const decoder = new HpackDecoder();
   const block = encodeHeaders([...first, ["x-long", "x".repeat(100)]]);
   for (let time = 0; time < 3; time++) {
@@ -259,4 +259,30 @@ test("applies the limit of the list to a block with a remembered beginning", () 
     assert.equal(decode(decoder, block, 100)?.length, 2);
     assert.ok(decoder.listSize > 300);
   }
+});
+
+test("a repeated literal whose name is an index into the dynamic table gets its present name", () => {
+  const decoder = new HpackDecoder();
+  const named = "0f2f 0131"; // The name of the newest entry, and the value 1.
+  assert.deepEqual(decode(decoder, hex(`4001 6101 78 ${named}`)), [
+    ["a", "x"],
+    ["a", "1"],
+  ]);
+  assert.deepEqual(decode(decoder, hex(`4001 6201 79 ${named}`)), [
+    ["b", "y"],
+    ["b", "1"],
+  ]);
+});
+
+test("a repeated literal is found by its position, and replaced when it does not come again", () => {
+  const decoder = new HpackDecoder();
+  const block = (...values: string[]) => encodeHeaders(values.map((value) => ["x-id", value]));
+  const fields = (bytes: Uint8Array) => decoder.decode(Buffer.from(bytes), 0, bytes.length, 1e6)!;
+  const [first] = fields(block("a", "b"));
+  assert.equal(fields(block("a", "c"))[0], first, "the same object");
+  assert.notEqual(fields(block("c", "a"))[1], first, "another position");
+  for (let time = 0; time < 20; time++) fields(block("d"));
+  const [newer] = fields(block("d"));
+  assert.equal(fields(block("d"))[0], newer);
+  assert.notEqual(fields(block("a"))[0], first);
 });

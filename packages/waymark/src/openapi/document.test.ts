@@ -522,6 +522,38 @@ suite("schemas that replace types", () => {
 });
 
 suite("texts", () => {
+  test("default, examples and deprecation of a property", async () => {
+    const { operation } = await operationOf(
+      'POST(it: { /** The size. @default 5 @minimum 1 */ size?: number; /** @deprecated\n@example "a"\n@example b */ old: string })',
+    );
+    const { properties } = operation.requestBody!.content["application/json"]!.schema as {
+      properties: object;
+    };
+    assert.deepEqual(properties, {
+      size: { type: "number", minimum: 1, description: "The size.", default: 5 },
+      old: { type: "string", examples: ["a", "b"], deprecated: true },
+    });
+  });
+  test("a list and two objects as a body", async () => {
+    const list = await operationOf("PUT(id: number, items: { /** @minItems 1 */ tags: string[] }[])");
+    assert.deepEqual(Object.keys(list.document.paths), ["/it/{id}"]);
+    const { schema } = list.operation.requestBody!.content["application/json"]!;
+    assert.equal((schema as { type: string }).type, "array");
+    const { operation } = await operationOf("POST(a: { x: number }, b: { y: number })");
+    const named = operation.requestBody!.content["application/json"]!.schema as Record<string, unknown>;
+    assert.deepEqual(named.required, ["a", "b"]);
+    assert.deepEqual(Object.keys(named.properties as object), ["a", "b"]);
+  });
+  test("`{}` and Temporal", async () => {
+    const { operation } = await operationOf("POST(it: { any: {}; day: Temporal.PlainDate })");
+    const { properties } = operation.requestBody!.content["application/json"]!.schema as {
+      properties: object;
+    };
+    assert.deepEqual(properties, {
+      any: { not: { type: "null" } },
+      day: { type: "string", format: "date", examples: ["2026-01-31"] },
+    });
+  });
   test("summary, description, deprecation, tags", async () => {
     const { operation } = await operationOf(
       "/**\n * One line.\n *\n * And more.\n * @deprecated\n */\nGET()",

@@ -4,8 +4,8 @@ import { StartError } from "./start-error.ts";
  * Loads the source reader on demand, through names that a bundler cannot follow. A bundle starts from a manifest and
  * must contain neither the reader nor the parser's native code.
  */
-export function loadReader(): Promise<typeof import("../signature/source/reader.ts")> {
-  return hidden("../signature/source/reader");
+export function loadReader(): Promise<typeof import("../signature/reader.ts")> {
+  return hidden("../signature/reader");
 }
 
 export function loadExplainer(): Promise<typeof import("../signature/source/explain.ts")> {

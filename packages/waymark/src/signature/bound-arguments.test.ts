@@ -6,6 +6,40 @@ import { binderOf, bound, faultsOf, form, input, json } from "./support.fixture.
 /** method, target (followed by a space and a JSON body, if any), arguments or faults */
 const CASES: readonly (readonly [method: string, request: string, expected: unknown[]])[] = [
   ["GET()", "", []],
+  // A JSON list as the whole body.
+  ["POST(items: number[])", " [1,2]", [[1, 2]]],
+  ["POST(items: number[])", ' [1,"x"]', ["400 body.items[1] must be a number, got a string"]],
+  ["POST(items: number[])", ' {"items":[1]}', [[1]]],
+  ["POST(items?: number[])", "", [undefined]],
+  ["POST(items: number[] | null)", " [1]", [[1]]],
+  ["POST(pair: [number, string])", ' [1,"a"]', [[1, "a"]]],
+  ["PUT(id: number, items: number[])", "7 [1]", [7, [1]]],
+  ["PUT(id: number, items: number[])", ' {"id":7,"items":[1]}', [7, [1]]],
+  [
+    "PUT(items: number[], id: number)",
+    " [1]",
+    [
+      "404 path.items is required",
+      "404 path.id is required",
+      "400 body. must be a JSON object, got a list",
+    ].map((fault) => fault.replace("400", "404")),
+  ],
+  ["POST(a: number[], b: number[])", ' {"a":[1],"b":[2]}', [[1], [2]]],
+  ["POST(body: number[])", " [1]", [[1]]],
+  [
+    "POST(items: number[])",
+    " 5",
+    ["404 path.items is required", "404 body. must be a JSON object, got a number"],
+  ],
+  // Two objects by their names.
+  ["POST(a: { x: number }, b: { y: number })", ' {"a":{"x":1},"b":{"y":2}}', [{ x: 1 }, { y: 2 }]],
+  [
+    "POST(a: { x: number }, b: { y: number })",
+    ' {"a":{"x":1},"y":2}',
+    ["404 path.b is required", "404 body.y is not an argument of this method"],
+  ],
+  ["POST(id: number, a: { id: number })", '7 {"id":8}', [7, { id: 8 }]],
+  ["POST(it: {})", ' {"any":1}', [{ any: 1 }]],
   ["GET()", "x", ["404 path. takes at most 0 path segments, got 1"]],
   ["GET()", "?x=1", ["400 query.x is not an argument of this method"]],
   ["GET(id: number)", "12", [12]],

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { BindingPattern, TSType } from "oxc-parser";
 import { CheckedTypeReader } from "./compiler/checked-type-reader.ts";
 import { CompilerUnavailable } from "./compiler/load-typescript.ts";
+import { compilerAccess } from "./compiler/questions.ts";
 import type { DefinedType } from "./compiler/same-type.ts";
 import { TypeScriptProgram } from "./compiler/typescript.ts";
 import type { MethodSignature } from "./model/signature.ts";
@@ -55,7 +56,7 @@ export class CompiledFiles {
       unreadableTypes: "error",
       schemaNames: new Set(),
       warn: () => {},
-      compiler: compiler === "without" ? undefined : { open, place: undefined },
+      compiler: compiler === "without" ? undefined : compilerAccess({ open, place: undefined }),
     });
   }
 

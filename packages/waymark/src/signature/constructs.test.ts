@@ -75,7 +75,8 @@ test("without TypeScript, the error names what to install", () => {
 test("the manual lists every construct", () => {
   const page = readFileSync(new URL("../../../../docs/waymark/types.md", import.meta.url), "utf8");
   const cell = (text: string): string => text.replaceAll("|", "\\|");
-  const code = (text: string): string => (text.includes("`") ? `\`\` ${cell(text)} \`\`` : `\`${cell(text)}\``);
+  const code = (text: string): string =>
+    text.includes("`") ? `\`\` ${cell(text)} \`\`` : `\`${cell(text)}\``;
   const rows = [
     "| construct | type | read by |",
     "|---|---|---|",

@@ -6,8 +6,9 @@ import { BindFaults } from "./bind/bind-faults.ts";
 import { compileBinder } from "./bind/binder.ts";
 import { CompiledFiles } from "./compiled.fixture.ts";
 import type { MethodSignature } from "./model/signature.ts";
+import { readSignatures } from "./reader.ts";
+import { AbstractClasses } from "./source/abstract-classes.ts";
 import type { ControllerClass } from "./source/class-sources.ts";
-import { readSignatures } from "./source/reader.ts";
 
 const files = new CompiledFiles({
   "package.json": '{ "type": "module" }',
@@ -63,6 +64,7 @@ const files = new CompiledFiles({
       HEAD(text) { return text; }
     }
   `,
+  "abstract.ts": "export abstract class Shared {} export const other = class Shared {};",
   "default.ts": `
     import { settings } from "./settings.ts";
     export class Defaults { GET(page = settings.page) { return page; } }
@@ -171,4 +173,13 @@ suite("JSDoc types in plain JavaScript", () => {
       if (!source) await assert.rejects(read("plain.mjs", "Plain", verb, false), { code: "UNREADABLE_TYPE" });
     });
   }
+});
+
+test("a class is abstract by its position, not by its name", async () => {
+  const { Shared, other } = (await import(pathToFileURL(files.path("abstract.ts")).href)) as Record<
+    string,
+    ControllerClass
+  >;
+  const classes = new AbstractClasses([files.path("abstract.ts")]);
+  assert.deepEqual([classes.has(Shared!), classes.has(other!)], [true, false]);
 });

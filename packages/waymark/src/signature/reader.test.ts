@@ -7,8 +7,8 @@ import { suite, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import type { MethodSignature } from "./model/signature.ts";
 import { SignatureError } from "./model/signature-error.ts";
+import { readSignatures } from "./reader.ts";
 import type { ControllerClass } from "./source/class-sources.ts";
-import { readSignatures } from "./source/reader.ts";
 
 function load(name: string): Promise<Record<string, ControllerClass>> {
   return import(new URL(`../../test/fixtures/signature/${name}`, import.meta.url).href);

@@ -14,6 +14,18 @@ const CASES: readonly (readonly [parameter: string, text: string, fault?: string
   ["/** @minimum 1 */ it?: number", "0", "must be at least 1"],
   ["/** @minimum 1 */ it: number | 'all'", "all"],
   ["/** @minimum 1 */ it: number | 'all'", "0", "must be at least 1"],
+  ["/** @exclusiveMinimum 1 */ it: number", "1.1"],
+  ["/** @exclusiveMinimum 1 */ it: number", "1", "must be more than 1"],
+  ["/** @exclusiveMaximum 1 */ it: bigint", "1", "must be less than 1"],
+  ["/** @multipleOf 0.1 */ it: number", "0.3"],
+  ["/** @multipleOf 0.1 */ it: number", "0.35", "must be a multiple of 0.1"],
+  ["/** @multipleOf 5 */ it: bigint", "12", "must be a multiple of 5"],
+  ["/** @multipleOf 3 */ it: number", "1000000000000", "must be a multiple of 3"],
+  ["/** @type integer */ it: number", "1.5", "must be an integer"],
+  ["/** @type int32 */ it: number", "2147483648", "must be a 32-bit integer"],
+  ["/** @pattern /^[a-z]+$/u */ it: string", "A", "must match ^[a-z]+$"],
+  ["/** @format date */ it: Date", "2026-01-31T00:00:00Z", "must be a date (YYYY-MM-DD)"],
+  ["/** @format date-time */ it: Date", "2026-01-31", "must be a date and time with offset (RFC 3339)"],
   ["/** @minLength 2 */ it: string", "a", "must have at least 2 characters"],
   ["/** @minLength 1 @maxLength 2 */ it: string", "😀😀"],
   ["/** @maxLength 2 */ it: string", "😀😀😀", "must have at most 2 characters"],
@@ -224,8 +236,36 @@ suite("a pattern that may backtrack without bound causes a warning with its plac
   });
 });
 
+test("the number of items, and items that are equal", () => {
+  const binder = binderOf(
+    "POST({ it }: { /** @minItems 1 @maxItems 2 @uniqueItems */ it: { a: number; b?: number }[] })",
+  );
+  const rows = [
+    [[{ a: 1 }, { a: 2 }], undefined],
+    [[], "must have at least 1 item"],
+    [[{ a: 1 }, { a: 2 }, { a: 3 }], "must have at most 2 items"],
+    [
+      [
+        { a: 1, b: 2 },
+        { b: 2, a: 1 },
+      ],
+      "must not have the same item twice",
+    ],
+  ] as const;
+  for (const [it, fault] of rows) {
+    const expected = fault ? [`400 body.it ${fault}`] : [{ it }];
+    assert.deepEqual(bound(binder, input("", json({ it }))), expected);
+  }
+});
+
 suite("an invalid refinement prevents startup", () => {
   const rows: readonly (readonly [parameter: string, message: RegExp])[] = [
+    ["/** @multipleOf 0 */ it: number", /@multipleOf needs a number above 0/],
+    ["/** @minItems 1 */ it: string", /@minItems does not apply/],
+    ["/** @type text */ it: number", /@type does not support "text"/],
+    ["/** @Minimum 1 */ it: number", /@Minimum is unknown. Did you mean @minimum\?/],
+    ["/** @pattern a @pattern b */ it: string", /@pattern contradicts the one that the type already has/],
+    ["it: /** @minimum 1 */ number", /the tags of this comment refine nothing here/],
     ["/** @minimum x */ it: number", /virtual\.ts:2:\d+: @minimum needs a number, not "x"/],
     ["/** @minimum */ it: number", /@minimum needs a number/],
     ["/** @minLength -1 */ it: string", /@minLength needs a length/],

@@ -1,10 +1,10 @@
 import { type Node, type TSImportType, type TSTypeReference, visitorKeys } from "oxc-parser";
 import { SignatureError } from "../model/signature-error.ts";
+import type { Asked } from "../source/asked.ts";
 import { readDocComment } from "../source/jsdoc.ts";
 import { findDeclaration } from "../source/names.ts";
 import type { Scope } from "../source/scope.ts";
 import type { TypeReader } from "../source/type-reader.ts";
-import type { Asked } from "./asked.ts";
 import type { CompilerError, NodePlace, TypeProgram } from "./type-view.ts";
 
 /**

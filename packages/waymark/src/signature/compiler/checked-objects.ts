@@ -1,9 +1,9 @@
 import type { IndexPattern, ObjectNode, PropertyNode, TypeNode } from "../model/signature.ts";
+import type { Asked } from "../source/asked.ts";
 import { literalKind, NEVER, NON_NULL, splitUndefined, valuesOfAll } from "../source/combine.ts";
 import { documentationOf } from "../source/documentation.ts";
 import { readDocComment } from "../source/jsdoc.ts";
 import type { TypeReader } from "../source/type-reader.ts";
-import type { Asked } from "./asked.ts";
 import { templatePattern } from "./template-pattern.ts";
 import type { CheckedType, ObjectView, PropertyView, TypeProgram } from "./type-view.ts";
 

@@ -1,9 +1,9 @@
 import type { TupleItem, TypeNode } from "../model/signature.ts";
 import { isTemporal } from "../model/temporal.ts";
+import type { Asked } from "../source/asked.ts";
 import { isBrand } from "../source/brands.ts";
 import { intersectionOf, literal, OBJECT, splitUndefined, UNKNOWN, unionOf } from "../source/combine.ts";
 import type { TypeReader } from "../source/type-reader.ts";
-import type { Asked } from "./asked.ts";
 import { CheckedObjects } from "./checked-objects.ts";
 import { mappingPattern, templatePattern } from "./template-pattern.ts";
 import type { CheckedType, ObjectView, TypeProgram, TypeView } from "./type-view.ts";

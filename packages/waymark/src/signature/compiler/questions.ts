@@ -1,13 +1,14 @@
 import type { TSType } from "oxc-parser";
 import type { TypeNode } from "../model/signature.ts";
 import { SignatureError } from "../model/signature-error.ts";
+import type { Asked, AskedParameter } from "../source/asked.ts";
+import type { CompilerAccess, CompilerQuestions } from "../source/compiler-questions.ts";
 import type { Scope } from "../source/scope.ts";
-import type { AskedParameter, TypeReader } from "../source/type-reader.ts";
-import type { Asked } from "./asked.ts";
+import type { TypeReader } from "../source/type-reader.ts";
 import { checkSource } from "./check-source.ts";
 import { CheckedTypeReader } from "./checked-type-reader.ts";
 import { CompilerUnavailable, withoutCompiler } from "./load-typescript.ts";
-import { type DefinedType, sameType } from "./same-type.ts";
+import { sameType } from "./same-type.ts";
 import type { CheckedType, MethodPlace, TypeProgram } from "./type-view.ts";
 
 /** The compiler for one method. */
@@ -20,8 +21,13 @@ export interface MethodCompiler {
   readonly verifies?: boolean | undefined;
 }
 
-/** Asks the compiler for the types that the reader of the source does not read exactly. */
-export class CompilerQuestions {
+/** The compiler for the types that the reader of the source does not read exactly. */
+export const compilerAccess =
+  (compiler: MethodCompiler): CompilerAccess =>
+  (reader) =>
+    new MethodQuestions(compiler, reader);
+
+class MethodQuestions implements CompilerQuestions {
   readonly #compiler: MethodCompiler;
   readonly #reader: TypeReader;
   /** The errors that remain after the compiler was asked. A question for a larger part may still succeed. */
@@ -32,7 +38,6 @@ export class CompilerQuestions {
     this.#reader = reader;
   }
 
-  /** The type of a type's syntax, outside of generic declarations. */
   type(node: TSType, scope: Scope, error: SignatureError): TypeNode {
     const { file } = scope.module.source;
     return this.#ask({ node, scope }, error, (program) =>
@@ -48,8 +53,7 @@ export class CompilerQuestions {
     );
   }
 
-  /** @throws SignatureError if the compiler's type of a parameter differs */
-  verify(read: DefinedType, { index, ...asked }: AskedParameter): void {
+  verify(read: TypeNode, { index, ...asked }: AskedParameter): void {
     const { place, verifies, open } = this.#compiler;
     if (!verifies || !place) return;
     const { source } = asked.scope.module;
@@ -65,7 +69,8 @@ export class CompilerQuestions {
       if (!(error instanceof CompilerUnavailable)) throw error;
       throw new SignatureError("UNREADABLE_TYPE", error.message, source.location(asked.node.start));
     }
-    if (sameType(read, { type, definitions: this.#reader.definitions })) return;
+    const { definitions } = this.#reader;
+    if (sameType({ type: read, definitions }, { type, definitions })) return;
     throw new SignatureError(
       "UNREADABLE_TYPE",
       `the compiler reads the type \`${source.slice(asked.node)}\` differently. A file that no controller imports may add to it (\`declare global\`, \`declare module\`): import that file`,

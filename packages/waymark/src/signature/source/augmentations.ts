@@ -1,8 +1,13 @@
 import { readFileSync } from "node:fs";
 import type { Node } from "oxc-parser";
 import { visitorKeys } from "oxc-parser";
-import type { SourceModules } from "./modules.ts";
 import { resolveModule } from "./resolve-module.ts";
+import type { SourceModule } from "./scope.ts";
+
+/** Parses modules, each once. */
+interface ModuleParser {
+  read(file: string): SourceModule;
+}
 
 const HINT = /\bdeclare\s+(?:module|global)\b/;
 const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*["']([.#][^"'\n]*)["']/g;
@@ -13,11 +18,11 @@ const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*["']([.#][^"'\n]*)["']/g;
  * files with an augmentation.
  */
 export class Augmentations {
-  readonly #modules: SourceModules;
+  readonly #modules: ModuleParser;
   readonly #visited = new Set<string>();
   readonly #names = new Set<string>();
 
-  constructor(modules: SourceModules) {
+  constructor(modules: ModuleParser) {
     this.#modules = modules;
   }
 

@@ -1,7 +1,7 @@
 import type { TypeNode } from "../model/signature.ts";
 import { isTemporal } from "../model/temporal.ts";
 import { literalKind, literalNames, unionOf } from "./combine.ts";
-import { documentedType } from "./documentation.ts";
+import { documentedType } from "./documented-type.ts";
 import { readLater } from "./members.ts";
 import { keyOf, namePath, type TypeReference } from "./names.ts";
 import type { Scope } from "./scope.ts";

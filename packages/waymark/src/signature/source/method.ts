@@ -1,8 +1,8 @@
-import type { MethodCompiler } from "../compiler/questions.ts";
 import type { MethodSignature } from "../model/signature.ts";
 import { SignatureError } from "../model/signature-error.ts";
 import type { ParameterContext } from "./annotations.ts";
 import { mayBacktrackWithoutBound } from "./backtracking.ts";
+import type { CompilerAccess } from "./compiler-questions.ts";
 import { readDocComment } from "./jsdoc.ts";
 import type { SourceModules } from "./modules.ts";
 import { readParameters } from "./parameters.ts";
@@ -18,7 +18,7 @@ export interface MethodOptions {
   readonly schemaNames: ReadonlySet<string>;
   readonly warn: (message: string) => void;
   /** Reads the types that the source alone does not show exactly. Undefined if the compiler must not be asked. */
-  readonly compiler?: MethodCompiler | undefined;
+  readonly compiler?: CompilerAccess | undefined;
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { Comment, Expression, Node, TSType } from "oxc-parser";
-import { CompilerQuestions, type MethodCompiler } from "../compiler/questions.ts";
 import type { TypeNode } from "../model/signature.ts";
 import { SignatureError, WAYS_OUT } from "../model/signature-error.ts";
+import type { AskedParameter } from "./asked.ts";
+import type { CompilerAccess, CompilerQuestions } from "./compiler-questions.ts";
 import { valueContext } from "./constants.ts";
 import { hasRefinement, type RefinementTag } from "./jsdoc.ts";
 import type { SourceModules } from "./modules.ts";
@@ -10,7 +11,7 @@ import { readReturnType } from "./returns.ts";
 import type { Scope, SourceModule } from "./scope.ts";
 import type { Shape } from "./shapes.ts";
 import { readNode, shapeNode } from "./syntax.ts";
-import type { AskedParameter, NamedType, TypeReader, WrittenPattern } from "./type-reader.ts";
+import type { NamedType, TypeReader, WrittenPattern } from "./type-reader.ts";
 import { valueType } from "./values.ts";
 
 /** Real types have fewer steps. Types that grow endlessly stop here. */
@@ -31,10 +32,10 @@ export class SourceTypeReader implements TypeReader {
   #steps = 0;
   #depth = 0;
 
-  constructor(modules: SourceModules, methodScope: Scope, compiler?: MethodCompiler) {
+  constructor(modules: SourceModules, methodScope: Scope, compiler?: CompilerAccess) {
     this.modules = modules;
     this.methodScope = methodScope;
-    this.#compiler = compiler && new CompilerQuestions(compiler, this);
+    this.#compiler = compiler?.(this);
   }
 
   read(node: TSType, scope: Scope): TypeNode {
@@ -74,13 +75,17 @@ export class SourceTypeReader implements TypeReader {
   }
 
   verified(type: TypeNode, parameter: AskedParameter): TypeNode {
-    if (type.kind !== "unreadable")
-      this.#compiler?.verify({ type, definitions: this.definitions }, parameter);
+    if (type.kind !== "unreadable") this.#compiler?.verify(type, parameter);
     return type;
   }
 
   checkComments(node: TSType, scope: Scope): void {
-    const spans = [{ node, module: scope.module }, ...this.#declarations];
+    const { comments, source } = scope.module;
+    // A comment between the colon and the type belongs to neither.
+    const before = comments.findLast(({ end }) => end <= node.start);
+    const isBefore = before && source.text.slice(before.end, node.start).trim() === "";
+    const start = isBefore ? before.start : node.start;
+    const spans = [{ node: { ...node, start }, module: scope.module }, ...this.#declarations];
     for (const { node: read, module } of spans) {
       for (const comment of commentsWithin(module.comments, read)) {
         if (module.usedComments.has(comment.start) || !hasRefinement(comment)) continue;
@@ -102,7 +107,7 @@ export class SourceTypeReader implements TypeReader {
   }
 
   refine(type: TypeNode, tags: readonly RefinementTag[], module: SourceModule): TypeNode {
-    return tags.reduce((refined, { key, text, offset }) => {
+    return tags.reduce((refined, { key, text, offset, name = key }) => {
       const result = refineType(refined, key, text);
       if ("type" in result) {
         if (key === "pattern") this.patterns.push({ text, location: module.source.location(offset) });
@@ -110,7 +115,7 @@ export class SourceTypeReader implements TypeReader {
       }
       throw new SignatureError(
         "INVALID_REFINEMENT",
-        `@${key} ${result.problem}`,
+        `@${name} ${result.problem}`,
         module.source.location(offset),
       );
     }, type);

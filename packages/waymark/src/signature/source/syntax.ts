@@ -2,7 +2,7 @@ import type { TSArrayType, TSType } from "oxc-parser";
 import type { TypeNode } from "../model/signature.ts";
 import { ANY, intersectionOf, literal, literalNames, NEVER, OBJECT, UNKNOWN, unionOf } from "./combine.ts";
 import { constantType } from "./constants.ts";
-import { documentedType } from "./documentation.ts";
+import { documentedType } from "./documented-type.ts";
 import { mappedShape, membersShape } from "./members.ts";
 import { referenceShape, referenceType } from "./named-types.ts";
 import { namePath } from "./names.ts";

@@ -1,7 +1,7 @@
 import type { Expression, Node, TSType } from "oxc-parser";
-import type { Asked } from "../compiler/asked.ts";
 import type { SourceLocation, TypeNode } from "../model/signature.ts";
 import type { SignatureError } from "../model/signature-error.ts";
+import type { AskedParameter } from "./asked.ts";
 import type { RefinementTag } from "./jsdoc.ts";
 import type { SourceModules } from "./modules.ts";
 import type { Scope, SourceModule } from "./scope.ts";
@@ -19,12 +19,6 @@ export interface NamedType {
   readonly name: string;
   readonly node: Node;
   readonly scope: Scope;
-}
-
-/** A parameter for which the compiler is asked. */
-export interface AskedParameter extends Asked {
-  /** Its position, without a `this` parameter. */
-  readonly index: number;
 }
 
 /** Reads the types of one signature. The readers of single kinds of syntax call it for the parts of a type. */

@@ -1,18 +1,19 @@
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
-import { LazyCompiler } from "../compiler/lazy-compiler.ts";
-import type { NodePlace } from "../compiler/type-view.ts";
-import type { MethodSignature } from "../model/signature.ts";
-import { SignatureError } from "../model/signature-error.ts";
-import { inheritedScope } from "./base-types.ts";
-import { ClassSources, type ControllerClass, withBases } from "./class-sources.ts";
-import { compilationSign } from "./compiled.ts";
-import { type FunctionPosition, locateFunctions } from "./functions.ts";
-import { type MethodOptions, readMethod } from "./method.ts";
-import { SourceModules } from "./modules.ts";
-import { originsOf } from "./origins.ts";
-import type { ClassSource, FunctionSource } from "./scope.ts";
-import { propertyName } from "./values.ts";
+import { LazyCompiler } from "./compiler/lazy-compiler.ts";
+import { compilerAccess } from "./compiler/questions.ts";
+import type { NodePlace } from "./compiler/type-view.ts";
+import type { MethodSignature } from "./model/signature.ts";
+import { SignatureError } from "./model/signature-error.ts";
+import { inheritedScope } from "./source/base-types.ts";
+import { ClassSources, type ControllerClass, withBases } from "./source/class-sources.ts";
+import { compilationSign } from "./source/compiled.ts";
+import { type FunctionPosition, locateFunctions } from "./source/functions.ts";
+import { type MethodOptions, readMethod } from "./source/method.ts";
+import { SourceModules } from "./source/modules.ts";
+import { originsOf } from "./source/origins.ts";
+import type { ClassSource, FunctionSource } from "./source/scope.ts";
+import { propertyName } from "./source/values.ts";
 
 /** A method to read. `verb` is looked up along the prototype chain of `controller`. */
 export interface SignatureRequest {
@@ -78,7 +79,8 @@ export function readSignatures(
       const place = chain[0] && { owner: placeOf(chain[0]), method: verb };
       return readMethod(verb, scope ? { ...method, scope } : method, modules, {
         ...methodOptions(request, { ...options, warn }),
-        compiler: compiler && { open: () => compiler.open(), place, verifies: options.verify },
+        compiler:
+          compiler && compilerAccess({ open: () => compiler.open(), place, verifies: options.verify }),
       });
     });
   } finally {

@@ -109,6 +109,12 @@ describe("the image", () => {
       answers.push(/^\w+/.exec(out)?.[0]);
     }
     assert.deepEqual(answers, ["OK", "OK", "OVER_LIMIT"]);
+    // SIGHUP loads the changed rules, in the thread that compiles rules.
+    const config = join(folder, "data/ratelimit/config/config.yaml");
+    writeFileSync(config, RULES.replace("requests_per_unit: 2", "requests_per_unit: 9"));
+    service.signal("SIGHUP");
+    while (!(await call()).out.startsWith("OK"));
+    writeFileSync(config, RULES);
     service.signal("SIGTERM");
     const { code, signal, err } = await service.ended;
     assert.deepEqual({ code, signal }, { code: 0, signal: null }, err);

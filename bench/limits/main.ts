@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- limits`: the accuracy of each algorithm, admitted against allowed, and the CPU of a decision under it
- * against a plain fixed window. `--plots` writes the plots of docs/rules.md.
+ * against a plain fixed window: in the decision alone, and in a whole call under h2load. `--plots` writes the plots of docs/rules.md.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,6 +12,8 @@ import { loadRules } from "../../packages/tollgate/src/rules/load-rules.ts";
 import { cpuNanoseconds } from "../support/cpu-time.ts";
 import { decisionOptions, message } from "../support/decision.ts";
 import { median } from "../support/figures.ts";
+import { framedFile, h2load } from "../support/h2load.ts";
+import { startTollgate } from "../support/tollgate.ts";
 import { passedSvg } from "./passed-svg.ts";
 import { algorithms, LIMIT, mostWithin, passed, SECONDS, traffics } from "./traffic.ts";
 
@@ -22,6 +24,7 @@ export async function main(args: string[]): Promise<void> {
   if (args.includes("--plots")) writePlots();
   accuracy();
   cpu();
+  await calls();
 }
 
 function accuracy(): void {
@@ -69,6 +72,32 @@ function cpu(): void {
   for (const { name, figures } of runs) {
     const own = median(figures);
     console.log(`| ${name} | ${own.toFixed(0)} ns | ${(own / baseline).toFixed(2)} |`);
+  }
+}
+
+/** CPU of the service for a call, with rounds of all algorithms in turn. */
+async function calls(): Promise<void> {
+  const domains = measured.map(([, limits], index) => `  - { key: k${index}, ${limits} }`);
+  const server = await startTollgate({}, undefined, `domain: bench\ndescriptors:\n${domains.join("\n")}\n`);
+  try {
+    const shape = { connections: 8, streams: 50, calls: 60_000 };
+    const runs = measured.map(([name], index) => {
+      const file = framedFile(message(`k${index}=client-7`));
+      return { name, file, figures: [] as number[] };
+    });
+    for (let round = -1; round < ROUNDS; round++)
+      for (const { file, figures } of runs) {
+        const { cpuMicroseconds } = h2load(server.pid, server.url, file, shape);
+        if (round >= 0) figures.push(cpuMicroseconds);
+      }
+    const baseline = median(runs[0]!.figures);
+    console.log("\n| algorithm | CPU of a call | against a fixed window |\n|---|---|---|");
+    for (const { name, figures } of runs) {
+      const own = median(figures);
+      console.log(`| ${name} | ${own.toFixed(2)} µs | ${(own / baseline).toFixed(2)} |`);
+    }
+  } finally {
+    await server.stop();
   }
 }
 

@@ -12,6 +12,7 @@ import type { RuleStatistics } from "../observe/statistics.ts";
 import { Code, type Descriptor, type RateLimitResponse, Unit } from "../protocol/messages.ts";
 import { descriptor, MapStatistics, plainOptions, request } from "./decide.fixture.ts";
 import { Decider, type DecisionOptions } from "./decide.ts";
+import { createKeyFormat } from "./key-format.ts";
 import { stemsOf } from "./resolve-limits.ts";
 
 /** 12 hours before midnight UTC, far from the end of every window. */
@@ -347,6 +348,42 @@ describe("numbers and windows", () => {
 });
 
 describe("cache keys", () => {
+  const keyOf = (yaml: string, keyFormat: DecisionOptions["keyFormat"], value = "v") => {
+    const { rules } = setUp({ yaml: `{ domain: d, descriptors: [{ key: k, ${yaml} }] }` });
+    const entries = [{ key: "k", value }];
+    return stemsOf(keyFormat, "d", entries, rules.match("d", entries)!);
+  };
+
+  test("the compatible format applies to the windows that the Go service has", () => {
+    const compatible = createKeyFormat({ format: "compatible", prefix: "", backend: "kvstore" });
+    const rows: readonly (readonly [string, string])[] = [
+      ["rate_limit: { unit: month, requests_per_unit: 1, calendar: {} }", "d_k_v_"],
+      ["rate_limit: { unit: day, requests_per_unit: 1, strict: true }", "d_k_v_"],
+      ["rate_limit: { unit: day, requests_per_unit: 1, calendar: {} }", "d|k=v|calendar:day:UTC:"],
+      ["rate_limit: { unit: minute, unit_multiplier: 2, requests_per_unit: 1 }", "d|k=v|fixed:120:"],
+      ["rate_limits: [{ unit: minute, requests_per_unit: 1 }]", "{d|k=v|}minute:"],
+    ];
+    for (const [yaml, stem] of rows) assert.deepEqual(keyOf(yaml, compatible), [stem], yaml);
+  });
+
+  test("long keys are hashed, and all keys of a list keep one hash tag", () => {
+    const keyFormat = createKeyFormat({ format: "tollgate", prefix: "p:", backend: "objcache" });
+    const [single] = keyOf(
+      "rate_limit: { unit: day, requests_per_unit: 1, calendar: {} }",
+      keyFormat,
+      "x".repeat(300),
+    );
+    assert.match(single!, /^p:#[0-9a-f]{32}:calendar:day:UTC:$/);
+    const list =
+      "rate_limits: [{ unit: second, requests_per_unit: 1 }, { unit: day, requests_per_unit: 9, calendar: { time_zone: America/Argentina/Buenos_Aires } }]";
+    for (let length = 150; length < 260; length++) {
+      const stems = keyOf(list, keyFormat, "x".repeat(length));
+      const tags = new Set(stems.map((stem) => /^\{(.*)\}/.exec(stem)![1]));
+      assert.equal(tags.size, 1, `${length}`);
+      assert.ok(stems.every((stem) => stem.length + 10 <= 250));
+    }
+  });
+
   const rows: readonly (readonly [string, readonly string[]])[] = [
     ["rate_limit: { unit: minute, requests_per_unit: 1, count: accepted }", ["d|k=v|minute:"]],
     ["rate_limit: { unit: minute, unit_multiplier: 15, requests_per_unit: 1 }", ["d|k=v|fixed:900:"]],

@@ -165,9 +165,10 @@ export class Decider {
   #conclude(
     request: RateLimitRequest | undefined,
     parts: readonly PreparedPart[],
-    { counts, statuses, response }: Scratch,
+    scratch: Scratch,
     nowSeconds: number,
   ): RateLimitResponse {
+    const { counts, statuses, response } = scratch;
     let counted = 0;
     for (let index = 0; index < parts.length; index++) {
       const { rule, statistics } = parts[index]!;
@@ -175,7 +176,7 @@ export class Decider {
       tally(counts[counted++]!, statistics, parts[index]!, rule, nowSeconds, statuses[index]!);
     }
     const { headers } = this.#options;
-    const code = this.#answer(request, parts, { statuses, response });
+    const code = this.#answer(request, parts, scratch);
     if (headers !== undefined)
       response.responseHeadersToAdd = limitHeaders(headers, statuses, parts.map(nameOf), code);
     return response;

@@ -98,7 +98,7 @@ export class ObjcacheStore implements CounterStore {
     return new Promise((resolve, reject) => {
       const ticket = new Ticket(
         counts,
-        holdBackOf(request),
+        holdBackOf(counts, request.holdBack),
         until,
         since,
         this.#tracing?.active,

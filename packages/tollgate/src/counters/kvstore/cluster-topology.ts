@@ -77,8 +77,8 @@ export class ClusterTopology implements Topology {
 
   submitSteps(steps: readonly AcquireStep[], ticket: Ticket): void {
     const nodes = steps.map((step) => this.#nodeOf(step, ticket));
-    steps.forEach((step, i) => nodes[i]!.ensureRoom(step.groups.length));
-    steps.forEach((step, i) => nodes[i]!.push(step, ticket, SendMode.PLAIN));
+    for (const [i, { groups }] of steps.entries()) nodes[i]!.ensureRoom(groups.length);
+    for (const [i, step] of steps.entries()) nodes[i]!.push(step, ticket, SendMode.PLAIN);
   }
 
   slotOf({ limits }: AcquireGroup): number {

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { acquireConformance, makeAcquire } from "../../test/counters/acquire-conformance.ts";
 import { AcquireModel } from "../../test/counters/acquire-model.ts";
 import type { AlgorithmName } from "./algorithms/algorithm.ts";
-import { algorithms } from "./algorithms/index.ts";
+import { algorithms } from "./algorithms/algorithms.ts";
 import { type FailureMode, FailurePolicy } from "./failure-policy.ts";
 import { type AcquireRequest, Outcome, StoreError } from "./store.ts";
 

@@ -105,18 +105,4 @@ describe("over-limit cache", () => {
       assert.deepEqual(await run([plain()], HoldBack.NEVER, peer), [[COUNTED, true]]);
       assert.deepEqual(await run([plain()]), [[COUNTED, true]]);
     });
-
-  test("a cached refusal has the results of its limit", async () => {
-    const { cache, run } = setUp("at once");
-    await run([plain(7)]);
-    const request = makeAcquire([plain()], NOW + 600_000);
-    await cache.acquire(request);
-    const [limit] = request.groups[0]!.limits;
-    const { accepted, used, remaining, reset } = limit!;
-    const seconds = Math.floor(NOW / 1000) + 600;
-    assert.deepEqual(
-      { accepted, used, remaining, reset },
-      { accepted: false, used: 2, remaining: 0, reset: limit!.windowStart + 3600 - seconds },
-    );
-  });
 });

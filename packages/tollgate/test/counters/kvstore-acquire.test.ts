@@ -4,8 +4,8 @@ import { randomUUID } from "node:crypto";
 import { after, before, describe, type TestContext, test } from "node:test";
 import fc from "fast-check";
 import type { AlgorithmName } from "../../src/counters/algorithms/algorithm.ts";
+import { algorithms } from "../../src/counters/algorithms/algorithms.ts";
 import { mulDivCeil, mulDivFloor } from "../../src/counters/algorithms/exact.ts";
-import { algorithms } from "../../src/counters/algorithms/index.ts";
 import { MUL_DIV } from "../../src/counters/kvstore/acquire-script.ts";
 import type { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
 import { PerSecondStore } from "../../src/counters/kvstore/per-second.ts";
@@ -234,6 +234,18 @@ describe("kvstore: limits of every algorithm", () => {
     await redis.command("EXPIRE", `${stem}fixed:${start}`, 1000);
     await ask(store, [{ limits: fixed }]);
     assert.ok((await ttl(`${stem}fixed:${start}`)) <= 1000, "later hits do not extend a fixed window");
+  });
+
+  test("a refund of all hits removes the state", async (t) => {
+    const store = open(t);
+    const stem = stemOf(t);
+    const limits = list(stem, 5);
+    await ask(store, [{ limits, hits: 3 }]);
+    assert.equal(((await redis.command("KEYS", `*${stem}*`)) as string[]).length, 2);
+    await ask(store, [{ limits, hits: -4 }]);
+    assert.deepEqual(await redis.command("KEYS", `*${stem}*`), []);
+    await ask(store, [{ limits, hits: -4 }]);
+    assert.deepEqual(await redis.command("KEYS", `*${stem}*`), [], "a refund creates no key");
   });
 
   test("sends the script again after SCRIPT FLUSH", async (t) => {

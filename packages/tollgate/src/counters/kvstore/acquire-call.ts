@@ -1,56 +1,32 @@
-import { acquireTogether, type CounterState, newCounterState } from "../acquire.ts";
-import type { Algorithm, Quota } from "../algorithms/algorithm.ts";
+import { acquireAlone, acquireTogether } from "../acquire.ts";
 import { holdBackOf } from "../hold-back.ts";
-import { type AcquireGroup, type AcquireLimit, HoldBack, Outcome, StoreError } from "../store.ts";
+import { type AcquireGroup, type AcquireLimit, HoldBack, Outcome, Refuses, StoreError } from "../store.ts";
 import { type Ticket, unusableAnswer } from "../transport/ticket.ts";
-import { ACQUIRE_ARGS, kinds, UNUSABLE } from "./acquire-script.ts";
+import { AcquireCounters, type Counter, type KnownQuota, UNEXPECTED_REPLY } from "./acquire-counters.ts";
+import { ACQUIRE_ARGS, kinds } from "./acquire-script.ts";
 import type { AcquireStep } from "./acquire-step.ts";
 import type { Reply } from "./resp/reader.ts";
 import type { CommandWriter } from "./resp/writer.ts";
 
-/** The constants of a limit without its window. Calls refer to them by number. */
-interface KnownQuota extends Quota {
-  readonly algorithm: Algorithm;
-  readonly number: number;
-}
-
-/** One key of a call. */
-interface Counter {
-  stem: string;
-  windowStart: number;
-  number: number;
-  quota: KnownQuota;
-  /** The last step that uses it. */
-  step: AcquireStep | null;
-  /** Position of `times` in the arguments of the last run of equal hits; -1 if another step followed. */
-  timesAt: number;
-  hits: number;
-  /** From the reply. */
-  readonly state: CounterState;
-  unusable: boolean;
-}
-
 /** One decision of a call, for one caller. */
 interface Decision {
   readonly ticket: Ticket;
-  readonly now: number;
-  /** A group with one limit, which nothing holds back. */
-  readonly single: AcquireGroup | null;
-  readonly hits: number;
-  readonly counter: Counter | null;
-  /** Otherwise copies of the groups: the callers may reuse theirs after their deadlines. */
-  readonly copies: readonly AcquireGroup[];
-  readonly groups: readonly AcquireGroup[];
-  readonly holdBack: HoldBack;
-  readonly counters: readonly Counter[];
+  readonly step: AcquireStep;
   /** Whether it is the last decision of its step. */
   readonly isLast: boolean;
+  /** A group with one limit, which nothing holds back. */
+  readonly alone: { readonly group: AcquireGroup; readonly hits: number; readonly counter: Counter } | null;
+  readonly together: Together | null;
 }
 
-const UNEXPECTED_REPLY = "the reply of the script for limits has an unexpected format";
-
-/** Quotas that are compared before a call lists a quota again. A batch rarely has more rules. */
-const COMPARED_QUOTAS = 8;
+/** Groups that are decided together. The copies keep their hits if the caller reuses its groups after its deadline. */
+interface Together {
+  readonly groups: readonly AcquireGroup[];
+  readonly copies: readonly AcquireGroup[];
+  readonly holdBack: HoldBack;
+  /** One for each limit. */
+  readonly counters: readonly Counter[];
+}
 
 /**
  * One call of the script, for the steps of any number of callers. Equal keys are one key, and equal hits of one key are
@@ -58,92 +34,66 @@ const COMPARED_QUOTAS = 8;
  * the same states, and so fills in the results of every caller.
  */
 export class AcquireCall {
-  readonly #counters: Counter[] = [];
-  #used = 0;
-  readonly #byKey = new Map<string, Counter>();
-  readonly #quotas: KnownQuota[] = [];
+  readonly #counters = new AcquireCounters();
   readonly #args: number[] = [];
   readonly #decisions: Decision[] = [];
 
   /**
    * Adds a step.
-   * @returns false if it needs a call of its own: it has another quota for a counter of this call
+   * @returns false if it needs another call: this one uses a counter with another quota
    */
   add(step: AcquireStep, ticket: Ticket): boolean {
     const { groups, holdBack } = step;
-    const [first] = groups;
-    if (
-      groups.length === 1 &&
-      first!.limits.length === 1 &&
-      holdBackOf(groups, holdBack) === HoldBack.NEVER
-    ) {
-      const counter = this.#counterOf(first!.limits[0]!, step);
+    const isFree = holdBackOf(groups, holdBack) === HoldBack.NEVER;
+    if (isFree && groups.length === 1 && groups[0]!.limits.length === 1) {
+      const counter = this.#counters.counterOf(groups[0]!.limits[0]!, step);
       if (counter === undefined) return false;
-      this.#addSingle(step, ticket, first!, counter, true);
+      this.#addAlone(step, ticket, groups[0]!, counter, true);
       return true;
     }
-    return this.#addGroups(step, ticket);
-  }
-
-  #addGroups(step: AcquireStep, ticket: Ticket): boolean {
-    const { groups, holdBack } = step;
     const counters: Counter[] = [];
     for (const { limits } of groups)
       for (const limit of limits) {
-        const counter = this.#counterOf(limit, step);
+        const counter = this.#counters.counterOf(limit, step);
         if (counter === undefined) return false;
         counters.push(counter);
       }
     const areDistinct = new Set(counters).size === counters.length;
-    if (areDistinct && holdBackOf(groups, holdBack) === HoldBack.NEVER) {
-      let at = 0;
-      groups.forEach((group, index) => {
-        const isLast = index === groups.length - 1;
-        const own = counters.slice(at, at + group.limits.length);
-        at += own.length;
-        if (own.length === 1) this.#addSingle(step, ticket, group, own[0]!, isLast);
-        else this.#addTogether(step, ticket, HoldBack.NEVER, [group], own, isLast);
-      });
-    } else this.#addTogether(step, ticket, holdBack, groups, counters, true);
+    if (isFree && areDistinct) this.#addEach(step, ticket, counters);
+    else this.#addTogether(step, ticket, true, { groups, holdBack, counters, copies: groups.map(copyOf) });
     return true;
   }
 
-  #addSingle(
-    step: AcquireStep,
-    ticket: Ticket,
-    group: AcquireGroup,
-    counter: Counter,
-    isLast: boolean,
-  ): void {
+  /** Groups that share no counter, and that nothing holds back. */
+  #addEach(step: AcquireStep, ticket: Ticket, counters: readonly Counter[]): void {
+    let at = 0;
+    for (const [index, group] of step.groups.entries()) {
+      const isLast = index === step.groups.length - 1;
+      const own = counters.slice(at, at + group.limits.length);
+      at += own.length;
+      if (own.length === 1) this.#addAlone(step, ticket, group, own[0]!, isLast);
+      else
+        this.#addTogether(step, ticket, isLast, {
+          groups: [group],
+          copies: [copyOf(group)],
+          holdBack: HoldBack.NEVER,
+          counters: own,
+        });
+    }
+  }
+
+  #addAlone(step: AcquireStep, ticket: Ticket, group: AcquireGroup, counter: Counter, isLast: boolean): void {
     const { hits } = group;
     if (counter.timesAt >= 0 && counter.hits === hits) this.#args[counter.timesAt]!++;
     else {
-      this.#args.push(counter.number, hits, 1);
-      counter.timesAt = this.#args.length - 1;
+      counter.timesAt = this.#args.push(counter.number, hits, 1) - 1;
       counter.hits = hits;
     }
-    this.#decisions.push({
-      ticket,
-      now: step.now,
-      single: group,
-      hits,
-      counter,
-      copies: [],
-      groups: [],
-      holdBack: HoldBack.NEVER,
-      counters: [],
-      isLast,
-    });
+    this.#decisions.push({ ticket, step, isLast, alone: { group, hits, counter }, together: null });
   }
 
-  #addTogether(
-    { now }: AcquireStep,
-    ticket: Ticket,
-    holdBack: HoldBack,
-    groups: readonly AcquireGroup[],
-    counters: readonly Counter[],
-    isLast: boolean,
-  ): void {
+  #addTogether(step: AcquireStep, ticket: Ticket, isLast: boolean, together: Together): void {
+    const { groups, holdBack, counters } = together;
     const args = this.#args;
     args.push(0, holdBack, groups.length);
     let at = 0;
@@ -151,87 +101,21 @@ export class AcquireCall {
       args.push(refuses, hits, limits.length);
       for (const limit of limits) {
         const counter = counters[at++]!;
-        args.push(counter.number, this.#quotaOf(limit).number);
+        args.push(counter.number, this.#counters.quotaOf(limit).number);
         counter.timesAt = -1;
       }
     }
-    const copies = groups.map((group) => ({ ...group, limits: group.limits.map((limit) => ({ ...limit })) }));
-    this.#decisions.push({
-      ticket,
-      now,
-      single: null,
-      hits: 0,
-      counter: null,
-      copies,
-      groups,
-      holdBack,
-      counters,
-      isLast,
-    });
-  }
-
-  /** The counter of a limit; undefined if it is known with another quota, which an earlier step used. */
-  #counterOf(limit: AcquireLimit, step: AcquireStep): Counter | undefined {
-    const { stem, algorithm, windowStart } = limit;
-    let counter = this.#byKey.get(stem);
-    let key = stem;
-    if (counter !== undefined && algorithm.perWindow && counter.windowStart !== windowStart) {
-      // The batch has two windows of one limit.
-      key = stem + windowStart;
-      counter = this.#byKey.get(key);
-    }
-    if (counter !== undefined) {
-      if (counter.step !== step && !isSame(counter.quota, limit)) return undefined;
-      counter.step = step;
-      return counter;
-    }
-    counter = this.#nextCounter(this.#quotaOf(limit));
-    counter.step = step;
-    counter.stem = stem;
-    counter.windowStart = algorithm.perWindow ? windowStart : 0;
-    this.#byKey.set(key, counter);
-    return counter;
-  }
-
-  #nextCounter(quota: KnownQuota): Counter {
-    let counter = this.#counters[this.#used++];
-    if (counter === undefined) {
-      counter = {
-        stem: "",
-        windowStart: 0,
-        number: this.#used,
-        quota,
-        step: null,
-        timesAt: -1,
-        hits: 0,
-        state: newCounterState(),
-        unusable: false,
-      };
-      this.#counters.push(counter);
-    }
-    counter.quota = quota;
-    counter.timesAt = -1;
-    return counter;
-  }
-
-  #quotaOf(limit: AcquireLimit): KnownQuota {
-    const quotas = this.#quotas;
-    const { length } = quotas;
-    for (let i = length - 1; i >= 0 && i >= length - COMPARED_QUOTAS; i--)
-      if (isSame(quotas[i]!, limit)) return quotas[i]!;
-    const { algorithm, burst, windowSize } = limit;
-    const quota = { algorithm, limit: limit.limit, burst, windowSize, windowStart: 0, number: length + 1 };
-    quotas.push(quota);
-    return quota;
+    this.#decisions.push({ ticket, step, isLast, alone: null, together });
   }
 
   get keys(): number {
-    return this.#used;
+    return this.#counters.size;
   }
 
   /** Number of arguments of the script. */
   get args(): number {
-    return ACQUIRE_ARGS.first + this.#quotas.length * ACQUIRE_ARGS.quota + this.#used + this.#args.length;
+    const { size, quotas } = this.#counters;
+    return ACQUIRE_ARGS.first + quotas.length * ACQUIRE_ARGS.quota + size + this.#args.length;
   }
 
   /**
@@ -240,118 +124,93 @@ export class AcquireCall {
    * @param jitter seconds that a key outlives its state
    */
   write(writer: CommandWriter, now: number, jitter: number): void {
-    for (let i = 0; i < this.#used; i++) {
-      const { stem, windowStart, quota } = this.#counters[i]!;
+    const counters = this.#counters;
+    for (let i = 0; i < counters.size; i++) {
+      const { stem, windowStart, quota } = counters.at(i);
       if (quota.algorithm.perWindow) writer.key(stem, windowStart);
       else writer.stem(stem);
     }
     writer.integer(now);
     writer.integer(jitter);
-    writer.integer(this.#quotas.length);
-    for (const { algorithm, limit, burst, windowSize } of this.#quotas) {
+    writer.integer(counters.quotas.length);
+    for (const { algorithm, limit, burst, windowSize } of counters.quotas) {
       writer.integer(kinds[algorithm.name]);
       writer.integer(limit);
       writer.integer(burst);
       writer.integer(windowSize);
     }
-    for (let i = 0; i < this.#used; i++) writer.integer(this.#counters[i]!.quota.number);
+    for (let i = 0; i < counters.size; i++) writer.integer(counters.at(i).quota.number);
     for (let i = 0; i < this.#args.length; i++) writer.integer(this.#args[i]!);
   }
 
   /** Fills in the results of all callers, and ends their waits. */
   settle(reply: Reply): void {
-    let now: number;
     try {
-      now = this.#readStates(reply);
+      if (!Array.isArray(reply) || typeof reply[0] !== "number") throw new Error(UNEXPECTED_REPLY);
+      this.#counters.read(reply);
+      for (const decision of this.#decisions) settleOne(decision, reply[0]);
     } catch (cause) {
       for (const { ticket } of this.#decisions) ticket.fail(unusableAnswer(cause));
-      return;
     }
-    for (const decision of this.#decisions) {
-      const { ticket } = decision;
-      try {
-        const usable = decision.single === null ? decideTogether(decision, now) : decideSingle(decision, now);
-        if (!usable)
-          ticket.fail(new StoreError("STORE_UNAVAILABLE", "the value of a key is not the state of a limit"));
-        else if (decision.isLast) ticket.answered();
-      } catch (cause) {
-        // A fault in one caller's answer must not block the other callers.
-        ticket.fail(unusableAnswer(cause));
-      }
-    }
-  }
-
-  /** @returns the store's instant @throws {Error} for the reply of another script */
-  #readStates(reply: Reply): number {
-    if (!Array.isArray(reply)) throw new Error(UNEXPECTED_REPLY);
-    let at = 0;
-    const next = () => {
-      const word = reply[at++];
-      if (typeof word !== "number") throw new Error(UNEXPECTED_REPLY);
-      return word;
-    };
-    const now = next();
-    for (let i = 0; i < this.#used; i++) {
-      const counter = this.#counters[i]!;
-      const { state } = counter;
-      const { words } = counter.quota.algorithm;
-      state.level = next();
-      state.at = words > 1 ? next() : 0;
-      state.previous = words > 2 ? next() : 0;
-      counter.unusable = (words > 1 ? state.at : state.level) === UNUSABLE;
-    }
-    if (at !== reply.length) throw new Error(UNEXPECTED_REPLY);
-    return now;
   }
 
   /** Forgets the callers and their keys. */
   clear(): void {
-    for (let i = 0; i < this.#used; i++) {
-      const counter = this.#counters[i]!;
-      counter.stem = "";
-      counter.step = null;
-    }
-    this.#used = 0;
-    this.#byKey.clear();
-    this.#quotas.length = 0;
+    this.#counters.clear();
     this.#args.length = 0;
     this.#decisions.length = 0;
   }
 }
 
-function isSame(quota: KnownQuota, { algorithm, limit, burst, windowSize }: AcquireLimit): boolean {
-  return (
-    quota.limit === limit &&
-    quota.algorithm === algorithm &&
-    quota.windowSize === windowSize &&
-    quota.burst === burst
-  );
+/** @param storeNow the store's instant, in microseconds */
+function settleOne({ ticket, step, isLast, alone, together }: Decision, storeNow: number): void {
+  try {
+    const windowNow = step.now * 1000;
+    let isUsable = true;
+    if (alone !== null) isUsable = decideAlone(ticket, alone, storeNow, windowNow);
+    if (together !== null) isUsable = decideTogether(ticket, together, storeNow, windowNow);
+    if (!isUsable)
+      ticket.fail(new StoreError("STORE_UNAVAILABLE", "the value of a key is not the state of a limit"));
+    else if (isLast) ticket.answered();
+  } catch (cause) {
+    // A fault in one caller's answer must not block the other callers.
+    ticket.fail(unusableAnswer(cause));
+  }
 }
 
-/** The same steps as {@link acquireTogether}, for one limit. @returns false if the key holds no state */
-function decideSingle({ ticket, now, single, hits, counter }: Decision, storeNow: number): boolean {
-  const { state, quota, unusable } = counter!;
+/** @returns false if the key holds no state */
+function decideAlone(
+  { done }: Ticket,
+  { group, hits, counter }: NonNullable<Decision["alone"]>,
+  storeNow: number,
+  windowNow: number,
+): boolean {
+  const { state, quota, unusable } = counter;
   if (unusable) return false;
-  const { algorithm } = quota;
-  algorithm.advance(state, quota, algorithm.perWindow ? now * 1000 : storeNow);
-  const accepted = hits < 0 || algorithm.accepts(state, quota, hits);
-  if (hits !== 0 && (accepted || algorithm.countsRefused)) algorithm.apply(state, quota, hits);
-  if (ticket.done) return true;
-  const limit = single!.limits[0]!;
-  limit.accepted = accepted;
-  single!.accepted = accepted;
-  single!.outcome = Outcome.COUNTED;
-  algorithm.report(state, limit, hits, accepted, limit);
+  const limit = done ? unreported(quota) : group.limits[0]!;
+  const own = done
+    ? { limits: [limit], hits, refuses: Refuses.NEVER, outcome: Outcome.COUNTED, accepted: true }
+    : group;
+  acquireAlone(own, limit, state, quota.algorithm.perWindow ? windowNow : storeNow);
   return true;
 }
 
+/** A limit for the hits of a caller that no longer waits. */
+function unreported(quota: KnownQuota): AcquireLimit {
+  return { ...quota, stem: "", accepted: true, used: 0, remaining: 0, reset: 1 };
+}
+
 /** @returns false if a key holds no state */
-function decideTogether(decision: Decision, storeNow: number): boolean {
-  const { ticket, now, copies, groups, holdBack, counters } = decision;
+function decideTogether(
+  { done }: Ticket,
+  { groups, copies, holdBack, counters }: Together,
+  storeNow: number,
+  windowNow: number,
+): boolean {
   for (const { unusable } of counters) if (unusable) return false;
   const states = counters.map(({ state }) => state);
-  acquireTogether({ groups: copies, holdBack }, states, storeNow, now * 1000);
-  if (ticket.done) return true;
+  acquireTogether({ groups: copies, holdBack }, states, storeNow, windowNow);
+  if (done) return true;
   for (const [i, { outcome, accepted, limits }] of copies.entries()) {
     const group = groups[i]!;
     group.outcome = outcome;
@@ -360,4 +219,8 @@ function decideTogether(decision: Decision, storeNow: number): boolean {
       Object.assign(group.limits[j]!, { accepted, used, remaining, reset });
   }
   return true;
+}
+
+function copyOf(group: AcquireGroup): AcquireGroup {
+  return { ...group, limits: group.limits.map((limit) => ({ ...limit })) };
 }

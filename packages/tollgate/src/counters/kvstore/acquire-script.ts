@@ -129,6 +129,18 @@ local function apply(s, q, hits)
   s.changed = true
 end
 
+local function isUnused(s, q)
+  if q.kind == 4 then return s.level >= q.full end
+  return s.level == 0 and s.previous == 0
+end
+
+-- Ends the decisions of a request on a state. An unused state is the same as no state.
+local function finish(s, q)
+  if not s.changed then return end
+  if isUnused(s, q) then s.at, s.level, s.previous = 0, 0, 0 end
+  s.written = true
+end
+
 local states, out = {}, { now }
 for i = 1, #KEYS do
   local q = quotas[arg()]
@@ -163,11 +175,13 @@ end
 
 local function take(s, q, hits, times)
   if not s.level then return end
-  advance(s, q)
   for _ = 1, times do
+    advance(s, q)
+    s.changed = false
     local accepted = hits < 0 or accepts(s, q, hits)
     if not accepted and q.kind ~= 1 then return end
     if hits ~= 0 then apply(s, q, hits) end
+    finish(s, q)
   end
 end
 
@@ -188,15 +202,14 @@ local function together(holdBack, groups)
     for _, limit in ipairs(group.limits) do
       local s = limit.s
       advance(s, limit.q)
-      s.exceeds, s.levelBefore, s.previousBefore = false, s.level, s.previous
+      s.changed, s.exceeds, s.levelBefore, s.previousBefore = false, false, s.level, s.previous
     end
   end
-  local refused, quota, exceeding, changed = holdBack == ${HoldBack.ALWAYS}, 0, 0, {}
+  local refused, quota, exceeding = holdBack == ${HoldBack.ALWAYS}, 0, 0
   for _, group in ipairs(groups) do
     group.accepted = true
     for _, limit in ipairs(group.limits) do
       local s = limit.s
-      if changed[s] == nil then changed[s] = s.changed or false end
       if group.hits >= 0 and not accepts(s, limit.q, group.hits) then
         group.accepted = false
         s.exceeds = true
@@ -210,14 +223,21 @@ local function together(holdBack, groups)
       refused = true
     end
   end
-  if holdBack == ${HoldBack.NEVER} or not (refused or (quota > 0 and quota == exceeding)) then return end
-  for s, was in pairs(changed) do
-    s.level, s.previous, s.changed = s.levelBefore, s.previousBefore, was
+  if holdBack ~= ${HoldBack.NEVER} and (refused or (quota > 0 and quota == exceeding)) then
+    for _, group in ipairs(groups) do
+      for _, limit in ipairs(group.limits) do
+        local s = limit.s
+        s.level, s.previous, s.changed = s.levelBefore, s.previousBefore, false
+      end
+    end
+    for _, group in ipairs(groups) do
+      local counts = group.hits < 0
+      for _, limit in ipairs(group.limits) do counts = counts or limit.s.exceeds end
+      takeGroup(group, counts)
+    end
   end
   for _, group in ipairs(groups) do
-    local counts = group.hits < 0
-    for _, limit in ipairs(group.limits) do counts = counts or limit.s.exceeds end
-    takeGroup(group, counts)
+    for _, limit in ipairs(group.limits) do finish(limit.s, limit.q) end
   end
 end
 
@@ -243,9 +263,11 @@ end
 
 for i = 1, #KEYS do
   local s = states[i]
-  if s.changed then
+  if s.written then
     local q = s.q
-    if q.kind < 3 then
+    if (s.fresh or q.kind > 2) and (s.at == 0 and q.kind > 2 or isUnused(s, q)) then
+      if not s.fresh then redis.call('DEL', KEYS[i]) end
+    elseif q.kind < 3 then
       local text = string.format('%.0f', s.level)
       if s.fresh then
         redis.call('SET', KEYS[i], text, 'EX', string.format('%.0f', q.seconds + jitter))

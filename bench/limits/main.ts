@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- limits`: the accuracy of each algorithm, admitted against allowed, and the CPU of a decision under it
- * against a plain fixed window. `--plots` writes the plots of docs/rules.md.
+ * against a plain fixed window, embedded and over Redis. `--plots` writes the plots of docs/rules.md.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,6 +12,7 @@ import { loadRules } from "../../packages/tollgate/src/rules/load-rules.ts";
 import { cpuNanoseconds } from "../support/cpu-time.ts";
 import { decisionOptions, message } from "../support/decision.ts";
 import { median } from "../support/figures.ts";
+import { overRedis } from "./over-redis.ts";
 import { passedSvg } from "./passed-svg.ts";
 import { algorithms, LIMIT, mostWithin, passed, SECONDS, traffics } from "./traffic.ts";
 
@@ -22,6 +23,7 @@ export async function main(args: string[]): Promise<void> {
   if (args.includes("--plots")) writePlots();
   accuracy();
   cpu();
+  await overRedis(measured);
 }
 
 function accuracy(): void {

@@ -3,6 +3,7 @@ import type { Algorithm, Quota } from "../algorithms/algorithm.ts";
 import type { AcquireLimit } from "../store.ts";
 import { UNUSABLE } from "./acquire-script.ts";
 import type { AcquireStep } from "./acquire-step.ts";
+import { OpsByStem } from "./ops-by-stem.ts";
 
 /** The constants of a limit without its window. Calls refer to them by number, from 1. */
 export interface KnownQuota extends Quota {
@@ -30,11 +31,16 @@ export interface Counter {
 /** Quotas that are compared before a call lists a quota again. A batch rarely has more rules. */
 const COMPARED_QUOTAS = 8;
 
+/** Counters that the table of stems finds. It has four times as many places. */
+const MAX_IN_TABLE = 1024;
+
 /** The keys of a call with their states, and the quotas of their limits. */
 export class AcquireCounters {
   readonly quotas: KnownQuota[] = [];
   readonly #counters: Counter[] = [];
   #used = 0;
+  readonly #byStem = new OpsByStem();
+  /** Counters that are not the first one of their stem, or for which the table has no room. */
   readonly #byKey = new Map<string, Counter>();
 
   get size(): number {
@@ -47,14 +53,12 @@ export class AcquireCounters {
 
   /** The counter of a limit; undefined if an earlier step uses it with another quota. */
   counterOf(limit: AcquireLimit, step: AcquireStep): Counter | undefined {
-    const { stem, algorithm, windowStart } = limit;
-    let counter = this.#byKey.get(stem);
-    let key = stem;
-    if (counter !== undefined && algorithm.perWindow && counter.windowStart !== windowStart) {
-      // The batch has two windows of one limit.
-      key = stem + windowStart;
-      counter = this.#byKey.get(key);
-    }
+    const { stem, algorithm } = limit;
+    const windowStart = algorithm.perWindow ? limit.windowStart : 0;
+    const slot = this.#byStem.slotOf(stem, this.#counters);
+    let counter = this.#byStem.opAt(slot, this.#counters);
+    const isFirst = counter === undefined && slot >= 0 && this.#used < MAX_IN_TABLE;
+    if (!isFirst && counter?.windowStart !== windowStart) counter = this.#byKey.get(stem + windowStart);
     if (counter !== undefined) {
       if (counter.step !== step && !isSame(counter.quota, limit)) return undefined;
       counter.step = step;
@@ -62,8 +66,9 @@ export class AcquireCounters {
     }
     counter = this.#next(this.quotaOf(limit), step);
     counter.stem = stem;
-    counter.windowStart = algorithm.perWindow ? windowStart : 0;
-    this.#byKey.set(key, counter);
+    counter.windowStart = windowStart;
+    if (isFirst) this.#byStem.set(slot, counter.number - 1);
+    else this.#byKey.set(stem + windowStart, counter);
     return counter;
   }
 
@@ -133,7 +138,8 @@ export class AcquireCounters {
       counter.step = null;
     }
     this.#used = 0;
-    this.#byKey.clear();
+    this.#byStem.clear();
+    if (this.#byKey.size > 0) this.#byKey.clear();
     this.quotas.length = 0;
   }
 }

@@ -8,18 +8,19 @@ export class AcquireStep {
   readonly now: number;
   /** The slot of its keys in a cluster; else 0. Steps of one slot share a call. */
   readonly slot: number;
+  /** Approximate size of the keys, in bytes. */
+  readonly bytes: number;
 
   constructor(groups: readonly AcquireGroup[], holdBack: HoldBack, now: number, slot: number) {
     this.groups = groups;
     this.holdBack = holdBack;
     this.now = now;
     this.slot = slot;
-  }
-
-  /** Approximate size of the keys, in bytes. */
-  get bytes(): number {
     let bytes = 0;
-    for (const { limits } of this.groups) for (const { stem } of limits) bytes += stem.length;
-    return bytes;
+    for (let i = 0; i < groups.length; i++) {
+      const { limits } = groups[i]!;
+      for (let j = 0; j < limits.length; j++) bytes += limits[j]!.stem.length;
+    }
+    this.bytes = bytes;
   }
 }

@@ -137,7 +137,7 @@ export class KvstoreStore implements CounterStore {
   ): Promise<void> {
     const { since, until } = waitOf(request);
     return new Promise((resolve, reject) => {
-      const ticket = new Ticket([], HoldBack.NEVER, until, since, trace, resolve, reject);
+      const ticket = new Ticket(NO_COUNTS, HoldBack.NEVER, until, since, trace, resolve, reject);
       ticket.expect(steps.length);
       this.#topology.submitSteps(steps, ticket);
     });
@@ -157,6 +157,9 @@ export class KvstoreStore implements CounterStore {
     this.#topology.close();
   }
 }
+
+/** The groups of a ticket are in its steps. */
+const NO_COUNTS: readonly Count[] = [];
 
 /** A caller's wait on the monotonic clock. @throws {StoreError} if its deadline has passed */
 function waitOf({ now, deadline }: Pick<CountRequest, "now" | "deadline">): { since: number; until: number } {

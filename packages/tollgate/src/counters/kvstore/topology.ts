@@ -13,7 +13,7 @@ export interface Topology {
   /** Splits counts that may hold each other back into groups for one script each; undefined for one group. */
   groups(counts: readonly Count[]): readonly (readonly Count[])[] | undefined;
   /**
-   * Queues the parts of a ticket, one script call each, at their servers.
+   * Queues the steps of a ticket, one for each slot, at their servers.
    * @throws {StoreError} STORE_FULL if a queue is full. Then nothing was queued.
    */
   submitSteps(steps: readonly AcquireStep[], ticket: Ticket): void;

@@ -39,7 +39,11 @@ export async function overRedis(limits: readonly (readonly [name: string, limit:
     console.log(
       table(
         ["algorithm", "Tollgate", "Redis"],
-        runs.map(({ name, figures }) => [name, cell(of(figures, "own"), own), cell(of(figures, "server"), server)]),
+        runs.map(({ name, figures }) => [
+          name,
+          cell(of(figures, "own"), own),
+          cell(of(figures, "server"), server),
+        ]),
       ),
     );
 

@@ -12,8 +12,10 @@ import type { ControllerClass } from "./source/class-sources.ts";
 
 const files = new CompiledFiles({
   "package.json": '{ "type": "module" }',
-  "tsconfig.json":
-    '{ "compilerOptions": { "strict": false, "paths": { "@models/*": ["./*"] } }, "files": ["globals.d.ts"] }',
+  "tsconfig.json": '{ "extends": "./config/base.json", "files": ["globals.d.ts"] }',
+  "config/base.json":
+    '{ "compilerOptions": { "strict": false, "baseUrl": "..", "paths": { "@models/*": ["./shared/*"] } } }',
+  "shared/thing.ts": "export interface Thing { id: number }",
   "globals.d.ts": "interface Ambient { id: number } interface Widened { extra: string }",
   "crud.ts": `
     export class Crud<T> { PUT(it: T) { return it; } PATCH(it: Partial<T>) { return it; } }
@@ -44,7 +46,8 @@ const files = new CompiledFiles({
     'import type {} from "./thing.ts"; declare module "./thing.ts" { interface Thing { added: string } }',
   "project.ts": `
     import type { Thing } from "@models/thing.ts";
-    export class Project { POST(it: Thing) { return it; } PUT(it: Ambient) { return it; } }
+    import type { Thing as Bare } from "shared/thing.ts";
+    export class Project { PATCH(it: Bare) { return it; } POST(it: Thing) { return it; } PUT(it: Ambient) { return it; } }
   `,
   "plain.mjs": `
     /** @typedef {{ id: number, title?: string }} Book */
@@ -140,7 +143,11 @@ suite("what other files say about a type", () => {
     const thing = await read("project.ts", "Project", "POST");
     assert.ok(accepts(thing, { id: 1 }));
     assert.ok(!accepts(thing, { id: null }));
-    assert.ok(accepts(await read("project.ts", "Project", "PUT"), { id: 1 }));
+    for (const verb of ["PUT", "PATCH"]) {
+      const signature = await read("project.ts", "Project", verb);
+      assert.ok(accepts(signature, { id: 1 }));
+      assert.ok(!accepts(signature, { id: "x" }));
+    }
   });
   test("a default value from another module", async () => {
     const { parameters } = await read("default.ts", "Defaults", "GET");

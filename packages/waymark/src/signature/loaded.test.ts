@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import { BindFaults } from "./bind/bind-faults.ts";
 import { compileBinder } from "./bind/binder.ts";
 import { CompiledFiles } from "./compiled.fixture.ts";
+import { loadTypeScript } from "./compiler/load-typescript.ts";
 import type { MethodSignature } from "./model/signature.ts";
 import { readSignatures } from "./reader.ts";
 import { AbstractClasses } from "./source/abstract-classes.ts";
@@ -67,6 +68,7 @@ const files = new CompiledFiles({
       HEAD(text) { return text; }
     }
   `,
+  "old/node_modules/typescript/package.json": '{ "name": "typescript", "version": "5.9.3" }',
   "abstract.ts": "export abstract class Shared {} export const other = class Shared {};",
   "default.ts": `
     import { settings } from "./settings.ts";
@@ -180,6 +182,14 @@ suite("JSDoc types in plain JavaScript", () => {
       if (!source) await assert.rejects(read("plain.mjs", "Plain", verb, false), { code: "UNREADABLE_TYPE" });
     });
   }
+});
+
+test("another major version of TypeScript is an error that names the right one", () => {
+  assert.throws(() => loadTypeScript(files.path("old"), "typescript/unstable/sync"), {
+    name: "CompilerUnavailable",
+    message:
+      /^TypeScript 5\.9\.3 is installed in .*old.node_modules.typescript: run `npm i -D typescript@7\.\d+\.\d+`$/,
+  });
 });
 
 test("a class is abstract by its position, not by its name", async () => {

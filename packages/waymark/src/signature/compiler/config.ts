@@ -27,7 +27,8 @@ const FIXED = {
 
 /** The text of the tsconfig.json that Waymark opens: the user's files and name resolution, with fixed strictness. */
 export function configText(user: UserConfig | undefined, roots: readonly string[]): string {
-  const options: Record<string, unknown> = { ...FIXED };
+  // Without a tsconfig.json, every package of `@types` declares its globals.
+  const options: Record<string, unknown> = { ...FIXED, ...(!user && { types: ["*"] }) };
   for (const name of TAKEN) {
     const value = user?.options[name];
     if (value !== undefined) options[name] = value;

@@ -440,7 +440,7 @@ export const REFUSED: Readonly<Record<string, RefusedConstruct>> = {
   },
   "a condition on the length of a list": {
     type: "{ it: string[] & { length: 2 } }",
-    error: /its object is no brand/,
+    error: /its object part is not a brand/,
   },
   "a tuple with a rest in the middle": {
     type: "{ it: [...string[], number] }",

@@ -1,6 +1,7 @@
 /**
  * `npm run bench -- limits`: the accuracy of each algorithm, admitted against allowed, and the CPU of a decision under it
- * against a plain fixed window: in the decision alone, and in a whole call under h2load. `--plots` writes the plots of docs/rules.md.
+ * against a plain fixed window: in the decision alone, in a whole call under h2load, and over Redis. `--plots` writes the
+ * plots of docs/rules.md.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,6 +15,7 @@ import { decisionOptions, message } from "../support/decision.ts";
 import { median } from "../support/figures.ts";
 import { framedFile, h2load } from "../support/h2load.ts";
 import { startTollgate } from "../support/tollgate.ts";
+import { overRedis } from "./over-redis.ts";
 import { passedSvg } from "./passed-svg.ts";
 import { algorithms, LIMIT, mostWithin, passed, SECONDS, traffics } from "./traffic.ts";
 
@@ -25,6 +27,7 @@ export async function main(args: string[]): Promise<void> {
   accuracy();
   cpu();
   await calls();
+  await overRedis(measured);
 }
 
 function accuracy(): void {

@@ -2,7 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { scaled } from "../../../tools/time-scale.ts";
+import type { AlgorithmName } from "../src/counters/algorithms/algorithm.ts";
+import { algorithms } from "../src/counters/algorithms/algorithms.ts";
 import {
+  type AcquireLimit,
   type Count,
   type CounterStore,
   HoldBack,
@@ -21,6 +24,8 @@ export interface LoadOptions {
   readonly deadline: number;
   /** A part of the keys, so that each run has its own keys. */
   readonly name: string;
+  /** The algorithms of the keys, in turn. A plain fixed window is one `count`, all others are a list of two limits. */
+  readonly algorithms: readonly AlgorithmName[];
 }
 
 /** Results of the calls of one key. */
@@ -39,6 +44,8 @@ const HEARTBEAT_MS = 10;
 
 /** A fixed window, so that no run crosses the end of a window. */
 const windowStart = Math.floor(Date.now() / 86_400_000) * 86_400;
+/** A sliding window and a bucket change too little in a run to accept one more hit. */
+const TEN_YEARS = 315_360_000;
 
 /** Callers in a loop, with exact records of their results. */
 export class Load {
@@ -133,30 +140,15 @@ export class Load {
   }
 
   async call(key: number, caller: number): Promise<void> {
-    const { stores, name, limit, deadline } = this.#options;
+    const { stores, limit, deadline } = this.#options;
     const tally = this.tally[key]!;
-    const count: Count = {
-      stem: `chaos|${name}=${key}|day:`,
-      windowStart,
-      windowSize: 86_400,
-      hits: 1,
-      limit,
-      refuses: Refuses.ALWAYS,
-      outcome: Outcome.COUNTED,
-      after: 0,
-    };
     const watched = this.#watched;
     const begun = performance.now();
     const now = Date.now();
     this.calls++;
     try {
-      await stores[caller % stores.length]!.count({
-        counts: [count],
-        holdBack: HoldBack.NEVER,
-        now,
-        deadline: now + deadline,
-      });
-      if (count.after <= limit) tally.admitted++;
+      const store = stores[caller % stores.length]!;
+      if (await this.#admits(store, key, limit, { now, deadline: now + deadline })) tally.admitted++;
       else tally.refused++;
       if (watched?.delete(key) && watched.size === 0) this.#onAllAnswered();
     } catch (error) {
@@ -170,6 +162,38 @@ export class Load {
     if (took > deadline + SLACK_MS) this.#late.push(took);
   }
 
+  async #admits(
+    store: CounterStore,
+    key: number,
+    limit: number,
+    times: { readonly now: number; readonly deadline: number },
+  ): Promise<boolean> {
+    const { name, algorithms: names } = this.#options;
+    const algorithm = names[key % names.length]!;
+    const stem = `chaos|${name}=${key}|`;
+    if (algorithm === "fixed_window") {
+      const count: Count = {
+        stem: `${stem}day:`,
+        windowStart,
+        windowSize: 86_400,
+        hits: 1,
+        limit,
+        refuses: Refuses.ALWAYS,
+        outcome: Outcome.COUNTED,
+        after: 0,
+      };
+      await store.count({ counts: [count], holdBack: HoldBack.NEVER, ...times });
+      return count.after <= limit;
+    }
+    const limits = [
+      limitOf(`{${stem}}limit:`, algorithm, limit),
+      limitOf(`{${stem}}wide:`, algorithm, 2 * limit),
+    ];
+    const group = { limits, hits: 1, refuses: Refuses.ALWAYS, outcome: Outcome.COUNTED, accepted: false };
+    await store.acquire!({ groups: [group], holdBack: HoldBack.NEVER, ...times });
+    return group.accepted;
+  }
+
   async #caller(number: number): Promise<void> {
     let turn = number;
     while (this.#on) {
@@ -178,6 +202,22 @@ export class Load {
       await sleep(2);
     }
   }
+}
+
+function limitOf(stem: string, name: AlgorithmName, limit: number): AcquireLimit {
+  const algorithm = algorithms[name];
+  return {
+    stem,
+    algorithm,
+    limit,
+    burst: limit,
+    windowStart: algorithm.perWindow ? windowStart : 0,
+    windowSize: algorithm.perWindow ? 86_400 : TEN_YEARS,
+    accepted: false,
+    used: 0,
+    remaining: 0,
+    reset: 0,
+  };
 }
 
 setFlagsFromString("--expose-gc");

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { scaled } from "../../../tools/time-scale.ts";
+import type { AlgorithmName } from "../src/counters/algorithms/algorithm.ts";
 import type { CounterStore } from "../src/counters/store.ts";
 import { type KeyTally, Load, memory } from "./load-generator.ts";
 
@@ -26,6 +27,8 @@ export interface Scenario {
   readonly forgets?: "before the fault" | "before the recovery" | "during the fault";
   /** Hits over the limit of processes that do not wait for their increments. Default 0. */
   readonly overlap?: number;
+  /** The algorithms that the store supports. The keys have them in turn. Default: all. */
+  readonly algorithms?: readonly AlgorithmName[];
   /** Whether all calls must succeed. */
   readonly unnoticed?: boolean;
 }
@@ -78,6 +81,7 @@ export async function run(scenario: Scenario, { outageMs, deadline }: RunOptions
     callers: CALLERS,
     deadline,
     name: `run-${process.pid}-${performance.now()}`,
+    algorithms: scenario.algorithms ?? ["fixed_window", "accepted_window", "sliding_window", "token_bucket"],
   });
   try {
     load.start();

@@ -55,6 +55,7 @@ function memcached(
     fault,
     // The other process may have calls in progress for a key, between a read and an increment.
     overlap: 24,
+    algorithms: ["fixed_window", "accepted_window"],
     ...more,
     open: () => behindProxy(MemcachedServer, injectFault, recover),
   };
@@ -197,7 +198,7 @@ function cluster(
 /** Moves every slot with keys from its master to the next one. */
 async function moveSlots(group: RedisCluster): Promise<void> {
   const [first, second] = [group.nodes[0]!, group.nodes[1]!];
-  const keys = (await first.command("KEYS", "chaos|*")) as string[];
+  const keys = (await first.command("KEYS", "*chaos|*")) as string[];
   for (const slot of new Set(keys.map(slotOf)))
     await group.migrate(slot, first, second, async () => sleep(5));
 }

@@ -210,6 +210,7 @@ describe("a store that never answers", () => {
     const env = {
       BACKEND_TYPE: "kvstore",
       KVSTORE_URL: `127.0.0.1:${port}`,
+      STORE_REQUIRED_AT_START: "false",
       KVSTORE_TIMEOUT: `${scaled(600)}ms`,
       SHUTDOWN_TIMEOUT: `${scaled(3000)}ms`,
     };

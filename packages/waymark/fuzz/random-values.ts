@@ -68,6 +68,12 @@ const NAMES = [
   "small",
 ];
 
+/** A text of a query: of any type, or JSON. */
+export function anyText(random: Random): string {
+  if (random() < 0.3) return JSON.stringify(anyValue(random, 2));
+  return pick(random, [...TEXTS, "true", "no", "-1", "0", "null", "12n", "2026-01-31T00:00:00Z"]);
+}
+
 /** Any JSON value. */
 export function anyValue(random: Random, depth = 3): unknown {
   const kind = random();

@@ -7,7 +7,7 @@ import { sameType } from "../src/signature/compiler/same-type.ts";
 import type { MethodSignature } from "../src/signature/model/signature.ts";
 import { SignatureError } from "../src/signature/model/signature-error.ts";
 import { DECLARATIONS, typeText } from "./random-types.ts";
-import { anyValue, type Random, seeded, valueFor } from "./random-values.ts";
+import { anyText, anyValue, type Random, seeded, valueFor } from "./random-values.ts";
 import { expressionOf } from "./value-expressions.ts";
 
 export interface FuzzReport {
@@ -92,8 +92,17 @@ function fuzzRound(random: Random, pairs: number): FuzzReport {
       const each = Math.ceil((pairs - count) / (texts.length - index));
       for (let at = 0; at < Math.min(each, 40) && count < pairs; at++) {
         count++;
-        const body = at % 4 === 0 ? anyValue(random) : valueFor(type, signature.definitions, random, 0.08);
-        const result = binder.bind({ segments: [], query: "", body: { kind: "json", value: { it: body } } });
+        const isText = at % 5 === 4;
+        const body = isText
+          ? anyText(random)
+          : at % 5 === 0
+            ? anyValue(random)
+            : valueFor(type, signature.definitions, random, 0.08);
+        const result = binder.bind({
+          segments: [],
+          query: isText ? `it=${encodeURIComponent(String(body))}` : "",
+          ...(!isText && { body: { kind: "json", value: { it: body } } }),
+        });
         if (result instanceof BindFaults || result instanceof Promise) continue;
         accepted.push({ type: text, body, expression: expressionOf(result[0]) });
       }

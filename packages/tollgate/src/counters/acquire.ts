@@ -49,15 +49,18 @@ export function newCounterState(stored: Partial<LimitState> = {}): CounterState 
  * Decides a request and fills in its results. No other caller may change the states meanwhile.
  * @param states one for each limit, in the order of the groups and their limits
  * @param now microseconds since the epoch
+ * @param windowNow the same for limits with a state for each window, whose windows the caller computed. Default `now`.
  * @returns whether groups are held back
  */
 export function acquireTogether(
   { groups, holdBack }: Pick<AcquireRequest, "groups" | "holdBack">,
   states: readonly CounterState[],
   now: number,
+  windowNow = now,
 ): boolean {
   let at = 0;
-  for (const { limits } of groups) for (const limit of limits) begin(states[at++]!, limit, now);
+  for (const { limits } of groups)
+    for (const limit of limits) begin(states[at++]!, limit, limit.algorithm.perWindow ? windowNow : now);
   at = 0;
   for (const group of groups) {
     decide(group, states, at);

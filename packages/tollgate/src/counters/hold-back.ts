@@ -1,5 +1,5 @@
 /** The rule of `STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT`: which counts of a request are counted, and which are held back. */
-import { type Count, type CountRequest, HoldBack, MAX_COUNT, Outcome, Refuses } from "./store.ts";
+import { type Count, HoldBack, MAX_COUNT, Outcome, Refuses } from "./store.ts";
 
 /** The state of a counter before the request. */
 export type Look = Pick<Count, "outcome" | "after">;
@@ -11,9 +11,9 @@ interface Counter {
   exceeds: boolean;
 }
 
-/** A request of one count holds nothing back, unless a count outside the request does. */
-export function holdBackOf({ counts, holdBack }: CountRequest): HoldBack {
-  return holdBack === HoldBack.WHEN_REFUSED && counts.length < 2 ? HoldBack.NEVER : holdBack;
+/** A request of one count, or of one group, holds nothing back, unless a count outside the request does. */
+export function holdBackOf(parts: readonly unknown[], holdBack: HoldBack): HoldBack {
+  return holdBack === HoldBack.WHEN_REFUSED && parts.length < 2 ? HoldBack.NEVER : holdBack;
 }
 
 /** Whether the counts that exceed their limit refuse the request. */

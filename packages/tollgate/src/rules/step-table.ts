@@ -131,8 +131,11 @@ export class StepTable {
   }
 
   #fallback(index: number): Fallback {
-    const known = this.#made.get(index);
-    if (known !== undefined) return known;
+    return this.#made.get(index) ?? this.#make(index);
+  }
+
+  /** A method of its own: a function with a closure allocates memory whenever it is called. */
+  #make(index: number): Fallback {
     const at = index * FALLBACK;
     const keyOnly = this.#fallbacks[at]!;
     const entries = Array.from(this.#rangeAt(at), (node) => ({

@@ -16,6 +16,7 @@ export type CompilerAnswer = { readonly result: JobResult } | { readonly failure
 /** A compilation failed through no fault of the rules. */
 export class CompilerError extends Error {
   override readonly name = "CompilerError";
+  readonly code = "COMPILER_FAILED";
 }
 
 /**

@@ -466,3 +466,15 @@ suite("bounds", () => {
     assert.deepEqual(bound(binder, input("?a=1&b=2")), [{ a: "1", b: "2" }]);
   });
 });
+
+test("a name that a parameter and the keyword arguments share prevents startup, if only a body can fill both", () => {
+  assert.throws(() => binderOf("POST(items: number[], { items: all }: { items: string })"), {
+    code: "UNREADABLE_PARAMETER",
+    message: /:2:29: items is a parameter and also a name of the keyword arguments, .* Rename one of them/,
+  });
+  // The path fills the parameter.
+  assert.deepEqual(
+    bound(binderOf("PUT(id: number, { id: own }: { id: number })"), input("1", json({ id: 2 }))),
+    [1, { id: 2 }],
+  );
+});

@@ -1,6 +1,6 @@
-import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BindingPattern, TSType } from "oxc-parser";
 import { CheckedTypeReader } from "./compiler/checked-type-reader.ts";
@@ -28,7 +28,10 @@ export class CompiledFiles {
       fileURLToPath(new URL("../../../../node_modules", import.meta.url)),
       join(this.folder, "node_modules"),
     );
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(this.folder, name), text);
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(this.path(name)), { recursive: true });
+      writeFileSync(this.path(name), text);
+    }
   }
 
   get program(): TypeScriptProgram {

@@ -287,6 +287,34 @@ export const CONSTRUCTS: Readonly<Record<string, Construct>> = {
     accepts: [{ id: 1 }, { id: 1, tags: ["a"] }],
     refuses: [{ id: "x" }, { id: 1, tags: [1] }],
   },
+  "valibot's InferOutput": {
+    declarations:
+      'import * as v from "valibot"; const Book = v.object({ id: v.number(), tag: v.optional(v.string()) });',
+    type: "v.InferOutput<typeof Book>",
+    by: "compiler",
+    accepts: [{ id: 1 }, { id: 1, tag: "a" }],
+    refuses: [{ id: "x" }, { id: 1, tag: 1 }],
+  },
+  "arktype's infer": {
+    declarations: 'import { type } from "arktype"; const Book = type({ id: "number", "tag?": "string" });',
+    type: "typeof Book.infer",
+    by: "compiler",
+    accepts: [{ id: 1 }, { id: 1, tag: "a" }],
+    refuses: [{ id: "x" }, { id: 1, tag: 1 }],
+  },
+  "a type of `@types`": {
+    type: "{ it: NodeJS.Platform }",
+    by: "compiler",
+    accepts: [{ it: "linux" }],
+    refuses: [{ it: "beos" }],
+  },
+  ReturnType: {
+    declarations: "declare function load(): { id: number }[];",
+    type: "{ it: ReturnType<typeof load>[number] }",
+    by: "compiler",
+    accepts: [{ it: { id: 1 } }],
+    refuses: [{ it: {} }],
+  },
   "a mapped type over a tuple": {
     declarations: "type Texts<T> = { [K in keyof T]: string };",
     type: "{ it: Texts<[number, boolean?]> }",
@@ -412,7 +440,7 @@ export const REFUSED: Readonly<Record<string, RefusedConstruct>> = {
   },
   "a condition on the length of a list": {
     type: "{ it: string[] & { length: 2 } }",
-    error: /its object is no brand/,
+    error: /its object part is not a brand/,
   },
   "a tuple with a rest in the middle": {
     type: "{ it: [...string[], number] }",

@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import { BindFaults } from "./bind/bind-faults.ts";
 import { compileBinder } from "./bind/binder.ts";
 import { CompiledFiles } from "./compiled.fixture.ts";
+import { loadTypeScript } from "./compiler/load-typescript.ts";
 import type { MethodSignature } from "./model/signature.ts";
 import { readSignatures } from "./reader.ts";
 import { AbstractClasses } from "./source/abstract-classes.ts";
@@ -12,8 +13,10 @@ import type { ControllerClass } from "./source/class-sources.ts";
 
 const files = new CompiledFiles({
   "package.json": '{ "type": "module" }',
-  "tsconfig.json":
-    '{ "compilerOptions": { "strict": false, "paths": { "@models/*": ["./*"] } }, "files": ["globals.d.ts"] }',
+  "tsconfig.json": '{ "extends": "./config/base.json", "files": ["globals.d.ts"] }',
+  "config/base.json":
+    '{ "compilerOptions": { "strict": false, "baseUrl": "..", "paths": { "@models/*": ["./shared/*"] } } }',
+  "shared/thing.ts": "export interface Thing { id: number }",
   "globals.d.ts": "interface Ambient { id: number } interface Widened { extra: string }",
   "crud.ts": `
     export class Crud<T> { PUT(it: T) { return it; } PATCH(it: Partial<T>) { return it; } }
@@ -44,7 +47,8 @@ const files = new CompiledFiles({
     'import type {} from "./thing.ts"; declare module "./thing.ts" { interface Thing { added: string } }',
   "project.ts": `
     import type { Thing } from "@models/thing.ts";
-    export class Project { POST(it: Thing) { return it; } PUT(it: Ambient) { return it; } }
+    import type { Thing as Bare } from "shared/thing.ts";
+    export class Project { PATCH(it: Bare) { return it; } POST(it: Thing) { return it; } PUT(it: Ambient) { return it; } }
   `,
   "plain.mjs": `
     /** @typedef {{ id: number, title?: string }} Book */
@@ -64,6 +68,7 @@ const files = new CompiledFiles({
       HEAD(text) { return text; }
     }
   `,
+  "old/node_modules/typescript/package.json": '{ "name": "typescript", "version": "5.9.3" }',
   "abstract.ts": "export abstract class Shared {} export const other = class Shared {};",
   "default.ts": `
     import { settings } from "./settings.ts";
@@ -140,7 +145,11 @@ suite("what other files say about a type", () => {
     const thing = await read("project.ts", "Project", "POST");
     assert.ok(accepts(thing, { id: 1 }));
     assert.ok(!accepts(thing, { id: null }));
-    assert.ok(accepts(await read("project.ts", "Project", "PUT"), { id: 1 }));
+    for (const verb of ["PUT", "PATCH"]) {
+      const signature = await read("project.ts", "Project", verb);
+      assert.ok(accepts(signature, { id: 1 }));
+      assert.ok(!accepts(signature, { id: "x" }));
+    }
   });
   test("a default value from another module", async () => {
     const { parameters } = await read("default.ts", "Defaults", "GET");
@@ -173,6 +182,14 @@ suite("JSDoc types in plain JavaScript", () => {
       if (!source) await assert.rejects(read("plain.mjs", "Plain", verb, false), { code: "UNREADABLE_TYPE" });
     });
   }
+});
+
+test("another major version of TypeScript is an error that names the right one", () => {
+  assert.throws(() => loadTypeScript(files.path("old"), "typescript/unstable/sync"), {
+    name: "CompilerUnavailable",
+    message:
+      /^TypeScript 5\.9\.3 is installed in .*old.node_modules.typescript: run `npm i -D typescript@7\.\d+\.\d+`$/,
+  });
 });
 
 test("a class is abstract by its position, not by its name", async () => {

@@ -258,6 +258,11 @@ test("the number of items, and items that are equal", () => {
   }
 });
 
+test("tags of other tools, and code in an example, are no refinements", () => {
+  const comment = "/** @tip Use it. @since 1.0 @internal\n@example\n@Minimum() class A {} */";
+  assert.deepEqual(bound(binderOf(`GET(${comment} it: number)`), input("1")), [1]);
+});
+
 suite("an invalid refinement prevents startup", () => {
   const rows: readonly (readonly [parameter: string, message: RegExp])[] = [
     ["/** @multipleOf 0 */ it: number", /@multipleOf needs a number above 0/],

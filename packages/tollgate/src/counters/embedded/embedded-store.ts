@@ -149,7 +149,7 @@ export class EmbeddedStore implements CounterStore {
   /** @throws {StoreError} STORE_UNAVAILABLE if another thread holds a lock for half a second */
   count(request: CountRequest): void {
     const { counts, now } = request;
-    if (holdBackOf(request) !== HoldBack.NEVER) {
+    if (holdBackOf(counts, request.holdBack) !== HoldBack.NEVER) {
       this.#holdBackCounting.count(request);
       return;
     }

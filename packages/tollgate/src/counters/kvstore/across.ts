@@ -9,7 +9,7 @@ export interface Part {
 }
 
 /** Receives the refunds of a call that another part refused or failed. */
-export type RefundListener = (refunds: readonly Count[]) => void;
+export type RefundListener = (refunds: readonly { readonly stem: string }[]) => void;
 
 /**
  * Counts over several slots, servers or instances, if the counts may hold each other back and no single step reaches
@@ -94,7 +94,7 @@ function countParts(request: CountRequest, parts: readonly Part[]): Promise<Prom
 }
 
 /** Waits for work, at most for this time. The work continues afterwards and never fails. */
-async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
+export async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
   const ends = new AbortController();
   const patience = sleep(Math.min(Math.max(0, milliseconds), 2 ** 31 - 1), undefined, {
     signal: ends.signal,

@@ -17,6 +17,7 @@ describe("a batch", () => {
       const batch = new Batch({
         expiries: new Expiries(),
         lifetime: () => 60,
+        now: () => 0,
         refused: () => {
           throw new TypeError("a fault in the code");
         },

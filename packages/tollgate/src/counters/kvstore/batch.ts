@@ -1,10 +1,10 @@
 import { type Count, MAX_COUNT, Outcome, StoreError } from "../store.ts";
 import type { Exchange } from "../transport/link.ts";
 import { expireTickets, type Ticket, unusableAnswer } from "../transport/ticket.ts";
-import type { KnownExpiries } from "./expiries.ts";
-import { Items, SendMode } from "./items.ts";
+import { AcquireStep } from "./acquire-step.ts";
+import { type Item, Items, SendMode } from "./items.ts";
 import { Kind, nextPosition, Op, startPositions } from "./op.ts";
-import { OpWriter } from "./op-writer.ts";
+import { OpWriter, type OpWriterContext } from "./op-writer.ts";
 import { OpsByStem } from "./ops-by-stem.ts";
 import { ErrorReply, type Reply } from "./resp/reader.ts";
 import type { CommandWriter } from "./resp/writer.ts";
@@ -17,12 +17,9 @@ export interface FreshKey {
 }
 
 /** Dependencies of a batch. */
-export interface BatchContext {
-  readonly expiries: KnownExpiries;
-  /** A key's time to live in seconds: its window and some jitter. */
-  lifetime(windowSize: number): number;
-  /** Handles a count with an error reply: sends it again, or fails its ticket. */
-  refused(error: ErrorReply, count: Count | null, ticket: Ticket, mode: number): void;
+export interface BatchContext extends OpWriterContext {
+  /** Handles an item with an error reply: sends it again, or fails its ticket. */
+  refused(error: ErrorReply, item: Item, ticket: Ticket, mode: number): void;
   /** Handles a key that is fresh although this process had set its expiry, or whose EXPIRE may be lost. */
   fresh(key: FreshKey): void;
 }
@@ -42,6 +39,8 @@ export class Batch implements Exchange<Reply> {
   /** Hits of each item. The callers may reuse their counts after their deadlines. */
   readonly #hitsOf: number[] = [];
   readonly #byStem = new OpsByStem();
+  /** The last script call of each slot. */
+  readonly #calls = new Map<number, Op>();
   /** The op of the next reply, and whether the reply to its ASKING has arrived. */
   #cursor = 0;
   #asked = false;
@@ -51,7 +50,7 @@ export class Batch implements Exchange<Reply> {
 
   constructor(context: BatchContext) {
     this.#context = context;
-    this.#writer = new OpWriter(context.expiries, context.lifetime);
+    this.#writer = new OpWriter(context);
   }
 
   /**
@@ -68,11 +67,12 @@ export class Batch implements Exchange<Reply> {
     this.#asked = false;
     this.#opOf.length = this.#hitsOf.length = 0;
     this.#byStem.clear();
-    const { counts, tickets, modes } = this.items;
+    this.#calls.clear();
+    const { contents, tickets, modes } = this.items;
     for (let i = 0; i < tickets.length; i++) {
-      const count = counts[i]!;
-      this.#hitsOf.push(count === null ? 0 : count.hits);
-      this.#opOf.push(tickets[i]!.done ? -1 : this.#assign(count, tickets[i]!, modes[i]!));
+      const item = contents[i]!;
+      this.#hitsOf.push(item === null || item instanceof AcquireStep ? 0 : item.hits);
+      this.#opOf.push(tickets[i]!.done ? -1 : this.#assign(item, tickets[i]!, modes[i]!));
     }
     for (const key of fresh) {
       const op = this.#nextOp(Kind.EXPIRE, 0);
@@ -101,11 +101,28 @@ export class Batch implements Exchange<Reply> {
     return op;
   }
 
-  #assign(count: Count | null, ticket: Ticket, mode: number): number {
-    if (count === null) {
+  #assign(item: Item, ticket: Ticket, mode: number): number {
+    if (item === null) {
       this.#nextOp(Kind.ATOMIC, mode).ticket = ticket;
       return this.#used - 1;
     }
+    return item instanceof AcquireStep ? this.#assignStep(item, ticket, mode) : this.#assignCount(item, mode);
+  }
+
+  #assignStep(step: AcquireStep, ticket: Ticket, mode: number): number {
+    const isAlone = (mode & (SendMode.ASKING | SendMode.ALONE)) !== 0;
+    let op = isAlone ? undefined : this.#calls.get(step.slot);
+    if (op === undefined || !op.call.add(step, ticket)) {
+      op = this.#nextOp(Kind.ACQUIRE, mode);
+      op.running = this.#used - 1;
+      op.call.add(step, ticket);
+      if (!isAlone) this.#calls.set(step.slot, op);
+    }
+    op.mode |= mode;
+    return op.running;
+  }
+
+  #assignCount(count: Count, mode: number): number {
     const kind = count.hits > 0 ? Kind.ADD : count.hits < 0 ? Kind.REFUND : Kind.LOOK;
     const hits = Math.abs(count.hits);
     const slot = this.#byStem.slotOf(count.stem, this.#ops);
@@ -174,6 +191,8 @@ export class Batch implements Exchange<Reply> {
         else context.expiries.delete(op.hash);
       }
       if (op.kind === Kind.ATOMIC) this.#settleAtomic(op);
+      if (op.kind === Kind.ACQUIRE && op.reply !== undefined && !(op.reply instanceof ErrorReply))
+        op.call.settle(op.reply);
       if (op.kind <= Kind.REFUND && op.reply !== undefined && startPositions(op) && !op.expires)
         context.fresh(op);
     }
@@ -190,30 +209,25 @@ export class Batch implements Exchange<Reply> {
     this.items.clear();
     // A later batch may be shorter: unused ops must not retain callers or their keys.
     this.#byStem.clear();
-    for (let i = 0; i < this.#used; i++) {
-      const op = this.#ops[i]!;
-      op.ticket = null;
-      op.stem = "";
-      op.reply = undefined;
-    }
+    for (let i = 0; i < this.#used; i++) this.#ops[i]!.release();
     this.#onDone(error);
   }
 
   #settleItem(i: number, error: StoreError | undefined): void {
-    const { counts, tickets, modes } = this.items;
+    const { contents, tickets, modes } = this.items;
     const ticket = tickets[i]!;
-    const count = counts[i]!;
+    const item = contents[i]!;
     const op = this.#ops[this.#opOf[i]!]!;
     const { reply } = op;
     if (reply === undefined) ticket.fail(error!);
     else if (reply instanceof ErrorReply) {
-      if (!ticket.done) this.#context.refused(reply, count, ticket, modes[i]!);
-    } else if (count !== null) {
+      if (!ticket.done) this.#context.refused(reply, item, ticket, modes[i]!);
+    } else if (item !== null && !(item instanceof AcquireStep)) {
       // The hits of an expired caller are counted, and later callers follow them.
       const after = nextPosition(op, this.#hitsOf[i]!);
       if (ticket.done) return;
-      count.outcome = Outcome.COUNTED;
-      count.after = after;
+      item.outcome = Outcome.COUNTED;
+      item.after = after;
       ticket.answered();
     }
   }

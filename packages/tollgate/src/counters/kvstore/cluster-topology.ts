@@ -1,13 +1,14 @@
-import { type Count, StoreError } from "../store.ts";
+import { type AcquireGroup, type Count, StoreError } from "../store.ts";
 import { type Endpoint, formatEndpoint } from "../transport/endpoint.ts";
 import type { Ticket } from "../transport/ticket.ts";
+import { AcquireStep } from "./acquire-step.ts";
 import { readRedirection, readSlots } from "./cluster-slots.ts";
 import { Connection } from "./connection.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { SendMode } from "./items.ts";
+import { type Item, SendMode } from "./items.ts";
 import { StoreNode } from "./node.ts";
 import type { ErrorReply } from "./resp/reader.ts";
-import { SLOT_COUNT, slotOfWindow } from "./slots.ts";
+import { SLOT_COUNT, slotOf, slotOfWindow } from "./slots.ts";
 import type { ClusterTarget } from "./target.ts";
 import type { Topology } from "./topology.ts";
 
@@ -53,18 +54,18 @@ export class ClusterTopology implements Topology {
   submit(ticket: Ticket): void {
     const { counts } = ticket;
     if (ticket.atomic) {
-      const node = this.#nodeOf(counts[0]!);
+      const node = this.#nodeOf(counts[0]!, ticket);
       node.ensureRoom(1);
       node.push(null, ticket, SendMode.PLAIN);
       return;
     }
     if (counts.length === 1) {
-      const node = this.#nodeOf(counts[0]!);
+      const node = this.#nodeOf(counts[0]!, ticket);
       node.ensureRoom(1);
       node.push(counts[0]!, ticket, SendMode.PLAIN);
       return;
     }
-    const nodes = counts.map((count) => this.#nodeOf(count));
+    const nodes = counts.map((count) => this.#nodeOf(count, ticket));
     for (const node of nodes) node.ensureRoom(1);
     for (let i = 0; i < counts.length; i++) nodes[i]!.push(counts[i]!, ticket, SendMode.PLAIN);
   }
@@ -72,6 +73,17 @@ export class ClusterTopology implements Topology {
   groups(counts: readonly Count[]): readonly (readonly Count[])[] | undefined {
     const groups = Map.groupBy(counts, (count) => slotOfWindow(count.stem, count.windowStart));
     return groups.size > 1 ? [...groups.values()] : undefined;
+  }
+
+  submitSteps(steps: readonly AcquireStep[], ticket: Ticket): void {
+    const nodes = steps.map((step) => this.#nodeOf(step, ticket));
+    for (const [i, { groups }] of steps.entries()) nodes[i]!.ensureRoom(groups.length);
+    for (const [i, step] of steps.entries()) nodes[i]!.push(step, ticket, SendMode.PLAIN);
+  }
+
+  slotOf({ limits }: AcquireGroup): number {
+    const { stem, algorithm, windowStart } = limits[0]!;
+    return algorithm.perWindow ? slotOfWindow(stem, windowStart) : slotOf(stem);
   }
 
   nodes(): Iterable<StoreNode> {
@@ -85,9 +97,9 @@ export class ClusterTopology implements Topology {
     for (const node of this.#nodes.values()) node.close();
   }
 
-  #nodeOf(count: Count): StoreNode {
+  #nodeOf(item: Item, ticket: Ticket): StoreNode {
     // Before the slots are known, any server works: it replies with MOVED.
-    return this.#slots[slotOfWindow(count.stem, count.windowStart)] ?? this.#anyNode();
+    return this.#slots[slotOfItem(item ?? ticket.counts[0]!)] ?? this.#anyNode();
   }
 
   #anyNode(): StoreNode {
@@ -103,7 +115,7 @@ export class ClusterTopology implements Topology {
       node = new StoreNode({
         ...this.#deps,
         connect: () => Connection.open({ endpoint, tls, credentials, greeting: [["PING"]], timeout }),
-        refused: (from, error, count, ticket) => this.#refused(from, error, count, ticket),
+        refused: (from, error, item, ticket) => this.#refused(from, error, item, ticket),
         lost: () => this.#refreshIn(URGENT_REFRESH_MS),
       });
       this.#nodes.set(id, node);
@@ -113,7 +125,7 @@ export class ClusterTopology implements Topology {
   }
 
   /** All of these replies mean that nothing was counted. */
-  #refused(from: StoreNode, error: ErrorReply, count: Count | null, ticket: Ticket): boolean {
+  #refused(from: StoreNode, error: ErrorReply, item: Item, ticket: Ticket): boolean {
     const { code } = error;
     switch (code) {
       case "MOVED":
@@ -125,7 +137,7 @@ export class ClusterTopology implements Topology {
           this.#slots[redirection.slot] = node;
           this.#refreshIn(0);
         }
-        node.push(count, ticket, code === "MOVED" ? SendMode.PLAIN : SendMode.ASKING);
+        node.push(item, ticket, code === "MOVED" ? SendMode.PLAIN : SendMode.ASKING);
         return true;
       }
       case "TRYAGAIN":
@@ -133,7 +145,7 @@ export class ClusterTopology implements Topology {
         ticket.redirections--;
         setTimeout(
           () => {
-            if (!ticket.done) this.#nodeOf(count ?? ticket.counts[0]!).push(count, ticket, SendMode.PLAIN);
+            if (!ticket.done) this.#nodeOf(item, ticket).push(item, ticket, SendMode.ALONE);
           },
           Math.min(TRY_AGAIN_MS, Math.max(0, ticket.deadline - performance.now())),
         );
@@ -231,9 +243,9 @@ export class ClusterTopology implements Topology {
 
   /** Moves waiting counts to the present servers of their slots. */
   #redistribute(node: StoreNode): void {
-    node.drain((count, ticket, mode) => {
-      const target = (mode & SendMode.ASKING) !== 0 ? node : this.#nodeOf(count ?? ticket.counts[0]!);
-      target.push(count, ticket, mode);
+    node.drain((item, ticket, mode) => {
+      const target = (mode & SendMode.ASKING) !== 0 ? node : this.#nodeOf(item, ticket);
+      target.push(item, ticket, mode);
     });
   }
 
@@ -252,4 +264,8 @@ export class ClusterTopology implements Topology {
     node.close();
     this.#deps.changed();
   }
+}
+
+function slotOfItem(item: Count | AcquireStep): number {
+  return item instanceof AcquireStep ? item.slot : slotOfWindow(item.stem, item.windowStart);
 }

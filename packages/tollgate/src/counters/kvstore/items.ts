@@ -1,5 +1,6 @@
 import type { Count } from "../store.ts";
 import type { Ticket } from "../transport/ticket.ts";
+import { AcquireStep } from "./acquire-step.ts";
 
 /** How a count is sent. Modes can be combined. */
 export const SendMode = {
@@ -8,11 +9,16 @@ export const SendMode = {
   ASKING: 1,
   /** Sends the script's text, because the server does not know the script. */
   WITH_TEXT: 2,
+  /** In a script call of its own: while its slot migrates, a call needs all of its keys on one server. */
+  ALONE: 4,
 } as const;
 
-/** Counts that wait for a connection, with their tickets. `null` means all counts of an atomic ticket. */
+/** One count, the groups of one script call, or, if null, all counts of an atomic ticket. */
+export type Item = Count | AcquireStep | null;
+
+/** Items that wait for a connection, with their tickets. */
 export class Items {
-  counts: (Count | null)[] = [];
+  contents: Item[] = [];
   tickets: Ticket[] = [];
   modes: number[] = [];
   /** Approximate size of the keys, in bytes. */
@@ -22,32 +28,32 @@ export class Items {
     return this.tickets.length;
   }
 
-  push(count: Count | null, ticket: Ticket, mode: number): void {
-    this.counts.push(count);
+  push(item: Item, ticket: Ticket, mode: number): void {
+    this.contents.push(item);
     this.tickets.push(ticket);
     this.modes.push(mode);
-    this.bytes += sizeOf(count, ticket);
+    this.bytes += sizeOf(item, ticket);
   }
 
   /** Moves up to `most` items, and up to `mostBytes`, from the front of another list, but at least one. This list must be empty. */
   takeFrom(other: Items, most: number, mostBytes: number): void {
     if (other.length <= most && other.bytes <= mostBytes) {
-      const { counts, tickets, modes } = this;
+      const { contents, tickets, modes } = this;
       Object.assign(this, {
-        counts: other.counts,
+        contents: other.contents,
         tickets: other.tickets,
         modes: other.modes,
         bytes: other.bytes,
       });
-      Object.assign(other, { counts, tickets, modes, bytes: 0 });
+      Object.assign(other, { contents, tickets, modes, bytes: 0 });
       return;
     }
     let many = 0;
     do {
-      this.bytes += sizeOf(other.counts[many]!, other.tickets[many]!);
+      this.bytes += sizeOf(other.contents[many]!, other.tickets[many]!);
       many++;
     } while (many < Math.min(most, other.length) && this.bytes < mostBytes);
-    this.counts = other.counts.splice(0, many);
+    this.contents = other.contents.splice(0, many);
     this.tickets = other.tickets.splice(0, many);
     this.modes = other.modes.splice(0, many);
     other.bytes -= this.bytes;
@@ -55,31 +61,32 @@ export class Items {
 
   /** Keeps the items whose ticket is still open after `visit`. */
   keepOpen(visit: (ticket: Ticket) => void): void {
-    const { counts, tickets, modes } = this;
+    const { contents, tickets, modes } = this;
     let kept = 0;
     this.bytes = 0;
     for (let i = 0; i < tickets.length; i++) {
       const ticket = tickets[i]!;
       visit(ticket);
       if (ticket.done) continue;
-      this.bytes += sizeOf(counts[i]!, ticket);
-      counts[kept] = counts[i]!;
+      this.bytes += sizeOf(contents[i]!, ticket);
+      contents[kept] = contents[i]!;
       tickets[kept] = ticket;
       modes[kept++] = modes[i]!;
     }
-    counts.length = tickets.length = modes.length = kept;
+    contents.length = tickets.length = modes.length = kept;
   }
 
   clear(): void {
-    this.counts.length = 0;
+    this.contents.length = 0;
     this.tickets.length = 0;
     this.modes.length = 0;
     this.bytes = 0;
   }
 }
 
-function sizeOf(count: Count | null, ticket: Ticket): number {
-  if (count !== null) return count.stem.length;
+function sizeOf(item: Item, ticket: Ticket): number {
+  if (item instanceof AcquireStep) return item.bytes;
+  if (item !== null) return item.stem.length;
   let size = 0;
   for (const { stem } of ticket.counts) size += stem.length;
   return size;

@@ -32,6 +32,11 @@ export interface KvstoreOptions {
   readonly onConnections?: (active: number) => void;
   /** Called after a refund of hits whose call another slot of the cluster refused. */
   readonly onRefund?: RefundListener | undefined;
+  /**
+   * The clock of sliding windows and token buckets, in microseconds since the epoch. Default: the server's, so that
+   * replicas with different clocks agree.
+   */
+  readonly clock?: () => number;
   /** Records a span for each round trip, linked to its calls. Default: none. */
   readonly tracing?: Tracing;
   /** The name of that span. Default `KVStore Pipeline Execution`. */
@@ -48,6 +53,7 @@ export interface ResolvedOptions {
   readonly pipelineWindow: number;
   readonly expirationJitterMaxSeconds: number;
   readonly maxWaiting: number;
+  readonly clock: (() => number) | undefined;
   readonly tls: ClientTlsOptions | undefined;
   readonly credentials: Credentials | undefined;
   readonly sentinelCredentials: Credentials | undefined;
@@ -69,6 +75,7 @@ export function resolveOptions(options: KvstoreOptions): ResolvedOptions {
       0,
     ),
     maxWaiting: whole(options.maxWaiting ?? 16_384, "maxWaiting", 1),
+    clock: options.clock,
     tls: options.tls,
     credentials: options.credentials,
     sentinelCredentials: options.sentinelCredentials,

@@ -1,9 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CallTrace } from "../../observe/tracing/tracing.ts";
 import { holdBackOf } from "../hold-back.ts";
-import { type Count, type CounterStore, type CountRequest, HoldBack, StoreError } from "../store.ts";
+import {
+  type AcquireGroup,
+  type AcquireRequest,
+  type Count,
+  type CounterStore,
+  type CountRequest,
+  HoldBack,
+  StoreError,
+} from "../store.ts";
 import { Ticket } from "../transport/ticket.ts";
 import { tlsConnectionOptions } from "../transport/tls.ts";
+import { acquireAcross } from "./acquire-across.ts";
+import { AcquireStep } from "./acquire-step.ts";
 import { countAcross, type RefundListener } from "./across.ts";
 import { ClusterTopology } from "./cluster-topology.ts";
 import type { PoolGauges } from "./connection-pool.ts";
@@ -70,7 +80,8 @@ export class KvstoreStore implements CounterStore {
     const { counts } = request;
     if (this.#closing) throw new StoreError("STORE_UNAVAILABLE", "the store is closed");
     if (counts.length === 0) return;
-    const groups = holdBackOf(request) === HoldBack.NEVER ? undefined : this.#topology.groups(counts);
+    const groups =
+      holdBackOf(counts, request.holdBack) === HoldBack.NEVER ? undefined : this.#topology.groups(counts);
     const trace = this.#options.tracing?.active;
     if (groups === undefined) return this.#submit(request, trace);
     return countAcross(
@@ -83,17 +94,52 @@ export class KvstoreStore implements CounterStore {
     );
   }
 
+  acquire(request: AcquireRequest): void | Promise<void> {
+    const { groups, holdBack } = request;
+    if (this.#closing) throw new StoreError("STORE_UNAVAILABLE", "the store is closed");
+    if (groups.length === 0) return;
+    const trace = this.#options.tracing?.active;
+    const steps = this.#stepsOf(request);
+    if (steps.length < 2 || holdBackOf(groups, holdBack) === HoldBack.NEVER)
+      return this.#submitSteps(steps, request, trace);
+    return acquireAcross(
+      request,
+      steps.map(({ groups }) => ({
+        groups,
+        acquire: (part: AcquireRequest) => this.#submitSteps(this.#stepsOf(part), part, trace),
+      })),
+      this.#onRefund,
+    );
+  }
+
+  /** One step for each slot. */
+  #stepsOf({ groups, holdBack, now }: AcquireRequest): readonly AcquireStep[] {
+    const slot = this.#topology.slotOf(groups[0]!);
+    if (groups.length === 1) return [new AcquireStep(groups, holdBack, now, slot)];
+    const bySlot = Map.groupBy(groups, (group: AcquireGroup) => this.#topology.slotOf(group));
+    return [...bySlot].map(([slot, groups]) => new AcquireStep(groups, holdBack, now, slot));
+  }
+
   #submit(request: CountRequest, trace: CallTrace | undefined): void | Promise<void> {
-    const { counts, deadline } = request;
+    const { counts } = request;
     if (counts.length === 0) return;
-    // The caller's clock may differ from ours. The time until its deadline is the same.
-    const patience = deadline === 0 ? Number.POSITIVE_INFINITY : deadline - request.now;
-    if (patience <= 0)
-      throw new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the count");
-    const since = performance.now();
-    const until = since + patience;
+    const { since, until } = waitOf(request);
     return new Promise((resolve, reject) => {
-      this.#topology.submit(new Ticket(counts, holdBackOf(request), until, since, trace, resolve, reject));
+      const holdBack = holdBackOf(counts, request.holdBack);
+      this.#topology.submit(new Ticket(counts, holdBack, until, since, trace, resolve, reject));
+    });
+  }
+
+  #submitSteps(
+    steps: readonly AcquireStep[],
+    request: AcquireRequest,
+    trace: CallTrace | undefined,
+  ): Promise<void> {
+    const { since, until } = waitOf(request);
+    return new Promise((resolve, reject) => {
+      const ticket = new Ticket(NO_COUNTS, HoldBack.NEVER, until, since, trace, resolve, reject);
+      ticket.expect(steps.length);
+      this.#topology.submitSteps(steps, ticket);
     });
   }
 
@@ -110,6 +156,19 @@ export class KvstoreStore implements CounterStore {
       await sleep(5);
     this.#topology.close();
   }
+}
+
+/** The groups of a ticket are in its steps. */
+const NO_COUNTS: readonly Count[] = [];
+
+/** A caller's wait on the monotonic clock. @throws {StoreError} if its deadline has passed */
+function waitOf({ now, deadline }: Pick<CountRequest, "now" | "deadline">): { since: number; until: number } {
+  // The caller's clock may differ from ours. The time until its deadline is the same.
+  const patience = deadline === 0 ? Number.POSITIVE_INFINITY : deadline - now;
+  if (patience <= 0)
+    throw new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the count");
+  const since = performance.now();
+  return { since, until: since + patience };
 }
 
 function topologyOf(target: KvstoreTarget, deps: Dependencies): Topology {

@@ -1,12 +1,13 @@
 import type { TraceSpan } from "../../observe/tracing/tracing.ts";
-import { type Count, StoreError } from "../store.ts";
+import { StoreError } from "../store.ts";
 import { DeadlineTimer } from "../transport/deadline-timer.ts";
 import { expireTickets, startTrip, type Ticket, unavailable } from "../transport/ticket.ts";
+import type { AcquireStep } from "./acquire-step.ts";
 import { Batch, type BatchContext, type FreshKey } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { Items, SendMode } from "./items.ts";
+import { type Item, Items, SendMode } from "./items.ts";
 import type { ResolvedOptions } from "./kvstore-options.ts";
 import type { ErrorReply } from "./resp/reader.ts";
 
@@ -27,8 +28,8 @@ const MAX_REDIRECTIONS = 8;
 export interface NodeDependencies extends Dependencies {
   /** Opens a connection to this server. */
   connect(): Promise<Connection>;
-  /** Handles error replies of the topology (MOVED, READONLY). @returns whether it handled the count */
-  refused(node: StoreNode, error: ErrorReply, count: Count | null, ticket: Ticket): boolean;
+  /** Handles error replies of the topology (MOVED, READONLY). @returns whether it handled the item */
+  refused(node: StoreNode, error: ErrorReply, item: Item, ticket: Ticket): boolean;
   /** A connection was lost, or could not be opened. */
   lost(node: StoreNode): void;
 }
@@ -73,7 +74,8 @@ export class StoreNode {
       expiries: deps.expiries,
       lifetime: (windowSize) =>
         windowSize + Math.floor(Math.random() * (options.expirationJitterMaxSeconds + 1)),
-      refused: (error, count, ticket, mode) => this.#refused(error, count, ticket, mode),
+      now: options.clock ?? (() => 0),
+      refused: (error, item, ticket, mode) => this.#refused(error, item, ticket, mode),
       fresh: (key) => this.#setExpiryLater(key),
     };
     this.pool.fill();
@@ -87,6 +89,12 @@ export class StoreNode {
     else for (let i = 0; i < counts.length; i++) this.push(counts[i]!, ticket, SendMode.PLAIN);
   }
 
+  /** Queues the groups of one script call. @throws {StoreError} STORE_FULL if the queue is full */
+  submitStep(step: AcquireStep, ticket: Ticket): void {
+    this.ensureRoom(step.groups.length);
+    this.push(step, ticket, SendMode.PLAIN);
+  }
+
   /** @throws {StoreError} STORE_FULL if the queue is full */
   ensureRoom(counts: number): void {
     if (this.#waiting.length + counts > this.#options.maxWaiting)
@@ -95,12 +103,12 @@ export class StoreNode {
       throw new StoreError("STORE_FULL", `counts with ${this.#waiting.bytes} bytes of keys already wait`);
   }
 
-  push(count: Count | null, ticket: Ticket, mode: number): void {
+  push(item: Item, ticket: Ticket, mode: number): void {
     if (this.#closed) {
       ticket.fail(new StoreError("STORE_UNAVAILABLE", "the store is closed"));
       return;
     }
-    this.#waiting.push(count, ticket, mode);
+    this.#waiting.push(item, ticket, mode);
     this.#deadlineTimer.at(ticket.deadline);
     if (!this.#scheduled) {
       if (this.pool.hasFree) this.#schedule();
@@ -109,14 +117,14 @@ export class StoreNode {
   }
 
   /** Passes all waiting counts to `to`: the node is about to close, or lost their slots. */
-  drain(to: (count: Count | null, ticket: Ticket, mode: number) => void): void {
+  drain(to: (item: Item, ticket: Ticket, mode: number) => void): void {
     const items = new Items();
     items.takeFrom(this.#waiting, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
     for (let i = 0; i < items.length; i++) {
       const ticket = items.tickets[i]!;
       if (ticket.done) continue;
       try {
-        to(items.counts[i]!, ticket, items.modes[i]!);
+        to(items.contents[i]!, ticket, items.modes[i]!);
       } catch (error) {
         ticket.fail(unavailable(error));
       }
@@ -212,17 +220,17 @@ export class StoreNode {
     else this.#flush();
   }
 
-  #refused(error: ErrorReply, count: Count | null, ticket: Ticket, mode: number): void {
+  #refused(error: ErrorReply, item: Item, ticket: Ticket, mode: number): void {
     const { code } = error;
     if (unusableCodes.has(code)) this.#unusableCodes = true;
     const inTime = performance.now() - ticket.since < this.#options.timeout;
-    if (inTime && ticket.redirections < MAX_REDIRECTIONS * ticket.counts.length) {
+    if (inTime && ticket.redirections < MAX_REDIRECTIONS * ticket.parts) {
       ticket.redirections++;
       if (code === "NOSCRIPT") {
-        this.push(count, ticket, mode | SendMode.WITH_TEXT);
+        this.push(item, ticket, mode | SendMode.WITH_TEXT);
         return;
       }
-      if (this.#deps.refused(this, error, count, ticket)) return;
+      if (this.#deps.refused(this, error, item, ticket)) return;
     }
     ticket.fail(new StoreError("STORE_UNAVAILABLE", `error reply of the store: ${error.message}`));
   }

@@ -1,3 +1,4 @@
+import { acquireScript } from "./acquire-script.ts";
 import type { KnownExpiries } from "./expiries.ts";
 import { SendMode } from "./items.ts";
 import { Kind, type Op } from "./op.ts";
@@ -11,17 +12,23 @@ const asking = commandHead(1, "ASKING");
 const refundHead = scriptHead(refund, 1, 1, false);
 const refundHeadWithText = scriptHead(refund, 1, 1, true);
 
+/** Dependencies of an op writer. */
+export interface OpWriterContext {
+  readonly expiries: KnownExpiries;
+  /** A key's time to live in seconds: its window and some jitter. */
+  lifetime(windowSize: number): number;
+  /** Microseconds since the epoch for script calls; 0 for the server's clock. */
+  now(): number;
+}
+
 /** Writes the commands of one connection. */
 export class OpWriter {
-  readonly #expiries: KnownExpiries;
-  readonly #lifetime: (windowSize: number) => number;
+  readonly #context: OpWriterContext;
   /** Scripts that this connection has already sent. */
   readonly #known = new Set<Script>();
 
-  /** @param lifetime a key's time to live in seconds: its window and some jitter */
-  constructor(expiries: KnownExpiries, lifetime: (windowSize: number) => number) {
-    this.#expiries = expiries;
-    this.#lifetime = lifetime;
+  constructor(context: OpWriterContext) {
+    this.#context = context;
   }
 
   /** @returns the number of written commands */
@@ -33,7 +40,7 @@ export class OpWriter {
         writer.key(op.stem, op.windowStart);
         op.hash = writer.hash;
         writer.integer(op.total);
-        const expiries = this.#expiries;
+        const expiries = this.#context.expiries;
         if (expiries.has(op.hash)) return 1;
         // Marked now, so that concurrent batches do not also send it. The mark is removed if the EXPIRE is lost.
         expiries.add(op.hash);
@@ -41,7 +48,7 @@ export class OpWriter {
         if (op.mode === SendMode.ASKING) writer.raw(asking);
         writer.raw(expire);
         writer.sameKey();
-        writer.integer(this.#lifetime(op.windowSize));
+        writer.integer(this.#context.lifetime(op.windowSize));
         return 2;
       }
       case Kind.LOOK:
@@ -57,7 +64,10 @@ export class OpWriter {
         writer.raw(expire);
         writer.key(op.stem, op.windowStart);
         op.hash = writer.hash;
-        writer.integer(this.#lifetime(op.windowSize));
+        writer.integer(this.#context.lifetime(op.windowSize));
+        return 1;
+      case Kind.ACQUIRE:
+        this.#writeAcquire(writer, op);
         return 1;
       default:
         this.#writeAtomic(writer, op);
@@ -75,11 +85,18 @@ export class OpWriter {
     return true;
   }
 
+  #writeAcquire(writer: CommandWriter, op: Op): void {
+    const { call } = op;
+    const { keys, args } = call;
+    writer.raw(scriptHead(acquireScript, keys, args, this.#withText(acquireScript, op)));
+    call.write(writer, this.#context.now(), this.#context.lifetime(0));
+  }
+
   #writeAtomic(writer: CommandWriter, op: Op): void {
     const { counts, holdBack } = op.ticket!;
     const args = TOGETHER_ARGS.first + counts.length * TOGETHER_ARGS.each;
     writer.raw(scriptHead(countTogether, counts.length, args, this.#withText(countTogether, op)));
-    const expiries = this.#expiries;
+    const expiries = this.#context.expiries;
     op.hashes = counts.map((count) => {
       writer.key(count.stem, count.windowStart);
       if (count.hits <= 0 || expiries.has(writer.hash)) return undefined;
@@ -89,7 +106,7 @@ export class OpWriter {
     writer.integer(holdBack);
     for (let i = 0; i < counts.length; i++) {
       const count = counts[i]!;
-      const lifetime = this.#lifetime(count.windowSize);
+      const lifetime = this.#context.lifetime(count.windowSize);
       writer.integer(count.hits);
       writer.integer(count.limit);
       writer.integer(count.refuses);

@@ -1,9 +1,10 @@
 import { MAX_COUNT } from "../store.ts";
 import type { Ticket } from "../transport/ticket.ts";
+import { AcquireCall } from "./acquire-call.ts";
 import { ErrorReply, type Reply, toInteger } from "./resp/reader.ts";
 
 /** The kinds of commands. */
-export const Kind = { LOOK: 0, ADD: 1, REFUND: 2, ATOMIC: 3, EXPIRE: 4 } as const;
+export const Kind = { LOOK: 0, ADD: 1, REFUND: 2, ATOMIC: 3, EXPIRE: 4, ACQUIRE: 5 } as const;
 
 /** One command of a batch, with its reply. Batches reuse their ops. */
 export class Op {
@@ -20,9 +21,24 @@ export class Op {
   /** Atomic: for each count, the hash of its key if the script sets its expiry. */
   hashes: (number | undefined)[] = [];
   expiryAcknowledged = false;
+  #call: AcquireCall | undefined;
   reply: Reply | undefined;
   /** The counter before the next member to settle. */
   running = 0;
+
+  /** Acquire: the call of the script. */
+  get call(): AcquireCall {
+    this.#call ??= new AcquireCall();
+    return this.#call;
+  }
+
+  /** An op that waits for its next batch must not retain callers or their keys. */
+  release(): void {
+    this.ticket = null;
+    this.stem = "";
+    this.reply = undefined;
+    this.#call?.clear();
+  }
 }
 
 const OVERFLOW_MESSAGE = "ERR increment or decrement would overflow";

@@ -1,4 +1,7 @@
-import type { Op } from "./op.ts";
+/** What a batch sends for a stem. */
+interface OfStem {
+  readonly stem: string;
+}
 
 /** Four times the counts of a batch, and a power of 2. */
 const SLOTS = 4096;
@@ -19,7 +22,7 @@ export class OpsByStem {
   }
 
   /** The slot of a stem: of its op, or a free one. -1 if all probed slots belong to other stems. */
-  slotOf(stem: string, ops: readonly Op[]): number {
+  slotOf(stem: string, ops: readonly OfStem[]): number {
     const slots = this.#slots;
     let slot = hashOf(stem) & (SLOTS - 1);
     for (let probe = 0; probe < MAX_PROBES; probe++) {
@@ -31,7 +34,7 @@ export class OpsByStem {
   }
 
   /** The op in a slot, if there is one. */
-  opAt(slot: number, ops: readonly Op[]): Op | undefined {
+  opAt<Op extends OfStem>(slot: number, ops: readonly Op[]): Op | undefined {
     const number = slot < 0 ? 0 : this.#slots[slot]!;
     return number === 0 ? undefined : ops[number - 1];
   }

@@ -1,4 +1,12 @@
-import { type Count, type CounterStore, type CountRequest, HoldBack } from "../store.ts";
+import {
+  type AcquireGroup,
+  type AcquireRequest,
+  type Count,
+  type CounterStore,
+  type CountRequest,
+  HoldBack,
+} from "../store.ts";
+import { acquireAcross } from "./acquire-across.ts";
 import { countAcross, type RefundListener } from "./across.ts";
 
 /** Two instances: the second one counts windows of one second, the first one all others. Both count at the same time. */
@@ -32,21 +40,46 @@ export class PerSecondStore implements CounterStore {
         ],
         this.#onRefund,
       );
-    return this.#both({ ...request, counts: main }, { ...request, counts: perSecond });
+    return both(
+      async () => this.#main.count({ ...request, counts: main }),
+      async () => this.#perSecond.count({ ...request, counts: perSecond }),
+    );
   }
 
-  /** Waits for both instances before it reports a failure: afterwards nothing changes the counts. */
-  async #both(main: CountRequest, perSecond: CountRequest): Promise<void> {
-    const ends = await Promise.allSettled([
-      (async () => this.#main.count(main))(),
-      (async () => this.#perSecond.count(perSecond))(),
-    ]);
-    for (const end of ends) if (end.status === "rejected") throw end.reason;
+  /** A list of limits is decided by the main instance, also if one of its windows is a second. */
+  acquire(request: AcquireRequest): void | Promise<void> {
+    const main = request.groups.filter((group) => !isGroupPerSecond(group));
+    if (main.length === request.groups.length) return this.#main.acquire!(request);
+    if (main.length === 0) return this.#perSecond.acquire!(request);
+    const perSecond = request.groups.filter(isGroupPerSecond);
+    if (request.holdBack !== HoldBack.NEVER)
+      return acquireAcross(
+        request,
+        [
+          { groups: main, acquire: (part) => this.#main.acquire!(part) },
+          { groups: perSecond, acquire: (part) => this.#perSecond.acquire!(part) },
+        ],
+        this.#onRefund,
+      );
+    return both(
+      async () => this.#main.acquire!({ ...request, groups: main }),
+      async () => this.#perSecond.acquire!({ ...request, groups: perSecond }),
+    );
   }
 
   async close(): Promise<void> {
     await Promise.all([this.#main.close(), this.#perSecond.close()]);
   }
+}
+
+/** Waits for both instances before it reports a failure: afterwards nothing changes the counts. */
+async function both(main: () => Promise<void>, perSecond: () => Promise<void>): Promise<void> {
+  for (const end of await Promise.allSettled([main(), perSecond()]))
+    if (end.status === "rejected") throw end.reason;
+}
+
+function isGroupPerSecond({ limits }: AcquireGroup): boolean {
+  return limits.length === 1 && limits[0]!.windowSize === 1;
 }
 
 function isPerSecond(count: Count): boolean {

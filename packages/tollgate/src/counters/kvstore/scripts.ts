@@ -8,7 +8,7 @@ export interface Script {
   readonly sha1: string;
 }
 
-function script(text: string): Script {
+export function makeScript(text: string): Script {
   return { text, sha1: createHash("sha1").update(text).digest("hex") };
 }
 
@@ -17,7 +17,7 @@ function script(text: string): Script {
  * the refund: it determines the position of each caller, even if several refunds were added up. SET with KEEPTTL needs
  * Redis 6.
  */
-export const refund = script(`
+export const refund = makeScript(`
 local v = tonumber(redis.call('GET', KEYS[1]) or '0')
 if v <= 0 then return 0 end
 if v > ${MAX_COUNT} then
@@ -36,7 +36,7 @@ export const TOGETHER_ARGS = { first: 1, each: 4 } as const;
  * fresh key only). Returns outcome and counter of each count. Several counts may have the same key. A counter above
  * saturation is cut first, so that a refund lowers it.
  */
-export const countTogether = script(`
+export const countTogether = makeScript(`
 local before, now, exceeds, out = {}, {}, {}, {}
 local held, together, exceeding = ARGV[1] == '${HoldBack.ALWAYS}', 0, 0
 for i = 1, #KEYS do

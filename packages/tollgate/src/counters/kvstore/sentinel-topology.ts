@@ -33,10 +33,10 @@ export function sentinelTopology(target: SentinelTarget, deps: Dependencies): To
   const node: StoreNode = new StoreNode({
     ...deps,
     connect,
-    // The master became a replica. Nothing was counted, and the count waits for the new master.
-    refused(_, error, count, ticket) {
+    // The master became a replica. Nothing was counted, and the item waits for the new master.
+    refused(_, error, item, ticket) {
       if (error.code !== "READONLY") return false;
-      node.push(count, ticket, 0);
+      node.push(item, ticket, 0);
       return true;
     },
     lost: () => {},
@@ -44,6 +44,10 @@ export function sentinelTopology(target: SentinelTarget, deps: Dependencies): To
   return {
     submit: (ticket) => node.submit(ticket),
     groups: () => undefined,
+    submitSteps(steps, ticket) {
+      for (const step of steps) node.submitStep(step, ticket);
+    },
+    slotOf: () => 0,
     nodes: () => [node],
     close() {
       watch.close();

@@ -21,6 +21,10 @@ export function singleTopology(target: SingleTarget, deps: Dependencies): Topolo
       node.submit(ticket);
     },
     groups: () => undefined,
+    submitSteps(steps, ticket) {
+      for (const step of steps) node.submitStep(step, ticket);
+    },
+    slotOf: () => 0,
     nodes: () => [node],
     close: () => node.close(),
   };

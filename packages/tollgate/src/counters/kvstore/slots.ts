@@ -10,8 +10,9 @@ for (let i = 0; i < 256; i++) {
 }
 
 /**
- * The hash slot of a key. If the key has a non-empty hash tag `{...}`, only the tag is hashed. Our keys have braces only
- * if `CACHE_KEY_PREFIX` has some: operators use it to keep all counters of a deployment in one slot.
+ * The hash slot of a key. If the key has a non-empty hash tag `{...}`, only the tag is hashed. Our keys have braces
+ * if they belong to a list of limits, or if `CACHE_KEY_PREFIX` has some: operators use it to keep all counters of a
+ * deployment in one slot.
  */
 export function slotOf(key: string): number {
   const open = key.indexOf("{");

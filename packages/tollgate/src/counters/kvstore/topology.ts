@@ -1,5 +1,6 @@
-import type { Count } from "../store.ts";
+import type { AcquireGroup, Count } from "../store.ts";
 import type { Ticket } from "../transport/ticket.ts";
+import type { AcquireStep } from "./acquire-step.ts";
 import type { StoreNode } from "./node.ts";
 
 /** The servers of an instance: routes each count to its server. */
@@ -11,6 +12,13 @@ export interface Topology {
   submit(ticket: Ticket): void;
   /** Splits counts that may hold each other back into groups for one script each; undefined for one group. */
   groups(counts: readonly Count[]): readonly (readonly Count[])[] | undefined;
+  /**
+   * Queues the steps of a ticket, one for each slot, at their servers.
+   * @throws {StoreError} STORE_FULL if a queue is full. Then nothing was queued.
+   */
+  submitSteps(steps: readonly AcquireStep[], ticket: Ticket): void;
+  /** The slot of a group's keys. Groups of one slot can share a script call. */
+  slotOf(group: AcquireGroup): number;
   nodes(): Iterable<StoreNode>;
   close(): void;
 }

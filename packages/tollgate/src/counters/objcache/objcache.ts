@@ -1,17 +1,53 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Tracing } from "../../observe/tracing/tracing.ts";
+import type { CallTrace, Tracing } from "../../observe/tracing/tracing.ts";
+import {
+  acquireTogether,
+  type CounterState,
+  keyOf as counterKeyOf,
+  microsecondsOf,
+  newCounterState,
+} from "../acquire.ts";
 import { countTogether, holdBackOf } from "../hold-back.ts";
-import { type CounterStore, type CountRequest, Outcome, StoreError } from "../store.ts";
+import {
+  type AcquireRequest,
+  type Count,
+  type CounterStore,
+  type CountRequest,
+  HoldBack,
+  Outcome,
+  Refuses,
+  StoreError,
+} from "../store.ts";
 import { Ticket } from "../transport/ticket.ts";
 import { tlsConnectionOptions } from "../transport/tls.ts";
 import { expiryOf, keyOf } from "./memcached-key.ts";
 import { Nodes } from "./nodes.ts";
 import { newGauges, type ObjcacheOptions } from "./objcache-options.ts";
 
+type TicketMaker = (
+  until: number,
+  since: number,
+  trace: CallTrace | undefined,
+  resolve: () => void,
+  reject: (error: StoreError) => void,
+) => Ticket;
+
+/** A request for limits. Its counts look at the counters. */
+class AcquireTicket extends Ticket {
+  readonly request: AcquireRequest;
+
+  constructor(request: AcquireRequest, looks: readonly Count[], ...wait: Parameters<TicketMaker>) {
+    super(looks, HoldBack.ALWAYS, ...wait);
+    this.request = request;
+  }
+}
+
 /**
  * Counters in memcached nodes. The store reads a counter, answers the call, and sends the increment without waiting for
  * it. Positions are exact within one process. Other processes' hits of one round trip may exceed a limit. Counts that
- * may hold each other back are read first and then counted: hits of concurrent requests may exceed a limit.
+ * may hold each other back are read first and then counted: hits of concurrent requests may exceed a limit. So are
+ * windows that count accepted hits only, and lists of limits. Other algorithms would need a state that nodes change in
+ * one step.
  */
 export class ObjcacheStore implements CounterStore {
   readonly kind = "objcache";
@@ -36,16 +72,51 @@ export class ObjcacheStore implements CounterStore {
       tracing: options.tracing,
       spanName: options.spanName ?? "ObjCache Fetch Execution",
       expiry: (windowSize) => expiryOf(windowSize, Math.floor(Math.random() * (jitter + 1))),
-      looked: (ticket) => this.#countLooked(ticket),
+      looked: (ticket) =>
+        ticket instanceof AcquireTicket ? this.#decideLooked(ticket) : this.#countLooked(ticket),
     });
   }
 
   count(request: CountRequest): void | Promise<void> {
-    if (this.#closed !== undefined) throw new StoreError("STORE_UNAVAILABLE", "the store is closed");
     if (request.counts.length === 0) return;
+    return this.#start(request, (until, since, trace, resolve, reject) => {
+      const holdBack = holdBackOf(request.counts, request.holdBack);
+      return new Ticket(request.counts, holdBack, until, since, trace, resolve, reject);
+    });
+  }
+
+  /** @throws {StoreError} STORE_UNAVAILABLE for sliding windows and token buckets, which the rules refuse to load */
+  acquire(request: AcquireRequest): void | Promise<void> {
+    const limits = request.groups.flatMap(({ limits }) => limits);
+    if (limits.length === 0) return;
+    const other = limits.find(({ algorithm }) => !algorithm.perWindow);
+    if (other !== undefined)
+      throw new StoreError("STORE_UNAVAILABLE", `memcached does not support ${other.algorithm.name}`);
+    // One look at each counter. The decision follows when all looks have their results.
+    const looks = new Map<string, Count>();
+    for (const limit of limits) {
+      const { stem, windowStart, windowSize } = limit;
+      const look: Count = {
+        stem,
+        windowStart,
+        windowSize,
+        hits: 0,
+        limit: 0,
+        refuses: Refuses.NEVER,
+        outcome: 0,
+        after: 0,
+      };
+      looks.set(counterKeyOf(limit), look);
+    }
+    const counts = [...looks.values()];
+    return this.#start({ ...request, counts }, (...wait) => new AcquireTicket(request, counts, ...wait));
+  }
+
+  #start(request: CountRequest, makeTicket: TicketMaker): void | Promise<void> {
+    if (this.#closed !== undefined) throw new StoreError("STORE_UNAVAILABLE", "the store is closed");
     const keys = request.counts.map(keyOf);
-    if (this.#nodes.size === 0) return this.#countWhenKnown(request, keys);
-    return this.#submit(request, keys, performance.now());
+    if (this.#nodes.size === 0) return this.#startWhenKnown(request, keys, makeTicket);
+    return this.#submit(request, keys, performance.now(), makeTicket);
   }
 
   /** Resolves when every increment of an answered call is acknowledged or lost. */
@@ -66,7 +137,11 @@ export class ObjcacheStore implements CounterStore {
     this.#nodes.close();
   }
 
-  async #countWhenKnown(request: CountRequest, keys: readonly string[]): Promise<void> {
+  async #startWhenKnown(
+    request: CountRequest,
+    keys: readonly string[],
+    makeTicket: TicketMaker,
+  ): Promise<void> {
     const since = performance.now();
     const ends = new AbortController();
     const left = request.deadline === 0 ? Number.POSITIVE_INFINITY : request.deadline - request.now;
@@ -83,11 +158,16 @@ export class ObjcacheStore implements CounterStore {
         "STORE_UNAVAILABLE",
         "the lookup of the object cache's nodes has not succeeded yet",
       );
-    await this.#submit(request, keys, since);
+    await this.#submit(request, keys, since, makeTicket);
   }
 
   /** @param since start of the caller's wait, on the monotonic clock */
-  #submit(request: CountRequest, keys: readonly string[], since: number): Promise<void> {
+  #submit(
+    request: CountRequest,
+    keys: readonly string[],
+    since: number,
+    makeTicket: TicketMaker,
+  ): Promise<void> {
     const { counts, deadline } = request;
     const patience = deadline === 0 ? Number.POSITIVE_INFINITY : deadline - request.now;
     if (patience <= 0)
@@ -96,19 +176,26 @@ export class ObjcacheStore implements CounterStore {
     const connections = keys.map((key) => this.#nodes.connectionOf(key));
     for (const connection of connections) connection.ensureRoom();
     return new Promise((resolve, reject) => {
-      const ticket = new Ticket(
-        counts,
-        holdBackOf(request),
-        until,
-        since,
-        this.#tracing?.active,
-        resolve,
-        reject,
-      );
-      ticket.left = counts.length;
+      const ticket = makeTicket(until, since, this.#tracing?.active, resolve, reject);
+      ticket.expect(counts.length);
       for (let i = 0; i < counts.length; i++)
         connections[i]!.push({ key: keys[i]!, count: counts[i]!, ticket });
     });
+  }
+
+  #decideLooked({ request, counts }: AcquireTicket): void {
+    const states = new Map<string, CounterState>();
+    for (const count of counts)
+      states.set(count.stem + count.windowStart, newCounterState({ level: count.after }));
+    const all = request.groups.flatMap(({ limits }) =>
+      limits.map((limit) => states.get(counterKeyOf(limit))!),
+    );
+    acquireTogether(request, all, microsecondsOf(request));
+    for (const count of counts) {
+      const key = keyOf(count);
+      const { level, changed } = states.get(key)!;
+      if (changed) this.#nodes.connectionOf(key).add(key, level - count.after, count.windowSize);
+    }
   }
 
   /** On entry every count's `after` is the value of its counter. */

@@ -14,6 +14,8 @@ export class Ticket {
   readonly since: number;
   /** The recorded call of this request. */
   readonly trace: CallTrace | undefined;
+  /** Parts with a result of their own: counts, or script calls. */
+  parts: number;
   left: number;
   done = false;
   /** How often one of its counts was sent again (MOVED, ASK, TRYAGAIN, NOSCRIPT). */
@@ -35,6 +37,7 @@ export class Ticket {
     this.deadline = deadline;
     this.since = since;
     this.trace = trace;
+    this.parts = counts.length;
     this.left = this.atomic ? 1 : counts.length;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -43,6 +46,12 @@ export class Ticket {
   /** Whether its counts may hold each other back: then one atomic step counts all of them. */
   get atomic(): boolean {
     return this.holdBack !== HoldBack.NEVER;
+  }
+
+  /** Sets the number of results to wait for. */
+  expect(parts: number): void {
+    this.parts = parts;
+    this.left = parts;
   }
 
   /** One of its counts has its result. An atomic ticket has all of them. */

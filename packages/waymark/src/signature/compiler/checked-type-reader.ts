@@ -113,7 +113,7 @@ export class CheckedTypeReader {
         return this.fail(
           type,
           asked,
-          "its object is no brand, and no value of a request fulfils it (the name of a brand is a symbol, or begins with _)",
+          "its object part is not a brand, so no value of a request fits it (the name of a brand is a symbol, `brand` or `tag`, or begins with _ or $)",
         );
       }
     } else if (objects.every((view) => view.indexes.length === 0)) {

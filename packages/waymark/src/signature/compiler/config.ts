@@ -1,11 +1,13 @@
+import { resolve } from "node:path";
+
 /** The part of a tsconfig.json that affects what a type means. */
 export interface UserConfig {
   readonly options: Readonly<Record<string, unknown>>;
   readonly fileNames: readonly string[];
 }
 
-/** The options that come from the user's tsconfig.json. All others are fixed, so that types mean the same everywhere. */
-const TAKEN = ["paths", "pathsBasePath", "baseUrl", "types", "typeRoots"] as const;
+/** Options that come from the user's tsconfig.json as they are. All others are fixed, so that types mean the same. */
+const TAKEN = ["types", "typeRoots"] as const;
 
 const FIXED = {
   strict: true,
@@ -25,14 +27,16 @@ const FIXED = {
 
 /** The text of the tsconfig.json that Waymark opens: the user's files and name resolution, with fixed strictness. */
 export function configText(user: UserConfig | undefined, roots: readonly string[]): string {
-  const options: Record<string, unknown> = { ...FIXED };
+  // Without a tsconfig.json, every package of `@types` declares its globals.
+  const options: Record<string, unknown> = { ...FIXED, ...(!user && { types: ["*"] }) };
   for (const name of TAKEN) {
     const value = user?.options[name];
     if (value !== undefined) options[name] = value;
   }
   const { lib } = user?.options ?? {};
   if (Array.isArray(lib)) options.lib = lib.map(libraryName);
-  delete options.pathsBasePath;
+  const paths = pathsOf(user);
+  if (paths) options.paths = paths;
   return JSON.stringify({
     compilerOptions: options,
     files: [...new Set([...(user?.fileNames ?? []), ...roots])],
@@ -42,4 +46,18 @@ export function configText(user: UserConfig | undefined, roots: readonly string[
 /** `lib.es2024.d.ts`, as the compiler reports it, is written `es2024`. */
 function libraryName(file: unknown): string {
   return String(file).replace(/^lib\.(.*)\.d\.ts$/, "$1");
+}
+
+/**
+ * The user's `paths` as absolute paths, because an extended tsconfig.json may be in another folder. TypeScript 7 has no
+ * `baseUrl`: it becomes the path of all names.
+ */
+function pathsOf(user: UserConfig | undefined): Record<string, string[]> | undefined {
+  const { paths, baseUrl, pathsBasePath } = user?.options ?? {};
+  if (paths === undefined && baseUrl === undefined) return undefined;
+  const base = String(baseUrl ?? pathsBasePath ?? ".");
+  const absolute = Object.entries((paths ?? {}) as Record<string, readonly string[]>).map(
+    ([name, targets]) => [name, targets.map((target) => resolve(base, target))] as const,
+  );
+  return { ...(baseUrl !== undefined && { "*": [resolve(base, "*")] }), ...Object.fromEntries(absolute) };
 }

@@ -11,6 +11,7 @@ const MAJOR = "7";
 /** Why the compiler cannot be used, with what to install. */
 export class CompilerUnavailable extends Error {
   override readonly name = "CompilerUnavailable";
+  readonly code = "COMPILER_UNAVAILABLE";
 }
 
 export interface LoadedTypeScript<Module> {

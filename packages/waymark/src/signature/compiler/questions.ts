@@ -100,6 +100,11 @@ class MethodQuestions implements CompilerQuestions {
   #reason(error: SignatureError, cause: unknown): unknown {
     if (this.#final.has(error)) return error;
     const reason = cause instanceof CompilerUnavailable ? withoutCompiler(error, cause) : cause;
+    if (cause instanceof Error && cause.constructor === Error) {
+      // The process of the compiler ended, or its answer was unexpected.
+      const message = `TypeScript's compiler failed: ${cause.message}`;
+      return new SignatureError("UNREADABLE_TYPE", message, error.location);
+    }
     if (reason instanceof SignatureError) this.#final.add(reason);
     return reason;
   }

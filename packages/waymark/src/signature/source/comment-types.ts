@@ -26,7 +26,7 @@ export function commentType(
   }
   const error = new SignatureError(
     "UNREADABLE_TYPE",
-    `cannot read the type \`${written.text}\`: it is no TypeScript. ${WAYS_OUT}`,
+    `cannot read the type \`${written.text}\`: it is not the syntax of TypeScript. ${WAYS_OUT}`,
     scope.module.source.location(written.start),
   );
   const node = { ...formal.pattern, start: formal.start };

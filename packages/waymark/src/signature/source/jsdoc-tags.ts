@@ -49,7 +49,10 @@ export function tagProblem(name: string): string | undefined {
   if (REFINEMENT_TAGS.has(name) || KNOWN_TAGS.has(name)) return undefined;
   if (UNSUPPORTED.has(name))
     return `@${name} is a keyword of JSON Schema that Waymark does not check. Remove it, or use a schema (\`static schema\`)`;
-  const near = [...REFINEMENT_TAGS].find((known) => distance(name.toLowerCase(), known.toLowerCase()) <= 2);
+  const near = [...REFINEMENT_TAGS].find(
+    // Two of four letters would be another word: `@tip`, `@time`.
+    (known) => distance(name.toLowerCase(), known.toLowerCase()) <= (known.length > 4 ? 2 : 1),
+  );
   return near && `@${name} is unknown. Did you mean @${near}?`;
 }
 

@@ -16,7 +16,7 @@ export class ErrorReply {
   }
 }
 
-/** Integers beyond 15 digits are bigints; a bulk or simple string is a string; nil is null. */
+/** Integers beyond 15 digits are bigints, in an array those beyond 2^53 - 1; a bulk or simple string is a string; nil is null. */
 export type Reply = number | bigint | string | null | ErrorReply | readonly Reply[];
 
 export interface ReplySink {
@@ -124,13 +124,33 @@ export class ReplyReader {
     return text;
   }
 
+  /** Reads an integer of an array in place. Undefined for other replies, and beyond 2^53 - 1. */
+  #integer(): number | undefined {
+    const buffer = this.#buffer;
+    let at = this.#at;
+    if (buffer[at] !== COLON) return undefined;
+    const isNegative = buffer[++at] === MINUS;
+    if (isNegative) at++;
+    const first = at;
+    let value = 0;
+    let byte = buffer[at]!;
+    while (byte >= 48 && byte <= 57) {
+      value = value * 10 + (byte - 48);
+      byte = buffer[++at]!;
+    }
+    if (byte !== CR || at === first || at + 1 >= buffer.length || value > Number.MAX_SAFE_INTEGER)
+      return undefined;
+    this.#at = at + 2;
+    return isNegative && value > 0 ? -value : value;
+  }
+
   #array(size: number, depth: number): Reply | typeof incomplete {
     if (size < 0) return null;
     if (depth >= MAX_DEPTH) throw new Error("a reply is nested too deeply");
     const items: Reply[] = [];
     for (let i = 0; i < size; i++) {
       if (this.#at >= this.#buffer.length) return incomplete;
-      const item = this.#parse(depth + 1);
+      const item = this.#integer() ?? this.#parse(depth + 1);
       if (item === incomplete) return incomplete;
       items.push(item);
     }

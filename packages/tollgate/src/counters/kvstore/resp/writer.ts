@@ -68,7 +68,15 @@ export class CommandWriter {
 
   /** Writes the key `stem + windowStart` as a bulk string. */
   key(stem: string, windowStart: number): void {
-    const digits = digitsOf(windowStart);
+    this.#key(stem, digitsOf(windowStart));
+  }
+
+  /** Writes a key without a window start, like {@link key}. */
+  stem(stem: string): void {
+    this.#key(stem, "");
+  }
+
+  #key(stem: string, digits: string): void {
     const size = stem.length + digits.length;
     this.#room(size + 24);
     this.keyStart = this.length;

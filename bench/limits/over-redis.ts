@@ -1,0 +1,74 @@
+/** CPU of a decision under each algorithm over Redis, of Tollgate and of the server. */
+import { Decider } from "../../packages/tollgate/src/decision/decide.ts";
+import { createStatistics } from "../../packages/tollgate/src/observe/registry.ts";
+import { RequestPlaces } from "../../packages/tollgate/src/protocol/scan-request.ts";
+import { loadRules } from "../../packages/tollgate/src/rules/load-rules.ts";
+import { makeKvstore } from "../../packages/tollgate/test/counters/kvstore-support.ts";
+import { RedisServer } from "../../packages/tollgate/test/servers/redis.ts";
+import { decisionOptions, message } from "../support/decision.ts";
+import { median, table } from "../support/figures.ts";
+
+const ROUNDS = 5;
+/** Decisions of one turn of the event loop: a batch of the store. */
+const IN_FLIGHT = 400;
+const DECISIONS = 40_000;
+
+interface Figure {
+  /** Microseconds of CPU per decision. */
+  readonly own: number;
+  readonly server: number;
+}
+
+/** @param limits name and YAML of each limit; the first one is the baseline */
+export async function overRedis(limits: readonly (readonly [name: string, limit: string])[]): Promise<void> {
+  for (const [title, keys] of [
+    ["1,000 keys", 1000],
+    ["one hot key", 1],
+  ] as const) {
+    await using redis = await RedisServer.start();
+    const runs = limits.map(([name, limit]) => ({ name, limit, figures: [] as Figure[] }));
+    const store = makeKvstore({ url: redis.url, poolSize: 1 });
+    for (const { name, limit } of runs) await run(name, limit);
+    for (let round = 0; round < ROUNDS; round++)
+      for (const { name, limit, figures } of runs) figures.push(await run(name, limit));
+    await store.close();
+    const of = (figures: readonly Figure[], which: keyof Figure) => median(figures.map((one) => one[which]));
+    const [own, server] = [of(runs[0]!.figures, "own"), of(runs[0]!.figures, "server")];
+    const cell = (value: number, base: number) => `${value.toFixed(2)} µs (${(value / base).toFixed(2)})`;
+    console.log(`\nCPU of a decision over Redis, ${title}; in parentheses against a fixed window (INCRBY)\n`);
+    console.log(
+      table(
+        ["algorithm", "Tollgate", "Redis"],
+        runs.map(({ name, figures }) => [
+          name,
+          cell(of(figures, "own"), own),
+          cell(of(figures, "server"), server),
+        ]),
+      ),
+    );
+
+    async function run(name: string, limit: string): Promise<Figure> {
+      const text = `{ domain: bench, descriptors: [{ key: user, ${limit} }] }`;
+      const { ruleSet } = loadRules([{ name: "rules.yaml", text }], { mergeDomains: false });
+      const decider = new Decider(decisionOptions, createStatistics(), store);
+      const user = name.replaceAll(" ", "-");
+      const messages = Array.from({ length: keys }, (_, i) => Buffer.from(message(`user=${user}-${i}`)));
+      const places = new RequestPlaces();
+      const decide = (call: number) => {
+        const bytes = messages[call % keys]!;
+        places.scan(bytes, 0, bytes.length);
+        return decider.decideInPlace(places, ruleSet, Date.now(), 0);
+      };
+      const before = await serverCpu();
+      const start = process.cpuUsage();
+      for (let done = 0; done < DECISIONS; done += IN_FLIGHT)
+        await Promise.all(Array.from({ length: IN_FLIGHT }, (_, i) => decide(done + i)));
+      const { user: inUser, system } = process.cpuUsage(start);
+      return { own: (inUser + system) / DECISIONS, server: ((await serverCpu()) - before) / DECISIONS };
+    }
+
+    async function serverCpu(): Promise<number> {
+      return ((await redis.info("used_cpu_user")) + (await redis.info("used_cpu_sys"))) * 1e6;
+    }
+  }
+}

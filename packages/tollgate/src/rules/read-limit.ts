@@ -94,15 +94,16 @@ function readCount(mapping: MappingReader, reading: ReadingState): number | "mis
 /** Reads the settings that most limits do not have. Undefined if there are none. */
 function readMore(mapping: MappingReader, reading: ReadingState): DraftLimitSettings | undefined {
   if (!moreNames.some((name) => mapping.given(name))) return undefined;
-  const strict = mapping.flag("strict");
-  return {
-    multiplier: readNumber(mapping, "unit_multiplier", 1, MAX_WINDOW, reading),
-    algorithm: readOneOf(mapping, "algorithm", algorithmNames, reading),
-    burst: readNumber(mapping, "burst", 1, MAX_TOKENS, reading),
-    count: readOneOf(mapping, "count", countNames, reading),
-    strict: strict ? { value: true, at: mapping.at("strict") } : undefined,
-    calendar: readCalendar(mapping, reading),
-  };
+  const multiplier = readNumber(mapping, "unit_multiplier", 1, MAX_WINDOW, reading);
+  const algorithm = readOneOf(mapping, "algorithm", algorithmNames, reading);
+  const burst = readNumber(mapping, "burst", 1, MAX_TOKENS, reading);
+  const count = readOneOf(mapping, "count", countNames, reading);
+  const isStrict = mapping.flag("strict");
+  const strict = isStrict ? { value: true, at: mapping.at("strict") } : undefined;
+  const calendar = readCalendar(mapping, reading);
+  // Which settings belong to an unreadable algorithm is unknown.
+  if (algorithm === undefined && mapping.given("algorithm")) return { multiplier };
+  return { multiplier, algorithm, burst, count, strict, calendar };
 }
 
 const moreNames = ["unit_multiplier", "algorithm", "burst", "count", "strict", "calendar"] as const;

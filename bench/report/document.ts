@@ -83,8 +83,8 @@ ${where}
 \`\`\`
 npm ci
 npm run bench -- report              # this page; --quick for a short run
-npm run bench -- quick               # ten figures in less than two minutes
-npm run bench -- gateway             # the first table
+npm run bench -- quick               # ten figures in less than two minutes on a machine without other work
+npm run bench -- gateway             # the first table; behind a real Envoy: npm run bench -- envoy
 npm run bench -- budgets [name ...]  # the table of budgets; also: peers, stages
 npm run bench -- allocations         # the bytes that a decision allocates, which CI checks
 \`\`\`

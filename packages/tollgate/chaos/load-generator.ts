@@ -24,7 +24,7 @@ export interface LoadOptions {
   readonly deadline: number;
   /** A part of the keys, so that each run has its own keys. */
   readonly name: string;
-  /** The algorithms of the keys, in turn. A plain fixed window is one `count`, all others are a list of two limits. */
+  /** The algorithms of the keys, in turn. Plain fixed windows are counts. Half of the others are lists of two limits. */
   readonly algorithms: readonly AlgorithmName[];
 }
 
@@ -185,10 +185,8 @@ export class Load {
       await store.count({ counts: [count], holdBack: HoldBack.NEVER, ...times });
       return count.after <= limit;
     }
-    const limits = [
-      limitOf(`{${stem}}limit:`, algorithm, limit),
-      limitOf(`{${stem}}wide:`, algorithm, 2 * limit),
-    ];
+    const limits = [limitOf(`{${stem}}limit:`, algorithm, limit)];
+    if (key % (2 * names.length) < names.length) limits.push(limitOf(`{${stem}}wide:`, algorithm, 2 * limit));
     const group = { limits, hits: 1, refuses: Refuses.ALWAYS, outcome: Outcome.COUNTED, accepted: false };
     await store.acquire!({ groups: [group], holdBack: HoldBack.NEVER, ...times });
     return group.accepted;

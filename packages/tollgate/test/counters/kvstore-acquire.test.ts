@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, type TestContext, test } from "node:test";
 import fc from "fast-check";
+import { scaled } from "../../../../tools/time-scale.ts";
 import type { AlgorithmName } from "../../src/counters/algorithms/algorithm.ts";
 import { algorithms } from "../../src/counters/algorithms/algorithms.ts";
 import { mulDivCeil, mulDivFloor } from "../../src/counters/algorithms/exact.ts";
@@ -316,7 +317,7 @@ describe("kvstore: limits of every algorithm", () => {
     await ask(store, [{ limits }]);
     proxy.held = () => true;
     const now = Date.now();
-    const late = { ...makeAcquire([{ limits, hits: 2 }], now), deadline: now + 30 };
+    const late = { ...makeAcquire([{ limits, hits: 2 }], now), deadline: now + scaled(200) };
     const waits = makeAcquire([{ limits, hits: 3 }], now);
     const refused = assert.rejects(async () => store.acquire(late), { code: "DEADLINE_EXCEEDED" });
     const answer = store.acquire(waits);

@@ -53,6 +53,29 @@ export class HttpError extends Error {
 }
 Object.defineProperty(HttpError.prototype, HTTP_ERROR, { value: true });
 
+type Reserved = "type" | "title" | "status" | "detail" | "headers" | "errors" | "cause";
+
+/**
+ * A problem that a method returns: `return problem(404, "there is no book 7", { code: "NO_BOOK" })`. It is an
+ * `HttpError` whose status and members are part of the method's type, so that documents and clients know them.
+ */
+export interface Problem<Status extends number = number, Members extends object = Record<never, never>>
+  extends HttpError {
+  readonly status: Status;
+  /** The members of the document besides those of RFC 9457. */
+  readonly members: Members;
+}
+
+export function problem<const Status extends number, Options extends HttpErrorOptions = Record<never, never>>(
+  status: Status,
+  detail?: string,
+  options?: Options,
+): Problem<Status, { [Key in keyof Options as Key extends Reserved ? never : Key]: Options[Key] }> {
+  const members = Object.entries(options ?? {}).filter(([name]) => !RESERVED.has(name));
+  const error = new HttpError(status, detail, options);
+  return Object.assign(error, { members: Object.fromEntries(members) }) as never;
+}
+
 /** The members of the problem details document (RFC 9457 section 3), in order. */
 function problemDetails(error: HttpError): Record<string, unknown> {
   const { options } = error;

@@ -1,21 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { CLASS_SEGMENTS } from "./segment-names.fixture.ts";
 import { lookUp, segmentOfClass, segmentOfModule } from "./segment-names.ts";
 
 test("a class name becomes its path segment", () => {
-  const rows: [name: string, segment: string][] = [
-    ["Foo", "foo"],
-    ["FooBar", "foo-bar"],
-    ["HTTPStatus", "http-status"],
-    ["OAuthToken", "o-auth-token"],
-    ["V2Users", "v2-users"],
-    ["Foo_Bar", "foo-bar"],
-    ["A", "a"],
-    ["ABC", "abc"],
-    ["ÄpfelÖl", "äpfel-öl"],
-    ["lower", "lower"],
-  ];
-  for (const [name, segment] of rows) assert.equal(segmentOfClass(name), segment, name);
+  for (const [name, segment] of CLASS_SEGMENTS) assert.equal(segmentOfClass(name), segment, name);
 });
 
 test("a module keeps its name except for underscores", () => {

@@ -1,0 +1,55 @@
+import { reviveDates } from "./revive-dates.ts";
+import { bytePieces, events, jsonLines, textPieces } from "./stream-items.ts";
+import type { MethodEntry, Table } from "./types/table.ts";
+
+/** How to read the answers of a method. */
+export interface Reading {
+  /** For errors: `GET /books`. */
+  readonly call: string;
+  readonly entry: MethodEntry | undefined;
+  readonly table: Table | undefined;
+  readonly revive: boolean;
+}
+
+/** The value of a 2xx response. Its content type says what it is. */
+export async function readAnswer(response: Response, reading: Reading): Promise<unknown> {
+  const { status, body, headers } = response;
+  if (status === 204 || status === 205 || body === null) return undefined;
+  const type = /^[^;\s]+/.exec(headers.get("content-type") ?? "")?.[0].toLowerCase();
+  const revive = reviver(reading);
+  // A stream without any item has no type.
+  if (type === undefined || type === "application/x-ndjson") return mapped(jsonLines(body), revive);
+  if (type === "text/event-stream") return mapped(events(body), revive);
+  if (type.endsWith("json")) return revive(JSON.parse(await response.text()));
+  const isText = type.startsWith("text/");
+  if (isStream(response, reading)) return isText ? textPieces(body) : bytePieces(body);
+  return isText ? response.text() : response.blob();
+}
+
+/** Whether text or bytes come from a stream. The server sends the length of anything else. */
+function isStream({ headers }: Response, { table, entry, call }: Reading): boolean {
+  if (table !== undefined) return entry?.raw === true;
+  if (headers.has("content-length")) return false;
+  if (headers.has("content-encoding"))
+    throw new TypeError(
+      `${call}: a compressed response does not show whether it is a stream. Run "waymark types --table=FILE" and pass its table: client(url, { table })`,
+    );
+  return true;
+}
+
+function reviver({ revive, entry, table, call }: Reading): (value: unknown) => unknown {
+  const dates = entry?.dates;
+  if (!revive || dates === undefined) return (value) => value;
+  if (dates === "unknown")
+    throw new TypeError(
+      `${call}: the table does not say where its dates are. Write the return type of the method, and run "waymark types" again`,
+    );
+  return (value) => reviveDates(value, dates, table!.types);
+}
+
+async function* mapped(
+  items: AsyncIterable<unknown>,
+  map: (item: unknown) => unknown,
+): AsyncGenerator<unknown> {
+  for await (const item of items) yield map(item);
+}

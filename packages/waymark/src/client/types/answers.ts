@@ -1,0 +1,93 @@
+import type { Wire } from "./wire.ts";
+
+/** A failure that a method returns: `problem(404, ...)` has this shape. */
+interface ReturnedProblem {
+  readonly code: "ERR_HTTP";
+  readonly status: number;
+}
+
+type Bytes = Blob | ArrayBuffer | ArrayBufferView;
+
+/** What a call resolves with, from the method's return value. */
+export type Answer<T, Revive extends boolean> = 0 extends 1 & T
+  ? T
+  : // biome-ignore lint/suspicious/noConfusingVoidType: the return type of a method without an answer
+    T extends void | null
+    ? undefined
+    : T extends string | number | boolean
+      ? T
+      : T extends ReturnedProblem | Error
+        ? never
+        : T extends Response
+          ? unknown
+          : T extends Bytes
+            ? Blob
+            : T extends readonly unknown[]
+              ? Wire<T, Revive>
+              : T extends AsyncIterable<infer Item> | Iterable<infer Item>
+                ? AsyncIterable<StreamItem<Item, Revive>>
+                : T extends { getReader(): unknown }
+                  ? AsyncIterable<Uint8Array>
+                  : Wire<T, Revive>;
+
+type StreamItem<T, Revive extends boolean> = T extends Bytes ? Uint8Array : Wire<T, Revive>;
+
+/** One fault of a request: its place, its name (`point.x`), and what is expected. */
+export interface RequestFault {
+  readonly in: "path" | "query" | "body";
+  readonly name: string;
+  readonly message: string;
+}
+
+/** Problem details (RFC 9457). */
+export interface ProblemDetails {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail?: string;
+  readonly errors?: readonly RequestFault[];
+}
+
+/** A 2xx response. */
+export interface Success<Status extends number, Data> {
+  readonly ok: true;
+  readonly status: Status;
+  readonly data: Data;
+  readonly headers: Headers;
+  readonly response: Response;
+}
+
+/** Any other response. */
+export interface Failure<Status extends number, Problem> {
+  readonly ok: false;
+  readonly status: Status;
+  readonly problem: Problem;
+  readonly headers: Headers;
+  readonly response: Response;
+}
+
+type ContentStatus = 200 | 201 | 202 | 203 | 206 | 207 | 208 | 226;
+type EmptyStatus = 204 | 205;
+/** The registered statuses from 300. A literal for each of them, so that a comparison narrows the result. */
+type FailureStatus =
+  | (300 | 301 | 302 | 303 | 304 | 305 | 307 | 308)
+  | (400 | 401 | 402 | 403 | 404 | 405 | 406 | 407 | 408 | 409 | 410 | 411 | 412 | 413 | 414 | 415 | 416)
+  | (417 | 418 | 421 | 422 | 423 | 424 | 425 | 426 | 428 | 429 | 431 | 451)
+  | (500 | 501 | 502 | 503 | 504 | 505 | 506 | 507 | 508 | 510 | 511);
+
+/** The result of `.safe()`, which `ok` and `status` narrow. */
+export type Result<T, Revive extends boolean> =
+  | Succeeded<Answer<T, Revive>>
+  | Declared<T>
+  | Failure<Exclude<FailureStatus, Declared<T>["status"]>, ProblemDetails>;
+
+type Succeeded<Data> =
+  | ([Exclude<Data, undefined>] extends [never] ? never : Success<ContentStatus, Exclude<Data, undefined>>)
+  | (undefined extends Data ? Success<EmptyStatus, undefined> : never);
+
+/** The problems that a method returns. The server itself refuses arguments with 400, without these members. */
+type Declared<T> = T extends ReturnedProblem & { readonly members: infer Members }
+  ? T["status"] extends 400
+    ? Failure<400, ProblemDetails & Partial<Members>>
+    : Failure<T["status"], ProblemDetails & Members>
+  : never;

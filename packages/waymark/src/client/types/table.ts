@@ -1,0 +1,31 @@
+/** What types cannot say at run time. `waymark types --table=FILE` writes it. */
+export interface Table {
+  readonly version: 1;
+  /** Where dates are in types that contain themselves. */
+  readonly types: { readonly [name: string]: DatePlan };
+  readonly routes: RouteTable;
+}
+
+/** Submodules and classes by property, methods by verb. */
+export interface RouteTable {
+  readonly [name: string]: RouteTable | MethodEntry;
+}
+
+/** A method that needs more than the general rule. */
+export interface MethodEntry {
+  /** The parameters in order: a name, `{}` for the keyword arguments, `...` for the rest of the path. */
+  readonly args: readonly string[];
+  /** Properties beside this method. A first argument with such a text would select the class instead. */
+  readonly taken?: readonly string[];
+  /** Where dates are in the answer, or "unknown". Absent: nowhere. */
+  readonly dates?: DatePlan | "unknown";
+  /** Whether the answer is a stream of text or bytes. */
+  readonly raw?: boolean;
+}
+
+/** Where dates are: here, in each item or value, by property, or as in a named type. */
+export type DatePlan =
+  | 1
+  | { readonly each: DatePlan }
+  | { readonly in: { readonly [property: string]: DatePlan }; readonly each?: DatePlan }
+  | { readonly type: string };

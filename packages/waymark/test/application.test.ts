@@ -503,3 +503,13 @@ test("this.method is the method of the request", async () => {
     assert.equal(headers.get("x-method"), method);
   }
 });
+
+test("the projection of written return types can be turned off for an application", async () => {
+  const directory = new URL("fixtures/table", import.meta.url).pathname;
+  const answerWith = async (projection: boolean) => {
+    const application = new Application({ directory, controllerPrefix: "controllers", projection });
+    return (await application.fetch(new Request("http://localhost/projected/guest"))).json();
+  };
+  assert.deepEqual(await answerWith(true), { guest: "g" });
+  assert.deepEqual(await answerWith(false), { guest: "g", passwordHash: "x" });
+});

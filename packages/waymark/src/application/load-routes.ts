@@ -41,6 +41,7 @@ export async function loadRoutes(
     body: bodyDefaults(options),
     call: { trustProxy: options.trustProxy ?? false, collect: collectKeywords, events },
     unknownKeywords: options.unknownKeywords ?? "reject",
+    projection: options.projection ?? true,
   } as const;
   if (!wantsOpenApi(options)) return buildRoutes(roots, signatureOf, defaults, notes, origins);
   // Loaded on demand: most applications do not serve the document.
@@ -151,6 +152,7 @@ async function signaturesOf(
     const warn = options.warn ?? ((message: string) => console.error(message));
     const read = readSignatures(requests, {
       unreadableTypes: options.unreadableTypes ?? "error",
+      projects: options.projection ?? true,
       warn,
       controllers,
       verify,

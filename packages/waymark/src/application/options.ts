@@ -41,6 +41,8 @@ export interface ApplicationOptions {
   knownMethods?: readonly string[];
   /** How to treat a type that cannot be read. Default "error": startup fails. */
   unreadableTypes?: "error" | "raw";
+  /** Sends only the properties that a method's written return type declares. Default true. */
+  projection?: boolean;
   /** Allows scripts of other origins to call this application. Default: off. */
   cors?: CorsOptions;
   /** Whether to trust `X-Forwarded-*` headers, or the number of trusted proxies. Default false. */
@@ -88,6 +90,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   "unknownKeywords",
   "knownMethods",
   "unreadableTypes",
+  "projection",
   "cors",
   "trustProxy",
   "openapi",

@@ -48,10 +48,13 @@ function performDirectly(matched: Matched): Answer | Promise<Answer> {
 
 function callMethod(matched: Matched, bound: BindResult): Answer | Promise<Answer> {
   if (bound instanceof BindFaults) throw faultsError(bound, matched);
-  const { call } = matched;
-  const value: unknown = matched.entry.method.apply(matched.controller, bound as never[]);
-  if (!isThenable(value)) return toAnswer(value, call);
-  return Promise.resolve(value).then((settled) => toAnswer(settled, call));
+  const { call, entry } = matched;
+  const { project } = entry;
+  const value: unknown = entry.method.apply(matched.controller, bound as never[]);
+  if (!isThenable(value)) return toAnswer(project === undefined ? value : project(value), call);
+  return Promise.resolve(value).then((settled) =>
+    toAnswer(project === undefined ? settled : project(settled), call),
+  );
 }
 
 /** The arguments of the call. A promise if the body is still arriving, or if parsing or a schema is asynchronous. */

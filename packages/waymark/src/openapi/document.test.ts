@@ -490,6 +490,30 @@ suite("answers", () => {
   }
 });
 
+test("a returned problem has its status and its members", async () => {
+  const declarations = 'import type { Problem } from "@tollway/waymark"; type Gone = Problem<410>;';
+  const { operation } = await operationOf(
+    "GET(): string | Problem<404, { code: 'NO_BOOK' }> | Problem<404 | 409> | Gone | Problem | HttpError",
+    declarations,
+  );
+  const common = { $ref: "#/components/schemas/ProblemDetails" };
+  const own = {
+    type: "object",
+    properties: { code: { type: "string", enum: ["NO_BOOK"] } },
+    required: ["code"],
+  };
+  const response = (description: string, schema: object) => ({
+    description,
+    content: { "application/problem+json": { schema } },
+  });
+  const { "200": _, "4XX": __, "5XX": ___, ...problems } = operation.responses;
+  assert.deepEqual(problems, {
+    404: response("Not Found", { anyOf: [{ allOf: [common, own] }, common] }),
+    409: response("Conflict", common),
+    410: response("Gone", common),
+  });
+});
+
 test("an alias of a type that only a method returns", async () => {
   const declarations = "type Result<T> = Promise<T | Response | undefined>; type Loop = Promise<Loop>;";
   const { operation } = await operationOf("GET(): Result<{ x: number }>", declarations);

@@ -56,6 +56,7 @@ export function schemaOf(type: TypeNode, context: SchemaContext): JsonSchema {
       return { type: "array", items: schemaOf(type.items, context) };
     case "unreadable":
     case "response":
+    case "problem":
       return {};
     default:
       return scalarSchema(type);

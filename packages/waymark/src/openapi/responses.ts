@@ -1,4 +1,5 @@
-import type { MethodSignature, TypeNode } from "../signature/model/signature.ts";
+import { REASONS } from "../http/status.ts";
+import type { MethodSignature, ProblemNode, TypeNode } from "../signature/model/signature.ts";
 import type { JsonSchema, MediaType, OpenApiResponse, Reference } from "./document-types.ts";
 import { type SchemaContext, schemaOf } from "./json-schema.ts";
 
@@ -46,7 +47,40 @@ export function responsesOf(
     if (status === "default") Object.assign(responses, defaultResponses(returns, context));
     else responses[status] = BODILESS.has(status) ? EMPTY : responseOf(returns, context);
   }
-  return { ...responses, "4XX": PROBLEM_REFERENCE, "5XX": PROBLEM_REFERENCE };
+  return {
+    ...responses,
+    ...problemsOf(returns, context),
+    "4XX": PROBLEM_REFERENCE,
+    "5XX": PROBLEM_REFERENCE,
+  };
+}
+
+/** The problems that the method returns, by status. */
+function problemsOf(
+  returns: TypeNode | undefined,
+  context: SchemaContext,
+): { readonly [status: string]: OpenApiResponse } {
+  const schemas = new Map<number, JsonSchema[]>();
+  for (const member of returns ? membersOf(returns) : []) {
+    if (member.kind !== "problem" || member.status === undefined) continue;
+    const own = schemas.get(member.status) ?? [];
+    own.push(problemSchema(member, context));
+    schemas.set(member.status, own);
+  }
+  return Object.fromEntries(
+    [...schemas].map(([status, own]) => [
+      status,
+      {
+        description: REASONS[status] ?? "An error",
+        content: { "application/problem+json": { schema: own.length === 1 ? own[0]! : { anyOf: own } } },
+      },
+    ]),
+  );
+}
+
+function problemSchema({ members }: ProblemNode, context: SchemaContext): JsonSchema {
+  const common = { $ref: "#/components/schemas/ProblemDetails" };
+  return members === undefined ? common : { allOf: [common, schemaOf(members, context)] };
 }
 
 const EMPTY: OpenApiResponse = { description: "Success, without a body" };
@@ -55,19 +89,25 @@ const BODILESS: ReadonlySet<number> = new Set([204, 205]);
 
 const membersOf = (type: TypeNode): readonly TypeNode[] => (type.kind === "union" ? type.members : [type]);
 
+/** The members that a success carries. */
+const sentOf = (type: TypeNode): readonly TypeNode[] =>
+  membersOf(type).filter(({ kind }) => kind !== "problem");
+
 const isEmpty = ({ kind }: TypeNode): boolean => kind === "undefined" || kind === "null";
 
 function defaultResponses(
   returns: TypeNode | undefined,
   context: SchemaContext,
 ): { readonly [status: string]: OpenApiResponse } {
-  const members = returns ? membersOf(returns) : [];
+  const members = returns ? sentOf(returns) : [];
+  // The method only fails.
+  if (returns && members.length === 0) return {};
   if (returns && members.every(isEmpty)) return { 204: EMPTY };
   return { 200: responseOf(returns, context), ...(members.some(isEmpty) && { 204: EMPTY }) };
 }
 
 function responseOf(returns: TypeNode | undefined, context: SchemaContext): OpenApiResponse {
-  const full = returns ? membersOf(returns).filter((member) => !isEmpty(member)) : [];
+  const full = returns ? sentOf(returns).filter((member) => !isEmpty(member)) : [];
   if (returns && full.length === 0) return EMPTY;
   return { description: "Success", ...(returns && { content: contentOf(full, context) }) };
 }

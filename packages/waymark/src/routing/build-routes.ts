@@ -4,6 +4,7 @@ import type { CallSettings } from "../http/call.ts";
 import { type BinderOptions, compileBinder } from "../signature/bind/binder.ts";
 import type { SchemaTable } from "../signature/bind/standard-schema.ts";
 import type { MethodSignature } from "../signature/model/signature.ts";
+import { compileProjection } from "../signature/project/projection.ts";
 import type { FoundClass } from "./classes.ts";
 import type { RouteClass, RouteModule, Routes, RouteVerb } from "./routes.ts";
 import { StartError } from "./start-error.ts";
@@ -21,6 +22,7 @@ export interface RouteDefaults {
   readonly body: BodyRules;
   readonly call: Omit<CallSettings, "body">;
   readonly unknownKeywords: "reject" | "ignore";
+  readonly projection: boolean;
 }
 
 export type SignatureOf = (found: FoundClass, verb: string) => MethodSignature;
@@ -85,7 +87,9 @@ export function buildRoutes(
     for (const [verb, method] of found.verbs) {
       const signature = signatureOf(found, verb);
       const schemas = controller.schema?.[verb] as SchemaTable | undefined;
-      verbs.set(verb, { verb, method, signature, binder: compileBinder(signature, { ...options, schemas }) });
+      const binder = compileBinder(signature, { ...options, schemas });
+      const project = defaults.projection ? compileProjection(signature) : undefined;
+      verbs.set(verb, { verb, method, signature, binder, project });
     }
     for (const member of found.members) {
       const step = path === "/" ? "" : path;

@@ -3,6 +3,7 @@ import type { BodyRules } from "../http/body-kind.ts";
 import type { CallSettings } from "../http/call.ts";
 import type { Binder } from "../signature/bind/binder.ts";
 import type { MethodSignature } from "../signature/model/signature.ts";
+import type { Projection } from "../signature/project/projection-context.ts";
 
 /** A callable method of a controller. */
 export interface RouteVerb {
@@ -10,6 +11,8 @@ export interface RouteVerb {
   readonly method: (...args: never[]) => unknown;
   readonly signature: MethodSignature;
   readonly binder: Binder;
+  /** Removes what the written return type does not declare. Undefined if nothing is to be removed. */
+  readonly project: Projection | undefined;
 }
 
 /** A class in the route tree. */

@@ -25,6 +25,8 @@ export interface SignatureRequest {
 export interface ReadOptions {
   /** How to treat a type that cannot be read. Default "error". */
   readonly unreadableTypes?: "error" | "raw";
+  /** Whether written return types decide what is sent, so that they must be readable. Default true. */
+  readonly projects?: boolean;
   /**
    * Receives each warning once, in one line with file, line and column: about a type that is passed on raw, or a
    * pattern whose backtracking may be unbounded.
@@ -97,6 +99,7 @@ function methodOptions({ controller, verb }: SignatureRequest, options: ReadOpti
   const { schema } = controller as { readonly schema?: Readonly<Record<string, object | undefined>> };
   return {
     unreadableTypes: options.unreadableTypes ?? "error",
+    projects: options.projects ?? true,
     schemaNames: new Set(Object.keys(schema?.[verb] ?? {})),
     warn: options.warn ?? (() => {}),
   };

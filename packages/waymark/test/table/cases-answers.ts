@@ -9,6 +9,37 @@ function answer(kind: string, rest: Omit<Case, "name" | "target">): Case {
 
 /** Values that a method returns or throws. */
 export const answerCases: readonly Case[] = [
+  {
+    name: "a written return type decides what is sent",
+    target: "/projected/user",
+    status: 200,
+    text: '{"id":1,"friends":[{"id":2}]}',
+  },
+  {
+    name: "a written return type decides what a member of a union sends",
+    target: "/projected/guest",
+    status: 200,
+    text: '{"guest":"g"}',
+  },
+  {
+    name: "a written return type decides what a stream sends",
+    method: "POST",
+    target: "/projected",
+    status: 200,
+    text: '{"id":1,"friends":[]}\n',
+  },
+  {
+    name: "a value that fits no member of the return type is a 500",
+    target: "/projected/misfit",
+    status: 500,
+  },
+  {
+    name: "a returned problem",
+    target: "/projected/gone",
+    status: 410,
+    json: { type: "about:blank", title: "Gone", status: 410, detail: "no longer here", since: 1999 },
+    answers: { "content-type": "application/problem+json", "x-own": "1" },
+  },
   answer("string", { status: 200, text: '"text"', answers: { "content-type": JSON_TYPE } }),
   answer("number", {
     status: 200,

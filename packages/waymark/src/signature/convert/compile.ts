@@ -63,6 +63,7 @@ function compileType(type: TypeNode, context: CompileContext, compiled: Compiled
     case "unreadable":
     case "stream":
     case "response":
+    case "problem":
       return RAW;
     default:
       return compileScalar(type, context);

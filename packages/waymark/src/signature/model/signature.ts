@@ -152,6 +152,14 @@ export interface StreamNode {
 export interface ResponseNode {
   readonly kind: "response";
 }
+/** Only in return types: `Problem<404, { code: string }>`, which is sent as problem details. */
+export interface ProblemNode {
+  readonly kind: "problem";
+  /** Absent for any status. */
+  readonly status?: number;
+  /** The members besides those of RFC 9457. */
+  readonly members?: TypeNode;
+}
 
 export type TypeNode =
   | ScalarNode
@@ -164,7 +172,8 @@ export type TypeNode =
   | ReferenceNode
   | UnreadableNode
   | StreamNode
-  | ResponseNode;
+  | ResponseNode
+  | ProblemNode;
 
 /**
  * - `positional`: the next path segment fills it, or its name does
@@ -200,6 +209,8 @@ export interface MethodSignature {
   readonly parameters: readonly Parameter[];
   /** The declared return type without its `Promise`. Absent if none is declared. */
   readonly returns?: TypeNode;
+  /** The return type is not written: the compiler has inferred it. It only documents the answer. */
+  readonly inferred?: true;
   /** Success statuses, if the method sets a literal status. "default" is 200, or 204 without a body. */
   readonly statuses?: readonly (number | "default")[];
   readonly description?: string;

@@ -1,5 +1,5 @@
 import type { MethodSignature } from "../model/signature.ts";
-import { SignatureError } from "../model/signature-error.ts";
+import { SignatureError, WAYS_OUT } from "../model/signature-error.ts";
 import type { ParameterContext } from "./annotations.ts";
 import { mayBacktrackWithoutBound } from "./backtracking.ts";
 import type { CompilerAccess } from "./compiler-questions.ts";
@@ -19,6 +19,8 @@ export interface MethodOptions {
   readonly warn: (message: string) => void;
   /** Reads the types that the source alone does not show exactly. Undefined if the compiler must not be asked. */
   readonly compiler?: CompilerAccess | undefined;
+  /** Whether the written return type decides what is sent. It must then be readable. Default false. */
+  readonly projects?: boolean;
 }
 
 /**
@@ -46,7 +48,7 @@ function read(
   verb: string,
   { node, scope, member }: FunctionSource,
   modules: SourceModules,
-  { unreadableTypes, schemaNames, warn, compiler }: MethodOptions,
+  { unreadableTypes, schemaNames, warn, projects, compiler }: MethodOptions,
 ): MethodSignature {
   modules.augmentations.follow(scope.module.source.file);
   const types = new SourceTypeReader(modules, scope, compiler);
@@ -64,7 +66,9 @@ function read(
   };
   const parameters = readParameters(node.params, { types, scope, doc, onUnreadable });
   for (const pattern of types.patterns) checkPattern(pattern, warn);
-  const returns = node.returnType && types.returnType(node.returnType.typeAnnotation, scope);
+  const unsent: SignatureError[] = [];
+  const returns = node.returnType && types.returnType(node.returnType.typeAnnotation, scope, unsent);
+  if (projects && unreadableTypes === "error" && unsent[0]) throw unreadableReturn(unsent[0]);
   const statuses = readStatuses(node);
   return {
     verb,
@@ -76,6 +80,19 @@ function read(
     location: scope.module.source.location(start),
     definitions: types.definitions,
   };
+}
+
+/** The ways out of a return type differ from those of a parameter. */
+function unreadableReturn(error: SignatureError): SignatureError {
+  const { file = "", line, column } = error.location ?? {};
+  const [reason] = error.message
+    .slice(error.location ? `${file}:${line}:${column}: `.length : 0)
+    .split(WAYS_OUT);
+  return new SignatureError(
+    error.code,
+    `${reason!.trim()} A written return type decides which properties are sent. Write it plainly, write \`unknown\`, leave it out, or turn \`projection\` off for the application.`,
+    error.location,
+  );
 }
 
 function checkPattern({ text, location }: WrittenPattern, warn: MethodOptions["warn"]): void {

@@ -2,7 +2,7 @@ import type { TSType, TSTypeReference } from "oxc-parser";
 import type { TypeNode } from "../model/signature.ts";
 import { SignatureError } from "../model/signature-error.ts";
 import { UNKNOWN, unionOf } from "./combine.ts";
-import { findDeclaration, instantiate } from "./names.ts";
+import { findDeclaration, instantiate, namePath } from "./names.ts";
 import type { Scope } from "./scope.ts";
 import type { TypeReader } from "./type-reader.ts";
 
@@ -19,42 +19,104 @@ const STREAMS = new Set([
   "ReadableStream",
 ]);
 
-/**
- * The declared return type of a method. It is only documented, so an unreadable part is not an error and remains as
- * text.
- */
-export function readReturnType(reader: TypeReader, node: TSType, scope: Scope): TypeNode {
-  if (node.type === "TSUnionType") {
-    return unionOf(node.types.map((member) => readReturnType(reader, member, scope)));
-  }
+/** Modules of Node whose exported types are streams of bytes. */
+const STREAM_MODULES = /^(?:node:)?(?:stream|fs|http|https|zlib|crypto|net)(?:\/.*)?$/;
+
+/** The declared return type of a method. A part that cannot be read remains as text, and its error is collected. */
+export function readReturnType(
+  reader: TypeReader,
+  node: TSType,
+  scope: Scope,
+  errors: SignatureError[],
+  following: ReadonlySet<object> = new Set(),
+): TypeNode {
+  const inner = (part: TSType) => readReturnType(reader, part, scope, errors, following);
+  if (node.type === "TSUnionType") return unionOf(node.types.map(inner));
+  if (node.type === "TSParenthesizedType") return inner(node.typeAnnotation);
+  if (node.type === "TSArrayType") return { kind: "array", items: inner(node.elementType) };
   const name = builtinName(node, scope);
   const [first] = node.type === "TSTypeReference" ? (node.typeArguments?.params ?? []) : [];
-  if (name && PROMISES.has(name) && first) return readReturnType(reader, first, scope);
-  if (name && STREAMS.has(name)) {
-    return { kind: "stream", items: first ? readReturnType(reader, first, scope) : UNKNOWN };
-  }
+  if (name && PROMISES.has(name) && first) return inner(first);
+  if (name && STREAMS.has(name)) return { kind: "stream", items: first ? inner(first) : UNKNOWN };
   if (name === "Response") return { kind: "response" };
+  if (name && /^(?:[A-Z][a-z]+)?Error$/.test(name)) return { kind: "problem" };
   if (name === "Buffer" || name === "ArrayBuffer") return { kind: "bytes" };
+  const own = returnedType(reader, node, scope) ?? readAlias(reader, node, scope, errors, following);
+  if (own) return own;
   try {
     return reader.read(node, scope);
   } catch (error) {
     if (!(error instanceof SignatureError)) throw error;
-    return readAlias(reader, node, scope) ?? { kind: "unreadable", text: scope.module.source.slice(node) };
+    errors.push(error);
+    return { kind: "unreadable", text: scope.module.source.slice(node) };
   }
 }
 
-/** An alias may contain types that only a method returns: `type Result = Promise<Book | Response>`. */
-function readAlias(reader: TypeReader, node: TSType, scope: Scope): TypeNode | undefined {
+/** A type that only a return type can have: a stream of Node, a problem, an error, a method's type parameter. */
+function returnedType(reader: TypeReader, node: TSType, scope: Scope): TypeNode | undefined {
   if (node.type !== "TSTypeReference") return undefined;
+  const [first] = namePath(node.typeName);
+  const named = scope.findType(first!);
+  if (named?.kind === "import" && STREAM_MODULES.test(named.specifier))
+    return { kind: "stream", items: { kind: "bytes" } };
+  if (named?.kind === "import" && named.name === "HttpError") return { kind: "problem" };
+  const found = declarationOf(reader, node, scope);
+  // Any value that its caller chose.
+  if (found?.kind === "parameter" && found.scope === reader.methodScope) return UNKNOWN;
+  const isImported = named?.kind === "import" && named.specifier === PACKAGE && named.name === "Problem";
+  const isDeclared =
+    found?.kind === "interface" &&
+    found.nodes[0]?.id.name === "Problem" &&
+    OWN_ERRORS.test(found.scope.module.source.file);
+  return isImported || isDeclared ? problemType(reader, node, scope) : undefined;
+}
+
+function problemType(reader: TypeReader, node: TSTypeReference, scope: Scope): TypeNode {
+  const [status, members] = node.typeArguments?.params ?? [];
+  const statuses = status === undefined ? [] : membersOf(reader.read(status, scope));
+  const known = statuses.flatMap((each) =>
+    each.kind === "literal" && typeof each.value === "number" ? [each.value] : [],
+  );
+  if (known.length === 0 || known.length < statuses.length) return { kind: "problem" };
+  const inner = members && reader.read(members, scope);
+  return unionOf(known.map((each) => ({ kind: "problem", status: each, ...(inner && { members: inner }) })));
+}
+
+const PACKAGE = "@tollway/waymark";
+/** The file of this package that declares `Problem`. */
+const OWN_ERRORS = /[\\/]http[\\/]http-error\.(?:d\.)?ts$/;
+
+const membersOf = (type: TypeNode): readonly TypeNode[] => (type.kind === "union" ? type.members : [type]);
+
+/** Undefined for a name whose declaration cannot be found: the reader reports it. */
+function declarationOf(reader: TypeReader, node: TSTypeReference, scope: Scope) {
   try {
-    const found = findDeclaration(reader, node, scope);
-    if (found?.kind !== "alias") return undefined;
-    const inner = instantiate(reader, found.node.typeParameters, found.scope, node, scope);
-    return reader.bounded(node, scope, () => readReturnType(reader, found.node.typeAnnotation, inner));
+    return findDeclaration(reader, node, scope);
   } catch (error) {
     if (error instanceof SignatureError) return undefined;
     throw error;
   }
+}
+
+/** Syntax that can contain types which only a method returns. */
+const FOLLOWED = new Set(["TSUnionType", "TSTypeReference", "TSParenthesizedType", "TSArrayType"]);
+
+/** An alias may contain types that only a method returns: `type Result = Promise<Book | Problem<404>>`. */
+function readAlias(
+  reader: TypeReader,
+  node: TSType,
+  scope: Scope,
+  errors: SignatureError[],
+  following: ReadonlySet<object>,
+): TypeNode | undefined {
+  const found = node.type === "TSTypeReference" ? declarationOf(reader, node, scope) : undefined;
+  // An alias that contains itself is read as a definition.
+  if (found?.kind !== "alias" || following.has(found.node)) return undefined;
+  const { typeParameters, typeAnnotation } = found.node;
+  if (!FOLLOWED.has(typeAnnotation.type)) return undefined;
+  const inner = instantiate(reader, typeParameters, found.scope, node as TSTypeReference, scope);
+  const further = new Set([...following, found.node]);
+  return reader.bounded(node, scope, () => readReturnType(reader, typeAnnotation, inner, errors, further));
 }
 
 /** A name that the module does not declare. */

@@ -102,8 +102,8 @@ export class SourceTypeReader implements TypeReader {
     if (!this.#declarations.some((known) => known.node === node)) this.#declarations.push({ node, module });
   }
 
-  returnType(node: TSType, scope: Scope): TypeNode {
-    return readReturnType(this, node, scope);
+  returnType(node: TSType, scope: Scope, errors: SignatureError[]): TypeNode {
+    return readReturnType(this, node, scope, errors);
   }
 
   refine(type: TypeNode, tags: readonly RefinementTag[], module: SourceModule): TypeNode {

@@ -53,8 +53,8 @@ export interface TypeReader {
    * @throws SignatureError if it does not agree
    */
   verified(type: TypeNode, parameter: AskedParameter): TypeNode;
-  /** A method's return type. The parts that cannot be read remain as text. */
-  returnType(node: TSType, scope: Scope): TypeNode;
+  /** A method's return type. The parts that cannot be read remain as text, and their errors are collected. */
+  returnType(node: TSType, scope: Scope, errors: SignatureError[]): TypeNode;
   /** Adds JSDoc refinements to a type. */
   refine(type: TypeNode, tags: readonly RefinementTag[], module: SourceModule): TypeNode;
   /** @throws SignatureError always, for a type that cannot be read */

@@ -28,7 +28,7 @@ export async function readAnswer(response: Response, reading: Reading): Promise<
 
 /** Whether text or bytes come from a stream. The server sends the length of anything else. */
 function isStream({ headers }: Response, { table, entry, call }: Reading): boolean {
-  if (table !== undefined) return entry?.raw === true;
+  if (table !== undefined && entry?.dates !== "unknown") return entry?.raw === true;
   if (headers.has("content-length")) return false;
   if (headers.has("content-encoding"))
     throw new TypeError(

@@ -7,6 +7,7 @@ const DATE = /^(?:\d{4}|[+-]\d{6})-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 export function reviveDates(value: unknown, plan: DatePlan, types: Table["types"]): unknown {
   if (plan === 1) return typeof value === "string" && DATE.test(value) ? new Date(value) : value;
   if ("type" in plan) return reviveDates(value, types[plan.type]!, types);
+  if ("any" in plan) return plan.any.reduce((made, one) => reviveDates(made, one, types), value);
   if (typeof value !== "object" || value === null) return value;
   const named = "in" in plan ? plan.in : {};
   const parts = value as Record<string, unknown>;

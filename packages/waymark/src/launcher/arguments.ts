@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { LauncherError } from "./launcher-error.ts";
 
-export type Command = "serve" | "routes" | "openapi" | "check" | "build" | "python-path" | "bridge";
+export type Command = "serve" | "routes" | "openapi" | "types" | "check" | "build" | "python-path" | "bridge";
 export type Interface = "node" | "wsgi" | "asgi";
 
 /** The parsed command line. */
@@ -20,6 +20,12 @@ export interface Arguments {
   readonly quiet: boolean;
   readonly check: string | undefined;
   readonly out: string | undefined;
+  /** The declaration file that a watched server keeps up to date. */
+  readonly types: string | undefined;
+  /** The file for the client's table. */
+  readonly table: string | undefined;
+  /** Whether the declaration file describes all types itself. */
+  readonly standalone: boolean;
   /** For "waymark bridge": the descriptor whose other end the Python server holds. */
   readonly lifeline: string | undefined;
   readonly help: boolean;
@@ -39,6 +45,9 @@ const OPTIONS = {
   quiet: { type: "boolean" },
   check: { type: "string" },
   out: { type: "string" },
+  types: { type: "string" },
+  table: { type: "string" },
+  standalone: { type: "boolean" },
   lifeline: { type: "string" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
@@ -49,6 +58,7 @@ const COMMANDS: ReadonlySet<string> = new Set([
   "routes",
   "openapi",
   "check",
+  "types",
   "build",
   "python-path",
   "bridge",
@@ -62,7 +72,10 @@ const ONLY_FOR: Readonly<Record<string, readonly Command[]>> = {
   quiet: ["serve"],
   debug: ["serve"],
   check: ["routes"],
-  out: ["build", "openapi"],
+  out: ["build", "openapi", "types"],
+  types: ["serve"],
+  table: ["types", "serve"],
+  standalone: ["types"],
   lifeline: ["bridge"],
 };
 
@@ -70,6 +83,7 @@ export const USAGE = `usage: waymark [serve] [options]         serve the control
        waymark routes [--check=FILE]     print all routes, or compare them with a reviewed file
        waymark openapi [--out=FILE]      print the OpenAPI 3.1 document
        waymark check                     read all signatures, and compare them with TypeScript's compiler
+       waymark types [--out=FILE]        write the declaration file for the typed client
        waymark build [--out=FILE]        write a manifest, for bundles and starts without a parser
        waymark python-path               print the folder of the Python package, for PYTHONPATH
 
@@ -81,6 +95,9 @@ export const USAGE = `usage: waymark [serve] [options]         serve the control
   --interface=NAME    serve through node (default), wsgi or asgi
   --workers=N         number of processes; "max" for one per core
   --watch             restart when a file changes
+  --types=FILE        with --watch: keep the declaration file of "waymark types" up to date
+  --table=FILE        with "types" and --watch: write what the client needs at run time
+  --standalone        with "types": a declaration file for other repositories
   --debug             include errors and their stacks in 500 answers
   --quiet             do not print the routes
   --version, --help`;
@@ -109,6 +126,8 @@ export function readArguments(args: readonly string[], environment: NodeJS.Proce
       `${sources.join(" and ")} exclude each other: an application sets its own prefix`,
       2,
     );
+  if (command === "serve" && (values.types ?? values.table) !== undefined && !values.watch)
+    throw new LauncherError('--types and --table need --watch: without it, run "waymark types"', 2);
   return {
     command: command as Command,
     prefix: prefix.flatMap((each) => each.split(",")),
@@ -123,6 +142,9 @@ export function readArguments(args: readonly string[], environment: NodeJS.Proce
     quiet: values.quiet ?? false,
     check: values.check,
     out: values.out,
+    types: values.types,
+    table: values.table,
+    standalone: values.standalone ?? false,
     lifeline: values.lifeline,
     help: values.help ?? false,
     version: values.version ?? false,

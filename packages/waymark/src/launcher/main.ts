@@ -29,6 +29,7 @@ async function run(args: Arguments): Promise<number> {
     return print(`${fileURLToPath(new URL("../../python", import.meta.url))}\n`);
   if (args.command === "routes") return (await import("./routes-command.ts")).routes(args);
   if (args.command === "openapi") return (await import("./openapi-command.ts")).openapi(args);
+  if (args.command === "types") return (await import("./types-command.ts")).types(args);
   if (args.command === "bridge") return (await import("./bridge-command.ts")).bridge(args);
   if (args.command === "check") return (await import("./check-command.ts")).check(args);
   if (args.command === "build") return (await import("./build-command.ts")).build(args);

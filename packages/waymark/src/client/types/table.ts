@@ -28,4 +28,6 @@ export type DatePlan =
   | 1
   | { readonly each: DatePlan }
   | { readonly in: { readonly [property: string]: DatePlan }; readonly each?: DatePlan }
-  | { readonly type: string };
+  | { readonly type: string }
+  /** The members of a union with several plans. */
+  | { readonly any: readonly DatePlan[] };

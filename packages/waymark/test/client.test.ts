@@ -101,6 +101,16 @@ for (const [name, connect] of [
   });
 }
 
+test("a value of Temporal is its text", async () => {
+  const fetch = async ({ url }: Request) => Response.json(url.slice("http://localhost".length));
+  const api = client<{ GET(day: Temporal.PlainDate, keywords: { at: Temporal.Duration }): string }>(
+    "http://localhost",
+    { fetch },
+  );
+  const at = Temporal.Duration.from("PT1H");
+  assert.equal(await api.GET(Temporal.PlainDate.from("2026-01-31"), { at }), "/2026-01-31?at=PT1H");
+});
+
 test("the end of a loop over a stream ends the response", async () => {
   const api = client<Api>(url);
   for await (const { n } of await api.stream_forms.endless.GET()) if (n === 2) break;

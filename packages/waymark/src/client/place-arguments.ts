@@ -76,7 +76,8 @@ function segmentText(value: unknown): string | undefined {
 export function scalarText(value: unknown): string | undefined {
   if (value === null) return "";
   if (value instanceof Date) return value.toISOString();
-  if (value instanceof URL) return value.href;
+  if (value instanceof URL || /^\[object Temporal\./.test(Object.prototype.toString.call(value)))
+    return String(value);
   if (typeof value === "number" && !Number.isFinite(value)) return undefined;
   return typeof value === "object" || typeof value === "function" || value === undefined
     ? undefined

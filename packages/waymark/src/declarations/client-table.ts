@@ -58,6 +58,7 @@ function isSafe(type: TypeNode): boolean {
     case "bigint":
     case "boolean":
     case "date":
+    case "temporal":
     case "undefined":
       return true;
     case "literal":

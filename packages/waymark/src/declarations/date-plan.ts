@@ -29,7 +29,7 @@ export class DatePlans {
       case "object":
         return inOf(
           type.properties.map(({ name, type: property }) => [name, plan(property)]),
-          plan(type.index),
+          (type.patterns ?? []).map((one) => plan(one.type)).reduce(either, plan(type.index)),
         );
       case "reference":
         return this.#reference(type.name, definitions, named);
@@ -85,7 +85,7 @@ function hasDate(type: TypeNode, definitions: Definitions, seen: Set<string>): b
     case "tuple":
       return type.items.some((item) => has(item.type)) || has(type.rest);
     case "object":
-      return type.properties.some((property) => has(property.type)) || has(type.index);
+      return [...type.properties, ...(type.patterns ?? [])].some((part) => has(part.type)) || has(type.index);
     case "reference":
       if (seen.has(type.name)) return false;
       seen.add(type.name);

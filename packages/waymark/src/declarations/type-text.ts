@@ -14,6 +14,9 @@ const NAMES: { readonly [kind: string]: string | undefined } = {
   untyped: "unknown",
   unreadable: "unknown",
   response: "Response",
+  // As text, which the server accepts: not every runtime has Temporal.
+  temporal: "string",
+  nonNull: "{}",
 };
 
 /** A type as TypeScript source. `nameOf` gives the name of a type that contains itself. */
@@ -48,10 +51,15 @@ function grouped(type: TypeNode, inner: (type: TypeNode) => string): string {
   return type.kind === "union" ? `(${inner(type)})` : inner(type);
 }
 
-function objectSource({ properties, index }: ObjectNode, inner: (type: TypeNode) => string): string {
+function objectSource(
+  { properties, index: open, patterns = [] }: ObjectNode,
+  inner: (type: TypeNode) => string,
+): string {
   const members = properties.map(
     ({ name, optional, type }) => `${propertyKey(name)}${optional ? "?" : ""}: ${inner(type)}`,
   );
+  const others = [...(open === undefined ? [] : [open]), ...patterns.map(({ type }) => type)];
+  const index: TypeNode | undefined = others.length > 1 ? { kind: "union", members: others } : others[0];
   // A named property may have another type than the index signature.
   const indexed = index === undefined ? undefined : `{ [name: string]: ${inner(index)} }`;
   if (members.length === 0) return indexed ?? "{}";

@@ -5,15 +5,19 @@ import type { Projection, ProjectionContext } from "./projection-context.ts";
 
 /** Keeps the declared properties. The same object if it has no others. */
 export function objectProjection(
-  { properties, index }: Pick<ObjectNode, "properties" | "index">,
+  { properties, index, patterns = [] }: Pick<ObjectNode, "properties" | "index" | "patterns">,
   context: ProjectionContext,
 ): Projection | undefined {
   const others = index && context.project(index);
   const declared = new Map(properties.map(({ name, type }: PropertyNode) => [name, context.project(type)]));
+  const byPattern = patterns.map(({ pattern, type }) => ({
+    expression: new RegExp(pattern, "u"),
+    project: context.project(type),
+  }));
   const isOpen = index !== undefined;
   const changesNone = others === undefined && [...declared.values()].every((one) => one === undefined);
   // `object` and `{}` declare nothing.
-  if (changesNone && (isOpen || properties.length === 0)) return undefined;
+  if (changesNone && patterns.length === 0 && (isOpen || properties.length === 0)) return undefined;
   const project = (value: unknown): unknown => {
     if (!isObject(value)) return value;
     // A wrong list still sends no more than the declared properties.
@@ -26,10 +30,11 @@ export function objectProjection(
       const name = names[at]!;
       const known = declared.get(name);
       const isDeclared = known !== undefined || declared.has(name);
+      const matched = isDeclared ? undefined : byPattern.find(({ expression }) => expression.test(name));
+      const given = isDeclared ? known : matched === undefined ? others : matched.project;
+      const isSent = isDeclared || isOpen || matched !== undefined;
       const own = source[name];
-      const given = isDeclared ? known : others;
-      const made = given === undefined ? own : given(own);
-      const isSent = isDeclared || isOpen;
+      const made = isSent && given !== undefined ? given(own) : own;
       if (isSent && made === own && copy === undefined) continue;
       if (copy === undefined) {
         if (isOpaque(value)) return value;

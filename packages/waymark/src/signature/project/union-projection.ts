@@ -115,6 +115,7 @@ function merged(members: readonly ObjectNode[]): ObjectNode {
   if (members.length === 1) return members[0]!;
   const names = new Set(members.flatMap(({ properties }) => properties.map(({ name }) => name)));
   const indexes = members.flatMap(({ index }) => index ?? []);
+  const patterns = members.flatMap((member) => member.patterns ?? []);
   return {
     kind: "object",
     properties: [...names].map((name) => {
@@ -126,5 +127,6 @@ function merged(members: readonly ObjectNode[]): ObjectNode {
       };
     }),
     ...(indexes.length > 0 && { index: { kind: "union", members: indexes } }),
+    ...(patterns.length > 0 && { patterns }),
   };
 }

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { client, ProblemError, type Result } from "@tollway/waymark/client";
+import type { Api } from "./waymark.api.d.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "bookstore-"));
 process.env.BOOKSTORE_DB = join(folder, "test.sqlite");
@@ -18,174 +20,159 @@ after(async () => {
 });
 
 const TOKEN = { authorization: "Bearer secret" };
+const { fetch } = application;
+/** Without the token, reading is all that the server allows. */
+const visitor = client<Api>("http://localhost", { fetch });
+const { books, authors } = client<Api>("http://localhost", { fetch, headers: TOKEN });
+const { reviews, covers } = books;
 
-function ask(path: string, init: RequestInit = {}): Promise<Response> {
-  return application.fetch(new Request(`http://localhost${path}`, init));
+/** The page of `GET /books`, which returns one book for an id. */
+async function listed(paging: { author?: string; page?: number; size?: number }) {
+  const list = await books.GET(undefined, paging);
+  assert.ok("items" in list);
+  return list;
 }
 
-function send(
-  method: string,
-  path: string,
-  value: unknown,
-  headers: Record<string, string> = TOKEN,
-): Promise<Response> {
-  return ask(path, {
-    method,
-    body: JSON.stringify(value),
-    headers: { ...headers, "content-type": "application/json" },
-  });
+/** The names of the faults that the server finds. */
+async function faults(result: Promise<Result<unknown, false>>): Promise<string[]> {
+  const refused = await result;
+  assert.ok(refused.status === 400);
+  return (refused.problem.errors ?? []).map(({ name }) => name).sort();
 }
 
 test("a book is added, read, changed and removed", async () => {
-  const added = await send("POST", "/books", { title: "Emma", author: "Jane Austen", year: 1815 });
-  assert.equal(added.status, 201);
+  const added = await books.POST.safe({ title: "Emma", author: "Jane Austen", year: 1815 });
+  assert.ok(added.ok && added.status === 201);
+  const { id } = added.data;
+  assert.equal(added.headers.get("location"), `/books/${id}`);
   assert.equal(added.headers.get("x-content-type-options"), "nosniff");
-  const location = added.headers.get("location")!;
-  const book = await added.json();
-  assert.deepEqual(await (await ask(location)).json(), book);
-  const changed = await send("PUT", location, { title: "Emma", author: "Jane Austen", year: null });
-  assert.equal(((await changed.json()) as { year: unknown }).year, null);
-  assert.equal((await ask(location, { method: "DELETE", headers: TOKEN })).status, 204);
-  assert.equal((await ask(location)).status, 404);
-  assert.equal((await send("PUT", location, { title: "x", author: "y" })).status, 404);
+  assert.deepEqual(await books.GET(id), added.data);
+  assert.equal((await books.PUT(id, { title: "Emma", author: "Jane Austen", year: null })).year, null);
+  assert.equal((await books.DELETE.safe(id)).status, 204);
+  const missing = await books.GET.safe(id);
+  assert.ok(missing.status === 404 && missing.problem.code === "NO_BOOK");
+  const changed = await books.PUT.safe(id, { title: "x", author: "y" });
+  assert.ok(changed.status === 404 && changed.problem.detail === `there is no book ${id}`);
 });
 
 test("all faults of a book are reported together, by name", async () => {
-  const refused = await send("POST", "/books", { title: "", year: 3000, isbn: "1" });
-  assert.equal(refused.status, 400);
-  const { errors } = (await refused.json()) as { errors: { in: string; name: string }[] };
-  assert.deepEqual(errors.map(({ name }) => name).sort(), ["author", "isbn", "title", "year"]);
+  const book = { title: "", year: 3000, isbn: "1" } as unknown as { title: string; author: string };
+  assert.deepEqual(await faults(books.POST.safe(book)), ["author", "isbn", "title", "year"]);
 });
 
 test("the same book twice is a conflict", async () => {
   const book = { title: "Persuasion", author: "Jane Austen" };
-  assert.equal((await send("POST", "/books", book)).status, 201);
-  const conflict = await send("POST", "/books", book);
-  assert.equal(conflict.status, 409);
-  assert.equal(((await conflict.json()) as { code: string }).code, "DUPLICATE_BOOK");
+  await books.POST(book);
+  await assert.rejects(books.POST(book), isDuplicate);
 });
 
+function isDuplicate(error: unknown): boolean {
+  return error instanceof ProblemError && error.status === 409 && error.problem.code === "DUPLICATE_BOOK";
+}
+
 test("a change that makes two books the same is a conflict", async () => {
-  const persuasion = { title: "Northanger Abbey", author: "Jane Austen" };
-  assert.equal((await send("POST", "/books", persuasion)).status, 201);
-  const added = await send("POST", "/books", { title: "Sanditon", author: "Jane Austen" });
-  const location = added.headers.get("location")!;
-  const conflict = await send("PUT", location, persuasion);
-  assert.equal(conflict.status, 409);
-  assert.equal(((await conflict.json()) as { code: string }).code, "DUPLICATE_BOOK");
-  assert.equal(
-    (await send("PUT", location, { title: "Sanditon", author: "Jane Austen", year: 1817 })).status,
-    200,
-  );
+  const abbey = { title: "Northanger Abbey", author: "Jane Austen" };
+  await books.POST(abbey);
+  const { id } = await books.POST({ title: "Sanditon", author: "Jane Austen" });
+  await assert.rejects(books.PUT(id, abbey), isDuplicate);
+  assert.equal((await books.PUT(id, { title: "Sanditon", author: "Jane Austen", year: 1817 })).year, 1817);
 });
 
 test("invalid pages, sizes, years, ids and stars are rejected by name", async () => {
-  const rows: readonly (readonly [path: string, name: string])[] = [
-    ["/books?size=1.5", "size"],
-    ["/books?size=1e2.5", "size"],
-    ["/books?page=1e300", "page"],
-    ["/books?page=1.5", "page"],
-    ["/books?page=9007199254740991&size=100", "page"],
-    ["/books?page=0", "page"],
-    ["/books?page=-1", "page"],
-    ["/books/1.5", "id"],
-    ["/books/1e300", "id"],
-    ["/books/-1", "id"],
-    ["/books/covers/1.5", "book"],
-    ["/books/reviews/1e20", "book"],
-  ];
-  const named = async (answer: Response) => {
-    assert.equal(answer.status, 400);
-    const { errors } = (await answer.json()) as { errors: { name: string }[] };
-    return errors.map(({ name }) => name);
-  };
-  for (const [path, name] of rows) assert.deepEqual(await named(await ask(path)), [name], path);
-  const { headers } = await send("POST", "/books", { title: "Numbers", author: "N" });
-  const location = headers.get("location")!;
+  for (const size of [1.5, 1000])
+    assert.deepEqual(await faults(books.GET.safe(undefined, { size })), ["size"]);
+  for (const page of [1e300, 1.5, Number.MAX_SAFE_INTEGER, 0, -1])
+    assert.deepEqual(await faults(books.GET.safe(undefined, { page })), ["page"]);
+  for (const id of [1.5, 1e300, -1]) assert.deepEqual(await faults(books.GET.safe(id)), ["id"]);
+  assert.deepEqual(await faults(covers.GET.safe(1.5)), ["book"]);
+  assert.deepEqual(await faults(reviews.GET.safe(1e20)), ["book"]);
+  // A text that is no number of JSON.
+  const text = await fetch(new Request("http://localhost/books?size=1e2.5"));
+  assert.equal(text.status, 400);
+  const { id } = await books.POST({ title: "Numbers", author: "N" });
   for (const year of [1815.5, 1e300, 1e20]) {
     const book = { title: "Year", author: "Y", year };
-    assert.deepEqual(await named(await send("POST", "/books", book)), ["year"]);
-    assert.deepEqual(await named(await send("PUT", location, book)), ["year"]);
+    assert.deepEqual(await faults(books.POST.safe(book)), ["year"]);
+    assert.deepEqual(await faults(books.PUT.safe(id, book)), ["year"]);
   }
-  const reviews = location.replace("/books/", "/books/reviews/");
-  assert.deepEqual(await named(await send("POST", reviews, { stars: 4.5 })), ["stars"]);
-  const largest = await ask("/books?page=1000000&size=100");
-  assert.equal(largest.status, 200);
+  assert.deepEqual(await faults(reviews.POST.safe(id, { stars: 4.5 })), ["stars"]);
+  assert.equal((await listed({ page: 1_000_000, size: 100 })).items.length, 0);
 });
 
 test("without the token nothing changes, and the answer reveals nothing", async () => {
-  for (const headers of [{}, { authorization: "Bearer wrong" }, { authorization: "Basic secret" }]) {
-    const refused = await send("POST", "/books", { nonsense: true }, headers as Record<string, string>);
-    assert.equal(refused.status, 401);
+  for (const authorization of [undefined, "Bearer wrong", "Basic secret"]) {
+    const headers = authorization === undefined ? {} : { authorization };
+    const nonsense = { nonsense: true } as unknown as { title: string; author: string };
+    const refused = await visitor.books.POST.with({ headers }).safe(nonsense);
+    assert.ok(!refused.ok && refused.status === 401);
     assert.equal(refused.headers.get("www-authenticate"), "Bearer");
-    assert.doesNotMatch(await refused.text(), /nonsense/);
+    assert.doesNotMatch(JSON.stringify(refused.problem), /nonsense/);
   }
 });
 
 test("the list has pages, and a link to the next", async () => {
-  for (let at = 0; at < 5; at++) await send("POST", "/books", { title: `Volume ${at}`, author: "Paged" });
-  const first = await ask("/books?author=Paged&size=2");
-  const { items, total } = (await first.json()) as { items: { title: string }[]; total: number };
-  assert.deepEqual([items.map(({ title }) => title), total], [["Volume 0", "Volume 1"], 5]);
-  const next = first.headers.get("link")!;
-  assert.equal(next, '</books?author=Paged&size=2&page=2>; rel="next"');
-  const last = await ask("/books?author=Paged&size=2&page=3");
+  for (let at = 0; at < 5; at++) await books.POST({ title: `Volume ${at}`, author: "Paged" });
+  const first = await books.GET.safe(undefined, { author: "Paged", size: 2 });
+  assert.ok(first.ok && "items" in first.data);
+  assert.deepEqual(
+    first.data.items.map(({ title }) => title),
+    ["Volume 0", "Volume 1"],
+  );
+  assert.equal(first.data.total, 5);
+  assert.equal(first.headers.get("link"), '</books?author=Paged&size=2&page=2>; rel="next"');
+  const last = await books.GET.safe(undefined, { author: "Paged", size: 2, page: 3 });
   assert.equal(last.headers.get("link"), null);
-  assert.equal((await ask("/books?size=1000")).status, 400);
 });
 
 test("reviews and authors", async () => {
-  const { id } = (await (await send("POST", "/books", { title: "Reviewed", author: "R" })).json()) as {
-    id: number;
-  };
-  assert.equal((await send("POST", `/books/reviews/${id}`, { stars: 5, text: "Good." })).status, 201);
-  assert.equal((await send("POST", `/books/reviews/${id}`, { stars: 6 })).status, 400);
-  assert.deepEqual(await (await ask(`/books/reviews/${id}`)).json(), [{ id: 1, stars: 5, text: "Good." }]);
-  assert.equal((await ask("/books/reviews/999999")).status, 404);
-  const authors = (await (await ask("/authors")).json()) as { author: string; books: number }[];
+  const { id } = await books.POST({ title: "Reviewed", author: "R" });
+  assert.equal((await reviews.POST.safe(id, { stars: 5, text: "Good." })).status, 201);
+  assert.deepEqual(await faults(reviews.POST.safe(id, { stars: 6 })), ["stars"]);
+  assert.deepEqual(await reviews.GET(id), [{ id: 1, stars: 5, text: "Good." }]);
+  assert.equal((await reviews.GET.safe(999_999)).status, 404);
+  const all = await authors.GET();
   assert.deepEqual(
-    authors.find(({ author }) => author === "R"),
+    all.find(({ author }) => author === "R"),
     { author: "R", books: 1 },
   );
 });
 
 test("a cover is uploaded and served with its type", async () => {
-  const { id } = (await (await send("POST", "/books", { title: "Covered", author: "C" })).json()) as {
-    id: number;
-  };
-  assert.equal((await ask(`/books/covers/${id}`)).status, 404);
-  const upload = (type: string) => {
-    const body = new FormData();
-    body.set("file", new File([new Uint8Array([137, 80, 78, 71])], "cover.png", { type }));
-    return ask(`/books/covers/${id}`, { method: "PUT", body, headers: TOKEN });
-  };
+  const { id } = await books.POST({ title: "Covered", author: "C" });
+  assert.equal((await covers.GET.safe(id)).status, 404);
+  const upload = (type: string) =>
+    covers.PUT.safe(id, { file: new File([new Uint8Array([137, 80, 78, 71])], "cover.png", { type }) });
   assert.equal((await upload("text/html")).status, 415);
   assert.equal((await upload("image/png")).status, 204);
-  const cover = await ask(`/books/covers/${id}`);
-  assert.equal(cover.headers.get("content-type"), "image/png");
+  const cover = await covers.GET(id);
+  assert.equal(cover.type, "image/png");
   assert.deepEqual([...new Uint8Array(await cover.arrayBuffer())], [137, 80, 78, 71]);
 });
 
 test("the export streams, as lines or as events", async () => {
-  const lines = await (await ask("/books/export")).text();
-  assert.ok(
-    lines
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line)).length >= 5,
-  );
-  const events = await ask("/books/export", { headers: { accept: "text/event-stream" } });
-  assert.match(await events.text(), /^data: \{"id":\d+/);
+  for (const events of [false, true]) {
+    const titles: string[] = [];
+    for await (const { title } of await books.export.GET.with({ events })()) titles.push(title);
+    assert.ok(titles.length >= 5 && titles.includes("Volume 4"), titles.join());
+  }
 });
 
-test("the OpenAPI document is valid, and the reviewed routes are up to date", async () => {
-  const document = (await (await ask("/openapi.json")).json()) as { paths: Record<string, unknown> };
+test("the OpenAPI document is valid, and the reviewed routes and the client's declarations are up to date", async () => {
+  const document = (await (await fetch(new Request("http://localhost/openapi.json"))).json()) as {
+    paths: Record<string, unknown>;
+  };
   const { valid, errors } = await new Validator().validate(document);
   assert.ok(valid, JSON.stringify(errors));
   assert.ok("/books/{id}" in document.paths && "/books/reviews/{book}" in document.paths);
   const { post } = (document.paths as Record<string, { post: { responses: object } }>)["/books"]!;
   assert.deepEqual(Object.keys(post.responses), ["201", "4XX", "5XX"]);
+  const { put } = (document.paths as Record<string, { put: { responses: object } }>)["/books/{id}"]!;
+  assert.deepEqual(Object.keys(put.responses), ["200", "404", "4XX", "5XX"]);
   const launcher = join(import.meta.dirname, "..", "..", "packages", "waymark", "bin", "waymark.mjs");
   const args = [launcher, "routes", "--app=app.ts", `--check=${join(import.meta.dirname, "routes.txt")}`];
   execFileSync(process.execPath, args, { cwd: import.meta.dirname });
+  const declarations = join(import.meta.dirname, "waymark.api.d.ts");
+  const written = readFileSync(declarations, "utf8");
+  execFileSync(process.execPath, [launcher, "types", "--app=app.ts"], { cwd: import.meta.dirname });
+  assert.equal(readFileSync(declarations, "utf8"), written);
 });

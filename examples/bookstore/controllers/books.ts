@@ -1,4 +1,4 @@
-import { Controller, HttpError } from "@tollway/waymark";
+import { Controller, HttpError, type Problem, problem } from "@tollway/waymark";
 import { services } from "../services.ts";
 import type { Book, Page, Review } from "../store.ts";
 import { Protected } from "./_protected.ts";
@@ -27,17 +27,23 @@ interface Paging {
   size?: number;
 }
 
+type NoBook = Problem<404, { code: "NO_BOOK" }>;
+
+function noBook(id: Id): NoBook {
+  return problem(404, `there is no book ${id}`, { code: "NO_BOOK" } as const);
+}
+
 function found(id: Id): Book {
   const book = services.store.book(id);
-  if (book === undefined) throw new HttpError(404, `there is no book ${id}`);
+  if (book === undefined) throw noBook(id);
   return book;
 }
 
 /** `/books` and `/books/{id}` */
 export class Default extends Protected {
   /** One book, or a page of the list. */
-  GET(id?: Id, { author, page = 1, size = 20 }: Paging = {}): Book | Page<Book> {
-    if (id !== undefined) return found(id);
+  GET(id?: Id, { author, page = 1, size = 20 }: Paging = {}): Book | Page<Book> | NoBook {
+    if (id !== undefined) return services.store.book(id) ?? noBook(id);
     const list = services.store.books(author, page, size);
     if (page * size < list.total) {
       const next = new URL(this.request.url);
@@ -54,8 +60,8 @@ export class Default extends Protected {
     return book;
   }
 
-  PUT(id: Id, { title, author, year = null }: NewBook): Book {
-    if (!services.store.change(id, { title, author, year })) found(id);
+  PUT(id: Id, { title, author, year = null }: NewBook): Book | NoBook {
+    if (!services.store.change(id, { title, author, year })) return noBook(id);
     return found(id);
   }
 

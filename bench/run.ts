@@ -13,7 +13,16 @@ interface Benchmark {
 
 const folder = import.meta.dirname;
 /** Benchmarks that load packages of `bench/package.json`. */
-const withPeers: readonly string[] = ["envoy", "gateway", "kvstore", "peers", "quick", "report", "waymark"];
+const withPeers: readonly string[] = [
+  "client-types",
+  "envoy",
+  "gateway",
+  "kvstore",
+  "peers",
+  "quick",
+  "report",
+  "waymark",
+];
 const names = globSync("*/main.ts", { cwd: folder })
   .map((file) => basename(dirname(`/${file}`)))
   .sort();

@@ -8,7 +8,10 @@ export class Default extends Controller {
 }
 
 export class Users extends Controller {
-  GET(id: number, { verbose, lang }: { verbose: boolean; lang: string }): {
+  GET(
+    id: number,
+    { verbose, lang }: { verbose: boolean; lang: string },
+  ): {
     id: number;
     verbose: boolean;
     lang: string;

@@ -65,7 +65,7 @@ export function kindOf(node: YamlNode): string {
 
 /** Shortens a piece of the user's text for a message, on one line. */
 export function shortened(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not reach a terminal
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters must not reach a terminal
   const line = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, "?");
   return line.length > 60 ? `${line.slice(0, 57)}...` : line;
 }

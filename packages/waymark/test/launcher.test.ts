@@ -327,3 +327,16 @@ export class Shared extends Controller { GET() { return 2; } }`,
   assert.doesNotMatch(stdout, /base/);
   assert.match(stderr, /base\.ts: class Shared is not routed: it is abstract/);
 });
+
+test("a written return type that cannot be read is an error at start, unless projection is off", async () => {
+  const project = new Project({
+    "controllers.ts": `import { Controller } from "@tollway/waymark";
+export class Default extends Controller { GET(): Map<string, string> { return new Map(); } }`,
+    "app.mts": `import { Application } from "@tollway/waymark";
+export const application = new Application({ projection: false });`,
+  });
+  const { status, stderr } = await project.run(["routes"]);
+  assert.equal(status, 1);
+  assert.match(stderr, /controllers\.ts:2:\d+: .*Map<string, string>.* turn `projection` off/);
+  assert.equal((await project.run(["routes", "--app=app.mts"])).status, 0);
+});

@@ -64,20 +64,27 @@ function installTools(): string | undefined {
   return `npm cannot install the tools: ${stderr.trim().split("\n").at(-1) ?? ""}`;
 }
 
-const PATH = [
-  // The package `bun` puts its program in place with an install script, which does not run.
-  ...globSync(join(suite, "node_modules", "@oven", `bun-${process.platform}-${process.arch}`, "bin")),
-  join(suite, "node_modules", ".bin"),
-  dirname(process.execPath),
-  process.env.PATH,
-].join(delimiter);
+/** The PATH with the installed tools. */
+function toolPath(): string {
+  return [
+    // The package `bun` puts its program in place with an install script, which does not run.
+    join(suite, "node_modules", "@oven", `bun-${process.platform}-${process.arch}`, "bin"),
+    join(suite, "node_modules", ".bin"),
+    dirname(process.execPath),
+    process.env.PATH,
+  ].join(delimiter);
+}
 
 /** @throws {Error} with the output of the command, if it fails */
 function run(command: readonly string[], cwd: string): string {
   const [file, ...args] = command;
   // A variable of the npm that runs this would change what another manager does.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
-  const result = spawnSync(file!, args, { cwd, encoding: "utf8", env: { ...env, PATH, CI: "true" } });
+  const result = spawnSync(file!, args, {
+    cwd,
+    encoding: "utf8",
+    env: { ...env, PATH: toolPath(), CI: "true" },
+  });
   if (result.status === 0) return result.stdout;
   throw new Error(`${command.join(" ")}: ${result.error?.message ?? result.stdout + result.stderr}`);
 }

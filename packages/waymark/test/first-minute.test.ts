@@ -15,6 +15,7 @@ test("the first minute works from the packed package, in an empty folder after n
   assert.deepEqual(installed.engines, { node: ">=24" });
   assert.deepEqual(installed.exports, {
     ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
+    "./client": { types: "./dist/client.d.ts", default: "./dist/client.js" },
     "./server": { types: "./dist/server.d.ts", default: "./dist/server.js" },
   });
   writeFileSync(join(folder, "controllers.ts"), CONTROLLERS);

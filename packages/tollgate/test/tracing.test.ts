@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { scaled } from "../../../tools/time-scale.ts";
+import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
 import { type CollectedSpan, httpCollector } from "./observe/collector.ts";
 import { MemcachedServer } from "./servers/memcached.ts";
 import { RedisServer } from "./servers/redis.ts";
@@ -109,3 +110,31 @@ for (const [variable, open, name] of [
       [name],
     );
   });
+
+test("concurrent traced calls of one connection get their own responses", {
+  timeout: scaled(60_000),
+}, async () => {
+  const collector = await httpCollector();
+  const limits = Array.from({ length: 50 }, (_, index) => index + 1);
+  const rules = limits.map(
+    (limit) => `  - { key: k, value: "${limit}", rate_limit: { unit: day, requests_per_unit: ${limit} } }\n`,
+  );
+  const tollgate = await startTollgate({
+    config: { "d.yaml": `domain: d\ndescriptors:\n${rules.join("")}` },
+    env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, TRACING_ENABLED: "true", WORKERS: "1" },
+  });
+  const caller = new GrpcCaller(tollgate.grpc);
+  try {
+    const shown = await Promise.all(
+      limits.map(async (limit) => {
+        const { statuses } = await caller.ask(request("d", descriptor(`k=${limit}`)), scaled(10_000));
+        return statuses[0]?.currentLimit?.requestsPerUnit;
+      }),
+    );
+    assert.deepEqual(shown, limits);
+  } finally {
+    caller.close();
+    assert.equal((await tollgate.stop()).code, 0);
+    await collector.close();
+  }
+});

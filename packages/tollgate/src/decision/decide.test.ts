@@ -423,3 +423,20 @@ test("for any sequence of hits the admitted sum stays within the limit and the s
     { numRuns: 300 },
   );
 });
+
+test("responses of several decisions in one turn of the event loop have memory of their own", async () => {
+  const { ask } = setUp({ low: rule({ requestsPerUnit: 1 }), high: rule({ requestsPerUnit: 1000 }) });
+  // A traced call reads its response after a microtask. Meanwhile, further calls of the same read are decided.
+  const remaining = await Promise.all(
+    ["low", "high", "low", "high"].map(async (key) => {
+      const response = await ask(request(descriptor(key)));
+      return [response.overallCode, response.statuses[0]!.limitRemaining];
+    }),
+  );
+  assert.deepEqual(remaining, [
+    [Code.OK, 0],
+    [Code.OK, 999],
+    [Code.OVER_LIMIT, 0],
+    [Code.OK, 998],
+  ]);
+});

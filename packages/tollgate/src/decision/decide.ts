@@ -56,8 +56,8 @@ export class Decider {
   }
 
   /**
-   * Decides a prepared request. Returns the response itself if the store counts synchronously. Another decision reuses
-   * that object, so callers must write it out before they return to the event loop.
+   * Decides a prepared request. Returns the response itself if the store counts synchronously. The response is valid until
+   * the next turn of the event loop.
    * @param now milliseconds since the epoch
    * @param deadline of the caller, in milliseconds since the epoch; 0 for none
    * @throws {StoreError} if the store could not count
@@ -67,11 +67,15 @@ export class Decider {
     now: number,
     deadline: number,
   ): RateLimitResponse | Promise<RateLimitResponse> {
-    return this.#run(request, parts, this.#pool.take(parts.length), now, deadline);
+    const scratch = this.#pool.take(parts.length);
+    const answer = this.#run(request, parts, scratch, now, deadline);
+    if (!(answer instanceof Promise)) this.#pool.giveLater(scratch);
+    return answer;
   }
 
   /**
-   * Decides a message: like `prepare` and `decide`, but in place.
+   * Decides a message: like `prepare` and `decide`, but in place. The next call of this method reuses a response that is
+   * not a promise, so callers must write it out at once.
    * @throws {DecisionError | StoreError}
    */
   decideInPlace(
@@ -83,10 +87,15 @@ export class Decider {
     const scratch = this.#pool.take(places.count);
     this.#preparer.prepareInPlace(places, ruleSet, scratch);
     const request = this.#options.dynamicMetadata ? requestOf(places) : undefined;
-    return this.#run(request, scratch.parts, scratch, now, deadline);
+    const answer = this.#run(request, scratch.parts, scratch, now, deadline);
+    if (!(answer instanceof Promise)) this.#pool.give(scratch);
+    return answer;
   }
 
-  /** @param request needed for dynamic metadata only */
+  /**
+   * Returns the scratch object to the pool only if the store answers later.
+   * @param request needed for dynamic metadata only
+   */
   #run(
     request: RateLimitRequest | undefined,
     parts: readonly PreparedPart[],
@@ -103,7 +112,6 @@ export class Decider {
       const waiting = this.#store.count(scratch.request);
       if (waiting !== undefined) return this.#later(waiting, request, parts, scratch, nowSeconds);
     }
-    this.#pool.give(scratch);
     return this.#conclude(request, parts, scratch, nowSeconds);
   }
 
@@ -123,7 +131,6 @@ export class Decider {
         this.#pool.giveLater(scratch);
         return this.#concludeLimits(request, parts, limits, now);
       });
-    this.#pool.give(scratch);
     return this.#concludeLimits(request, parts, limits, now);
   }
 

@@ -156,6 +156,43 @@ export class Default extends Controller { PATCH(change: Change<Book>) { return c
   assert.match(other.stderr, /it was built with typescript 1\.2\.3, and \d.* is installed/);
 });
 
+test("a manifest carries the inferred return types, which only document", async () => {
+  const own = new Project({
+    "controllers.ts": `import { Controller, problem } from "@tollway/waymark";
+import { find } from "./books.ts";
+class Row { id = 1; #secret = 2; get secret() { return this.#secret; } }
+export class Default extends Controller {
+  async GET(id: number) { return (await find(id)) ?? problem(404, "no", { code: "NO_BOOK" }); }
+  PUT(): { id: number } { return { id: 1, secret: 2 } as { id: number }; }
+  POST() { return new Row(); }
+}`,
+    "books.ts": `interface Book { id: number; next?: Book }
+const wide = { id: 1, secret: 2 };
+export const find = async (id: number): Promise<Book | undefined> => (id === 1 ? wide : undefined);`,
+  });
+  assert.equal((await own.run(["build"])).status, 0);
+  const fromSource = await own.run(["openapi"]);
+  const fromManifest = await own.run(["openapi", "--manifest=waymark.manifest.ts"]);
+  assert.equal(fromManifest.status, 0, fromManifest.stderr);
+  assert.equal(fromManifest.stdout, fromSource.stdout);
+  const { paths } = JSON.parse(fromManifest.stdout) as {
+    paths: Record<string, Record<string, { responses: Record<string, { content?: unknown }> }>>;
+  };
+  assert.deepEqual(Object.keys(paths["/{id}"]!.get!.responses).sort(), ["200", "404", "4XX", "5XX"]);
+  // A class has no type that the document can show.
+  assert.equal(paths["/"]!.post!.responses["200"]!.content, undefined);
+  const serving = await own.start(["--manifest=waymark.manifest.ts", "--host=127.0.0.1:0"]);
+  const answer = async (path: string, method = "GET"): Promise<unknown> =>
+    (await fetch(new URL(path, serving.url), { method })).json();
+  assert.deepEqual(await answer("/1"), { id: 1, secret: 2 });
+  assert.deepEqual(await answer("/", "PUT"), { id: 1 });
+  assert.deepEqual(await answer("/", "POST"), { id: 1 });
+  await serving.stop();
+  own.write("books.ts", "export const find = async (id: number) => (id === 1 ? { id } : undefined);");
+  const { stderr } = await own.run(["routes", "--manifest=waymark.manifest.ts"]);
+  assert.match(stderr, /the manifest is stale: .*books\.ts .*has changed since/);
+});
+
 test("two builds of the same sources are the same", async () => {
   const texts = [];
   for (let round = 0; round < 2; round++) {

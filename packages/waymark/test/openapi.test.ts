@@ -39,6 +39,50 @@ test("the document describes the application and not itself", async () => {
   assert.deepEqual(Object.keys(document.paths), ["/foo/{id}"]);
 });
 
+test("the served document and the printed one have the inferred return types", async () => {
+  const project = new Project({
+    "controllers.ts": `import { Controller, problem } from "@tollway/waymark";
+const book = { id: 1, title: "Emma" };
+export class Books extends Controller {
+  async GET(id: number) {
+    if (id !== 1) return problem(404, "no", { code: "NO_BOOK" });
+    return book;
+  }
+  async *POST() { yield book; }
+  PUT() {}
+  PATCH() { return new Map(); }
+}`,
+    "app.ts": `import { Application } from "@tollway/waymark";
+export const application = new Application({ openapi: true });`,
+  });
+  const printed = await project.run(["openapi"]);
+  assert.equal(printed.status, 0, printed.stderr);
+  const serving = await project.start(["--app=app.ts", "--host=127.0.0.1:0"]);
+  const served = (await (await fetch(new URL("/openapi.json", serving.url))).json()) as Described;
+  await serving.stop();
+  assert.deepEqual(served.paths, (JSON.parse(printed.stdout) as Described).paths);
+  const responses = (path: string, method: string) => served.paths[path]![method]!.responses;
+  const item = {
+    type: "object",
+    properties: { id: { type: "number" }, title: { type: "string" } },
+    required: ["id", "title"],
+  };
+  const get = responses("/books/{id}", "get");
+  assert.deepEqual(get["200"]!.content, { "application/json": { schema: item } });
+  assert.match(JSON.stringify(get["404"]!.content), /"code":\{"type":"string"\}/);
+  const stream = { schema: item };
+  assert.deepEqual(responses("/books", "post")["200"]!.content, {
+    "application/x-ndjson": stream,
+    "text/event-stream": stream,
+  });
+  assert.deepEqual(Object.keys(responses("/books", "put")), ["204", "4XX", "5XX"]);
+  assert.deepEqual(responses("/books", "patch")["200"], { description: "Success" });
+});
+
+interface Described {
+  readonly paths: Record<string, Record<string, { responses: Record<string, { content?: unknown }> }>>;
+}
+
 test("the page loads all its files from this server", async () => {
   const application = new Application({ controllers: { Foo }, openapi: { page: "/reference" } });
   const page = await ask(application, "/reference");

@@ -49,6 +49,11 @@ export class Secret extends Controller {
 }
 export class Unwritten extends Controller {
   GET() { return new Date(0); }
+  async PATCH() { return this.keywords.all ? [book] : problem(409, "no", { at: 1 }); }
+}
+const book: Book = { id: 1, "the title": "x", published: new Date(0) };
+export class Unclear extends Controller {
+  GET() { return JSON.parse("{}"); }
 }
 `;
 
@@ -104,6 +109,12 @@ test("a standalone file compiles in a repository without the server, for a brows
   const text = readFileSync(join(other.folder, "waymark.api.d.ts"), "utf8");
   assert.doesNotMatch(text, /import/);
   assert.match(text, /\/\*\* One book\. \*\//);
+  assert.match(text, / unwritten: \{\s+GET\(\): Date;/);
+  assert.match(
+    text,
+    /PATCH\(\): \{ id: number; "the title": string; published: Date; comments\?: Type \}\[\] \| Problem<409, \{ at: number \}>;/,
+  );
+  assert.match(text, / unclear: \{\s+GET\(\): unknown;/);
   other.write("package.json", '{ "name": "x", "type": "module" }');
   assert.equal(
     compile(other.folder, ["--types", "", "--lib", "es2024,dom,dom.iterable,dom.asynciterable"]),
@@ -123,6 +134,7 @@ interface BooksApi {
       mine: { GET(): (string | Date)[] };
     };
     unwritten: { GET(): Date };
+    unclear: { GET(): Date };
   };
 }
 
@@ -152,6 +164,7 @@ test("the table places arguments, and says where dates are", async () => {
   assert.deepEqual(await api.books.by_name.GET(".."), { name: "..", ...named });
   assert.deepEqual(await api.books.by_name.GET("a", "b"), { name: "a", ...named, rest: ["b"] });
   assert.deepEqual(await api.books.by_name.mine.GET(), ["x", at]);
+  assert.deepEqual(await api.books.unwritten.GET(), at);
   assert.deepEqual(sent, [
     "GET /books/1",
     'PUT /books {"items":[1,2]}',
@@ -159,6 +172,7 @@ test("the table places arguments, and says where dates are", async () => {
     "GET /books/by-name?name=..",
     "GET /books/by-name/a/b",
     "GET /books/by-name/mine",
+    "GET /books/unwritten",
   ]);
   await assert.rejects(
     api.books.by_name.GET("mine", "b"),
@@ -168,7 +182,7 @@ test("the table places arguments, and says where dates are", async () => {
     api.books.GET(...([1, {}, 2] as unknown as [number])),
     /GET \/books has 2 parameters, not 3/,
   );
-  await assert.rejects(api.books.unwritten.GET(), /Write the return type of the method/);
+  await assert.rejects(api.books.unclear.GET(), /Write the return type of the method/);
   await stop();
 });
 
@@ -189,6 +203,7 @@ test("a watched server keeps both files up to date", async () => {
   const args = ["--watch", "--host=127.0.0.1:0", "--types=api.d.ts", "--table=table.ts"];
   const serving = await made.start(args);
   await serving.printed(/wrote table\.ts/);
+  assert.match(readFileSync(join(made.folder, "table.ts"), "utf8"), /"unwritten": \{\n\s*"GET": .*"dates":1/);
   assert.match(readFileSync(join(made.folder, "api.d.ts"), "utf8"), /books/);
   made.write(
     "controllers/authors.ts",

@@ -68,7 +68,12 @@ export class Application {
 
   /** Like {@link load}. TypeScript's compiler must also agree on the type of every parameter. */
   async check(): Promise<Routes> {
-    return loadRoutes(this.options, this.#events, true);
+    return loadRoutes(this.options, this.#events, { verify: true });
+  }
+
+  /** Like {@link load}. TypeScript's compiler also infers the return types that are not written, if it is installed. */
+  async describe(): Promise<Routes> {
+    return loadRoutes(this.options, this.#events, { infer: true });
   }
 
   /** Ends the open event streams, which otherwise never end. A server calls it before it waits for its answers. */

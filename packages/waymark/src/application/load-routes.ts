@@ -28,15 +28,29 @@ export function bodyDefaults(options: ApplicationOptions): BodyRules {
   };
 }
 
+/** What TypeScript's compiler does for a load, besides reading what the source alone does not show. */
+interface CompilerAsks {
+  /** It must agree on the type of every parameter. Default false. */
+  readonly verify?: boolean;
+  /** It infers the return types that are not written. Default: if the application serves its OpenAPI document. */
+  readonly infer?: boolean;
+}
+
 /** Finds, loads and reads all controllers of an application. */
 export async function loadRoutes(
   options: ApplicationOptions,
   events: EventStreams = new EventStreams(),
-  verify = false,
+  asks: CompilerAsks = {},
 ): Promise<Routes> {
   const notes: string[] = [];
   const origins: string[] = [];
-  const { roots, signatureOf } = await gather(options, { notes, origins, verify });
+  const { roots, signatureOf } = await gather(options, {
+    notes,
+    origins,
+    verify: asks.verify ?? false,
+    // Without a document, nothing reads an inferred type, and a start saves the time of the compiler.
+    infer: asks.infer ?? wantsOpenApi(options),
+  });
   const defaults = {
     body: bodyDefaults(options),
     call: { trustProxy: options.trustProxy ?? false, collect: collectKeywords, events },
@@ -59,16 +73,15 @@ export async function loadRoutes(
   return routes;
 }
 
-/** What a load collects, and whether the compiler verifies it. */
-interface Gathering {
+/** What a load collects, and what the compiler does for it. */
+interface Gathering extends Required<CompilerAsks> {
   readonly notes: string[];
   readonly origins: string[];
-  readonly verify: boolean;
 }
 
 async function gather(
   options: ApplicationOptions,
-  { notes, origins, verify }: Gathering,
+  { notes, ...rest }: Gathering,
 ): Promise<{ roots: ModuleEntry[]; signatureOf: SignatureOf }> {
   if (options.manifest !== undefined) return manifestEntries(options.manifest, notes);
   if (options.controllers !== undefined) {
@@ -76,7 +89,7 @@ async function gather(
     const root = tableEntry("controllers", "", options.controllers, { notes, misfits });
     return {
       roots: [root],
-      signatureOf: await signaturesOf([root], options, { misfits, origins, verify }, true),
+      signatureOf: await signaturesOf([root], options, { misfits, ...rest }, true),
     };
   }
   const directory = resolve(options.directory ?? process.cwd());
@@ -88,7 +101,7 @@ async function gather(
     const isAbstract = await abstractCheck(ownedFiles());
     roots.push(foundEntry(tree, "", loaded, { isAbstract, notes, misfits }));
   }
-  return { roots, signatureOf: await signaturesOf(roots, options, { misfits, origins, verify }, false) };
+  return { roots, signatureOf: await signaturesOf(roots, options, { misfits, ...rest }, false) };
 }
 
 function foundEntry(
@@ -126,7 +139,7 @@ function tableEntry(
 async function signaturesOf(
   roots: readonly ModuleEntry[],
   options: ApplicationOptions,
-  { misfits, origins, verify }: Omit<Gathering, "notes"> & { readonly misfits: readonly string[] },
+  { misfits, origins, verify, infer }: Omit<Gathering, "notes"> & { readonly misfits: readonly string[] },
   plain: boolean,
 ): Promise<SignatureOf> {
   const known = new Map<FoundClass, Map<string, MethodSignature>>();
@@ -136,7 +149,7 @@ async function signaturesOf(
     controllers.push(found.controller);
     known.set(found, new Map());
     for (const [verb, method] of found.verbs) {
-      const signature = plain && !wantsOpenApi(options) ? plainSignature(verb, method) : undefined;
+      const signature = plain && !infer ? plainSignature(verb, method) : undefined;
       if (signature === undefined) requests.push({ controller: found.controller, verb, found });
       else known.get(found)!.set(verb, signature);
     }
@@ -156,6 +169,7 @@ async function signaturesOf(
       warn,
       controllers,
       verify,
+      infer,
       origins: (files) => origins.push(...files),
     });
     for (const [at, { found, verb }] of requests.entries()) known.get(found)!.set(verb, read[at]!);

@@ -24,7 +24,7 @@ export async function build(args: Arguments): Promise<number> {
     args.prefix.length > 0 ? { controllerPrefix: args.prefix } : {},
     process.env.FRAMEWORK_PREFIX,
   );
-  const { roots, origins } = await new Application({ controllerPrefix: prefixes, directory }).load();
+  const { roots, origins } = await new Application({ controllerPrefix: prefixes, directory }).describe();
   const out = resolve(args.out ?? "waymark.manifest.ts");
   const text = manifestText(
     prefixes.map((prefix) => discover(prefix, directory)),

@@ -6,7 +6,7 @@ import { applicationOf } from "./load-application.ts";
 /** Prints the OpenAPI document, or writes it to a file. */
 export async function openapi(args: Arguments): Promise<number> {
   const application = await applicationOf(args);
-  const routes = await application.load();
+  const routes = await application.describe();
   const described = routes.classes.filter(({ name }) => !name.startsWith("openapi."));
   const text = `${JSON.stringify(documentOf({ classes: described }, application.options), null, 2)}\n`;
   if (args.out === undefined) process.stdout.write(text);

@@ -16,8 +16,11 @@ export async function serve(args: Arguments, announce: (text: string) => void): 
   const routes = await application.ready();
   const lines = routeLines(routes, resolve(args.dir));
   if (process.env.WAYMARK_WATCHED) (await import("./watch.ts")).tellWatcher();
-  if (args.types !== undefined || args.table !== undefined)
-    await (await import("./types-command.ts")).writeTypes(application, routes, args);
+  if (args.types !== undefined || args.table !== undefined) {
+    // The start itself asks for no inferred type. The table needs them.
+    const described = args.table === undefined ? routes : await application.describe();
+    await (await import("./types-command.ts")).writeTypes(application, described, args);
+  }
   let running: RunningServer;
   try {
     running = await startServer(application, { host, port, ...(await listenerOf(args)) });

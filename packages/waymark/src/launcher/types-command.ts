@@ -19,7 +19,7 @@ const DEFAULT_OUT = "waymark.api.d.ts";
 /** Writes the declaration file of the typed client, and with `--table` its table. */
 export async function types(args: Arguments): Promise<number> {
   const application = await applicationOf(args);
-  const routes = await application.load();
+  const routes = await application.describe();
   const out = args.out ?? DEFAULT_OUT;
   if (args.standalone) {
     write(out, "--out", standaloneText(routeTree(routes)));

@@ -41,6 +41,8 @@ export interface ReadOptions {
   readonly compiler?: boolean;
   /** Whether the compiler must agree on every parameter: `waymark check`. Default false. */
   readonly verify?: boolean;
+  /** Whether the compiler infers the return types that are not written, for documents. Default false. */
+  readonly infer?: boolean;
   /** Receives every file that the signatures come from. A file of a package is replaced by its package.json. */
   readonly origins?: (files: readonly string[]) => void;
 }
@@ -82,7 +84,13 @@ export function readSignatures(
       return readMethod(verb, scope ? { ...method, scope } : method, modules, {
         ...methodOptions(request, { ...options, warn }),
         compiler:
-          compiler && compilerAccess({ open: () => compiler.open(), place, verifies: options.verify }),
+          compiler &&
+          compilerAccess({
+            open: () => compiler.open(),
+            place,
+            verifies: options.verify,
+            infers: options.infer,
+          }),
       });
     });
   } finally {

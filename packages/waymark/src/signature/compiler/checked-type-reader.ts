@@ -22,9 +22,13 @@ export class CheckedTypeReader {
   readonly #reader: TypeReader;
   readonly objects: CheckedObjects;
 
-  constructor(program: TypeProgram, reader: TypeReader) {
+  readonly #maximumParts: number;
+  #parts = 0;
+
+  constructor(program: TypeProgram, reader: TypeReader, maximumParts = Number.POSITIVE_INFINITY) {
     this.#program = program;
     this.#reader = reader;
+    this.#maximumParts = maximumParts;
     this.objects = new CheckedObjects(program, reader, this);
   }
 
@@ -33,6 +37,7 @@ export class CheckedTypeReader {
   }
 
   #read(type: CheckedType, asked: Asked): TypeNode {
+    if (++this.#parts > this.#maximumParts) return this.fail(type, asked, "it has too many parts");
     const view = this.#program.view(type);
     switch (view.kind) {
       case "string":

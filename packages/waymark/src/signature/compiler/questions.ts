@@ -6,6 +6,7 @@ import type { CompilerAccess, CompilerQuestions } from "../source/compiler-quest
 import type { Scope } from "../source/scope.ts";
 import type { TypeReader } from "../source/type-reader.ts";
 import { checkSource } from "./check-source.ts";
+import { readReturned } from "./checked-returns.ts";
 import { CheckedTypeReader } from "./checked-type-reader.ts";
 import { CompilerUnavailable, withoutCompiler } from "./load-typescript.ts";
 import { sameType } from "./same-type.ts";
@@ -19,6 +20,8 @@ export interface MethodCompiler {
   readonly place: MethodPlace | undefined;
   /** Whether the compiler is asked for every parameter, to compare it with the type that the source shows. */
   readonly verifies?: boolean | undefined;
+  /** Whether the compiler infers a return type that is not written. */
+  readonly infers?: boolean | undefined;
 }
 
 /** The compiler for the types that the reader of the source does not read exactly. */
@@ -78,6 +81,23 @@ class MethodQuestions implements CompilerQuestions {
     );
   }
 
+  returned(asked: Asked): TypeNode | undefined {
+    const { place, infers, open } = this.#compiler;
+    if (!infers || !place) return undefined;
+    const { definitions } = this.#reader;
+    const known = new Set(Object.keys(definitions));
+    let type: TypeNode | undefined;
+    try {
+      const program = open();
+      const found = program.returnOf(place);
+      type = found && readReturned(found, asked, this.#reader, program);
+    } catch (error) {
+      if (!mayGiveUp(error)) throw error;
+    }
+    if (!type) for (const name of Object.keys(definitions)) if (!known.has(name)) delete definitions[name];
+    return type;
+  }
+
   #ask(
     asked: Asked,
     error: SignatureError,
@@ -100,12 +120,26 @@ class MethodQuestions implements CompilerQuestions {
   #reason(error: SignatureError, cause: unknown): unknown {
     if (this.#final.has(error)) return error;
     const reason = cause instanceof CompilerUnavailable ? withoutCompiler(error, cause) : cause;
-    if (cause instanceof Error && cause.constructor === Error) {
-      // The process of the compiler ended, or its answer was unexpected.
+    if (isFailure(cause)) {
       const message = `TypeScript's compiler failed: ${cause.message}`;
       return new SignatureError("UNREADABLE_TYPE", message, error.location);
     }
     if (reason instanceof SignatureError) this.#final.add(reason);
     return reason;
   }
+}
+
+/** The process of the compiler ended, or its answer was unexpected. */
+function isFailure(error: unknown): error is Error {
+  return error instanceof Error && error.constructor === Error;
+}
+
+/** Whether an error only means that the inferred return type is not documented. A RangeError is a circular type. */
+function mayGiveUp(error: unknown): boolean {
+  return (
+    error instanceof SignatureError ||
+    error instanceof CompilerUnavailable ||
+    error instanceof RangeError ||
+    isFailure(error)
+  );
 }

@@ -43,6 +43,16 @@ export interface ObjectView {
   readonly isMapped: boolean;
 }
 
+/** A named type with its type arguments. */
+export interface ReferenceView {
+  readonly name: string;
+  /** Whether TypeScript's own library or Node's declares it. */
+  readonly isLibrary: boolean;
+  /** The files that declare it. */
+  readonly files: readonly string[];
+  readonly arguments: readonly CheckedType[];
+}
+
 /** One level of a type, as far as a request can carry it. */
 export type TypeView =
   | {
@@ -86,7 +96,11 @@ export interface TypeProgram {
   parameterAt(place: Pick<NodePlace, "file" | "start">): CheckedType | undefined;
   /** The type of a method's parameter as a class has it, with the type arguments of its base classes. */
   parameterOf(place: MethodPlace, index: number): CheckedType | undefined;
+  /** The return type of a method as a class has it. Undefined for an overloaded method. */
+  returnOf(place: MethodPlace): CheckedType | undefined;
   view(type: CheckedType): TypeView;
+  /** The class or interface of an object type. Undefined for any other type. */
+  reference(type: CheckedType): ReferenceView | undefined;
   /** An intersection of object types as one object type. */
   merged(type: CheckedType): ObjectView;
   text(type: CheckedType): string;

@@ -1,5 +1,5 @@
 import type * as TypeScript from "typescript/unstable/sync";
-import type { ObjectView, PropertyView, TupleItemView, TypeView } from "./type-view.ts";
+import type { ObjectView, PropertyView, ReferenceView, TupleItemView, TypeView } from "./type-view.ts";
 
 type Module = typeof TypeScript;
 type Type = TypeScript.Type;
@@ -66,6 +66,23 @@ export function mergedView(type: Type, module: Module, checker: TypeScript.Check
     isMapped: !type.isObjectType() || (type.objectFlags & module.ObjectFlags.Mapped) !== 0,
     isCode: calls.some((kind) => checker.getSignaturesOfType(type, kind).length > 0),
     isClass: false,
+  };
+}
+
+/** The class or interface of an object type, with its type arguments. */
+export function referenceView(
+  type: Type,
+  { SymbolFlags }: Module,
+  checker: TypeScript.Checker,
+): ReferenceView | undefined {
+  const symbol = type.isObjectType() ? type.getSymbol() : undefined;
+  if (!symbol || !(symbol.flags & (SymbolFlags.Interface | SymbolFlags.Class))) return undefined;
+  const files = symbol.declarations.map(({ path }) => path);
+  return {
+    name: symbol.name,
+    isLibrary: files.some((file) => LIBRARY.test(file)),
+    files,
+    arguments: type.isTypeReference() ? checker.getTypeArguments(type) : [],
   };
 }
 

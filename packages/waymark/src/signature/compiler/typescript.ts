@@ -11,10 +11,11 @@ import type {
   MethodPlace,
   NodePlace,
   ObjectView,
+  ReferenceView,
   TypeProgram,
   TypeView,
 } from "./type-view.ts";
-import { mergedView, typeView } from "./typescript-views.ts";
+import { mergedView, referenceView, typeView } from "./typescript-views.ts";
 
 type Module = typeof TypeScript;
 
@@ -94,18 +95,26 @@ export class TypeScriptProgram implements TypeProgram {
     return node && this.#checker.getTypeAtLocation(node);
   }
 
-  parameterOf({ owner, method }: MethodPlace, index: number): CheckedType | undefined {
+  parameterOf(place: MethodPlace, index: number): CheckedType | undefined {
+    const parameter = this.#signatures(place)[0]?.getParameters()[index];
+    return parameter && this.#checker.getTypeOfSymbol(parameter);
+  }
+
+  returnOf(place: MethodPlace): CheckedType | undefined {
+    const [signature, overload] = this.#signatures(place);
+    return signature && !overload ? this.#checker.getReturnTypeOfSignature(signature) : undefined;
+  }
+
+  #signatures({ owner, method }: MethodPlace): readonly TypeScript.Signature[] {
     const { SignatureKind } = this.#module;
     const node = this.#findClass(owner);
     const type = node && this.#checker.getTypeAtLocation(node);
-    if (!type) return undefined;
+    if (!type) return [];
     const [construct] = this.#checker.getSignaturesOfType(type, SignatureKind.Construct);
     const instance = construct ? this.#checker.getReturnTypeOfSignature(construct) : type;
     const symbol = instance && this.#checker.getPropertyOfType(instance, method);
     const own = symbol && this.#checker.getTypeOfSymbol(symbol);
-    const [signature] = own ? this.#checker.getSignaturesOfType(own, SignatureKind.Call) : [];
-    const parameter = signature?.getParameters()[index];
-    return parameter && this.#checker.getTypeOfSymbol(parameter);
+    return own ? this.#checker.getSignaturesOfType(own, SignatureKind.Call) : [];
   }
 
   /** The files that declare the types of the answers, the user's tsconfig.json, and the compiler's package. */
@@ -116,6 +125,10 @@ export class TypeScriptProgram implements TypeProgram {
   view(type: CheckedType): TypeView {
     for (const symbol of symbolsOf(type as TypeScript.Type)) this.#addOrigin(symbol);
     return typeView(type as TypeScript.Type, this.#module, this.#checker);
+  }
+
+  reference(type: CheckedType): ReferenceView | undefined {
+    return referenceView(type as TypeScript.Type, this.#module, this.#checker);
   }
 
   merged(type: CheckedType): ObjectView {

@@ -207,7 +207,7 @@ export interface MethodSignature {
    * parameter.
    */
   readonly parameters: readonly Parameter[];
-  /** The declared return type without its `Promise`. Absent if none is declared. */
+  /** The written or inferred return type without its `Promise`. Absent if neither is known. */
   readonly returns?: TypeNode;
   /** The return type is not written: the compiler has inferred it. It only documents the answer. */
   readonly inferred?: true;

@@ -1,7 +1,7 @@
 import type { TSType } from "oxc-parser";
 import type { TypeNode } from "../model/signature.ts";
 import type { SignatureError } from "../model/signature-error.ts";
-import type { AskedParameter } from "./asked.ts";
+import type { Asked, AskedParameter } from "./asked.ts";
 import type { Scope } from "./scope.ts";
 import type { TypeReader } from "./type-reader.ts";
 
@@ -16,6 +16,11 @@ export interface CompilerQuestions {
    * @throws SignatureError if they differ
    */
   verify(read: TypeNode, asked: AskedParameter): void;
+  /**
+   * The return type that the compiler infers for the method, if the start asks for it. Undefined for a type that
+   * cannot be represented, and without the compiler: an inferred type only documents.
+   */
+  returned(asked: Asked): TypeNode | undefined;
 }
 
 /** Creates the questions of one signature. */

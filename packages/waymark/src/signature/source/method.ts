@@ -67,13 +67,16 @@ function read(
   const parameters = readParameters(node.params, { types, scope, doc, onUnreadable });
   for (const pattern of types.patterns) checkPattern(pattern, warn);
   const unsent: SignatureError[] = [];
-  const returns = node.returnType && types.returnType(node.returnType.typeAnnotation, scope, unsent);
+  const written = node.returnType && types.returnType(node.returnType.typeAnnotation, scope, unsent);
   if (projects && unreadableTypes === "error" && unsent[0]) throw unreadableReturn(unsent[0]);
+  const inferred = written ? undefined : types.inferredReturn(node, scope);
+  const returns = written ?? inferred;
   const statuses = readStatuses(node);
   return {
     verb,
     parameters,
     ...(returns && { returns }),
+    ...(inferred && { inferred: true }),
     ...(statuses && { statuses }),
     ...(doc.description && { description: doc.description }),
     ...(doc.deprecated && { deprecated: true }),

@@ -6,8 +6,8 @@ import { findDeclaration, instantiate, namePath } from "./names.ts";
 import type { Scope } from "./scope.ts";
 import type { TypeReader } from "./type-reader.ts";
 
-const PROMISES = new Set(["Promise", "PromiseLike", "Awaited"]);
-const STREAMS = new Set([
+export const PROMISES = new Set(["Promise", "PromiseLike", "Awaited"]);
+export const STREAMS = new Set([
   "AsyncGenerator",
   "AsyncIterable",
   "AsyncIterableIterator",
@@ -18,6 +18,9 @@ const STREAMS = new Set([
   "IteratorObject",
   "ReadableStream",
 ]);
+
+/** The errors of JavaScript. */
+export const ERROR_NAME = /^(?:[A-Z][a-z]+)?Error$/;
 
 /** Modules of Node whose exported types are streams of bytes. */
 const STREAM_MODULES = /^(?:node:)?(?:stream|fs|http|https|zlib|crypto|net)(?:\/.*)?$/;
@@ -39,7 +42,7 @@ export function readReturnType(
   if (name && PROMISES.has(name) && first) return inner(first);
   if (name && STREAMS.has(name)) return { kind: "stream", items: first ? inner(first) : UNKNOWN };
   if (name === "Response") return { kind: "response" };
-  if (name && /^(?:[A-Z][a-z]+)?Error$/.test(name)) return { kind: "problem" };
+  if (name && ERROR_NAME.test(name)) return { kind: "problem" };
   if (name === "Buffer" || name === "ArrayBuffer") return { kind: "bytes" };
   const own = returnedType(reader, node, scope) ?? readAlias(reader, node, scope, errors, following);
   if (own) return own;
@@ -73,18 +76,23 @@ function returnedType(reader: TypeReader, node: TSType, scope: Scope): TypeNode 
 
 function problemType(reader: TypeReader, node: TSTypeReference, scope: Scope): TypeNode {
   const [status, members] = node.typeArguments?.params ?? [];
-  const statuses = status === undefined ? [] : membersOf(reader.read(status, scope));
+  return problemOf(status && reader.read(status, scope), () => members && reader.read(members, scope));
+}
+
+/** `Problem` with the types of its arguments. */
+export function problemOf(status: TypeNode | undefined, members: () => TypeNode | undefined): TypeNode {
+  const statuses = status === undefined ? [] : membersOf(status);
   const known = statuses.flatMap((each) =>
     each.kind === "literal" && typeof each.value === "number" ? [each.value] : [],
   );
   if (known.length === 0 || known.length < statuses.length) return { kind: "problem" };
-  const inner = members && reader.read(members, scope);
+  const inner = members();
   return unionOf(known.map((each) => ({ kind: "problem", status: each, ...(inner && { members: inner }) })));
 }
 
 const PACKAGE = "@tollway/waymark";
 /** The file of this package that declares `Problem`. */
-const OWN_ERRORS = /[\\/]http[\\/]http-error\.(?:d\.)?ts$/;
+export const OWN_ERRORS = /[\\/]http[\\/]http-error\.(?:d\.)?ts$/;
 
 const membersOf = (type: TypeNode): readonly TypeNode[] => (type.kind === "union" ? type.members : [type]);
 

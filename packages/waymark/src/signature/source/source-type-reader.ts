@@ -106,6 +106,10 @@ export class SourceTypeReader implements TypeReader {
     return readReturnType(this, node, scope, errors);
   }
 
+  inferredReturn(node: Node, scope: Scope): TypeNode | undefined {
+    return this.#compiler?.returned({ node, scope });
+  }
+
   refine(type: TypeNode, tags: readonly RefinementTag[], module: SourceModule): TypeNode {
     return tags.reduce((refined, { key, text, offset, name = key }) => {
       const result = refineType(refined, key, text);

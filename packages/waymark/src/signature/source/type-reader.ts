@@ -55,6 +55,8 @@ export interface TypeReader {
   verified(type: TypeNode, parameter: AskedParameter): TypeNode;
   /** A method's return type. The parts that cannot be read remain as text, and their errors are collected. */
   returnType(node: TSType, scope: Scope, errors: SignatureError[]): TypeNode;
+  /** The return type that the compiler infers. Undefined if it is not asked, or if the type cannot be represented. */
+  inferredReturn(node: Node, scope: Scope): TypeNode | undefined;
   /** Adds JSDoc refinements to a type. */
   refine(type: TypeNode, tags: readonly RefinementTag[], module: SourceModule): TypeNode;
   /** @throws SignatureError always, for a type that cannot be read */

@@ -29,7 +29,12 @@ const CASES: readonly (readonly [method: string, type: string | undefined])[] = 
   [`GET() { return JSON.parse("1"); }`, undefined],
   [`GET(it: unknown) { return it; }`, undefined],
   [`GET() { return missing(); }`, undefined],
-  [`GET() {}`, "undefined"],
+  ["GET() { return deep; }", undefined],
+  ["GET() { return grow; }", undefined],
+  ["GET() { return globalThis; }", undefined],
+  ["GET() { return this; }", undefined],
+  ["GET(id: number) { return id > 1 ? deep : problem(404); }", "Problem<404, {}> | unknown"],
+  ["GET() {}", "undefined"],
   [`async GET() { await remote(); }`, "undefined"],
   [`GET(id: number) { if (id > 1) return row.id; }`, "undefined | number"],
   [`GET(id: number) { return id > 1 ? row.id : undefined; }`, "undefined | number"],
@@ -60,6 +65,8 @@ const CASES: readonly (readonly [method: string, type: string | undefined])[] = 
 
 const files = new CompiledFiles({
   "package.json": '{ "type": "module" }',
+  "old/node_modules/typescript/package.json": '{ "name": "typescript", "version": "5.9.3" }',
+  "old/plain.ts": "export class Plain { GET(id: number) { return id; } }",
   "remote.ts": "export async function remote() { return { far: 1n }; }",
   "base.ts": `
     import { Controller } from "@tollway/waymark";
@@ -82,6 +89,10 @@ const files = new CompiledFiles({
     interface Row { id: number; at: Date; note?: string }
     interface Tree { name: string; children: Tree[] }
     class Made { #hidden = 1; shown = 2; get hidden() { return this.#hidden; } }
+    type Deep<N extends 0[]> = N["length"] extends 40 ? 1 : { a: Deep<[...N, 0]>; b: Deep<[...N, 0]> };
+    const deep: Deep<[]> = undefined!;
+    interface Grow<T> { value: T; next: Grow<T[]> }
+    const grow: Grow<string> = undefined!;
     const row: Row = { id: 1, at: new Date(0) };
     const tree: Tree = { name: "x", children: [] };
     ${CASES.map(([method], at) => `export class Case${at} extends Controller { ${method} }`).join("\n")}
@@ -121,6 +132,13 @@ suite("inferred return types", async () => {
       assert.deepEqual([signature!.returns, signature!.inferred], [undefined, undefined]);
     }
   });
+});
+
+test("without a usable compiler, the return type is unknown and no error", async () => {
+  const { Plain } = await classesOf("old/plain.ts");
+  const [signature] = readSignatures([{ controller: Plain!, verb: "GET" }], { infer: true });
+  assert.deepEqual([signature!.returns, signature!.inferred], [undefined, undefined]);
+  assert.equal(signature!.parameters.length, 1);
 });
 
 test("an inherited method has the return type of the derived class", async () => {

@@ -43,6 +43,20 @@ export class ByName extends Controller {
     GET(): (string | Date)[] { return ["x", new Date(0)]; }
   };
 }
+export class Outer extends Controller {
+  GET(): number { return 1; }
+  static Shown = class extends Controller {
+    GET(): string { return ""; }
+    static Deep = class extends Controller {
+      static override private = true;
+      GET(): string { return ""; }
+    };
+  };
+  static Hidden = class extends Controller {
+    static override private = true;
+    GET(): string { return ""; }
+  };
+}
 export class Secret extends Controller {
   static override private = true;
   GET(): string { return ""; }
@@ -90,7 +104,13 @@ export async function use() {
   await api.books.GET("1");
   // @ts-expect-error: a private class has no path
   api.books.secret;
-  return text + by;
+  const outer: number = await api.books.outer.GET();
+  const shown: string = await api.books.outer.shown.GET();
+  // @ts-expect-error: a private member has no path
+  api.books.outer.hidden;
+  // @ts-expect-error: nor has a private member of a member
+  api.books.outer.shown.deep;
+  return text + by + outer + shown;
 }
 `;
 

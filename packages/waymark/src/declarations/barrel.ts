@@ -1,10 +1,17 @@
 import { relative, sep } from "node:path";
 import { propertyKey } from "./type-text.ts";
 
+/** The controllers without a path among the exports of a module or the static members of a class. */
+export interface HiddenNames {
+  readonly names: readonly string[];
+  /** The classes that have a path and hide some of their static members. */
+  readonly within: ReadonlyMap<string, HiddenNames>;
+}
+
 /** A module of the API, from all prefixes. */
 export interface BarrelModule {
   /** Its files in the order of the prefixes, with the exports that have no path. */
-  readonly files: readonly { readonly file: string; readonly hidden: readonly string[] }[];
+  readonly files: readonly { readonly file: string; readonly hidden: HiddenNames }[];
   /** By path segment. */
   readonly children: ReadonlyMap<string, BarrelModule>;
 }
@@ -33,11 +40,31 @@ function moduleText(files: BarrelModule["files"], folder: string): string {
   );
   return imports
     .map((text, at) => {
-      const names = files[at]!.hidden.map((name) => JSON.stringify(name));
-      const without = [...names, ...imports.slice(0, at).map((earlier) => `keyof ${earlier}`)];
-      return without.length === 0 ? text : `Omit<${text}, ${without.join(" | ")}>`;
+      const { hidden } = files[at]!;
+      const earlier = imports.slice(0, at).map((each) => `keyof ${each}`);
+      if (hidden.within.size === 0) return omit(text, [...hidden.names.map(quoted), ...earlier]);
+      return omit(shownOf(text, hidden), earlier);
     })
     .join(" & ");
+}
+
+/** A module or a class without what it hides. */
+function shownOf(text: string, { names, within }: HiddenNames): string {
+  const rest = omit(text, [...names, ...within.keys()].map(quoted));
+  if (within.size === 0) return rest;
+  const classes = [...within].map(([name, hidden]) => {
+    const own = `(${text})[${quoted(name)}]`;
+    // `Omit` keeps no constructor, which makes the type a class.
+    const creates = `(new (...args: never) => InstanceType<${own}>)`;
+    return `readonly ${propertyKey(name)}: ${creates} & ${shownOf(own, hidden)}`;
+  });
+  return `${rest} & { ${classes.join("; ")} }`;
+}
+
+const quoted = (name: string): string => JSON.stringify(name);
+
+function omit(text: string, names: readonly string[]): string {
+  return names.length === 0 ? text : `Omit<${text}, ${names.join(" | ")}>`;
 }
 
 function specifierOf(path: string): string {

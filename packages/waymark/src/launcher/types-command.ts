@@ -3,7 +3,7 @@ import { dirname, relative, resolve } from "node:path";
 import type { Application } from "../application/application.ts";
 import { prefixesOf } from "../application/options.ts";
 import { isController } from "../controller/controller.ts";
-import { type BarrelModule, barrelText } from "../declarations/barrel.ts";
+import { type BarrelModule, barrelText, type HiddenNames } from "../declarations/barrel.ts";
 import { clientTable, tableText } from "../declarations/client-table.ts";
 import { routeTree } from "../declarations/route-tree.ts";
 import { standaloneText } from "../declarations/standalone.ts";
@@ -54,7 +54,7 @@ export async function writeTypes(
 async function barrelOf(modules: readonly FoundModule[]): Promise<BarrelModule> {
   const files: BarrelModule["files"][number][] = [];
   for (const { file } of modules)
-    if (file !== undefined) files.push({ file, hidden: await privateNames(file) });
+    if (file !== undefined) files.push({ file, hidden: hiddenNames(await loadFile(file)) });
   const children = new Map<string, BarrelModule>();
   const segments = new Set(modules.flatMap((module) => [...module.children.keys()]));
   for (const segment of [...segments].sort()) {
@@ -65,10 +65,19 @@ async function barrelOf(modules: readonly FoundModule[]): Promise<BarrelModule> 
 }
 
 /** The controllers that only `static private = true` keeps from having a path. Types do not show it. */
-async function privateNames(file: string): Promise<string[]> {
-  return Object.entries(await loadFile(file))
-    .filter(([, value]) => isController(value) && Object.hasOwn(value, "private") && value.private === true)
-    .map(([name]) => name);
+function hiddenNames(owner: object, above: ReadonlySet<unknown> = new Set()): HiddenNames {
+  const names: string[] = [];
+  const within = new Map<string, HiddenNames>();
+  for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(owner))) {
+    if (!isController(value) || above.has(value)) continue;
+    if (Object.hasOwn(value, "private") && value.private === true) {
+      names.push(name);
+    } else {
+      const inner = hiddenNames(value, new Set([...above, value]));
+      if (inner.names.length + inner.within.size > 0) within.set(name, inner);
+    }
+  }
+  return { names, within };
 }
 
 /** An unchanged file is left alone, so that a watcher of it has nothing to do. */

@@ -58,9 +58,12 @@ describe("profiles", () => {
     const { types, totals, profile } = decode(result);
     assert.deepEqual(types, ["samples/count", "cpu/nanoseconds"]);
     const burnt = totals.get("burnOneTurn") ?? 0;
-    assert.ok(burnt > 0.3e9 * 0.3 && burnt < 1e9, `${burnt} ns`);
+    const all = profile.sample.reduce((sum, { value }) => sum + Number(value[1]), 0);
+    const duration = Number(profile.durationNanos);
+    assert.ok(duration >= 0.3e9);
+    // On a slow machine the process gets a small part of the time.
+    assert.ok(burnt > 0.5 * all && burnt <= duration, `${burnt} of ${all} ns in ${duration} ns`);
     assert.equal(totals.has("(idle)"), false);
-    assert.ok(Number(profile.durationNanos) >= 0.3e9);
     assert.ok(Math.abs(Number(profile.timeNanos) / 1e6 - Date.now()) < 60_000);
     assert.ok(profile.location.some(({ line }) => Number(line[0]!.line) > 1));
   });

@@ -25,6 +25,21 @@ test("an error shows its message in one line, its frames, its members and its ca
   assert.match(text, /\n {8}\{ code: 'E\\nX' \}/);
 });
 
+test("a name that changed after the stack was taken is not mistaken for a frame", () => {
+  const rows: [message: string, name: string][] = [
+    [" ", "at  at "],
+    ["", "    at forged"],
+    ["x", "x\n    at forged: x"],
+    ["\n    at forged", "Name"],
+  ];
+  for (const [message, name] of rows) {
+    const text = errorText(Object.assign(new Error(message), { name }));
+    const frames = text.split("\n").slice(1, -1);
+    assert.ok(frames.length > 0, text);
+    for (const frame of frames) assert.match(frame, /^ {4}at .*(:\d+:\d+\)?|<anonymous>\)?)$/);
+  }
+});
+
 test("a caller's text never starts a log line", () => {
   const evil = fc.string({ unit: fc.constantFrom("\n", "\r", "\x1b", " ", "at ", "Error: ", "x", "\u2028") });
   fc.assert(
@@ -43,6 +58,7 @@ test("a caller's text never starts a log line", () => {
         for (const line of others) assert.match(line, /^ {4}( *)(at |\{|\[cause\]: )/);
       }
     }),
+    { examples: [[" ", "at  at ", ""]] },
   );
 });
 

@@ -36,14 +36,17 @@ export function errorText(error: unknown, causes = MAX_CAUSES): string {
   return lines.join("\n");
 }
 
-/** The stack without name and message, which may contain lines that look like frames. */
+/**
+ * The stack without name and message, which may contain lines that look like frames. The name can change after the
+ * stack was taken, so the search is for the message, from the end: a frame never ends with ": <message>".
+ */
 function framesOf({ stack = "", name, message }: Error): string[] {
-  const head = message === "" ? name : message;
-  const at = stack.indexOf(head);
+  const head = message === "" ? name : `: ${message}`;
+  const at = `${stack}\n`.lastIndexOf(`${head}\n`);
   const frames = at === -1 ? "" : stack.slice(at + head.length);
   return frames
     .split("\n")
-    .filter((line) => /^ +at /.test(line))
+    .filter((line) => /^ {4}at /.test(line))
     .map(escapeControls);
 }
 

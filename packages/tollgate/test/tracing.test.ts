@@ -79,6 +79,10 @@ for (const workers of ["1", "2"]) {
       within(json.find(({ status }) => status.code === 0)!)?.attributes["overall code"],
       "OVER_LIMIT",
     );
+    const [remaining, ...others] = named("NewJsonHandler Remaining Execution", 1);
+    assert.equal(others.length, 0);
+    assert.equal(remaining?.parentSpanId, json.find(({ status }) => status.code === 0)?.spanId);
+    assert.match(String(remaining?.attributes.response), /^\{"overallCode":"OVER_LIMIT","statuses":\[/);
   });
 }
 

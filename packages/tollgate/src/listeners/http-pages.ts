@@ -3,7 +3,7 @@ import type { Health } from "../observe/health.ts";
 import type { Tracing } from "../observe/tracing/tracing.ts";
 import { JsonRequestError } from "../protocol/json-request.ts";
 import { responseToJson } from "../protocol/json-response.ts";
-import { Code, type RateLimitResponse } from "../protocol/messages.ts";
+import { Code, type JsonObject, type RateLimitResponse } from "../protocol/messages.ts";
 import { OversizedRequestError } from "../protocol/request-limits.ts";
 import type { ControllerTable } from "./http-listener.ts";
 import type { CallFailure, RateLimitHandler } from "./rate-limit-handler.ts";
@@ -44,15 +44,17 @@ export function httpPages(handler: RateLimitHandler, health: Health, tracing: Tr
         attributes,
       );
       const bytes = await this.#read();
-      const answer = traced === undefined ? this.#decide(bytes) : this.#decideTraced(bytes, traced);
+      if (traced !== undefined) return this.#decideTraced(bytes, traced);
+      const answer = this.#decide(bytes);
       // A response that is not a promise must be read at once: see decideJson.
-      return this.#show(answer instanceof Promise ? await answer : answer);
+      const response = answer instanceof Promise ? await answer : answer;
+      this.#writeHead(response);
+      return responseToJson(response);
     }
 
-    #show(response: RateLimitResponse) {
+    #writeHead(response: RateLimitResponse): void {
       if (response.overallCode === Code.OVER_LIMIT) this.response.status = 429;
       for (const { key, value } of response.responseHeadersToAdd) this.response.headers.append(key, value);
-      return responseToJson(response);
     }
 
     /** The body, or an error if it is too large. */
@@ -75,26 +77,24 @@ export function httpPages(handler: RateLimitHandler, health: Health, tracing: Tr
       }
     }
 
-    async #decideTraced(
-      body: Uint8Array | OversizedRequestError,
-      traced: TracedCall,
-    ): Promise<RateLimitResponse> {
+    async #decideTraced(body: Uint8Array | OversizedRequestError, traced: TracedCall): Promise<JsonObject> {
+      let response: RateLimitResponse;
       try {
         if (body instanceof OversizedRequestError) throw body;
-        const response = await traced.decide(handler, handler.decodeJson(body), 0);
-        const refused = response.overallCode === Code.OVER_LIMIT;
-        traced.end({ "http.response.status_code": refused ? 429 : 200 });
-        return response;
+        response = await traced.decide(handler, handler.decodeJson(body), 0);
       } catch (error) {
         const denial = handler.denialOf(error);
-        if (denial !== undefined) {
-          traced.end({ "http.response.status_code": 429 });
-          return denial;
+        if (denial === undefined) {
+          const failure = httpErrorOf(error, handler);
+          traced.end({ "http.response.status_code": failure.status }, failure.message);
+          throw failure;
         }
-        const failure = httpErrorOf(error, handler);
-        traced.end({ "http.response.status_code": failure.status }, failure.message);
-        throw failure;
+        response = denial;
       }
+      this.#writeHead(response);
+      const json = traced.toJson(response);
+      traced.end({ "http.response.status_code": response.overallCode === Code.OVER_LIMIT ? 429 : 200 });
+      return json;
     }
   }
 

@@ -1,5 +1,6 @@
 import type { CallTrace, HeaderReader, TraceAttributes, Tracing } from "../observe/tracing/tracing.ts";
-import type { RateLimitRequest, RateLimitResponse } from "../protocol/messages.ts";
+import { responseToJson } from "../protocol/json-response.ts";
+import type { JsonObject, RateLimitRequest, RateLimitResponse } from "../protocol/messages.ts";
 import { codeNames } from "../protocol/units.ts";
 import { printable } from "../text/printable.ts";
 import type { RateLimitHandler } from "./rate-limit-handler.ts";
@@ -46,6 +47,15 @@ export class TracedCall {
       span.end(error instanceof Error ? error.name : "failed");
       throw error;
     }
+  }
+
+  /** Converts the response to JSON in a child span that has the Go service's name and its attribute `response`. */
+  toJson(response: RateLimitResponse): JsonObject {
+    const span = this.#trace.child("NewJsonHandler Remaining Execution", {});
+    const json = responseToJson(response);
+    span.set({ response: JSON.stringify(json) });
+    span.end();
+    return json;
   }
 
   /** @param error the message that the caller saw, if the call failed */

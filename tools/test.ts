@@ -28,6 +28,8 @@ const needs: Record<string, string> = {
   "/usr/bin/gunicorn": "gunicorn",
   "/usr/bin/daphne": "daphne",
   "/usr/bin/pip3": "python3-pip",
+  zsh: "zsh",
+  fish: "fish",
 };
 
 const roots = ["packages/*/src", "packages/*/test", "examples", "tools"];

@@ -5,6 +5,7 @@
 export const diagnosticCodes = {
   "missing-directory": { severity: "error", meaning: "The configuration directory does not exist." },
   "unreadable-file": { severity: "error", meaning: "A configuration file cannot be read." },
+  "changing-files": { severity: "error", meaning: "The files changed during each attempt to read them." },
   "undecodable-resource": {
     severity: "error",
     meaning: "A resource of the management server cannot be decoded.",

@@ -2,6 +2,7 @@ import type { LoadOptions } from "../rules/check-configs.ts";
 import type { CompileResult } from "../rules/load-rules.ts";
 import { compileFiles, compileResources } from "../rules/load-rules.ts";
 import { readRuleFiles } from "./read-files.ts";
+import { diagnose } from "./source.ts";
 
 /** Rules to read, check and compile. Plain data: a job may run in another thread. */
 export type CompileJob = FolderJob | ResourcesJob;
@@ -11,8 +12,8 @@ export interface FolderJob extends LoadOptions {
   readonly kind: "folder";
   readonly directory: string;
   readonly ignoreDotFiles: boolean;
-  /** Whether to compile files that changed while they were read. */
-  readonly acceptTorn: boolean;
+  /** Whether this is the last attempt: its result is used, an error where the files changed again. */
+  readonly isLast: boolean;
 }
 
 /** The resources of a management server, undecoded. */
@@ -22,8 +23,8 @@ export interface ResourcesJob extends LoadOptions {
 }
 
 export interface JobResult extends CompileResult {
-  /** Whether files changed while they were read, so that they may belong to different sets. */
-  readonly torn: boolean;
+  /** Whether to read again, because files changed meanwhile or a name led to no file. */
+  readonly unsettled: boolean;
   /** Of the files. Empty for resources. */
   readonly fingerprint: string;
 }
@@ -34,13 +35,24 @@ export async function runJob(job: CompileJob): Promise<JobResult> {
 }
 
 async function compileFolder(job: FolderJob): Promise<JobResult> {
-  const { files, diagnostics, torn, fingerprint } = await readRuleFiles(job.directory, job.ignoreDotFiles);
-  if (torn && !job.acceptTorn) return { compiled: undefined, diagnostics, torn, fingerprint };
+  const { directory } = job;
+  const { files, diagnostics, changed, dangling, fingerprint } = await readRuleFiles(
+    directory,
+    job.ignoreDotFiles,
+  );
+  const unsettled = changed || dangling;
+  if (unsettled && !job.isLast) return { compiled: undefined, diagnostics, unsettled, fingerprint };
+  if (changed) {
+    const message =
+      "the files changed during each attempt to read them, so they may belong to different sets";
+    const fault = diagnose("changing-files", directory, message);
+    return { compiled: undefined, diagnostics: [fault], unsettled, fingerprint };
+  }
   const result = compileFiles(files, job);
   return withoutErrors({
     ...result,
     diagnostics: [...diagnostics, ...result.diagnostics],
-    torn,
+    unsettled,
     fingerprint,
   });
 }
@@ -51,7 +63,7 @@ async function compileReceived(job: ResourcesJob): Promise<JobResult> {
   const { resources, diagnostics } = decodeResources(job.resources);
   const result = compileResources(resources, job);
   const all = [...diagnostics, ...result.diagnostics];
-  return withoutErrors({ ...result, diagnostics: all, torn: false, fingerprint: "" });
+  return withoutErrors({ ...result, diagnostics: all, unsettled: false, fingerprint: "" });
 }
 
 /** An unreadable file or resource makes the whole set unusable. */

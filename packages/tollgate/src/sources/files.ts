@@ -26,7 +26,10 @@ export interface FileSourceOptions extends LoadOptions {
   readonly log: Logger;
   /** Milliseconds without changes that end a burst of changes. Default 50. */
   readonly settle?: number;
-  /** Longest duration of a burst in milliseconds. The source then loads although changes continue. Default 1000. */
+  /**
+   * Longest duration of a burst in milliseconds. The source then loads although changes continue. If the files change
+   * during each read, it tries again after the same time. Default 1000.
+   */
   readonly settleAtMost?: number;
   /** Polling interval in milliseconds for directories that cannot be watched. Default 5000. */
   readonly pollInterval?: number;
@@ -34,8 +37,10 @@ export interface FileSourceOptions extends LoadOptions {
   readonly watch?: typeof watch;
 }
 
-/** Maximum number of reads of a set that changes while it is read. The last read is used. */
+/** Maximum number of reads in a row of a set that changes while it is read. */
 const MAX_ATTEMPTS = 5;
+/** Default of `settleAtMost`. */
+const SETTLE_AT_MOST = 1000;
 /** Up to this number of bytes, the first rules are compiled in this thread: in less time than another thread starts. */
 const MAX_BYTES_HERE = 64 * 1024;
 
@@ -107,10 +112,13 @@ export class FileSource implements RuleSource {
   #changed(directory: string, name: string | null): void {
     if (this.#stopping.signal.aborted || !this.#matters(directory, name)) return;
     const now = performance.now();
-    this.#burstEnd ??= now + (this.#options.settleAtMost ?? 1000);
+    this.#burstEnd ??= now + (this.#options.settleAtMost ?? SETTLE_AT_MOST);
+    this.#reloadAfter(Math.min(this.#options.settle ?? 50, Math.max(0, this.#burstEnd - now)));
+  }
+
+  #reloadAfter(milliseconds: number): void {
     clearTimeout(this.#settleTimer);
-    const wait = Math.min(this.#options.settle ?? 50, Math.max(0, this.#burstEnd - now));
-    this.#settleTimer = setTimeout(() => this.reload(), wait);
+    this.#settleTimer = setTimeout(() => this.reload(), milliseconds);
   }
 
   #matters(directory: string, name: string | null): boolean {
@@ -220,7 +228,9 @@ export class FileSource implements RuleSource {
       return;
     }
     if (result === undefined) return;
-    const { compiled, diagnostics } = result;
+    const { compiled, diagnostics, unsettled } = result;
+    // Reads again even if no watch reports the end of the changes.
+    if (compiled === undefined && unsettled) this.#reloadAfter(this.#options.settleAtMost ?? SETTLE_AT_MOST);
     if (compiled === undefined) await this.#events.onError(diagnostics);
     else {
       this.#isFirst = false;
@@ -236,12 +246,12 @@ export class FileSource implements RuleSource {
     const directory = this.#directory;
     const isHere = this.#isFirst && (await sizeOfFiles(directory, ignoreDotFiles)) <= MAX_BYTES_HERE;
     for (let attempt = 1; ; attempt++) {
-      const acceptTorn = attempt === MAX_ATTEMPTS;
-      const job = { kind: "folder", directory, ignoreDotFiles, ...options, acceptTorn } as const;
+      const isLast = attempt === MAX_ATTEMPTS;
+      const job = { kind: "folder", directory, ignoreDotFiles, ...options, isLast } as const;
       const result = await (isHere ? compiler.runHere(job) : compiler.run(job));
       if (signal.aborted) return undefined;
       this.#fingerprint = result.fingerprint;
-      if (!result.torn || acceptTorn) return result;
+      if (!result.unsettled || isLast) return result;
       await delay(this.#options.settle ?? 50, undefined, { signal }).catch(() => {});
       if (signal.aborted) return undefined;
       this.#watch();

@@ -13,7 +13,9 @@ export interface ReadFiles {
   /** Errors for unreadable files; a warning if there are no files. */
   readonly diagnostics: readonly Diagnostic[];
   /** Whether files changed, appeared or disappeared during the read, so that they may belong to different sets. */
-  readonly torn: boolean;
+  readonly changed: boolean;
+  /** Whether a name led to no file. The file may be about to appear or to disappear. */
+  readonly dangling: boolean;
   /** Equal for two reads of the same, unchanged files. */
   readonly fingerprint: string;
 }
@@ -46,8 +48,8 @@ export async function readRuleFiles(
     }
   }
   const after = await survey(directory, ignoreDotFiles);
-  const torn = before.dangling || before.fingerprint !== after.fingerprint;
-  return { files, diagnostics, torn, fingerprint: after.fingerprint };
+  const changed = before.fingerprint !== after.fingerprint;
+  return { files, diagnostics, changed, dangling: before.dangling, fingerprint: after.fingerprint };
 }
 
 /**

@@ -27,7 +27,7 @@ async function withFolder(yaml: string, body: (job: CompileJob) => Promise<void>
   const directory = await mkdtemp(join(tmpdir(), "tollgate-compiler-"));
   try {
     await writeFile(join(directory, "a.yaml"), yaml);
-    await body({ kind: "folder", directory, ignoreDotFiles: false, mergeDomains: false, acceptTorn: true });
+    await body({ kind: "folder", directory, ignoreDotFiles: false, mergeDomains: false, isLast: true });
   } finally {
     await rm(directory, { recursive: true });
   }

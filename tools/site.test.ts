@@ -1,0 +1,64 @@
+/** The documentation site's menus and its copy of the pages. */
+import assert from "node:assert/strict";
+import { globSync } from "node:fs";
+import { describe, test } from "node:test";
+import { docs, pageForSite } from "../website/content.ts";
+import { addressOf, allPages } from "../website/navigation.ts";
+import { titleOf } from "../website/titles.ts";
+
+test("each page of docs/ stands in one menu of the site", () => {
+  assert.deepEqual(allPages().sort(), globSync("**/*.md", { cwd: docs }).sort());
+});
+
+test("each page has a title", () => {
+  for (const page of allPages()) assert.notEqual(titleOf(page), "");
+});
+
+describe("addresses of pages", () => {
+  const rows: [page: string, address: string][] = [
+    ["index.md", "/"],
+    ["rules.md", "/rules"],
+    ["waymark/README.md", "/waymark/"],
+    ["waymark/types.md", "/waymark/types"],
+  ];
+  for (const [page, address] of rows) test(page, () => assert.equal(addressOf(page), address));
+});
+
+describe("the site's copy of a page", () => {
+  const rows: [name: string, page: string, text: string, copy: string][] = [
+    ["a language", "a.md", "```yaml\na: 1\n```\n", "```yaml\na: 1\n```\n"],
+    [
+      "a language that the highlighter does not know",
+      "a.md",
+      "```console\n$ x\n```",
+      "```shellsession\n$ x\n```",
+    ],
+    ["marks for the tests", "a.md", "```sh service\nx\n```", "```sh\nx\n```"],
+    ["marks with a number", "a.md", "```sh exit=3\nx\n```", "```sh\nx\n```"],
+    ["a file name", "a.md", "```ts a/b.ts\nx\n```", '```ts title="a/b.ts"\nx\n```'],
+    ["a file name with its key", "a.md", "```ts file=a/b.ts\nx\n```", '```ts title="a/b.ts"\nx\n```'],
+    ["a comment", "a.md", "a\n<!-- test: x -->\nb", "a\nb"],
+    ["a comment in a block", "a.md", "```html\n<!-- x -->\n```", "```html\n<!-- x -->\n```"],
+    ["a link to a page", "a.md", "[x](rules.md#the-first-rule)", "[x](./rules.md#the-first-rule)"],
+    ["a link in the folder above", "waymark/a.md", "[x](../rules.md)", "[x](../rules.md)"],
+    ["a link to a README", "a.md", "[x](waymark/README.md#a)", "[x](./waymark/index.md#a)"],
+    ["a link within the page", "a.md", "[x](#y)", "[x](#y)"],
+    ["a link to the web", "a.md", "[x](https://example.com/a.md)", "[x](https://example.com/a.md)"],
+    [
+      "a file of the repository",
+      "a.md",
+      "[x](../LICENSE)",
+      "[x](https://github.com/tollway/tollway/blob/main/LICENSE)",
+    ],
+    [
+      "a folder",
+      "waymark/a.md",
+      "[x](../../deploy)",
+      "[x](https://github.com/tollway/tollway/tree/main/deploy)",
+    ],
+    ["a reference", "a.md", "[x]: rules.md\n", "[x]: ./rules.md\n"],
+    ["a picture", "a.md", "![x](limits/a.svg)", "![x](./limits/a.svg)"],
+    ["brackets in a block", "a.md", "```ts\n[a](b.md)\n```", "```ts\n[a](b.md)\n```"],
+  ];
+  for (const [name, page, text, copy] of rows) test(name, () => assert.equal(pageForSite(page, text), copy));
+});

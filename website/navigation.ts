@@ -1,0 +1,120 @@
+/**
+ * The pages of the site, in the order of their menus. The four kinds of pages are those of Diátaxis: a tutorial teaches, a
+ * how-to guide solves one task, a reference states facts, an explanation gives reasons.
+ */
+
+export interface Section {
+  readonly title: string;
+  /** Paths of pages below `docs/`. */
+  readonly pages: readonly string[];
+}
+
+export interface Product {
+  readonly name: string;
+  /** The landing page, below `docs/`. */
+  readonly landing: string;
+  readonly sections: readonly Section[];
+}
+
+export const products: readonly Product[] = [
+  {
+    name: "Tollgate",
+    landing: "tollgate.md",
+    sections: [
+      { title: "Tutorial", pages: ["getting-started.md"] },
+      {
+        title: "How-to guides",
+        pages: ["envoy.md", "switching.md", "limits.md"],
+      },
+      {
+        title: "Reference",
+        pages: [
+          "rules.md",
+          "settings.md",
+          "configuration-sources.md",
+          "stores.md",
+          "observability.md",
+          "errors.md",
+        ],
+      },
+      { title: "Explanation", pages: ["performance.md"] },
+    ],
+  },
+  {
+    name: "Waymark",
+    landing: "waymark/README.md",
+    sections: [
+      {
+        title: "How-to guides",
+        pages: [
+          "waymark/bodies.md",
+          "waymark/client.md",
+          "waymark/hooks.md",
+          "waymark/serving.md",
+          "waymark/testing.md",
+        ],
+      },
+      {
+        title: "Reference",
+        pages: [
+          "waymark/routing.md",
+          "waymark/arguments.md",
+          "waymark/types.md",
+          "waymark/answers.md",
+          "waymark/errors.md",
+          "waymark/application.md",
+          "waymark/openapi.md",
+          "waymark/manifest.md",
+        ],
+      },
+      { title: "Explanation", pages: ["waymark/performance.md"] },
+    ],
+  },
+  {
+    name: "grpc-wire",
+    landing: "grpc-wire.md",
+    sections: [],
+  },
+  {
+    name: "How it works",
+    landing: "architecture.md",
+    sections: [
+      {
+        title: "Decisions: Tollgate",
+        pages: [
+          "decisions/hot-path.md",
+          "decisions/rules.md",
+          "decisions/reload.md",
+          "decisions/threads.md",
+          "decisions/embedded-store.md",
+          "decisions/remote-stores.md",
+          "decisions/observability.md",
+        ],
+      },
+      {
+        title: "Decisions: Waymark",
+        pages: [
+          "decisions/waymark-core.md",
+          "decisions/waymark-signatures.md",
+          "decisions/python-servers.md",
+        ],
+      },
+    ],
+  },
+];
+
+/** The home page, below `docs/`. It is in no menu. */
+export const HOME = "index.md";
+
+/** All pages, each once. */
+export function allPages(): string[] {
+  return [
+    HOME,
+    ...products.flatMap(({ landing, sections }) => [landing, ...sections.flatMap(({ pages }) => pages)]),
+  ];
+}
+
+/** The address of a page: `waymark/README.md` is `/waymark/`, `rules.md` is `/rules`. */
+export function addressOf(page: string): string {
+  return `/${page.replace(/(^|\/)(README|index)\.md$/, "$1").replace(/\.md$/, "")}`;
+}

@@ -6,7 +6,7 @@ import { docs, pageForSite } from "../website/content.ts";
 import { addressOf, allPages } from "../website/navigation.ts";
 import { titleOf } from "../website/titles.ts";
 
-test("each page of docs/ stands in one menu of the site", () => {
+test("each page of docs/ is in one menu of the site", () => {
   assert.deepEqual(allPages().sort(), globSync("**/*.md", { cwd: docs }).sort());
 });
 

@@ -4,6 +4,7 @@ import { globSync } from "node:fs";
 import { describe, test } from "node:test";
 import { docs, pageForSite } from "../website/content.ts";
 import { addressOf, allPages } from "../website/navigation.ts";
+import { entriesOf } from "../website/reference.ts";
 import { titleOf } from "../website/titles.ts";
 
 test("each page of docs/ is in one menu of the site", () => {
@@ -22,6 +23,14 @@ describe("addresses of pages", () => {
     ["waymark/types.md", "/waymark/types"],
   ];
   for (const [page, address] of rows) test(page, () => assert.equal(addressOf(page), address));
+});
+
+test("the reference has a page for each entry point that programs import", () => {
+  const entries = entriesOf("tollgate").map(({ name, page }) => [name, page]);
+  assert.deepEqual(entries, [
+    ["@tollway/tollgate", "reference/tollgate.md"],
+    ["@tollway/tollgate/limits", "reference/tollgate-limits.md"],
+  ]);
 });
 
 describe("the site's copy of a page", () => {

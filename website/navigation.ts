@@ -13,6 +13,8 @@ export interface Product {
   readonly name: string;
   /** The landing page, below `docs/`. */
   readonly landing: string;
+  /** The package whose entry points have a generated reference, below `packages/`. */
+  readonly reference?: string;
   readonly sections: readonly Section[];
 }
 
@@ -20,6 +22,7 @@ export const products: readonly Product[] = [
   {
     name: "Tollgate",
     landing: "tollgate.md",
+    reference: "tollgate",
     sections: [
       { title: "Tutorial", pages: ["getting-started.md"] },
       {
@@ -43,6 +46,7 @@ export const products: readonly Product[] = [
   {
     name: "Waymark",
     landing: "waymark/README.md",
+    reference: "waymark",
     sections: [
       {
         title: "How-to guides",
@@ -73,6 +77,7 @@ export const products: readonly Product[] = [
   {
     name: "grpc-wire",
     landing: "grpc-wire.md",
+    reference: "grpc-wire",
     sections: [],
   },
   {

@@ -1,13 +1,19 @@
 import { defineConfig } from "@rspress/core";
 import { addressOf, type Product, products } from "./navigation.ts";
+import { entriesOf } from "./reference.ts";
 import { titleOf } from "./titles.ts";
 
 const link = (page: string) => ({ text: titleOf(page), link: addressOf(page) });
 
-function sidebarOf({ landing, name, sections }: Product) {
+const entries = ({ reference }: Product) => (reference === undefined ? [] : entriesOf(reference));
+
+function sidebarOf(product: Product) {
+  const { landing, name, sections } = product;
+  const reference = entries(product).map((entry) => ({ text: entry.name, link: addressOf(entry.page) }));
   return [
     { text: name, link: addressOf(landing) },
     ...sections.map(({ title, pages }) => ({ text: title, items: pages.map(link) })),
+    ...(reference.length > 0 ? [{ text: "API reference", items: reference }] : []),
   ];
 }
 
@@ -15,7 +21,11 @@ function sidebarOf({ landing, name, sections }: Product) {
 const sidebar = Object.fromEntries(
   products.flatMap((product) => {
     const menu = sidebarOf(product);
-    const pages = [product.landing, ...product.sections.flatMap(({ pages }) => pages)];
+    const pages = [
+      product.landing,
+      ...product.sections.flatMap((section) => section.pages),
+      ...entries(product).map(({ page }) => page),
+    ];
     return pages.map((page) => [addressOf(page), menu]);
   }),
 );

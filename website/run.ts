@@ -9,6 +9,8 @@ import { existsSync, statSync, watch } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { copyContent, copyFile, docs } from "./content.ts";
+import { products } from "./navigation.ts";
+import { entriesOf, writeReference } from "./reference.ts";
 
 const folder = import.meta.dirname;
 const content = join(folder, "content");
@@ -49,6 +51,10 @@ const types = spawnSync("npx", ["tsc", "--noEmit", "-p", folder], {
 });
 if (types.status !== 0) process.exit(types.status ?? 1);
 copyContent(content);
+writeReference(
+  products.flatMap(({ reference }) => (reference === undefined ? [] : entriesOf(reference))),
+  content,
+);
 if (positionals[0] === "dev") {
   watch(docs, { recursive: true }, (_, file) => {
     if (file !== null && /\.(?:md|svg|png|webp)$/.test(file) && existsSync(join(docs, file)))

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { countKeys, locateDuplicate, outlineJson } from "./json-members.ts";
+import { countKeys, locateDuplicate, outlineJson, repeatsMember } from "./json-members.ts";
+
+function keysOf(text: string): number {
+  return countKeys(JSON.parse(text), 1_000)!;
+}
+
+function isRepeating(text: string): boolean {
+  return repeatsMember(text, keysOf(text));
+}
 
 interface Case {
   readonly text: string;
@@ -30,7 +38,7 @@ const duplicates: Case[] = [
 ];
 for (const { text, name, parent, line = 1, column } of duplicates) {
   test(`located: ${text}`, () => {
-    assert.notEqual(outlineJson(text).members, countKeys(JSON.parse(text)));
+    assert.equal(isRepeating(text), true);
     assert.deepEqual(locateDuplicate(text), { name, parent, line, column });
   });
 }
@@ -54,7 +62,8 @@ test("a text has as many members as its value has keys, whatever the notation of
   fc.assert(
     fc.property(value, fc.constantFrom(0, 2), (input, space) => {
       const text = JSON.stringify(input, undefined, space);
-      assert.equal(outlineJson(text).members, countKeys(JSON.parse(text)));
+      assert.equal(outlineJson(text).members, keysOf(text));
+      assert.equal(isRepeating(text), false);
       assert.equal(locateDuplicate(text), undefined);
     }),
     { numRuns: 500 },
@@ -90,7 +99,8 @@ test("a duplicate member is found at any place", () => {
   fc.assert(
     fc.property(node, (tree) => {
       const text = write(tree);
-      const found = outlineJson(text).members !== countKeys(JSON.parse(text));
+      const found = outlineJson(text).members !== keysOf(text);
+      assert.equal(isRepeating(text), found, text);
       assert.equal(found, repeats(tree), text);
       assert.equal(locateDuplicate(text) !== undefined, found, text);
     }),
@@ -106,6 +116,21 @@ test("the outline counts members, containers and depth outside strings", () => {
     depth: 3,
   });
   assert.deepEqual(outlineJson("7"), { members: 0, containers: 0, largest: 0, depth: 0 });
+});
+
+test("colons are counted in every part of a long text", () => {
+  const members = Array.from({ length: 20_000 }, (_, at) => `"${at}":1`);
+  assert.equal(isRepeating(`{${members.join()}}`), false);
+  assert.equal(isRepeating(`{${members.join()},"7":1}`), true);
+  assert.equal(isRepeating(`{${members.join()},"x":"${":".repeat(100_000)}"}`), false);
+});
+
+test("keys are counted down to a depth", () => {
+  const nested = (depth: number): unknown => JSON.parse('{"a":['.repeat(depth / 2) + "]}".repeat(depth / 2));
+  assert.equal(countKeys(nested(1_000), 1_000), 500);
+  assert.equal(countKeys([1, nested(1_000)], 1_000), undefined);
+  assert.equal(countKeys(nested(500_000), 1_000), undefined);
+  assert.equal(countKeys("a", 0), 0);
 });
 
 test("malformed text ends the scan", () => {

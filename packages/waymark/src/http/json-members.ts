@@ -2,9 +2,9 @@
  * Finds duplicate members of JSON objects. `JSON.parse` silently keeps the last one, but another reader of the same
  * text may keep the first (RFC 8259, section 4).
  *
- * A text has more members than its value has keys if and only if a member is a duplicate. So the common case costs
- * one pass over the text and one over the value. Only a mismatch makes `locateDuplicate` read the names. Each pass is
- * linear.
+ * A text has more members than its value has keys if and only if a member is a duplicate. Each member has a colon, so
+ * in the common case `repeatsMember` compares the number of colons with the number of keys. Colons in strings make it
+ * count the members themselves. Only a duplicate makes `locateDuplicate` read the names. Each pass is linear.
  */
 
 /** Sizes of a JSON text, known before anything is allocated for its value. */
@@ -81,17 +81,38 @@ function endOfString(text: string, start: number): number {
   }
 }
 
-/** Number of keys of all objects in a value from `JSON.parse`. Recursive: the caller bounds the depth. */
-export function countKeys(value: unknown): number {
-  return typeof value === "object" && value !== null ? countOwnKeys(value) : 0;
+/** Longest part of a text whose colons are counted at once: they are a list for a moment. */
+const SLICE = 65_536;
+
+/** Whether a valid JSON text has more members than its value has keys. */
+export function repeatsMember(text: string, keys: number): boolean {
+  // A match counts the colons of 1 KiB in 0.2 µs, a loop over its characters in 0.8, the outline takes 1.8.
+  let colons = 0;
+  for (let at = 0; at < text.length; at += SLICE)
+    colons += text.slice(at, at + SLICE).match(/:/g)?.length ?? 0;
+  return colons !== keys && outlineJson(text).members !== keys;
 }
 
-function countOwnKeys(value: object): number {
+/**
+ * Number of keys of all objects in a value from `JSON.parse`. Undefined if objects and lists are nested more than
+ * `maxDepth` levels deep.
+ */
+export function countKeys(value: unknown, maxDepth: number): number | undefined {
+  if (typeof value !== "object" || value === null) return 0;
+  const keys = countOwnKeys(value, maxDepth);
+  return keys === TOO_DEEP ? undefined : keys;
+}
+
+/** Stays the same when numbers are added. */
+const TOO_DEEP = Number.POSITIVE_INFINITY;
+
+function countOwnKeys(value: object, maxDepth: number): number {
+  if (maxDepth === 0) return TOO_DEEP;
   let keys = 0;
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) {
       const item: unknown = value[index];
-      if (typeof item === "object" && item !== null) keys += countOwnKeys(item);
+      if (typeof item === "object" && item !== null) keys += countOwnKeys(item, maxDepth - 1);
     }
     return keys;
   }
@@ -100,7 +121,7 @@ function countOwnKeys(value: object): number {
   for (const key in value) {
     keys++;
     const item: unknown = (value as Record<string, unknown>)[key];
-    if (typeof item === "object" && item !== null) keys += countOwnKeys(item);
+    if (typeof item === "object" && item !== null) keys += countOwnKeys(item, maxDepth - 1);
   }
   return keys;
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { HttpError } from "./http-error.ts";
-import { countKeys, locateDuplicate, outlineJson } from "./json-members.ts";
+import { countKeys, locateDuplicate, outlineJson, repeatsMember } from "./json-members.ts";
 
 /** Limits for `parseJson` in addition to its defaults. */
 export interface JsonLimits {
@@ -20,26 +20,22 @@ const LONGEST_NAME = 100;
 
 /**
  * Parses a JSON body: strict UTF-8, bounded depth, no duplicate members, no key that could reach a prototype. Checks
- * `limits` before it allocates anything.
+ * `limits` before it parses anything.
  * @throws {HttpError} 400, and 413 above `limits`
  */
-export function parseJson(bytes: Uint8Array, limits: JsonLimits = {}): unknown {
+export function parseJson(bytes: Uint8Array, limits?: JsonLimits): unknown {
   const text = decodeUtf8(bytes);
-  const { members, containers, largest, depth } = outlineJson(text);
-  if (depth > MAX_DEPTH) {
-    throw new HttpError(400, `the JSON body is nested more than ${MAX_DEPTH} levels deep`);
-  }
-  refuseAbove(limits.objectMembers, largest, "members in one object");
-  refuseAbove(limits.members, members, "members");
-  refuseAbove(limits.containers, containers, "objects and lists");
+  if (limits !== undefined) checkLimits(text, limits);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
     throw new HttpError(400, `the body is not valid JSON: ${(error as Error).message.slice(0, 200)}`);
   }
+  const keys = countKeys(value, MAX_DEPTH);
+  if (keys === undefined) throw tooDeep();
   if (text.includes("__proto__") || text.includes("\\u")) refuseProto(value);
-  if (members !== countKeys(value)) refuseDuplicate(text);
+  if (repeatsMember(text, keys)) refuseDuplicate(text);
   return value;
 }
 
@@ -50,6 +46,18 @@ export function decodeUtf8(bytes: Uint8Array): string {
     : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = buffer.toString("utf8");
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
+
+function checkLimits(text: string, limits: JsonLimits): void {
+  const { members, containers, largest, depth } = outlineJson(text);
+  if (depth > MAX_DEPTH) throw tooDeep();
+  refuseAbove(limits.objectMembers, largest, "members in one object");
+  refuseAbove(limits.members, members, "members");
+  refuseAbove(limits.containers, containers, "objects and lists");
+}
+
+function tooDeep(): HttpError {
+  return new HttpError(400, `the JSON body is nested more than ${MAX_DEPTH} levels deep`);
 }
 
 function refuseAbove(limit: number | undefined, count: number, what: string): void {

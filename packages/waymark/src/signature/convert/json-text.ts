@@ -1,4 +1,4 @@
-import { countKeys, locateDuplicate, outlineJson } from "../../http/json-members.ts";
+import { countKeys, locateDuplicate, repeatsMember } from "../../http/json-members.ts";
 import type { CompileContext } from "./compile-context.ts";
 import { type Note, reject, shortened } from "./converter.ts";
 
@@ -22,21 +22,19 @@ export function convertJsonText(
   } catch {
     return reject(notes, `must be ${expected}, written as JSON`);
   }
-  if (!isSound(value, MAXIMUM_DEPTH)) return reject(notes, `must be ${expected}, written as JSON`);
-  if (outlineJson(text).members !== countKeys(value)) {
-    const duplicate = locateDuplicate(text);
-    if (duplicate) {
-      const { name, parent, line, column } = duplicate;
-      const owner = parent === "" ? "" : ` in ${parent}`;
-      const place = `at line ${line}, column ${column} of the JSON text`;
-      return reject(notes, `has the member ${JSON.stringify(shortened(name))} twice${owner}, ${place}`, true);
-    }
+  const keys = countKeys(value, MAXIMUM_DEPTH);
+  if (keys === undefined || !isSound(value)) return reject(notes, `must be ${expected}, written as JSON`);
+  const duplicate = repeatsMember(text, keys) ? locateDuplicate(text) : undefined;
+  if (duplicate !== undefined) {
+    const { name, parent, line, column } = duplicate;
+    const owner = parent === "" ? "" : ` in ${parent}`;
+    const place = `at line ${line}, column ${column} of the JSON text`;
+    return reject(notes, `has the member ${JSON.stringify(shortened(name))} twice${owner}, ${place}`, true);
   }
   return numbers.within(text, () => convert(value));
 }
 
-function isSound(value: unknown, depth: number): boolean {
+function isSound(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return true;
-  if (depth === 0 || Object.hasOwn(value, "__proto__")) return false;
-  return Object.values(value).every((own) => isSound(own, depth - 1));
+  return !Object.hasOwn(value, "__proto__") && Object.values(value).every(isSound);
 }

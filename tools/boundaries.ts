@@ -1,7 +1,8 @@
 /**
  * `npm run boundaries`: imports run one way. Each folder of a package may import only the folders listed for it in
  * `tools/boundaries.json`. Packages import each other only through their public entries. No files and no folders of a package
- * import each other in a circle, except those in `tools/circles.json`. Prints every fault, exit 1.
+ * import each other in a circle, except those in `tools/circles.json`. What runs on every runtime loads no module of
+ * Node. Prints every fault, exit 1.
  */
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
@@ -13,6 +14,9 @@ const allowed: Record<string, Record<string, readonly string[]>> = readJson("./b
 const known: Record<string, Record<"files" | "folders", readonly (readonly string[])[]>> = readJson(
   "./circles.json",
 );
+
+/** The entries of a package that run without the modules of Node, and everything that they load. */
+const portable: Record<string, readonly string[]> = { waymark: ["web.ts", "client.ts"] };
 
 const importPattern = /(?:^|\n)\s*(?:import|export)\s[^;]*?from\s+"([^"]+)"|import\("([^"]+)"\)/g;
 const faults: string[] = [];
@@ -42,6 +46,7 @@ for (const [name, boundaries] of Object.entries(allowed)) {
       if (placeOf(path) !== placeOf(imported)) connect(folders, placeOf(path), placeOf(imported));
     }
   }
+  for (const entry of portable[name] ?? []) checkPortable(root, entry);
   checkCircles(`packages/${name}: files`, findCircles(files), known[name]?.files ?? []);
   checkCircles(`packages/${name}: folders`, findCircles(folders), known[name]?.folders ?? []);
 }
@@ -67,6 +72,23 @@ function connect(graph: Map<string, Set<string>>, from: string, to: string): voi
   const targets = graph.get(from);
   if (targets === undefined) graph.set(from, new Set([to]));
   else targets.add(to);
+}
+
+/** Follows the imports that are left after types are erased. */
+function checkPortable(root: string, entry: string): void {
+  const seen = new Set([entry]);
+  for (const path of seen) {
+    const text = readFileSync(join(root, path), "utf8");
+    for (const match of text.matchAll(importPattern)) {
+      const target = match[1] ?? match[2] ?? "";
+      if (/^\s*(?:import|export)\s+type\s/.test(match[0])) continue;
+      if (target.startsWith("node:"))
+        faults.push(
+          `${join(root, path)}: ${entry} loads it on every runtime, so it may not import ${target}`,
+        );
+      else if (target.startsWith(".")) seen.add(relative(root, join(root, dirname(path), target)));
+    }
+  }
 }
 
 /** Every circle must be within a known one, and every known one must still exist in full. */

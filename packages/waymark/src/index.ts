@@ -1,4 +1,5 @@
-export { Application } from "./application/application.ts";
+/** The entry `@tollway/waymark` of Node. `web.ts` is that of runtimes without `node:` modules. */
+export { NodeApplication as Application } from "./application/node/node-application.ts";
 export type {
   ApplicationOptions,
   ErrorContext,
@@ -13,4 +14,5 @@ export { HttpError, problem } from "./http/http-error.ts";
 export type { Incoming } from "./http/incoming.ts";
 export type { JsonLimits } from "./http/json.ts";
 export { parseJson } from "./http/json.ts";
+export type { Manifest } from "./routing/manifest.ts";
 export type { ServerLimits } from "./serve/server-limits.ts";

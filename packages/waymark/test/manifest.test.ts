@@ -100,6 +100,27 @@ test("bundled and minified by esbuild, with the framework and without the parser
   await runAll(fetchDriver((await applicationOf(outfile)).fetch));
 });
 
+test("bundled for a worker, where the package is its entry with web interfaces only", async () => {
+  const outfile = join(project.folder, "worker", "app.mjs");
+  const { metafile } = await build({
+    entryPoints: [join(project.folder, "app.ts")],
+    bundle: true,
+    platform: "neutral",
+    mainFields: ["module", "main"],
+    conditions: ["workerd"],
+    format: "esm",
+    outfile,
+    // The controllers of the table use these modules. Waymark itself uses none.
+    external: ["node:*"],
+    metafile: true,
+    logLevel: "silent",
+  });
+  for (const [file, { imports }] of Object.entries(metafile.inputs))
+    for (const { path } of imports)
+      assert.ok(!path.startsWith("node:") || /\/controllers\//.test(file), `${file} imports ${path}`);
+  await runAll(fetchDriver((await applicationOf(outfile)).fetch));
+});
+
 test("the command line starts a manifest, and a stale one prevents startup", async () => {
   const own = new Project({ "controllers.ts": CONTROLLERS });
   assert.equal((await own.run(["build", "--out=manifest.ts"])).status, 0);

@@ -1,9 +1,11 @@
 import type { Controller } from "../controller/controller.ts";
-import { type Answer, discard, endStream, isContentless, isStream, setLength } from "../http/answer.ts";
+import { type Answer, discard, isContentless, isStream, setLength } from "../http/answer.ts";
 import { BodySource } from "../http/body-source.ts";
 import type { Call } from "../http/call.ts";
 import { flatten } from "../http/headers.ts";
+import { readableOf } from "../http/readable.ts";
 import { responseAnswer } from "../http/response-answer.ts";
+import { byteLength } from "../http/text.ts";
 import type { RouteClass } from "../routing/routes.ts";
 import type { ApplicationOptions } from "./options.ts";
 
@@ -36,26 +38,10 @@ export async function afterwards(
 
 /** The answer as a `Response` for `after()`. A streamed body is read only when a hook reads the `Response`. */
 function shownResponse({ status, headers, body }: Answer): Response {
-  const response = new Response(isStream(body) ? pulled(body) : body, { status });
+  const response = new Response(isStream(body) ? readableOf(body) : body, { status });
   response.headers.delete("content-type");
   for (let at = 0; at < headers.length; at += 2) response.headers.append(headers[at]!, headers[at + 1]!);
   return response;
-}
-
-function pulled(body: AsyncIterable<Uint8Array | string>): ReadableStream<Uint8Array> {
-  const iterator = body[Symbol.asyncIterator]();
-  const encoder = new TextEncoder();
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        const step = await iterator.next();
-        if (step.done === true) controller.close();
-        else controller.enqueue(typeof step.value === "string" ? encoder.encode(step.value) : step.value);
-      },
-      cancel: () => endStream(body),
-    },
-    { highWaterMark: 0 },
-  );
 }
 
 /** The response after one hook. Cancels a response that will not be sent. */
@@ -82,7 +68,7 @@ async function sendable(answer: Answer, { shown, shownBody, response }: Shown, c
   if (known || (shownBody !== null && response.body === shownBody && isUnread(response))) {
     const headers = flatten(response.headers);
     if (body !== null && !isStream(body) && !isContentless(response.status))
-      setLength(headers, Buffer.byteLength(body));
+      setLength(headers, byteLength(body));
     return { status: response.status, headers, body };
   }
   const made = await responseAnswer(response, call);

@@ -9,33 +9,33 @@ import type { Incoming } from "../http/incoming.ts";
 import { cutTarget } from "../http/target.ts";
 import { resolve, splitPath } from "../routing/resolve-path.ts";
 import type { Routes } from "../routing/routes.ts";
-import { asgiAdapter } from "../serve/asgi/asgi-adapter.ts";
-import type { AsgiApplication } from "../serve/asgi/asgi-types.ts";
 import { fetchAdapter } from "../serve/fetch-adapter.ts";
-import { type NodeListener, nodeListener } from "../serve/node/node-adapter.ts";
-import { wsgiAdapter } from "../serve/wsgi/wsgi-adapter.ts";
-import type { WsgiApplication } from "../serve/wsgi/wsgi-types.ts";
 import { problem, report, unrouted } from "./failure.ts";
 import { loadRoutes } from "./load-routes.ts";
 import { allowedOn, noController, withoutVerb } from "./missing.ts";
 import { type ApplicationOptions, checkOptions } from "./options.ts";
 import { perform } from "./perform.ts";
+import type { Platform } from "./platform.ts";
+import { webPlatform } from "./web-platform.ts";
 
 /**
- * A set of controllers with their options. `handle` answers a request of any interface. `listener`, `fetch`, `asgi`
- * and `wsgi` adapt it to `node:http`, WHATWG fetch, ASGI 3 and PEP 3333.
+ * A set of controllers with their options. `handle` answers a request of any interface. `fetch` adapts it to WHATWG
+ * fetch. This class runs wherever there are web interfaces, and imports no module of Node.
  */
 export class Application {
   readonly options: Readonly<ApplicationOptions>;
+  readonly #platform: Platform;
   readonly #events = new EventStreams();
   #routes: Routes | undefined = undefined;
   #ready: Promise<Routes> | undefined = undefined;
   /** Resolves when the last stop is complete. Undefined unless the application is stopping or has stopped. */
   #stopped: Promise<void> | undefined = undefined;
 
-  constructor(options: ApplicationOptions = {}) {
+  /** @param platform is internal: the entry for Node passes what Node adds. */
+  constructor(options: ApplicationOptions = {}, platform: Platform = webPlatform) {
     checkOptions(options);
     this.options = options;
+    this.#platform = platform;
   }
 
   /**
@@ -63,17 +63,17 @@ export class Application {
 
   /** Finds and reads the controllers without starting anything. */
   async load(): Promise<Routes> {
-    return loadRoutes(this.options, this.#events);
+    return loadRoutes(this.options, this.#platform, this.#events);
   }
 
   /** Like {@link load}. TypeScript's compiler must also agree on the type of every parameter. */
   async check(): Promise<Routes> {
-    return loadRoutes(this.options, this.#events, { verify: true });
+    return loadRoutes(this.options, this.#platform, this.#events, { verify: true });
   }
 
   /** Like {@link load}. TypeScript's compiler also infers the return types that are not written, if it is installed. */
   async describe(): Promise<Routes> {
-    return loadRoutes(this.options, this.#events, { infer: true });
+    return loadRoutes(this.options, this.#platform, this.#events, { infer: true });
   }
 
   /** Ends the open event streams, which otherwise never end. A server calls it before it waits for its answers. */
@@ -101,17 +101,8 @@ export class Application {
     if (started === true) await this.options.onStop?.();
   }
 
-  /** A listener for any `node:http` or `node:https` server. */
-  readonly listener: NodeListener = nodeListener(this);
-
   /** Answers a WHATWG request, for Bun, Deno, workers and tests. */
   readonly fetch = (request: Request): Promise<Response> => fetchAdapter(this, request);
-
-  /** The ASGI 3 callable: `(scope, receive, send)`, for `http` and `lifespan`. */
-  readonly asgi: AsgiApplication = asgiAdapter(this);
-
-  /** The WSGI callable of PEP 3333: `(environ, startResponse)`, with promises where Python blocks. */
-  readonly wsgi: WsgiApplication = wsgiAdapter(this);
 
   /** Answers one request. Returns a plain `Answer` if no step is asynchronous. Never throws, never rejects. */
   handle(incoming: Incoming): Answer | Promise<Answer> {

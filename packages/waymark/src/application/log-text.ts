@@ -1,7 +1,8 @@
-import { inspect } from "node:util";
-
 /** Causes can be nested. A log line shows this many. */
 const MAX_CAUSES = 8;
+
+/** Characters of a logged value, where Node does not shorten it. */
+const LONGEST_VALUE = 10_000;
 
 /** Members of an error that the error's text already contains. */
 const SHOWN: ReadonlySet<string> = new Set(["name", "message", "stack", "cause", "errors"]);
@@ -51,5 +52,18 @@ function framesOf({ stack = "", name, message }: Error): string[] {
 }
 
 function oneLine(value: unknown): string {
-  return escapeControls(inspect(value, { breakLength: Number.POSITIVE_INFINITY, compact: true }));
+  // Not every runtime has the module. An import would end the start there.
+  const node = globalThis.process?.getBuiltinModule?.("node:util");
+  if (node === undefined) return escapeControls(plainText(value));
+  return escapeControls(node.inspect(value, { breakLength: Number.POSITIVE_INFINITY, compact: true }));
+}
+
+/** A value without the help of Node: JSON, else text. Never throws. */
+export function plainText(value: unknown): string {
+  try {
+    const json = JSON.stringify(value, (_, inner) => (typeof inner === "bigint" ? `${inner}n` : inner));
+    return (json ?? String(value)).slice(0, LONGEST_VALUE);
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
 }

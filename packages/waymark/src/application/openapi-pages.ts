@@ -1,6 +1,3 @@
-import { readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Controller, type ControllerClass } from "../controller/controller.ts";
 import { HttpError } from "../http/http-error.ts";
 import { openApiDocument } from "../openapi/document.ts";
@@ -11,6 +8,7 @@ import type { Routes } from "../routing/routes.ts";
 import { StartError } from "../routing/start-error.ts";
 import type { MethodSignature } from "../signature/model/signature.ts";
 import type { ApplicationOptions, OpenApiOptions } from "./options.ts";
+import type { Platform, ViewerFile } from "./platform.ts";
 
 /** The controllers of the document and its page. They are part of the root module. */
 export interface Pages {
@@ -23,7 +21,11 @@ export interface Pages {
 const LOCATION = { file: "", line: 0, column: 0 };
 
 /** Builds the pages that the options ask for. Undefined if they ask for none. */
-export function openApiPages(options: ApplicationOptions, notes: string[]): Pages | undefined {
+export function openApiPages(
+  options: ApplicationOptions,
+  platform: Platform,
+  notes: string[],
+): Pages | undefined {
   const { openapi } = options;
   if (openapi === undefined || openapi === false) return undefined;
   const own: OpenApiOptions = openapi === true ? {} : openapi;
@@ -36,7 +38,7 @@ export function openApiPages(options: ApplicationOptions, notes: string[]): Page
   }
   const documentSegment = segmentOf("path", own.path ?? "/openapi.json");
   const classes = [foundClass("openapi.json", documentSegment, Document as ControllerClass)];
-  const viewer = own.page === false ? undefined : viewerFolder(own, notes);
+  const viewer = own.page === false ? undefined : viewerOf(own, platform, notes);
   if (viewer !== undefined) {
     const pageSegment = segmentOf("page", own.page || "/docs");
     classes.push(foundClass("openapi.page", pageSegment, pageClass(viewer, documentSegment, pageSegment)));
@@ -46,29 +48,25 @@ export function openApiPages(options: ApplicationOptions, notes: string[]): Page
     signatureOf: ({ name }, verb) => signature(verb, name === "openapi.page"),
     describe(routes) {
       const described = routes.classes.filter(({ name }) => !name.startsWith("openapi."));
-      text = JSON.stringify(documentOf({ classes: described }, options));
+      text = JSON.stringify(documentOf({ classes: described }, options, platform));
     },
   };
 }
 
 /** The OpenAPI document of an application's routes. */
-export function documentOf(routes: Pick<Routes, "classes">, options: ApplicationOptions): OpenApiDocument {
+export function documentOf(
+  routes: Pick<Routes, "classes">,
+  options: ApplicationOptions,
+  platform: Platform,
+): OpenApiDocument {
   const own: OpenApiOptions = typeof options.openapi === "object" ? options.openapi : {};
-  const described = packageOf(resolve(options.directory ?? "."));
+  const described = platform.describePackage(options.directory);
   return openApiDocument(routes, {
     title: own.title ?? described.name ?? "API",
     version: own.version ?? described.version ?? "0.0.0",
     ...(own.description === undefined ? {} : { description: own.description }),
     unknownKeywords: options.unknownKeywords ?? "reject",
   });
-}
-
-function packageOf(directory: string): { name?: string; version?: string } {
-  try {
-    return JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
-  } catch {
-    return {};
-  }
 }
 
 function segmentOf(option: string, path: string): string {
@@ -116,20 +114,18 @@ const ASSETS: Readonly<Record<string, string>> = {
   "favicon-32x32.png": "image/png",
 };
 
-/** The folder of Swagger UI's files. The package is an optional peer dependency. */
-function viewerFolder({ page }: OpenApiOptions, notes: string[]): string | undefined {
+/** The viewer of the document. Without one, a page that the options do not name is only a note. */
+function viewerOf({ page }: OpenApiOptions, platform: Platform, notes: string[]): ViewerFile | undefined {
   try {
-    return join(dirname(fileURLToPath(import.meta.resolve("@fastify/swagger-ui"))), "static");
-  } catch {
-    const message =
-      'the page of the OpenAPI document requires a viewer: run "npm install @fastify/swagger-ui"';
-    if (page !== undefined) throw new StartError("INVALID_OPTION", message);
-    notes.push(message);
+    return platform.openViewer();
+  } catch (error) {
+    if (page !== undefined) throw error;
+    notes.push((error as Error).message);
     return undefined;
   }
 }
 
-function pageClass(folder: string, documentSegment: string, pageSegment: string): ControllerClass {
+function pageClass(viewer: ViewerFile, documentSegment: string, pageSegment: string): ControllerClass {
   const script = `SwaggerUIBundle({ url: "/${documentSegment}", dom_id: "#swagger-ui", deepLinking: true });\n`;
   const html = `<!doctype html>
 <html lang="en">
@@ -166,7 +162,7 @@ function pageClass(folder: string, documentSegment: string, pageSegment: string)
       if (!Object.hasOwn(ASSETS, asset)) throw new HttpError(404, "the page has no such file");
       headers.set("content-type", ASSETS[asset]!);
       headers.set("cache-control", "max-age=3600");
-      return readFileSync(join(folder, asset));
+      return viewer(asset);
     }
   }
   return Page as ControllerClass;

@@ -1,19 +1,18 @@
 import type { Call, Keywords } from "../http/call.ts";
 import { HttpError } from "../http/http-error.ts";
 import { decodeUtf8, parseJson } from "../http/json.ts";
-import { parseMultipart } from "../http/multipart.ts";
 import { parseFields } from "../signature/bind/fields.ts";
 import type { BodyInput } from "../signature/model/input.ts";
 
 /** Parses a body that was read. Throws 400 for a malformed body. Returns a promise only for a multipart form. */
 export function parseBody(
-  { incoming, kind }: Call,
+  { incoming, kind, settings }: Call,
   bytes: Uint8Array,
 ): BodyInput | undefined | Promise<BodyInput> {
   if (bytes.length === 0) return undefined;
   if (kind === "json") return { kind: "json", value: parseJson(bytes), source: bytes };
   if (kind === "multipart") {
-    return parseMultipart(bytes, incoming.header("content-type")!).then((fields) => ({
+    return settings.parseMultipart(bytes, incoming.header("content-type")!).then((fields) => ({
       kind: "form",
       fields,
     }));

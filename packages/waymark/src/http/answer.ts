@@ -1,4 +1,4 @@
-import { Buffer } from "node:buffer";
+import { byteLength } from "./text.ts";
 
 /** A body in pieces. The adapter calls `return()` when the client goes away. */
 export type StreamBody = AsyncIterable<Uint8Array | string>;
@@ -20,7 +20,7 @@ export const JSON_TYPE = "application/json; charset=utf-8";
 
 /** The most common answer: JSON without further headers. */
 export function jsonAnswer(status: number, text: string): Answer {
-  const length = Buffer.byteLength(text);
+  const length = byteLength(text);
   return {
     status,
     headers: ["content-type", JSON_TYPE, "content-length", String(length)],

@@ -1,9 +1,11 @@
 import { parseCookie } from "cookie";
 import { type BodyKind, type BodyRules, bodyKind } from "./body-kind.ts";
 import type { EventStreams } from "./event-streams.ts";
+import type { FormField } from "./form.ts";
 import { RequestHeaders } from "./headers.ts";
 import type { Incoming } from "./incoming.ts";
 import { originOf, type TrustProxy, urlOf } from "./proxy.ts";
+import { readableOf } from "./readable.ts";
 
 /** Keyword arguments as received, before conversion. Repeated names are lists. */
 export type Keywords = Record<string, unknown>;
@@ -35,6 +37,7 @@ export interface CallSettings {
   readonly trustProxy: TrustProxy;
   readonly body: BodyRules;
   readonly collect: (call: Call) => Keywords;
+  readonly parseMultipart: (bytes: Uint8Array, contentType: string) => Promise<FormField[]>;
   readonly events: EventStreams;
 }
 
@@ -160,7 +163,7 @@ export class Call {
     };
     // A WHATWG Request with these two methods cannot have a body.
     if (incoming.hasBody && method !== "GET" && method !== "HEAD") {
-      init.body = (this.bytes ?? ReadableStream.from(this.#stream())) as NonNullable<RequestInit["body"]>;
+      init.body = (this.bytes ?? readableOf(this.#stream())) as NonNullable<RequestInit["body"]>;
       init.duplex = "half";
     }
     return new Request(url, init);

@@ -1,3 +1,5 @@
+import { nextTurn } from "./turn.ts";
+
 /** An open answer of server-sent events. */
 interface EventStream {
   /** Aborts the request's signal. */
@@ -32,5 +34,5 @@ export class EventStreams {
 /** A source that observes the signal has one turn to send a last event. */
 function close(stream: EventStream): void {
   stream.abort();
-  setImmediate(() => stream.end());
+  nextTurn(() => stream.end());
 }

@@ -1,6 +1,6 @@
-import { Buffer } from "node:buffer";
 import type { Answer } from "./answer.ts";
 import { REASONS } from "./status.ts";
+import { byteLength } from "./text.ts";
 
 /** One fault of a request: its place, its name (`point.x`), and what is expected. */
 export interface RequestFault {
@@ -106,12 +106,7 @@ export function problemAnswer(error: HttpError): Answer {
       status: error.status,
     });
   }
-  const headers = [
-    "content-type",
-    "application/problem+json",
-    "content-length",
-    String(Buffer.byteLength(text)),
-  ];
+  const headers = ["content-type", "application/problem+json", "content-length", String(byteLength(text))];
   for (const [name, value] of Object.entries(error.options.headers ?? {})) {
     headers.push(name.toLowerCase(), String(value));
   }

@@ -1,4 +1,3 @@
-import { isUtf8 } from "node:buffer";
 import { HttpError } from "./http-error.ts";
 import { countKeys, locateDuplicate, outlineJson, repeatsMember } from "./json-members.ts";
 
@@ -14,6 +13,9 @@ export interface JsonLimits {
 
 /** Deeper documents could overflow the stack of a recursive reader. */
 const MAX_DEPTH = 1_000;
+
+/** Removes a byte order mark. */
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Longest part of a member's name in a message. */
 const LONGEST_NAME = 100;
@@ -40,12 +42,11 @@ export function parseJson(bytes: Uint8Array, limits?: JsonLimits): unknown {
 }
 
 export function decodeUtf8(bytes: Uint8Array): string {
-  if (!isUtf8(bytes)) throw new HttpError(400, "the body is not valid UTF-8");
-  const buffer = Buffer.isBuffer(bytes)
-    ? bytes
-    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const text = buffer.toString("utf8");
-  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    throw new HttpError(400, "the body is not valid UTF-8");
+  }
 }
 
 function checkLimits(text: string, limits: JsonLimits): void {

@@ -6,6 +6,7 @@ import type { EventStreams } from "./event-streams.ts";
 import { flatten } from "./headers.ts";
 import type { Incoming } from "./incoming.ts";
 import { stringify } from "./stringify.ts";
+import { nextTurn } from "./turn.ts";
 
 const SSE = "text/event-stream";
 
@@ -105,7 +106,7 @@ const PENDING = Symbol("pending");
 
 /** The first piece, or `PENDING` if it takes longer than one turn of the event loop. */
 function firstOrTurn(first: MaybeFirst): Promise<First | undefined | typeof PENDING> {
-  return Promise.race([first, new Promise<typeof PENDING>((resolve) => setImmediate(resolve, PENDING))]);
+  return Promise.race([first, new Promise<typeof PENDING>((resolve) => nextTurn(() => resolve(PENDING)))]);
 }
 
 /** The first piece, or undefined if the client goes away before it. */
@@ -113,7 +114,7 @@ async function firstOrGone(first: MaybeFirst, source: BodySource, incoming: Inco
   const left = () => void source.return();
   let signal: AbortSignal | undefined;
   // The first piece is usually available at once, and a signal costs 1 µs.
-  const watch = setImmediate(() => {
+  const unwatch = nextTurn(() => {
     signal = incoming.signal;
     if (signal.aborted) left();
     else signal.addEventListener("abort", left, { once: true });
@@ -121,7 +122,7 @@ async function firstOrGone(first: MaybeFirst, source: BodySource, incoming: Inco
   try {
     return await first;
   } finally {
-    clearImmediate(watch);
+    unwatch();
     signal?.removeEventListener("abort", left);
   }
 }

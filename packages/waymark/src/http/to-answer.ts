@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import {
   type Answer,
   emptyAnswer,
@@ -15,6 +14,7 @@ import { flatten } from "./headers.ts";
 import { responseAnswer } from "./response-answer.ts";
 import { type AnswerContext, openStream, streamAnswer } from "./stream.ts";
 import { stringify } from "./stringify.ts";
+import { byteLength } from "./text.ts";
 
 /**
  * The answer for a method's return value. A promise only for streams, whose first piece determines the content type.
@@ -91,6 +91,6 @@ function isJson(type: string): boolean {
 
 function sized(status: number, headers: string[], body: string | Uint8Array, type: string): Answer {
   if (headerOf(headers, "content-type") === undefined) headers.push("content-type", type);
-  setLength(headers, typeof body === "string" ? Buffer.byteLength(body) : body.length);
+  setLength(headers, byteLength(body));
   return { status, headers, body };
 }

@@ -1,5 +1,3 @@
-import { Buffer } from "node:buffer";
-
 /** Characters of a URI reference, including the `%` of escapes (RFC 3986 section 2). */
 const ALLOWED = /^[\w.~!$&'()*+,;=:@/?#[\]%-]*$/;
 
@@ -24,7 +22,7 @@ function encoded(text: string): string {
   for (const character of text) {
     if (ALLOWED.test(character)) result += character;
     else
-      for (const byte of Buffer.from(character))
+      for (const byte of new TextEncoder().encode(character))
         result += `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
   }
   return result;

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { Application } from "../application/application.ts";
+import { NodeApplication as Application } from "../application/node/node-application.ts";
 import { loadFile } from "../routing/load.ts";
 import type { Manifest } from "../routing/manifest.ts";
 import type { Arguments } from "./arguments.ts";

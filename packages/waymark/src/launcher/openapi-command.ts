@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import { nodePlatform } from "../application/node/node-platform.ts";
 import { documentOf } from "../application/openapi-pages.ts";
 import type { Arguments } from "./arguments.ts";
 import { applicationOf } from "./load-application.ts";
@@ -8,7 +9,7 @@ export async function openapi(args: Arguments): Promise<number> {
   const application = await applicationOf(args);
   const routes = await application.describe();
   const described = routes.classes.filter(({ name }) => !name.startsWith("openapi."));
-  const text = `${JSON.stringify(documentOf({ classes: described }, application.options), null, 2)}\n`;
+  const text = `${JSON.stringify(documentOf({ classes: described }, application.options, nodePlatform), null, 2)}\n`;
   if (args.out === undefined) process.stdout.write(text);
   else writeFileSync(args.out, text);
   return 0;

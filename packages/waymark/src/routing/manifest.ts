@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import type { MethodSignature } from "../signature/model/signature.ts";
 import type { ModuleEntry, SignatureOf } from "./build-routes.ts";
 import { classesOf, type FoundClass } from "./classes.ts";
@@ -9,6 +7,11 @@ import { StartError } from "./start-error.ts";
 /** The output of `waymark build`: an application starts from it without sources and parser. */
 export interface Manifest {
   readonly version: 2;
+  /**
+   * The manifest's own URL, for `source`. Undefined where the sources are elsewhere, as after compilation or bundling:
+   * then nothing is compared.
+   */
+  readonly base?: string | undefined;
   readonly modules: readonly ManifestModule[];
   /** The other files that a type comes from. */
   readonly files?: readonly ManifestFile[];
@@ -18,15 +21,15 @@ export interface Manifest {
 
 export interface ManifestFile {
   /** As {@link ManifestModule.source}. */
-  readonly source?: string | undefined;
+  readonly source?: string;
   readonly hash: string;
 }
 
 export interface ManifestPackage {
   readonly name: string;
   readonly version: string;
-  /** The URL of its package.json, resolved like {@link ManifestModule.source}. */
-  readonly source?: string | undefined;
+  /** Its package.json, like {@link ManifestModule.source}. */
+  readonly source?: string;
 }
 
 export interface ManifestModule {
@@ -36,10 +39,8 @@ export interface ManifestModule {
   readonly name: string;
   /** The segments from the prefix to the module. Empty for the prefix itself. */
   readonly path: readonly string[];
-  /**
-   * The source file's URL, resolved with the manifest's `import.meta.url`. If the file exists, its hash is compared.
-   */
-  readonly source?: string | undefined;
+  /** The source file, relative to {@link Manifest.base}. If the file exists, Node compares its hash. */
+  readonly source?: string;
   /** SHA-256 of the source in hexadecimal. */
   readonly hash?: string;
   /** The module itself. Absent for a folder without an index. */
@@ -48,12 +49,7 @@ export interface ManifestModule {
   readonly classes: { readonly [name: string]: { readonly [verb: string]: MethodSignature } };
 }
 
-export function hashOf(text: string | Uint8Array): string {
-  // Loaded on demand: it takes 5 ms.
-  return process.getBuiltinModule("node:crypto").hash("sha256", text, "hex");
-}
-
-/** The modules of a manifest as a tree, with their signatures. Fails if the manifest is out of date. */
+/** The modules of a manifest as a tree, with their signatures. Fails if the modules differ from the manifest. */
 export function manifestEntries(
   manifest: Manifest,
   notes: string[],
@@ -64,10 +60,7 @@ export function manifestEntries(
   type Building = { name: string; segment: string; classes: FoundClass[]; children: Building[] };
   const byPath = new Map<string, Building>();
   const roots: Building[] = [];
-  for (const file of manifest.files ?? []) refuseStale({ ...file, name: "types" });
-  for (const one of manifest.packages ?? []) refuseOtherVersion(one);
   for (const module of manifest.modules) {
-    refuseStale(module);
     const segment = module.path.at(-1) ?? "";
     const building: Building = { name: module.name, segment, classes: [], children: [] };
     building.classes = classesFrom(module, notes, signatures);
@@ -123,24 +116,7 @@ function classesFrom(
   return found;
 }
 
-function refuseOtherVersion({ name, version, source }: ManifestPackage): void {
-  if (!source?.startsWith("file:")) return;
-  const path = fileURLToPath(source);
-  // Production needs neither the compiler nor packages that contain only types.
-  if (!existsSync(path)) return;
-  const installed = (JSON.parse(readFileSync(path, "utf8")) as { version?: string }).version ?? "";
-  if (installed !== version)
-    throw stale(`it was built with ${name} ${version}, and ${installed || "another version"} is installed`);
-}
-
-function refuseStale({ name, source, hash }: Pick<ManifestModule, "name" | "source" | "hash">): void {
-  if (source === undefined || hash === undefined || !source.startsWith("file:")) return;
-  const path = fileURLToPath(source);
-  // A bundle or an image may contain no sources to compare with.
-  if (!existsSync(path)) return;
-  if (hashOf(readFileSync(path)) !== hash) throw stale(`${path} (${name}) has changed since`);
-}
-
-function stale(what: string): StartError {
+/** The error for a manifest that does not fit its modules, sources or packages. */
+export function stale(what: string): StartError {
   return new StartError("INVALID_OPTION", `the manifest is stale: ${what}: run "waymark build" again`);
 }

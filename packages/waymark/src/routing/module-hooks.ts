@@ -1,4 +1,3 @@
-import { registerHooks } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 /**
@@ -24,7 +23,8 @@ export function own(file: string): string {
 function register(): void {
   if (registered) return;
   registered = true;
-  registerHooks({
+  // Named at run time, because other runtimes that have `node:module` lack the function.
+  process.getBuiltinModule("node:module").registerHooks({
     resolve(specifier, context, nextResolve) {
       const resolved = nextResolve(specifier, context);
       const { parentURL } = context;

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type FormField, parseMultipart } from "./multipart.ts";
+import type { FormField } from "../form.ts";
+import { parseMultipart } from "./multipart.ts";
 
 const TYPE = "multipart/form-data; boundary=b";
 const FORM = [
@@ -21,6 +22,15 @@ function shown(fields: readonly FormField[]): unknown[] {
       : [name, value.filename, value.type, new TextDecoder().decode(value.bytes)],
   );
 }
+
+test("an empty file keeps its place among the fields", async () => {
+  const form = FORM.replace('name="title"', 'name="title"; filename="t.txt"').replace(
+    "\r\nT\r\n",
+    "\r\n\r\n",
+  );
+  const names = (await parseMultipart(bytes(form), TYPE)).map(([name]) => name);
+  assert.deepEqual(names, ["title", "file"]);
+});
 
 test("reads fields and files in the order of the form", async () => {
   assert.deepEqual(shown(await parseMultipart(bytes(FORM), TYPE)), [

@@ -1,0 +1,24 @@
+import { asgiAdapter } from "../../serve/asgi/asgi-adapter.ts";
+import type { AsgiApplication } from "../../serve/asgi/asgi-types.ts";
+import { type NodeListener, nodeListener } from "../../serve/node/node-adapter.ts";
+import { wsgiAdapter } from "../../serve/wsgi/wsgi-adapter.ts";
+import type { WsgiApplication } from "../../serve/wsgi/wsgi-types.ts";
+import { Application } from "../application.ts";
+import type { ApplicationOptions } from "../options.ts";
+import { nodePlatform } from "./node-platform.ts";
+
+/** An {@link Application} that also reads its controllers from files, and has the interfaces of Node and Python. */
+export class NodeApplication extends Application {
+  constructor(options: ApplicationOptions = {}) {
+    super(options, nodePlatform);
+  }
+
+  /** A listener for any `node:http` or `node:https` server. */
+  readonly listener: NodeListener = nodeListener(this);
+
+  /** The ASGI 3 callable: `(scope, receive, send)`, for `http` and `lifespan`. */
+  readonly asgi: AsgiApplication = asgiAdapter(this);
+
+  /** The WSGI callable of PEP 3333: `(environ, startResponse)`, with promises where Python blocks. */
+  readonly wsgi: WsgiApplication = wsgiAdapter(this);
+}

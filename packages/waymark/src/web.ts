@@ -1,0 +1,18 @@
+/** `@tollway/waymark/web`: Waymark with web interfaces only. Nothing that it loads imports a module of Node. */
+export { Application } from "./application/application.ts";
+export type {
+  ApplicationOptions,
+  ErrorContext,
+  OpenApiOptions,
+} from "./application/options.ts";
+export type { ControllerClass } from "./controller/controller.ts";
+export { Controller } from "./controller/controller.ts";
+export type { Answer } from "./http/answer.ts";
+export type { CorsOptions } from "./http/cors.ts";
+export type { HttpErrorOptions, Problem, RequestFault } from "./http/http-error.ts";
+export { HttpError, problem } from "./http/http-error.ts";
+export type { Incoming } from "./http/incoming.ts";
+export type { JsonLimits } from "./http/json.ts";
+export { parseJson } from "./http/json.ts";
+export type { Manifest } from "./routing/manifest.ts";
+export type { ServerLimits } from "./serve/server-limits.ts";

@@ -1,4 +1,5 @@
 import { CALL, type Controller } from "../controller/controller.ts";
+import { Exchange } from "../controller/exchange.ts";
 import { type Answer, emptyAnswer, withoutBody } from "../http/answer.ts";
 import { Call } from "../http/call.ts";
 import { checkHost } from "../http/check-host.ts";
@@ -13,7 +14,8 @@ import { fetchAdapter } from "../serve/fetch-adapter.ts";
 import { problem, report, unrouted } from "./failure.ts";
 import { loadRoutes } from "./load-routes.ts";
 import { allowedOn, noController, withoutVerb } from "./missing.ts";
-import { type ApplicationOptions, checkOptions } from "./options.ts";
+import { type Observers, observe, observersOf } from "./observe.ts";
+import { type ApplicationOptions, checkOptions, partsOf } from "./options.ts";
 import { perform } from "./perform.ts";
 import type { Platform } from "./platform.ts";
 import { webPlatform } from "./web-platform.ts";
@@ -26,6 +28,8 @@ export class Application {
   readonly options: Readonly<ApplicationOptions>;
   readonly #platform: Platform;
   readonly #events = new EventStreams();
+  /** Undefined if no option observes requests. */
+  readonly #observers: Observers | undefined;
   #routes: Routes | undefined = undefined;
   #ready: Promise<Routes> | undefined = undefined;
   /** Resolves when the last stop is complete. Undefined unless the application is stopping or has stopped. */
@@ -36,6 +40,7 @@ export class Application {
     checkOptions(options);
     this.options = options;
     this.#platform = platform;
+    this.#observers = observersOf(partsOf(options));
   }
 
   /**
@@ -81,6 +86,24 @@ export class Application {
     this.#events.close();
   }
 
+  /**
+   * Runs `onDrain`. A server calls it before it refuses connections and waits for its answers. Undefined if there is no
+   * such hook. Never rejects.
+   */
+  drain(): Promise<void> | undefined {
+    const { onDrain } = this.options;
+    return onDrain === undefined ? undefined : this.#drain();
+  }
+
+  async #drain(): Promise<void> {
+    try {
+      await this.options.onDrain?.();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      (this.options.warn ?? console.error)(`onDrain failed: ${reason}`);
+    }
+  }
+
   /** Runs `onStop`. A server calls it after its last answer. Later requests get 503. */
   stop(): Promise<void> {
     if (this.#stopped !== undefined && this.#ready === undefined) return this.#stopped;
@@ -98,7 +121,9 @@ export class Application {
       () => false,
     );
     this.#routes = undefined;
-    if (started === true) await this.options.onStop?.();
+    if (started !== true) return;
+    await this.options.onStop?.();
+    for (const part of this.options.use ?? []) await part.onStop?.();
   }
 
   /** Answers a WHATWG request, for Bun, Deno, workers and tests. */
@@ -106,25 +131,35 @@ export class Application {
 
   /** Answers one request. Returns a plain `Answer` if no step is asynchronous. Never throws, never rejects. */
   handle(incoming: Incoming): Answer | Promise<Answer> {
-    const routes = this.#routes;
-    if (routes === undefined) return this.#handleFirst(incoming);
-    const answer = this.#dispatch(routes, incoming);
-    if (this.options.cors === undefined && incoming.method !== "HEAD") return answer;
-    return answer instanceof Promise
-      ? answer.then((settled) => this.#finish(settled, incoming))
-      : this.#finish(answer, incoming);
+    if (this.#observers === undefined) return this.#handle(incoming, undefined);
+    return observe(this.#observers, new Exchange(incoming, this.options.trustProxy ?? false), {
+      answer: (exchange) => this.#handle(incoming, exchange),
+      failed: (error) => unrouted(error, incoming, this.options),
+      report: (error) => this.report(error, incoming),
+    });
   }
 
-  async #handleFirst(incoming: Incoming): Promise<Answer> {
+  #handle(incoming: Incoming, exchange: Exchange | undefined): Answer | Promise<Answer> {
+    const routes = this.#routes;
+    if (routes === undefined) return this.#handleFirst(incoming, exchange);
+    const answer = this.#dispatch(routes, incoming, exchange);
+    if (this.options.cors === undefined && incoming.method !== "HEAD") return answer;
+    return answer instanceof Promise
+      ? answer.then((settled) => this.#finish(settled, incoming, exchange))
+      : this.#finish(answer, incoming, exchange);
+  }
+
+  async #handleFirst(incoming: Incoming, exchange: Exchange | undefined): Promise<Answer> {
     try {
       // Only `ready()` starts an application again.
       if (this.#stopped !== undefined && this.#ready === undefined)
         throw new HttpError(503, "the application has been stopped");
       await this.ready();
     } catch (error) {
+      if (exchange !== undefined) exchange.error = error;
       return problem(error, incoming, this.options);
     }
-    return this.handle(incoming);
+    return this.#handle(incoming, exchange);
   }
 
   /** For adapters: logs an error that occurs after the answer has begun. */
@@ -132,14 +167,15 @@ export class Application {
     report(error, request, this.options);
   }
 
-  #finish(answer: Answer, incoming: Incoming): Answer {
+  #finish(answer: Answer, incoming: Incoming, exchange: Exchange | undefined): Answer {
     const { cors } = this.options;
     const open = cors === undefined ? answer : addCors(answer, incoming, cors);
-    return incoming.method === "HEAD" ? withoutBody(open) : open;
+    // The hooks of an exchange see the body of an answer to HEAD, such as for an ETag.
+    return incoming.method === "HEAD" && exchange === undefined ? withoutBody(open) : open;
   }
 
   /** Order of checks: class, verb, `before()`, arity, body, names and types, method, `after()`. */
-  #dispatch(routes: Routes, incoming: Incoming): Answer | Promise<Answer> {
+  #dispatch(routes: Routes, incoming: Incoming, exchange: Exchange | undefined): Answer | Promise<Answer> {
     try {
       checkHost(incoming);
       if (incoming.target === "*") return anyAnswer(routes, incoming);
@@ -147,6 +183,7 @@ export class Application {
       const target = resolve(routes.roots, splitPath(path));
       if (target === undefined) throw noController(routes, path);
       const { route, positionals } = target;
+      if (exchange !== undefined) exchange.route = route.path;
       if (this.options.cors !== undefined && isPreflight(incoming)) {
         const allow = allowedOn(routes, target, incoming.target).join(", ");
         return preflightAnswer(incoming, allow, this.options.cors);
@@ -158,8 +195,10 @@ export class Application {
       const controller = new route.controller(call) as Controller;
       // A controller's own constructor may not pass the call to `super()`.
       controller[CALL] ??= call;
-      return perform({ routes, route, entry, call, controller }, this.options);
+      if (exchange !== undefined) exchange.controller = controller;
+      return perform({ routes, route, entry, call, controller, exchange }, this.options);
     } catch (error) {
+      if (exchange !== undefined) exchange.error = error;
       return unrouted(error, incoming, this.options);
     }
   }

@@ -1,4 +1,5 @@
 import type { Controller } from "../controller/controller.ts";
+import type { Exchange } from "../controller/exchange.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Call } from "../http/call.ts";
 import { HttpError, problemAnswer } from "../http/http-error.ts";
@@ -21,6 +22,7 @@ interface Place {
 /** A matched request and its controller. */
 export interface Failure extends Place {
   readonly controller: Controller;
+  readonly exchange: Exchange | undefined;
 }
 
 /** One error for all faults of the arguments. */
@@ -40,7 +42,8 @@ export function failed(
   failure: Failure,
   options: ApplicationOptions,
 ): Answer | Promise<Answer> {
-  const { call, controller, route } = failure;
+  const { call, controller, exchange, route } = failure;
+  if (exchange !== undefined && !(error instanceof Response)) exchange.error = error;
   if (error instanceof Response) return sent(error, failure, options);
   if (options.onError === undefined && !route.hooks.onError) return problem(error, call.incoming, options);
   return hooked(error, call.incoming, options, route.hooks.onError ? controller : undefined, controller);

@@ -1,4 +1,6 @@
 import type { Controller, ControllerClass } from "../controller/controller.ts";
+import type { Exchange } from "../controller/exchange.ts";
+import type { Part } from "../controller/part.ts";
 import { type CorsOptions, checkCors } from "../http/cors.ts";
 import type { TrustProxy } from "../http/proxy.ts";
 import type { Manifest } from "../routing/manifest.ts";
@@ -59,8 +61,18 @@ export interface ApplicationOptions {
   after?(response: Response, controller: Controller): unknown;
   /** Runs on every error, including 404 and 405. May return a `Response` to send instead. */
   onError?(error: unknown, controller: Controller | undefined): unknown;
+  /** Runs on every request before it is routed. If it returns or throws a `Response`, that is the answer. */
+  onRequest?(exchange: Exchange): unknown;
+  /** Runs on every answer, errors and 404 included, before anything of it is sent. May change its headers. */
+  onAnswer?(exchange: Exchange): unknown;
+  /** Runs once for every request, when the body of its answer was passed to the server, or was given up. */
+  onEnd?(exchange: Exchange): unknown;
+  /** Parts of `@tollway/waymark/kit`, or your own: the same hooks as values. Earlier parts surround later ones. */
+  use?: readonly Part[];
   /** Runs before the first request is served. */
   onStart?(): unknown;
+  /** Runs when the built-in server is told to stop, while it still accepts requests. The stop waits for it. */
+  onDrain?(): unknown;
   /** Runs after the last request has been answered. */
   onStop?(): unknown;
   /** Logs errors that became a 500. Default: standard error. */
@@ -99,7 +111,12 @@ const KNOWN: ReadonlySet<string> = new Set([
   "before",
   "after",
   "onError",
+  "onRequest",
+  "onAnswer",
+  "onEnd",
+  "use",
   "onStart",
+  "onDrain",
   "onStop",
   "log",
   "warn",
@@ -121,6 +138,41 @@ export function checkOptions(options: ApplicationOptions): void {
   if (given.length > 1)
     throw new StartError("INVALID_OPTION", `${given.join(" and ")} exclude each other: give only one`);
   if (options.cors !== undefined) checkCors(options.cors);
+  if (options.use !== undefined) checkParts(options.use);
+}
+
+const HOOKS: ReadonlySet<string> = new Set([
+  "onRequest",
+  "around",
+  "onAnswer",
+  "onEnd",
+  "onStop",
+] satisfies (keyof Part)[]);
+
+/** A function in place of its result, or a list in a list, is a common mistake. */
+function checkParts(use: readonly Part[]): void {
+  if (!Array.isArray(use))
+    throw new StartError("INVALID_OPTION", "use must be a list of parts: use: [requestId()]");
+  for (const [at, part] of use.entries()) {
+    const isPart =
+      typeof part === "object" && part !== null && Object.keys(part).some((name) => HOOKS.has(name));
+    if (!isPart)
+      throw new StartError(
+        "INVALID_OPTION",
+        `use[${at}] is not a part: a part is an object with ${[...HOOKS].join(", ")}, such as the result of requestId()`,
+      );
+  }
+}
+
+/** The parts that observe requests. The application's own hooks surround those of `use`. */
+export function partsOf(options: ApplicationOptions): readonly Part[] {
+  const { onRequest, onAnswer, onEnd, use = [] } = options;
+  const own: Part = {
+    ...(onRequest !== undefined && { onRequest: (exchange) => options.onRequest!(exchange) }),
+    ...(onAnswer !== undefined && { onAnswer: (exchange) => options.onAnswer!(exchange) }),
+    ...(onEnd !== undefined && { onEnd: (exchange) => options.onEnd!(exchange) }),
+  };
+  return [own, ...use];
 }
 
 /** The prefixes from these options and the environment. */

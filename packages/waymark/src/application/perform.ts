@@ -1,4 +1,5 @@
 import type { Controller } from "../controller/controller.ts";
+import type { Exchange } from "../controller/exchange.ts";
 import type { Answer } from "../http/answer.ts";
 import { refuseEncoding } from "../http/body-kind.ts";
 import type { Call } from "../http/call.ts";
@@ -20,6 +21,8 @@ export interface Matched {
   readonly entry: RouteVerb;
   readonly call: Call;
   readonly controller: Controller;
+  /** Undefined if no hook observes requests. */
+  readonly exchange: Exchange | undefined;
 }
 
 /**

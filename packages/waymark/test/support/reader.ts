@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { scaled } from "../../../../tools/time-scale.ts";
@@ -32,6 +33,8 @@ export class Reader {
   readonly #linked: string[] = [];
   readonly #bin = temporaryFolder("bin");
   #serving: Serving | undefined;
+  /** The file that receives the server's output. */
+  #log: string | undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -58,18 +61,33 @@ export class Reader {
   async #type(command: Command): Promise<void> {
     const install = /^npm install (?:--save-dev )?(.+)$/.exec(command.text);
     if (install !== null) return this.#install(install[1]!.split(" "));
-    const serves = /^((?:\w+=\S+ )*)npx waymark((?: --\S+)*)$/.exec(command.text);
-    if (serves !== null && !/--(help|version)/.test(command.text))
-      return this.#serve(command, "", serves[2]!, serves[1]!);
+    const serves = /^((?:\w+=\S+ )*)npx waymark((?: --\S+)*)(?: > ([\w.]+))?$/.exec(command.text);
+    if (serves !== null && !/--(help|version)/.test(command.text)) {
+      await this.#serve(command, "", serves[2]!, serves[1]!);
+      this.#log = serves[3] === undefined ? undefined : join(this.#folder, serves[3]);
+      return;
+    }
     const starts = /^((?:\w+=\S+ )*)npm start -w (\S+)$/.exec(command.text);
     if (starts !== null) return this.#serve(command, starts[2]!, startOf(starts[2]!), starts[1]!);
-    const printed = await this.#shell(this.#local(command.text));
-    const shown =
-      this.#serving === undefined ? printed : printed.replaceAll(this.#serving.url, "http://localhost:8000");
+    let shown = await this.#run(command);
+    // A server may write its log after its answer.
+    const deadline = performance.now() + scaled(5_000);
+    while (!prints(shown, command.output) && command.text.endsWith(".txt") && performance.now() < deadline) {
+      await wait(scaled(20));
+      shown = await this.#run(command);
+    }
     assert.ok(
       prints(shown, command.output),
       `\n$ ${command.text}\n${shown}\ninstead of\n${command.output.join("\n")}`,
     );
+  }
+
+  async #run(command: Command): Promise<string> {
+    if (this.#log !== undefined) writeFileSync(this.#log, this.#serving!.stdout());
+    const printed = await this.#shell(this.#local(command.text));
+    return this.#serving === undefined
+      ? printed
+      : printed.replaceAll(this.#serving.url, "http://localhost:8000");
   }
 
   /** Links the repository's copies of the packages, which replaces `npm install` without network access. */
@@ -141,6 +159,7 @@ export class Reader {
   async #stop(): Promise<void> {
     await this.#serving?.stop();
     this.#serving = undefined;
+    this.#log = undefined;
   }
 
   /** Restores the folder. */

@@ -10,6 +10,8 @@ export interface ServedApplication extends RequestHandler, Lifecycle {
   readonly options: { readonly server?: ServerLimits };
   readonly asgi: AsgiApplication;
   readonly wsgi: WsgiApplication;
+  /** Runs the hook before the drain. Undefined if there is none. Never rejects. */
+  drain(): Promise<void> | undefined;
   /** Ends the event streams. The server calls it before it waits for its answers. */
   closeEventStreams(): void;
 }
@@ -38,11 +40,23 @@ export async function startServer(
   );
   return {
     ...running,
-    async stop(drainTimeout) {
+    async stop(drainTimeout = given.drainTimeout ?? 10_000) {
+      const hook = application.drain();
+      if (hook !== undefined) await atMost(drainTimeout, hook);
       running.drain();
       application.closeEventStreams();
       await running.stop(drainTimeout);
       await application.stop();
     },
   };
+}
+
+/** A hook that never ends must not keep the server from stopping. */
+async function atMost(time: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, time);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
 }

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { test } from "node:test";
+import { type AccessLogOptions, accessLog, requestId } from "@tollway/waymark/kit";
+import { applicationWith, ask } from "./support.fixture.ts";
+
+async function linesOf(options: AccessLogOptions, paths: readonly string[]): Promise<string[]> {
+  const lines: string[] = [];
+  const id = requestId({ generate: () => "id-1" });
+  const log = accessLog({ id, write: (line) => lines.push(line), ...options });
+  const application = applicationWith([id, log]);
+  for (const path of paths) await (await ask(application, path)).text();
+  return lines;
+}
+
+test("json: a line for every answer, when it has ended", async () => {
+  const lines = await linesOf({}, ["/a?secret=1", "/stream", "/x/y"]);
+  const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  for (const entry of entries) {
+    assert.match(String(entry.time), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assert.ok(typeof entry.duration === "number" && entry.duration >= 0);
+    entry.time = entry.duration = "";
+  }
+  const common = { time: "", id: "id-1", method: "GET", duration: "" };
+  assert.deepEqual(entries, [
+    { ...common, path: "/a", route: "/", status: 400, bytes: Number(entries[0]!.bytes) },
+    { ...common, path: "/stream", route: "/", status: 200, bytes: 6 },
+    { ...common, path: "/x/y", route: "/", status: 404, bytes: Number(entries[2]!.bytes) },
+  ]);
+});
+
+test("text, an own format, the query, a skipped request, and further members", async () => {
+  const rows: [AccessLogOptions, RegExp][] = [
+    [{ format: "text" }, /^\S+Z GET \/json 200 [\d.]+ms 15B id=id-1$/],
+    [{ format: "text", extra: () => ({ user: "a b", n: 1 }) }, / id=id-1 user="a b" n=1$/],
+    [{ format: ({ status, path }) => `${status} ${path}` }, /^200 \/json$/],
+    [{ extra: () => ({ user: "ann" }) }, /"user":"ann"\}$/],
+  ];
+  for (const [options, expected] of rows)
+    assert.match((await linesOf(options, ["/json"])).join("|"), expected);
+  assert.match((await linesOf({ query: true }, ["/a?b=1"]))[0]!, /"path":"\/a\?b=1"/);
+  assert.deepEqual(await linesOf({ skip: ({ path }) => path === "/json" }, ["/json"]), []);
+});
+
+test("no request can forge a line or act on a terminal", async () => {
+  const hostile = { write: () => undefined, extra: () => ({ note: 'x\n" \u001b[2J \u009b2J \u2028 id=2' }) };
+  for (const format of ["json", "text"] as const) {
+    const [line] = await linesOf({ format, extra: hostile.extra }, ["/json"]);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
+    assert.doesNotMatch(line!, /[\x00-\x1f\x7f-\x9f\u2028\u2029]/);
+    if (format === "json") assert.equal(JSON.parse(line!).note, hostile.extra().note);
+    else assert.match(line!, / note="x\\n\\" /);
+  }
+});
+
+test("lines go to standard output, and the stop writes the last ones", () => {
+  const program = `
+    import { Application, Controller } from "@tollway/waymark";
+    import { accessLog } from "@tollway/waymark/kit";
+    class Default extends Controller { GET() { return 1; } }
+    const application = new Application({ controllers: { Default }, use: [accessLog({ format: ({ path }) => path })] });
+    await application.fetch(new Request("http://localhost/"));
+    await application.fetch(new Request("http://localhost/no"));
+    await application.stop();
+    process.exit();`;
+  const printed = execFileSync(process.execPath, ["--input-type=module", "-e", program], {
+    cwd: import.meta.dirname,
+  });
+  assert.equal(String(printed), "/\n/no\n");
+});

@@ -1,0 +1,139 @@
+import type { Exchange } from "../controller/exchange.ts";
+import type { Part } from "../controller/part.ts";
+import type { RequestIds } from "./request-id.ts";
+
+/** One line of the log. */
+export interface AccessLogEntry {
+  /** When the answer ended: ISO 8601. */
+  readonly time: string;
+  /** The request's id, with the option `id`. */
+  readonly id?: string;
+  readonly method: string;
+  /** The path as sent. With the option `query`, the query too. */
+  readonly path: string;
+  /** The path of the class that served the request. */
+  readonly route?: string;
+  readonly status: number;
+  /** Milliseconds from the request's arrival to the end of its answer. */
+  readonly duration: number;
+  readonly bytes: number;
+  readonly from?: string;
+  /** True if the answer was cut off. */
+  readonly incomplete?: true;
+  readonly [name: string]: unknown;
+}
+
+export interface AccessLogOptions {
+  /** `json`, `text`, or a function that makes the line. Default `json`. */
+  readonly format?: "json" | "text" | ((entry: AccessLogEntry) => string);
+  /** Receives lines without their ends. Default: standard output, all lines of a turn at once. */
+  readonly write?: (line: string) => void;
+  /** The part that gives requests their ids. */
+  readonly id?: RequestIds;
+  /** Logs the query, which can contain secrets. Default false. */
+  readonly query?: boolean;
+  /** True leaves a request out, such as a health check. */
+  readonly skip?: (exchange: Exchange) => boolean;
+  /** Further members of an entry, such as the user. */
+  readonly extra?: (exchange: Exchange) => Readonly<Record<string, unknown>>;
+}
+
+/** Writes a line for every answer when it has ended: errors, 404 and streams included. */
+export function accessLog(options: AccessLogOptions = {}): Part {
+  const { skip, format = "json" } = options;
+  const lines = options.write === undefined ? standardOutput() : undefined;
+  const write = options.write ?? lines!.write;
+  const line = typeof format === "function" ? format : format === "json" ? jsonLine : textLine;
+  return {
+    onEnd(exchange) {
+      if (skip?.(exchange) === true) return;
+      write(line(entryOf(exchange, options)));
+    },
+    ...(lines !== undefined && { onStop: lines.flush }),
+  };
+}
+
+function entryOf(exchange: Exchange, { id, query = false, extra }: AccessLogOptions): AccessLogEntry {
+  const { route, remoteAddress, method, status, bytes, complete } = exchange;
+  const entry: Record<string, unknown> = { time: now() };
+  if (id !== undefined) entry.id = id.of(exchange);
+  entry.method = method;
+  entry.path = query ? exchange.incoming.target : exchange.path;
+  if (route !== undefined) entry.route = route;
+  entry.status = status;
+  entry.duration = Math.round(exchange.duration * 1000) / 1000;
+  entry.bytes = bytes;
+  if (remoteAddress !== undefined) entry.from = remoteAddress;
+  if (!complete) entry.incomplete = true;
+  return (extra === undefined ? entry : Object.assign(entry, extra(exchange))) as AccessLogEntry;
+}
+
+let lastTime = 0;
+let lastText = "";
+
+/** Formatting a date costs 0.3 µs, and many answers end in the same millisecond. */
+function now(): string {
+  const time = Date.now();
+  if (time !== lastTime) {
+    lastTime = time;
+    lastText = new Date(time).toISOString();
+  }
+  return lastText;
+}
+
+/** Characters that terminals and log collectors act on. JSON itself escapes those below U+0020. */
+const CONTROLS = /[\x7f-\x9f\u2028\u2029]/g;
+
+function escaped(text: string): string {
+  return text.replace(CONTROLS, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+function jsonLine(entry: AccessLogEntry): string {
+  return escaped(JSON.stringify(entry));
+}
+
+function textLine({
+  time,
+  method,
+  path,
+  route: _,
+  status,
+  duration,
+  bytes,
+  incomplete,
+  ...rest
+}: AccessLogEntry): string {
+  const others = Object.entries(rest).map(([name, value]) => ` ${name}=${quoted(value)}`);
+  const cut = incomplete === true ? " incomplete" : "";
+  return escaped(
+    `${time} ${word(method)} ${word(path)} ${status} ${duration}ms ${bytes}B${cut}${others.join("")}`,
+  );
+}
+
+/** A text with spaces or quotes could look like further fields. */
+function word(text: string): string {
+  return /^[!#-~]+$/.test(text) ? text : JSON.stringify(text);
+}
+
+function quoted(value: unknown): string {
+  return typeof value === "string" ? word(value) : (JSON.stringify(value) ?? "undefined");
+}
+
+/** Gathers the lines of a turn of the event loop. A worker may end with its answer, so it writes each line at once. */
+function standardOutput(): { write: (line: string) => void; flush: () => void } {
+  const endsWithAnswer =
+    typeof setImmediate !== "function" || globalThis.navigator?.userAgent === "Cloudflare-Workers";
+  let lines: string[] = [];
+  const flush = () => {
+    if (lines.length === 0) return;
+    const text = lines.join("\n");
+    lines = [];
+    console.log(text);
+  };
+  const write = (line: string) => {
+    if (lines.push(line) > 1) return;
+    if (endsWithAnswer) flush();
+    else setImmediate(flush);
+  };
+  return { write, flush };
+}

@@ -1,3 +1,4 @@
+import type { CounterAdmin } from "./counters/counter-admin.ts";
 import type { EmbeddedStore } from "./counters/embedded/embedded-store.ts";
 import type { Invalidations } from "./counters/invalidations.ts";
 import type { CounterStore } from "./counters/store.ts";
@@ -9,6 +10,7 @@ import { createStatistics, type Registry } from "./observe/registry.ts";
 import type { RunningSinks } from "./observe/sinks/start.ts";
 import type { Tracing } from "./observe/tracing/tracing.ts";
 import { ActiveRules } from "./service/active-rules.ts";
+import type { AdminPort } from "./service/admin.ts";
 import { Components } from "./service/components.ts";
 import { createRateLimitHandler } from "./service/create-handler.ts";
 import { openDebug } from "./service/debug.ts";
@@ -33,6 +35,7 @@ export interface Addresses {
   readonly http: string;
   readonly grpc: string;
   readonly debug: string;
+  readonly admin: string;
 }
 
 /** The service was stopped before its listeners were open. */
@@ -61,6 +64,10 @@ interface Parts {
   readonly store: CounterStore;
   /** The store without the over-limit cache. */
   readonly backend: CounterStore;
+  /** The store without its failure policy. */
+  readonly bare: CounterStore;
+  /** For the admin API; undefined if it is off. */
+  readonly counterAdmin: CounterAdmin | undefined;
   /** Remote stores that must answer before the ports open. */
   readonly required: readonly RequiredStore[];
 }
@@ -77,10 +84,11 @@ export class Service {
   readonly #source: RuleSource;
   readonly #handler: RateLimitHandler;
   readonly #opened = Promise.withResolvers<void>();
-  readonly #addresses = { http: "", grpc: "", debug: "" };
+  readonly #addresses = { http: "", grpc: "", debug: "", admin: "" };
   #sinks: RunningSinks | undefined;
   #failed = false;
   #debug: HttpListener | undefined;
+  #admin: AdminPort | undefined;
   #http: Omit<HttpListener, "replaceCertificates"> | undefined;
   #grpc: GrpcService | undefined;
   #opening: Promise<void> | undefined;
@@ -183,12 +191,31 @@ export class Service {
     });
     this.#addresses.debug = this.#debug.address;
     log.warn(`Listening for debug on '${this.#debug.address}'`);
+    await this.#openAdmin();
     this.#source.start();
     const isForced = settings.config.forceStart;
     if (!isForced) log.info("waiting for the first configuration");
     void Promise.all([isForced || this.#rules.first, this.#storesAnswer()]).then(([, answered]) => {
       if (answered) this.#opening = this.#openListeners();
     });
+  }
+
+  async #openAdmin(): Promise<void> {
+    const { settings, counterAdmin, bare, invalidations, log } = this.#parts;
+    if (settings.admin === undefined || counterAdmin === undefined) return;
+    const { openAdmin } = await import("./service/admin.ts");
+    this.#admin = await openAdmin({
+      ...this.#parts,
+      admin: settings.admin,
+      ruleSet: () => this.#rules.current,
+      store: bare,
+      counters: counterAdmin,
+      invalidate: (stems) => {
+        for (const stem of stems) invalidations?.invalidate(stem);
+      },
+    });
+    this.#addresses.admin = this.#admin.address;
+    log.warn(`Listening for admin on '${this.#admin.address}'`);
   }
 
   /** Never rejects; `opened` does if a required store does not answer in time. */
@@ -230,7 +257,7 @@ export class Service {
   }
 
   async #stop(delay: boolean): Promise<void> {
-    const { settings, health, log, store, embedded, tracing } = this.#parts;
+    const { settings, health, log, store, embedded, tracing, counterAdmin } = this.#parts;
     const { drainDelay, shutdownTimeout } = settings.lifecycle;
     const deadline = performance.now() + shutdownTimeout;
     const left = () => Math.max(0, deadline - performance.now());
@@ -243,7 +270,12 @@ export class Service {
     // A listener that is about to open is closed with the others.
     await settledWithin(this.#opening ?? Promise.resolve(), left());
     this.#opened.reject(new StoppedError("the service was stopped before its listeners were open"));
-    await Promise.allSettled([this.#http?.close(left()), this.#grpc?.close(left())]);
+    await Promise.allSettled([
+      this.#http?.close(left()),
+      this.#grpc?.close(left()),
+      this.#admin?.close(left()),
+    ]);
+    await settledWithin(counterAdmin?.close() ?? Promise.resolve(), left());
     await settledWithin(store.close(), left());
     await settledWithin(embedded?.close() ?? Promise.resolve(), left());
     await tracing.close(Math.min(FLUSH_TIMEOUT, left()));
@@ -277,7 +309,7 @@ async function openParts(
   await trustSystemAuthorities(settings);
   const tracing = await openTracing(settings, log);
   const invalidations = openInvalidations(settings);
-  const { store, backend, required } = await openStore(divideSettings(settings, parts), {
+  const { store, backend, bare, openAdmin, required } = await openStore(divideSettings(settings, parts), {
     statistics,
     log,
     tracing,
@@ -300,6 +332,8 @@ async function openParts(
     invalidations,
     store,
     backend,
+    bare,
+    counterAdmin: settings.admin && openAdmin(),
     required,
   };
 }

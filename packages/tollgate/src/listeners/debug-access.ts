@@ -6,6 +6,8 @@ export interface DebugAccessOptions {
   readonly host: string;
   /** `DEBUG_ALLOWED_HOSTS`: names, `*.example.com` for all names below one, `*` for any. */
   readonly allowedHosts: readonly string[];
+  /** The setting that adds names. Default `DEBUG_ALLOWED_HOSTS`. */
+  readonly setting?: string;
 }
 
 /** Returns why a request is refused; undefined if it may pass. */
@@ -16,7 +18,11 @@ export type AccessCheck = (request: IncomingMessage) => string | undefined;
  * the port's responses as same-origin: those requests have that domain in `Host`. A page can also send cross-origin
  * requests, which have the page in `Origin`. IP addresses and `localhost` cannot be rebound.
  */
-export function debugAccess({ host, allowedHosts }: DebugAccessOptions): AccessCheck {
+export function debugAccess({
+  host,
+  allowedHosts,
+  setting = "DEBUG_ALLOWED_HOSTS",
+}: DebugAccessOptions): AccessCheck {
   const names = ["localhost", "*.localhost", host, ...allowedHosts].map((name) => name.toLowerCase());
   const isAllowed = (name: string): boolean =>
     isIP(name) !== 0 ||
@@ -27,7 +33,7 @@ export function debugAccess({ host, allowedHosts }: DebugAccessOptions): AccessC
     // HTTP/1.0 clients may omit it; browsers never do.
     const target = headers.host;
     if (target !== undefined && !isAllowed(nameOf(target)))
-      return `the Host header ${quote(target)} does not name this port: use an IP address or localhost, or add the name to DEBUG_ALLOWED_HOSTS`;
+      return `the Host header ${quote(target)} does not name this port: use an IP address or localhost, or add the name to ${setting}`;
     const { origin } = headers;
     if (origin !== undefined && !isSameHost(origin, target))
       return `requests from the origin ${quote(origin)} are refused: only pages of this port may send requests to it`;

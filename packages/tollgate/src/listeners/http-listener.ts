@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Server as TlsServer } from "node:https";
 import { Application, type ApplicationOptions, type ServerLimits } from "@tollway/waymark";
 import {
@@ -47,7 +47,19 @@ export interface HttpListenerOptions {
   readonly log: Logger;
   /** Refuses requests with 403. Default: no check. */
   readonly access?: AccessCheck;
+  /** Sees every request that `access` lets pass. Default: all requests are served. */
+  readonly guard?: Guard;
 }
+
+/** An answer to a request that is not served: problem details. */
+export interface Refusal {
+  readonly status: number;
+  readonly detail: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Serves a request by calling `serve`, or returns why it is refused. */
+export type Guard = (request: IncomingMessage, serve: () => void) => Refusal | undefined;
 
 /** Closes connections that send a request too slowly or send none. */
 const LIMITS: ServerLimits = {
@@ -60,7 +72,7 @@ const LIMITS: ServerLimits = {
 
 /** Binds and serves. Rejects if the port cannot be bound. */
 export async function openHttpListener(options: HttpListenerOptions): Promise<HttpListener> {
-  const { controllers, log, access } = options;
+  const { controllers, log, access, guard } = options;
   const application = new Application({
     controllers,
     unknownKeywords: "ignore",
@@ -71,7 +83,7 @@ export async function openHttpListener(options: HttpListenerOptions): Promise<Ht
   });
   await application.ready();
   const { running, address } = await openHttpPort(options, (port) =>
-    startServer(application, { ...port, ...tlsOptions(options), listener: checkedListener(access) }),
+    startServer(application, { ...port, ...tlsOptions(options), listener: checkedListener(access, guard) }),
   );
   return {
     address,
@@ -95,23 +107,36 @@ function tlsOptions({
   };
 }
 
-/** Waymark's listener behind the access check. */
-function checkedListener(access: AccessCheck | undefined): NonNullable<ServerOptions["listener"]> {
+/** Waymark's listener behind the checks. */
+function checkedListener(
+  access: AccessCheck | undefined,
+  guard: Guard = serveAll,
+): NonNullable<ServerOptions["listener"]> {
   return (application, options) => {
     const serve = nodeListener(application, options);
     return (request, response) => {
       response.setHeader("x-content-type-options", "nosniff");
-      const refusal = access?.(request);
-      if (refusal === undefined) serve(request, response);
-      else refuse(response, refusal);
+      const detail = access?.(request);
+      const refusal =
+        detail === undefined
+          ? guard(request, () => serve(request, response))
+          : ({ status: 403, detail } as Refusal);
+      if (refusal !== undefined) refuse(response, refusal);
     };
   };
 }
 
+function serveAll(_request: IncomingMessage, serve: () => void): undefined {
+  serve();
+}
+
 /** Sends problem details and closes the connection, because a body may follow that is not read. */
-function refuse(response: ServerResponse, detail: string): void {
-  const status = 403;
+function refuse(response: ServerResponse, { status, detail, headers }: Refusal): void {
   const title = STATUS_CODES[status];
-  response.writeHead(status, { "content-type": "application/problem+json", connection: "close" });
+  response.writeHead(status, {
+    ...headers,
+    "content-type": "application/problem+json",
+    connection: "close",
+  });
   response.end(JSON.stringify({ type: "about:blank", title, status, detail }));
 }

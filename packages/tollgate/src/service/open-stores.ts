@@ -1,3 +1,4 @@
+import type { CounterAdmin } from "../counters/counter-admin.ts";
 import { EmbeddedStore } from "../counters/embedded/embedded-store.ts";
 import { Invalidations } from "../counters/invalidations.ts";
 import { OverLimitCache } from "../counters/over-limit-cache.ts";
@@ -14,6 +15,10 @@ export interface OpenedStore {
   readonly store: CounterStore;
   /** Without the over-limit cache: reads the real counts. */
   readonly backend: CounterStore;
+  /** Without the failure policy, too: fails if the store does. */
+  readonly bare: CounterStore;
+  /** Opens the administration of its counters. */
+  readonly openAdmin: () => CounterAdmin;
   /** The remote stores that must answer before the ports open; none if that is off. */
   readonly required: readonly RequiredStore[];
 }
@@ -23,14 +28,16 @@ export async function openStore(settings: Settings, deps: StoreDependencies): Pr
   const remote = await openRemote(settings, deps);
   const backend = remote?.store ?? deps.embedded;
   if (backend === undefined) throw new Error("the embedded store has not been opened");
+  const bare = remote?.bare ?? backend;
+  const openAdmin = remote?.openAdmin ?? (() => deps.embedded!.admin());
   const required = settings.store.requiredAtStart ? (remote?.required ?? []) : [];
   const { invalidations } = deps;
-  if (invalidations === undefined) return { store: backend, backend, required };
+  if (invalidations === undefined) return { store: backend, backend, bare, openAdmin, required };
   const sizeInBytes = settings.store.localCacheSizeInBytes;
   const cache = new OverLimitCache(backend, { sizeInBytes, invalidations });
   for (const name of Object.keys(cache.gauges()) as (keyof ReturnType<typeof cache.gauges>)[])
     deps.statistics.gauge(`ratelimit.localcache.${name}`, () => cache.gauges()[name]);
-  return { store: cache, backend, required };
+  return { store: cache, backend, bare, openAdmin, required };
 }
 
 /** The memory that the over-limit caches of all threads share; undefined if the cache is off. */

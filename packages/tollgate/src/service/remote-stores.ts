@@ -1,9 +1,13 @@
+import type { CounterAdmin } from "../counters/counter-admin.ts";
 import { FailurePolicy } from "../counters/failure-policy.ts";
 import type { RefundListener } from "../counters/kvstore/across.ts";
 import { KvstoreStore } from "../counters/kvstore/kvstore.ts";
+import { KvstoreAdmin } from "../counters/kvstore/kvstore-admin.ts";
 import type { KvstoreOptions } from "../counters/kvstore/kvstore-options.ts";
 import { PerSecondStore } from "../counters/kvstore/per-second.ts";
+import { PerSecondAdmin } from "../counters/kvstore/per-second-admin.ts";
 import { ObjcacheStore } from "../counters/objcache/objcache.ts";
+import { ObjcacheAdmin } from "../counters/objcache/objcache-admin.ts";
 import type { CounterStore } from "../counters/store.ts";
 import { componentNames } from "../observe/health.ts";
 import type {
@@ -20,6 +24,10 @@ import { kvstoreOptions, objcacheOptions } from "./store-options.ts";
 
 export interface RemoteStore {
   readonly store: CounterStore;
+  /** Without failure policies. */
+  readonly bare: CounterStore;
+  /** Opens its administration. */
+  readonly openAdmin: () => CounterAdmin;
   /** The stores behind it. */
   readonly required: readonly RequiredStore[];
 }
@@ -40,29 +48,29 @@ export async function openKvstore(
     required.push({ name, store, fault: () => store.fault });
     return store;
   }
-  const main = failurePolicy(
-    open(kvstore.main, "kvstore_pool", componentNames.store, "the key-value store"),
-    kvstore.failureMode,
-    deps,
-  );
+  const adminOf = (store: KvstoreStore) =>
+    new KvstoreAdmin(store.control(), settings.decision.cacheKeyPrefix);
+  const first = open(kvstore.main, "kvstore_pool", componentNames.store, "the key-value store");
+  const main = failurePolicy(first, kvstore.failureMode, deps);
   if (kvstore.perSecond === undefined) {
     deps.statistics.gauge("ratelimit.kvstore.degraded", () => main.degraded);
-    return { store: main, required };
+    return { store: main, bare: first, openAdmin: () => adminOf(first), required };
   }
   // Each has its own policy, so that one counts while the other is down.
-  const second = failurePolicy(
-    open(
-      kvstore.perSecond,
-      "kvstore_per_second_pool",
-      componentNames.perSecondStore,
-      "the key-value store's per-second instance",
-    ),
-    kvstore.failureMode,
-    deps,
-    PER_SECOND_PREFIX,
+  const perSecond = open(
+    kvstore.perSecond,
+    "kvstore_per_second_pool",
+    componentNames.perSecondStore,
+    "the key-value store's per-second instance",
   );
+  const second = failurePolicy(perSecond, kvstore.failureMode, deps, PER_SECOND_PREFIX);
   deps.statistics.gauge("ratelimit.kvstore.degraded", () => Math.max(main.degraded, second.degraded));
-  return { store: new PerSecondStore(main, second, takenBack(deps)), required };
+  return {
+    store: new PerSecondStore(main, second, takenBack(deps)),
+    bare: new PerSecondStore(first, perSecond, takenBack(deps)),
+    openAdmin: () => new PerSecondAdmin(adminOf(first), adminOf(perSecond)),
+    required,
+  };
 }
 
 /** Prefix of log lines about the per-second instance. */
@@ -87,7 +95,12 @@ export async function openObjcache(
     statistics.counterFrom(`ratelimit.objcache.${name}`, () => store.gauges[field]);
   const policy = failurePolicy(store, objcache.failureMode, deps);
   statistics.gauge("ratelimit.objcache.degraded", () => policy.degraded);
-  return { store: policy, required: [{ name: "the object cache", store, fault: () => "" }] };
+  return {
+    store: policy,
+    bare: store,
+    openAdmin: () => new ObjcacheAdmin(store),
+    required: [{ name: "the object cache", store, fault: () => "" }],
+  };
 }
 
 /** All names but the first two are those of the Go service, so that existing dashboards continue to work. */

@@ -1,3 +1,4 @@
+import { checkAdmin } from "./check-admin.ts";
 import type { Findings } from "./read-values.ts";
 import type { Values } from "./table.ts";
 
@@ -7,6 +8,8 @@ export function check(values: Values, findings: Findings): void {
   checkServerTls("GRPC", values.grpc.tls, findings);
   if (values.http.enabled) checkServerTls("HTTP", values.http.tls, findings);
   else warnOfHttp(findings);
+  if (values.admin.port !== undefined) checkServerTls("ADMIN", values.admin.tls, findings);
+  checkAdmin(values, findings);
   checkLifecycle(values, findings);
   if (values.config.type === "xds") checkXds(values, findings);
   checkNames(values, findings);
@@ -24,6 +27,7 @@ function checkPorts(values: Values, findings: Findings): void {
       port: values.grpc.uds === undefined ? values.grpc.port : 0,
     },
     { variable: "DEBUG_PORT", host: values.debug.host, port: values.debug.port },
+    { variable: "ADMIN_PORT", host: values.admin.host, port: values.admin.port ?? 0 },
     {
       variable: "PULLSTATS_ADDR",
       host: values.stats.pull.address.host,
@@ -68,7 +72,11 @@ function serverTlsNames(prefix: string): string[] {
   ];
 }
 
-function checkServerTls(prefix: "GRPC" | "HTTP", tls: Values["grpc"]["tls"], findings: Findings): void {
+function checkServerTls(
+  prefix: "GRPC" | "HTTP" | "ADMIN",
+  tls: Values["grpc"]["tls"],
+  findings: Findings,
+): void {
   const [useTls, cert, key, clientCa, clientSan] = serverTlsNames(prefix) as [
     string,
     string,

@@ -14,6 +14,11 @@ const sections: readonly Section[] = [
   { title: "HTTP port", rows: rowsOf(table.http) },
   { title: "gRPC port", rows: rowsOf(table.grpc) },
   { title: "Debug port", rows: rowsOf(table.debug) },
+  {
+    title: "Admin API",
+    rows: rowsOf(table.admin),
+    notes: "[Counters and overrides](operating-counters.md) describes the API and its commands.",
+  },
   { title: "Size of requests", rows: rowsOf(table.requests) },
   { title: "Startup and shutdown", rows: rowsOf(table.lifecycle) },
   { title: "Configuration", rows: rowsOf(table.config) },

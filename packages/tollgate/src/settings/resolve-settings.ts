@@ -14,6 +14,7 @@ export function resolve(values: Values, environment: Environment, findings: Find
     http: values.http.enabled ? { host, port, tls: resolveServerTls(values.http.tls) } : undefined,
     grpc: { ...values.grpc, tls: resolveServerTls(values.grpc.tls) },
     debug: values.debug,
+    admin: resolveAdmin(values.admin),
     requests: values.requests,
     lifecycle: values.lifecycle,
     config: values.config,
@@ -26,6 +27,10 @@ export function resolve(values: Values, environment: Environment, findings: Find
     logs: values.logs,
     tracing: tracingEnabled ? tracing : undefined,
   };
+}
+
+function resolveAdmin({ port, ...admin }: Values["admin"]): Settings["admin"] {
+  return port === undefined ? undefined : { ...admin, port, tls: resolveServerTls(admin.tls) };
 }
 
 function resolveServerTls(tls: Values["grpc"]["tls"]): ServerTls | undefined {

@@ -66,6 +66,16 @@ export interface ObjCacheSettings {
   readonly statisticsName: "objcache" | "memcache";
 }
 
+/** The admin API. It has tokens, a file of tokens, or an authority for client certificates. */
+export interface AdminSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly tokens: Pairs<Secret>;
+  readonly tokenFile: string | undefined;
+  readonly allowedHosts: readonly string[];
+  readonly tls: ServerTls | undefined;
+}
+
 export interface HostPort {
   readonly host: string;
   readonly port: number;
@@ -102,6 +112,8 @@ export interface Settings {
     | undefined;
   readonly grpc: Omit<Values["grpc"], "tls"> & { readonly tls: ServerTls | undefined };
   readonly debug: Values["debug"];
+  /** Undefined: no admin API. */
+  readonly admin: AdminSettings | undefined;
   readonly requests: Values["requests"];
   readonly lifecycle: Values["lifecycle"];
   readonly config: Values["config"];

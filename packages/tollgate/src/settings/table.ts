@@ -1,6 +1,6 @@
 import type { Setting } from "./kinds/setting.ts";
 import { decision } from "./table/decision.ts";
-import { debug, grpc, http, lifecycle } from "./table/listeners.ts";
+import { admin, debug, grpc, http, lifecycle } from "./table/listeners.ts";
 import { logs, stats, tracing } from "./table/observe.ts";
 import { requests } from "./table/requests.ts";
 import { config, files, xds } from "./table/rules.ts";
@@ -11,6 +11,7 @@ export const table = {
   http,
   grpc,
   debug,
+  admin,
   requests,
   lifecycle,
   config,

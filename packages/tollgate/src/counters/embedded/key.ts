@@ -22,6 +22,14 @@ export function keyBytes(lengthField: number): number {
   return lengthField & 0xffff;
 }
 
+/** The text of a key in memory; undefined for a digest. */
+export function keyText(lengthField: number, memory: Buffer, at: number): string | undefined {
+  const bytes = keyBytes(lengthField);
+  const kind = lengthField - bytes;
+  if (kind === LATIN1) return memory.toString("latin1", at, at + bytes);
+  return kind === UTF16 ? memory.toString("utf16le", at, at + bytes) : undefined;
+}
+
 /** Whether {@link KeyScratch} can produce this length field. */
 export function isKeyLength(lengthField: number): boolean {
   const kind = lengthField - keyBytes(lengthField);
@@ -49,7 +57,7 @@ export class KeyScratch {
     this.#key1 = key1;
   }
 
-  encode({ stem, place }: Pick<Count, "stem" | "place">): void {
+  encode({ stem, place }: Partial<Pick<Count, "place">> & Pick<Count, "stem">): void {
     if (place === undefined) this.#encodeText(stem);
     else this.#encodePlace(place);
   }

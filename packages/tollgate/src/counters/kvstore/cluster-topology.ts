@@ -86,6 +86,25 @@ export class ClusterTopology implements Topology {
     return algorithm.perWindow ? slotOfWindow(stem, windowStart) : slotOf(stem);
   }
 
+  open(slot: number): Promise<Connection> {
+    const node = this.#slots[slot] ?? this.#anyNode();
+    this.#refreshIn(0);
+    return this.#open(this.#endpoints.get(node)!);
+  }
+
+  /** In the order of their addresses. */
+  servers(): readonly (() => Promise<Connection>)[] {
+    const nodes = new Set(this.#slots.filter((node) => node !== undefined));
+    const endpoints = [...nodes].map((node) => this.#endpoints.get(node)!);
+    endpoints.sort((one, other) => (formatEndpoint(one) < formatEndpoint(other) ? -1 : 1));
+    return endpoints.map((endpoint) => () => this.#open(endpoint));
+  }
+
+  #open(endpoint: Endpoint): Promise<Connection> {
+    const { tls, credentials, timeout } = this.#deps.options;
+    return Connection.open({ endpoint, tls, credentials, greeting: [["PING"]], timeout });
+  }
+
   nodes(): Iterable<StoreNode> {
     return this.#nodes.values();
   }
@@ -111,10 +130,9 @@ export class ClusterTopology implements Topology {
     const id = formatEndpoint(endpoint);
     let node = this.#nodes.get(id);
     if (node === undefined) {
-      const { tls, credentials, timeout } = this.#deps.options;
       node = new StoreNode({
         ...this.#deps,
-        connect: () => Connection.open({ endpoint, tls, credentials, greeting: [["PING"]], timeout }),
+        connect: () => this.#open(endpoint),
         refused: (from, error, item, ticket) => this.#refused(from, error, item, ticket),
         lost: () => this.#refreshIn(URGENT_REFRESH_MS),
       });

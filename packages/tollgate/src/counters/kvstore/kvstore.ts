@@ -17,6 +17,7 @@ import { AcquireStep } from "./acquire-step.ts";
 import { countAcross, type RefundListener } from "./across.ts";
 import { ClusterTopology } from "./cluster-topology.ts";
 import type { PoolGauges } from "./connection-pool.ts";
+import { Control } from "./control.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { Expiries, noExpiries } from "./expiries.ts";
 import { type KvstoreOptions, type ResolvedOptions, resolveOptions } from "./kvstore-options.ts";
@@ -141,6 +142,11 @@ export class KvstoreStore implements CounterStore {
       ticket.expect(steps.length);
       this.#topology.submitSteps(steps, ticket);
     });
+  }
+
+  /** Connections for operators. The caller closes them. */
+  control(): Control {
+    return new Control(this.#topology, this.#options.timeout);
   }
 
   close(): Promise<void> {

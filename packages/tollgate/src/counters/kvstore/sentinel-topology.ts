@@ -49,6 +49,8 @@ export function sentinelTopology(target: SentinelTarget, deps: Dependencies): To
     },
     slotOf: () => 0,
     nodes: () => [node],
+    open: connect,
+    servers: () => [connect],
     close() {
       watch.close();
       node.close();

@@ -10,9 +10,10 @@ export function singleTopology(target: SingleTarget, deps: Dependencies): Topolo
   const { tls, credentials, timeout } = deps.options;
   const select = database === 0 ? [] : [["SELECT", String(database)]];
   const greeting = [...select, ["PING"]];
+  const connect = () => Connection.open({ endpoint: address, tls, credentials, greeting, timeout });
   const node = new StoreNode({
     ...deps,
-    connect: () => Connection.open({ endpoint: address, tls, credentials, greeting, timeout }),
+    connect,
     refused: () => false,
     lost: () => {},
   });
@@ -26,6 +27,8 @@ export function singleTopology(target: SingleTarget, deps: Dependencies): Topolo
     },
     slotOf: () => 0,
     nodes: () => [node],
+    open: connect,
+    servers: () => [connect],
     close: () => node.close(),
   };
 }

@@ -1,6 +1,7 @@
 import type { AcquireGroup, Count } from "../store.ts";
 import type { Ticket } from "../transport/ticket.ts";
 import type { AcquireStep } from "./acquire-step.ts";
+import type { Connection } from "./connection.ts";
 import type { StoreNode } from "./node.ts";
 
 /** The servers of an instance: routes each count to its server. */
@@ -20,5 +21,9 @@ export interface Topology {
   /** The slot of a group's keys. Groups of one slot can share a script call. */
   slotOf(group: AcquireGroup): number;
   nodes(): Iterable<StoreNode>;
+  /** Opens a connection besides the pool to the server of a slot. The caller closes it. */
+  open(slot: number): Promise<Connection>;
+  /** Opens such connections to each server that holds keys, in a stable order. */
+  servers(): readonly (() => Promise<Connection>)[];
   close(): void;
 }

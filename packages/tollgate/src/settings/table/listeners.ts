@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { bool, duration, fileMode, int, path, port, text } from "../kinds/kinds.ts";
-import { list } from "../kinds/list-kinds.ts";
+import { list, secretPairs } from "../kinds/list-kinds.ts";
 import { computed, optional, setting } from "../kinds/setting.ts";
 
 /** The TLS settings of one port. All ports use the same names after the prefix. */
@@ -82,6 +82,34 @@ export const debug = {
   ),
   profiles: setting("DEBUG_PROFILES", bool, true, "Serves the profiles under `/debug/pprof/`."),
   writes: setting("DEBUG_WRITES", bool, true, "Allows `PUT /log-level` to change the log level."),
+};
+
+export const admin = {
+  port: optional(
+    "ADMIN_PORT",
+    port,
+    "Port of the admin API; 0 picks a free one. It needs a credential: `ADMIN_TOKENS`, `ADMIN_TOKEN_FILE` or `ADMIN_CLIENT_TLS_CACERT`.",
+    "off",
+  ),
+  host: setting("ADMIN_HOST", text, "127.0.0.1", "Address of the admin API."),
+  tokens: setting(
+    "ADMIN_TOKENS",
+    secretPairs,
+    [],
+    "Operators and their tokens. A token has 32 characters or more, without commas and white space. The audit log shows the names.",
+  ),
+  tokenFile: optional(
+    "ADMIN_TOKEN_FILE",
+    path,
+    "File with further operators, a line `name:token` for each. The service uses a changed file within two seconds.",
+  ),
+  allowedHosts: setting(
+    "ADMIN_ALLOWED_HOSTS",
+    list,
+    [],
+    "Names that the admin API accepts in `Host`, in the format of `DEBUG_ALLOWED_HOSTS`. IP addresses, `localhost` and `ADMIN_HOST` are always accepted.",
+  ),
+  tls: serverTls("ADMIN", "the admin API"),
 };
 
 export const lifecycle = {

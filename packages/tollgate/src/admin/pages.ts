@@ -1,0 +1,78 @@
+/** The pages of the admin API. `guard.ts` runs before all of them. */
+import { Controller, HttpError } from "@tollway/waymark";
+import { MAX_AUDIT_LINES } from "../counters/counter-admin.ts";
+import type { ControllerTable } from "../listeners/http-listener.ts";
+import { AdminError, type AdminErrorCode, storeFailure } from "./admin-error.ts";
+import type { AuditLog } from "./audit-log.ts";
+import { currentOperator } from "./guard.ts";
+import type { Author, Operations } from "./operations.ts";
+import { Body, checkNames, readCounterQuery, readNumber } from "./read-request.ts";
+
+const STATUS: Record<AdminErrorCode, number> = {
+  INVALID: 400,
+  NO_LIMIT: 404,
+  UNSUPPORTED: 501,
+  UNAVAILABLE: 503,
+};
+
+const MOST_BODY = 64 * 1024;
+const DEFAULT_AUDIT = 100;
+
+export function adminPages(operations: Operations, audit: AuditLog): ControllerTable {
+  class Page extends Controller {
+    static override private = true;
+    static override bodyLimit = MOST_BODY;
+
+    protected get query(): URLSearchParams {
+      return new URL(this.request.url).searchParams;
+    }
+
+    /** The body of a change. */
+    protected async body(known: readonly string[]): Promise<Body> {
+      const bytes = await this.bytes();
+      return new Body(bytes, this.headers.get("content-type"), [...known, "reason"]);
+    }
+
+    override onError(error: unknown): unknown {
+      if (error instanceof AdminError) throw httpErrorOf(error);
+      return undefined;
+    }
+  }
+
+  class Counters extends Page {
+    GET() {
+      const read = readCounterQuery(this.query);
+      return "target" in read ? operations.get(read.target) : operations.search(read.search);
+    }
+  }
+
+  class Reset extends Page {
+    async POST() {
+      const body = await this.body(["domain", "descriptor"]);
+      return operations.reset(body.target(), authorOf(body));
+    }
+  }
+
+  class Audit extends Page {
+    async GET() {
+      checkNames(this.query, ["limit"]);
+      const most = readNumber(this.query.get("limit"), "limit", DEFAULT_AUDIT, MAX_AUDIT_LINES);
+      return { changes: await storeFailure("nothing was read", () => audit.newest(most)) };
+    }
+  }
+
+  return { admin: { v1: { counters: { Default: Counters, Reset }, Audit } } };
+}
+
+function authorOf(body: Body): Author {
+  return { name: currentOperator(), reason: body.reason() };
+}
+
+function httpErrorOf({ code, message, done, field }: AdminError): HttpError {
+  const status = field === "content-type" ? 415 : STATUS[code];
+  return new HttpError(status, message, {
+    code,
+    ...(field !== "" && { errors: [{ in: "body" as const, name: field, message }] }),
+    ...(done.length > 0 && { done }),
+  });
+}

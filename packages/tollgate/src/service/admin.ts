@@ -1,0 +1,91 @@
+/** The admin API on its own port. */
+
+import { AuditLog } from "../admin/audit-log.ts";
+import { adminGuard } from "../admin/guard.ts";
+import { Operations } from "../admin/operations.ts";
+import { Operators } from "../admin/operators.ts";
+import { adminPages } from "../admin/pages.ts";
+import type { CounterAdmin } from "../counters/counter-admin.ts";
+import type { CounterStore } from "../counters/store.ts";
+import { debugAccess } from "../listeners/debug-access.ts";
+import { type HttpListener, openHttpListener } from "../listeners/http-listener.ts";
+import { TlsFiles } from "../listeners/tls-files.ts";
+import type { Logger } from "../observe/log.ts";
+import type { Statistics } from "../observe/statistics.ts";
+import type { RuleSet } from "../rules/rule.ts";
+import { faultOfOperator } from "../settings/check-admin.ts";
+import type { AdminSettings, Settings } from "../settings/settings.ts";
+import { decisionOptions } from "./settings-to-options.ts";
+
+export interface AdminPort {
+  readonly address: string;
+  close(timeout: number): Promise<void>;
+}
+
+interface AdminPortOptions {
+  readonly admin: AdminSettings;
+  readonly settings: Settings;
+  readonly ruleSet: () => RuleSet | undefined;
+  /** Without over-limit cache and failure policy. */
+  readonly store: CounterStore;
+  readonly counters: CounterAdmin;
+  readonly invalidate: (stems: readonly string[]) => void;
+  readonly statistics: Statistics;
+  readonly log: Logger;
+}
+
+/** Opens the port. Rejects if it cannot be bound, or if a credential or certificate cannot be used. */
+export async function openAdmin(options: AdminPortOptions): Promise<AdminPort> {
+  const { admin, settings, log, statistics, counters } = options;
+  const { tls } = admin;
+  const operators = new Operators({
+    tokens: admin.tokens,
+    tokenFile: admin.tokenFile,
+    certificates: tls?.clientCaCert !== undefined,
+    faultOf: faultOfOperator,
+    log,
+  });
+  let files: TlsFiles | undefined;
+  let listener: HttpListener;
+  try {
+    files =
+      tls &&
+      TlsFiles.open({
+        paths: { cert: tls.cert, key: tls.key, clientCa: tls.clientCaCert },
+        log,
+        statistics,
+        onChange: (certificates) => listener.replaceCertificates(certificates),
+      });
+    const audit = new AuditLog(counters.records, log);
+    const operations = new Operations({
+      ...options,
+      admin: counters,
+      keyFormat: decisionOptions(settings).keyFormat,
+      prefix: settings.decision.cacheKeyPrefix,
+      audit,
+    });
+    listener = await openHttpListener({
+      name: "admin",
+      host: admin.host,
+      port: admin.port,
+      certificates: files?.current,
+      clientSan: tls?.clientSan,
+      controllers: adminPages(operations, audit),
+      access: debugAccess({ ...admin, setting: "ADMIN_ALLOWED_HOSTS" }),
+      guard: adminGuard(operators, log),
+      log,
+    });
+  } catch (error) {
+    files?.close();
+    operators.close();
+    throw error;
+  }
+  return {
+    address: listener.address,
+    close: (timeout) => {
+      files?.close();
+      operators.close();
+      return listener.close(timeout);
+    },
+  };
+}

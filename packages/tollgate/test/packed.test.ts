@@ -70,7 +70,7 @@ describe("the packed packages, in an empty folder", { timeout: scaled(200_000) }
   test("contain all files that they should, and no others", async () => {
     const files = await readdir(join(folder, "node_modules", "@tollway"), { recursive: true });
     const strays = files.filter((file) =>
-      /\.(?:test|fixture|arbitrary)\.|(?<!\.d)\.ts$|tsconfig|\.kept$/.test(file),
+      /\.(?:test|fixture|arbitrary)\.(?!yaml$)|(?<!\.d)\.ts$|tsconfig|\.kept$/.test(file),
     );
     assert.deepEqual(strays, []);
     for (const file of [
@@ -78,7 +78,9 @@ describe("the packed packages, in an empty folder", { timeout: scaled(200_000) }
         ["CHANGELOG.md", "LICENSE", "README.md", "package.json"].map((file) => `${name}/${file}`),
       ),
       "tollgate/examples/config/web.yaml",
+      "tollgate/examples/config/web.test.yaml",
       "tollgate/schema/rules.schema.json",
+      "tollgate/schema/tests.schema.json",
       "tollgate/proto/envoy/service/ratelimit/v3/rls.proto",
       "tollgate/dashboards/tollgate.json",
       "tollgate/dist/service/threads/thread.js",

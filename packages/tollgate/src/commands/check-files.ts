@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import type { Diagnostic } from "../rules/diagnostic.ts";
-import type { RuleFile } from "../rules/load-rules.ts";
+import { isTestFile, type RuleFile } from "../rules/load-rules.ts";
 import { nearest } from "../rules/nearest.ts";
 import { readRuleFiles, staysInside } from "../sources/read-files.ts";
 import { UsageError } from "./flags.ts";
@@ -29,7 +29,9 @@ export async function readConfigurations(
     else if (isDirectory(path, cwd)) sets.push(await readDirectory(path, cwd));
     else single.push(await readFile(path, cwd));
   }
-  if (single.length > 0) sets.push({ files: single, diagnostics: [] });
+  // A pattern of the shell, `config/*.yaml`, finds the tests beside the rules, too.
+  const files = single.filter((file) => !isTestFile(file));
+  if (single.length > 0) sets.push({ files, diagnostics: [] });
   return sets;
 }
 
@@ -53,7 +55,7 @@ async function readDirectory(path: string, cwd: string): Promise<ConfigurationSe
   const nameOf = (file: string) => join(path, relative(directory, file));
   const { files, diagnostics } = await readRuleFiles(directory, false, homeOf(directory, cwd));
   return {
-    files: files.map((file) => ({ ...file, name: nameOf(file.name) })),
+    files: files.filter((file) => !isTestFile(file)).map((file) => ({ ...file, name: nameOf(file.name) })),
     diagnostics: diagnostics.map((one) => {
       return { ...one, location: { ...one.location, file: nameOf(one.location.file) } };
     }),
@@ -71,11 +73,11 @@ function homeOf(directory: string, cwd: string): string {
   return `${directory}${sep}`.startsWith(`${cwd}${sep}`) ? cwd : directory;
 }
 
-function isDirectory(path: string, cwd: string): boolean {
+export function isDirectory(path: string, cwd: string): boolean {
   return readOrThrow(path, cwd, () => statSync(resolve(cwd, path))).isDirectory();
 }
 
-function readOrThrow<Result>(path: string, cwd: string, read: () => Result): Result {
+export function readOrThrow<Result>(path: string, cwd: string, read: () => Result): Result {
   try {
     return read();
   } catch (error) {

@@ -25,9 +25,9 @@ function count(diagnostics: readonly Diagnostic[], severity: Diagnostic["severit
   return diagnostics.filter((one) => one.severity === severity).length;
 }
 
-type Style = Parameters<typeof styleText>[0];
+export type Style = Parameters<typeof styleText>[0];
 
-function paint(style: Style, text: string, color: boolean): string {
+export function paint(style: Style, text: string, color: boolean): string {
   return color ? styleText(style, text, { validateStream: false }) : text;
 }
 
@@ -74,7 +74,7 @@ function summary(result: CheckResult, color: boolean): string {
   return paint("green", `${loaded}: no errors`, color);
 }
 
-function number(amount: number, what: string): string {
+export function number(amount: number, what: string): string {
   return `${amount} ${what}${amount === 1 ? "" : "s"}`;
 }
 

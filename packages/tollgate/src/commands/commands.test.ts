@@ -5,12 +5,23 @@ import { runCheck } from "./check.ts";
 import { checkFlags } from "./check-options.ts";
 import { clientFlags } from "./client-options.ts";
 import { completionsFor } from "./completions.ts";
-import { CHECK, CLIENT, COMMANDS, type CommandDescription, EXPLAIN, SERVE } from "./descriptions.ts";
+import {
+  CHECK,
+  CLIENT,
+  COMMANDS,
+  type CommandDescription,
+  EXPLAIN,
+  INIT,
+  SERVE,
+  TEST,
+} from "./descriptions.ts";
 import { explainFlags } from "./explain-options.ts";
 import { parseFlags } from "./flags.ts";
 import { runCompletion, runHelp, runMan, unknownCommand } from "./information.ts";
+import { initFlags } from "./init.ts";
 import { manPage } from "./man-page.ts";
 import { serveFlags } from "./serve.ts";
+import { testFlags } from "./test-options.ts";
 import { usageOf } from "./usage.ts";
 
 interface Outcome {
@@ -46,6 +57,8 @@ describe("the table of commands", () => {
     [CLIENT, clientFlags],
     [CHECK, checkFlags],
     [EXPLAIN, explainFlags],
+    [INIT, initFlags],
+    [TEST, testFlags],
   ];
   for (const [command, flags] of parsed)
     test(`has the flags that tollgate ${command.name} reads`, () => {

@@ -173,6 +173,50 @@ export const EXPLAIN: CommandDescription = {
   ],
 };
 
+export const TEST: CommandDescription = {
+  name: "test",
+  summary: "runs unit tests of limits",
+  synopsis: "[flags] [DIR|FILE...]",
+  text: [
+    "Runs the tests in *.test.yaml files: requests, time that passes, and the expected answers. Decides with the service's own code, on counters in this process and under a virtual clock, so a day passes at once.",
+    "Searches each DIR and the directories below it; default: the current directory. A test file names its configuration, or uses that of its own directory.",
+    GO_FLAGS,
+  ],
+  flags: [
+    { name: "config", value: "DIR", text: "test this configuration, a directory or a file, instead" },
+    {
+      name: "format",
+      value: "FORMAT",
+      text: "text (default), tap (version 14), junit (XML)",
+      choices: ["text", "tap", "junit"],
+    },
+    { name: "watch", text: "run the tests again after each change of a file, until Ctrl-C" },
+  ],
+  operands: "files",
+  exit: [
+    [0, "if all tests passed"],
+    [1, "if a test failed, or a file has errors"],
+    [2, "for invalid flags, unreadable paths, or paths without tests"],
+  ],
+};
+
+export const INIT: CommandDescription = {
+  name: "init",
+  summary: "writes a starting configuration with a test",
+  synopsis: "[flags] [DIR]",
+  text: [
+    "Writes a configuration with examples of rules to DIR/config, and a test for it. DIR is the service's RUNTIME_ROOT; default: limits. Overwrites no file.",
+    GO_FLAGS,
+  ],
+  flags: [{ name: "domain", value: "DOMAIN", text: "the domain of the rules; default shop" }],
+  operands: "files",
+  exit: [
+    [0, "if the files were written"],
+    [1, "if one of the files exists, or cannot be written"],
+    [2, "for invalid flags"],
+  ],
+};
+
 export const COMPLETION: CommandDescription = {
   name: "completion",
   summary: "prints completions for a shell",
@@ -213,4 +257,14 @@ export const HELP: CommandDescription = {
   ],
 };
 
-export const COMMANDS: readonly CommandDescription[] = [SERVE, CLIENT, CHECK, EXPLAIN, COMPLETION, MAN, HELP];
+export const COMMANDS: readonly CommandDescription[] = [
+  SERVE,
+  CLIENT,
+  CHECK,
+  EXPLAIN,
+  INIT,
+  TEST,
+  COMPLETION,
+  MAN,
+  HELP,
+];

@@ -14,6 +14,8 @@ const commands: Record<string, () => Promise<Command>> = {
   client: async () => (await import("./client.ts")).runClient,
   check: async () => (await import("./check.ts")).runCheck,
   explain: async () => (await import("./explain.ts")).runExplain,
+  init: async () => (await import("./init.ts")).runInit,
+  test: async () => (await import("./test.ts")).runTest,
   completion: async () => (await import("./information.ts")).runCompletion,
   man: async () => (await import("./information.ts")).runMan,
   help: async () => (await import("./information.ts")).runHelp,

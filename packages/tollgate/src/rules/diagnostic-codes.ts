@@ -103,6 +103,10 @@ export const diagnosticCodes = {
     meaning: "`detailed_metric` has no effect on a rule with an explicit `value`.",
   },
   "duplicate-name": { severity: "warning", meaning: "Two limits of a domain have the same name." },
+  "bad-test": {
+    severity: "error",
+    meaning: "A field of a test file is missing, or two fields exclude each other.",
+  },
   "too-many-diagnostics": { severity: "warning", meaning: "More diagnostics were found than are shown." },
   "no-files": { severity: "warning", meaning: "The configuration directory has no `*.yaml` files." },
   "ignored-file": { severity: "warning", meaning: "A `.yml` file is ignored." },

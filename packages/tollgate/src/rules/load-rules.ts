@@ -28,6 +28,14 @@ export interface LoadResult {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/**
+ * Whether a file beside the rules holds tests for `tollgate test`: its name ends in `.test.yaml`, and it has `tests` in
+ * place of `descriptors`. Other files with such a name are rules.
+ */
+export function isTestFile({ name, text }: RuleFile): boolean {
+  return name.endsWith(".test.yaml") && /^tests[ \t]*:/m.test(text) && !/^descriptors[ \t]*:/m.test(text);
+}
+
 /** Maximum UTF-16 code units of a file: ten times the largest known configuration. */
 const MAX_FILE_LENGTH = 32 * 1024 * 1024;
 
@@ -55,11 +63,12 @@ export function loadResources(
 export function compileFiles(files: readonly RuleFile[], options: LoadOptions): CompileResult {
   const report = new Report();
   const configs: DraftConfig[] = [];
-  for (const file of inOrder(files)) {
+  const ruleFiles = inOrder(files.filter((file) => !isTestFile(file)));
+  for (const file of ruleFiles) {
     const config = readFile(file, report);
     if (config !== undefined) configs.push(config);
   }
-  return finish(configs, options, configs.length === files.length, report);
+  return finish(configs, options, configs.length === ruleFiles.length, report);
 }
 
 /** Checks and compiles a set of xDS resources. Never throws: faults of the resources become diagnostics. */

@@ -27,7 +27,7 @@ export const products: readonly Product[] = [
       { title: "Tutorial", pages: ["getting-started.md"] },
       {
         title: "How-to guides",
-        pages: ["envoy.md", "switching.md", "limits.md"],
+        pages: ["envoy.md", "switching.md", "testing-limits.md", "operating-counters.md", "limits.md"],
       },
       {
         title: "Reference",
@@ -54,6 +54,7 @@ export const products: readonly Product[] = [
           "waymark/bodies.md",
           "waymark/client.md",
           "waymark/hooks.md",
+          "waymark/kit.md",
           "waymark/serving.md",
           "waymark/testing.md",
         ],

@@ -36,8 +36,7 @@ export function entriesOf(packageName: string): Entry[] {
 /** The TypeScript module of a target, which is a path or an object of conditions. */
 function moduleOf(target: unknown): string | undefined {
   if (typeof target === "string") return target.endsWith(".ts") ? target : undefined;
-  const targets = Object.values((target ?? {}) as Readonly<Record<string, unknown>>);
-  return targets.map(moduleOf).find((file) => file !== undefined);
+  return moduleOf((target as { readonly default?: unknown } | null)?.default);
 }
 
 /** One table instead of a heading for each member. */

@@ -7,6 +7,8 @@ export type {
 } from "./application/options.ts";
 export type { ControllerClass } from "./controller/controller.ts";
 export { Controller } from "./controller/controller.ts";
+export type { Exchange } from "./controller/exchange.ts";
+export type { Next, Part } from "./controller/part.ts";
 export type { Answer } from "./http/answer.ts";
 export type { CorsOptions } from "./http/cors.ts";
 export type { HttpErrorOptions, Problem, RequestFault } from "./http/http-error.ts";

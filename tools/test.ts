@@ -28,6 +28,7 @@ const needs: Record<string, string> = {
   "/usr/bin/gunicorn": "gunicorn",
   "/usr/bin/daphne": "daphne",
   "/usr/bin/pip3": "python3-pip",
+  "/usr/sbin/nginx": "nginx",
   zsh: "zsh",
   fish: "fish",
 };

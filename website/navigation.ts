@@ -27,7 +27,14 @@ export const products: readonly Product[] = [
       { title: "Tutorial", pages: ["getting-started.md"] },
       {
         title: "How-to guides",
-        pages: ["envoy.md", "switching.md", "testing-limits.md", "operating-counters.md", "limits.md"],
+        pages: [
+          "envoy.md",
+          "nginx.md",
+          "switching.md",
+          "testing-limits.md",
+          "operating-counters.md",
+          "limits.md",
+        ],
       },
       {
         title: "Reference",

@@ -30,10 +30,15 @@ export const products: readonly Product[] = [
         pages: [
           "envoy.md",
           "nginx.md",
+          "kubernetes.md",
           "switching.md",
+          "redis.md",
           "testing-limits.md",
           "operating-counters.md",
           "limits.md",
+          "production-checklist.md",
+          "hardening.md",
+          "troubleshooting.md",
         ],
       },
       {

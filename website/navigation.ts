@@ -52,7 +52,7 @@ export const products: readonly Product[] = [
           "errors.md",
         ],
       },
-      { title: "Explanation", pages: ["performance.md"] },
+      { title: "Explanation", pages: ["how-it-works.md", "comparison.md", "performance.md"] },
     ],
   },
   {
@@ -84,7 +84,7 @@ export const products: readonly Product[] = [
           "waymark/manifest.md",
         ],
       },
-      { title: "Explanation", pages: ["waymark/performance.md"] },
+      { title: "Explanation", pages: ["waymark/comparison.md", "waymark/performance.md"] },
     ],
   },
   {

@@ -32,6 +32,7 @@ export const products: readonly Product[] = [
           "nginx.md",
           "switching.md",
           "testing-limits.md",
+          "diff-and-replay.md",
           "operating-counters.md",
           "limits.md",
         ],

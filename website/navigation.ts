@@ -34,6 +34,7 @@ export const products: readonly Product[] = [
           "switching.md",
           "redis.md",
           "testing-limits.md",
+          "diff-and-replay.md",
           "operating-counters.md",
           "limits.md",
           "production-checklist.md",

@@ -8,7 +8,7 @@ import { fields, type Place } from "../src/testing/fields.ts";
 import { PageReader } from "./page-reader.ts";
 
 const root = join(import.meta.dirname, "../../..");
-const pages = ["docs/testing-limits.md"];
+const pages = ["docs/testing-limits.md", "docs/diff-and-replay.md"];
 
 for (const page of pages)
   test(`${page}, block by block`, async () => {

@@ -12,6 +12,7 @@ import {
   type CommandDescription,
   EXPLAIN,
   INIT,
+  REPLAY,
   SERVE,
   TEST,
 } from "./descriptions.ts";
@@ -20,6 +21,7 @@ import { parseFlags } from "./flags.ts";
 import { runCompletion, runHelp, runMan, unknownCommand } from "./information.ts";
 import { initFlags } from "./init.ts";
 import { manPage } from "./man-page.ts";
+import { replayFlags } from "./replay-options.ts";
 import { serveFlags } from "./serve.ts";
 import { testFlags } from "./test-options.ts";
 import { usageOf } from "./usage.ts";
@@ -59,6 +61,7 @@ describe("the table of commands", () => {
     [EXPLAIN, explainFlags],
     [INIT, initFlags],
     [TEST, testFlags],
+    [REPLAY, replayFlags],
   ];
   for (const [command, flags] of parsed)
     test(`has the flags that tollgate ${command.name} reads`, () => {

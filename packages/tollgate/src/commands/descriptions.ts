@@ -217,6 +217,43 @@ export const INIT: CommandDescription = {
   ],
 };
 
+export const REPLAY: CommandDescription = {
+  name: "replay",
+  summary: "tries a configuration on recorded decisions",
+  synopsis: "LOG|-... --config NEW [flags]",
+  text: [
+    "Decides the decisions of a log (DECISION_LOG) again with another configuration, at the times of the log, and shows what would change: for each rule how many requests would newly be refused or newly pass, the keys with the most changes, and refusals over time.",
+    "Several logs are read in the given order. A log may be compressed with gzip or Zstandard. Sums are scaled to the whole traffic by the rate of each line.",
+    GO_FLAGS,
+  ],
+  flags: [
+    {
+      name: "config",
+      value: "NEW",
+      text: "the configuration to try: a directory of *.yaml files, or one file",
+    },
+    {
+      name: "merge_domain_configs",
+      text: "allow several files to define one domain (MERGE_DOMAIN_CONFIG=true)",
+    },
+    {
+      name: "use_calendar_month_rate_limit",
+      text: "unit: month is a calendar month (USE_CALENDAR_MONTH_RATE_LIMIT=true)",
+    },
+    { name: "top", value: "N", text: "keys to list; default 10" },
+    { name: "store_size", value: "MIB", text: "memory for counters, in MiB; default 256" },
+    { name: "check", text: "exit with status 3 if a request would newly be refused" },
+    { name: "json", text: "print JSON" },
+  ],
+  operands: "files",
+  exit: [
+    [0, "with a result"],
+    [1, "if the configuration has errors"],
+    [2, "for invalid flags or unreadable paths"],
+    [3, "if a request would newly be refused, with -check"],
+  ],
+};
+
 export const COMPLETION: CommandDescription = {
   name: "completion",
   summary: "prints completions for a shell",
@@ -264,6 +301,7 @@ export const COMMANDS: readonly CommandDescription[] = [
   EXPLAIN,
   INIT,
   TEST,
+  REPLAY,
   COMPLETION,
   MAN,
   HELP,

@@ -74,6 +74,21 @@ export class Decider {
   }
 
   /**
+   * The same for a caller that reads the response before its next call, which reuses it. For many decisions in one turn
+   * of the event loop.
+   */
+  decideAtOnce(
+    { request, parts }: Prepared,
+    now: number,
+    deadline: number,
+  ): RateLimitResponse | Promise<RateLimitResponse> {
+    const scratch = this.#pool.take(parts.length);
+    const answer = this.#run(request, parts, scratch, now, deadline);
+    if (!(answer instanceof Promise)) this.#pool.give(scratch);
+    return answer;
+  }
+
+  /**
    * Decides a message: like `prepare` and `decide`, but in place. The next call of this method reuses a response that is
    * not a promise, so callers must write it out at once.
    * @throws {DecisionError | StoreError}

@@ -59,9 +59,9 @@ export class Simulation {
     return this.#decider.prepare(request, this.#ruleSet);
   }
 
-  /** Decides at the time of the clock. The response is valid until the next turn of the event loop. */
+  /** Decides at the time of the clock. The next call reuses the response. */
   decide(prepared: Prepared): RateLimitResponse {
-    const answer = this.#decider.decide(prepared, this.clock.now, 0);
+    const answer = this.#decider.decideAtOnce(prepared, this.clock.now, 0);
     if (answer instanceof Promise) throw new TypeError("the embedded store answers at once");
     return answer;
   }

@@ -1,0 +1,109 @@
+/** One line of the decision log. `docs/diff-and-replay.md` has the format. */
+import type { Entry, LimitOverride } from "../protocol/messages.ts";
+import { unitOfName } from "../protocol/units.ts";
+
+/** A line that is not a decision. Its message names the fault. */
+export class DamagedLineError extends Error {
+  override readonly name = "DamagedLineError";
+  readonly code = "DAMAGED_LINE";
+}
+
+export interface RecordedDecision {
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  /** How many decisions of the traffic this one represents: 1 / rate. */
+  readonly weight: number;
+  readonly domain: string;
+  readonly descriptors: readonly RecordedDescriptor[];
+}
+
+export interface RecordedDescriptor {
+  readonly entries: readonly Entry[];
+  /** Negative for a refund. */
+  readonly hits: number;
+  /** Whether all decisions of this descriptor's counter are in the log. */
+  readonly isSampled: boolean;
+  readonly isRefused: boolean;
+  /** Undefined if no rule matched. */
+  readonly rule: string | undefined;
+  /** The request's own limit. */
+  readonly override: LimitOverride | undefined;
+  /** The limit, in lower case: `minute`. */
+  readonly unit: string | undefined;
+  readonly limit: number | undefined;
+  /** The counter after the request. */
+  readonly count: number | undefined;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** @throws {DamagedLineError} */
+export function parseDecision(line: string): RecordedDecision {
+  const { time, rate, reason, domain, descriptors } = objectOf(parse(line), "the line");
+  const milliseconds = typeof time === "string" ? Date.parse(time) : Number.NaN;
+  if (!(milliseconds >= 0)) throw new DamagedLineError("`time` is not a time");
+  if (typeof rate !== "number" || !(rate > 0 && rate <= 1))
+    throw new DamagedLineError("`rate` is not a number above 0, up to 1");
+  if (reason !== "sample" && reason !== "refusal")
+    throw new DamagedLineError("`reason` is neither sample nor refusal");
+  if (typeof domain !== "string" || domain === "") throw new DamagedLineError("`domain` is not a text");
+  if (!Array.isArray(descriptors) || descriptors.length === 0)
+    throw new DamagedLineError("`descriptors` is not a list of descriptors");
+  return { time: milliseconds, weight: 1 / rate, domain, descriptors: descriptors.map(descriptorOf) };
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new DamagedLineError("the line is not JSON");
+  }
+}
+
+function objectOf(value: unknown, what: string): Json {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Json;
+  throw new DamagedLineError(`${what} is not an object`);
+}
+
+function descriptorOf(value: unknown): RecordedDescriptor {
+  const { entries, hits, sampled, rule, file, code, limit, count } = objectOf(value, "a descriptor");
+  if (!Array.isArray(entries)) throw new DamagedLineError("`entries` is not a list");
+  if (!Number.isSafeInteger(hits)) throw new DamagedLineError("`hits` is not a whole number");
+  if (code !== "OK" && code !== "OVER_LIMIT")
+    throw new DamagedLineError("the `code` of a descriptor is neither OK nor OVER_LIMIT");
+  const { number, unit } = limitOf(limit);
+  const name = typeof rule === "string" ? rule : undefined;
+  // A limit without a file came with the request.
+  const isOverride = name !== undefined && number !== undefined && file === undefined;
+  return {
+    entries: entries.map(entryOf),
+    hits: hits as number,
+    isSampled: sampled === true,
+    isRefused: code === "OVER_LIMIT",
+    rule: name,
+    override: isOverride ? overrideOf(number, unit) : undefined,
+    unit,
+    limit: number,
+    count: Number.isSafeInteger(count) ? (count as number) : undefined,
+  };
+}
+
+function entryOf(value: unknown): Entry {
+  if (!Array.isArray(value) || typeof value[0] !== "string" || typeof value[1] !== "string")
+    throw new DamagedLineError("an entry is not a pair of texts");
+  return { key: value[0], value: value[1] };
+}
+
+function limitOf(value: unknown): { readonly number?: number; readonly unit?: string } {
+  if (value === undefined || value === null) return {};
+  const { requests_per_unit: number, unit } = objectOf(value, "`limit`");
+  if (!Number.isSafeInteger(number) || typeof unit !== "string")
+    throw new DamagedLineError("`limit` has no number and unit");
+  return { number: number as number, unit: unit.toLowerCase() };
+}
+
+function overrideOf(requestsPerUnit: number, name: string | undefined): LimitOverride {
+  const unit = unitOfName(name ?? "");
+  if (unit === undefined) throw new DamagedLineError("`limit` has an unknown unit");
+  return { requestsPerUnit, unit };
+}

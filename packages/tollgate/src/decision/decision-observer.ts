@@ -1,8 +1,9 @@
+import { basename } from "node:path";
 import type { KeyMask } from "../observe/key-mask.ts";
 import type { KeyLabels } from "../observe/top-keys/key-labels.ts";
 import type { ThreadTopKeys } from "../observe/top-keys/thread-top-keys.ts";
 import { Code, type DescriptorStatus, type Entry } from "../protocol/messages.ts";
-import type { Match, Rule } from "../rules/rule.ts";
+import type { Location, Match, Rule } from "../rules/rule.ts";
 import type { DecidedText } from "./decided-text.ts";
 import type { ObservedRule, RuleObserver } from "./observed-rule.ts";
 import type { PreparedPart } from "./prepared.ts";
@@ -32,7 +33,7 @@ export class DecisionObserver implements RuleObserver {
     if (known !== undefined) return known;
     const { location, domain, path } = rule;
     const name = location === undefined ? `${domain}.${OVERRIDES}` : [domain, ...path].join(".");
-    const file = location === undefined ? "" : `${location.file}:${location.line}`;
+    const file = location === undefined ? "" : placeOf(location);
     const observed = { keys: this.#options.topKeys.rule(name, file), sharedValues };
     if (location === undefined) this.#overrides.set(domain, observed);
     else this.#rules.set(rule, observed);
@@ -94,6 +95,11 @@ export class DecisionObserver implements RuleObserver {
         : entries.map(({ key, value }, index) => ({ key, value: sharedValues[index] ?? value }));
     return this.#options.mask.entries(shared);
   }
+}
+
+/** All files are in one folder, so the name without the path is enough. The name of an xDS resource stays whole. */
+function placeOf({ file, line }: Location): string {
+  return line === 0 ? file : `${basename(file)}:${line}`;
 }
 
 const OVERRIDES = "(limits of requests)";

@@ -1,6 +1,8 @@
 import { createHmac } from "node:crypto";
 import { printable } from "../text/printable.ts";
-import type { KeyEntries } from "./top-keys/key-counts.ts";
+
+/** The entries of a descriptor as operators see them. */
+export type KeyEntries = readonly (readonly [key: string, value: string])[];
 
 export interface KeyMaskOptions {
   /** `TOP_KEYS_MASK`: keys whose values are masked; `*` for all keys. */

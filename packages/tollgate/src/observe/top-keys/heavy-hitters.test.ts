@@ -139,7 +139,7 @@ describe("the keys with the most hits", () => {
       assert.deepEqual(new Set(top.map(({ label }) => label)), new Set(right.map(([key]) => key)));
     });
 
-  it("take no more room than there is, and give it back", () => {
+  it("take no more room than there is, and return it", () => {
     const room = { size: 20, taken: 0 };
     const first = count(zipf(1000, 500, 1, 1), 128, room).sketch;
     assert.equal(first.capacity, 16);

@@ -1,8 +1,6 @@
-import type { KeyMask } from "../key-mask.ts";
+import type { KeyEntries, KeyMask } from "../key-mask.ts";
 import { FIRST, HeavyHitters, type Room } from "./heavy-hitters.ts";
 import { KeyLabels } from "./key-labels.ts";
-
-export type KeyEntries = readonly (readonly [key: string, value: string])[];
 
 /** A key with its hits in the time span: at least `low`, at most `high`. */
 export interface CountedKey {

@@ -1,6 +1,5 @@
 import { decodeLeniently } from "../../text/lenient-utf8.ts";
-import type { KeyMask } from "../key-mask.ts";
-import type { KeyEntries } from "./key-counts.ts";
+import type { KeyEntries, KeyMask } from "../key-mask.ts";
 
 /** Where the entries of a descriptor are in a message: start and end of the key, start and end of the value of each. */
 export interface EntryPlaces {

@@ -6,7 +6,7 @@ import { serveDecisions } from "../../packages/tollgate/src/listeners/grpc-metho
 import { noTracing } from "../../packages/tollgate/src/observe/tracing/tracing.ts";
 import { EnvoyHeaders, type Trace, traceparents } from "../gateway/envoy-headers.ts";
 import { chooser, Messages, seededRandom, type Workload } from "../gateway/workload.ts";
-import { decisions } from "../support/decision.ts";
+import { decisions, topKeysObserver } from "../support/decision.ts";
 import { METHOD } from "../support/tollgate.ts";
 
 /** Calls in one read, as with 100 streams on a connection. */
@@ -17,7 +17,8 @@ const settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
 /** The largest window: the client reads everything. */
 const window = [0, 0, 4, 8, 0, 0, 0, 0, 0, 0x3f, 0xff, 0, 0];
 
-export type Variant = "empty" | "tollgate";
+/** `observed`: also counts top keys. */
+export type Variant = "empty" | "tollgate" | "observed";
 
 /** A socket without a kernel: it passes bytes to the server, and drops what the server writes. */
 class MemorySocket extends EventEmitter {
@@ -100,7 +101,7 @@ function serverOf(variant: Variant): GrpcServer {
       call.reserve(0);
       call.commit(0);
     });
-  const { handler, statistics } = decisions();
+  const { handler, statistics } = decisions(variant === "observed" ? { observer: topKeysObserver() } : {});
   const timer = statistics.timer("bench");
   const server = new GrpcServer({
     observer: { callFinished: (_path, _status, milliseconds, calls) => timer.record(milliseconds, calls) },

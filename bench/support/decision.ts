@@ -1,9 +1,12 @@
 import { EmbeddedStore } from "../../packages/tollgate/src/counters/embedded/embedded-store.ts";
 import { Decider, type DecisionOptions } from "../../packages/tollgate/src/decision/decide.ts";
+import { DecisionObserver } from "../../packages/tollgate/src/decision/decision-observer.ts";
 import { createKeyFormat } from "../../packages/tollgate/src/decision/key-format.ts";
 import { RateLimitHandler } from "../../packages/tollgate/src/listeners/rate-limit-handler.ts";
+import { KeyMask } from "../../packages/tollgate/src/observe/key-mask.ts";
 import { createLogger } from "../../packages/tollgate/src/observe/log.ts";
 import { createStatistics } from "../../packages/tollgate/src/observe/registry.ts";
+import { ThreadTopKeys } from "../../packages/tollgate/src/observe/top-keys/thread-top-keys.ts";
 import { encodeRequest } from "../../packages/tollgate/src/protocol/encode-request.ts";
 import { loadRules } from "../../packages/tollgate/src/rules/load-rules.ts";
 
@@ -53,13 +56,20 @@ export const decisionOptions: DecisionOptions = {
   headers: undefined,
 };
 
+/** Counts top keys with the default settings of the service. */
+export function topKeysObserver(): DecisionObserver {
+  const mask = new KeyMask({ keys: [], style: "hash", salt: "" });
+  const topKeys = new ThreadTopKeys({ size: 128, window: 600_000, mask });
+  return new DecisionObserver({ topKeys, mask, seed: 0 });
+}
+
 /** Creates the parts of a decision between the transport and the store, with embedded counters. */
-export function decisions() {
+export function decisions(options: Partial<DecisionOptions> = {}) {
   const { ruleSet, diagnostics } = loadRules([{ name: "bench.yaml", text: rules }], { mergeDomains: false });
   if (ruleSet === undefined) throw new Error(diagnostics.map(({ message }) => message).join("\n"));
   const store = EmbeddedStore.create();
   const statistics = createStatistics();
-  const decider = new Decider(decisionOptions, statistics, store);
+  const decider = new Decider({ ...decisionOptions, ...options }, statistics, store);
   const handler = new RateLimitHandler({
     decider,
     store,

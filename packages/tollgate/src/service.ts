@@ -8,6 +8,8 @@ import { componentNames, createHealth, type Health } from "./observe/health.ts";
 import { createLogger, type Level, type Logger } from "./observe/log.ts";
 import { createStatistics, type Registry } from "./observe/registry.ts";
 import type { RunningSinks } from "./observe/sinks/start.ts";
+import { processTopKeys } from "./observe/top-keys/process-top-keys.ts";
+import type { TopKeys } from "./observe/top-keys/top-keys.ts";
 import type { Tracing } from "./observe/tracing/tracing.ts";
 import { ActiveRules } from "./service/active-rules.ts";
 import type { AdminPort } from "./service/admin.ts";
@@ -16,6 +18,7 @@ import { createRateLimitHandler } from "./service/create-handler.ts";
 import { openDebug } from "./service/debug.ts";
 import { divideSettings } from "./service/divide.ts";
 import { openHttp } from "./service/http.ts";
+import { observeDecisions, withMaskSalt } from "./service/observer.ts";
 import { countsHere, openEmbedded, openInvalidations, openStore } from "./service/open-stores.ts";
 import { openTracing, withInstanceId } from "./service/open-tracing.ts";
 import { pause, settledWithin } from "./service/settled.ts";
@@ -81,6 +84,7 @@ interface Parts {
 export class Service {
   readonly #parts: Parts;
   readonly #rules: ActiveRules;
+  readonly #topKeys: TopKeys;
   readonly #source: RuleSource;
   readonly #handler: RateLimitHandler;
   readonly #opened = Promise.withResolvers<void>();
@@ -111,7 +115,14 @@ export class Service {
       },
     );
     this.#source = openSource(settings, this.#rules, log);
-    this.#handler = createRateLimitHandler(settings, store, () => this.#rules.current, statistics, log);
+    const { observer, topKeys } = observeDecisions(settings);
+    this.#topKeys = processTopKeys({
+      own: topKeys,
+      others: async (most, rule) => (await this.#grpc?.topKeys(most, rule)) ?? [],
+      window: settings.topKeys?.window ?? 0,
+    });
+    const ruleSet = () => this.#rules.current;
+    this.#handler = createRateLimitHandler(settings, store, ruleSet, statistics, log, observer);
   }
 
   /**
@@ -186,6 +197,7 @@ export class Service {
       backend,
       handler: this.#handler,
       ruleSet: () => this.#rules.current,
+      topKeys: this.#topKeys,
       setLogLevel: (level) => this.setLogLevel(level),
       otherThreads: async (kind, seconds) => (await this.#grpc?.sample(kind, seconds)) ?? [],
     });
@@ -320,7 +332,7 @@ async function openParts(
   });
   return {
     settings,
-    environment: withInstanceId(environment, settings),
+    environment: withMaskSalt(withInstanceId(environment, settings), settings),
     threads,
     log,
     registry,

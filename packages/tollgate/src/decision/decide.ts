@@ -1,10 +1,17 @@
 import type { CounterStore } from "../counters/store.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";
 import { requestOf } from "../protocol/decode-request.ts";
-import { Code, type RateLimitRequest, type RateLimitResponse } from "../protocol/messages.ts";
+import {
+  Code,
+  type DescriptorStatus,
+  type RateLimitRequest,
+  type RateLimitResponse,
+} from "../protocol/messages.ts";
 import type { RequestPlaces } from "../protocol/scan-request.ts";
 import type { RuleSet } from "../rules/rule.ts";
 import { askStore } from "./decide-limits.ts";
+import { DecidedText } from "./decided-text.ts";
+import type { DecisionObserver } from "./decision-observer.ts";
 import { type HeaderOptions, limitHeaders, nameOf } from "./headers.ts";
 import { headersOfLimits } from "./headers-of-limits.ts";
 import { LimitsScratch } from "./limits-scratch.ts";
@@ -18,6 +25,8 @@ import { tally } from "./tally.ts";
 import { tallyLimits } from "./tally-limits.ts";
 
 export interface DecisionOptions extends ResolveOptions {
+  /** Undefined if nothing observes decisions. */
+  readonly observer?: DecisionObserver | undefined;
   /** `SHADOW_MODE` */
   readonly shadowMode: boolean;
   /** `QUOTA_MODE` */
@@ -37,6 +46,7 @@ export class Decider {
   readonly #preparer: Preparer;
   readonly #pool = new ScratchPool();
   readonly #limits = new WeakMap<Scratch, LimitsScratch>();
+  readonly #text = new DecidedText();
   readonly #globalShadowMode: Counter;
 
   constructor(options: DecisionOptions, statistics: Statistics, store: CounterStore) {
@@ -68,7 +78,7 @@ export class Decider {
     deadline: number,
   ): RateLimitResponse | Promise<RateLimitResponse> {
     const scratch = this.#pool.take(parts.length);
-    const answer = this.#run(request, parts, scratch, now, deadline);
+    const answer = this.#run(request, undefined, parts, scratch, now, deadline);
     if (!(answer instanceof Promise)) this.#pool.giveLater(scratch);
     return answer;
   }
@@ -102,36 +112,41 @@ export class Decider {
     const scratch = this.#pool.take(places.count);
     this.#preparer.prepareInPlace(places, ruleSet, scratch);
     const request = this.#options.dynamicMetadata ? requestOf(places) : undefined;
-    const answer = this.#run(request, scratch.parts, scratch, now, deadline);
+    const answer = this.#run(request, places, scratch.parts, scratch, now, deadline);
     if (!(answer instanceof Promise)) this.#pool.give(scratch);
     return answer;
   }
 
   /**
    * Returns the scratch object to the pool only if the store answers later.
-   * @param request needed for dynamic metadata only
+   * @param request needed for dynamic metadata only, or if there are no `places`
    */
   #run(
     request: RateLimitRequest | undefined,
+    places: RequestPlaces | undefined,
     parts: readonly PreparedPart[],
     scratch: Scratch,
     now: number,
     deadline: number,
   ): RateLimitResponse | Promise<RateLimitResponse> {
-    if (hasLimits(parts)) return this.#runLimits(request, parts, scratch, now, deadline);
+    if (hasLimits(parts)) return this.#runLimits(request, places, parts, scratch, now, deadline);
     const nowSeconds = Math.floor(now / 1000);
     scratch.arrange(parts, this.#options, nowSeconds, this.#store.readsPlaces === true);
     if (scratch.counts.length > 0) {
       scratch.request.now = now;
       scratch.request.deadline = deadline;
       const waiting = this.#store.count(scratch.request);
-      if (waiting !== undefined) return this.#later(waiting, request, parts, scratch, nowSeconds);
+      if (waiting !== undefined) {
+        if (this.#options.observer !== undefined && places !== undefined) scratch.keepMessage(places);
+        return this.#later(waiting, request, parts, scratch, now);
+      }
     }
-    return this.#conclude(request, parts, scratch, nowSeconds);
+    return this.#conclude(request, places, parts, scratch, now);
   }
 
   #runLimits(
     request: RateLimitRequest | undefined,
+    places: RequestPlaces | undefined,
     parts: readonly PreparedPart[],
     scratch: Scratch,
     now: number,
@@ -141,12 +156,14 @@ export class Decider {
     const readsPlaces = this.#store.readsPlaces === true;
     limits.arrange(parts, this.#options, Math.floor(now / 1000), scratch.keys, readsPlaces);
     const waiting = askStore(limits, this.#store, now, deadline);
-    if (waiting !== undefined)
+    if (waiting !== undefined) {
+      if (this.#options.observer !== undefined && places !== undefined) scratch.keepMessage(places);
       return waiting.then(() => {
         this.#pool.giveLater(scratch);
-        return this.#concludeLimits(request, parts, limits, now);
+        return this.#concludeLimits(request, undefined, parts, scratch, limits, now);
       });
-    return this.#concludeLimits(request, parts, limits, now);
+    }
+    return this.#concludeLimits(request, places, parts, scratch, limits, now);
   }
 
   /** The memory of decisions with rules that have `limits`. It is in use as long as the scratch object. */
@@ -160,7 +177,9 @@ export class Decider {
 
   #concludeLimits(
     request: RateLimitRequest | undefined,
+    places: RequestPlaces | undefined,
     parts: readonly PreparedPart[],
+    scratch: Scratch,
     limits: LimitsScratch,
     now: number,
   ): RateLimitResponse {
@@ -169,6 +188,7 @@ export class Decider {
     const code = this.#answer(request, parts, limits);
     if (headers !== undefined)
       limits.response.responseHeadersToAdd = headersOfLimits(headers, parts, limits, code);
+    this.#observe(request, places, parts, limits.statuses, scratch, now);
     return limits.response;
   }
 
@@ -177,19 +197,21 @@ export class Decider {
     request: RateLimitRequest | undefined,
     parts: readonly PreparedPart[],
     scratch: Scratch,
-    nowSeconds: number,
+    now: number,
   ): Promise<RateLimitResponse> {
     await waiting;
     this.#pool.giveLater(scratch);
-    return this.#conclude(request, parts, scratch, nowSeconds);
+    return this.#conclude(request, undefined, parts, scratch, now);
   }
 
   #conclude(
     request: RateLimitRequest | undefined,
+    places: RequestPlaces | undefined,
     parts: readonly PreparedPart[],
     scratch: Scratch,
-    nowSeconds: number,
+    now: number,
   ): RateLimitResponse {
+    const nowSeconds = Math.floor(now / 1000);
     const { counts, statuses, response } = scratch;
     let counted = 0;
     for (let index = 0; index < parts.length; index++) {
@@ -201,7 +223,22 @@ export class Decider {
     const code = this.#answer(request, parts, scratch);
     if (headers !== undefined)
       response.responseHeadersToAdd = limitHeaders(headers, statuses, parts.map(nameOf), code);
+    this.#observe(request, places, parts, statuses, scratch, now);
     return response;
+  }
+
+  #observe(
+    request: RateLimitRequest | undefined,
+    places: RequestPlaces | undefined,
+    parts: readonly PreparedPart[],
+    statuses: readonly DescriptorStatus[],
+    scratch: Scratch,
+    now: number,
+  ): void {
+    const { observer } = this.#options;
+    if (observer === undefined) return;
+    this.#text.begin(request, places, scratch);
+    observer.decided(parts, statuses, scratch, this.#text, now);
   }
 
   /** Fills in all but the headers. Returns the overall code. */

@@ -88,6 +88,7 @@ function fill(part: Mutable<PreparedPart>, resolution: Resolution, hits: number,
   part.near = resolution.near;
   part.limits = resolution.limits;
   part.stems = resolution.stems;
+  part.observed = resolution.observed;
   part.hits = hits;
   part.isRefund = isRefund;
 }

@@ -1,6 +1,7 @@
 import type { Counter, RuleStatistics } from "../observe/statistics.ts";
 import type { CurrentLimit, RateLimitRequest } from "../protocol/messages.ts";
 import type { Rule } from "../rules/rule.ts";
+import type { ObservedRule } from "./observed-rule.ts";
 import type { ResolvedLimit } from "./resolved-limit.ts";
 
 /** A value for the code that fills it in. */
@@ -32,6 +33,8 @@ export interface PreparedPart {
    * `stemEnd`. They differ only in their ends, `Limit.keyPart`.
    */
   readonly stems: readonly string[];
+  /** Undefined if no rule matches, or nothing observes decisions. */
+  readonly observed: ObservedRule | undefined;
 }
 
 /** A valid request with its prepared descriptors. It can be decided any number of times. */

@@ -5,6 +5,7 @@ import { overrideMatch } from "../rules/override.ts";
 import type { Match, Rule, RuleSet } from "../rules/rule.ts";
 import { DecisionError } from "./decision-error.ts";
 import type { KeyFormat } from "./key-format.ts";
+import type { ObservedRule, RuleObserver } from "./observed-rule.ts";
 import { resolveLimits, stemsOf } from "./resolve-limits.ts";
 import type { ResolvedLimit } from "./resolved-limit.ts";
 import { noLimit } from "./scratch.ts";
@@ -14,6 +15,8 @@ export interface ResolveOptions {
   readonly keyFormat: KeyFormat;
   /** `NEAR_LIMIT_RATIO`, 0 to 1 */
   readonly nearLimitRatio: number;
+  /** Undefined if nothing observes decisions. */
+  readonly observer?: RuleObserver | undefined;
 }
 
 /** The parts of a descriptor that its resolution depends on. */
@@ -38,6 +41,8 @@ export interface Resolution {
   readonly limits: readonly ResolvedLimit[] | undefined;
   /** Their cache keys. */
   readonly stems: readonly string[];
+  /** Undefined if no rule matches, or nothing observes decisions. */
+  readonly observed: ObservedRule | undefined;
 }
 
 /** The resolution of a descriptor that passes without a limit. */
@@ -51,6 +56,7 @@ export const passing: Resolution = {
   near: 0,
   limits: undefined,
   stems: [],
+  observed: undefined,
 };
 
 /** @throws {DecisionError} */
@@ -94,11 +100,12 @@ export function limitsResolution(match: Match, statistics: Statistics, options: 
 }
 
 export function resolutionOf(
-  { rule }: Match,
+  match: Match,
   statistics: RuleStatistics,
   stem: string,
-  { nearLimitRatio }: ResolveOptions,
+  { nearLimitRatio, observer }: ResolveOptions,
 ): Resolution {
+  const { rule } = match;
   const { requestsPerUnit, unit, name } = rule;
   return {
     rule,
@@ -110,6 +117,7 @@ export function resolutionOf(
     near: nearLimit(requestsPerUnit, nearLimitRatio),
     limits: undefined,
     stems: passing.stems,
+    observed: observer?.ruleOf(match),
   };
 }
 

@@ -14,6 +14,7 @@ import {
   type RateLimitResponse,
   Unit,
 } from "../protocol/messages.ts";
+import type { RequestPlaces } from "../protocol/scan-request.ts";
 import { quotaPasses, refusalOf } from "./overall.ts";
 import type { Mutable, PreparedPart } from "./prepared.ts";
 import { windowStart } from "./window.ts";
@@ -42,6 +43,11 @@ export class Scratch {
   readonly parts: readonly Mutable<PreparedPart>[];
   /** Memory for their stems. */
   keys: Buffer = Buffer.allocUnsafe(256);
+  /** The same memory. */
+  view: DataView = viewOf(this.keys);
+  /** A copy of the message, for observers of a decision that the store answers later. */
+  message: Buffer = noMessage;
+  messageLength = 0;
   readonly #slots: readonly Slot[];
   /** One for each part that the store counts, in order. */
   readonly counts: Slot[] = [];
@@ -70,8 +76,17 @@ export class Scratch {
       const grown = Buffer.allocUnsafe(Math.max(used + size, 2 * this.keys.length));
       this.keys.copy(grown, 0, 0, used);
       this.keys = grown;
+      this.view = viewOf(grown);
     }
     return this.keys;
+  }
+
+  /** Copies the message, whose memory the next call may overwrite. */
+  keepMessage({ buffer, start, end }: RequestPlaces): void {
+    const length = end - start;
+    if (length > this.message.length) this.message = Buffer.allocUnsafe(2 * length);
+    this.message.set(buffer.subarray(start, end));
+    this.messageLength = length;
   }
 
   /**
@@ -157,11 +172,17 @@ export function newPart(): Mutable<PreparedPart> {
     near: 0,
     limits: undefined,
     stems: noStems,
+    observed: undefined,
   };
 }
 
 const noStems: readonly string[] = [];
 const noBytes = new Uint8Array(0);
+const noMessage = Buffer.alloc(0);
+
+function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, length);
+}
 
 function newSlot(): Slot {
   return {
@@ -188,8 +209,9 @@ export function newStatus(
 
 /** The pool keeps scratch objects for so many descriptors altogether: 4 MiB. */
 const MAX_DESCRIPTORS = 8192;
-/** A larger memory for stems is not kept. */
+/** Larger memories for stems and messages are not kept. */
 const MAX_KEY_BYTES = 1024;
+const MAX_MESSAGE_BYTES = 4096;
 
 /** Scratch objects for further decisions, by their number of descriptors. */
 export class ScratchPool {
@@ -210,6 +232,7 @@ export class ScratchPool {
   give(scratch: Scratch): void {
     const descriptors = scratch.parts.length;
     if (this.#descriptors + descriptors > MAX_DESCRIPTORS || scratch.keys.length > MAX_KEY_BYTES) return;
+    if (scratch.message.length > MAX_MESSAGE_BYTES) return;
     this.#descriptors += descriptors;
     this.#free[descriptors] ??= [];
     this.#free[descriptors].push(scratch);

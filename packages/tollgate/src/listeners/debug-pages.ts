@@ -6,6 +6,8 @@ import { type Level, type Logger, levelOfName, logLevels } from "../observe/log.
 import type { OtherThreads, ProfileKind } from "../observe/profiling/profiler.ts";
 import type { Registry } from "../observe/registry.ts";
 import { FilterError } from "../observe/stats-page.ts";
+import type { TopKeys } from "../observe/top-keys/top-keys.ts";
+import { topKeysText } from "../observe/top-keys/top-keys-text.ts";
 import type { RateLimitRequest } from "../protocol/messages.ts";
 import { dumpJson, dumpText } from "../rules/dump.ts";
 import { renderExplanation } from "../rules/explain-text.ts";
@@ -14,6 +16,7 @@ import { explainUsage, requestOfQuery } from "./explain-query.ts";
 import type { ControllerTable } from "./http-listener.ts";
 import { httpErrorOf } from "./http-pages.ts";
 import type { RateLimitHandler } from "./rate-limit-handler.ts";
+import { hideValues, isLoopback, readTopQuery } from "./top-keys-query.ts";
 
 const TEXT_TYPE = "text/plain; charset=utf-8";
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -21,6 +24,7 @@ const JSON_TYPE = "application/json; charset=utf-8";
 export interface DebugPagesOptions {
   readonly ruleSet: () => RuleSet | undefined;
   readonly registry: Registry;
+  readonly topKeys: TopKeys;
   readonly log: Logger;
   readonly setLogLevel: (level: Level) => void;
   readonly handler: RateLimitHandler;
@@ -37,6 +41,7 @@ export interface DebugPagesOptions {
 export function debugPages({
   ruleSet,
   registry,
+  topKeys,
   log,
   setLogLevel,
   handler,
@@ -85,6 +90,18 @@ export function debugPages({
           errors: [{ in: "query", name: "filter", message: error.message }],
         });
       }
+    }
+  }
+
+  class Top extends Page {
+    async GET() {
+      const { searchParams } = new URL(this.request.url);
+      if (!topKeys.enabled) throw new HttpError(404, "top keys are turned off: TOP_KEYS is false");
+      const { n, rule, refused } = readTopQuery(searchParams);
+      const snapshot = await topKeys.snapshot({ n, rule });
+      const shown = isLoopback(this.remoteAddress) ? snapshot : hideValues(snapshot);
+      if (this.wantsJson) return refused ? { from: shown.from, to: shown.to, refused: shown.refused } : shown;
+      return this.text(topKeysText(shown, refused));
     }
   }
 
@@ -170,7 +187,7 @@ export function debugPages({
     Wall: profile("wall"),
     Trace: profile("trace"),
   };
-  return { Default, Rlconfig, Stats, Explain, LogLevel, debug: { pprof } };
+  return { Default, Rlconfig, Stats, stats: { Top }, Explain, LogLevel, debug: { pprof } };
 }
 
 type Listing = readonly (readonly [path: string, meaning: string])[];
@@ -198,6 +215,10 @@ const indexOf = (profiles: boolean, writes: boolean): Listing => [
   ["/log-level", writes ? "the log level; PUT another name to change it" : "the log level"],
   ["/rlconfig", "the current configuration"],
   ["/stats", "statistics; ?filter=<regular expression> for some of them"],
+  [
+    "/stats/top",
+    "the keys with the most hits, and the most refused ones; ?rule=<rule>, ?refused for the refused ones only, ?n=<keys of each list>",
+  ],
 ];
 
 function renderDecision({ overallCode, descriptors }: DecisionExplanation): string {

@@ -41,6 +41,9 @@ export class DescriptorPlaces {
 export class RequestPlaces {
   readonly #reader = new WireReader();
   buffer: Uint8Array = new Uint8Array(0);
+  /** The message in `buffer`. */
+  start = 0;
+  end = 0;
   domainStart = 0;
   domainEnd = 0;
   hitsAddend = 0;
@@ -66,6 +69,8 @@ export class RequestPlaces {
     const reader = this.#reader;
     reader.reset(buffer, start, end);
     this.buffer = buffer;
+    this.start = start;
+    this.end = end;
     this.domainStart = this.domainEnd = this.hitsAddend = this.count = this.#entries = 0;
     if (this.descriptors.length > KEPT) this.descriptors = [];
     if (this.entries.length > KEPT * ENTRY_PLACES) this.entries = new Int32Array(64 * ENTRY_PLACES);

@@ -1,5 +1,6 @@
 import type { CounterStore } from "../counters/store.ts";
 import { Decider } from "../decision/decide.ts";
+import type { DecisionObserver } from "../decision/decision-observer.ts";
 import { RateLimitHandler } from "../listeners/rate-limit-handler.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Statistics } from "../observe/statistics.ts";
@@ -14,8 +15,9 @@ export function createRateLimitHandler(
   ruleSet: () => RuleSet | undefined,
   statistics: Statistics,
   log: Logger,
+  observer: DecisionObserver | undefined,
 ): RateLimitHandler {
-  const decider = new Decider(decisionOptions(settings), statistics, store);
+  const decider = new Decider({ ...decisionOptions(settings), observer }, statistics, store);
   const { maxBytes, maxDescriptors, maxEntries, oversized } = settings.requests;
   const requests = {
     bytes: maxBytes,

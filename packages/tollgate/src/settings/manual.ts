@@ -50,6 +50,11 @@ const sections: readonly Section[] = [
 | \`AGENTSTATS_MOGRIFIER_<NAME>_NAME\` | \`DOG_STATSD_MOGRIFIER_<NAME>_NAME\` | New name of the statistic. \`$0\` to \`$N\` are the groups of the match. Required. |
 | \`AGENTSTATS_MOGRIFIER_<NAME>_TAGS\` | \`DOG_STATSD_MOGRIFIER_<NAME>_TAGS\` | Tags to add, \`k1:v1,k2:v2\`. Values may contain groups. |`,
   },
+  {
+    title: "Top keys",
+    rows: rowsOf(table.topKeys),
+    notes: "See [Top keys](top-keys.md).",
+  },
   { title: "Logs", rows: rowsOf(table.logs) },
   {
     title: "Tracing",

@@ -9,6 +9,7 @@ export function resolve(values: Values, environment: Environment, findings: Find
   const { host, port } = values.http;
   const { enabled: headersEnabled, ...headers } = values.decision.headers;
   const { enabled: tracingEnabled, ...tracing } = values.tracing;
+  const { enabled: topKeysEnabled, mask, maskStyle, maskSalt, ...topKeys } = values.topKeys;
   const { enabled: xdsTlsEnabled, ...xdsTls } = values.xds.tls;
   return {
     http: values.http.enabled ? { host, port, tls: resolveServerTls(values.http.tls) } : undefined,
@@ -24,6 +25,8 @@ export function resolve(values: Values, environment: Environment, findings: Find
     ...resolveStores(values, findings),
     embedded: values.embedded,
     stats: resolveStats(values.stats, environment, findings),
+    topKeys: topKeysEnabled ? topKeys : undefined,
+    mask: { mask, maskStyle, maskSalt },
     logs: values.logs,
     tracing: tracingEnabled ? tracing : undefined,
   };

@@ -133,9 +133,15 @@ export interface Settings {
   /** Undefined: another store is the back end. */
   readonly objcache: ObjCacheSettings | undefined;
   readonly stats: StatsSettings;
+  /** Undefined: off. */
+  readonly topKeys: Omit<Values["topKeys"], "enabled" | keyof MaskSettings> | undefined;
+  /** Masks values of requests wherever operators see them. */
+  readonly mask: MaskSettings;
   readonly logs: Values["logs"];
   /** Undefined: off. */
   readonly tracing: Omit<Values["tracing"], "enabled"> | undefined;
 }
+
+export type MaskSettings = Pick<Values["topKeys"], "mask" | "maskStyle" | "maskSalt">;
 
 export type XdsTls = Omit<Values["xds"]["tls"], "enabled">;

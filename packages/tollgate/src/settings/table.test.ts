@@ -159,6 +159,12 @@ const published: Record<string, string> = {
   PUSHSTATS_PORT: "8125",
   PUSHSTATS_PROTOCOL: "tcp",
   PULLSTATS_RESPONSE_TIME_AS_MILLISECONDS: "false",
+  TOP_KEYS: "true",
+  TOP_KEYS_SIZE: "128",
+  TOP_KEYS_WINDOW: "10m",
+  TOP_KEYS_MASK: "",
+  TOP_KEYS_MASK_STYLE: "hash",
+  TOP_KEYS_MASK_SALT: "a random text",
   WORKERS: "the number of cores that the process may use, at most 8",
 };
 

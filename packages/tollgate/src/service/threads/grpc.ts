@@ -8,6 +8,7 @@ import type { Health } from "../../observe/health.ts";
 import type { Level, Logger } from "../../observe/log.ts";
 import type { StackSample } from "../../observe/profiling/call-tree.ts";
 import type { SampledKind } from "../../observe/profiling/profiler.ts";
+import type { CountedRule } from "../../observe/top-keys/thread-top-keys.ts";
 import type { Tracing } from "../../observe/tracing/tracing.ts";
 import type { CompiledRules } from "../../rules/compiled-rules.ts";
 import type { Environment } from "../../settings/read-values.ts";
@@ -27,6 +28,8 @@ export interface GrpcService {
   collect(): Promise<void>;
   /** Profile samples of the other threads. */
   sample(profile: SampledKind, seconds: number): Promise<readonly StackSample[]>;
+  /** Top keys of the other threads. */
+  topKeys(most: number, rule: string | undefined): Promise<readonly CountedRule[]>;
   close(timeout: number): Promise<void>;
 }
 
@@ -77,6 +80,7 @@ export async function openGrpc(options: GrpcServiceOptions): Promise<GrpcService
     setLevel: (level) => served.setLevel(level),
     collect: () => served.collect(),
     sample: (profile, seconds) => served.sample(profile, seconds),
+    topKeys: (most, rule) => served.topKeys(most, rule),
     close: (timeout) => {
       files?.close();
       return served.close(timeout);
@@ -114,6 +118,7 @@ async function serve(
     setLevel() {},
     collect: async () => {},
     sample: async () => [],
+    topKeys: async () => [],
     replaceCertificates: (replacement) => listener.replaceCertificates(replacement),
     close: (timeout) => listener.close(timeout),
   };

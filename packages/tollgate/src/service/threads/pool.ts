@@ -7,6 +7,7 @@ import type { Health } from "../../observe/health.ts";
 import type { Level, Logger } from "../../observe/log.ts";
 import type { StackSample } from "../../observe/profiling/call-tree.ts";
 import type { SampledKind } from "../../observe/profiling/profiler.ts";
+import type { CountedRule } from "../../observe/top-keys/thread-top-keys.ts";
 import type { CompiledRules } from "../../rules/compiled-rules.ts";
 import type { Environment } from "../../settings/read-values.ts";
 import type { Components } from "../components.ts";
@@ -161,6 +162,15 @@ export class ThreadPool {
     return answers.flatMap((answer) => (answer?.kind === "samples" ? answer.samples : []));
   }
 
+  /** What all threads have counted. */
+  async topKeys(most: number, rule: string | undefined): Promise<readonly CountedRule[]> {
+    const answers = await this.#requestAll(
+      (number) => ({ kind: "topKeys", number, most, rule }),
+      COLLECT_TIMEOUT,
+    );
+    return answers.flatMap((answer) => (answer?.kind === "topKeys" ? answer.rules : []));
+  }
+
   #requestAll(message: (number: number) => ToThread, timeout: number): Promise<(FromThread | undefined)[]> {
     const number = ++this.#requests;
     const threads = [...this.#running].filter(({ listening }) => listening);
@@ -245,7 +255,7 @@ export class ThreadPool {
     if (message.kind === "statistics") {
       statistics.add(thread.number, message.figures);
       thread.waiting.get(message.number)?.(message);
-    } else if (message.kind === "samples" || message.kind === "connections")
+    } else if (message.kind === "samples" || message.kind === "connections" || message.kind === "topKeys")
       thread.waiting.get(message.number)?.(message);
     else if (message.kind === "durations") statistics.addDurations(message.timer, message.durations);
     else if (message.kind === "component") this.#reportComponent(thread, message.name, message.fault);

@@ -4,6 +4,7 @@ import type { Level } from "../../observe/log.ts";
 import type { StackSample } from "../../observe/profiling/call-tree.ts";
 import type { SampledKind } from "../../observe/profiling/profiler.ts";
 import type { MetricKey } from "../../observe/statistics.ts";
+import type { CountedRule } from "../../observe/top-keys/thread-top-keys.ts";
 import type { CompiledRules } from "../../rules/compiled-rules.ts";
 import type { Environment } from "../../settings/read-values.ts";
 import type { BinnedDurations } from "./duration-bins.ts";
@@ -34,6 +35,14 @@ export type ToThread =
   | { readonly kind: "certificates"; readonly certificates: Certificates }
   /** The thread answers with `statistics` and the same number. */
   | { readonly kind: "collect"; readonly number: number }
+  /** The thread answers with `topKeys` and the same number. */
+  | {
+      readonly kind: "topKeys";
+      readonly number: number;
+      /** Keys to list of each rule. */
+      readonly most: number;
+      readonly rule: string | undefined;
+    }
   /** The thread answers with `connections` and the same number. */
   | { readonly kind: "connections"; readonly number: number }
   /** Asks the callers of some connections to connect again. */
@@ -54,6 +63,7 @@ export type FromThread =
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "statistics"; readonly number: number; readonly figures: ThreadFigures }
   | { readonly kind: "samples"; readonly number: number; readonly samples: readonly StackSample[] }
+  | { readonly kind: "topKeys"; readonly number: number; readonly rules: readonly CountedRule[] }
   | { readonly kind: "connections"; readonly number: number; readonly connections: number }
   | { readonly kind: "durations"; readonly timer: string; readonly durations: BinnedDurations }
   | { readonly kind: "component"; readonly name: string; readonly fault: string | undefined }

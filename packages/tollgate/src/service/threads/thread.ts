@@ -9,6 +9,7 @@ import { installRules } from "../../rules/install-rules.ts";
 import { loadSettings } from "../../settings/load-settings.ts";
 import { createRateLimitHandler } from "../create-handler.ts";
 import { divideSettings } from "../divide.ts";
+import { observeDecisions } from "../observer.ts";
 import { openStore } from "../open-stores.ts";
 import { openTracing } from "../open-tracing.ts";
 import { grpcListenerOptions } from "../settings-to-options.ts";
@@ -49,7 +50,8 @@ async function serve(): Promise<void> {
   });
   let newest = start.rules;
   let rules = start.rules && (await installRules(start.rules));
-  const handler = createRateLimitHandler(settings, store, () => rules, statistics, log);
+  const { observer, topKeys } = observeDecisions(settings);
+  const handler = createRateLimitHandler(settings, store, () => rules, statistics, log, observer);
   const listener = await openGrpcListener({
     ...grpcListenerOptions(settings, start.parts - 1),
     certificates: start.certificates,
@@ -71,6 +73,8 @@ async function serve(): Promise<void> {
     level: ({ level }) => log.setLevel(level),
     certificates: ({ certificates }) => listener.replaceCertificates(certificates),
     collect: ({ number }) => send({ kind: "statistics", number, figures: statistics.take() }),
+    topKeys: ({ number, most, rule }) =>
+      send({ kind: "topKeys", number, rules: topKeys?.read(Date.now(), most, rule) ?? [] }),
     connections: ({ number }) => send({ kind: "connections", number, connections: listener.connections }),
     release: ({ connections }) => listener.release(connections),
     profile: (message) => void profile(message),

@@ -23,6 +23,7 @@ const nothing: RuleStatistics = {
 const counter = { value: 0 };
 const statistics: Statistics = {
   rule: () => nothing,
+  reservationsOf: () => ({ reserved: 0, released: 0, expired: 0, committed: 0 }),
   domainNotFound: () => counter,
   counter: () => counter,
   counterFrom() {},

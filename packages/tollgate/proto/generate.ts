@@ -27,7 +27,7 @@ export function generate(folder: string): void {
 }
 
 /** The protocol files that server reflection returns, with their imports. grpc-wire adds health and reflection. */
-const REFLECTED = "envoy/service/ratelimit";
+const REFLECTED = ["envoy/service/ratelimit", "kuadrant/service/ratelimit"];
 
 function describe(folder: string): void {
   const words = [
@@ -36,8 +36,7 @@ function describe(folder: string): void {
     "--exclude-source-info",
     "-o",
     "-",
-    "--path",
-    REFLECTED,
+    ...REFLECTED.flatMap((path) => ["--path", path]),
   ];
   const set = buf(import.meta.dirname, ...words);
   writeFileSync(

@@ -4,6 +4,7 @@ import type { Invalidations } from "./counters/invalidations.ts";
 import type { CounterStore } from "./counters/store.ts";
 import type { HttpListener } from "./listeners/http-listener.ts";
 import type { RateLimitHandler } from "./listeners/rate-limit-handler.ts";
+import type { ReservationHandler } from "./listeners/reservation-handler.ts";
 import { componentNames, createHealth, type Health } from "./observe/health.ts";
 import { createLogger, type Level, type Logger } from "./observe/log.ts";
 import { createStatistics, type Registry } from "./observe/registry.ts";
@@ -14,7 +15,7 @@ import type { Tracing } from "./observe/tracing/tracing.ts";
 import { ActiveRules } from "./service/active-rules.ts";
 import type { AdminPort } from "./service/admin.ts";
 import { Components } from "./service/components.ts";
-import { createRateLimitHandler } from "./service/create-handler.ts";
+import { createRateLimitHandler, createReservationHandler } from "./service/create-handler.ts";
 import { openDebug } from "./service/debug.ts";
 import { divideSettings } from "./service/divide.ts";
 import { openHttp } from "./service/http.ts";
@@ -87,6 +88,7 @@ export class Service {
   readonly #topKeys: TopKeys;
   readonly #source: RuleSource;
   readonly #handler: RateLimitHandler;
+  readonly #reservations: ReservationHandler;
   readonly #opened = Promise.withResolvers<void>();
   readonly #addresses = { http: "", grpc: "", debug: "", admin: "" };
   #sinks: RunningSinks | undefined;
@@ -123,6 +125,7 @@ export class Service {
     });
     const ruleSet = () => this.#rules.current;
     this.#handler = createRateLimitHandler(settings, store, ruleSet, statistics, log, observer);
+    this.#reservations = createReservationHandler(settings, store, ruleSet, statistics);
   }
 
   /**
@@ -251,13 +254,14 @@ export class Service {
     if (this.#stopping !== undefined) return;
     const { settings, log } = this.#parts;
     try {
-      this.#grpc = await openGrpc({ ...this.#parts, handler: this.#handler, rules: this.#rules });
+      const handlers = { handler: this.#handler, reservations: this.#reservations };
+      this.#grpc = await openGrpc({ ...this.#parts, ...handlers, rules: this.#rules });
       this.#addresses.grpc = this.#grpc.address;
       log.warn(`Listening for gRPC on '${this.#grpc.address}'`);
       if (this.#stopping !== undefined) return;
       if (settings.http === undefined) log.warn("the HTTP port is off (HTTP_ENABLED=false)");
       else {
-        this.#http = await openHttp({ ...this.#parts, settings: settings.http, handler: this.#handler });
+        this.#http = await openHttp({ ...this.#parts, ...handlers, settings: settings.http });
         this.#addresses.http = this.#http.address;
         log.warn(`Listening for HTTP on '${this.#http.address}'`);
       }

@@ -21,6 +21,8 @@ export interface CounterState extends LimitState {
   changed: boolean;
   /** A limit with this state refuses hits of the request. */
   exceeds: boolean;
+  /** Hits that open holds take of the limit: see `reservations.ts`. 0 for limits whose decisions ignore them. */
+  held: number;
   /** The advanced state before the request. */
   levelBefore: number;
   previousBefore: number;
@@ -39,6 +41,7 @@ export function newCounterState(stored: Partial<LimitState> = {}): CounterState 
     previous: 0,
     changed: false,
     exceeds: false,
+    held: 0,
     levelBefore: 0,
     previousBefore: 0,
     ...stored,
@@ -103,7 +106,7 @@ function clearUnused(state: LimitState, limit: AcquireLimit): void {
 }
 
 /** Advances a state. A counter that occurs twice is advanced twice, which changes nothing. */
-function begin(state: CounterState, limit: AcquireLimit, now: number): void {
+export function begin(state: CounterState, limit: AcquireLimit, now: number): void {
   limit.algorithm.advance(state, limit, now);
   state.changed = false;
   state.exceeds = false;
@@ -118,7 +121,7 @@ function decide(group: AcquireGroup, states: readonly CounterState[], first: num
   for (let index = 0; index < limits.length; index++) {
     const limit = limits[index]!;
     const state = states[first + index]!;
-    limit.accepted = hits < 0 || limit.algorithm.accepts(state, limit, hits);
+    limit.accepted = hits < 0 || fits(state, limit, hits);
     if (limit.accepted) continue;
     group.accepted = false;
     state.exceeds = true;
@@ -137,8 +140,27 @@ function take(group: AcquireGroup, states: readonly CounterState[], first: numbe
       algorithm.apply(state, limit, hits);
       state.changed = true;
     }
-    algorithm.report(state, limit, hits, limit.accepted, limit);
+    reportHeld(state, limit, hits, limit.accepted);
   }
+}
+
+/** Whether an advanced state accepts hits beside its open holds. */
+export function fits(state: CounterState, limit: AcquireLimit, hits: number): boolean {
+  const { algorithm } = limit;
+  if (state.held === 0) return algorithm.accepts(state, limit, hits);
+  // A look asks for one hit, except in a plain fixed window.
+  const needed = algorithm.countsRefused ? hits : Math.max(hits, 1);
+  return algorithm.accepts(state, limit, needed + state.held);
+}
+
+/** Fills in the report of a limit. Hits of open holds are in use. */
+export function reportHeld(state: CounterState, limit: AcquireLimit, hits: number, accepted: boolean): void {
+  const { algorithm } = limit;
+  const { held } = state;
+  algorithm.report(state, limit, hits < 0 ? hits : hits + held, accepted, limit);
+  if (held === 0) return;
+  limit.used += held;
+  limit.remaining = Math.max(limit.remaining - held, 0);
 }
 
 /** Whether the verdicts hold back the groups that accept. */

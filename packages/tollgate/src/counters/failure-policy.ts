@@ -21,6 +21,7 @@
  */
 import { acquireFrom } from "./acquire.ts";
 import { Admission, CircuitBreaker, type CircuitBreakerOptions } from "./circuit-breaker.ts";
+import { type ReservationRequest, type ReservationStore, Step, settleFrom, Verdict } from "./reservations.ts";
 import { type AcquireRequest, type CounterStore, type CountRequest, Outcome, StoreError } from "./store.ts";
 
 /** `error` fails the call, `allow` and `deny` answer it, `local` counts it in another store until the store recovers. */
@@ -55,7 +56,7 @@ const modeTexts: Record<FailureMode, string> = {
   local: "each process counts its own calls",
 };
 
-export class FailurePolicy implements CounterStore {
+export class FailurePolicy implements ReservationStore {
   readonly kind: string;
   readonly #store: CounterStore;
   readonly #mode: FailureMode;
@@ -111,6 +112,15 @@ export class FailurePolicy implements CounterStore {
 
   acquire(request: AcquireRequest): void | Promise<void> {
     return this.#ask(request, acquiring);
+  }
+
+  /**
+   * Like `acquire`, but a local store holds nothing: it checks and reports, and allows reservations. A commit always
+   * gets the error, so that its caller can repeat it.
+   */
+  settle(request: ReservationRequest): void | Promise<void> {
+    if (!("settle" in this.#store)) return settleFrom(this.#store, request);
+    return this.#ask(request, settling);
   }
 
   #ask<Request extends AnyRequest>(request: Request, call: Call<Request>): void | Promise<void> {
@@ -201,19 +211,24 @@ export class FailurePolicy implements CounterStore {
     call: Call<Request>,
     error: StoreError,
   ): void | Promise<void> {
-    if (this.#mode === "error") return this.#pass(error);
+    if (this.#mode === "error" || call.mustPass?.(request, this.#mode) === true) return this.#pass(error);
     this.#onFailure(error, true);
-    if (this.#mode === "local") return call.ask(this.#local!, request);
-    call.answer(request, this.#mode === "allow" ? Outcome.ALLOWED : Outcome.DENIED);
+    if (this.#mode === "local" && call.isAllowedLocally?.(request) !== true)
+      return call.ask(this.#local!, request);
+    call.answer(request, this.#mode === "deny" ? Outcome.DENIED : Outcome.ALLOWED);
   }
 }
 
 type AnyRequest = Pick<CountRequest, "now" | "deadline">;
 
-/** One of the two methods of a store. */
+/** One of the methods of a store. */
 interface Call<Request> {
   ask(store: CounterStore, request: Request): void | Promise<void>;
   answer(request: Request, outcome: Outcome): void;
+  /** Whether the caller gets the error although the mode answers others. */
+  mustPass?(request: Request, mode: FailureMode): boolean;
+  /** Whether mode `local` allows it without a local count. */
+  isAllowedLocally?(request: Request): boolean;
 }
 
 const counting: Call<CountRequest> = {
@@ -234,6 +249,17 @@ const acquiring: Call<AcquireRequest> = {
       group.accepted = outcome === Outcome.ALLOWED;
     }
   },
+};
+
+const settling: Call<ReservationRequest> = {
+  ask: settleFrom,
+  answer(request, outcome) {
+    acquiring.answer(request as unknown as AcquireRequest, outcome);
+    request.verdict = outcome === Outcome.ALLOWED ? Verdict.OK : Verdict.REFUSED;
+  },
+  // A refused report would be lost without a word.
+  mustPass: ({ step }, mode) => step >= Step.COMMIT || (step === Step.REPORT && mode === "deny"),
+  isAllowedLocally: ({ step }) => step === Step.RESERVE,
 };
 
 function asStoreError(error: unknown, kind: string): StoreError {

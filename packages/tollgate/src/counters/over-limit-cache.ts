@@ -11,6 +11,7 @@ import { acquireFrom } from "./acquire.ts";
 import { isRefused } from "./hold-back.ts";
 import { Invalidations } from "./invalidations.ts";
 import { type OverLimitCacheGauges, OverLimitEntries } from "./over-limit-entries.ts";
+import { type ReservationRequest, type ReservationStore, Step, settleFrom } from "./reservations.ts";
 import {
   type AcquireGroup,
   type AcquireLimit,
@@ -31,7 +32,7 @@ export interface OverLimitCacheOptions {
   readonly invalidations?: Invalidations | undefined;
 }
 
-export class OverLimitCache implements CounterStore {
+export class OverLimitCache implements ReservationStore {
   readonly kind: string;
   readonly readsPlaces: boolean;
   readonly #store: CounterStore;
@@ -79,6 +80,18 @@ export class OverLimitCache implements CounterStore {
     const refused =
       holdBack === HoldBack.WHEN_REFUSED && isRefused(groups, (index) => isKnown(groups[index]!));
     return this.#acquireAll({ ...request, groups: rest, holdBack: refused ? HoldBack.ALWAYS : holdBack });
+  }
+
+  /** Goes to the store. Only a report with a refund can bring a counter below its limit. */
+  settle(request: ReservationRequest): void | Promise<void> {
+    const settled = settleFrom(this.#store, request);
+    if (request.step !== Step.REPORT || !request.groups.some(({ hits }) => hits < 0)) return settled;
+    const refund = () => {
+      for (const { hits, limits } of request.groups)
+        if (hits < 0) for (const { stem } of limits) this.#invalidations.invalidate(stem);
+    };
+    if (settled === undefined) refund();
+    else return settled.finally(refund);
   }
 
   gauges(): OverLimitCacheGauges {
@@ -171,8 +184,8 @@ export class OverLimitCache implements CounterStore {
   }
 }
 
-/** The window of a group that counts all hits; undefined for other limits. */
+/** The window of a group that counts all hits; undefined for other limits. A hold may end at any moment. */
 function plainWindowOf({ limits }: AcquireGroup): AcquireLimit | undefined {
   const [limit] = limits;
-  return limit?.algorithm.countsRefused ? limit : undefined;
+  return limit?.algorithm.countsRefused && limit.reservations !== true ? limit : undefined;
 }

@@ -95,6 +95,8 @@ export interface AcquireLimit extends Quota, LimitReport {
   /** The stem as bytes, instead of the text. Only for a store that {@link CounterStore.readsPlaces}. */
   readonly place?: StemPlace | undefined;
   readonly algorithm: Algorithm;
+  /** Whether open holds take hits of this limit: `reservations: true` of a rule. Default false. */
+  readonly reservations?: boolean;
   /** Result: the verdict of this limit alone. */
   accepted: boolean;
 }
@@ -165,7 +167,9 @@ export type StoreErrorCode =
   /** The caller's own deadline passed first: gRPC DEADLINE_EXCEEDED. */
   | "DEADLINE_EXCEEDED"
   /** The store cannot hold this key at all: gRPC INVALID_ARGUMENT. */
-  | "KEY_UNUSABLE";
+  | "KEY_UNUSABLE"
+  /** The store keeps no reservations: gRPC UNIMPLEMENTED. */
+  | "UNSUPPORTED";
 
 /** A failed count. Its message is for the log and never reaches a caller. */
 export class StoreError extends Error {

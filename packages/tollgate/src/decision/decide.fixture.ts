@@ -1,6 +1,12 @@
 import { countTogether } from "../counters/hold-back.ts";
 import { type Count, type CounterStore, type CountRequest, Outcome } from "../counters/store.ts";
-import type { Counter, MetricKey, RuleStatistics, Statistics } from "../observe/statistics.ts";
+import type {
+  Counter,
+  MetricKey,
+  ReservationStatistics,
+  RuleStatistics,
+  Statistics,
+} from "../observe/statistics.ts";
 import { type Descriptor, type Entry, type RateLimitRequest, Unit } from "../protocol/messages.ts";
 import { type Match, NEEDS_TEXT, type Rule, type RuleSet } from "../rules/rule.ts";
 import type { DecisionOptions } from "./decide.ts";
@@ -52,6 +58,9 @@ export class MapStatistics implements Statistics {
       this.rules.set(name, statistics);
     }
     return statistics;
+  }
+  reservationsOf(): ReservationStatistics {
+    return { reserved: 0, released: 0, expired: 0, committed: 0 };
   }
   domainNotFound(domain: string): Counter {
     return this.counter(`ratelimit.service.rate_limit.${domain}.domain_not_found`);

@@ -33,6 +33,8 @@ export interface LimitExplanation {
   readonly limit: number;
   /** Of a token bucket. */
   readonly burst?: number;
+  /** Whether open reservations count for every decision. */
+  readonly reservations?: true;
   /** T, in seconds. Of a calendar window: the length of the current one. */
   readonly seconds: number;
   readonly cacheKey: string;
@@ -67,6 +69,7 @@ function describe({ limit, algorithm }: ResolvedLimit, stem: string, nowSeconds:
     count: limit.acceptedOnly ? "accepted" : "all",
     limit: limit.requestsPerUnit,
     ...(limit.algorithm === "token_bucket" && { burst: limit.burst }),
+    ...(limit.reservations && { reservations: true as const }),
     seconds: size,
     cacheKey: algorithm.perWindow ? `${stem}${start}` : stem,
     ...(algorithm.perWindow && {

@@ -1,8 +1,7 @@
 /** The objects of one decision of a request that has a rule with `limits`. Other decisions reuse them. */
 import { algorithms } from "../counters/algorithms/algorithms.ts";
+import type { ReservedGroup, ReservedLimit } from "../counters/reservations.ts";
 import {
-  type AcquireGroup,
-  type AcquireLimit,
   type AcquireRequest,
   type Count,
   type CountRequest,
@@ -18,11 +17,11 @@ import { plainLimitOf } from "./resolve-limits.ts";
 import type { ResolvedLimit } from "./resolved-limit.ts";
 import { newStatus, type ScratchOptions, UNLIMITED_REMAINING } from "./scratch.ts";
 
-export interface ScratchGroup extends Mutable<AcquireGroup> {
+export interface ScratchGroup extends Mutable<ReservedGroup> {
   readonly limits: readonly ScratchLimit[];
 }
 
-export interface ScratchLimit extends Mutable<AcquireLimit> {
+export interface ScratchLimit extends Mutable<ReservedLimit> {
   resolved: ResolvedLimit;
 }
 
@@ -66,6 +65,7 @@ export class LimitsScratch {
    * Fills in the groups, and adds to the statistics that need no store.
    * @param keys the cache keys of parts that have no texts
    * @param readsPlaces see `CounterStore.readsPlaces`
+   * @param isDecided whether the store decides about a part. The default also adds to the statistics.
    */
   arrange(
     parts: readonly PreparedPart[],
@@ -73,6 +73,7 @@ export class LimitsScratch {
     nowSeconds: number,
     keys: Buffer,
     readsPlaces: boolean,
+    isDecided: (part: PreparedPart) => boolean = countPart,
   ): void {
     const passes = quotaPasses(parts, options.quotaMode);
     let mayRefuse = false;
@@ -85,7 +86,7 @@ export class LimitsScratch {
       status.currentLimit = undefined;
       status.limitRemaining = part.rule?.unlimited ? UNLIMITED_REMAINING : 0;
       status.durationUntilReset = 0;
-      if (!countPart(part)) continue;
+      if (!isDecided(part)) continue;
       const slot = this.#slot(decided);
       this.groups[decided] = slot;
       this.counts[decided++] = slot.count;
@@ -116,7 +117,7 @@ export class LimitsScratch {
           own.place = own.memory;
         }
         place = end;
-        if (!resolved.algorithm.countsRefused) this.isPlain = false;
+        if (!resolved.algorithm.countsRefused || resolved.limit.reservations) this.isPlain = false;
       }
     }
     this.groups.length = this.counts.length = decided;
@@ -151,6 +152,7 @@ function fillLimit(own: LimitSlot, resolved: ResolvedLimit, hits: number, nowSec
   const { limit, algorithm } = resolved;
   own.resolved = resolved;
   own.algorithm = algorithm;
+  own.reservations = limit.reservations;
   // A plain window accepts a look up to its limit. With `strict` one hit must be left.
   const isStrictLook = limit.strict && algorithm.countsRefused && hits === 0;
   own.limit = limit.requestsPerUnit - (isStrictLook ? 1 : 0);
@@ -169,6 +171,9 @@ function newGroupSlot(): GroupSlot {
     refuses: Refuses.NEVER,
     outcome: Outcome.COUNTED,
     accepted: true,
+    lead: 0,
+    released: 0,
+    expired: 0,
     count: {
       stem: "",
       place: undefined,
@@ -192,6 +197,7 @@ function newLimitSlot(): LimitSlot {
     stem: "",
     place: undefined,
     algorithm: algorithms.fixed_window,
+    reservations: false,
     limit: 0,
     burst: 0,
     windowStart: 0,
@@ -200,6 +206,8 @@ function newLimitSlot(): LimitSlot {
     used: 0,
     remaining: 0,
     reset: 0,
+    homeStart: 0,
+    held: 0,
     memory: { bytes: noBytes, start: 0, end: 0 },
   };
 }

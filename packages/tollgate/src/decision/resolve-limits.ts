@@ -72,6 +72,7 @@ export function plainLimitOf({ rule, currentLimit, near }: PreparedPart): Resolv
       burst: requestsPerUnit,
       acceptedOnly: false,
       strict: false,
+      reservations: false,
       calendar: undefined,
       name,
       window: unitWindow(unit),

@@ -9,8 +9,11 @@ import { createHealth } from "../observe/health.ts";
 import { createLogger } from "../observe/log.ts";
 import { createStatistics } from "../observe/registry.ts";
 import { noTracing } from "../observe/tracing/tracing.ts";
+import { DEFAULT_REQUEST_LIMITS } from "../protocol/request-limits.ts";
+import { Reservations } from "../reservations/reservations.ts";
 import { openGrpcListener } from "./grpc-listener.ts";
 import { RateLimitHandler } from "./rate-limit-handler.ts";
+import { ReservationHandler } from "./reservation-handler.ts";
 
 const LISTEN = "tracing:net.server.listen:asyncStart";
 
@@ -37,6 +40,15 @@ test("logs accept errors of the gRPC listener once a minute", async () => {
     maxConnectionAgeGrace: 0,
     threads: 1,
     handler,
+    reservations: new ReservationHandler({
+      reservations: new Reservations(
+        { ...plainOptions, ttl: 1000, maxFraction: 1, maxHolds: 1 },
+        statistics,
+        store,
+      ),
+      limits: DEFAULT_REQUEST_LIMITS,
+      ruleSet: () => undefined,
+    }),
     tracing: noTracing,
     health: createHealth(log),
     statistics,

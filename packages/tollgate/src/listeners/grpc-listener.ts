@@ -12,12 +12,14 @@ import type { Logger } from "../observe/log.ts";
 import type { Counter, Statistics, Timer } from "../observe/statistics.ts";
 import type { Tracing } from "../observe/tracing/tracing.ts";
 import { descriptorSet } from "../protocol/gen/descriptor-set.ts";
-import { SHOULD_RATE_LIMIT } from "../protocol/method.ts";
+import { CHECK_RATE_LIMIT, COMMIT, REPORT, RESERVE, SHOULD_RATE_LIMIT } from "../protocol/method.ts";
 import { showAddress } from "../text/address.ts";
 import { answerOversized, serveDecisions } from "./grpc-methods.ts";
+import { serveReservations } from "./grpc-reservations.ts";
 import { carriesDnsName } from "./peer-name.ts";
 import type { RateLimitHandler } from "./rate-limit-handler.ts";
 import { refusedCallerLog } from "./refused-callers.ts";
+import type { ReservationHandler } from "./reservation-handler.ts";
 import type { Certificates } from "./server-tls.ts";
 
 export interface GrpcListenerOptions {
@@ -35,6 +37,7 @@ export interface GrpcListenerOptions {
   /** Threads of the process that serve gRPC. Each gets an equal share of the process's memory limits. */
   readonly threads: number;
   readonly handler: RateLimitHandler;
+  readonly reservations: ReservationHandler;
   readonly tracing: Tracing;
   readonly health: Health;
   readonly statistics: Statistics;
@@ -82,6 +85,7 @@ export async function openGrpcListener(options: GrpcListenerOptions): Promise<Gr
     onListenerError: listenerErrorLogger("gRPC", log),
   });
   serveDecisions(server, handler, options.tracing);
+  serveReservations(server, options.reservations, handler);
   const unsubscribe = serveHealth(server, options.health);
   new ReflectionService(Buffer.from(descriptorSet, "base64")).addTo(server);
   const bound = await bind(server, where);
@@ -135,23 +139,29 @@ function tlsOptions({ cert, key, ca }: Certificates, { clientSan }: GrpcListener
 
 /** Unary methods only: the duration of a stream is not a response time. */
 const counted = [SHOULD_RATE_LIMIT, "/grpc.health.v1.Health/Check"];
+/** Their statistics appear with the first call. */
+const countedWhenUsed = new Set([CHECK_RATE_LIMIT, REPORT, RESERVE, COMMIT]);
 
 /** `ratelimit_server.<method>.total_requests` and `.response_time`. */
 class MethodStatistics {
-  readonly #methods: ReadonlyMap<string, { readonly total: Counter; readonly time: Timer }>;
+  readonly #statistics: Statistics;
+  readonly #methods = new Map<string, { readonly total: Counter; readonly time: Timer }>();
 
   constructor(statistics: Statistics) {
-    this.#methods = new Map(
-      counted.map((path) => {
-        const name = `ratelimit_server.${path.slice(path.lastIndexOf("/") + 1)}`;
-        const total = statistics.counter(`${name}.total_requests`);
-        return [path, { total, time: statistics.timer(`${name}.response_time`) }];
-      }),
-    );
+    this.#statistics = statistics;
+    for (const path of counted) this.#add(path);
+  }
+
+  #add(path: string) {
+    const name = `ratelimit_server.${path.slice(path.lastIndexOf("/") + 1)}`;
+    const total = this.#statistics.counter(`${name}.total_requests`);
+    const method = { total, time: this.#statistics.timer(`${name}.response_time`) };
+    this.#methods.set(path, method);
+    return method;
   }
 
   record(path: string, milliseconds: number, calls: number): void {
-    const method = this.#methods.get(path);
+    const method = this.#methods.get(path) ?? (countedWhenUsed.has(path) ? this.#add(path) : undefined);
     if (method === undefined) return;
     method.total.value += calls;
     method.time.record(milliseconds, calls);

@@ -6,6 +6,7 @@ import { responseToJson } from "../protocol/json-response.ts";
 import { Code, type JsonObject, type RateLimitResponse } from "../protocol/messages.ts";
 import { OversizedRequestError } from "../protocol/request-limits.ts";
 import type { ControllerTable } from "./http-listener.ts";
+import { openApiDocument } from "./openapi-document.ts";
 import type { CallFailure, RateLimitHandler } from "./rate-limit-handler.ts";
 import { TracedCall } from "./traced-call.ts";
 
@@ -19,6 +20,7 @@ const httpStatus: Record<CallFailure["reason"], number> = {
   RESOURCE_EXHAUSTED: 413,
   UNAVAILABLE: 503,
   DEADLINE_EXCEEDED: 504,
+  UNIMPLEMENTED: 501,
   INTERNAL: 500,
 };
 
@@ -31,8 +33,13 @@ export function httpErrorOf(error: unknown, handler: RateLimitHandler): HttpErro
   return new HttpError(400, message, { errors: [{ in: "body", name: field, message: problem }] });
 }
 
-/** The pages of the HTTP port: `POST /json` and `GET /healthcheck`. */
-export function httpPages(handler: RateLimitHandler, health: Health, tracing: Tracing): ControllerTable {
+/** The pages of the HTTP port: `POST /json`, `GET /healthcheck`, and those of `http-reservations.ts` under `/v1`. */
+export function httpPages(
+  handler: RateLimitHandler,
+  health: Health,
+  tracing: Tracing,
+  v1: ControllerTable,
+): ControllerTable {
   class Json extends Controller {
     static override bodyLimit = handler.maxRequestBytes;
 
@@ -113,5 +120,11 @@ export function httpPages(handler: RateLimitHandler, health: Health, tracing: Tr
     }
   }
 
-  return { Json, Healthcheck };
+  class Default extends Controller {
+    GET() {
+      return openApiDocument;
+    }
+  }
+
+  return { Json, Healthcheck, v1, "openapi.json": { Default } };
 }

@@ -14,6 +14,7 @@ import {
 } from "../protocol/request-limits.ts";
 import { RequestPlaces } from "../protocol/scan-request.ts";
 import { WireError } from "../protocol/wire.ts";
+import { ReservationError } from "../reservations/reservation-error.ts";
 import type { RuleSet } from "../rules/rule.ts";
 
 /** Why a call failed, safe to show to its caller: without a store's messages, keys, credentials or stacks. */
@@ -23,6 +24,7 @@ export interface CallFailure {
     | "RESOURCE_EXHAUSTED"
     | "UNAVAILABLE"
     | "DEADLINE_EXCEEDED"
+    | "UNIMPLEMENTED"
     | "INTERNAL";
   readonly message: string;
 }
@@ -145,6 +147,10 @@ export class RateLimitHandler {
     }
     this.#serviceErrors.value++;
     if (error instanceof DecisionError) return { reason: error.code, message: error.message };
+    if (error instanceof ReservationError) {
+      const { code, message } = error;
+      return { reason: code === "TOO_MANY_RESERVATIONS" ? "RESOURCE_EXHAUSTED" : code, message };
+    }
     if (error instanceof WireError) {
       return { reason: "INVALID_ARGUMENT", message: `the request cannot be decoded: ${error.message}` };
     }
@@ -165,6 +171,10 @@ const storeFailures: Record<StoreError["code"], CallFailure> = {
   KEY_UNUSABLE: {
     reason: "INVALID_ARGUMENT",
     message: "a descriptor is too long for the counter store's keys",
+  },
+  UNSUPPORTED: {
+    reason: "UNIMPLEMENTED",
+    message: "the counter store keeps no reservations: use the embedded store or the key-value store",
   },
 };
 

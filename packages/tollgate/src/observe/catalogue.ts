@@ -21,10 +21,10 @@ export interface CatalogueEntry {
 export const RULE = "ratelimit.service.rate_limit.<domain>.<key>";
 const RULE_METRIC = "ratelimit_service_rate_limit_";
 
-function rule(stat: string, meaning: string): CatalogueEntry {
+function rule(stat: string, meaning: string, kind: StatisticKind = "counter"): CatalogueEntry {
   return {
     name: `${RULE}.${stat}`,
-    kind: "counter",
+    kind,
     metric: RULE_METRIC + stat,
     labels: ["domain", "key1", "key2"],
     meaning,
@@ -77,6 +77,14 @@ export const catalogue: readonly CatalogueEntry[] = [
   ),
   rule("total_negative_hits", "Hits that calls with is_negative_hits refunded. Not counted in total_hits."),
   rule("shadow_mode", "Hits above the limit of a rule in shadow mode; they were allowed."),
+  rule("reserved", "Hits that reservations held."),
+  rule("released", "Held hits that a commit released."),
+  rule(
+    "expired",
+    "Held hits whose reservation ended without a commit. Counted with the next call for the counter.",
+  ),
+  rule("committed", "Hits that commits counted. Also part of total_hits."),
+  rule("held", "Hits that open reservations hold: the sum over all processes is what is held.", "gauge"),
   {
     name: "ratelimit.service.rate_limit.<domain>.domain_not_found",
     kind: "counter",

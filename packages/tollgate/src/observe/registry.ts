@@ -6,13 +6,23 @@ import {
   type GaugeEntry,
   notFoundStats,
   ReadSeries,
+  ReservationSeries,
   RuleSeries,
+  reservationStats,
   ruleStats,
   SingleSeries,
   type StatisticsView,
   type TimerEntry,
 } from "./series.ts";
-import type { Counter, GaugeReader, MetricKey, RuleStatistics, Statistics, Timer } from "./statistics.ts";
+import type {
+  Counter,
+  GaugeReader,
+  MetricKey,
+  ReservationStatistics,
+  RuleStatistics,
+  Statistics,
+  Timer,
+} from "./statistics.ts";
 import { type SnapshotOptions, snapshot } from "./stats-page.ts";
 import { RecordingTimer } from "./timer.ts";
 
@@ -60,6 +70,7 @@ class StatisticsRegistry implements Registry {
   readonly #rules: Map<string, RuleSeries> = new Map();
   /** By the identity of the bounded key, if it differs from the sanitised one. */
   readonly #aliases: Map<string, RuleSeries> = new Map();
+  readonly #reservations: Map<RuleStatistics, ReservationSeries> = new Map();
   readonly #notFound: Map<string, SingleSeries> = new Map();
   readonly #timerListeners: ((entry: TimerEntry) => void)[] = [];
   readonly #updates: (() => Promise<void>)[] = [];
@@ -130,6 +141,18 @@ class StatisticsRegistry implements Registry {
     );
     this.#rules.set(identity, series);
     this.counters.push(series);
+    return series;
+  }
+
+  reservationsOf(rule: RuleStatistics): ReservationStatistics {
+    const known = this.#reservations.get(rule);
+    if (known !== undefined) return known;
+    if (!(rule instanceof RuleSeries)) throw new TypeError("these statistics are not those of a rule");
+    const series = new ReservationSeries(this.#takeIds(reservationStats.length), rule);
+    this.#reservations.set(rule, series);
+    this.counters.push(series);
+    const name = `${rule.name}.held`;
+    this.#gauges.set(name, { name, tags: [], labels: rule.labels, stat: "held", read: () => series.held });
     return series;
   }
 

@@ -1,5 +1,5 @@
 import type { Tag } from "./names.ts";
-import type { Counter, RuleStatistics } from "./statistics.ts";
+import type { Counter, ReservationStatistics, RuleStatistics } from "./statistics.ts";
 import type { RecordingTimer } from "./timer.ts";
 
 /** Labels of a rule's statistics. They come from the rule itself, never from a split name. */
@@ -29,6 +29,9 @@ export interface CounterSeries {
 export interface GaugeEntry {
   readonly name: string;
   readonly tags: readonly Tag[];
+  /** Of a rule's gauge, whose name ends with `stat`. */
+  readonly labels?: RuleLabels;
+  readonly stat?: string;
   /** Returns NaN if the reader throws. */
   read(): number;
 }
@@ -118,6 +121,36 @@ export class RuleSeries implements CounterSeries, RuleStatistics {
       default:
         return this.totalNegativeHits;
     }
+  }
+}
+
+/** The stats of a rule's reservations, in the order of their series. */
+export const reservationStats = ["reserved", "released", "expired", "committed"] as const;
+
+export class ReservationSeries implements CounterSeries, ReservationStatistics {
+  reserved = 0;
+  released = 0;
+  expired = 0;
+  committed = 0;
+  readonly firstId: number;
+  readonly name: string;
+  readonly labels: RuleLabels;
+  readonly tags: readonly Tag[] = [];
+  readonly stats: typeof reservationStats = reservationStats;
+
+  constructor(firstId: number, { name, labels }: RuleSeries) {
+    this.firstId = firstId;
+    this.name = name;
+    this.labels = labels;
+  }
+
+  /** What is held, as far as this process knows: holds that another process ends are missing in its own sum. */
+  get held(): number {
+    return this.reserved - this.released - this.expired;
+  }
+
+  read(stat: number): number {
+    return this[reservationStats[stat]!];
   }
 }
 

@@ -36,6 +36,17 @@ export interface RuleStatistics {
   totalNegativeHits: number;
 }
 
+/** The reservations of one metric key, in hits. */
+export interface ReservationStatistics {
+  reserved: number;
+  /** Of reservations that a commit ended. */
+  released: number;
+  /** Of reservations that ended without a commit. */
+  expired: number;
+  /** What the commits counted. */
+  committed: number;
+}
+
 export interface Statistics {
   /**
    * Returns the statistics of a metric key; the same object for the same key.
@@ -43,6 +54,8 @@ export interface Statistics {
    *   beyond it share the key `_other` of their domain.
    */
   rule(key: MetricKey, fromRequest: boolean): RuleStatistics;
+  /** Returns the reservations of a rule. They appear among the statistics with the first call for the rule. */
+  reservationsOf(rule: RuleStatistics): ReservationStatistics;
   /** Returns `ratelimit.service.rate_limit.<domain>.domain_not_found`, with the same bound. */
   domainNotFound(domain: string): Counter;
   /** Returns a counter by its full name, `ratelimit.service.config_load_success`. */

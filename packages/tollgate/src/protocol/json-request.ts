@@ -36,7 +36,7 @@ export function requestFromJsonBytes(bytes: Uint8Array, limits: RequestLimits): 
 }
 
 /** Refuses a text with more members than a request can have before it parses them. */
-function parse(bytes: Uint8Array, limits: RequestLimits): unknown {
+export function parse(bytes: Uint8Array, limits: RequestLimits): unknown {
   try {
     return parseJson(bytes, jsonLimitsOf(limits));
   } catch (error) {
@@ -47,7 +47,7 @@ function parse(bytes: Uint8Array, limits: RequestLimits): unknown {
   }
 }
 
-type Fields = Record<string, unknown>;
+export type Fields = Record<string, unknown>;
 
 /**
  * Reads a request from a parsed JSON value by the proto3 JSON mapping: lowerCamel and original names, numbers also as
@@ -79,7 +79,7 @@ const descriptorFields = [
 const entryFields = ["key", "value"];
 const limitFields = ["requestsPerUnit", "requests_per_unit", "unit"];
 
-function descriptorsOf(value: unknown, limits: RequestLimits): Descriptor[] {
+export function descriptorsOf(value: unknown, limits: RequestLimits): Descriptor[] {
   const items = list(value, "descriptors");
   if (items.length > limits.descriptors) throw tooManyDescriptors(limits);
   return items.map((item, index) => descriptor(item, index, limits));
@@ -117,7 +117,7 @@ function override(value: unknown, at: string): LimitOverride {
   };
 }
 
-function object(value: unknown, at: string): Fields {
+export function object(value: unknown, at: string): Fields {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new JsonRequestError(
       at,
@@ -127,7 +127,7 @@ function object(value: unknown, at: string): Fields {
   return value as Fields;
 }
 
-function known(fields: Fields, at: string, names: readonly string[]): void {
+export function known(fields: Fields, at: string, names: readonly string[]): void {
   for (const name of Object.keys(fields)) {
     if (names.includes(name)) continue;
     const readable = names.filter((known) => !known.includes("_")).join(", ");
@@ -139,7 +139,7 @@ function known(fields: Fields, at: string, names: readonly string[]): void {
   }
 }
 
-function pick(fields: Fields, camel: string, original: string, at: string): unknown {
+export function pick(fields: Fields, camel: string, original: string, at: string): unknown {
   if (Object.hasOwn(fields, camel) && Object.hasOwn(fields, original)) {
     throw new JsonRequestError(
       at === "" ? camel : `${at}.${camel}`,
@@ -155,7 +155,7 @@ function list(value: unknown, at: string): readonly unknown[] {
   return value;
 }
 
-function text(value: unknown, at: string): string {
+export function text(value: unknown, at: string): string {
   if (value === undefined || value === null) return "";
   if (typeof value !== "string") throw new JsonRequestError(at, `must be a string, not ${kind(value)}`);
   return escapeLoneSurrogates(value);
@@ -171,7 +171,7 @@ function bool(value: unknown, at: string): boolean {
 const LONGEST_NUMBER = 64;
 
 /** Reads an unsigned number up to `maximum`, capped at 2^53 - 1. Undefined if it is absent. */
-function uint(value: unknown, at: string, maximum: number): number | undefined {
+export function uint(value: unknown, at: string, maximum: number): number | undefined {
   if (value === undefined || value === null) return undefined;
   const isText =
     typeof value === "string" && value.length <= LONGEST_NUMBER && /^\d+(\.\d+)?([eE][+-]?\d+)?$/.test(value);
@@ -206,7 +206,7 @@ function unit(value: unknown, at: string): number {
 /** Characters of a value in an error message. */
 const LONGEST_SHOWN = 40;
 
-function kind(value: unknown): string {
+export function kind(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";

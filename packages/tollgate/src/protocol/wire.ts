@@ -58,6 +58,11 @@ export class WireReader {
 
   /** Reads an unsigned varint of 64 bits, capped at 2^53 - 1, the largest exact integer. */
   uint64(): number {
+    return Math.min(this.wideUint64(), Number.MAX_SAFE_INTEGER);
+  }
+
+  /** Reads an unsigned varint of 64 bits. Above 2^53 it is rounded, but never below 2^53. */
+  wideUint64(): number {
     let low = 0;
     let high = 0;
     for (let shift = 0; shift < 70; shift += 7) {
@@ -67,8 +72,7 @@ export class WireReader {
       if (shift < 28) low += bits * 2 ** shift;
       else high += (shift === 63 ? bits & 1 : bits) * 2 ** (shift - 28);
       if (byte < 0x80) {
-        const value = low + high * 2 ** 28;
-        return Math.min(value, Number.MAX_SAFE_INTEGER);
+        return low + high * 2 ** 28;
       }
     }
     throw new WireError("a number is longer than ten bytes");

@@ -81,6 +81,12 @@ function checkMore(
   needs("count", more.count, "fixed_window");
   needs("strict", more.strict, "fixed_window");
   needs("calendar", calendar, "fixed_window");
+  if (more.reservations !== undefined && fixedWindowsOnly !== undefined)
+    report.add(
+      "unsupported-algorithm",
+      more.reservations.at,
+      `\`reservations\` is not available: ${fixedWindowsOnly}`,
+    );
   if (algorithm !== undefined && name !== "fixed_window" && fixedWindowsOnly !== undefined)
     report.add("unsupported-algorithm", algorithm.at, `\`${name}\` is not available: ${fixedWindowsOnly}`);
   if (
@@ -136,6 +142,7 @@ function givenOf(more: DraftLimitSettings): readonly (readonly [string, { readon
     burst: more.burst,
     count: more.count,
     strict: more.strict,
+    reservations: more.reservations,
     calendar: more.calendar,
   };
   return Object.entries(names).flatMap(([name, given]) =>

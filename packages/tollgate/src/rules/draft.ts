@@ -73,6 +73,7 @@ export interface DraftLimitSettings {
   readonly burst?: Given<number> | undefined;
   readonly count?: Given<"all" | "accepted"> | undefined;
   readonly strict?: Given<boolean> | undefined;
+  readonly reservations?: Given<boolean> | undefined;
   readonly calendar?: DraftCalendar | undefined;
 }
 

@@ -20,6 +20,7 @@ export interface RuleDescription {
   readonly burst?: number;
   readonly count?: string;
   readonly strict?: true;
+  readonly reservations?: true;
   readonly calendar?: CalendarDescription;
   /** The limits of a list. `unit` and `requests_per_unit` are those of the first. */
   readonly rate_limits?: readonly LimitDescription[];
@@ -43,6 +44,7 @@ type LimitDescription = Pick<
   | "burst"
   | "count"
   | "strict"
+  | "reservations"
   | "calendar"
   | "name"
 >;
@@ -54,6 +56,7 @@ export interface CalendarDescription {
 
 function settingsOf(limit: Limit) {
   const { unit, multiplier, algorithm, burst, acceptedOnly, strict, calendar, isListed } = limit;
+  const { reservations } = limit;
   const isFixed = algorithm === "fixed_window";
   return {
     ...(multiplier !== 1 && { unit_multiplier: multiplier }),
@@ -61,6 +64,7 @@ function settingsOf(limit: Limit) {
     ...(algorithm === "token_bucket" && { burst }),
     ...(isFixed && acceptedOnly && !isListed && { count: "accepted" }),
     ...(strict && { strict: true as const }),
+    ...(reservations && { reservations: true as const }),
     ...(calendar !== undefined && {
       calendar: {
         time_zone: calendar.timeZone,

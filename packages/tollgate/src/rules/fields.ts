@@ -125,6 +125,13 @@ export const fields: readonly Field[] = [
   ),
   field(
     "rate_limit",
+    "reservations",
+    "boolean",
+    false,
+    "Whether open reservations count for `ShouldRateLimit`, too.",
+  ),
+  field(
+    "rate_limit",
     "calendar",
     "calendar",
     false,

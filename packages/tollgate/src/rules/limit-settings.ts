@@ -18,6 +18,7 @@ export function settingsOf(limit: DraftLimit, isListed: boolean): LimitSettings 
     burst: more?.burst?.value ?? requests,
     acceptedOnly: isListed || algorithm !== "fixed_window" || more?.count?.value === "accepted",
     strict: more?.strict?.value ?? false,
+    reservations: more?.reservations?.value ?? false,
     calendar: calendar && {
       timeZone: timeZoneOf(calendar.timeZone?.value),
       weekStarts: calendar.weekStarts?.value ?? "monday",

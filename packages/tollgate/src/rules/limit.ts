@@ -28,6 +28,8 @@ export interface LimitSettings {
   /** `count: accepted`. Always true for the other algorithms and in a list. */
   readonly acceptedOnly: boolean;
   readonly strict: boolean;
+  /** Whether open reservations count for every decision. */
+  readonly reservations: boolean;
   readonly calendar: Calendar | undefined;
   /** Empty if the limit has no name. */
   readonly name: string;

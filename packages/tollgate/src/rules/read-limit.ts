@@ -98,15 +98,27 @@ function readMore(mapping: MappingReader, reading: ReadingState): DraftLimitSett
   const algorithm = readOneOf(mapping, "algorithm", algorithmNames, reading);
   const burst = readNumber(mapping, "burst", 1, MAX_TOKENS, reading);
   const count = readOneOf(mapping, "count", countNames, reading);
-  const isStrict = mapping.flag("strict");
-  const strict = isStrict ? { value: true, at: mapping.at("strict") } : undefined;
+  const strict = readFlag(mapping, "strict");
+  const reservations = readFlag(mapping, "reservations");
   const calendar = readCalendar(mapping, reading);
   // Which settings belong to an unreadable algorithm is unknown.
   if (algorithm === undefined && mapping.given("algorithm")) return { multiplier };
-  return { multiplier, algorithm, burst, count, strict, calendar };
+  return { multiplier, algorithm, burst, count, strict, reservations, calendar };
 }
 
-const moreNames = ["unit_multiplier", "algorithm", "burst", "count", "strict", "calendar"] as const;
+const moreNames = [
+  "unit_multiplier",
+  "algorithm",
+  "burst",
+  "count",
+  "strict",
+  "reservations",
+  "calendar",
+] as const;
+
+function readFlag(mapping: MappingReader, name: string): Given<boolean> | undefined {
+  return mapping.flag(name) ? { value: true, at: mapping.at(name) } : undefined;
+}
 
 function readCalendar(limit: MappingReader, reading: ReadingState): DraftCalendar | undefined {
   const node = limit.value("calendar");

@@ -21,6 +21,7 @@ export interface RateLimitConfigPolicy {
   /** `RateLimitCount` by number. */
   readonly count?: number;
   readonly strict?: boolean;
+  readonly reservations?: boolean;
   readonly calendar?: { readonly timeZone?: string; readonly weekStarts?: number } | undefined;
 }
 
@@ -56,8 +57,10 @@ export function readMore(
   at: At,
   report: Report,
 ): DraftLimitSettings | undefined {
-  const { unitMultiplier = 0, algorithm = 0, burst = 0, count = 0, strict = false, calendar } = policy;
-  if (!(unitMultiplier || algorithm || burst || count || strict || calendar)) return undefined;
+  const { unitMultiplier = 0, algorithm = 0, burst = 0, count = 0, calendar } = policy;
+  const { strict = false, reservations = false } = policy;
+  if (!(unitMultiplier || algorithm || burst || count || strict || reservations || calendar))
+    return undefined;
   const number = (name: string, value: number, max: number): Given<number> | undefined => {
     if (value === 0) return undefined;
     if (value <= max) return { value, at: at(`${path}.${name}`) };
@@ -83,6 +86,7 @@ export function readMore(
     burst: number("burst", burst, MAX_TOKENS),
     count: named("count", count, counts),
     strict: strict ? { value: true, at: at(`${path}.strict`) } : undefined,
+    reservations: reservations ? { value: true, at: at(`${path}.reservations`) } : undefined,
     calendar: calendar && {
       at: at(`${path}.calendar`),
       timeZone: calendar.timeZone

@@ -2,8 +2,10 @@ import type { CounterStore } from "../counters/store.ts";
 import { Decider } from "../decision/decide.ts";
 import type { DecisionObserver } from "../decision/decision-observer.ts";
 import { RateLimitHandler } from "../listeners/rate-limit-handler.ts";
+import { ReservationHandler } from "../listeners/reservation-handler.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Statistics } from "../observe/statistics.ts";
+import { Reservations } from "../reservations/reservations.ts";
 import type { RuleSet } from "../rules/rule.ts";
 import type { Settings } from "../settings/settings.ts";
 import { decisionOptions } from "./settings-to-options.ts";
@@ -25,4 +27,20 @@ export function createRateLimitHandler(
     denyOversized: oversized === "deny",
   };
   return new RateLimitHandler({ decider, store, ruleSet, statistics, log, requests });
+}
+
+/** Creates the handler of one thread for reservations. */
+export function createReservationHandler(
+  settings: Settings,
+  store: CounterStore,
+  ruleSet: () => RuleSet | undefined,
+  statistics: Statistics,
+): ReservationHandler {
+  const { maxDescriptors, maxEntries } = settings.requests;
+  const options = { ...decisionOptions(settings), ...settings.reservations };
+  return new ReservationHandler({
+    reservations: new Reservations(options, statistics, store),
+    limits: { descriptors: maxDescriptors, entries: maxEntries },
+    ruleSet,
+  });
 }

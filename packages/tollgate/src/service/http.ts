@@ -1,6 +1,8 @@
 import { type HttpListener, openHttpListener } from "../listeners/http-listener.ts";
 import { httpPages } from "../listeners/http-pages.ts";
+import { reservationPages } from "../listeners/http-reservations.ts";
 import type { RateLimitHandler } from "../listeners/rate-limit-handler.ts";
+import type { ReservationHandler } from "../listeners/reservation-handler.ts";
 import { TlsFiles } from "../listeners/tls-files.ts";
 import type { Health } from "../observe/health.ts";
 import type { Logger } from "../observe/log.ts";
@@ -11,6 +13,7 @@ import type { Settings } from "../settings/settings.ts";
 interface HttpOptions {
   readonly settings: NonNullable<Settings["http"]>;
   readonly handler: RateLimitHandler;
+  readonly reservations: ReservationHandler;
   readonly health: Health;
   readonly tracing: Tracing;
   readonly statistics: Statistics;
@@ -19,7 +22,7 @@ interface HttpOptions {
 
 /** Opens the HTTP port. Rejects if the port cannot be bound or its certificates cannot be used. */
 export async function openHttp(options: HttpOptions): Promise<Omit<HttpListener, "replaceCertificates">> {
-  const { settings, handler, health, tracing, statistics, log } = options;
+  const { settings, handler, reservations, health, tracing, statistics, log } = options;
   const { host, port, tls } = settings;
   const files =
     tls &&
@@ -37,7 +40,7 @@ export async function openHttp(options: HttpOptions): Promise<Omit<HttpListener,
       port,
       certificates: files?.current,
       clientSan: tls?.clientSan,
-      controllers: httpPages(handler, health, tracing),
+      controllers: httpPages(handler, health, tracing, reservationPages(reservations, handler)),
       log,
     });
   } catch (error) {

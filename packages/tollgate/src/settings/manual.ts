@@ -30,6 +30,7 @@ const sections: readonly Section[] = [
   },
   { title: "Configuration from a management server (xDS)", rows: rowsOf(table.xds) },
   { title: "Decisions and responses", rows: rowsOf(table.decision) },
+  { title: "Reservations", rows: rowsOf(table.reservations) },
   { title: "Counter stores", rows: rowsOf(table.store) },
   { title: "Embedded store", rows: rowsOf(table.embedded) },
   {

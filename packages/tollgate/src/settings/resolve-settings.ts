@@ -22,6 +22,7 @@ export function resolve(values: Values, environment: Environment, findings: Find
     files: values.files,
     xds: { ...values.xds, tls: xdsTlsEnabled ? xdsTls : undefined },
     decision: { ...values.decision, headers: headersEnabled ? headers : undefined },
+    reservations: values.reservations,
     ...resolveStores(values, findings),
     embedded: values.embedded,
     stats: resolveStats(values.stats, environment, findings),

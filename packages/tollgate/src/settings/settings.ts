@@ -122,6 +122,7 @@ export interface Settings {
   readonly decision: Omit<Values["decision"], "headers"> & {
     readonly headers: Omit<Values["decision"]["headers"], "enabled"> | undefined;
   };
+  readonly reservations: Values["reservations"];
   readonly store: Omit<Values["store"], "backend" | "requiredAtStart"> & {
     readonly backend: "embedded" | "kvstore" | "objcache";
     /** Whether the ports stay shut until the remote store has answered. False without a remote store. */

@@ -4,6 +4,7 @@ import { topKeys } from "./table/insight.ts";
 import { admin, debug, grpc, http, lifecycle } from "./table/listeners.ts";
 import { logs, stats, tracing } from "./table/observe.ts";
 import { requests } from "./table/requests.ts";
+import { reservations } from "./table/reservations.ts";
 import { config, files, xds } from "./table/rules.ts";
 import { embedded, kvstore, objcache, store } from "./table/stores.ts";
 
@@ -19,6 +20,7 @@ export const table = {
   files,
   xds,
   decision,
+  reservations,
   store,
   embedded,
   kvstore,

@@ -1,7 +1,14 @@
 /** The model of `CounterStore.acquire`: a Map of states under a virtual clock, and the algorithms themselves. */
 import { acquireTogether, keyOf, microsecondsOf, newCounterState } from "../../src/counters/acquire.ts";
 import type { LimitState } from "../../src/counters/algorithms/algorithm.ts";
-import type { AcquireRequest, Count, CounterStore, CountRequest, Outcome } from "../../src/counters/store.ts";
+import type {
+  AcquireLimit,
+  AcquireRequest,
+  Count,
+  CounterStore,
+  CountRequest,
+  Outcome,
+} from "../../src/counters/store.ts";
 import { ModelStore } from "./model.ts";
 
 export class AcquireModel implements CounterStore {
@@ -24,12 +31,14 @@ export class AcquireModel implements CounterStore {
     }
   }
 
-  acquire(request: AcquireRequest): void {
+  /** @param heldOf the hits that open holds take of a limit */
+  acquire(request: AcquireRequest, heldOf: (limit: AcquireLimit) => number = () => 0): void {
     const used = new Map<string, ReturnType<typeof newCounterState>>();
     const states = request.groups.flatMap(({ limits }) =>
       limits.map((limit) => {
         const key = keyOf(limit);
         const state = used.get(key) ?? newCounterState(this.states.get(key));
+        state.held = heldOf(limit);
         used.set(key, state);
         return state;
       }),

@@ -312,9 +312,9 @@ describe("embedded store in several threads", () => {
   });
 
   test("refuses memory of another kind", () => {
-    assert.throws(
-      () => EmbeddedStore.attach({ buffer: new SharedArrayBuffer(65_536), ticket: 257 }),
-      /does not belong to an embedded store/,
-    );
+    assert.throws(() => {
+      const holds = new SharedArrayBuffer(64);
+      EmbeddedStore.attach({ buffer: new SharedArrayBuffer(65_536), holds, ticket: 257 });
+    }, /does not belong to an embedded store/);
   });
 });

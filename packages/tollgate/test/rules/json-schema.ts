@@ -91,6 +91,7 @@ const onlyWith: Readonly<Record<string, string | undefined>> = {
   burst: "token_bucket",
   count: "fixed_window",
   strict: "fixed_window",
+  reservations: undefined,
   calendar: "fixed_window",
 };
 

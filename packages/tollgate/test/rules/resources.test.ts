@@ -192,6 +192,11 @@ const extended: [name: string, yaml: string, RateLimitConfigDescriptor][] = [
     },
   ],
   [
+    "a limit whose decisions see reservations",
+    "{ key: k, rate_limit: { unit: day, requests_per_unit: 5, reservations: true } }",
+    { key: "k", rateLimit: { unit: Unit.DAY, requestsPerUnit: 5, reservations: true } },
+  ],
+  [
     "a calendar",
     "{ key: k, rate_limit: { unit: week, requests_per_unit: 5, calendar: { time_zone: Europe/Berlin, week_starts: sunday } } }",
     {

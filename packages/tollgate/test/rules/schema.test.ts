@@ -69,6 +69,7 @@ const settings = {
   burst: maybe(or(fc.constantFrom(1, 50, 0, 1_000_000_001))),
   count: maybe(or(fc.constantFrom("all", "accepted", "none"))),
   strict: maybe(or(flag)),
+  reservations: maybe(or(flag)),
   calendar: maybe(
     or(
       fc.record({

@@ -52,7 +52,7 @@ export const slidingWindow: Algorithm = {
   },
 
   apply(state: LimitState, _quota: Quota, hits: number): void {
-    state.level = Math.max(state.level + hits, 0);
+    state.level = Math.min(Math.max(state.level + hits, 0), Number.MAX_SAFE_INTEGER);
   },
 
   report(state: LimitState, quota: Quota, hits: number, accepted: boolean, report: LimitReport): void {

@@ -12,6 +12,12 @@ import { mulDivCeil, mulDivFloor } from "./exact.ts";
 /** Parts of a token. With it a microsecond refills exactly L / T (seconds) parts. */
 const PARTS = 1_000_000;
 
+/**
+ * The most that a bucket lacks, in parts. Hits that are counted whatever the verdict can put a bucket into debt, at most
+ * some 8 billion tokens: beyond this the arithmetic would not be exact.
+ */
+const LARGEST_GAP = Number.MAX_SAFE_INTEGER;
+
 /** A full bucket, in parts. A limit of 0 refuses everything. */
 function capacity({ limit, burst }: Quota): number {
   return limit === 0 ? 0 : burst * PARTS;
@@ -46,8 +52,9 @@ export const tokenBucket: Algorithm = {
 
   apply(state: LimitState, quota: Quota, hits: number): void {
     // A refund may have more hits than the product below can hold.
-    if (-hits >= quota.burst) state.level = capacity(quota);
-    else state.level = Math.min(state.level - hits * PARTS, capacity(quota));
+    const full = capacity(quota);
+    if (-hits >= quota.burst) state.level = full;
+    else state.level = Math.max(Math.min(state.level - hits * PARTS, full), full - LARGEST_GAP);
   },
 
   report(state: LimitState, quota: Quota, hits: number, accepted: boolean, report: LimitReport): void {

@@ -14,14 +14,10 @@ import type { LimitState } from "../algorithms/algorithm.ts";
 import { type AcquireGroup, type AcquireLimit, type AcquireRequest, HoldBack } from "../store.ts";
 import type { CounterTable } from "./counter-table.ts";
 import type { KeyScratch } from "./key.ts";
-import type { Lifetime, Shard } from "./shard.ts";
+import { DIGEST_INTS, type Digest, digestOf } from "./key-digest.ts";
+import type { Shard } from "./shard.ts";
 import { lockShards, unlockShards } from "./shard-locks.ts";
-
-/**
- * The end of an entry is rounded up to this part of its state's length. A state that goes on then moves to a new entry
- * at most twice within its length.
- */
-const END_STEP = 1 / 2;
+import { insertState, writeState } from "./write-state.ts";
 
 /** A limit of the current request. Limits with equal keys share the state of the first one. */
 interface Part {
@@ -40,6 +36,7 @@ export class Acquiring {
   readonly #table: CounterTable;
   readonly #key: KeyScratch;
   readonly #state: LimitState = { at: 0, level: 0, previous: 0 };
+  readonly #digest: Digest = new Int32Array(DIGEST_INTS);
   readonly #kept: Part[] = [];
   readonly #states: CounterState[] = [];
 
@@ -52,7 +49,7 @@ export class Acquiring {
   acquire(request: AcquireRequest): void {
     const { groups, holdBack, now } = request;
     const [group] = groups;
-    if (groups.length === 1 && group!.limits.length === 1 && holdBack !== HoldBack.ALWAYS)
+    if (groups.length === 1 && isOneCounter(group!) && holdBack !== HoldBack.ALWAYS)
       this.#one(group!, group!.limits[0]!, now);
     else this.#together(request);
   }
@@ -72,8 +69,8 @@ export class Acquiring {
       state.previous = 0;
     }
     if (acquireAlone(group, limit, state, now * 1000)) {
-      if (entry !== 0) write(shard, entry, limit, state, now);
-      else insert(shard, key, limit, state, now);
+      if (entry !== 0) writeState(shard, entry, limit, state, now);
+      else insertState(shard, key, limit, state, now);
     }
     shard.release();
   }
@@ -94,6 +91,7 @@ export class Acquiring {
       const entry = shard!.find(key, limit!.windowStart);
       if (entry !== 0) shard!.readState(entry, own);
       else own.at = own.level = own.previous = 0;
+      own.held = limit!.reservations === true ? this.#heldOf(shard!, key, request.now) : 0;
     }
     acquireTogether(request, states, microsecondsOf(request));
     for (let index = 0; index < parts.length; index++) {
@@ -101,10 +99,17 @@ export class Acquiring {
       if (first !== index || !own.changed) continue;
       // The write of another state may have moved or dropped the entry.
       const entry = shard!.find(key, limit!.windowStart);
-      if (entry === 0) insert(shard!, key, limit!, own, request.now);
-      else write(shard!, entry, limit!, own, request.now);
+      if (entry === 0) insertState(shard!, key, limit!, own, request.now);
+      else writeState(shard!, entry, limit!, own, request.now);
     }
     unlockShards(this.#table.shards, mask);
+  }
+
+  /** The hits that open holds take. */
+  #heldOf({ holds }: Shard, key: KeyScratch, now: number): number {
+    if (holds === undefined) return 0;
+    digestOf(key, holds.seeds, this.#digest);
+    return holds.sumOf(this.#digest, now);
   }
 
   #prepare({ groups }: AcquireRequest): readonly Part[] {
@@ -133,6 +138,11 @@ export class Acquiring {
   }
 }
 
+/** Whether one limit decides, and no holds count. */
+function isOneCounter({ limits }: AcquireGroup): boolean {
+  return limits.length === 1 && limits[0]!.reservations !== true;
+}
+
 /** Finds the first limit of each key. */
 function linkFew(parts: readonly Part[]): void {
   for (let index = 1; index < parts.length; index++) {
@@ -156,40 +166,4 @@ function linkMany(parts: readonly Part[]): void {
     if (first === index) firsts.set(name, index);
     parts[index]!.first = first;
   }
-}
-
-/** Writes the changed state of an entry. */
-function write(shard: Shard, entry: number, limit: AcquireLimit, state: LimitState, now: number): void {
-  const { algorithm } = limit;
-  const isProtected = !isEmpty(state) && algorithm.isUsedUp(state, limit);
-  const end = endOf(limit, state);
-  if (shard.endsBefore(entry, end)) shard.moveState(entry, lifetimeOf(limit, end), state, isProtected, now);
-  else shard.writeState(entry, state, isProtected);
-}
-
-/** Adds the entry of a new state, unless it needs none. */
-function insert(shard: Shard, key: KeyScratch, limit: AcquireLimit, state: LimitState, now: number): void {
-  if (isEmpty(state)) return;
-  const { algorithm } = limit;
-  const lifetime = lifetimeOf(limit, endOf(limit, state));
-  shard.insertState(key, lifetime, state, algorithm.words, algorithm.isUsedUp(state, limit), now);
-}
-
-/** Whether a state is the same as no state. */
-function isEmpty({ at, level }: LimitState): boolean {
-  return level === 0 && at === 0;
-}
-
-function lifetimeOf(limit: AcquireLimit, end: number): Lifetime {
-  return { start: limit.windowStart, end, length: limit.algorithm.stateLength(limit) };
-}
-
-/** The end of a state's entry, in seconds. 0 for an empty state. */
-function endOf(limit: AcquireLimit, state: LimitState): number {
-  const { algorithm } = limit;
-  if (isEmpty(state)) return 0;
-  const end = algorithm.end(state, limit);
-  if (algorithm.perWindow) return end;
-  const step = Math.max(Math.floor(algorithm.stateLength(limit) * END_STEP), 1);
-  return Math.ceil(end / step) * step;
 }

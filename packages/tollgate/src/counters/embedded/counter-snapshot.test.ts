@@ -121,8 +121,8 @@ describe("snapshot of the embedded store", () => {
     const cases: [string, Buffer, RegExp][] = [
       ["an empty file", Buffer.alloc(0), /ends too early/],
       ["another file", Buffer.from("#!/bin/sh\necho not counters\n"), /does not start like a snapshot/],
-      ["an older format", change(8, 1), /format is 1; .* reads format 2/],
-      ["a newer format", change(8, 3), /format is 3; .* reads format 2/],
+      ["an older format", change(8, 1), /format is 1; .* reads formats 2 and 3/],
+      ["a newer format", change(8, 4), /format is 4; .* reads formats 2 and 3/],
       ["cut in the header", whole.subarray(0, 12), /ends too early/],
       ["cut in the second block", whole.subarray(0, 300_000), /ends too early/],
       ["cut before its end", whole.subarray(0, whole.length - 8), /ends too early/],

@@ -9,8 +9,10 @@
  * marks   bit 0: protected; bits 1 and 2: number of further words of the state
  * end     0 (u32), number of blocks (u32)
  * ```
- * All numbers are little endian. A record of a plain window is as in the first version that wrote format 2. The file gets its name when it is complete and on the disk: readers find either the
- * old or the new snapshot. 1,000,000 counters are 71 MB, written in 0.15 s and read in 0.5 s.
+ * All numbers are little endian. A record of a plain window is as in the first version that wrote format 2. With open
+ * reservations the format is 3: the header ends with the keys of the hashes, and more blocks with their own end follow
+ * (`hold-snapshot.ts`). The file gets its name when it is complete and on the disk: readers find either the old or the
+ * new snapshot. 1,000,000 counters are 71 MB, written in 0.15 s and read in 0.5 s.
  */
 import { constants } from "node:fs";
 import { access, type FileHandle, open, rename, rm, stat } from "node:fs/promises";
@@ -19,10 +21,20 @@ import { crc32 } from "node:zlib";
 import { MAX_COUNT } from "../store.ts";
 import type { CounterTable } from "./counter-table.ts";
 import type { ShownEntry } from "./entries.ts";
+import {
+  addHolds,
+  HASH_KEYS_BYTES,
+  hasHolds,
+  hashKeysOf,
+  holdRecords,
+  setHashKeys,
+  writeHold,
+} from "./hold-snapshot.ts";
 import { isKeyLength, keyBytes } from "./key.ts";
 
 const MAGIC = "TLGCOUNT";
 const VERSION = 2;
+const VERSION_WITH_HOLDS = 3;
 const HEADER_BYTES = 24;
 const TIME_AT = 16;
 const BLOCK_HEADER_BYTES = 8;
@@ -90,9 +102,11 @@ async function writeBlocks(table: CounterTable, file: FileHandle, now: number): 
   const ended = table.clock.limit(now);
   const header = Buffer.alloc(HEADER_BYTES);
   header.write(MAGIC, "latin1");
-  header.writeUInt32LE(VERSION, MAGIC.length);
+  const withHolds = hasHolds(table);
+  header.writeUInt32LE(withHolds ? VERSION_WITH_HOLDS : VERSION, MAGIC.length);
   header.writeDoubleLE(ended, TIME_AT);
   await file.writeFile(header);
+  if (withHolds) await file.writeFile(hashKeysOf(table));
 
   const memory = Buffer.from(table.block.buffer);
   const block = Buffer.alloc(MAX_BLOCK_BYTES);
@@ -128,9 +142,22 @@ async function writeBlocks(table: CounterTable, file: FileHandle, now: number): 
       if (at >= BLOCK_BYTES) await flush();
     }
   await flush();
-  const end = Buffer.alloc(BLOCK_HEADER_BYTES);
-  end.writeUInt32LE(blocks, 4);
-  await file.writeFile(end);
+  const writeEnd = async () => {
+    const end = Buffer.alloc(BLOCK_HEADER_BYTES);
+    end.writeUInt32LE(blocks, 4);
+    await file.writeFile(end);
+  };
+  await writeEnd();
+  if (!withHolds) return records;
+  blocks = 0;
+  for (const holds of holdRecords(table, now)) {
+    for (const hold of holds) {
+      at = writeHold(hold, block, at);
+      if (at >= BLOCK_BYTES) await flush();
+    }
+  }
+  await flush();
+  await writeEnd();
   return records;
 }
 
@@ -148,32 +175,46 @@ export async function readSnapshot(table: CounterTable, path: string, now: numbe
     if (header.toString("latin1", 0, MAGIC.length) !== MAGIC)
       throw new SnapshotError("SNAPSHOT_DAMAGED", "the file does not start like a snapshot of counters");
     const version = header.readUInt32LE(MAGIC.length);
-    if (version !== VERSION)
+    if (version !== VERSION && version !== VERSION_WITH_HOLDS)
       throw new SnapshotError(
         "SNAPSHOT_VERSION",
-        `its format is ${version}; this version of Tollgate reads format ${VERSION}`,
+        `its format is ${version}; this version of Tollgate reads formats ${VERSION} and ${VERSION_WITH_HOLDS}`,
       );
     // After a restart the wall clock may be wrong for a while, as after a pause of the machine.
     const written = header.readDoubleLE(TIME_AT);
     if (written <= now) table.clock.start(written);
+    const withHolds = version === VERSION_WITH_HOLDS;
+    if (withHolds) setHashKeys(table, await readExactly(file, HASH_KEYS_BYTES));
     let added = 0;
-    for (let blocks = 0; ; blocks++) {
-      const start = await readExactly(file, BLOCK_HEADER_BYTES);
-      const length = start.readUInt32LE(0);
-      const sum = start.readUInt32LE(4);
-      if (length === 0) {
-        if (sum !== blocks) throw new SnapshotError("SNAPSHOT_DAMAGED", "blocks are missing");
-        return added;
-      }
-      if (length > MAX_BLOCK_BYTES)
-        throw new SnapshotError("SNAPSHOT_DAMAGED", `block ${blocks} is too long`);
-      const payload = await readExactly(file, length);
-      if (crc32(payload) !== sum)
-        throw new SnapshotError("SNAPSHOT_DAMAGED", `block ${blocks} fails its checksum`);
+    await readBlocks(file, (payload) => {
       added += addRecords(table, payload, now);
-    }
+    });
+    if (withHolds)
+      await readBlocks(file, (payload) => {
+        if (!addHolds(table, payload, now))
+          throw new SnapshotError("SNAPSHOT_DAMAGED", "a reservation has invalid values");
+      });
+    return added;
   } finally {
     await file.close();
+  }
+}
+
+/** Reads blocks up to their end. */
+async function readBlocks(file: FileHandle, add: (payload: Buffer) => void): Promise<void> {
+  for (let blocks = 0; ; blocks++) {
+    const start = await readExactly(file, BLOCK_HEADER_BYTES);
+    const length = start.readUInt32LE(0);
+    const sum = start.readUInt32LE(4);
+    if (length === 0) {
+      if (sum !== blocks) throw new SnapshotError("SNAPSHOT_DAMAGED", "blocks are missing");
+      return;
+    }
+    if (length > MAX_BLOCK_BYTES) throw new SnapshotError("SNAPSHOT_DAMAGED", `block ${blocks} is too long`);
+    const payload = await readExactly(file, length);
+    if (crc32(payload) !== sum)
+      throw new SnapshotError("SNAPSHOT_DAMAGED", `block ${blocks} fails its checksum`);
+    add(payload);
   }
 }
 
@@ -204,7 +245,7 @@ function addRecords(table: CounterTable, payload: Buffer, now: number): number {
     const isProtected = (marks & 1) === 1;
     const more: number[] = [];
     for (let word = keyEnd; word < next; word += 8) more.push(payload.readDoubleLE(word));
-    if (!isTime(start) || !isTime(end) || end <= start || !isCount(count) || !more.every(isCount))
+    if (!isTime(start) || !isTime(end) || end <= start || !isLevel(count, more) || !more.every(isCount))
       throw new SnapshotError("SNAPSHOT_DAMAGED", "a record has invalid values");
     key.load(lengthField, payload.subarray(at + RECORD_BYTES, keyEnd));
     table.put(key, { start, end, count, more, isProtected }, now);
@@ -217,6 +258,11 @@ function addRecords(table: CounterTable, payload: Buffer, now: number): number {
 /** Whether a number is a time in seconds that fits an entry. */
 function isTime(value: number): boolean {
   return value >>> 0 === value;
+}
+
+/** Only a bucket, whose state has an instant, can be in debt. */
+function isLevel(value: number, { length }: readonly number[]): boolean {
+  return isCount(length === 1 ? Math.abs(value) : value);
 }
 
 function isCount(value: number): boolean {

@@ -1,5 +1,7 @@
 /** One thread's view of the shards of a block. */
 import { ExpiryClock } from "../expiry-clock.ts";
+import type { HoldBlock } from "./hold-layout.ts";
+import { Holds } from "./holds.ts";
 import { KeyScratch } from "./key.ts";
 import {
   type Block,
@@ -48,13 +50,18 @@ export class CounterTable {
   /** The top bits of a hash choose the shard; its bottom bits choose the bucket. */
   readonly #shardShift: number;
 
-  /** @param monotonic a monotonic clock in milliseconds, the same in all threads. Default: the system's. */
-  constructor(block: Block, ticket: number, monotonic?: () => number) {
+  /**
+   * @param monotonic a monotonic clock in milliseconds, the same in all threads. Default: the system's.
+   * @param holds memory for holds. Without it the table has counters only.
+   */
+  constructor(block: Block, ticket: number, monotonic?: () => number, holds?: HoldBlock) {
     this.block = block;
     const { shards } = block.layout;
     const clock = new ExpiryClock(block.words, HEADER_CLOCK, monotonic);
     this.clock = clock;
-    this.shards = Array.from({ length: shards }, (_, index) => new Shard(block, index, ticket, clock));
+    this.shards = Array.from({ length: shards }, (_, index) => {
+      return new Shard(block, index, ticket, clock, holds && new Holds(holds, index));
+    });
     this.#shardShift = 32 - Math.log2(shards);
   }
 

@@ -6,23 +6,19 @@
  */
 import type { AdminRecords } from "../counter-admin.ts";
 import { holdBackOf } from "../hold-back.ts";
-import {
-  type AcquireRequest,
-  type Count,
-  type CounterStore,
-  type CountRequest,
-  HoldBack,
-  Outcome,
-} from "../store.ts";
+import type { ReservationRequest, ReservationStore } from "../reservations.ts";
+import { type AcquireRequest, type Count, type CountRequest, HoldBack, Outcome } from "../store.ts";
 import { Acquiring } from "./acquiring.ts";
 import { CounterTable, type EmbeddedStoreStatistics } from "./counter-table.ts";
 import { EmbeddedAdmin } from "./embedded-admin.ts";
 import { COUNT_WORD } from "./entry.ts";
 import { EvictionAlarm } from "./eviction-alarm.ts";
 import { HoldBackCounting } from "./hold-back-counting.ts";
+import { createHoldBlock, type HoldBlock, viewHoldBlock } from "./hold-layout.ts";
 import type { KeyScratch } from "./key.ts";
 import { attachBlock, createBlock } from "./layout.ts";
 import { takeTicket, voidTicket } from "./lock.ts";
+import { Settling } from "./settling.ts";
 import { plus, type Shard } from "./shard.ts";
 
 /** Milliseconds between two rounds of reclaiming, and how many segments of a shard one round examines and frees at most. */
@@ -51,31 +47,36 @@ export interface SavedStoreOptions extends EmbeddedStoreOptions {
 /** The argument of `attach`. Pass it to a worker in its `workerData`. */
 export interface EmbeddedStoreShare {
   readonly buffer: SharedArrayBuffer;
+  readonly holds: SharedArrayBuffer;
   readonly ticket: number;
 }
 
-export class EmbeddedStore implements CounterStore {
+export class EmbeddedStore implements ReservationStore {
   readonly kind = "embedded";
   readonly readsPlaces = true;
   readonly #table: CounterTable;
   readonly #key: KeyScratch;
   readonly #holdBackCounting: HoldBackCounting;
   readonly #acquiring: Acquiring;
+  readonly #holds: HoldBlock;
+  readonly #settling: Settling;
   #timer: NodeJS.Timeout | undefined;
   /** Writes the snapshot, if there is one. */
   #save: (() => Promise<void>) | undefined;
   #closed: Promise<void> | undefined;
 
-  private constructor(table: CounterTable) {
+  private constructor({ table, holds }: Tables) {
     this.#table = table;
+    this.#holds = holds;
     this.#key = table.newKey();
     this.#holdBackCounting = new HoldBackCounting(table);
     this.#acquiring = new Acquiring(table);
+    this.#settling = new Settling(table);
   }
 
   /** Creates an empty store. @throws {RangeError} for a size outside 64 KiB to 4 GiB */
   static create(options: EmbeddedStoreOptions = {}): EmbeddedStore {
-    return EmbeddedStore.#on(newTable(options), options);
+    return EmbeddedStore.#on(newTables(options), options);
   }
 
   /**
@@ -85,28 +86,28 @@ export class EmbeddedStore implements CounterStore {
    */
   static async open(options: SavedStoreOptions = {}): Promise<EmbeddedStore> {
     const { snapshotPath: path, report = () => {}, clock = Date.now } = options;
-    let table = newTable(options);
-    if (path === undefined) return EmbeddedStore.#on(table, options);
+    let tables = newTables(options);
+    if (path === undefined) return EmbeddedStore.#on(tables, options);
     // Imported on demand: it loads streams and compression.
     const { checkSnapshotPath, readSnapshot, writeSnapshot } = await import("./counter-snapshot.ts");
     try {
       await checkSnapshotPath(path);
     } catch (error) {
       report(`cannot save counters in ${path}: ${(error as Error).message}`);
-      return EmbeddedStore.#on(table, options);
+      return EmbeddedStore.#on(tables, options);
     }
     try {
-      await readSnapshot(table, path, clock());
+      await readSnapshot(tables.table, path, clock());
     } catch (error) {
       if (!hasCode(error, "ENOENT")) {
         report(`the counters saved in ${path} are ignored: ${(error as Error).message}`);
-        table = newTable(options);
+        tables = newTables(options);
       }
     }
-    const store = EmbeddedStore.#on(table, options);
+    const store = EmbeddedStore.#on(tables, options);
     store.#save = async () => {
       try {
-        await writeSnapshot(table, path, clock());
+        await writeSnapshot(tables.table, path, clock());
       } catch (error) {
         report(`could not save the counters in ${path}: ${(error as Error).message}`);
       }
@@ -114,9 +115,10 @@ export class EmbeddedStore implements CounterStore {
     return store;
   }
 
-  static #on(table: CounterTable, options: EmbeddedStoreOptions): EmbeddedStore {
+  static #on(tables: Tables, options: EmbeddedStoreOptions): EmbeddedStore {
     const { clock = Date.now, reclaimInterval = RECLAIM_INTERVAL, report = () => {} } = options;
-    const store = new EmbeddedStore(table);
+    const { table } = tables;
+    const store = new EmbeddedStore(tables);
     const alarm = new EvictionAlarm(report, options.monotonic);
     if (reclaimInterval <= 0) return store;
     store.#timer = setInterval(() => {
@@ -130,13 +132,15 @@ export class EmbeddedStore implements CounterStore {
 
   /** Attaches another thread to the same counters. @param monotonic the store's clock, if it was created with one */
   static attach(share: EmbeddedStoreShare, monotonic?: () => number): EmbeddedStore {
-    return new EmbeddedStore(new CounterTable(attachBlock(share.buffer), share.ticket, monotonic));
+    const block = attachBlock(share.buffer);
+    const holds = viewHoldBlock(share.holds, block.layout.shards);
+    return new EmbeddedStore({ table: new CounterTable(block, share.ticket, monotonic, holds), holds });
   }
 
   /** Creates the argument of `attach` for one worker. @throws {RangeError} beyond 254 workers */
   share(): EmbeddedStoreShare {
     const { buffer, ints } = this.#table.block;
-    return { buffer, ticket: takeTicket(ints) };
+    return { buffer, holds: this.#holds.buffer, ticket: takeTicket(ints) };
   }
 
   /**
@@ -161,6 +165,11 @@ export class EmbeddedStore implements CounterStore {
   /** @throws {StoreError} like `count` */
   acquire(request: AcquireRequest): void {
     this.#acquiring.acquire(request);
+  }
+
+  /** @throws {StoreError} like `count` */
+  settle(request: ReservationRequest): void {
+    this.#settling.settle(request);
   }
 
   #countOne(count: Count, now: number): void {
@@ -200,12 +209,19 @@ export class EmbeddedStore implements CounterStore {
   }
 }
 
-function newTable(options: EmbeddedStoreOptions): CounterTable {
+/** The counters, and the memory for holds. */
+interface Tables {
+  readonly table: CounterTable;
+  readonly holds: HoldBlock;
+}
+
+function newTables(options: EmbeddedStoreOptions): Tables {
   const { sizeInBytes = 256 * 1024 ** 2, clock = Date.now, monotonic } = options;
   const block = createBlock(sizeInBytes);
-  const table = new CounterTable(block, takeTicket(block.ints), monotonic);
+  const holds = createHoldBlock(sizeInBytes, block.layout.shards);
+  const table = new CounterTable(block, takeTicket(block.ints), monotonic, holds);
   table.clock.start(clock());
-  return table;
+  return { table, holds };
 }
 
 function hasCode(error: unknown, code: string): boolean {

@@ -21,6 +21,7 @@ import {
   PROTECTED,
   USED_AGAIN,
 } from "./entry.ts";
+import type { Holds } from "./holds.ts";
 import type { KeyScratch } from "./key.ts";
 import { type Block, SHARD_LIVE, SHARD_TAKEOVERS } from "./layout.ts";
 import { Lock } from "./lock.ts";
@@ -43,6 +44,8 @@ export interface Lifetime {
 export class Shard {
   readonly index: number;
   readonly words: Float64Array;
+  /** The holds of the shard's counters, under the same lock. */
+  readonly holds: Holds | undefined;
   readonly #ints: Int32Array;
   readonly #lock: Lock;
   readonly #segments: Segments;
@@ -52,10 +55,11 @@ export class Shard {
   /** Word position of the shard. */
   readonly #at: number;
 
-  constructor(block: Block, index: number, ticket: number, clock: ExpiryClock) {
+  constructor(block: Block, index: number, ticket: number, clock: ExpiryClock, holds?: Holds) {
     const { layout } = block;
     this.index = index;
     this.words = block.words;
+    this.holds = holds;
     this.#ints = block.ints;
     this.#at = layout.firstShard + index * layout.shardWords;
     this.#lock = new Lock(block.ints, this.#at * 2, ticket);
@@ -258,6 +262,7 @@ export class Shard {
     this.#buckets.clear();
     this.words[this.#at + SHARD_LIVE] = 0;
     this.#segments.rebuild((segment, mayHaveCopies) => this.#entries.adopt(segment, mayHaveCopies));
+    this.holds?.rebuild();
     this.words[this.#at + SHARD_TAKEOVERS]! += 1;
   }
 

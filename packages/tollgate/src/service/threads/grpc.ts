@@ -2,6 +2,7 @@ import type { EmbeddedStore } from "../../counters/embedded/embedded-store.ts";
 import type { Invalidations } from "../../counters/invalidations.ts";
 import { openGrpcListener } from "../../listeners/grpc-listener.ts";
 import type { RateLimitHandler } from "../../listeners/rate-limit-handler.ts";
+import type { ReservationHandler } from "../../listeners/reservation-handler.ts";
 import type { Certificates } from "../../listeners/server-tls.ts";
 import { TlsFiles } from "../../listeners/tls-files.ts";
 import type { Health } from "../../observe/health.ts";
@@ -38,6 +39,7 @@ export interface GrpcServiceOptions {
   readonly environment: Environment;
   readonly threads: number;
   readonly handler: RateLimitHandler;
+  readonly reservations: ReservationHandler;
   readonly tracing: Tracing;
   readonly embedded: EmbeddedStore | undefined;
   readonly invalidations: Invalidations | undefined;

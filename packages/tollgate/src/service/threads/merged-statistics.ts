@@ -2,12 +2,13 @@ import type {
   Counter,
   GaugeReader,
   MetricKey,
+  ReservationStatistics,
   RuleStatistics,
   Statistics,
   Timer,
 } from "../../observe/statistics.ts";
 import type { BinnedDurations } from "./duration-bins.ts";
-import { ruleFields, type ThreadFigures } from "./thread-messages.ts";
+import { reservationFields, ruleFields, type ThreadFigures } from "./thread-messages.ts";
 
 /**
  * The statistics of all threads in one registry. Adds counters and durations of the other threads to those of the main
@@ -25,6 +26,9 @@ export class MergedStatistics implements Statistics {
 
   rule(key: MetricKey, fromRequest: boolean): RuleStatistics {
     return this.#registry.rule(key, fromRequest);
+  }
+  reservationsOf(rule: RuleStatistics): ReservationStatistics {
+    return this.#registry.reservationsOf(rule);
   }
   domainNotFound(domain: string): Counter {
     return this.#registry.domainNotFound(domain);
@@ -58,10 +62,15 @@ export class MergedStatistics implements Statistics {
 
   /** Adds the figures of a thread. */
   add(thread: number, figures: ThreadFigures): void {
-    for (const { key, fromRequest, increases } of figures.rules) {
+    for (const { key, fromRequest, increases, reservations } of figures.rules) {
       const rule = this.#registry.rule(key, fromRequest);
       ruleFields.forEach((field, index) => {
         rule[field] += increases[index]!;
+      });
+      if (reservations === undefined) continue;
+      const own = this.#registry.reservationsOf(rule);
+      reservationFields.forEach((field, index) => {
+        own[field] += reservations[index]!;
       });
     }
     for (const [domain, increase] of figures.notFound)

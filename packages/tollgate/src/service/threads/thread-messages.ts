@@ -84,7 +84,11 @@ export interface RuleFigures {
   readonly fromRequest: boolean;
   /** In the order of {@link ruleFields}. */
   readonly increases: readonly number[];
+  /** In the order of {@link reservationFields}. Absent for a rule without reservations. */
+  readonly reservations?: readonly number[];
 }
+
+export const reservationFields = ["reserved", "released", "expired", "committed"] as const;
 
 export const ruleFields = [
   "totalHits",

@@ -4,12 +4,13 @@ import type {
   Counter,
   GaugeReader,
   MetricKey,
+  ReservationStatistics,
   RuleStatistics,
   Statistics,
   Timer,
 } from "../../observe/statistics.ts";
 import { type BinnedDurations, DurationBins } from "./duration-bins.ts";
-import { type RuleFigures, ruleFields, type ThreadFigures } from "./thread-messages.ts";
+import { type RuleFigures, reservationFields, ruleFields, type ThreadFigures } from "./thread-messages.ts";
 
 /** Durations that a thread collects before it sends them. */
 const DURATIONS = 16_384;
@@ -44,6 +45,11 @@ export class ThreadStatistics implements Statistics {
     const rule = new TrackedRule(bounded, fromRequest);
     this.#rules.set(identity, rule);
     return rule;
+  }
+
+  reservationsOf(rule: RuleStatistics): ReservationStatistics {
+    if (!(rule instanceof TrackedRule)) throw new TypeError("these statistics are not those of a rule");
+    return rule.reservations;
   }
 
   domainNotFound(domain: string): Counter {
@@ -126,20 +132,45 @@ class TrackedRule implements RuleStatistics {
   totalNegativeHits = 0;
   readonly #key: MetricKey;
   readonly #fromRequest: boolean;
-  #sent: readonly number[] = ruleFields.map(() => 0);
+  #sent: readonly number[] = noIncreases;
+  #reservations: ReservationStatistics | undefined;
+  #sentReservations: readonly number[] = noReservations;
 
   constructor(key: MetricKey, fromRequest: boolean) {
     this.#key = key;
     this.#fromRequest = fromRequest;
   }
 
+  get reservations(): ReservationStatistics {
+    this.#reservations ??= { reserved: 0, released: 0, expired: 0, committed: 0 };
+    return this.#reservations;
+  }
+
   take(): RuleFigures | undefined {
     const present = ruleFields.map((field) => this[field]);
     const increases = present.map((value, index) => value - this.#sent[index]!);
-    if (increases.every((increase) => increase === 0)) return undefined;
+    const reservations = this.#takeReservations();
+    if (increases.every(isZero) && reservations === undefined) return undefined;
     this.#sent = present;
-    return { key: this.#key, fromRequest: this.#fromRequest, increases };
+    const figures = { key: this.#key, fromRequest: this.#fromRequest, increases };
+    return reservations === undefined ? figures : { ...figures, reservations };
   }
+
+  #takeReservations(): readonly number[] | undefined {
+    const own = this.#reservations;
+    if (own === undefined) return undefined;
+    const present = reservationFields.map((field) => own[field]);
+    const increases = present.map((value, index) => value - this.#sentReservations[index]!);
+    this.#sentReservations = present;
+    return increases.every(isZero) ? undefined : increases;
+  }
+}
+
+const noIncreases = ruleFields.map(() => 0);
+const noReservations = reservationFields.map(() => 0);
+
+function isZero(increase: number): boolean {
+  return increase === 0;
 }
 
 class BatchingTimer implements Timer {

@@ -7,7 +7,7 @@ import { createHealth } from "../../observe/health.ts";
 import { createLogger, logWarnings } from "../../observe/log.ts";
 import { installRules } from "../../rules/install-rules.ts";
 import { loadSettings } from "../../settings/load-settings.ts";
-import { createRateLimitHandler } from "../create-handler.ts";
+import { createRateLimitHandler, createReservationHandler } from "../create-handler.ts";
 import { divideSettings } from "../divide.ts";
 import { observeDecisions } from "../observer.ts";
 import { openStore } from "../open-stores.ts";
@@ -57,6 +57,7 @@ async function serve(): Promise<void> {
     certificates: start.certificates,
     where: { host: settings.grpc.host, port: start.port, reusePort: true },
     handler,
+    reservations: createReservationHandler(settings, store, () => rules, statistics),
     tracing,
     health,
     statistics,

@@ -168,7 +168,8 @@ export class Families {
   }
 
   #map(entry: GaugeEntry | TimerEntry, kind: StatisticKind): Mapped | undefined {
-    return this.#mapping({ name: entry.name, kind, stat: "", rule: undefined, tags: this.#tagsOf(entry) });
+    const { stat = "", labels: rule } = entry as GaugeEntry;
+    return this.#mapping({ name: entry.name, kind, stat, rule, tags: this.#tagsOf(entry) });
   }
 
   #tagsOf({ tags }: { readonly tags: Subject["tags"] }): Subject["tags"] {

@@ -1,0 +1,390 @@
+/**
+ * The holds of the counters of one shard. All methods run with the shard's lock held, and none of them throws. Slots
+ * alone are the truth: {@link Holds.rebuild} recreates everything else after a thread ended in between.
+ */
+import { REMEMBERED, type Token } from "../reservations.ts";
+import { HoldHeap } from "./hold-heap.ts";
+import {
+  ALL,
+  AMOUNT,
+  BUCKETS_AT,
+  COMMITS,
+  END,
+  FREE,
+  FREE_LIST,
+  HASH,
+  HEADER_SEEDS,
+  type HoldBlock,
+  holdShardAt,
+  KEY,
+  KIND,
+  Kind,
+  LEDGER,
+  NEXT,
+  OPEN,
+  QUEUE_FIRST,
+  QUEUE_LAST,
+  QUEUE_NEXT,
+  QUEUED,
+  SEEDS,
+  SLOT_WORDS,
+  UNTIL,
+  USED,
+} from "./hold-layout.ts";
+import { DIGEST_INTS, type Digest } from "./key-digest.ts";
+
+/** The largest share of the slots that remember commits. */
+const COMMITTED_SHARE = 1 / 2;
+
+/** What the holds of one counter are. */
+export interface Held {
+  held: number;
+  holds: number;
+  own: number;
+  isKnown: boolean;
+  isCommitted: boolean;
+  expired: number;
+}
+
+/** A hold to be added. Instants are milliseconds since the epoch. */
+export interface NewHold {
+  readonly amount: number;
+  /** When it stops counting. */
+  readonly until: number;
+  /** When its time to live ends. */
+  readonly end: number;
+}
+
+/** One slot, for a snapshot. */
+export interface ShownHold {
+  readonly kind: number;
+  /** See `hold-layout.ts`. */
+  readonly key: readonly number[];
+  readonly ledger: readonly number[];
+  /** Hash of the counter's key. */
+  readonly hash: number;
+  readonly amount: number;
+  readonly until: number;
+  readonly end: number;
+}
+
+export class Holds {
+  /** Of the digests of keys. */
+  readonly seeds: Int32Array;
+  readonly #words: Float64Array;
+  readonly #ints: Int32Array;
+  /** Int32 positions. */
+  readonly #at: number;
+  readonly #slotsAt: number;
+  readonly #slots: number;
+  readonly #mask: number;
+  readonly #heap: HoldHeap;
+  /** The key of a hold or a commit. */
+  readonly #key = new Int32Array(DIGEST_INTS);
+
+  constructor(block: HoldBlock, shard: number) {
+    this.seeds = block.ints.subarray(HEADER_SEEDS, HEADER_SEEDS + SEEDS);
+    this.#words = block.words;
+    this.#ints = block.ints;
+    this.#at = holdShardAt(block, shard);
+    this.#slotsAt = this.#at + block.slotsAt - SLOT_WORDS * 2;
+    this.#slots = block.slots;
+    this.#mask = block.buckets - 1;
+    this.#heap = new HoldHeap(block, this.#at, this.#slotsAt);
+  }
+
+  /**
+   * Reads the holds of a counter at an instant, after it has ended those that no longer count. Passes on the hits of
+   * ended holds once, if `takesExpired`.
+   */
+  read(counter: Digest, token: Token | undefined, now: number, takesExpired: boolean, held: Held): void {
+    this.#expire(now);
+    const ledger = this.#find(Kind.LEDGER, counter);
+    held.held = ledger === 0 ? 0 : this.#words[this.#word(ledger) + AMOUNT]!;
+    held.holds = ledger === 0 ? 0 : this.#ints[this.#int(ledger) + OPEN]!;
+    held.expired = 0;
+    if (ledger !== 0 && takesExpired) {
+      held.expired = this.#words[this.#word(ledger) + END]!;
+      this.#words[this.#word(ledger) + END] = 0;
+      this.#dropUnused(ledger);
+    }
+    held.own = 0;
+    held.isKnown = held.isCommitted = false;
+    if (token === undefined) return;
+    const key = this.#keyOf(counter, token);
+    const own = this.#findHold(key);
+    if (own !== 0) {
+      held.isKnown = true;
+      if (this.#ints[this.#int(own) + KIND] === Kind.HOLD) held.own = this.#words[this.#word(own) + AMOUNT]!;
+    }
+    const commit = this.#find(Kind.COMMITTED, key);
+    held.isCommitted = commit !== 0 && this.#words[this.#word(commit) + END]! > now;
+  }
+
+  /** The hits of a counter's open holds. */
+  sumOf(counter: Digest, now: number): number {
+    this.#expire(now);
+    const ledger = this.#find(Kind.LEDGER, counter);
+    return ledger === 0 ? 0 : this.#words[this.#word(ledger) + AMOUNT]!;
+  }
+
+  /** Whether so many holds and their ledgers fit. Drops the oldest commits for them. */
+  hasRoom(holds: number): boolean {
+    const ints = this.#ints;
+    while (this.#free() < holds * 2 && ints[this.#at + QUEUE_FIRST] !== 0) this.#dropOldest();
+    return this.#free() >= holds * 2;
+  }
+
+  /** Adds a hold. Call `hasRoom` before. */
+  add(counter: Digest, token: Token, { amount, until, end }: NewHold): void {
+    let ledger = this.#find(Kind.LEDGER, counter);
+    if (ledger === 0) ledger = this.#newSlot(Kind.LEDGER, counter);
+    const key = this.#keyOf(counter, token);
+    const slot = this.#newSlot(Kind.HOLD, key, (at, word) => {
+      this.#words[word + AMOUNT] = amount;
+      this.#words[word + UNTIL] = until;
+      this.#words[word + END] = end;
+      this.#ints[at + LEDGER] = ledger;
+    });
+    this.#count(ledger, 1, 1, amount);
+    this.#heap.add(slot);
+  }
+
+  /** Ends a hold, and remembers that its reservation was committed. */
+  end(counter: Digest, token: Token, now: number): void {
+    const key = this.#keyOf(counter, token);
+    const slot = this.#findHold(key);
+    if (slot !== 0) this.#remove(slot);
+    if (this.#find(Kind.COMMITTED, key) !== 0) return;
+    if (this.#ints[this.#at + COMMITS]! >= this.#slots * COMMITTED_SHARE) this.#dropOldest();
+    if (!this.hasRoom(1)) return;
+    this.#remember(key, now + REMEMBERED);
+  }
+
+  #remember(key: Digest, until: number): void {
+    const mark = this.#newSlot(Kind.COMMITTED, key, (_, word) => {
+      this.#words[word + END] = until;
+    });
+    this.#ints[this.#at + COMMITS]! += 1;
+    this.#enqueue(mark);
+  }
+
+  /** Ends the holds that no longer count. Each hold takes two steps at most, in its whole life. */
+  #expire(now: number): void {
+    for (;;) {
+      const slot = this.#heap.first;
+      if (slot === 0 || this.#words[this.#word(slot) + UNTIL]! > now) break;
+      this.#expireOne(slot, now);
+    }
+    for (;;) {
+      const first = this.#ints[this.#at + QUEUE_FIRST]!;
+      if (first === 0 || this.#ints[this.#int(first) + KIND] !== Kind.COMMITTED) return;
+      if (this.#words[this.#word(first) + END]! > now) return;
+      this.#dropOldest();
+    }
+  }
+
+  #expireOne(slot: number, now: number): void {
+    const word = this.#word(slot);
+    const at = this.#int(slot);
+    const ledger = this.#ints[at + LEDGER]!;
+    if (this.#ints[at + KIND] === Kind.HOLD) {
+      this.#ints[at + KIND] = Kind.LAPSED;
+      this.#count(ledger, -1, 0, -this.#words[word + AMOUNT]!);
+      this.#words[this.#word(ledger) + END]! += this.#words[word + AMOUNT]!;
+    }
+    const end = this.#words[word + END]!;
+    if (end > now) {
+      this.#words[word + UNTIL] = end;
+      this.#heap.sink(slot);
+    } else this.#remove(slot);
+  }
+
+  #remove(slot: number): void {
+    const at = this.#int(slot);
+    const ledger = this.#ints[at + LEDGER]!;
+    const isOpen = this.#ints[at + KIND] === Kind.HOLD;
+    this.#heap.remove(slot);
+    this.#release(slot);
+    this.#count(ledger, isOpen ? -1 : 0, -1, isOpen ? -this.#words[this.#word(slot) + AMOUNT]! : 0);
+    this.#dropUnused(ledger);
+  }
+
+  #count(ledger: number, open: number, all: number, hits: number): void {
+    const at = this.#int(ledger);
+    this.#ints[at + OPEN]! += open;
+    this.#ints[at + ALL]! += all;
+    this.#words[this.#word(ledger) + AMOUNT]! += hits;
+  }
+
+  /** A ledger without holds waits in the queue while hits of ended holds are not reported. */
+  #dropUnused(ledger: number): void {
+    const at = this.#int(ledger);
+    if (this.#ints[at + ALL] !== 0) return;
+    if (this.#ints[at + QUEUED] !== 0) return;
+    if (this.#words[this.#word(ledger) + END] === 0) this.#release(ledger);
+    else this.#enqueue(ledger);
+  }
+
+  // --- The queue: commits, and ledgers without holds. The first is dropped first.
+
+  #enqueue(slot: number): void {
+    const ints = this.#ints;
+    const last = ints[this.#at + QUEUE_LAST]!;
+    ints[this.#int(slot) + QUEUE_NEXT] = 0;
+    ints[this.#int(slot) + QUEUED] = 1;
+    if (last === 0) ints[this.#at + QUEUE_FIRST] = slot;
+    else ints[this.#int(last) + QUEUE_NEXT] = slot;
+    ints[this.#at + QUEUE_LAST] = slot;
+  }
+
+  #dropOldest(): void {
+    const ints = this.#ints;
+    const slot = ints[this.#at + QUEUE_FIRST]!;
+    if (slot === 0) return;
+    const at = this.#int(slot);
+    ints[this.#at + QUEUE_FIRST] = ints[at + QUEUE_NEXT]!;
+    if (ints[at + QUEUE_NEXT] === 0) ints[this.#at + QUEUE_LAST] = 0;
+    ints[at + QUEUED] = 0;
+    if (ints[at + KIND] === Kind.COMMITTED) {
+      ints[this.#at + COMMITS]! -= 1;
+      this.#release(slot);
+    } else if (ints[at + ALL] === 0) this.#release(slot);
+  }
+
+  // --- Slots
+
+  #newSlot(kind: number, key: Digest, fill?: (at: number, word: number) => void): number {
+    const ints = this.#ints;
+    let slot = ints[this.#at + FREE_LIST]!;
+    if (slot !== 0) {
+      ints[this.#at + FREE_LIST] = ints[this.#int(slot) + NEXT]!;
+      ints[this.#at + FREE]! -= 1;
+    } else {
+      ints[this.#at + USED]! += 1;
+      slot = ints[this.#at + USED]!;
+    }
+    const at = this.#int(slot);
+    ints.fill(0, at, at + SLOT_WORDS * 2);
+    for (let part = 0; part < 4; part++) ints[at + KEY + part] = key[part]!;
+    if (kind !== Kind.HOLD) ints[at + HASH] = key[4]!;
+    fill?.(at, at / 2);
+    const bucket = this.#bucketOf(at);
+    ints[at + NEXT] = ints[bucket]!;
+    ints[at + KIND] = kind; // From here on it survives a rebuild.
+    ints[bucket] = slot;
+    return slot;
+  }
+
+  #release(slot: number): void {
+    const ints = this.#ints;
+    const at = this.#int(slot);
+    ints[at + KIND] = Kind.FREE;
+    let link = this.#bucketOf(at);
+    while (ints[link] !== slot) link = this.#int(ints[link]!) + NEXT;
+    ints[link] = ints[at + NEXT]!;
+    ints[at + NEXT] = ints[this.#at + FREE_LIST]!;
+    ints[this.#at + FREE_LIST] = slot;
+    ints[this.#at + FREE]! += 1;
+  }
+
+  #free(): number {
+    return this.#slots - this.#ints[this.#at + USED]! + this.#ints[this.#at + FREE]!;
+  }
+
+  #findHold(key: Digest): number {
+    const slot = this.#find(Kind.HOLD, key);
+    return slot !== 0 ? slot : this.#find(Kind.LAPSED, key);
+  }
+
+  #find(kind: number, key: Digest): number {
+    const ints = this.#ints;
+    let slot = ints[this.#at + BUCKETS_AT + (key[0]! & this.#mask)]!;
+    while (slot !== 0) {
+      const at = this.#int(slot);
+      if (
+        ints[at + KIND] === kind &&
+        ints[at + KEY] === key[0] &&
+        ints[at + KEY + 1] === key[1] &&
+        ints[at + KEY + 2] === key[2] &&
+        ints[at + KEY + 3] === key[3]
+      )
+        return slot;
+      slot = ints[at + NEXT]!;
+    }
+    return 0;
+  }
+
+  #keyOf(counter: Digest, token: Token): Digest {
+    for (let part = 0; part < 4; part++) this.#key[part] = counter[part]! ^ token[part]!;
+    this.#key[4] = counter[4]!;
+    return this.#key;
+  }
+
+  #bucketOf(at: number): number {
+    return this.#at + BUCKETS_AT + (this.#ints[at + KEY]! & this.#mask);
+  }
+
+  #int(slot: number): number {
+    return this.#slotsAt + slot * SLOT_WORDS * 2;
+  }
+
+  #word(slot: number): number {
+    return this.#int(slot) / 2;
+  }
+
+  // --- Repair and snapshot
+
+  get isEmpty(): boolean {
+    return this.#ints[this.#at + USED] === this.#ints[this.#at + FREE];
+  }
+
+  /** Recreates everything from the slots, after a thread ended with the lock held. */
+  rebuild(): void {
+    const shown = [...this.show(0)];
+    this.clear();
+    for (const hold of shown) this.load(hold);
+  }
+
+  clear(): void {
+    this.#ints.fill(0, this.#at, this.#at + BUCKETS_AT + this.#mask + 1);
+  }
+
+  /** The holds and commits that matter at an instant. Commits come in the order of their ends. */
+  show(now: number): ShownHold[] {
+    const shown: ShownHold[] = [];
+    for (let slot = 1; slot <= this.#ints[this.#at + USED]!; slot++) {
+      const at = this.#int(slot);
+      const word = at / 2;
+      const kind = this.#ints[at + KIND]!;
+      if (kind === Kind.FREE || kind === Kind.LEDGER || this.#words[word + END]! <= now) continue;
+      const ledger = kind === Kind.COMMITTED ? 0 : this.#int(this.#ints[at + LEDGER]!);
+      shown.push({
+        kind,
+        hash: this.#ints[(ledger === 0 ? at : ledger) + HASH]!,
+        key: [...this.#ints.subarray(at + KEY, at + KEY + 4)],
+        ledger: ledger === 0 ? [0, 0, 0, 0] : [...this.#ints.subarray(ledger + KEY, ledger + KEY + 4)],
+        amount: this.#words[word + AMOUNT]!,
+        until: this.#words[word + UNTIL]!,
+        end: this.#words[word + END]!,
+      });
+    }
+    return shown.sort((a, b) => a.end - b.end);
+  }
+
+  /** Adds what {@link show} has shown, as far as there is room. */
+  load({ kind, key, ledger, hash, amount, until, end }: ShownHold): void {
+    if (!this.hasRoom(1)) return;
+    if (kind === Kind.COMMITTED) {
+      this.#remember(Int32Array.from([...key, hash]), end);
+      return;
+    }
+    const counter = Int32Array.from([...ledger, hash]);
+    const token = key.map((part, index) => part ^ counter[index]!) as unknown as Token;
+    this.add(counter, token, { amount, until, end });
+    if (kind === Kind.HOLD) return;
+    const slot = this.#find(Kind.HOLD, Int32Array.from(key));
+    this.#ints[this.#int(slot) + KIND] = Kind.LAPSED;
+    this.#count(this.#ints[this.#int(slot) + LEDGER]!, -1, 0, -amount);
+  }
+}

@@ -1,0 +1,107 @@
+import { requestFromJsonBytes } from "../protocol/json-request.ts";
+import { commitFromJson, reserveFromJson } from "../protocol/json-reservation.ts";
+import type { RateLimitRequest, RateLimitResponse } from "../protocol/messages.ts";
+import type { RequestLimits } from "../protocol/request-limits.ts";
+import type { CommitResponse, ReservationTarget, ReserveResponse } from "../protocol/reservation-messages.ts";
+import { RequestPlaces } from "../protocol/scan-request.ts";
+import { scanCommit, scanReserve } from "../protocol/scan-reservation.ts";
+import { checkDescriptor } from "../reservations/check-request.ts";
+import { type CallTime, checkDescriptors, type Reservations } from "../reservations/reservations.ts";
+import type { RuleSet } from "../rules/rule.ts";
+
+export interface ReservationHandlerOptions {
+  readonly reservations: Reservations;
+  readonly limits: RequestLimits;
+  readonly ruleSet: () => RuleSet | undefined;
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly now?: () => number;
+}
+
+/** Where a message is. */
+export interface MessagePlace {
+  readonly buffer: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+}
+
+type Answer<Response> = Response | Promise<Response>;
+
+/**
+ * Reads the calls of the reservation service for all listeners. Callers must write out a response that is not a promise
+ * at once: a later call reuses it.
+ */
+export class ReservationHandler {
+  readonly #reservations: Reservations;
+  readonly #limits: RequestLimits;
+  readonly #ruleSet: () => RuleSet | undefined;
+  readonly #now: () => number;
+  readonly #places = new RequestPlaces();
+
+  constructor({ reservations, limits, ruleSet, now = Date.now }: ReservationHandlerOptions) {
+    this.#reservations = reservations;
+    this.#limits = limits;
+    this.#ruleSet = ruleSet;
+    this.#now = now;
+  }
+
+  check({ buffer, start, end }: MessagePlace, time: CallTime): Answer<RateLimitResponse> {
+    this.#places.scan(buffer, start, end, this.#limits);
+    return this.#reservations.check(this.#reservations.prepareInPlace(this.#places, this.#ruleSet()), time);
+  }
+
+  report({ buffer, start, end }: MessagePlace, time: CallTime): Answer<RateLimitResponse> {
+    this.#places.scan(buffer, start, end, this.#limits);
+    return this.#reservations.report(this.#reservations.prepareInPlace(this.#places, this.#ruleSet()), time);
+  }
+
+  reserve({ buffer, start, end }: MessagePlace, time: CallTime): Answer<ReserveResponse> {
+    const fields = scanReserve(buffer, start, end);
+    this.#places.scan(buffer, start, end, this.#limits);
+    checkDescriptors(this.#places);
+    const asked = this.#reservations.prepareInPlace(this.#places, this.#ruleSet());
+    return this.#reservations.reserve(asked, fields, time);
+  }
+
+  commit({ buffer, start, end }: MessagePlace, time: CallTime): Answer<CommitResponse> {
+    const fields = scanCommit(buffer, start, end);
+    this.#places.scan(buffer, start, end, this.#limits);
+    checkDescriptors(this.#places);
+    const asked = this.#reservations.prepareInPlace(this.#places, this.#ruleSet());
+    return this.#reservations.commit(asked, fields, time);
+  }
+
+  checkJson(bytes: Uint8Array): Answer<RateLimitResponse> {
+    const request = requestFromJsonBytes(bytes, this.#limits);
+    return this.#reservations.check(this.#prepare(request), this.#time());
+  }
+
+  reportJson(bytes: Uint8Array): Answer<RateLimitResponse> {
+    const request = requestFromJsonBytes(bytes, this.#limits);
+    return this.#reservations.report(this.#prepare(request), this.#time());
+  }
+
+  reserveJson(bytes: Uint8Array): Answer<ReserveResponse> {
+    const fields = reserveFromJson(bytes, this.#limits);
+    return this.#reservations.reserve(this.#prepare(targetOf(fields)), fields, this.#time());
+  }
+
+  commitJson(bytes: Uint8Array): Answer<CommitResponse> {
+    const fields = commitFromJson(bytes, this.#limits);
+    return this.#reservations.commit(this.#prepare(targetOf(fields)), fields, this.#time());
+  }
+
+  #prepare(request: RateLimitRequest) {
+    return this.#reservations.prepare(request, this.#ruleSet());
+  }
+
+  #time(): CallTime {
+    return { now: this.#now(), deadline: 0 };
+  }
+}
+
+/** @throws {ReservationError} */
+function targetOf({ domain, descriptors }: ReservationTarget): RateLimitRequest {
+  for (const [index, { limit, isNegativeHits }] of descriptors.entries())
+    checkDescriptor(index, limit !== undefined, isNegativeHits);
+  return { domain, descriptors, hitsAddend: 0 };
+}

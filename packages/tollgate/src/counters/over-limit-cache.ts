@@ -29,6 +29,8 @@ export interface OverLimitCacheOptions {
   readonly monotonic?: () => number;
   /** Shared by the caches of all threads. Default: a table for this cache alone. */
   readonly invalidations?: Invalidations | undefined;
+  /** Called after a refund that brought a counter from above its limit to its limit or below. */
+  readonly onLowered?: ((stem: string) => void) | undefined;
 }
 
 export class OverLimitCache implements CounterStore {
@@ -38,6 +40,7 @@ export class OverLimitCache implements CounterStore {
   readonly #capacity: number;
   readonly #entries: OverLimitEntries;
   readonly #invalidations: Invalidations;
+  readonly #onLowered: (stem: string) => void;
 
   constructor(store: CounterStore, options: OverLimitCacheOptions) {
     this.kind = store.kind;
@@ -45,6 +48,7 @@ export class OverLimitCache implements CounterStore {
     this.#capacity = options.sizeInBytes;
     this.readsPlaces = this.#capacity <= 0 && store.readsPlaces === true;
     this.#invalidations = options.invalidations ?? new Invalidations();
+    this.#onLowered = options.onLowered ?? (() => {});
     this.#entries = new OverLimitEntries(options.sizeInBytes, this.#invalidations, options.monotonic);
   }
 
@@ -117,7 +121,7 @@ export class OverLimitCache implements CounterStore {
         () => this.#learn(request.counts, request.now, begun),
         (error: unknown) => {
           // The store may have made the refund before its answer was lost.
-          for (const { hits, stem } of request.counts) if (hits < 0) this.#invalidations.invalidate(stem);
+          for (const { hits, stem } of request.counts) if (hits < 0) this.#lower(stem);
           throw error;
         },
       );
@@ -143,8 +147,7 @@ export class OverLimitCache implements CounterStore {
       return pending.then(
         () => this.#learnGroups(request, begun),
         (error: unknown) => {
-          for (const group of request.groups)
-            if (group.hits < 0) this.#invalidations.invalidate(group.limits[0]!.stem);
+          for (const group of request.groups) if (group.hits < 0) this.#lower(group.limits[0]!.stem);
           throw error;
         },
       );
@@ -154,17 +157,28 @@ export class OverLimitCache implements CounterStore {
     for (const group of groups) {
       const window = plainWindowOf(group);
       if (window === undefined) continue;
-      if (group.hits < 0) this.#invalidations.invalidate(window.stem);
+      if (group.hits < 0) this.#refunded(window.stem, window.used, group.hits, window.limit);
       else if (window.used > window.limit && group.outcome === Outcome.COUNTED)
         this.#entries.add(window, now, begun);
     }
+  }
+
+  /** Other replicas have an entry only if the counter was above the limit. */
+  #refunded(stem: string, after: number, hits: number, limit: number): void {
+    if (after <= limit && after - hits > limit) this.#lower(stem);
+    else this.#invalidations.invalidate(stem);
+  }
+
+  #lower(stem: string): void {
+    this.#invalidations.invalidate(stem);
+    this.#onLowered(stem);
   }
 
   /** @param begun the last invalidation at the start of the count */
   #learn(counts: readonly Count[], now: number, begun: number): void {
     for (let index = 0; index < counts.length; index++) {
       const count = counts[index]!;
-      if (count.hits < 0) this.#invalidations.invalidate(count.stem);
+      if (count.hits < 0) this.#refunded(count.stem, count.after, count.hits, count.limit);
       else if (count.after > count.limit && count.outcome === Outcome.COUNTED)
         this.#entries.add(count, now, begun);
     }

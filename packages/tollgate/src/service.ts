@@ -1,6 +1,7 @@
 import type { CounterAdmin } from "./counters/counter-admin.ts";
 import type { EmbeddedStore } from "./counters/embedded/embedded-store.ts";
 import type { Invalidations } from "./counters/invalidations.ts";
+import { ReplicaChannel } from "./counters/replica-channel.ts";
 import type { CounterStore } from "./counters/store.ts";
 import type { HttpListener } from "./listeners/http-listener.ts";
 import type { RateLimitHandler } from "./listeners/rate-limit-handler.ts";
@@ -65,6 +66,8 @@ interface Parts {
   readonly tracing: Tracing;
   readonly embedded: EmbeddedStore | undefined;
   readonly invalidations: Invalidations | undefined;
+  /** Undefined if no other process shares the counters, or nothing is cached. */
+  readonly replicas: ReplicaChannel | undefined;
   readonly store: CounterStore;
   /** The store without the over-limit cache. */
   readonly backend: CounterStore;
@@ -216,7 +219,7 @@ export class Service {
   }
 
   async #openAdmin(): Promise<void> {
-    const { settings, counterAdmin, bare, invalidations, log } = this.#parts;
+    const { settings, counterAdmin, bare, invalidations, replicas, log } = this.#parts;
     if (settings.admin === undefined || counterAdmin === undefined) return;
     const { openAdmin } = await import("./service/admin.ts");
     this.#admin = await openAdmin({
@@ -226,7 +229,10 @@ export class Service {
       store: bare,
       counters: counterAdmin,
       invalidate: (stems) => {
-        for (const stem of stems) invalidations?.invalidate(stem);
+        for (const stem of stems) {
+          invalidations?.invalidate(stem);
+          replicas?.lowered(stem);
+        }
       },
     });
     this.#addresses.admin = this.#admin.address;
@@ -273,7 +279,7 @@ export class Service {
   }
 
   async #stop(delay: boolean): Promise<void> {
-    const { settings, health, log, store, embedded, tracing, counterAdmin } = this.#parts;
+    const { settings, health, log, store, embedded, tracing, counterAdmin, replicas } = this.#parts;
     const { drainDelay, shutdownTimeout } = settings.lifecycle;
     const deadline = performance.now() + shutdownTimeout;
     const left = () => Math.max(0, deadline - performance.now());
@@ -292,6 +298,7 @@ export class Service {
       this.#admin?.close(left()),
     ]);
     await settledWithin(counterAdmin?.close() ?? Promise.resolve(), left());
+    replicas?.close();
     await settledWithin(store.close(), left());
     await settledWithin(embedded?.close() ?? Promise.resolve(), left());
     await tracing.close(Math.min(FLUSH_TIMEOUT, left()));
@@ -325,15 +332,28 @@ async function openParts(
   await trustSystemAuthorities(settings);
   const tracing = await openTracing(settings, log);
   const invalidations = openInvalidations(settings);
-  const { store, backend, bare, openAdmin, required } = await openStore(divideSettings(settings, parts), {
+  let replicas: ReplicaChannel | undefined;
+  const opened = await openStore(divideSettings(settings, parts), {
     statistics,
     log,
     tracing,
     parts,
     embedded,
     invalidations,
+    onLowered: (stem) => replicas?.lowered(stem),
     createReporter,
   });
+  const { store, backend, bare, openAdmin, openChannel, required } = opened;
+  if (settings.store.backend !== "embedded" && invalidations !== undefined)
+    replicas = new ReplicaChannel({
+      invalidations,
+      open: openChannel,
+      why: "memcached has no channel between replicas",
+      revalidate: settings.store.localCacheRevalidate,
+      log,
+    });
+  if (replicas !== undefined && openChannel !== undefined)
+    statistics.gauge("ratelimit.replicas.subscribed", () => (replicas.live ? 1 : 0));
   return {
     settings,
     environment: withMaskSalt(withInstanceId(environment, settings), settings),
@@ -346,6 +366,7 @@ async function openParts(
     tracing,
     embedded,
     invalidations,
+    replicas,
     store,
     backend,
     bare,

@@ -35,8 +35,13 @@ export class Invalidations {
 
   /** Invalidates the entries of a stem in all threads. */
   invalidate(stem: string): void {
+    this.invalidateSlot(slotOf(stem));
+  }
+
+  /** Invalidates the entries of all stems of a slot. */
+  invalidateSlot(raised: number): void {
     const number = this.#next();
-    this.#raise(slotOf(stem), number);
+    this.#raise(raised, number);
     // Each invalidation refreshes one other slot, so that no mark grows too old to compare.
     const slot = FIRST_SLOT + (number & (SLOTS - 1));
     if (((number - this.mark(slot)) | 0) > OLDEST) this.#raise(slot, (number - OLDEST) | 0);
@@ -66,6 +71,11 @@ export class Invalidations {
       mark = found;
     }
   }
+}
+
+/** Whether a message of another process names a slot. */
+export function isSlot(slot: number): boolean {
+  return Number.isInteger(slot) && slot >= FIRST_SLOT && slot < FIRST_SLOT + SLOTS;
 }
 
 /** Whether a number was issued after another one. */

@@ -83,6 +83,32 @@ describe("over-limit cache", () => {
     assert.deepEqual(run(cache, [{}], { now: NOW + 60_000 }), [[COUNTED, 5]], "its window has ended");
   });
 
+  test("tells of refunds that bring a counter from above its limit to its limit or below", () => {
+    for (const [before, hits, isLowered] of [
+      [3, -1, false],
+      [4, -1, true],
+      [4, -100, true],
+      [9, -5, false],
+      [9, -6, true],
+      [0, -1, false],
+    ] as const) {
+      const lowered: string[] = [];
+      const store = new TestStore();
+      const cache = new OverLimitCache(store, {
+        sizeInBytes: 100_000,
+        onLowered: (stem) => lowered.push(stem),
+      });
+      store.model.counters.set(`k:${START}`, before);
+      run(cache, [{ hits: 0 }, { hits }]);
+      // A refund below 0 may have begun above the limit.
+      assert.deepEqual(
+        lowered,
+        isLowered || (before + hits < 0 && -hits > 3) ? ["k:"] : [],
+        `${before} ${hits}`,
+      );
+    }
+  });
+
   test("asks the store about a counter at its limit", () => {
     const { cache } = setUp();
     assert.deepEqual(run(cache, [{ hits: 3 }]), [[COUNTED, 3]]);

@@ -30,6 +30,8 @@ export interface OverLimitCacheOptions {
   readonly monotonic?: () => number;
   /** Shared by the caches of all threads. Default: a table for this cache alone. */
   readonly invalidations?: Invalidations | undefined;
+  /** Called after a refund that brought a counter from above its limit to its limit or below. */
+  readonly onLowered?: ((stem: string) => void) | undefined;
 }
 
 export class OverLimitCache implements ReservationStore {
@@ -39,6 +41,7 @@ export class OverLimitCache implements ReservationStore {
   readonly #capacity: number;
   readonly #entries: OverLimitEntries;
   readonly #invalidations: Invalidations;
+  readonly #onLowered: (stem: string) => void;
 
   constructor(store: CounterStore, options: OverLimitCacheOptions) {
     this.kind = store.kind;
@@ -46,6 +49,7 @@ export class OverLimitCache implements ReservationStore {
     this.#capacity = options.sizeInBytes;
     this.readsPlaces = this.#capacity <= 0 && store.readsPlaces === true;
     this.#invalidations = options.invalidations ?? new Invalidations();
+    this.#onLowered = options.onLowered ?? (() => {});
     this.#entries = new OverLimitEntries(options.sizeInBytes, this.#invalidations, options.monotonic);
   }
 
@@ -130,7 +134,7 @@ export class OverLimitCache implements ReservationStore {
         () => this.#learn(request.counts, request.now, begun),
         (error: unknown) => {
           // The store may have made the refund before its answer was lost.
-          for (const { hits, stem } of request.counts) if (hits < 0) this.#invalidations.invalidate(stem);
+          for (const { hits, stem } of request.counts) if (hits < 0) this.#lower(stem);
           throw error;
         },
       );
@@ -156,8 +160,7 @@ export class OverLimitCache implements ReservationStore {
       return pending.then(
         () => this.#learnGroups(request, begun),
         (error: unknown) => {
-          for (const group of request.groups)
-            if (group.hits < 0) this.#invalidations.invalidate(group.limits[0]!.stem);
+          for (const group of request.groups) if (group.hits < 0) this.#lower(group.limits[0]!.stem);
           throw error;
         },
       );
@@ -167,17 +170,28 @@ export class OverLimitCache implements ReservationStore {
     for (const group of groups) {
       const window = plainWindowOf(group);
       if (window === undefined) continue;
-      if (group.hits < 0) this.#invalidations.invalidate(window.stem);
+      if (group.hits < 0) this.#refunded(window.stem, window.used, group.hits, window.limit);
       else if (window.used > window.limit && group.outcome === Outcome.COUNTED)
         this.#entries.add(window, now, begun);
     }
+  }
+
+  /** Other replicas have an entry only if the counter was above the limit. */
+  #refunded(stem: string, after: number, hits: number, limit: number): void {
+    if (after <= limit && after - hits > limit) this.#lower(stem);
+    else this.#invalidations.invalidate(stem);
+  }
+
+  #lower(stem: string): void {
+    this.#invalidations.invalidate(stem);
+    this.#onLowered(stem);
   }
 
   /** @param begun the last invalidation at the start of the count */
   #learn(counts: readonly Count[], now: number, begun: number): void {
     for (let index = 0; index < counts.length; index++) {
       const count = counts[index]!;
-      if (count.hits < 0) this.#invalidations.invalidate(count.stem);
+      if (count.hits < 0) this.#refunded(count.stem, count.after, count.hits, count.limit);
       else if (count.after > count.limit && count.outcome === Outcome.COUNTED)
         this.#entries.add(count, now, begun);
     }

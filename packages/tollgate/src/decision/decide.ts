@@ -93,7 +93,7 @@ export class Decider {
     deadline: number,
   ): RateLimitResponse | Promise<RateLimitResponse> {
     const scratch = this.#pool.take(parts.length);
-    const answer = this.#run(request, parts, scratch, now, deadline);
+    const answer = this.#run(request, undefined, parts, scratch, now, deadline);
     if (!(answer instanceof Promise)) this.#pool.give(scratch);
     return answer;
   }

@@ -179,6 +179,11 @@ export const catalogue: readonly CatalogueEntry[] = [
     "ratelimit.embedded.expired",
     "Counters that the embedded store removed after their window ended.",
   ),
+  plain(
+    "gauge",
+    "ratelimit.replicas.subscribed",
+    "1 while messages of other replicas arrive, 0 while entries of the over-limit cache live at most `LOCAL_CACHE_REVALIDATE`. Only with a key-value store and that cache.",
+  ),
   plain("gauge", "ratelimit.localcache.lookupCount", "Keys looked up in the over-limit cache."),
   plain("gauge", "ratelimit.localcache.hitCount", "Lookups that found a key over its limit."),
   plain("gauge", "ratelimit.localcache.missCount", "Lookups that found no key."),

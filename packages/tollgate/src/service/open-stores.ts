@@ -2,6 +2,7 @@ import type { CounterAdmin } from "../counters/counter-admin.ts";
 import { EmbeddedStore } from "../counters/embedded/embedded-store.ts";
 import { Invalidations } from "../counters/invalidations.ts";
 import { OverLimitCache } from "../counters/over-limit-cache.ts";
+import type { OpenChannel } from "../counters/replica-channel.ts";
 import type { CounterStore } from "../counters/store.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Statistics } from "../observe/statistics.ts";
@@ -19,6 +20,8 @@ export interface OpenedStore {
   readonly bare: CounterStore;
   /** Opens the administration of its counters. */
   readonly openAdmin: () => CounterAdmin;
+  /** Opens a channel to the other replicas; undefined if the store has none. */
+  readonly openChannel: OpenChannel | undefined;
   /** The remote stores that must answer before the ports open; none if that is off. */
   readonly required: readonly RequiredStore[];
 }
@@ -30,14 +33,15 @@ export async function openStore(settings: Settings, deps: StoreDependencies): Pr
   if (backend === undefined) throw new Error("the embedded store has not been opened");
   const bare = remote?.bare ?? backend;
   const openAdmin = remote?.openAdmin ?? (() => deps.embedded!.admin());
+  const openChannel = remote?.openChannel;
   const required = settings.store.requiredAtStart ? (remote?.required ?? []) : [];
   const { invalidations } = deps;
-  if (invalidations === undefined) return { store: backend, backend, bare, openAdmin, required };
+  if (invalidations === undefined) return { store: backend, backend, bare, openAdmin, openChannel, required };
   const sizeInBytes = settings.store.localCacheSizeInBytes;
-  const cache = new OverLimitCache(backend, { sizeInBytes, invalidations });
+  const cache = new OverLimitCache(backend, { sizeInBytes, invalidations, onLowered: deps.onLowered });
   for (const name of Object.keys(cache.gauges()) as (keyof ReturnType<typeof cache.gauges>)[])
     deps.statistics.gauge(`ratelimit.localcache.${name}`, () => cache.gauges()[name]);
-  return { store: cache, backend, bare, openAdmin, required };
+  return { store: cache, backend, bare, openAdmin, openChannel, required };
 }
 
 /** The memory that the over-limit caches of all threads share; undefined if the cache is off. */

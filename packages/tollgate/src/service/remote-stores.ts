@@ -8,6 +8,7 @@ import { PerSecondStore } from "../counters/kvstore/per-second.ts";
 import { PerSecondAdmin } from "../counters/kvstore/per-second-admin.ts";
 import { ObjcacheStore } from "../counters/objcache/objcache.ts";
 import { ObjcacheAdmin } from "../counters/objcache/objcache-admin.ts";
+import type { OpenChannel } from "../counters/replica-channel.ts";
 import type { CounterStore } from "../counters/store.ts";
 import { componentNames } from "../observe/health.ts";
 import type {
@@ -28,6 +29,8 @@ export interface RemoteStore {
   readonly bare: CounterStore;
   /** Opens its administration. */
   readonly openAdmin: () => CounterAdmin;
+  /** Opens a channel to the other replicas. */
+  readonly openChannel?: OpenChannel;
   /** The stores behind it. */
   readonly required: readonly RequiredStore[];
 }
@@ -51,10 +54,24 @@ export async function openKvstore(
   const adminOf = (store: KvstoreStore) =>
     new KvstoreAdmin(store.control(), settings.decision.cacheKeyPrefix);
   const first = open(kvstore.main, "kvstore_pool", componentNames.store, "the key-value store");
+  // Entries of single seconds end before a message arrives, so the main instance has the channel.
+  const openChannel: OpenChannel = (events, beat) => {
+    const control = first.control();
+    const channel = first.channel(control, {
+      channel: `${settings.decision.cacheKeyPrefix}tollgate:invalidate`,
+      events,
+      beat,
+    });
+    const close = () => {
+      channel.close();
+      control.close();
+    };
+    return { publish: (text) => channel.publish(text), close };
+  };
   const main = failurePolicy(first, kvstore.failureMode, deps);
   if (kvstore.perSecond === undefined) {
     deps.statistics.gauge("ratelimit.kvstore.degraded", () => main.degraded);
-    return { store: main, bare: first, openAdmin: () => adminOf(first), required };
+    return { store: main, bare: first, openAdmin: () => adminOf(first), openChannel, required };
   }
   // Each has its own policy, so that one counts while the other is down.
   const perSecond = open(
@@ -69,6 +86,7 @@ export async function openKvstore(
     store: new PerSecondStore(main, second, takenBack(deps)),
     bare: new PerSecondStore(first, perSecond, takenBack(deps)),
     openAdmin: () => new PerSecondAdmin(adminOf(first), adminOf(perSecond)),
+    openChannel,
     required,
   };
 }
@@ -129,12 +147,12 @@ interface InstanceContext {
 function openInstance(
   options: KvstoreOptions,
   { pool, component, watched }: InstanceContext,
-  { statistics, createReporter, log, tracing, invalidations }: StoreDependencies,
+  { statistics, createReporter, log, tracing, invalidations, onLowered }: StoreDependencies,
 ): KvstoreStore {
   const report = watched ? createReporter(component) : undefined;
   const store = new KvstoreStore({
     ...options,
-    onRefund: takenBack({ invalidations }),
+    onRefund: takenBack({ invalidations, onLowered }),
     onConnections: (active) => report?.(active > 0 ? undefined : "no connection to the store"),
     ...(tracing.enabled && { tracing }),
     log: (level, line) =>
@@ -147,9 +165,15 @@ function openInstance(
 }
 
 /** Before the refund, other calls may have seen the counter above its limit: their cached result is invalid. */
-function takenBack({ invalidations }: Pick<StoreDependencies, "invalidations">): RefundListener {
+function takenBack({
+  invalidations,
+  onLowered,
+}: Pick<StoreDependencies, "invalidations" | "onLowered">): RefundListener {
   return (counts) => {
-    for (const { stem } of counts) invalidations?.invalidate(stem);
+    for (const { stem } of counts) {
+      invalidations?.invalidate(stem);
+      onLowered(stem);
+    }
   };
 }
 

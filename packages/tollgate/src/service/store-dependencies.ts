@@ -15,6 +15,8 @@ export interface StoreDependencies {
   readonly embedded: EmbeddedStore | undefined;
   /** Shared by the over-limit caches of this process; undefined without such caches. */
   readonly invalidations: Invalidations | undefined;
+  /** A refund in this thread brought a counter from above its limit to its limit or below. */
+  readonly onLowered: (stem: string) => void;
   /** Adds a health component. The reporter takes a fault, or undefined when the fault is over. */
   readonly createReporter: (name: string) => (fault: string | undefined) => void;
 }

@@ -1,4 +1,4 @@
-import type { RuleStatistics, Statistics } from "../observe/statistics.ts";
+import type { ReservationStatistics, RuleStatistics, Statistics } from "../observe/statistics.ts";
 
 const rule: RuleStatistics = {
   totalHits: 0,
@@ -9,12 +9,14 @@ const rule: RuleStatistics = {
   overLimitWithLocalCache: 0,
   totalNegativeHits: 0,
 };
+const reservations: ReservationStatistics = { reserved: 0, released: 0, expired: 0, committed: 0 };
 const counter = { value: 0 };
 const timer = { record: () => undefined };
 
 /** Statistics that nothing reads. All rules add to one object, so that no number of keys fills the memory. */
 export const noStatistics: Statistics = {
   rule: () => rule,
+  reservationsOf: () => reservations,
   domainNotFound: () => counter,
   counter: () => counter,
   counterFrom: () => undefined,

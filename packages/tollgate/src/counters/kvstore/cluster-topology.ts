@@ -86,10 +86,17 @@ export class ClusterTopology implements Topology {
     return algorithm.perWindow ? slotOfWindow(stem, windowStart) : slotOf(stem);
   }
 
-  open(slot: number): Promise<Connection> {
+  readonly isSharded = true;
+
+  open(slot: number, exchangeTimeout?: number): Promise<Connection> {
     const node = this.#slots[slot] ?? this.#anyNode();
     this.#refreshIn(0);
-    return this.#open(this.#endpoints.get(node)!);
+    return this.#open(this.#endpoints.get(node)!, exchangeTimeout);
+  }
+
+  serves(slot: number, endpoint: Endpoint): boolean {
+    const node = this.#slots[slot];
+    return node !== undefined && formatEndpoint(this.#endpoints.get(node)!) === formatEndpoint(endpoint);
   }
 
   /** In the order of their addresses. */
@@ -100,9 +107,10 @@ export class ClusterTopology implements Topology {
     return endpoints.map((endpoint) => () => this.#open(endpoint));
   }
 
-  #open(endpoint: Endpoint): Promise<Connection> {
+  #open(endpoint: Endpoint, exchangeTimeout = this.#deps.options.timeout): Promise<Connection> {
     const { tls, credentials, timeout } = this.#deps.options;
-    return Connection.open({ endpoint, tls, credentials, greeting: [["PING"]], timeout });
+    const greeting = [["PING"]];
+    return Connection.open({ endpoint, tls, credentials, greeting, timeout, exchangeTimeout });
   }
 
   nodes(): Iterable<StoreNode> {

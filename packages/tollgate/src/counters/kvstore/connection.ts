@@ -65,6 +65,11 @@ export class Connection extends Link<Reply> {
     this.write(this.writer.bytes(), exchange);
   }
 
+  /** Sends the content of {@link writer} within the exchange in progress, which gets the replies. */
+  sendMore(): void {
+    this.writeMore(this.writer.bytes());
+  }
+
   /** Sends commands off the hot path, in one round trip. Error replies are also results. */
   commands(commands: readonly (readonly string[])[]): Promise<readonly Reply[]> {
     if (commands.length === 0) return Promise.resolve([]);

@@ -23,6 +23,7 @@ import { Expiries, noExpiries } from "./expiries.ts";
 import { type KvstoreOptions, type ResolvedOptions, resolveOptions } from "./kvstore-options.ts";
 import { sentinelTopology } from "./sentinel-topology.ts";
 import { singleTopology } from "./single-topology.ts";
+import { type ChannelOptions, StoreChannel } from "./store-channel.ts";
 import type { KvstoreTarget } from "./target.ts";
 import type { Topology } from "./topology.ts";
 
@@ -147,6 +148,11 @@ export class KvstoreStore implements CounterStore {
   /** Connections for operators. The caller closes them. */
   control(): Control {
     return new Control(this.#topology, this.#options.timeout);
+  }
+
+  /** A channel to the other replicas. @param control see {@link control} */
+  channel(control: Control, options: Pick<ChannelOptions, "channel" | "events" | "beat">): StoreChannel {
+    return new StoreChannel({ ...options, control, topology: this.#topology });
   }
 
   close(): Promise<void> {

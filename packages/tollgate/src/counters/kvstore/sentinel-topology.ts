@@ -15,9 +15,17 @@ export function sentinelTopology(target: SentinelTarget, deps: Dependencies): To
     node.pool.restart(new StoreError("STORE_UNAVAILABLE", `${from} is no longer the master`));
   });
 
-  async function connect(): Promise<Connection> {
+  async function connect(exchangeTimeout = timeout): Promise<Connection> {
     const endpoint = await watch.master();
-    const connection = await Connection.open({ endpoint, tls, credentials, greeting: [["PING"]], timeout });
+    const greeting = [["PING"]];
+    const connection = await Connection.open({
+      endpoint,
+      tls,
+      credentials,
+      greeting,
+      timeout,
+      exchangeTimeout,
+    });
     try {
       const [role] = await connection.commands([["ROLE"]]);
       const name = Array.isArray(role) ? role[0] : undefined;
@@ -32,7 +40,7 @@ export function sentinelTopology(target: SentinelTarget, deps: Dependencies): To
 
   const node: StoreNode = new StoreNode({
     ...deps,
-    connect,
+    connect: () => connect(),
     // The master became a replica. Nothing was counted, and the item waits for the new master.
     refused(_, error, item, ticket) {
       if (error.code !== "READONLY") return false;
@@ -49,8 +57,10 @@ export function sentinelTopology(target: SentinelTarget, deps: Dependencies): To
     },
     slotOf: () => 0,
     nodes: () => [node],
-    open: connect,
-    servers: () => [connect],
+    open: (_slot, exchangeTimeout) => connect(exchangeTimeout),
+    servers: () => [() => connect()],
+    serves: (_slot, endpoint) => watch.isMaster(endpoint),
+    isSharded: false,
     close() {
       watch.close();
       node.close();

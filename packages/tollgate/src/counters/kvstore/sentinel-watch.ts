@@ -58,6 +58,11 @@ export class SentinelWatch {
     return this.#asking;
   }
 
+  /** Whether a server is the master, as far as the last answers tell. */
+  isMaster(endpoint: Endpoint): boolean {
+    return this.#known === undefined || this.#known === formatEndpoint(endpoint);
+  }
+
   close(): void {
     this.#closed = true;
     clearTimeout(this.#poll);

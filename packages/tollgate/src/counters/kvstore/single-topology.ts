@@ -10,10 +10,11 @@ export function singleTopology(target: SingleTarget, deps: Dependencies): Topolo
   const { tls, credentials, timeout } = deps.options;
   const select = database === 0 ? [] : [["SELECT", String(database)]];
   const greeting = [...select, ["PING"]];
-  const connect = () => Connection.open({ endpoint: address, tls, credentials, greeting, timeout });
+  const open = (exchangeTimeout = timeout) =>
+    Connection.open({ endpoint: address, tls, credentials, greeting, timeout, exchangeTimeout });
   const node = new StoreNode({
     ...deps,
-    connect,
+    connect: () => open(),
     refused: () => false,
     lost: () => {},
   });
@@ -27,8 +28,10 @@ export function singleTopology(target: SingleTarget, deps: Dependencies): Topolo
     },
     slotOf: () => 0,
     nodes: () => [node],
-    open: connect,
-    servers: () => [connect],
+    open: (_slot, exchangeTimeout) => open(exchangeTimeout),
+    servers: () => [() => open()],
+    serves: () => true,
+    isSharded: false,
     close: () => node.close(),
   };
 }

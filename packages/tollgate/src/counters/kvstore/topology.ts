@@ -1,4 +1,5 @@
 import type { AcquireGroup, Count } from "../store.ts";
+import type { Endpoint } from "../transport/endpoint.ts";
 import type { Ticket } from "../transport/ticket.ts";
 import type { AcquireStep } from "./acquire-step.ts";
 import type { Connection } from "./connection.ts";
@@ -21,8 +22,15 @@ export interface Topology {
   /** The slot of a group's keys. Groups of one slot can share a script call. */
   slotOf(group: AcquireGroup): number;
   nodes(): Iterable<StoreNode>;
-  /** Opens a connection besides the pool to the server of a slot. The caller closes it. */
-  open(slot: number): Promise<Connection>;
+  /**
+   * Opens a connection besides the pool to the server of a slot. The caller closes it.
+   * @param exchangeTimeout milliseconds. Default: the store's timeout
+   */
+  open(slot: number, exchangeTimeout?: number): Promise<Connection>;
+  /** Whether a server still has a slot, as far as this process knows. */
+  serves(slot: number, endpoint: Endpoint): boolean;
+  /** Whether each server has a part of the keys: a cluster. */
+  readonly isSharded: boolean;
   /** Opens such connections to each server that holds keys, in a stable order. */
   servers(): readonly (() => Promise<Connection>)[];
   close(): void;

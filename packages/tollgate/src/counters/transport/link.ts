@@ -77,6 +77,12 @@ export class Link<Reply> {
     this.#socket.write(bytes);
   }
 
+  /** Sends more bytes for the exchange in progress, without a new timeout. */
+  writeMore(bytes: Buffer): void {
+    // The caller reuses the bytes at once.
+    if (this.#exchange !== undefined) this.#socket.write(Buffer.from(bytes));
+  }
+
   destroy(error = this.#closedError()): void {
     if (this.closed) return;
     this.closed = true;

@@ -1,5 +1,6 @@
 import type { EmbeddedStore } from "../../counters/embedded/embedded-store.ts";
 import type { Invalidations } from "../../counters/invalidations.ts";
+import type { ReplicaChannel } from "../../counters/replica-channel.ts";
 import { openGrpcListener } from "../../listeners/grpc-listener.ts";
 import type { RateLimitHandler } from "../../listeners/rate-limit-handler.ts";
 import type { ReservationHandler } from "../../listeners/reservation-handler.ts";
@@ -43,6 +44,7 @@ export interface GrpcServiceOptions {
   readonly tracing: Tracing;
   readonly embedded: EmbeddedStore | undefined;
   readonly invalidations: Invalidations | undefined;
+  readonly replicas: ReplicaChannel | undefined;
   readonly rules: ActiveRules;
   readonly health: Health;
   readonly components: Components;

@@ -78,6 +78,7 @@ test("a thread that dies is replaced, and its counts are kept", {
     environment,
     embedded,
     invalidations: undefined,
+    replicas: undefined,
     rules: ruleSet!.compiled,
     certificates: undefined,
     health,
@@ -152,6 +153,7 @@ test("an error in a message handler does not end the thread", { timeout: 60_000 
     statistics,
     log,
     invalidations: undefined,
+    replicas: undefined,
   });
   try {
     // The listeners have no TLS, so replaceCertificates throws in every thread.

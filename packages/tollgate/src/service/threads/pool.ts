@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { EmbeddedStore, EmbeddedStoreShare } from "../../counters/embedded/embedded-store.ts";
 import type { Invalidations } from "../../counters/invalidations.ts";
+import type { ReplicaChannel } from "../../counters/replica-channel.ts";
 import { THREAD } from "../../installation.ts";
 import type { Certificates } from "../../listeners/server-tls.ts";
 import type { Health } from "../../observe/health.ts";
@@ -26,6 +27,7 @@ export interface ThreadPoolOptions {
   readonly invalidations: Invalidations | undefined;
   readonly rules: CompiledRules | undefined;
   readonly certificates: Certificates | undefined;
+  readonly replicas: ReplicaChannel | undefined;
   readonly health: Health;
   readonly components: Components;
   readonly statistics: MergedStatistics;
@@ -259,6 +261,7 @@ export class ThreadPool {
       thread.waiting.get(message.number)?.(message);
     else if (message.kind === "durations") statistics.addDurations(message.timer, message.durations);
     else if (message.kind === "component") this.#reportComponent(thread, message.name, message.fault);
+    else if (message.kind === "lowered") this.#options.replicas?.loweredSlots(message.slots);
     else if (message.kind === "drained") {
       thread.drained = true;
       statistics.add(thread.number, message.figures);

@@ -67,6 +67,8 @@ export type FromThread =
   | { readonly kind: "connections"; readonly number: number; readonly connections: number }
   | { readonly kind: "durations"; readonly timer: string; readonly durations: BinnedDurations }
   | { readonly kind: "component"; readonly name: string; readonly fault: string | undefined }
+  /** Refunds lowered counters whose stems have these slots in `invalidations.ts`. */
+  | { readonly kind: "lowered"; readonly slots: readonly number[] }
   | { readonly kind: "drained"; readonly figures: ThreadFigures };
 
 /** The figures of a thread since the last message; without those that did not change. */

@@ -1,7 +1,7 @@
 /** A thread that serves gRPC. The pool starts it with a {@link ThreadStart}; it exits after a drain. */
 import { parentPort, workerData } from "node:worker_threads";
 import { EmbeddedStore } from "../../counters/embedded/embedded-store.ts";
-import { Invalidations } from "../../counters/invalidations.ts";
+import { Invalidations, slotOf } from "../../counters/invalidations.ts";
 import { openGrpcListener } from "../../listeners/grpc-listener.ts";
 import { createHealth } from "../../observe/health.ts";
 import { createLogger, logWarnings } from "../../observe/log.ts";
@@ -22,6 +22,19 @@ const main = parentPort!;
 
 function send(message: FromThread, transfer: ArrayBuffer[] = []): void {
   main.postMessage(message, transfer);
+}
+
+/** Collects the slots of a turn of the event loop for one message. */
+function sendLowered(): (stem: string) => void {
+  let slots = new Set<number>();
+  return (stem) => {
+    if (slots.size === 0)
+      setImmediate(() => {
+        send({ kind: "lowered", slots: [...slots] });
+        slots = new Set();
+      });
+    slots.add(slotOf(stem));
+  };
 }
 
 async function serve(): Promise<void> {
@@ -46,6 +59,7 @@ async function serve(): Promise<void> {
     parts: start.parts,
     embedded,
     invalidations: start.invalidations && new Invalidations(start.invalidations),
+    onLowered: sendLowered(),
     createReporter,
   });
   let newest = start.rules;

@@ -24,6 +24,12 @@ export const store = {
     "Size of the cache of keys that are over their limit; 0 turns the cache off.",
     ["LocalCacheSizeInBytes"],
   ),
+  localCacheRevalidate: setting(
+    "LOCAL_CACHE_REVALIDATE",
+    duration("above 0", 3600e3),
+    1e3,
+    "Longest life of an entry of that cache while no messages of other replicas arrive: with memcached, and without a live subscription to the key-value store's channel.",
+  ),
   expirationJitterMaxSeconds: setting(
     "EXPIRATION_JITTER_MAX_SECONDS",
     int(0, 2_147_483_647),

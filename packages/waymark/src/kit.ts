@@ -4,7 +4,24 @@
  */
 export type { AccessLogEntry, AccessLogOptions } from "./kit/access-log.ts";
 export { accessLog } from "./kit/access-log.ts";
+export type { BasicOptions } from "./kit/basic.ts";
+export { basic } from "./kit/basic.ts";
+export type { BearerOptions, Verdict } from "./kit/bearer.ts";
+export { bearer } from "./kit/bearer.ts";
+export type { CacheDirectives } from "./kit/cache-control.ts";
+export { cacheControl, defaultCacheControl } from "./kit/cache-control.ts";
+export type { MatchOptions } from "./kit/conditional.ts";
+export { checkMatch, etag, tagOf } from "./kit/conditional.ts";
+export type { SealedCookie, SealedCookieOptions } from "./kit/cookies.ts";
+export { encryptedCookie, signedCookie } from "./kit/cookies.ts";
+export type { Authenticator } from "./kit/credentials.ts";
+export { sameSecret } from "./kit/credentials.ts";
 export type { RequestIdOptions, RequestIds } from "./kit/request-id.ts";
 export { requestId } from "./kit/request-id.ts";
+export type { Secrets } from "./kit/sealing.ts";
 export type { SecureHeadersOptions } from "./kit/secure-headers.ts";
 export { secureHeaders } from "./kit/secure-headers.ts";
+export type { Session, SessionOptions, SessionStore, Sessions } from "./kit/sessions.ts";
+export { memoryStore, sessions } from "./kit/sessions.ts";
+export type { TimeoutOptions } from "./kit/timeout.ts";
+export { timeout, within } from "./kit/timeout.ts";

@@ -1,5 +1,6 @@
 import { type Call, type Keywords, ResponseState } from "../http/call.ts";
 import type { RequestHeaders } from "../http/headers.ts";
+import { type CookieOptions, deleteCookieHeader, setCookieHeader } from "../http/set-cookie.ts";
 import { uriReference } from "../http/uri.ts";
 
 /** Registered symbols, so that controllers of another copy of this package work. */
@@ -60,6 +61,16 @@ export class Controller {
   /** Cookies by name. If a name repeats, the first one counts. */
   get cookies(): Readonly<Record<string, string>> {
     return this[CALL].cookies;
+  }
+
+  /** Adds a cookie to the answer: `this.setCookie("theme", "dark")`. */
+  setCookie(name: string, value: string, options: CookieOptions = {}): void {
+    this.response.headers.append("set-cookie", setCookieHeader(name, value, options, this[CALL].isSecure));
+  }
+
+  /** Lets the browser forget a cookie. A cookie with a path or a domain of its own needs both here. */
+  deleteCookie(name: string, options: Pick<CookieOptions, "path" | "domain" | "partitioned"> = {}): void {
+    this.response.headers.append("set-cookie", deleteCookieHeader(name, options, this[CALL].isSecure));
   }
 
   /** Aborts when the client goes away. For an event stream, also when the server stops. */

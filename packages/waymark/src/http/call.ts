@@ -147,6 +147,11 @@ export class Call {
     return originOf(this.incoming, this.settings.trustProxy).remoteAddress;
   }
 
+  /** True if the client has used HTTPS. */
+  get isSecure(): boolean {
+    return originOf(this.incoming, this.settings.trustProxy).scheme === "https";
+  }
+
   get request(): Request {
     this.#request ??= this.#makeRequest();
     return this.#request;

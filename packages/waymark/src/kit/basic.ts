@@ -1,0 +1,47 @@
+import type { Controller } from "../controller/controller.ts";
+import type { Verdict } from "./bearer.ts";
+import { type Authenticator, authenticator, Refusal, realmOf } from "./credentials.ts";
+
+export interface BasicOptions<User> {
+  /** The user with this name and password. Undefined, null or false: they are wrong. */
+  readonly verify: (
+    name: string,
+    password: string,
+    controller: Controller,
+  ) => Verdict<User> | Promise<Verdict<User>>;
+  /** The name of the protected area, which browsers show. Default `api`. */
+  readonly realm?: string;
+}
+
+/** Name and password (RFC 7617), in UTF-8. Use it over HTTPS only. */
+export function basic<User>({
+  verify,
+  realm = "api",
+}: BasicOptions<User>): Authenticator<Exclude<User, undefined | null | false>> {
+  return authenticator({
+    name: "basic",
+    challenge: `Basic${realmOf(realm)}, charset="UTF-8"`,
+    securityScheme: { type: "http", scheme: "basic" },
+    async read(credentials, controller) {
+      const pair = pairOf(credentials);
+      const found = pair === undefined ? undefined : await verify(pair.name, pair.password, controller);
+      if (found === undefined || found === null || found === false)
+        return new Refusal("name or password is wrong");
+      return found as Exclude<User, undefined | null | false>;
+    },
+  });
+}
+
+/** Undefined for anything but Base64 of UTF-8 text with a colon and without control characters. */
+function pairOf(credentials: string): { name: string; password: string } | undefined {
+  try {
+    const bytes = Uint8Array.from(atob(credentials), (each) => each.charCodeAt(0));
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    const colon = text.indexOf(":");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 7617 section 2 forbids them
+    if (colon === -1 || /[\0-\x1f\x7f]/.test(text)) return undefined;
+    return { name: text.slice(0, colon), password: text.slice(colon + 1) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,32 @@
+import type { Controller } from "../controller/controller.ts";
+import { type Authenticator, authenticator, Refusal, realmOf } from "./credentials.ts";
+
+export interface BearerOptions<User> {
+  /** The user of a token. Undefined, null or false: the token is not valid. */
+  readonly verify: (token: string, controller: Controller) => Verdict<User> | Promise<Verdict<User>>;
+  /** The name of the protected area. Default: none. */
+  readonly realm?: string;
+}
+
+export type Verdict<User> = User | undefined | null | false;
+
+/** The syntax of RFC 6750 section 2.1. */
+const TOKEN = /^[\w.~+/-]+=*$/;
+
+/** Bearer tokens (RFC 6750): `authorization: Bearer TOKEN`. */
+export function bearer<User>({
+  verify,
+  realm,
+}: BearerOptions<User>): Authenticator<Exclude<User, undefined | null | false>> {
+  return authenticator({
+    name: "bearer",
+    challenge: `Bearer${realmOf(realm)}`,
+    securityScheme: { type: "http", scheme: "bearer" },
+    async read(token, controller) {
+      const found = TOKEN.test(token) ? await verify(token, controller) : undefined;
+      if (found === undefined || found === null || found === false)
+        return new Refusal("the token is not valid", 'error="invalid_token"');
+      return found as Exclude<User, undefined | null | false>;
+    },
+  });
+}

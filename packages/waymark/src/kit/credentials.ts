@@ -1,0 +1,106 @@
+import type { Controller } from "../controller/controller.ts";
+import { Slot } from "../controller/exchange.ts";
+import { HttpError } from "../http/http-error.ts";
+
+/** Says who sent a request. `await users(this)` is the user, or the answer is a 401. */
+export interface Authenticator<User> {
+  /** The user of the request. Throws a 401 without valid credentials. Asks only once for each request. */
+  (controller: Controller): Promise<User>;
+  /** The user, or undefined if the request has no credentials. Throws a 401 for invalid ones. */
+  optional(controller: Controller): Promise<User | undefined>;
+  /** The user that an earlier call has found, such as one in the application's `before`. */
+  of(controller: Controller): User;
+  /** How OpenAPI describes these credentials. */
+  readonly securityScheme: Readonly<Record<string, string>>;
+}
+
+/** How a scheme reads its credentials. */
+interface Scheme<User> {
+  /** The name in `authorization`, in lower case. */
+  readonly name: string;
+  /** The value of `www-authenticate`, without an error. */
+  readonly challenge: string;
+  readonly securityScheme: Readonly<Record<string, string>>;
+  /** The user, or the reason for a 401. */
+  read(credentials: string, controller: Controller): Promise<User | Refusal>;
+}
+
+/** The reason for a 401. */
+export class Refusal {
+  readonly detail: string;
+  /** Parameters for `www-authenticate`: `error="invalid_token"`. */
+  readonly parameters: string;
+
+  constructor(detail: string, parameters = "") {
+    this.detail = detail;
+    this.parameters = parameters;
+  }
+}
+
+/** Longer credentials are no credentials. Bounds the work that a stranger can cause. */
+const LONGEST = 8192;
+
+export function authenticator<User>(scheme: Scheme<User>): Authenticator<User> {
+  const users = new Slot<{ readonly user: User }>();
+  const pending = new Slot<Promise<User>>();
+  const read = async (controller: Controller, header: string): Promise<User> => {
+    const [, name, credentials] =
+      /^([!#$%&'*+.^_`|~\w-]+) +(\S.*?)\s*$/.exec(header.slice(0, LONGEST + 1)) ?? [];
+    if (name?.toLowerCase() !== scheme.name || credentials === undefined)
+      throw refused(scheme, new Refusal(`credentials of the scheme ${scheme.name} are missing`));
+    if (header.length > LONGEST) throw refused(scheme, new Refusal("the credentials are too long"));
+    const user = await scheme.read(credentials, controller);
+    if (user instanceof Refusal) throw refused(scheme, user);
+    users.set(controller, { user });
+    return user;
+  };
+  const required = (controller: Controller, header: string): Promise<User> => {
+    const asked = pending.get(controller) ?? read(controller, header);
+    pending.set(controller, asked);
+    return asked;
+  };
+  const authenticate = async (controller: Controller) => {
+    const header = controller.headers.get("authorization");
+    if (header === null) throw refused(scheme, new Refusal("credentials are missing"));
+    return required(controller, header);
+  };
+  const optional = async (controller: Controller) => {
+    const header = controller.headers.get("authorization");
+    return header === null ? undefined : required(controller, header);
+  };
+  const of = (controller: Controller) => {
+    const known = users.get(controller);
+    if (known === undefined)
+      throw new TypeError("the request is not authenticated: await the authenticator in before()");
+    return known.user;
+  };
+  return Object.assign(authenticate, { optional, of, securityScheme: scheme.securityScheme });
+}
+
+function refused<User>({ challenge }: Scheme<User>, { detail, parameters }: Refusal): HttpError {
+  const joined =
+    parameters === "" ? challenge : `${challenge}${challenge.includes(" ") ? "," : ""} ${parameters}`;
+  return new HttpError(401, detail, { headers: { "www-authenticate": joined, "cache-control": "no-store" } });
+}
+
+/** The parameter `realm` of a challenge. */
+export function realmOf(realm: string | undefined): string {
+  if (realm === undefined) return "";
+  if (!/^[\x20\x21\x23-\x5b\x5d-\x7e]*$/.test(realm))
+    throw new TypeError(
+      `realm must be printable ASCII without quotes and backslashes, not ${JSON.stringify(realm)}`,
+    );
+  return ` realm="${realm}"`;
+}
+
+/** Compares secrets without showing by its time how much of them is equal. */
+export async function sameSecret(one: string, other: string): Promise<boolean> {
+  const [a, b] = await Promise.all([one, other].map(digest));
+  let difference = 0;
+  for (let at = 0; at < a!.length; at++) difference |= a![at]! ^ b![at]!;
+  return difference === 0;
+}
+
+async function digest(text: string): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+}

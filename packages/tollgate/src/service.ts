@@ -2,6 +2,7 @@ import type { CounterAdmin } from "./counters/counter-admin.ts";
 import type { EmbeddedStore } from "./counters/embedded/embedded-store.ts";
 import type { Invalidations } from "./counters/invalidations.ts";
 import type { CounterStore } from "./counters/store.ts";
+import { LoadLog } from "./dashboard/load-log.ts";
 import type { HttpListener } from "./listeners/http-listener.ts";
 import type { RateLimitHandler } from "./listeners/rate-limit-handler.ts";
 import type { ReservationHandler } from "./listeners/reservation-handler.ts";
@@ -16,6 +17,7 @@ import { ActiveRules } from "./service/active-rules.ts";
 import type { AdminPort } from "./service/admin.ts";
 import { Components } from "./service/components.ts";
 import { createRateLimitHandler, createReservationHandler } from "./service/create-handler.ts";
+import { type Dashboard, openDashboard } from "./service/dashboard.ts";
 import { openDebug } from "./service/debug.ts";
 import { divideSettings } from "./service/divide.ts";
 import { openHttp } from "./service/http.ts";
@@ -95,6 +97,8 @@ export class Service {
   #failed = false;
   #debug: HttpListener | undefined;
   #admin: AdminPort | undefined;
+  #dashboard: Dashboard | undefined;
+  readonly #loads = new LoadLog();
   #http: Omit<HttpListener, "replaceCertificates"> | undefined;
   #grpc: GrpcService | undefined;
   #opening: Promise<void> | undefined;
@@ -115,6 +119,7 @@ export class Service {
         invalidations?.invalidateAll();
         this.#grpc?.setRules(ruleSet.compiled);
       },
+      this.#loads,
     );
     this.#source = openSource(settings, this.#rules, log);
     const { observer, topKeys } = observeDecisions(settings);
@@ -193,11 +198,19 @@ export class Service {
     this.#sinks = await openSinks(settings, registry, log);
     if (this.#sinks?.pullAddress !== undefined)
       log.warn(`Listening for metrics on '${this.#sinks.pullAddress}'`);
+    if (settings.debug.dashboard)
+      this.#dashboard = openDashboard({
+        ...this.#parts,
+        loads: this.#loads,
+        ruleSet: () => this.#rules.current,
+        threads: () => this.#grpc?.threads() ?? [],
+      });
     this.#debug = await openDebug({
       settings,
       registry,
       log,
       backend,
+      dashboard: this.#dashboard,
       handler: this.#handler,
       ruleSet: () => this.#rules.current,
       topKeys: this.#topKeys,
@@ -296,6 +309,7 @@ export class Service {
     await settledWithin(embedded?.close() ?? Promise.resolve(), left());
     await tracing.close(Math.min(FLUSH_TIMEOUT, left()));
     await this.#sinks?.stop(Math.min(FLUSH_TIMEOUT, left()));
+    this.#dashboard?.stop();
     await this.#debug?.close(0);
     await log.flush(Math.min(1000, Math.max(100, left())));
   }

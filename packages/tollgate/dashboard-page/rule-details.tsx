@@ -1,0 +1,71 @@
+import type { Frame, RuleRow } from "../src/dashboard/messages.ts";
+import { count, duration } from "./format.ts";
+import { Place } from "./place.tsx";
+
+interface RuleDetailsProps {
+  readonly row: RuleRow;
+  readonly frame: Frame;
+  readonly onExplain: () => void;
+}
+
+/** What an open row shows. */
+export function RuleDetails({ row, onExplain }: RuleDetailsProps) {
+  const { totals, left, place, rule } = row;
+  return (
+    <div class="columns">
+      <section>
+        <h3>Since the start</h3>
+        {totals === undefined && (
+          <p>Each value has statistics of its own. None had hits in the last 5 minutes.</p>
+        )}
+        <dl class="totals">
+          {Object.entries(totals ?? {}).map(([name, value]) => (
+            <div key={name}>
+              <dt class="mono">{name}</dt>
+              <dd data-stat={name}>{count(value)}</dd>
+            </div>
+          ))}
+        </dl>
+      </section>
+      <section>
+        <h3>Configuration</h3>
+        <dl>
+          {rule !== undefined && (
+            <div>
+              <dt>Rule</dt>
+              <dd class="mono">{rule}</dd>
+            </div>
+          )}
+          {row.limit !== "" && (
+            <div>
+              <dt>Limit</dt>
+              <dd>{row.limit}</dd>
+            </div>
+          )}
+          {place && (
+            <div>
+              <dt>Source</dt>
+              <dd>
+                <Place place={place} short={false} />
+              </dd>
+            </div>
+          )}
+          {left && (
+            <div>
+              <dt>Counter</dt>
+              <dd>
+                {count(left.used)} used, {count(left.remaining)} left
+                {left.resetSeconds !== undefined && `, resets in ${duration(left.resetSeconds)}`}
+              </dd>
+            </div>
+          )}
+        </dl>
+        <p>
+          <button type="button" onClick={onExplain}>
+            Explain a request to this rule
+          </button>
+        </p>
+      </section>
+    </div>
+  );
+}

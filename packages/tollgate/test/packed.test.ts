@@ -205,7 +205,8 @@ console.log(typeof GrpcServer, typeof Application, typeof schema);
     const reader = new PageReader(options);
     try {
       // These pages are about a service that is running already.
-      if (page === "docs/observability.md" || page === "docs/dashboard.md") await reader.start("npx tollgate serve --example");
+      if (page === "docs/observability.md" || page === "docs/dashboard.md")
+        await reader.start("npx tollgate serve --example");
       await reader.read(readFileSync(join(repository, page), "utf8"));
     } finally {
       await reader.close();

@@ -1,6 +1,7 @@
-import type { Frame, RuleRow } from "../src/dashboard/messages.ts";
+import type { Frame, RuleKeys, RuleRow } from "../src/dashboard/messages.ts";
 import type { Connection } from "./connection.ts";
 import { duration, milliseconds, percent, rate } from "./format.ts";
+import { keysOf, keyText } from "./keys.tsx";
 import { Place } from "./place.tsx";
 
 /** What a failing store means for calls, by `KVSTORE_FAILURE_MODE` or `OBJCACHE_FAILURE_MODE`. */
@@ -98,7 +99,7 @@ export function Verdict({ frame, onRule }: { frame: Frame; onRule: (key: string)
       <ol>
         {refusing.slice(0, NAMED).map((row) => (
           <li key={row.key}>
-            <Reason row={row} onRule={onRule} />
+            <Reason row={row} keys={keysOf(frame.keys, row)} onRule={onRule} />
           </li>
         ))}
       </ol>
@@ -141,7 +142,13 @@ function Calm({ frame }: { frame: Frame }) {
   );
 }
 
-function Reason({ row, onRule }: { row: RuleRow; onRule: (key: string) => void }) {
+interface ReasonProps {
+  readonly row: RuleRow;
+  readonly keys: RuleKeys | undefined;
+  readonly onRule: (key: string) => void;
+}
+
+function Reason({ row, keys, onRule }: ReasonProps) {
   const { rates, limit, place, origin, totals } = row;
   const cached = (totals?.over_limit_with_local_cache ?? 0) > 0;
   return (
@@ -152,6 +159,7 @@ function Reason({ row, onRule }: { row: RuleRow; onRule: (key: string) => void }
         </button>{" "}
         refuses <b class="over">{rate(rates.refused)}/s</b> of {rate(rates.hits)} hits/s
       </p>
+      {keys && keys.refusedKeys.length > 0 && <Who keys={keys} />}
       <p class="why">
         {origin === "configured" && limit !== "" && <>The limit is {limit}</>}
         {origin === "request" && <>The limit came with the request</>}
@@ -167,5 +175,22 @@ function Reason({ row, onRule }: { row: RuleRow; onRule: (key: string) => void }
         .{cached && " The over-limit cache answers some of them."}
       </p>
     </>
+  );
+}
+
+/** Keys that a sentence names. */
+const NAMED_KEYS = 3;
+
+function Who({ keys: { refusedKeys, refused } }: { keys: RuleKeys }) {
+  return (
+    <p class="who">
+      Most refused:{" "}
+      {refusedKeys.slice(0, NAMED_KEYS).map((key, index) => (
+        <span key={keyText(key)}>
+          {index > 0 && ", "}
+          <b class="mono">{keyText(key)}</b> ({percent(key.hits, refused)})
+        </span>
+      ))}
+    </p>
   );
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { fetchJson } from "./connection.ts";
+import { fetchJson } from "./events.ts";
 import { count, duration } from "./format.ts";
 
 /** What the form asks. */

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { LoadDiagnostic, LoadEntry } from "../src/dashboard/messages.ts";
-import { fetchJson } from "./connection.ts";
+import { fetchJson } from "./events.ts";
 import { clock, count } from "./format.ts";
 import { Place } from "./place.tsx";
 

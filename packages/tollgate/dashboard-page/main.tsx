@@ -1,10 +1,11 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { RuleRow } from "../src/dashboard/messages.ts";
+import type { KeyCount, RuleRow } from "../src/dashboard/messages.ts";
 import { Alerts, Verdict } from "./alerts.tsx";
 import { type Status, useFrames, type View } from "./connection.ts";
 import { Explain, type Question } from "./explain.tsx";
 import { clock, duration } from "./format.ts";
+import { descriptorText } from "./keys.tsx";
 import { Loads } from "./loads.tsx";
 import { Overview } from "./overview.tsx";
 import { Rules } from "./rules.tsx";
@@ -20,12 +21,12 @@ const STATUS: Readonly<Record<Status, string>> = {
 const TITLE = "Tollgate";
 
 function App() {
-  const [view, setView] = useState<View>({ search: "", order: "refused", offset: 0, limit: 25 });
+  const [view, setView] = useState<View>({ search: "", order: "refused", offset: 0, limit: 25, rule: "" });
   const [paused, setPaused] = useState(false);
-  const [opened, setOpened] = useState("");
+  const [token, setToken] = useState("");
   const [question, setQuestion] = useState<Question>({ domain: "", descriptor: "" });
   const [asked, setAsked] = useState(0);
-  const connection = useFrames(view, paused);
+  const connection = useFrames(view, paused, token);
   const { frame, status } = connection;
   useKeys(() => setPaused((before) => !before));
   const refusing = frame !== undefined && frame.rates.refused > 0;
@@ -37,11 +38,14 @@ function App() {
     setView((before) => ({ ...before, ...part }));
   }
   function showRule(key: string): void {
-    setOpened(key);
+    change({ rule: key });
     document.querySelector(`[data-rule="${CSS.escape(key)}"]`)?.scrollIntoView({ block: "center" });
   }
-  function explain(row: RuleRow): void {
-    setQuestion({ domain: row.domain, descriptor: descriptorOf(row) });
+  function explain(row: RuleRow, key?: KeyCount): void {
+    setQuestion({
+      domain: row.domain,
+      descriptor: key === undefined ? descriptorOf(row) : descriptorText(key),
+    });
     setAsked((before) => before + 1);
   }
   return (
@@ -74,14 +78,7 @@ function App() {
           <>
             <Verdict frame={frame} onRule={showRule} />
             <Overview frame={frame} />
-            <Rules
-              frame={frame}
-              view={view}
-              setView={change}
-              opened={opened}
-              setOpened={setOpened}
-              onExplain={explain}
-            />
+            <Rules frame={frame} view={view} setView={change} onExplain={explain} setToken={setToken} />
             <Explain question={question} setQuestion={setQuestion} asked={asked} />
             <SystemState frame={frame} />
             <Loads loads={frame.loads} />

@@ -1,15 +1,19 @@
-import type { Frame, RuleRow } from "../src/dashboard/messages.ts";
+import type { Frame, KeyCount, RuleRow } from "../src/dashboard/messages.ts";
 import { count, duration } from "./format.ts";
+import { HiddenKeys, KeyList, keysOf } from "./keys.tsx";
 import { Place } from "./place.tsx";
 
 interface RuleDetailsProps {
   readonly row: RuleRow;
   readonly frame: Frame;
-  readonly onExplain: () => void;
+  readonly onExplain: (key?: KeyCount) => void;
+  readonly setToken: (token: string) => void;
 }
 
 /** What an open row shows. */
-export function RuleDetails({ row, onExplain }: RuleDetailsProps) {
+export function RuleDetails({ row, frame, onExplain, setToken }: RuleDetailsProps) {
+  const keys = keysOf(frame.keys, row);
+  const seconds = keys === undefined ? 0 : (keys.to - keys.from) / 1000;
   const { totals, left, place, rule } = row;
   return (
     <div class="columns">
@@ -61,11 +65,37 @@ export function RuleDetails({ row, onExplain }: RuleDetailsProps) {
           )}
         </dl>
         <p>
-          <button type="button" onClick={onExplain}>
+          <button type="button" onClick={() => onExplain()}>
             Explain a request to this rule
           </button>
         </p>
       </section>
+      {keys && (
+        <>
+          <KeyList
+            title={`Most refused keys, ${duration(seconds)}`}
+            keys={keys.refusedKeys}
+            total={keys.refused}
+            seconds={seconds}
+            refused={true}
+            onExplain={onExplain}
+          />
+          <KeyList
+            title={`Keys with most hits, ${duration(seconds)}`}
+            keys={keys.keys}
+            total={keys.hits}
+            seconds={seconds}
+            refused={false}
+            onExplain={onExplain}
+          />
+        </>
+      )}
+      {!frame.keys.shown && (
+        <section>
+          <h3>Keys</h3>
+          <HiddenKeys keys={frame.keys} setToken={setToken} />
+        </section>
+      )}
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import { useRef } from "preact/hooks";
-import type { Frame, RuleRow } from "../src/dashboard/messages.ts";
+import type { Frame, KeyCount, RuleRow } from "../src/dashboard/messages.ts";
 import type { View } from "./connection.ts";
 import { count, rate } from "./format.ts";
 import { Place } from "./place.tsx";
@@ -10,9 +10,8 @@ interface RulesProps {
   readonly frame: Frame;
   readonly view: View;
   readonly setView: (change: Partial<View>) => void;
-  readonly opened: string;
-  readonly setOpened: (key: string) => void;
-  readonly onExplain: (row: RuleRow) => void;
+  readonly onExplain: (row: RuleRow, key?: KeyCount) => void;
+  readonly setToken: (token: string) => void;
 }
 
 const ORDERS = [
@@ -23,7 +22,7 @@ const ORDERS = [
 const EMPTY_HISTORY = { hits: [], refused: [] };
 
 /** All rules, a page at a time. */
-export function Rules({ frame, view, setView, opened, setOpened, onExplain }: RulesProps) {
+export function Rules({ frame, view, setView, onExplain, setToken }: RulesProps) {
   const { rules } = frame;
   const body = useRef<HTMLTableSectionElement>(null);
   function move(event: KeyboardEvent): void {
@@ -95,9 +94,10 @@ export function Rules({ frame, view, setView, opened, setOpened, onExplain }: Ru
               key={row.key}
               row={row}
               frame={frame}
-              isOpen={opened === row.key}
-              onToggle={() => setOpened(opened === row.key ? "" : row.key)}
-              onExplain={() => onExplain(row)}
+              isOpen={view.rule === row.key}
+              onToggle={() => setView({ rule: view.rule === row.key ? "" : row.key })}
+              onExplain={(key) => onExplain(row, key)}
+              setToken={setToken}
             />
           ))}
         </tbody>
@@ -117,10 +117,11 @@ interface RowProps {
   readonly frame: Frame;
   readonly isOpen: boolean;
   readonly onToggle: () => void;
-  readonly onExplain: () => void;
+  readonly onExplain: (key?: KeyCount) => void;
+  readonly setToken: (token: string) => void;
 }
 
-function Row({ row, frame, isOpen, onToggle, onExplain }: RowProps) {
+function Row({ row, frame, isOpen, onToggle, onExplain, setToken }: RowProps) {
   const { rates, history, left, limit, place, modes, origin, name } = row;
   const refusing = rates.refused > 0 ? "refusing" : "";
   return (
@@ -166,7 +167,7 @@ function Row({ row, frame, isOpen, onToggle, onExplain }: RowProps) {
       {isOpen && (
         <tr class="details">
           <td colSpan={8}>
-            <RuleDetails row={row} frame={frame} onExplain={onExplain} />
+            <RuleDetails row={row} frame={frame} onExplain={onExplain} setToken={setToken} />
           </td>
         </tr>
       )}

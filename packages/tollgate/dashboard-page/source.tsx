@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { SourceText } from "../src/dashboard/messages.ts";
-import { fetchJson } from "./connection.ts";
+import { fetchJson } from "./events.ts";
 import { parseSourceHash } from "./place.tsx";
 
 /** Shows the source line that the address names. */

@@ -204,6 +204,7 @@ export class Service {
         loads: this.#loads,
         ruleSet: () => this.#rules.current,
         threads: () => this.#grpc?.threads() ?? [],
+        accepts: (authorization) => this.#admin?.accepts(authorization) ?? false,
       });
     this.#debug = await openDebug({
       settings,

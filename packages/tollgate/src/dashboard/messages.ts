@@ -138,8 +138,38 @@ export interface Frame {
   /** Grows with each load of the configuration, successful or not. */
   readonly loads: number;
   readonly lastLoadFailed: boolean;
+  readonly keys: KeysOfRules;
+}
+
+export interface KeysOfRules {
   /** Whether this viewer may see keys. If not, the reason. */
-  readonly keys: { readonly shown: boolean; readonly reason?: string };
+  readonly shown: boolean;
+  readonly reason?: string;
+  /** Whether the service counts keys (`TOP_KEYS`). */
+  readonly counted: boolean;
+  /** Of the rules that refuse most, and of the opened one. */
+  readonly rules: readonly RuleKeys[];
+}
+
+/** One key of a rule. */
+export interface KeyCount {
+  readonly entries: readonly (readonly [key: string, value: string])[];
+  /** At least so many hits, and at most `error` more. */
+  readonly hits: number;
+  readonly error: number;
+}
+
+/** The keys of a rule with the most hits, and with the most refused ones. */
+export interface RuleKeys {
+  /** As {@link RuleRow.rule}. */
+  readonly rule: string;
+  /** The time span, in milliseconds since the epoch. */
+  readonly from: number;
+  readonly to: number;
+  readonly hits: number;
+  readonly refused: number;
+  readonly keys: readonly KeyCount[];
+  readonly refusedKeys: readonly KeyCount[];
 }
 
 export interface LoadEntry {

@@ -2,17 +2,19 @@ import { performance } from "node:perf_hooks";
 import type { Health } from "../observe/health.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Registry } from "../observe/registry.ts";
+import type { Entry } from "../protocol/messages.ts";
 import type { IndexedRuleSet } from "../rules/rule-set.ts";
 import { Activity, NO_RATES } from "./activity.ts";
 import { CallWatch } from "./call-state.ts";
-import { LeftReader, type ReadLeft } from "./left-reader.ts";
 import type { LoadLog } from "./load-log.ts";
-import type { Frame, History, ProcessState, ThreadState } from "./messages.ts";
+import type { Frame, History, Left, ProcessState, RuleKeys, RuleRow, ThreadState } from "./messages.ts";
 import { SLOT_SECONDS } from "./messages.ts";
+import { OnDemand } from "./on-demand.ts";
 import { ProcessWatch } from "./process-state.ts";
 import { RuleIndex } from "./rule-index.ts";
 import { type RuleQuery, rulePage } from "./rule-page.ts";
 import { StoreWatch } from "./store-state.ts";
+import type { KeyAccess } from "./viewer.ts";
 
 /** Viewers at the same time. Each costs a selection of rules and a frame each second. */
 export const MAX_VIEWERS = 16;
@@ -21,6 +23,8 @@ const WATCHED_INTERVAL = 1000;
 /** Otherwise: enough for the history. */
 const IDLE_INTERVAL = SLOT_SECONDS * 1000;
 
+/** Rules whose keys a viewer sees, beside the opened one. */
+const RULES_WITH_KEYS = 3;
 const NO_HISTORY: History = { hits: [], refused: [] };
 
 export interface MonitorOptions {
@@ -29,7 +33,10 @@ export interface MonitorOptions {
   readonly log: Logger;
   readonly ruleSet: () => IndexedRuleSet | undefined;
   readonly loads: LoadLog;
-  readonly readLeft: ReadLeft;
+  /** Reads a counter without counting. Undefined if it cannot be read. */
+  readonly readLeft: (domain: string, entries: readonly Entry[]) => Promise<Left | undefined>;
+  /** The keys of a rule with the most hits and refusals; undefined if top keys are off. */
+  readonly readKeys: ((rule: string) => Promise<RuleKeys | undefined>) | undefined;
   /** The threads besides the main one. */
   readonly threads: () => readonly ThreadState[];
   readonly version: string;
@@ -56,7 +63,10 @@ export class Monitor {
   readonly #calls: CallWatch;
   readonly #store: StoreWatch;
   readonly #process: ProcessWatch;
-  readonly #left: LeftReader;
+  /** By the number of the rule. */
+  readonly #left: OnDemand<number, Left>;
+  /** By the name of the rule. */
+  readonly #keys: OnDemand<string, RuleKeys>;
   #processState: ProcessState;
   #index: RuleIndex | undefined;
   #viewers = 0;
@@ -74,7 +84,8 @@ export class Monitor {
     this.#store = new StoreWatch(options.registry, options.storeKind, options.failureMode);
     this.#process = new ProcessWatch(options.version, options.threads);
     this.#processState = this.#process.read();
-    this.#left = new LeftReader(options.readLeft);
+    this.#left = new OnDemand((number) => this.#readLeft(number));
+    this.#keys = new OnDemand(async (rule) => options.readKeys?.(rule));
   }
 
   get viewers(): number {
@@ -98,8 +109,8 @@ export class Monitor {
    * Yields a frame each second. A slow viewer gets fewer frames, and none waits for it.
    * @throws {TooManyViewersError} with the first frame
    */
-  async *watch(query: RuleQuery, keys: Frame["keys"], signal: AbortSignal): AsyncGenerator<Frame> {
-    for await (const _ of this.#ticks(signal)) yield await this.frame(query, keys);
+  async *watch(query: RuleQuery, keys: KeyAccess, signal: AbortSignal): AsyncGenerator<Frame> {
+    for await (const _ of this.#ticks(signal)) yield await this.#frame(query, keys);
   }
 
   /** Yields after each reading. @throws {TooManyViewersError} before the first one */
@@ -144,12 +155,16 @@ export class Monitor {
   }
 
   /** The state at the last reading. */
-  async frame(query: RuleQuery, keys: Frame["keys"]): Promise<Frame> {
+  async #frame(query: RuleQuery, keys: KeyAccess): Promise<Frame> {
     const { health, loads, ruleSet, shadowMode } = this.#options;
     const activity = this.#activity;
     const { sums } = activity;
     const seconds = activity.secondsOfTwoSlots;
     const calls = this.#calls.state;
+    const rules = await rulePage(
+      { activity, index: this.#index, left: (number) => this.#left.get(number) },
+      query,
+    );
     return {
       time: Date.now(),
       faults: health.healthy ? [] : health.body().trimEnd().split("\n"),
@@ -161,14 +176,28 @@ export class Monitor {
       calls,
       store: this.#store.state(performance.now(), calls),
       process: this.#processState,
-      rules: await rulePage(
-        { activity, index: this.#index, left: (index, number) => this.#left.get(index, number) },
-        query,
-      ),
+      rules,
       loads: loads.count,
       lastLoadFailed: loads.entries[0]?.succeeded === false,
-      keys,
+      keys: {
+        ...keys,
+        counted: this.#options.readKeys !== undefined,
+        rules: keys.shown ? this.#keysOf(rules.rows, query.rule) : [],
+      },
     };
+  }
+
+  /** The keys of the rules that refuse most, and of the one that the viewer has opened. */
+  #keysOf(rows: readonly RuleRow[], opened: string): readonly RuleKeys[] {
+    const refusing = rows.filter(({ rates }) => rates.refused > 0).slice(0, RULES_WITH_KEYS);
+    const names = new Set([...refusing, ...rows.filter(({ key }) => key === opened)].map(({ rule }) => rule));
+    return [...names].flatMap((name) => (name === undefined ? [] : (this.#keys.get(name) ?? [])));
+  }
+
+  async #readLeft(number: number): Promise<Left | undefined> {
+    const nodes = this.#index?.ruleSet.nodes;
+    const entries = nodes?.isUnlimited(number) ? undefined : nodes?.fixedEntries(number);
+    return entries && this.#options.readLeft(nodes!.domain(number), entries);
   }
 
   /** Reads all statistics, unless a reading is under way. Never rejects. */
@@ -191,8 +220,11 @@ export class Monitor {
     this.#store.read(now);
     if (this.#viewers === 0) return;
     const current = ruleSet();
-    if (current !== this.#index?.ruleSet)
+    if (current !== this.#index?.ruleSet) {
       this.#index = current === undefined ? undefined : await RuleIndex.create(current, registry);
+      this.#left.forget();
+    }
+    void this.#keys.refresh();
     this.#processState = this.#process.read();
     // The breaker lets a probe pass now and then. It is not for a dashboard to use it up.
     if (this.#store.degraded) this.#left.forget();

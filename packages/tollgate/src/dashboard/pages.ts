@@ -7,6 +7,8 @@ import { isForeign, keysFor, ruleQuery } from "./viewer.ts";
 export interface DashboardPagesOptions {
   readonly monitor: Monitor;
   readonly loads: LoadLog;
+  /** Whether an `Authorization` header has a credential of the admin API. */
+  readonly accepts: (authorization: string | null) => boolean;
   /** Lines of a file of the configuration around `line`; undefined if the configuration has no such file. */
   readonly readSource: (file: string, line: number) => Promise<SourceText | undefined>;
 }
@@ -15,6 +17,7 @@ export interface DashboardPagesOptions {
 export function dashboardPages({
   monitor,
   loads,
+  accepts,
   readSource,
 }: DashboardPagesOptions): NonNullable<ApplicationOptions["controllers"]> {
   class Page extends Controller {
@@ -31,14 +34,16 @@ export function dashboardPages({
     GET({ ...keywords }) {
       if (!this.headers.get("accept")?.includes("text/event-stream"))
         throw new HttpError(406, "this is a stream of events: Accept must name text/event-stream");
-      return answering(monitor.watch(ruleQuery(keywords), keysFor(this), this.signal));
+      return answering(monitor.watch(ruleQuery(keywords), keysFor(this, accepts), this.signal));
     }
   }
 
   /** One frame. */
   class State extends Page {
     async GET({ ...keywords }) {
-      for await (const frame of answering(monitor.watch(ruleQuery(keywords), keysFor(this), this.signal)))
+      for await (const frame of answering(
+        monitor.watch(ruleQuery(keywords), keysFor(this, accepts), this.signal),
+      ))
         return frame;
       throw new HttpError(503, "the service is stopping");
     }

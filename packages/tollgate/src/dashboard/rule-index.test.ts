@@ -45,7 +45,7 @@ async function setUp(text = YAML) {
   return { registry, index, activity, series };
 }
 
-const query = { search: "", order: "refused", offset: 0, limit: 25 } as const;
+const query = { search: "", order: "refused", offset: 0, limit: 25, rule: "" } as const;
 
 for (const [levels, line] of [
   [["user"], 4],

@@ -13,6 +13,8 @@ export interface RuleQuery {
   readonly order: "refused" | "hits" | "name";
   readonly offset: number;
   readonly limit: number;
+  /** The key of the row that the viewer has opened; empty for none. */
+  readonly rule: string;
 }
 
 export const MAX_ROWS = 200;
@@ -24,7 +26,7 @@ export interface RulePageSources {
   /** Undefined while nothing is loaded. */
   readonly index: RuleIndex | undefined;
   /** What is left in the counter of a rule that has only one. */
-  readonly left: (index: RuleIndex, number: number) => Left | undefined;
+  readonly left: (number: number) => Left | undefined;
 }
 
 /** A row to be made: of statistics, or of a rule that keeps them by value and had no hits lately. */
@@ -78,7 +80,7 @@ function ranked(series: RuleSeries[], activity: Activity, { order }: RuleQuery):
 function seriesRow(series: RuleSeries, { activity, index, left }: RulePageSources): RuleRow {
   const number = index?.numberOf(series);
   const history = activity.history(series);
-  const remaining = number === undefined ? undefined : left(index!, number);
+  const remaining = number === undefined ? undefined : left(number);
   return {
     key: keyOf(series),
     domain: series.labels.domain,

@@ -22,8 +22,18 @@ for (const [address, headers, shown] of [
   ["127.0.0.1", { "x-real-ip": "10.0.0.1" }, false],
 ] as const)
   test(`keys are ${shown ? "shown" : "hidden"} for ${address} with ${JSON.stringify(headers)}`, () => {
-    assert.equal(keysFor(request(address, headers)).shown, shown);
+    assert.equal(keysFor(request(address, headers), () => false).shown, shown);
   });
+
+test("a credential of the admin API shows keys to anybody, and a wrong one to nobody", () => {
+  const accepts = (authorization: string | null) => authorization === "Bearer right";
+  for (const [address, authorization, shown] of [
+    ["10.0.0.1", "Bearer right", true],
+    ["10.0.0.1", "Bearer wrong", false],
+    ["127.0.0.1", "Bearer wrong", false],
+  ] as const)
+    assert.equal(keysFor(request(address, { authorization }), accepts).shown, shown);
+});
 
 for (const [site, foreign] of [
   [undefined, false],
@@ -40,18 +50,18 @@ for (const [site, foreign] of [
   });
 
 for (const [query, expected] of [
-  [{}, { search: "", order: "refused", offset: 0, limit: 25 }],
+  [{}, { search: "", order: "refused", offset: 0, limit: 25, rule: "" }],
   [
     { search: "a", order: "name", offset: "50", limit: "100" },
-    { search: "a", order: "name", offset: 50, limit: 100 },
+    { search: "a", order: "name", offset: 50, limit: 100, rule: "" },
   ],
-  [{ limit: "100000" }, { search: "", order: "refused", offset: 0, limit: 200 }],
-  [{ limit: "0" }, { search: "", order: "refused", offset: 0, limit: 1 }],
+  [{ limit: "100000" }, { search: "", order: "refused", offset: 0, limit: 200, rule: "" }],
+  [{ limit: "0" }, { search: "", order: "refused", offset: 0, limit: 1, rule: "" }],
   [
     { limit: "-1", offset: "x", order: "__proto__" },
-    { search: "", order: "refused", offset: 0, limit: 25 },
+    { search: "", order: "refused", offset: 0, limit: 25, rule: "" },
   ],
-  [{ search: ["a"] }, { search: "", order: "refused", offset: 0, limit: 25 }],
+  [{ search: ["a"] }, { search: "", order: "refused", offset: 0, limit: 25, rule: "" }],
 ] as const)
   test(`the query ${JSON.stringify(query)}`, () => assert.deepEqual(ruleQuery(query), expected));
 

@@ -1,5 +1,5 @@
 /** Who looks, and at what. */
-import type { Frame } from "./messages.ts";
+import type { KeysOfRules } from "./messages.ts";
 import { MAX_ROWS, MAX_SEARCH, type RuleQuery } from "./rule-page.ts";
 
 /** Loopback: 127.0.0.0/8, ::1, and the former as IPv6. */
@@ -12,16 +12,24 @@ export interface ViewerRequest {
   readonly headers: { get(name: string): string | null };
 }
 
-/** Whether a viewer may see keys of requests, which may be personal data: only from this machine. */
-export function keysFor({ remoteAddress, headers }: ViewerRequest): Frame["keys"] {
+/** Whether a viewer may see keys of requests, which may be personal data. If not, the reason. */
+export type KeyAccess = Pick<KeysOfRules, "shown" | "reason">;
+
+/**
+ * Keys are shown to viewers on this machine, and to those with a credential of the admin API.
+ * @param accepts whether an `Authorization` header has such a credential
+ */
+export function keysFor(
+  { remoteAddress, headers }: ViewerRequest,
+  accepts: (authorization: string | null) => boolean,
+): KeyAccess {
+  const authorization = headers.get("authorization");
+  if (accepts(authorization)) return { shown: true };
+  if (authorization !== null) return { shown: false, reason: "The admin API does not know this token." };
   if (!LOOPBACK.test(remoteAddress ?? ""))
-    return {
-      shown: false,
-      reason:
-        "Keys are shown to viewers on the same machine only, for example through `kubectl port-forward`.",
-    };
+    return { shown: false, reason: "Keys are shown on the same machine, or with a token of the admin API." };
   if (FORWARDED.some((name) => headers.get(name) !== null))
-    return { shown: false, reason: "Keys are not shown through a proxy." };
+    return { shown: false, reason: "Through a proxy, keys are shown with a token of the admin API only." };
   return { shown: true };
 }
 
@@ -33,12 +41,13 @@ export function isForeign({ headers }: Pick<ViewerRequest, "headers">): boolean 
 
 /** Reads the query of a view. Replaces values that are not valid by the nearest that are. */
 export function ruleQuery(query: Readonly<Record<string, unknown>>): RuleQuery {
-  const { search, order } = query;
+  const { search, order, rule } = query;
   return {
     search: typeof search === "string" ? search.slice(0, MAX_SEARCH) : "",
     order: order === "hits" || order === "name" ? order : "refused",
     offset: integer(query.offset, 0, 0, Number.MAX_SAFE_INTEGER),
     limit: integer(query.limit, 25, 1, MAX_ROWS),
+    rule: typeof rule === "string" ? rule : "",
   };
 }
 

@@ -24,6 +24,8 @@ export interface DashboardOptions {
   readonly loads: LoadLog;
   readonly ruleSet: () => IndexedRuleSet | undefined;
   readonly threads: () => readonly ThreadState[];
+  /** Whether an `Authorization` header has a credential of the admin API. */
+  readonly accepts: (authorization: string | null) => boolean;
   /** The store without the over-limit cache. */
   readonly backend: CounterStore;
 }
@@ -34,7 +36,7 @@ export interface Dashboard extends DashboardParts {
 
 /** Starts what the dashboard shows. */
 export function openDashboard(options: DashboardOptions): Dashboard {
-  const { settings, loads, ruleSet, backend } = options;
+  const { settings, loads, ruleSet, backend, accepts } = options;
   const { kvstore, objcache, store, decision, files, config } = settings;
   const deciding = decisionOptions(settings);
   const monitor = new Monitor({
@@ -43,6 +45,7 @@ export function openDashboard(options: DashboardOptions): Dashboard {
     storeKind: store.backend,
     failureMode: store.backend === "embedded" ? undefined : (kvstore ?? objcache)?.failureMode,
     shadowMode: decision.shadowMode,
+    readKeys: undefined,
     async readLeft(domain, entries) {
       const descriptor = { entries, limit: undefined, hitsAddend: undefined, isNegativeHits: false };
       const request = { domain, descriptors: [descriptor], hitsAddend: 0 };
@@ -57,6 +60,7 @@ export function openDashboard(options: DashboardOptions): Dashboard {
     controllers: dashboardPages({
       monitor,
       loads,
+      accepts,
       readSource: async (file, line) =>
         config.type === "xds" ? undefined : readExcerpt(directory, files.ignoreDotFiles, file, line),
     }),

@@ -67,7 +67,7 @@ const typedBy: readonly (readonly [pages: RegExp, test: string])[] = [
   [/^packages\/waymark\/python\/README\.md$/, "packages/waymark/test/python-docs.test.ts"],
   [/^README\.md$/, "packages/tollgate/test/packed.test.ts"],
   [
-    /^docs\/(?:getting-started|limits|observability|configuration-sources)\.md$/,
+    /^docs\/(?:getting-started|limits|observability|dashboard|configuration-sources)\.md$/,
     "packages/tollgate/test/packed.test.ts",
   ],
   [/^docs\/(?:testing-limits|diff-and-replay)\.md$/, "packages/tollgate/test/command-pages.test.ts"],

@@ -1,10 +1,11 @@
 /**
- * `npm run generate`: writes the code that is generated from protocol files. It is committed, so that only a change
- * of a protocol file needs buf, which this command installs.
+ * `npm run generate`: writes the code that is generated from protocol files, and the dashboard's page. Both are committed, so
+ * that only a change of a protocol file needs buf, which this command installs.
  *
- *   npm run generate                             writes it
- *   npm run generate -- --check                  fails if the committed code differs from buf's output
- *   npm run generate -- --check --if-available   prints the reason and succeeds if buf cannot be installed
+ *   npm run generate                             writes them
+ *   npm run generate -- --check                  fails if the committed files differ from the generators' output
+ *   npm run generate -- --check --if-available   checks the page only, and prints the reason, if buf cannot be installed
+ *   npm run generate -- --page                   the page only
  */
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,6 +13,7 @@ import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import * as conformance from "../packages/grpc-wire/conformance/generate.ts";
 import * as grpcWire from "../packages/grpc-wire/proto/generate.ts";
+import * as page from "../packages/tollgate/dashboard-page/build.ts";
 import * as tollgate from "../packages/tollgate/proto/generate.ts";
 import { installBuf } from "./buf.ts";
 
@@ -19,7 +21,8 @@ interface Generator {
   readonly generated: string;
   generate(folder: string): void;
 }
-const generators: readonly Generator[] = [tollgate, grpcWire, conformance];
+/** These need buf. */
+const protocols: readonly Generator[] = [tollgate, grpcWire, conformance];
 
 /** @returns paths of files that differ, or that only one side has */
 function differences({ generated, generate }: Generator): string[] {
@@ -46,16 +49,20 @@ const { values } = parseArgs({
   options: {
     check: { type: "boolean", default: false },
     "if-available": { type: "boolean", default: false },
+    page: { type: "boolean", default: false },
   },
 });
-const reason = installBuf();
+const reason = values.page ? undefined : installBuf();
+const usesBuf = reason === undefined && !values.page;
+const generators = usesBuf ? [page, ...protocols] : [page];
 if (reason !== undefined) {
-  console.error(`the generated code was not ${values.check ? "checked" : "written"}: ${reason}`);
-  process.exit(values["if-available"] ? 0 : 1);
+  console.error(`the code of the protocol files was not ${values.check ? "checked" : "written"}: ${reason}`);
+  if (!values["if-available"]) process.exitCode = 1;
 }
 if (values.check) {
   const files = generators.flatMap(differences);
-  for (const file of files) console.error(`${file} differs from its protocol files: npm run generate`);
-  process.exit(files.length === 0 ? 0 : 1);
+  for (const file of files) console.error(`${file} differs from its sources: npm run generate`);
+  if (files.length > 0) process.exit(1);
+  process.exit();
 }
 for (const { generated, generate } of generators) generate(generated);

@@ -49,6 +49,7 @@ export const products: readonly Product[] = [
           "settings.md",
           "configuration-sources.md",
           "stores.md",
+          "dashboard.md",
           "observability.md",
           "errors.md",
         ],

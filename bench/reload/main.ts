@@ -7,6 +7,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { LoadLog } from "../../packages/tollgate/src/dashboard/load-log.ts";
 import { COMPILER_THREAD } from "../../packages/tollgate/src/installation.ts";
 import { createLogger } from "../../packages/tollgate/src/observe/log.ts";
 import { createStatistics } from "../../packages/tollgate/src/observe/registry.ts";
@@ -67,7 +68,7 @@ async function measure(yaml: string): Promise<(string | number)[]> {
   const log = createLogger({ level: "error" });
   const statistics = createStatistics();
   let loaded = Promise.withResolvers<number>();
-  const rules = new ActiveRules(log, statistics, undefined, () => {});
+  const rules = new ActiveRules(log, statistics, undefined, () => {}, new LoadLog());
   const compiler = new RuleCompiler(COMPILER_THREAD);
   const source = new FileSource(
     {

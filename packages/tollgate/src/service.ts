@@ -3,6 +3,7 @@ import type { EmbeddedStore } from "./counters/embedded/embedded-store.ts";
 import type { Invalidations } from "./counters/invalidations.ts";
 import { ReplicaChannel } from "./counters/replica-channel.ts";
 import type { CounterStore } from "./counters/store.ts";
+import { LoadLog } from "./dashboard/load-log.ts";
 import type { HttpListener } from "./listeners/http-listener.ts";
 import type { RateLimitHandler } from "./listeners/rate-limit-handler.ts";
 import type { ReservationHandler } from "./listeners/reservation-handler.ts";
@@ -17,6 +18,7 @@ import { ActiveRules } from "./service/active-rules.ts";
 import type { AdminPort } from "./service/admin.ts";
 import { Components } from "./service/components.ts";
 import { createRateLimitHandler, createReservationHandler } from "./service/create-handler.ts";
+import { type Dashboard, openDashboard } from "./service/dashboard.ts";
 import { openDebug } from "./service/debug.ts";
 import { divideSettings } from "./service/divide.ts";
 import { openHttp } from "./service/http.ts";
@@ -98,6 +100,8 @@ export class Service {
   #failed = false;
   #debug: HttpListener | undefined;
   #admin: AdminPort | undefined;
+  #dashboard: Dashboard | undefined;
+  readonly #loads = new LoadLog();
   #http: Omit<HttpListener, "replaceCertificates"> | undefined;
   #grpc: GrpcService | undefined;
   #opening: Promise<void> | undefined;
@@ -118,6 +122,7 @@ export class Service {
         invalidations?.invalidateAll();
         this.#grpc?.setRules(ruleSet.compiled);
       },
+      this.#loads,
     );
     this.#source = openSource(settings, this.#rules, log);
     const { observer, topKeys } = observeDecisions(settings);
@@ -196,11 +201,20 @@ export class Service {
     this.#sinks = await openSinks(settings, registry, log);
     if (this.#sinks?.pullAddress !== undefined)
       log.warn(`Listening for metrics on '${this.#sinks.pullAddress}'`);
+    if (settings.debug.dashboard)
+      this.#dashboard = openDashboard({
+        ...this.#parts,
+        loads: this.#loads,
+        ruleSet: () => this.#rules.current,
+        threads: () => this.#grpc?.threads() ?? [],
+        accepts: (authorization) => this.#admin?.accepts(authorization) ?? false,
+      });
     this.#debug = await openDebug({
       settings,
       registry,
       log,
       backend,
+      dashboard: this.#dashboard,
       handler: this.#handler,
       ruleSet: () => this.#rules.current,
       topKeys: this.#topKeys,
@@ -303,6 +317,7 @@ export class Service {
     await settledWithin(embedded?.close() ?? Promise.resolve(), left());
     await tracing.close(Math.min(FLUSH_TIMEOUT, left()));
     await this.#sinks?.stop(Math.min(FLUSH_TIMEOUT, left()));
+    this.#dashboard?.stop();
     await this.#debug?.close(0);
     await log.flush(Math.min(1000, Math.max(100, left())));
   }

@@ -180,6 +180,7 @@ console.log(typeof GrpcServer, typeof Application, typeof schema);
     "docs/getting-started.md",
     "docs/limits.md",
     "docs/observability.md",
+    "docs/dashboard.md",
     "packages/tollgate/README.md",
     "docs/configuration-sources.md",
   ];
@@ -203,8 +204,9 @@ console.log(typeof GrpcServer, typeof Application, typeof schema);
   async function readPage(page: string, options: ReaderOptions): Promise<void> {
     const reader = new PageReader(options);
     try {
-      // This page is about a service that is running already.
-      if (page === "docs/observability.md") await reader.start("npx tollgate serve --example");
+      // These pages are about a service that is running already.
+      if (page === "docs/observability.md" || page === "docs/dashboard.md")
+        await reader.start("npx tollgate serve --example");
       await reader.read(readFileSync(join(repository, page), "utf8"));
     } finally {
       await reader.close();

@@ -61,6 +61,11 @@ export class Operators {
     return needsToken ? this.#nameOfToken(request.headers.authorization) : certificate;
   }
 
+  /** Whether a header from another port has an operator's token. False if operators need a certificate. */
+  acceptToken(authorization: string | null): boolean {
+    return !this.#options.certificates && this.#nameOfToken(authorization ?? undefined) !== undefined;
+  }
+
   close(): void {
     clearInterval(this.#poll);
   }

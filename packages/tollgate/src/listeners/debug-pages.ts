@@ -35,6 +35,18 @@ export interface DebugPagesOptions {
   readonly profiles: boolean;
   /** `DEBUG_WRITES` */
   readonly writes: boolean;
+  /** Undefined if `DEBUG_DASHBOARD` is off. */
+  readonly dashboard: DashboardParts | undefined;
+}
+
+/** What the dashboard adds to the port. */
+export interface DashboardParts {
+  /** The page at `/` for a browser, by its `Accept`; undefined for other callers. */
+  readonly home: (
+    accept: string | null,
+  ) => Promise<{ readonly body: string; readonly headers: Readonly<Record<string, string>> } | undefined>;
+  /** The pages under `/dashboard`. */
+  readonly controllers: ControllerTable;
 }
 
 /** The pages of the debug port; `/` lists them. Most pages answer JSON to `Accept: application/json`. */
@@ -49,6 +61,7 @@ export function debugPages({
   otherThreads,
   profiles,
   writes,
+  dashboard,
 }: DebugPagesOptions): ControllerTable {
   class Page extends Controller {
     static override private = true;
@@ -64,8 +77,12 @@ export function debugPages({
   }
 
   class Default extends Page {
-    GET() {
-      return this.text(listing(indexOf(profiles, writes)));
+    async GET() {
+      this.response.headers.set("vary", "accept");
+      const page = await dashboard?.home(this.headers.get("accept"));
+      if (page === undefined) return this.text(listing(indexOf(profiles, writes)));
+      for (const [name, value] of Object.entries(page.headers)) this.response.headers.set(name, value);
+      return page.body;
     }
   }
 
@@ -187,7 +204,10 @@ export function debugPages({
     Wall: profile("wall"),
     Trace: profile("trace"),
   };
-  return { Default, Rlconfig, Stats, stats: { Top }, Explain, LogLevel, debug: { pprof } };
+  return {
+    ...{ Default, Rlconfig, Stats, stats: { Top }, Explain, LogLevel, debug: { pprof } },
+    ...(dashboard && { dashboard: dashboard.controllers }),
+  };
 }
 
 type Listing = readonly (readonly [path: string, meaning: string])[];

@@ -1,4 +1,4 @@
-import type { Unit } from "../protocol/messages.ts";
+import type { Entry, Unit } from "../protocol/messages.ts";
 import {
   COLUMN,
   type CompiledRules,
@@ -22,6 +22,7 @@ import {
   VALUE_TO_METRIC,
 } from "./compiled-rules.ts";
 import { type MetricLevel, metricLevel } from "./metric-key.ts";
+import { isPattern } from "./pattern.ts";
 import type { Location, Rule } from "./rule.ts";
 import { readDetails } from "./rule-details.ts";
 import type { TextIds } from "./text-ids.ts";
@@ -124,6 +125,17 @@ export class NodeTable {
           shareThreshold: this.#has(one, SHARE_THRESHOLD),
         }),
       );
+  }
+
+  /** The only entries that match a node; undefined if there are several. */
+  fixedEntries(number: number): readonly Entry[] | undefined {
+    const entries: Entry[] = [];
+    for (const one of this.#path(number).slice(1)) {
+      const value = this.value(one);
+      if (value === undefined || isPattern(value)) return undefined;
+      entries.push({ key: this.key(one), value });
+    }
+    return entries;
   }
 
   /** For each level, the pattern that its values share (`share_threshold`); undefined as a whole if there is none. */

@@ -92,6 +92,14 @@ export class IndexedRuleSet implements RuleSet {
     }
   }
 
+  /** The number of rules. */
+  get size(): number {
+    const { nodes } = this;
+    let size = 0;
+    for (let number = 1; number < nodes.size; number++) if (nodes.hasRule(number)) size++;
+    return size;
+  }
+
   *rules(): Generator<Rule> {
     const { nodes } = this;
     for (let number = 1; number < nodes.size; number++) if (nodes.hasRule(number)) yield nodes.rule(number);

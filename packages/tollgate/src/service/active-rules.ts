@@ -1,3 +1,4 @@
+import type { LoadLog } from "../dashboard/load-log.ts";
 import type { HealthComponent } from "../observe/health.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";
@@ -18,6 +19,7 @@ export class ActiveRules {
   readonly #first = Promise.withResolvers<void>();
 
   readonly #onReplaced: (ruleSet: IndexedRuleSet) => void;
+  readonly #loads: LoadLog;
 
   /**
    * @param health the configuration's component, if it is on; unhealthy while no domain is loaded
@@ -28,7 +30,9 @@ export class ActiveRules {
     statistics: Statistics,
     health: HealthComponent | undefined,
     onReplaced: (ruleSet: IndexedRuleSet) => void,
+    loads: LoadLog,
   ) {
+    this.#loads = loads;
     this.#onReplaced = onReplaced;
     this.#log = log;
     this.#statistics = statistics;
@@ -54,6 +58,7 @@ export class ActiveRules {
     this.#onReplaced(ruleSet);
     if (this.#log.enabled("debug")) await this.#logRules(ruleSet);
     this.#successes.value++;
+    this.#loads.loaded(ruleSet.domains.length, ruleSet.size, warnings);
     await inTurns(warnings, (warning) => this.#log.warn(formatDiagnostic(warning)));
     if (ruleSet.domains.length > 0) this.#health?.heal();
     else this.#health?.fail("no domain is configured");
@@ -75,7 +80,8 @@ export class ActiveRules {
 
   /** Reports a failed load and keeps the current rules. */
   async refuse(diagnostics: readonly Diagnostic[]): Promise<void> {
-    this.countRefusal();
+    this.#errors.value++;
+    this.#loads.failed(diagnostics);
     const kept = this.#current === undefined ? "no configuration is loaded" : "the previous one stays in use";
     this.#log.error(`Error loading new configuration; ${kept}`);
     await inTurns(diagnostics, (diagnostic) => {
@@ -85,8 +91,9 @@ export class ActiveRules {
     });
   }
 
-  /** Counts a failed load without a line in the log. */
+  /** Counts a load that failed with the same errors as the last one, without a line in the log. */
   countRefusal(): void {
     this.#errors.value++;
+    this.#loads.repeated();
   }
 }

@@ -19,6 +19,8 @@ import { decisionOptions } from "./settings-to-options.ts";
 
 export interface AdminPort {
   readonly address: string;
+  /** Whether an `Authorization` header has the token of an operator. False if operators need a certificate. */
+  accepts(authorization: string | null): boolean;
   close(timeout: number): Promise<void>;
 }
 
@@ -82,6 +84,7 @@ export async function openAdmin(options: AdminPortOptions): Promise<AdminPort> {
   }
   return {
     address: listener.address,
+    accepts: (authorization) => operators.acceptToken(authorization),
     close: (timeout) => {
       files?.close();
       operators.close();

@@ -18,6 +18,7 @@ const published: Record<string, string> = {
   GRPC_UDS: "",
   DEBUG_HOST: "0.0.0.0",
   DEBUG_ALLOWED_HOSTS: "",
+  DEBUG_DASHBOARD: "true",
   DEBUG_PROFILES: "true",
   DEBUG_WRITES: "true",
   DEBUG_PORT: "6070",

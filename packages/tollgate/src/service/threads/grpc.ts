@@ -19,7 +19,7 @@ import type { ActiveRules } from "../active-rules.ts";
 import type { Components } from "../components.ts";
 import { grpcListenerOptions } from "../settings-to-options.ts";
 import type { MergedStatistics } from "./merged-statistics.ts";
-import { ThreadPool } from "./pool.ts";
+import { ThreadPool, type ThreadState } from "./pool.ts";
 
 /** The gRPC port, served by this thread or by several. */
 export interface GrpcService {
@@ -28,6 +28,8 @@ export interface GrpcService {
   setLevel(level: Level): void;
   /** Updates the statistics to include every call that was answered before. */
   collect(): Promise<void>;
+  /** The threads that serve gRPC, without the main one. */
+  threads(): readonly ThreadState[];
   /** Profile samples of the other threads. */
   sample(profile: SampledKind, seconds: number): Promise<readonly StackSample[]>;
   /** Top keys of the other threads. */
@@ -83,6 +85,7 @@ export async function openGrpc(options: GrpcServiceOptions): Promise<GrpcService
     setRules: (rules) => served.setRules(rules),
     setLevel: (level) => served.setLevel(level),
     collect: () => served.collect(),
+    threads: () => served.threads(),
     sample: (profile, seconds) => served.sample(profile, seconds),
     topKeys: (most, rule) => served.topKeys(most, rule),
     close: (timeout) => {
@@ -121,6 +124,7 @@ async function serve(
     setRules() {},
     setLevel() {},
     collect: async () => {},
+    threads: () => [],
     sample: async () => [],
     topKeys: async () => [],
     replaceCertificates: (replacement) => listener.replaceCertificates(replacement),

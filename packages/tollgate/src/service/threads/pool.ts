@@ -1,3 +1,4 @@
+import type { EventLoopUtilization } from "node:perf_hooks";
 import { Worker } from "node:worker_threads";
 import type { EmbeddedStore, EmbeddedStoreShare } from "../../counters/embedded/embedded-store.ts";
 import type { Invalidations } from "../../counters/invalidations.ts";
@@ -42,6 +43,14 @@ const MINUTE = 60_000;
 /** Milliseconds between two looks at the connections of the threads. */
 const BALANCE_INTERVAL = 1000;
 
+/** One thread, for the dashboard. */
+export interface ThreadState {
+  readonly name: string;
+  /** 0 to 1: how busy its event loop was since the last look. */
+  readonly utilization: number;
+  readonly connections?: number;
+}
+
 interface Running {
   readonly number: number;
   readonly worker: Worker;
@@ -53,6 +62,9 @@ interface Running {
   drained: boolean;
   /** Set after its start. It answers no message before. */
   listening: boolean;
+  /** At the last look. */
+  connections: number | undefined;
+  utilization: EventLoopUtilization | undefined;
 }
 
 /**
@@ -122,6 +134,9 @@ export class ThreadPool {
     const answers = await this.#requestAll((number) => ({ kind: "connections", number }), COLLECT_TIMEOUT);
     const counts = answers.map((answer) => (answer?.kind === "connections" ? answer.connections : undefined));
     if (!counts.every((count) => count !== undefined) || this.#closing) return;
+    threads.forEach((thread, index) => {
+      thread.connections = counts[index]!;
+    });
     const shown = counts.join(", ");
     if (shown !== this.#shown) this.#options.log.debug(`gRPC connections of the threads: ${shown}`);
     this.#shown = shown;
@@ -153,6 +168,21 @@ export class ThreadPool {
   /** Updates the statistics to include every call that was answered before. */
   async collect(): Promise<void> {
     await this.#requestAll((number) => ({ kind: "collect", number }), COLLECT_TIMEOUT);
+  }
+
+  threads(): readonly ThreadState[] {
+    return [...this.#running].map((thread) => {
+      const { performance } = thread.worker;
+      const now = performance.eventLoopUtilization();
+      const { utilization } = performance.eventLoopUtilization(now, thread.utilization);
+      thread.utilization = now;
+      const { connections } = thread;
+      return {
+        name: `grpc-${thread.number}`,
+        utilization,
+        ...(connections !== undefined && { connections }),
+      };
+    });
   }
 
   /** Profile samples of all threads. */
@@ -227,6 +257,8 @@ export class ThreadPool {
       reporters: new Map(),
       drained: false,
       listening: false,
+      connections: undefined,
+      utilization: undefined,
     };
     this.#running.add(thread);
     return new Promise((resolve, reject) => {

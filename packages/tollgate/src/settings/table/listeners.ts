@@ -80,6 +80,7 @@ export const debug = {
     [],
     "Names that the debug port accepts in `Host`, for example a service's name. IP addresses, `localhost` and `DEBUG_HOST` are always accepted. `*.example.com` allows all subdomains of `example.com`; `*` allows any name.",
   ),
+  dashboard: setting("DEBUG_DASHBOARD", bool, true, "Serves the dashboard at `/` for browsers."),
   profiles: setting("DEBUG_PROFILES", bool, true, "Serves the profiles under `/debug/pprof/`."),
   writes: setting("DEBUG_WRITES", bool, true, "Allows `PUT /log-level` to change the log level."),
 };

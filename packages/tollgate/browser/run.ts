@@ -1,0 +1,21 @@
+/**
+ * `npm run browser`: the dashboard in a real Chromium. Installs Chromium into its own folder, then runs the tests of this
+ * folder.
+ *
+ *   npm run browser                     fails if Chromium cannot be installed
+ *   npm run browser -- --if-available   prints the reason and succeeds in that case
+ */
+import { spawnSync } from "node:child_process";
+import { globSync } from "node:fs";
+import { installChromium } from "../../../tools/chromium/install.ts";
+
+const installed = installChromium();
+if ("reason" in installed) {
+  console.error(`the browser suite was not run: ${installed.reason}`);
+  process.exit(process.argv.includes("--if-available") ? 0 : 1);
+}
+const files = globSync(`${import.meta.dirname}/*.test.ts`);
+const { status } = spawnSync(process.execPath, ["--test", "--test-timeout=240000", ...files], {
+  stdio: "inherit",
+});
+process.exit(status ?? 1);

@@ -1,0 +1,87 @@
+import { join } from "node:path";
+import type { CounterStore } from "../counters/store.ts";
+import type { LoadLog } from "../dashboard/load-log.ts";
+import type { Left, ThreadState } from "../dashboard/messages.ts";
+import { Monitor } from "../dashboard/monitor.ts";
+import { pageFor } from "../dashboard/page.ts";
+import { dashboardPages } from "../dashboard/pages.ts";
+import { type DescriptorExplanation, explainDecision } from "../decision/explain-decision.ts";
+import { readVersion } from "../installation.ts";
+import type { DashboardParts } from "../listeners/debug-pages.ts";
+import type { Health } from "../observe/health.ts";
+import type { Logger } from "../observe/log.ts";
+import type { Registry } from "../observe/registry.ts";
+import type { IndexedRuleSet } from "../rules/rule-set.ts";
+import type { Settings } from "../settings/settings.ts";
+import { readExcerpt } from "../sources/read-excerpt.ts";
+import { decisionOptions } from "./settings-to-options.ts";
+
+export interface DashboardOptions {
+  readonly settings: Settings;
+  readonly registry: Registry;
+  readonly health: Health;
+  readonly log: Logger;
+  readonly loads: LoadLog;
+  readonly ruleSet: () => IndexedRuleSet | undefined;
+  readonly threads: () => readonly ThreadState[];
+  /** Whether an `Authorization` header has a credential of the admin API. */
+  readonly accepts: (authorization: string | null) => boolean;
+  /** The store without the over-limit cache. */
+  readonly backend: CounterStore;
+}
+
+export interface Dashboard extends DashboardParts {
+  stop(): void;
+}
+
+/** Starts what the dashboard shows. */
+export function openDashboard(options: DashboardOptions): Dashboard {
+  const { settings, loads, ruleSet, backend, accepts } = options;
+  const { kvstore, objcache, store, decision, files, config } = settings;
+  const deciding = decisionOptions(settings);
+  const monitor = new Monitor({
+    ...options,
+    version: readVersion(),
+    storeKind: store.backend,
+    failureMode: store.backend === "embedded" ? undefined : (kvstore ?? objcache)?.failureMode,
+    shadowMode: decision.shadowMode,
+    readKeys: undefined,
+    async readLeft(domain, entries) {
+      const descriptor = { entries, limit: undefined, hitsAddend: undefined, isNegativeHits: false };
+      const request = { domain, descriptors: [descriptor], hitsAddend: 0 };
+      const { descriptors } = await explainDecision(request, ruleSet(), backend, deciding, Date.now());
+      return leftOf(descriptors[0]!);
+    },
+  });
+  const directory = join(files.root, files.subdirectory, files.appDirectory);
+  monitor.start();
+  return {
+    home: pageFor,
+    controllers: dashboardPages({
+      monitor,
+      loads,
+      accepts,
+      readSource: async (file, line) =>
+        config.type === "xds" ? undefined : readExcerpt(directory, files.ignoreDotFiles, file, line),
+    }),
+    stop: () => monitor.stop(),
+  };
+}
+
+/** Of several limits, the one with the least left. */
+function leftOf({ count, window, limits, rule }: DescriptorExplanation): Left | undefined {
+  if (limits !== undefined) {
+    const read = limits.filter(({ remaining }) => remaining !== undefined);
+    const [least] = read.sort((a, b) => a.remaining! - b.remaining!);
+    if (least === undefined) return undefined;
+    const reset = least.window?.secondsUntilReset;
+    return {
+      used: least.used!,
+      remaining: least.remaining!,
+      ...(reset !== undefined && { resetSeconds: reset }),
+    };
+  }
+  if (count === undefined || rule === undefined) return undefined;
+  const remaining = Math.max(0, rule.requests_per_unit - count);
+  return { used: count, remaining, ...(window && { resetSeconds: window.secondsUntilReset }) };
+}

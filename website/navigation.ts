@@ -33,6 +33,7 @@ export const products: readonly Product[] = [
           "kubernetes.md",
           "switching.md",
           "redis.md",
+          "token-budgets.md",
           "testing-limits.md",
           "diff-and-replay.md",
           "operating-counters.md",

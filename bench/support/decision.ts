@@ -1,8 +1,10 @@
 import { EmbeddedStore } from "../../packages/tollgate/src/counters/embedded/embedded-store.ts";
 import { Decider, type DecisionOptions } from "../../packages/tollgate/src/decision/decide.ts";
 import { DecisionObserver } from "../../packages/tollgate/src/decision/decision-observer.ts";
+import { DecisionRecorder } from "../../packages/tollgate/src/decision/decision-recorder.ts";
 import { createKeyFormat } from "../../packages/tollgate/src/decision/key-format.ts";
 import { RateLimitHandler } from "../../packages/tollgate/src/listeners/rate-limit-handler.ts";
+import { Sampling } from "../../packages/tollgate/src/observe/decision-log/sampling.ts";
 import { KeyMask } from "../../packages/tollgate/src/observe/key-mask.ts";
 import { createLogger } from "../../packages/tollgate/src/observe/log.ts";
 import { createStatistics } from "../../packages/tollgate/src/observe/registry.ts";
@@ -60,7 +62,9 @@ export const decisionOptions: DecisionOptions = {
 export function topKeysObserver(): DecisionObserver {
   const mask = new KeyMask({ keys: [], style: "hash", salt: "" });
   const topKeys = new ThreadTopKeys({ size: 128, window: 600_000, mask });
-  return new DecisionObserver({ topKeys, mask, seed: 0 });
+  const sampling = new Sampling({ rate: 0, refusalsPerSecond: 0 });
+  const recorder = new DecisionRecorder({ sampling, mask, write: () => {} });
+  return new DecisionObserver({ topKeys, recorder, mask, seed: 0 });
 }
 
 /** Creates the parts of a decision between the transport and the store, with embedded counters. */

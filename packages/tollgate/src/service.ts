@@ -11,8 +11,6 @@ import { componentNames, createHealth, type Health } from "./observe/health.ts";
 import { createLogger, type Level, type Logger } from "./observe/log.ts";
 import { createStatistics, type Registry } from "./observe/registry.ts";
 import type { RunningSinks } from "./observe/sinks/start.ts";
-import { processTopKeys } from "./observe/top-keys/process-top-keys.ts";
-import type { TopKeys } from "./observe/top-keys/top-keys.ts";
 import type { Tracing } from "./observe/tracing/tracing.ts";
 import { ActiveRules } from "./service/active-rules.ts";
 import type { AdminPort } from "./service/admin.ts";
@@ -22,7 +20,8 @@ import { type Dashboard, openDashboard } from "./service/dashboard.ts";
 import { openDebug } from "./service/debug.ts";
 import { divideSettings } from "./service/divide.ts";
 import { openHttp } from "./service/http.ts";
-import { observeDecisions, withMaskSalt } from "./service/observer.ts";
+import { type Insight, openInsight } from "./service/insight.ts";
+import { withMaskSalt } from "./service/observer.ts";
 import { countsHere, openEmbedded, openInvalidations, openStore } from "./service/open-stores.ts";
 import { openTracing, withInstanceId } from "./service/open-tracing.ts";
 import { pause, settledWithin } from "./service/settled.ts";
@@ -66,6 +65,7 @@ interface Parts {
   readonly health: Health;
   readonly components: Components;
   readonly tracing: Tracing;
+  readonly insight: Insight;
   readonly embedded: EmbeddedStore | undefined;
   readonly invalidations: Invalidations | undefined;
   /** Undefined if no other process shares the counters, or nothing is cached. */
@@ -90,7 +90,6 @@ interface Parts {
 export class Service {
   readonly #parts: Parts;
   readonly #rules: ActiveRules;
-  readonly #topKeys: TopKeys;
   readonly #source: RuleSource;
   readonly #handler: RateLimitHandler;
   readonly #reservations: ReservationHandler;
@@ -125,13 +124,8 @@ export class Service {
       this.#loads,
     );
     this.#source = openSource(settings, this.#rules, log);
-    const { observer, topKeys } = observeDecisions(settings);
-    this.#topKeys = processTopKeys({
-      own: topKeys,
-      others: async (most, rule) => (await this.#grpc?.topKeys(most, rule)) ?? [],
-      window: settings.topKeys?.window ?? 0,
-    });
     const ruleSet = () => this.#rules.current;
+    const { observer } = parts.insight;
     this.#handler = createRateLimitHandler(settings, store, ruleSet, statistics, log, observer);
     this.#reservations = createReservationHandler(settings, store, ruleSet, statistics);
   }
@@ -191,7 +185,7 @@ export class Service {
   }
 
   async #start(): Promise<void> {
-    const { settings, registry, statistics, backend, log } = this.#parts;
+    const { settings, registry, statistics, backend, log, insight } = this.#parts;
     // Prevents an unhandled rejection if the listeners fail before a caller reads `opened`.
     this.#opened.promise.catch(() => undefined);
     registry.beforeRead(async () => {
@@ -217,7 +211,8 @@ export class Service {
       dashboard: this.#dashboard,
       handler: this.#handler,
       ruleSet: () => this.#rules.current,
-      topKeys: this.#topKeys,
+      topKeys: insight.topKeys,
+      decisions: insight.decisions,
       setLogLevel: (level) => this.setLogLevel(level),
       otherThreads: async (kind, seconds) => (await this.#grpc?.sample(kind, seconds)) ?? [],
     });
@@ -272,10 +267,12 @@ export class Service {
   /** Never rejects; `opened` does. If the service is stopped meanwhile, `stop` closes the ports that are open by then. */
   async #openListeners(): Promise<void> {
     if (this.#stopping !== undefined) return;
-    const { settings, log } = this.#parts;
+    const { settings, log, insight } = this.#parts;
     try {
       const handlers = { handler: this.#handler, reservations: this.#reservations };
-      this.#grpc = await openGrpc({ ...this.#parts, ...handlers, rules: this.#rules });
+      const { decisions } = insight;
+      this.#grpc = await openGrpc({ ...this.#parts, ...handlers, decisions, rules: this.#rules });
+      insight.connect(this.#grpc);
       this.#addresses.grpc = this.#grpc.address;
       log.warn(`Listening for gRPC on '${this.#grpc.address}'`);
       if (this.#stopping !== undefined) return;
@@ -293,7 +290,7 @@ export class Service {
   }
 
   async #stop(delay: boolean): Promise<void> {
-    const { settings, health, log, store, embedded, tracing, counterAdmin, replicas } = this.#parts;
+    const { settings, health, log, store, embedded, tracing, counterAdmin, replicas, insight } = this.#parts;
     const { drainDelay, shutdownTimeout } = settings.lifecycle;
     const deadline = performance.now() + shutdownTimeout;
     const left = () => Math.max(0, deadline - performance.now());
@@ -316,6 +313,7 @@ export class Service {
     await settledWithin(store.close(), left());
     await settledWithin(embedded?.close() ?? Promise.resolve(), left());
     await tracing.close(Math.min(FLUSH_TIMEOUT, left()));
+    await insight.close(Math.min(FLUSH_TIMEOUT, left()));
     await this.#sinks?.stop(Math.min(FLUSH_TIMEOUT, left()));
     this.#dashboard?.stop();
     await this.#debug?.close(0);
@@ -346,6 +344,7 @@ async function openParts(
   const createReporter = (name: string) => components.createReporter(name);
   await trustSystemAuthorities(settings);
   const tracing = await openTracing(settings, log);
+  const insight = await openInsight(settings, statistics, log, parts);
   const invalidations = openInvalidations(settings);
   let replicas: ReplicaChannel | undefined;
   const opened = await openStore(divideSettings(settings, parts), {
@@ -379,6 +378,7 @@ async function openParts(
     health,
     components,
     tracing,
+    insight,
     embedded,
     invalidations,
     replicas,

@@ -1,12 +1,7 @@
 import type { CounterStore } from "../counters/store.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";
 import { requestOf } from "../protocol/decode-request.ts";
-import {
-  Code,
-  type DescriptorStatus,
-  type RateLimitRequest,
-  type RateLimitResponse,
-} from "../protocol/messages.ts";
+import { Code, type RateLimitRequest, type RateLimitResponse } from "../protocol/messages.ts";
 import type { RequestPlaces } from "../protocol/scan-request.ts";
 import type { RuleSet } from "../rules/rule.ts";
 import { askStore } from "./decide-limits.ts";
@@ -129,6 +124,8 @@ export class Decider {
     now: number,
     deadline: number,
   ): RateLimitResponse | Promise<RateLimitResponse> {
+    const { observer } = this.#options;
+    if (observer !== undefined) scratch.began = observer.begin();
     if (hasLimits(parts)) return this.#runLimits(request, places, parts, scratch, now, deadline);
     const nowSeconds = Math.floor(now / 1000);
     scratch.arrange(parts, this.#options, nowSeconds, this.#store.readsPlaces === true);
@@ -137,7 +134,7 @@ export class Decider {
       scratch.request.deadline = deadline;
       const waiting = this.#store.count(scratch.request);
       if (waiting !== undefined) {
-        if (this.#options.observer !== undefined && places !== undefined) scratch.keepMessage(places);
+        this.#keepMessage(places, scratch);
         return this.#later(waiting, request, parts, scratch, now);
       }
     }
@@ -157,7 +154,7 @@ export class Decider {
     limits.arrange(parts, this.#options, Math.floor(now / 1000), scratch.keys, readsPlaces);
     const waiting = askStore(limits, this.#store, now, deadline);
     if (waiting !== undefined) {
-      if (this.#options.observer !== undefined && places !== undefined) scratch.keepMessage(places);
+      this.#keepMessage(places, scratch);
       return waiting.then(() => {
         this.#pool.giveLater(scratch);
         return this.#concludeLimits(request, undefined, parts, scratch, limits, now);
@@ -188,7 +185,7 @@ export class Decider {
     const code = this.#answer(request, parts, limits);
     if (headers !== undefined)
       limits.response.responseHeadersToAdd = headersOfLimits(headers, parts, limits, code);
-    this.#observe(request, places, parts, limits.statuses, scratch, now);
+    this.#observe(request, places, parts, limits, code, scratch, now);
     return limits.response;
   }
 
@@ -223,22 +220,32 @@ export class Decider {
     const code = this.#answer(request, parts, scratch);
     if (headers !== undefined)
       response.responseHeadersToAdd = limitHeaders(headers, statuses, parts.map(nameOf), code);
-    this.#observe(request, places, parts, statuses, scratch, now);
+    this.#observe(request, places, parts, scratch, code, scratch, now);
     return response;
+  }
+
+  /** For the observer, after the next call has overwritten the message. */
+  #keepMessage(places: RequestPlaces | undefined, scratch: Scratch): void {
+    scratch.messageLength = 0;
+    if (places !== undefined && this.#options.observer?.active) scratch.keepMessage(places);
   }
 
   #observe(
     request: RateLimitRequest | undefined,
     places: RequestPlaces | undefined,
     parts: readonly PreparedPart[],
-    statuses: readonly DescriptorStatus[],
+    counters: Scratch | LimitsScratch,
+    code: Code,
     scratch: Scratch,
     now: number,
   ): void {
     const { observer } = this.#options;
-    if (observer === undefined) return;
+    if (!observer?.active) return;
+    // Recording began while the store was asked.
+    if (request === undefined && places === undefined && scratch.messageLength === 0) return;
     this.#text.begin(request, places, scratch);
-    observer.decided(parts, statuses, scratch, this.#text, now);
+    const { statuses } = counters;
+    observer.decided({ parts, statuses, code, scratch, text: this.#text, counters, now }, scratch.began);
   }
 
   /** Fills in all but the headers. Returns the overall code. */

@@ -1,23 +1,24 @@
 import { basename } from "node:path";
-import type { KeyMask } from "../observe/key-mask.ts";
-import type { KeyLabels } from "../observe/top-keys/key-labels.ts";
+import type { KeyEntries, KeyMask } from "../observe/key-mask.ts";
+import type { KeyCounts } from "../observe/top-keys/key-counts.ts";
 import type { ThreadTopKeys } from "../observe/top-keys/thread-top-keys.ts";
-import { Code, type DescriptorStatus, type Entry } from "../protocol/messages.ts";
+import { Code, type Entry } from "../protocol/messages.ts";
 import type { Location, Match, Rule } from "../rules/rule.ts";
 import type { DecidedText } from "./decided-text.ts";
+import type { DecisionRecorder, Ended } from "./decision-recorder.ts";
 import type { ObservedRule, RuleObserver } from "./observed-rule.ts";
-import type { PreparedPart } from "./prepared.ts";
-import type { Scratch } from "./scratch.ts";
-import { hashOfBytes, hashOfText } from "./stem-hash.ts";
+import { hashOfStem } from "./stem-of-part.ts";
 
 export interface DecisionObserverOptions {
-  readonly topKeys: ThreadTopKeys;
+  /** Undefined if top keys are off. */
+  readonly topKeys: ThreadTopKeys | undefined;
+  readonly recorder: DecisionRecorder;
   readonly mask: KeyMask;
-  /** Of the hashes of keys: the same in all threads. */
+  /** Of the hashes of top keys: the same in all threads. */
   readonly seed: number;
 }
 
-/** Counts the keys of decisions. Deciders without one pay nothing. */
+/** Counts the keys of decisions, and records some of them. Deciders without an observer pay nothing. */
 export class DecisionObserver implements RuleObserver {
   readonly #options: DecisionObserverOptions;
   readonly #rules = new WeakMap<Rule, ObservedRule>();
@@ -28,67 +29,68 @@ export class DecisionObserver implements RuleObserver {
     this.#options = options;
   }
 
+  /** Whether {@link decided} does anything. */
+  get active(): boolean {
+    return this.#options.topKeys !== undefined || this.#options.recorder.active;
+  }
+
+  /** The beginning of a decision, for its duration: monotonic milliseconds, or 0 if nothing needs it. */
+  begin(): number {
+    return this.#options.recorder.active ? performance.now() : 0;
+  }
+
   ruleOf({ rule, sharedValues }: Match): ObservedRule {
     const known = rule.location === undefined ? this.#overrides.get(rule.domain) : this.#rules.get(rule);
     if (known !== undefined) return known;
     const { location, domain, path } = rule;
     const name = location === undefined ? `${domain}.${OVERRIDES}` : [domain, ...path].join(".");
     const file = location === undefined ? "" : placeOf(location);
-    const observed = { keys: this.#options.topKeys.rule(name, file), sharedValues };
+    const keys = this.#options.topKeys?.rule(name, file);
+    const observed = { rule: name, file, keys, sharedValues };
     if (location === undefined) this.#overrides.set(domain, observed);
     else this.#rules.set(rule, observed);
     return observed;
   }
 
-  /**
-   * @param statuses one for each part
-   * @param now milliseconds since the epoch
-   */
-  decided(
-    parts: readonly PreparedPart[],
-    statuses: readonly DescriptorStatus[],
-    scratch: Scratch,
-    text: DecidedText,
-    now: number,
-  ): void {
-    const half = this.#options.topKeys.halfAt(now);
+  /** @param began result of {@link begin} */
+  decided(ended: Ended, began: number): void {
+    const { topKeys, recorder } = this.#options;
+    if (topKeys !== undefined) this.#count(ended, topKeys.halfAt(ended.now));
+    if (recorder.active) recorder.record(ended, began);
+  }
+
+  #count({ parts, statuses, scratch, text }: Ended, half: number): void {
     for (let index = 0; index < parts.length; index++) {
       const part = parts[index]!;
-      const { observed, hits, rule } = part;
-      if (observed === undefined || rule === undefined || rule.unlimited) continue;
+      const { observed, hits } = part;
+      if (observed?.keys === undefined) continue;
       const isRefused = statuses[index]!.code === Code.OVER_LIMIT;
       if (hits <= 0 && !isRefused) continue;
-      const hash = this.#hashOf(part, scratch);
+      const hash = hashOfStem(part, scratch, this.#options.seed);
+      if (hash === undefined) continue;
       const { all, refused } = observed.keys;
       if (hits > 0) {
         const label = all.add(hash, hits, half);
-        if (label >= 0) this.#label(all.labels, label, text, index, observed);
+        if (label >= 0) this.#label(all, label, text, index, observed);
       }
       if (isRefused) {
         const label = refused.add(hash, Math.max(hits, 1), half);
-        if (label >= 0) this.#label(refused.labels, label, text, index, observed);
+        if (label >= 0) this.#label(refused, label, text, index, observed);
       }
     }
   }
 
-  #hashOf({ stem, stems, stemStart, stemEnd }: PreparedPart, scratch: Scratch): number {
-    const { seed } = this.#options;
-    if (stemEnd > stemStart && stem === "" && stems.length === 0)
-      return hashOfBytes(scratch.view, stemStart, stemEnd, seed);
-    return hashOfText(stems[0] ?? stem, seed);
-  }
-
-  #label(labels: KeyLabels, label: number, text: DecidedText, index: number, observed: ObservedRule): void {
+  #label(counts: KeyCounts, label: number, text: DecidedText, index: number, observed: ObservedRule): void {
     const { places } = text;
     if (places !== undefined && observed.sharedValues === undefined) {
       const { firstEntry, entries } = places.descriptors[index]!;
-      if (labels.copy(label, places, firstEntry, entries)) return;
+      if (counts.labels.copy(label, places, firstEntry, entries)) return;
     }
-    labels.set(label, this.#shown(text.entries(index), observed));
+    counts.labels.set(label, this.#shown(text.entries(index), observed));
   }
 
   /** The entries with the patterns of `share_threshold` in place of the values that share a counter. */
-  #shown(entries: readonly Entry[], { sharedValues }: ObservedRule): ReturnType<KeyMask["entries"]> {
+  #shown(entries: readonly Entry[], { sharedValues }: ObservedRule): KeyEntries {
     const shared =
       sharedValues === undefined
         ? entries

@@ -125,10 +125,28 @@ export class LimitsScratch {
     this.request.holdBack = this.countRequest.holdBack = holdBack;
   }
 
+  /** See `Counters`. Of several limits, the tightest one. */
+  countAfter(index: number): number | undefined {
+    const { outcome, limits } = this.groups[index]!;
+    return outcome === Outcome.COUNTED || outcome === Outcome.HELD ? tightest(limits).used : undefined;
+  }
+
   #slot(index: number): GroupSlot {
     this.#slots[index] ??= newGroupSlot();
     return this.#slots[index];
   }
+}
+
+/** One that refuses before all others, the longest reset first; then the one with the least remaining. */
+export function tightest(limits: readonly ScratchLimit[]): ScratchLimit {
+  let best = limits[0]!;
+  for (let index = 1; index < limits.length; index++) {
+    const limit = limits[index]!;
+    if (limit.accepted !== best.accepted) {
+      if (best.accepted) best = limit;
+    } else if (limit.accepted ? limit.remaining < best.remaining : limit.reset > best.reset) best = limit;
+  }
+  return best;
 }
 
 /** The length of a further stem of a list: the stems differ in their ends. */

@@ -3,8 +3,12 @@ import type { Match } from "../rules/rule.ts";
 
 /** What an observer of decisions knows of a rule. Made once for each rule of a rule set. */
 export interface ObservedRule {
-  /** Where its keys are counted. */
-  readonly keys: RuleKeys;
+  /** The domain and the levels, joined by dots: `basic.key1_value1`. */
+  readonly rule: string;
+  /** `basic.yaml:12`; empty for limits that come with requests. */
+  readonly file: string;
+  /** Where its keys are counted; undefined if top keys are off. */
+  readonly keys: RuleKeys | undefined;
   readonly sharedValues: Match["sharedValues"];
 }
 

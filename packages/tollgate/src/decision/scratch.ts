@@ -48,6 +48,8 @@ export class Scratch {
   /** A copy of the message, for observers of a decision that the store answers later. */
   message: Buffer = noMessage;
   messageLength = 0;
+  /** When the decision began, for observers: monotonic milliseconds. */
+  began = 0;
   readonly #slots: readonly Slot[];
   /** One for each part that the store counts, in order. */
   readonly counts: Slot[] = [];
@@ -79,6 +81,12 @@ export class Scratch {
       this.view = viewOf(grown);
     }
     return this.keys;
+  }
+
+  /** See `Counters`. */
+  countAfter(index: number): number | undefined {
+    const { outcome, after } = this.counts[index]!;
+    return outcome === Outcome.COUNTED || outcome === Outcome.HELD ? after : undefined;
   }
 
   /** Copies the message, whose memory the next call may overwrite. */

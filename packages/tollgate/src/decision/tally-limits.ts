@@ -13,7 +13,7 @@
 import { Outcome } from "../counters/store.ts";
 import type { RuleStatistics } from "../observe/statistics.ts";
 import { Code, type DescriptorStatus } from "../protocol/messages.ts";
-import type { LimitsScratch, ScratchGroup, ScratchLimit } from "./limits-scratch.ts";
+import { type LimitsScratch, type ScratchGroup, type ScratchLimit, tightest } from "./limits-scratch.ts";
 import type { Mutable, PreparedPart } from "./prepared.ts";
 import { UNLIMITED_REMAINING } from "./scratch.ts";
 import { countHits } from "./tally.ts";
@@ -85,16 +85,4 @@ function count(
     if (!limit.accepted && limit.resolved.statistics !== undefined)
       limit.resolved.statistics.overLimit += hits;
   return hits;
-}
-
-/** One that refuses before all others, the longest reset first; then the one with the least remaining. */
-export function tightest(limits: readonly ScratchLimit[]): ScratchLimit {
-  let best = limits[0]!;
-  for (let index = 1; index < limits.length; index++) {
-    const limit = limits[index]!;
-    if (limit.accepted !== best.accepted) {
-      if (best.accepted) best = limit;
-    } else if (limit.accepted ? limit.remaining < best.remaining : limit.reset > best.reset) best = limit;
-  }
-  return best;
 }

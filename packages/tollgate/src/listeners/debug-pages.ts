@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import { Controller, HttpError } from "@tollway/waymark";
 import type { DecisionExplanation } from "../decision/explain-decision.ts";
 import { limitLines } from "../decision/limits-text.ts";
+import type { DecisionFeed } from "../observe/decision-log/decision-feed.ts";
 import { type Level, type Logger, levelOfName, logLevels } from "../observe/log.ts";
 import type { OtherThreads, ProfileKind } from "../observe/profiling/profiler.ts";
 import type { Registry } from "../observe/registry.ts";
@@ -25,6 +26,8 @@ export interface DebugPagesOptions {
   readonly ruleSet: () => RuleSet | undefined;
   readonly registry: Registry;
   readonly topKeys: TopKeys;
+  /** For the dashboard. */
+  readonly decisions: DecisionFeed;
   readonly log: Logger;
   readonly setLogLevel: (level: Level) => void;
   readonly handler: RateLimitHandler;

@@ -215,6 +215,11 @@ export const catalogue: readonly CatalogueEntry[] = [
     "Failed loads of changed certificate files; the previous certificates stayed in use.",
   ),
   plain(
+    "counter",
+    "ratelimit.decision_log.dropped",
+    "Decisions that are missing in the log of decisions, because a disk, a reader or the main thread was too slow.",
+  ),
+  plain(
     "gauge",
     "ratelimit.statistics.dynamic_keys",
     "Statistics keys from requests; bounded by STATS_MAX_DYNAMIC_KEYS.",

@@ -2,9 +2,10 @@
 import { Verdict } from "../counters/reservations.ts";
 import { Outcome } from "../counters/store.ts";
 import type { LimitsScratch, ScratchGroup } from "../decision/limits-scratch.ts";
+import { tightest } from "../decision/limits-scratch.ts";
 import type { PreparedPart } from "../decision/prepared.ts";
 import { countHits } from "../decision/tally.ts";
-import { tallyGroup, tightest } from "../decision/tally-limits.ts";
+import { tallyGroup } from "../decision/tally-limits.ts";
 import type { RuleStatistics, Statistics } from "../observe/statistics.ts";
 
 interface Settled {

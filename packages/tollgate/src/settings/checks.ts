@@ -13,6 +13,17 @@ export function check(values: Values, findings: Findings): void {
   checkLifecycle(values, findings);
   if (values.config.type === "xds") checkXds(values, findings);
   checkNames(values, findings);
+  checkOutput(values, findings);
+}
+
+/** Two writers on standard output would mix their lines. */
+function checkOutput({ decisionLog, stats }: Values, findings: Findings): void {
+  const hasSink = stats.disabled || stats.push.enabled || stats.agent.enabled || stats.pull.enabled;
+  if (decisionLog.target === "stdout" && !hasSink)
+    findings.fault(
+      "DECISION_LOG",
+      "must name a file, because the statistics use standard output: USE_PUSHSTATS is false and no other sink is on",
+    );
 }
 
 const everyInterface = ["", "0.0.0.0", "::"];

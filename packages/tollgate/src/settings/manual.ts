@@ -56,6 +56,11 @@ const sections: readonly Section[] = [
     rows: rowsOf(table.topKeys),
     notes: "See [Top keys](top-keys.md).",
   },
+  {
+    title: "Log of decisions",
+    rows: rowsOf(table.decisionLog),
+    notes: "See [Log of decisions](decision-log.md).",
+  },
   { title: "Logs", rows: rowsOf(table.logs) },
   {
     title: "Tracing",

@@ -27,6 +27,7 @@ export function resolve(values: Values, environment: Environment, findings: Find
     embedded: values.embedded,
     stats: resolveStats(values.stats, environment, findings),
     topKeys: topKeysEnabled ? topKeys : undefined,
+    decisionLog: values.decisionLog,
     mask: { mask, maskStyle, maskSalt },
     logs: values.logs,
     tracing: tracingEnabled ? tracing : undefined,

@@ -136,6 +136,7 @@ export interface Settings {
   readonly stats: StatsSettings;
   /** Undefined: off. */
   readonly topKeys: Omit<Values["topKeys"], "enabled" | keyof MaskSettings> | undefined;
+  readonly decisionLog: Values["decisionLog"];
   /** Masks values of requests wherever operators see them. */
   readonly mask: MaskSettings;
   readonly logs: Values["logs"];

@@ -1,6 +1,6 @@
 import type { Setting } from "./kinds/setting.ts";
 import { decision } from "./table/decision.ts";
-import { topKeys } from "./table/insight.ts";
+import { decisionLog, topKeys } from "./table/insight.ts";
 import { admin, debug, grpc, http, lifecycle } from "./table/listeners.ts";
 import { logs, stats, tracing } from "./table/observe.ts";
 import { requests } from "./table/requests.ts";
@@ -27,6 +27,7 @@ export const table = {
   objcache,
   stats,
   topKeys,
+  decisionLog,
   logs,
   tracing,
 };

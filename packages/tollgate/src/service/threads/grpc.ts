@@ -6,6 +6,7 @@ import type { RateLimitHandler } from "../../listeners/rate-limit-handler.ts";
 import type { ReservationHandler } from "../../listeners/reservation-handler.ts";
 import type { Certificates } from "../../listeners/server-tls.ts";
 import { TlsFiles } from "../../listeners/tls-files.ts";
+import type { DecisionLog } from "../../observe/decision-log/decision-log.ts";
 import type { Health } from "../../observe/health.ts";
 import type { Level, Logger } from "../../observe/log.ts";
 import type { StackSample } from "../../observe/profiling/call-tree.ts";
@@ -26,6 +27,8 @@ export interface GrpcService {
   readonly address: string;
   setRules(rules: CompiledRules): void;
   setLevel(level: Level): void;
+  /** Whether the other threads record decisions. */
+  setRecording(active: boolean): void;
   /** Updates the statistics to include every call that was answered before. */
   collect(): Promise<void>;
   /** The threads that serve gRPC, without the main one. */
@@ -51,6 +54,7 @@ export interface GrpcServiceOptions {
   readonly health: Health;
   readonly components: Components;
   readonly statistics: MergedStatistics;
+  readonly decisions: DecisionLog;
   readonly log: Logger;
 }
 
@@ -84,6 +88,7 @@ export async function openGrpc(options: GrpcServiceOptions): Promise<GrpcService
     address: served.address,
     setRules: (rules) => served.setRules(rules),
     setLevel: (level) => served.setLevel(level),
+    setRecording: (active) => served.setRecording(active),
     collect: () => served.collect(),
     threads: () => served.threads(),
     sample: (profile, seconds) => served.sample(profile, seconds),
@@ -123,6 +128,7 @@ async function serve(
     address: listener.address,
     setRules() {},
     setLevel() {},
+    setRecording() {},
     collect: async () => {},
     threads: () => [],
     sample: async () => [],

@@ -6,6 +6,7 @@ import { Client, credentials } from "@grpc/grpc-js";
 import { scaled } from "../../../../../tools/time-scale.ts";
 import { EmbeddedStore } from "../../counters/embedded/embedded-store.ts";
 import { HoldBack, Refuses } from "../../counters/store.ts";
+import { DecisionLog } from "../../observe/decision-log/decision-log.ts";
 import { createHealth } from "../../observe/health.ts";
 import { createLogger } from "../../observe/log.ts";
 import { createStatistics } from "../../observe/registry.ts";
@@ -84,6 +85,7 @@ test("a thread that dies is replaced, and its counts are kept", {
     health,
     components: new Components(health),
     statistics,
+    decisions: new DecisionLog({ writer: undefined, log, onDemand: () => {} }),
     log,
   });
   try {
@@ -151,6 +153,7 @@ test("an error in a message handler does not end the thread", { timeout: 60_000 
     health,
     components: new Components(health),
     statistics,
+    decisions: new DecisionLog({ writer: undefined, log, onDemand: () => {} }),
     log,
     invalidations: undefined,
     replicas: undefined,

@@ -5,6 +5,7 @@ import type { Invalidations } from "../../counters/invalidations.ts";
 import type { ReplicaChannel } from "../../counters/replica-channel.ts";
 import { THREAD } from "../../installation.ts";
 import type { Certificates } from "../../listeners/server-tls.ts";
+import type { DecisionLog } from "../../observe/decision-log/decision-log.ts";
 import type { Health } from "../../observe/health.ts";
 import type { Level, Logger } from "../../observe/log.ts";
 import type { StackSample } from "../../observe/profiling/call-tree.ts";
@@ -32,6 +33,7 @@ export interface ThreadPoolOptions {
   readonly health: Health;
   readonly components: Components;
   readonly statistics: MergedStatistics;
+  readonly decisions: DecisionLog;
   readonly log: Logger;
 }
 
@@ -160,6 +162,10 @@ export class ThreadPool {
     this.#sendAll({ kind: "level", level });
   }
 
+  setRecording(active: boolean): void {
+    this.#sendAll({ kind: "record", active });
+  }
+
   replaceCertificates(certificates: Certificates): void {
     this.#certificates = certificates;
     this.#sendAll({ kind: "certificates", certificates });
@@ -235,7 +241,7 @@ export class ThreadPool {
   }
 
   #start(): Promise<void> {
-    const { embedded, environment, health, invalidations, threads } = this.#options;
+    const { decisions, embedded, environment, health, invalidations, threads } = this.#options;
     const share = embedded?.share();
     const start: ThreadStart = {
       environment,
@@ -245,6 +251,7 @@ export class ThreadPool {
       port: this.#port,
       level: this.#level,
       healthy: health.healthy,
+      recordsDecisions: decisions.needed,
       rules: this.#rules,
       certificates: this.#certificates,
     };
@@ -292,7 +299,11 @@ export class ThreadPool {
     } else if (message.kind === "samples" || message.kind === "connections" || message.kind === "topKeys")
       thread.waiting.get(message.number)?.(message);
     else if (message.kind === "durations") statistics.addDurations(message.timer, message.durations);
-    else if (message.kind === "component") this.#reportComponent(thread, message.name, message.fault);
+    else if (message.kind === "decisions") {
+      const taken: ToThread = { kind: "decisionsTaken", size: message.batch.size };
+      thread.worker.postMessage(taken);
+      this.#options.decisions.receive(message.batch);
+    } else if (message.kind === "component") this.#reportComponent(thread, message.name, message.fault);
     else if (message.kind === "lowered") this.#options.replicas?.loweredSlots(message.slots);
     else if (message.kind === "drained") {
       thread.drained = true;

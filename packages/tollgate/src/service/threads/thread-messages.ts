@@ -1,5 +1,6 @@
 import type { EmbeddedStoreShare } from "../../counters/embedded/embedded-store.ts";
 import type { Certificates } from "../../listeners/server-tls.ts";
+import type { LineBatch } from "../../observe/decision-log/outbox.ts";
 import type { Level } from "../../observe/log.ts";
 import type { StackSample } from "../../observe/profiling/call-tree.ts";
 import type { SampledKind } from "../../observe/profiling/profiler.ts";
@@ -23,6 +24,7 @@ export interface ThreadStart {
   readonly port: number;
   readonly level: Level;
   readonly healthy: boolean;
+  readonly recordsDecisions: boolean;
   readonly rules: CompiledRules | undefined;
   readonly certificates: Certificates | undefined;
 }
@@ -35,6 +37,10 @@ export type ToThread =
   | { readonly kind: "certificates"; readonly certificates: Certificates }
   /** The thread answers with `statistics` and the same number. */
   | { readonly kind: "collect"; readonly number: number }
+  /** Whether the thread records decisions. */
+  | { readonly kind: "record"; readonly active: boolean }
+  /** The main thread has taken recorded decisions of this size. */
+  | { readonly kind: "decisionsTaken"; readonly size: number }
   /** The thread answers with `topKeys` and the same number. */
   | {
       readonly kind: "topKeys";
@@ -64,6 +70,8 @@ export type FromThread =
   | { readonly kind: "statistics"; readonly number: number; readonly figures: ThreadFigures }
   | { readonly kind: "samples"; readonly number: number; readonly samples: readonly StackSample[] }
   | { readonly kind: "topKeys"; readonly number: number; readonly rules: readonly CountedRule[] }
+  /** Recorded decisions. The main thread answers with `decisionsTaken`. */
+  | { readonly kind: "decisions"; readonly batch: LineBatch }
   | { readonly kind: "connections"; readonly number: number; readonly connections: number }
   | { readonly kind: "durations"; readonly timer: string; readonly durations: BinnedDurations }
   | { readonly kind: "component"; readonly name: string; readonly fault: string | undefined }

@@ -64,7 +64,13 @@ async function serve(): Promise<void> {
   });
   let newest = start.rules;
   let rules = start.rules && (await installRules(start.rules));
-  const { observer, topKeys } = observeDecisions(settings);
+  const { observer, topKeys, recorder, outbox } = observeDecisions(
+    settings,
+    statistics,
+    start.parts,
+    (batch) => send({ kind: "decisions", batch }),
+  );
+  recorder.active = start.recordsDecisions;
   const handler = createRateLimitHandler(settings, store, () => rules, statistics, log, observer);
   const listener = await openGrpcListener({
     ...grpcListenerOptions(settings, start.parts - 1),
@@ -88,6 +94,10 @@ async function serve(): Promise<void> {
     level: ({ level }) => log.setLevel(level),
     certificates: ({ certificates }) => listener.replaceCertificates(certificates),
     collect: ({ number }) => send({ kind: "statistics", number, figures: statistics.take() }),
+    record: ({ active }) => {
+      recorder.active = active;
+    },
+    decisionsTaken: ({ size }) => outbox.taken(size),
     topKeys: ({ number, most, rule }) =>
       send({ kind: "topKeys", number, rules: topKeys?.read(Date.now(), most, rule) ?? [] }),
     connections: ({ number }) => send({ kind: "connections", number, connections: listener.connections }),
@@ -119,6 +129,7 @@ async function serve(): Promise<void> {
     await store.close();
     await tracing.close(timeout);
     await log.flush(500);
+    outbox.flush();
     send({ kind: "drained", figures: statistics.take() });
     main.close();
   }

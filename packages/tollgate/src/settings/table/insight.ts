@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { bool, choice, duration, int, secret } from "../kinds/kinds.ts";
+import { bool, choice, decimal, duration, int, path, secret } from "../kinds/kinds.ts";
 import { list } from "../kinds/list-kinds.ts";
 import { Secret } from "../kinds/secret.ts";
-import { computed, setting } from "../kinds/setting.ts";
+import { computed, optional, setting } from "../kinds/setting.ts";
 
 export const topKeys = {
   enabled: setting(
@@ -41,5 +41,25 @@ export const topKeys = {
     () => new Secret(randomUUID()),
     "a random text",
     "Key of the hashes of masked values. Set it to the same text in all replicas to compare their hashes.",
+  ),
+};
+
+export const decisionLog = {
+  target: optional(
+    "DECISION_LOG",
+    path,
+    "File to which sampled decisions are appended as JSON lines, or `stdout`. Unset: no such log.",
+  ),
+  rate: setting(
+    "DECISION_LOG_SAMPLE",
+    decimal(0, 1),
+    0.01,
+    "Share of the keys whose decisions are recorded, 0 to 1. All decisions of a chosen key are recorded.",
+  ),
+  refusalsPerSecond: setting(
+    "DECISION_LOG_REFUSALS_PER_SECOND",
+    int(0, 1_000_000),
+    100,
+    "Refused requests with other keys that are recorded for each second, divided among the threads. Each thread records at least one, except with `0`.",
   ),
 };

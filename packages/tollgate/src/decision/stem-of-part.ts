@@ -1,0 +1,14 @@
+import type { PreparedPart } from "./prepared.ts";
+import type { Scratch } from "./scratch.ts";
+import { hashOfBytes, hashOfText } from "./stem-hash.ts";
+
+/** Returns the hash of the key of a part's counter, or of its first counter; undefined if nothing is counted. */
+export function hashOfStem(
+  { stem, stems, stemStart, stemEnd }: PreparedPart,
+  { view }: Scratch,
+  seed: number,
+): number | undefined {
+  const text = stems.length > 0 ? stems[0]! : stem;
+  if (text !== "") return hashOfText(text, seed);
+  return stemEnd > stemStart ? hashOfBytes(view, stemStart, stemEnd, seed) : undefined;
+}

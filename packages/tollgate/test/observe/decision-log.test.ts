@@ -1,0 +1,186 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import type { SampledDecision } from "../../src/observe/decision-log/decision-feed.ts";
+import { descriptor, GrpcCaller, request } from "../grpc-caller.ts";
+import { type RunningTollgate, startTollgate } from "../tollgate.ts";
+
+const config = {
+  "shop.yaml": `domain: shop
+descriptors:
+  - key: user
+    rate_limit: { unit: day, requests_per_unit: 3 }
+  - key: plan
+    value: free
+    rate_limit: { unlimited: true }
+  - key: tenant
+    rate_limits:
+      - { unit: day, requests_per_unit: 5 }
+      - { unit: hour, requests_per_unit: 4, name: hourly }
+`,
+};
+
+const linesOf = (text: string): SampledDecision[] =>
+  text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as SampledDecision);
+
+/** A decision without the parts that differ from run to run. */
+function fixed({ time, duration_us, ...decision }: SampledDecision): object {
+  assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assert.ok(Math.abs(Date.parse(time) - Date.now()) < 3_600_000);
+  assert.ok(Number.isInteger(duration_us) && duration_us >= 0);
+  return {
+    ...decision,
+    descriptors: decision.descriptors.map((one) => {
+      if (one.reset === undefined) return one;
+      assert.ok(one.reset > 0 && one.reset <= 86_400);
+      return { ...one, reset: "..." };
+    }),
+  };
+}
+
+describe("the log of decisions", () => {
+  let folder: string;
+  let number = 0;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "tollgate-decision-log-"));
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  /** Runs a service, and returns its log after it has ended. */
+  async function logged(
+    env: Record<string, string>,
+    use: (tollgate: RunningTollgate, ask: (...descriptors: string[]) => Promise<void>) => Promise<void>,
+  ): Promise<SampledDecision[]> {
+    const path = join(folder, `${++number}.jsonl`);
+    const tollgate = await startTollgate({ config, env: { DECISION_LOG: path, ...env } });
+    const caller = new GrpcCaller(tollgate.grpc);
+    try {
+      await use(tollgate, async (...descriptors) => {
+        await caller.ask(request("shop", ...descriptors.map((text) => descriptor(text))));
+      });
+    } finally {
+      caller.close();
+      await tollgate.stop();
+    }
+    if (env.DECISION_LOG === "stdout") return linesOf(tollgate.output.join("\n"));
+    return existsSync(path) ? linesOf(readFileSync(path, "utf8")) : [];
+  }
+
+  for (const workers of ["1", "2"])
+    test(`has a line for each sampled request, with ${workers} threads for gRPC`, async () => {
+      const lines = await logged({ DECISION_LOG_SAMPLE: "1", WORKERS: workers }, async (_tollgate, ask) => {
+        await ask("user=alice", "color=red", "plan=free");
+        for (let call = 0; call < 3; call++) await ask("user=alice");
+        await ask("tenant=acme");
+      });
+      assert.deepEqual(lines.length, 5);
+      const alice = {
+        entries: [["user", "alice"]],
+        hits: 1,
+        sampled: true,
+        rule: "shop.user",
+        file: "shop.yaml:3",
+      };
+      const limit = { requests_per_unit: 3, unit: "day" };
+      const common = { rate: 1, reason: "sample", domain: "shop" };
+      assert.deepEqual(fixed(lines[0]!), {
+        ...common,
+        code: "OK",
+        descriptors: [
+          { ...alice, code: "OK", limit, count: 1, remaining: 2, reset: "..." },
+          { entries: [["color", "red"]], hits: 1, sampled: true, code: "OK" },
+          {
+            entries: [["plan", "free"]],
+            hits: 1,
+            sampled: true,
+            rule: "shop.plan_free",
+            file: "shop.yaml:5",
+            code: "OK",
+          },
+        ],
+      });
+      assert.deepEqual(fixed(lines[3]!), {
+        ...common,
+        code: "OVER_LIMIT",
+        descriptors: [{ ...alice, code: "OVER_LIMIT", limit, count: 4, remaining: 0, reset: "..." }],
+      });
+      assert.deepEqual(fixed(lines[4]!), {
+        ...common,
+        code: "OK",
+        descriptors: [
+          {
+            entries: [["tenant", "acme"]],
+            hits: 1,
+            sampled: true,
+            rule: "shop.tenant",
+            file: "shop.yaml:8",
+            code: "OK",
+            limit: { requests_per_unit: 4, unit: "hour" },
+            count: 1,
+            remaining: 3,
+            reset: "...",
+          },
+        ],
+      });
+    });
+
+  test("has refusals of other keys, up to the rate, on standard output", async () => {
+    const lines = await logged(
+      { DECISION_LOG: "stdout", DECISION_LOG_SAMPLE: "0", DECISION_LOG_REFUSALS_PER_SECOND: "1" },
+      async (_tollgate, ask) => {
+        for (let call = 0; call < 4; call++) await ask("user=bob");
+      },
+    );
+    assert.equal(lines.length, 1);
+    const [{ reason, rate, descriptors }] = lines as [SampledDecision];
+    assert.deepEqual(
+      [reason, rate, descriptors[0]!.sampled, descriptors[0]!.count],
+      ["refusal", 0, false, 4],
+    );
+  });
+
+  test("a sampled key is complete, whichever listener and thread its requests take", async () => {
+    const users = Array.from({ length: 100 }, (_, index) => `user-${index}`);
+    const env = { DECISION_LOG_SAMPLE: "0.2", DECISION_LOG_REFUSALS_PER_SECOND: "0", WORKERS: "2" };
+    const lines = await logged(env, async (tollgate, ask) => {
+      for (const user of users) {
+        await ask(`user=${user}`);
+        const body = JSON.stringify({
+          domain: "shop",
+          descriptors: [{ entries: [{ key: "user", value: user }] }],
+        });
+        await fetch(`http://${tollgate.http}/json`, { method: "POST", body });
+      }
+    });
+    const sampled = lines.flatMap(({ descriptors }) => descriptors.map(({ entries }) => entries[0]![1]));
+    const times = Map.groupBy(sampled, (user) => user);
+    for (const [user, { length }] of times) assert.equal(length, 2, user);
+    // The hash has no random part, so the chosen users are always the same.
+    assert.ok(times.size >= 10 && times.size <= 35, `${times.size} of 100 users`);
+  });
+
+  test("masks values, and is empty without requests", async () => {
+    assert.deepEqual(await logged({}, async () => {}), []);
+    const env = { DECISION_LOG_SAMPLE: "1", TOP_KEYS_MASK: "user", TOP_KEYS_MASK_STYLE: "hide" };
+    const [line] = await logged(env, (_tollgate, ask) => ask("user=alice,tenant=acme"));
+    assert.deepEqual(line!.descriptors[0]!.entries, [
+      ["user", "*****"],
+      ["tenant", "acme"],
+    ]);
+  });
+
+  test("a file that cannot be opened stops the start", async () => {
+    const tollgate = await startTollgate({ config, env: { DECISION_LOG: "/dev/null" }, unopened: true });
+    assert.match(
+      await tollgate.logged(/DECISION_LOG/),
+      /DECISION_LOG=.*\/dev\/null.* cannot be opened: \/dev\/null is not a regular file; use a file, or stdout/,
+    );
+    assert.equal((await tollgate.stop()).code, 1);
+  });
+});

@@ -66,6 +66,7 @@ describe("the dashboard of a service with load", () => {
       await page.waitFor(hasText, ".verdict", "shop.path_/login refuses");
       await page.waitFor(hasText, ".verdict", "The limit is 5 per day, in shop.yaml:5");
       await page.waitFor(hasText, ".verdict", "shop.user refuses");
+      await page.waitFor(hasText, ".verdict", "Most refused: user=ann (100 %)");
       assert.equal(await page.evaluate("document.title"), "● refusing – Tollgate");
       // Above the fold of a laptop.
       const bottom = await page.run(() => document.querySelector(".verdict")!.getBoundingClientRect().bottom);
@@ -120,16 +121,32 @@ describe("the dashboard of a service with load", () => {
       );
       await page.click(`[data-rule="${await page.run((key) => CSS.escape(key), shown)}"] button.rule`);
       await page.waitFor(hasText, ".details", "over_limit");
+      await page.waitFor(hasText, ".details .keys", `tenant=${value}`);
     }
     await page.click("#explain-descriptor");
+    await page.evaluate("document.activeElement.select()");
     await page.type(`tenant=${HOSTILE[0]}`);
     await page.click("#explain input");
+    await page.evaluate("document.activeElement.select()");
     await page.type("shop");
     await page.press("Enter");
     await page.waitFor(hasText, ".answer", "Would be refused");
     await page.waitFor(hasText, ".answer", HOSTILE[0]!);
     assert.equal(await page.evaluate("typeof globalThis.harm"), "undefined");
     assert.equal(await page.run(() => document.querySelectorAll("#app img, #app script").length), 0);
+  });
+
+  test("shows the top keys of a rule, and explains one", async () => {
+    await page.click('[data-rule="shop.user"] button.rule');
+    await page.waitFor(hasText, ".details", "user=ann");
+    await page.click(".details .keys button");
+    const asked = await page.run(() =>
+      [...document.querySelectorAll<HTMLInputElement>("#explain input")].map(({ value }) => value),
+    );
+    assert.deepEqual(asked, ["shop", "user=ann"]);
+    await page.press("Enter");
+    await page.waitFor(hasText, ".answer", "limited by the rule in");
+    await page.click('[data-rule="shop.user"] button.rule');
   });
 
   test("explains a request without counting it", async () => {

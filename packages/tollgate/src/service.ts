@@ -199,6 +199,7 @@ export class Service {
       this.#dashboard = openDashboard({
         ...this.#parts,
         loads: this.#loads,
+        topKeys: this.#topKeys,
         ruleSet: () => this.#rules.current,
         threads: () => this.#grpc?.threads() ?? [],
         accepts: (authorization) => this.#admin?.accepts(authorization) ?? false,

@@ -7,6 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { scaled } from "../../../tools/time-scale.ts";
 import { generate } from "../dashboard-page/build.ts";
 import type { Frame, LoadEntry, SourceText } from "../src/dashboard/messages.ts";
+import { ALICE, adminEnv } from "./admin-support.ts";
 import { type RunningTollgate, startTollgate } from "./tollgate.ts";
 
 const HTML = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
@@ -119,6 +120,22 @@ describe("the dashboard", () => {
       assert.equal(value, stats[`ratelimit.${name}`], name);
   });
 
+  test("shows the keys of the rules that refuse, on this machine only", async () => {
+    const frame = await stateWith(tollgate, ({ keys }) =>
+      keys.rules.some(({ rule }) => rule === "shop.user"),
+    );
+    const [keys] = frame.keys.rules;
+    assert.deepEqual([keys!.hits, keys!.refused], [8, 5]);
+    assert.deepEqual(keys!.keys, [{ entries: [["user", "ann"]], hits: 8, error: 0 }]);
+    assert.deepEqual(keys!.refusedKeys, [{ entries: [["user", "ann"]], hits: 5, error: 0 }]);
+    const proxied = { "x-forwarded-for": "203.0.113.7" };
+    for (let look = 0; look < 2; look++) {
+      const response = await fetch(`http://${tollgate.debug}/dashboard/state`, { headers: proxied });
+      const { keys: hidden } = (await response.json()) as Frame;
+      assert.deepEqual([hidden.shown, hidden.rules], [false, []]);
+    }
+  });
+
   test("a stream sends a frame each second, and ends with its reader", async () => {
     const leaving = new AbortController();
     const { response, reader } = await stream(tollgate, leaving.signal);
@@ -219,6 +236,25 @@ describe("the dashboard", () => {
     assert.match(last!.diagnostics[0]!.sourceLine!, /kye/);
     assert.ok(earlier.some(({ succeeded, rules: number }) => succeeded && number === 2));
   });
+});
+
+test("an operator's token shows keys where they are hidden", async () => {
+  const tollgate = await startTollgate({ config: { "shop.yaml": rules(3) }, env: adminEnv });
+  try {
+    for (const [authorization, shown] of [
+      [undefined, false],
+      [`Bearer ${ALICE}`, true],
+      [`Bearer ${ALICE}x`, false],
+      [ALICE, false],
+    ] as const) {
+      const headers = new Headers({ "x-forwarded-for": "203.0.113.7" });
+      if (authorization !== undefined) headers.set("authorization", authorization);
+      const response = await fetch(`http://${tollgate.debug}/dashboard/state`, { headers });
+      assert.equal(((await response.json()) as Frame).keys.shown, shown, `${authorization}`);
+    }
+  } finally {
+    await tollgate.stop();
+  }
 });
 
 test("DEBUG_DASHBOARD=false: / is text, and /dashboard does not exist", async () => {

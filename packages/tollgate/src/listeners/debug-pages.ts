@@ -208,7 +208,7 @@ export function debugPages({
     Trace: profile("trace"),
   };
   return {
-    ...{ Default, Rlconfig, Stats, stats: { Top }, Explain, LogLevel, debug: { pprof } },
+    ...{ Default, Rlconfig, stats: { Default: Stats, Top }, Explain, LogLevel, debug: { pprof } },
     ...(dashboard && { dashboard: dashboard.controllers }),
   };
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { CounterStore } from "../counters/store.ts";
 import type { LoadLog } from "../dashboard/load-log.ts";
-import type { Left, ThreadState } from "../dashboard/messages.ts";
+import type { Left, RuleKeys, ThreadState } from "../dashboard/messages.ts";
 import { Monitor } from "../dashboard/monitor.ts";
 import { pageFor } from "../dashboard/page.ts";
 import { dashboardPages } from "../dashboard/pages.ts";
@@ -11,6 +11,7 @@ import type { DashboardParts } from "../listeners/debug-pages.ts";
 import type { Health } from "../observe/health.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Registry } from "../observe/registry.ts";
+import type { TopKeys } from "../observe/top-keys/top-keys.ts";
 import type { IndexedRuleSet } from "../rules/rule-set.ts";
 import type { Settings } from "../settings/settings.ts";
 import { readExcerpt } from "../sources/read-excerpt.ts";
@@ -23,6 +24,7 @@ export interface DashboardOptions {
   readonly log: Logger;
   readonly loads: LoadLog;
   readonly ruleSet: () => IndexedRuleSet | undefined;
+  readonly topKeys: TopKeys;
   readonly threads: () => readonly ThreadState[];
   /** Whether an `Authorization` header has a credential of the admin API. */
   readonly accepts: (authorization: string | null) => boolean;
@@ -36,7 +38,7 @@ export interface Dashboard extends DashboardParts {
 
 /** Starts what the dashboard shows. */
 export function openDashboard(options: DashboardOptions): Dashboard {
-  const { settings, loads, ruleSet, backend, accepts } = options;
+  const { settings, loads, ruleSet, backend, accepts, topKeys } = options;
   const { kvstore, objcache, store, decision, files, config } = settings;
   const deciding = decisionOptions(settings);
   const monitor = new Monitor({
@@ -45,7 +47,7 @@ export function openDashboard(options: DashboardOptions): Dashboard {
     storeKind: store.backend,
     failureMode: store.backend === "embedded" ? undefined : (kvstore ?? objcache)?.failureMode,
     shadowMode: decision.shadowMode,
-    readKeys: undefined,
+    readKeys: topKeys.enabled ? (rule) => keysOf(topKeys, rule) : undefined,
     async readLeft(domain, entries) {
       const descriptor = { entries, limit: undefined, hitsAddend: undefined, isNegativeHits: false };
       const request = { domain, descriptors: [descriptor], hitsAddend: 0 };
@@ -66,6 +68,17 @@ export function openDashboard(options: DashboardOptions): Dashboard {
     }),
     stop: () => monitor.stop(),
   };
+}
+
+/** Keys that the page lists. */
+const LISTED = 10;
+
+async function keysOf(topKeys: TopKeys, name: string): Promise<RuleKeys | undefined> {
+  const { rules, from, to } = await topKeys.snapshot({ rule: name, n: LISTED });
+  const [rule] = rules;
+  if (rule === undefined) return undefined;
+  const { hits, refused, keys, refusedKeys } = rule;
+  return { rule: name, from, to, hits, refused, keys, refusedKeys };
 }
 
 /** Of several limits, the one with the least left. */

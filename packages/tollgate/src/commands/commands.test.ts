@@ -10,12 +10,14 @@ import {
   CLIENT,
   COMMANDS,
   type CommandDescription,
+  DIFF,
   EXPLAIN,
   INIT,
   REPLAY,
   SERVE,
   TEST,
 } from "./descriptions.ts";
+import { diffFlags } from "./diff-options.ts";
 import { explainFlags } from "./explain-options.ts";
 import { parseFlags } from "./flags.ts";
 import { runCompletion, runHelp, runMan, unknownCommand } from "./information.ts";
@@ -61,6 +63,7 @@ describe("the table of commands", () => {
     [EXPLAIN, explainFlags],
     [INIT, initFlags],
     [TEST, testFlags],
+    [DIFF, diffFlags],
     [REPLAY, replayFlags],
   ];
   for (const [command, flags] of parsed)

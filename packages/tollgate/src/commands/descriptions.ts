@@ -217,6 +217,41 @@ export const INIT: CommandDescription = {
   ],
 };
 
+export const DIFF: CommandDescription = {
+  name: "diff",
+  summary: "shows what changes between two configurations",
+  synopsis: "OLD NEW [flags]",
+  text: [
+    "Shows the limits that NEW adds, removes, raises, lowers or changes otherwise, the requests that would match another rule, with an example each, and the metric keys and cache keys that change.",
+    "OLD and NEW are directories of *.yaml files, or files.",
+    GO_FLAGS,
+  ],
+  flags: [
+    {
+      name: "format",
+      value: "FORMAT",
+      text: "text (default), markdown (for a pull request), json",
+      choices: ["text", "markdown", "json"],
+    },
+    {
+      name: "merge_domain_configs",
+      text: "allow several files to define one domain (MERGE_DOMAIN_CONFIG=true)",
+    },
+    {
+      name: "use_calendar_month_rate_limit",
+      text: "unit: month is a calendar month (USE_CALENDAR_MONTH_RATE_LIMIT=true)",
+    },
+    { name: "check", text: "exit with status 3 if there is a difference" },
+  ],
+  operands: "files",
+  exit: [
+    [0, "with a comparison"],
+    [1, "if a configuration has errors"],
+    [2, "for invalid flags or unreadable paths"],
+    [3, "if there is a difference, with -check"],
+  ],
+};
+
 export const REPLAY: CommandDescription = {
   name: "replay",
   summary: "tries a configuration on recorded decisions",
@@ -301,6 +336,7 @@ export const COMMANDS: readonly CommandDescription[] = [
   EXPLAIN,
   INIT,
   TEST,
+  DIFF,
   REPLAY,
   COMPLETION,
   MAN,

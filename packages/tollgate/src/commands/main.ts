@@ -16,6 +16,7 @@ const commands: Record<string, () => Promise<Command>> = {
   explain: async () => (await import("./explain.ts")).runExplain,
   init: async () => (await import("./init.ts")).runInit,
   test: async () => (await import("./test.ts")).runTest,
+  diff: async () => (await import("./diff.ts")).runDiff,
   replay: async () => (await import("./replay.ts")).runReplay,
   completion: async () => (await import("./information.ts")).runCompletion,
   man: async () => (await import("./information.ts")).runMan,

@@ -2,14 +2,12 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { readLog } from "../replay/read-log.ts";
 import { Replay } from "../replay/replay.ts";
-import { loadRules } from "../rules/load-rules.ts";
-import type { RuleSet } from "../rules/rule.ts";
 import { hasColor } from "./check.ts";
-import { readConfigurations, readOrThrow } from "./check-files.ts";
-import { diagnosticText } from "./check-format.ts";
+import { readOrThrow } from "./check-files.ts";
 import { REPLAY } from "./descriptions.ts";
 import { UsageError } from "./flags.ts";
 import type { CommandIo } from "./io.ts";
+import { loadConfiguration } from "./load-configuration.ts";
 import { ProgressBar } from "./progress-bar.ts";
 import { replayJson, replayText } from "./replay-format.ts";
 import { parseReplayOptions, type ReplayOptions } from "./replay-options.ts";
@@ -23,7 +21,7 @@ export async function runReplay(argv: readonly string[], io: CommandIo): Promise
       io.stdout.write(usageOf(REPLAY));
       return 0;
     }
-    const ruleSet = await load(options, io);
+    const ruleSet = await loadConfiguration(options.config, options, io);
     if (ruleSet === undefined) return 1;
     const replay = new Replay(ruleSet, options);
     const seconds = await readAll(replay, options, io);
@@ -35,14 +33,6 @@ export async function runReplay(argv: readonly string[], io: CommandIo): Promise
     io.stderr.write(`tollgate replay: ${error.message}\nSee tollgate replay --help.\n`);
     return 2;
   }
-}
-
-async function load(options: ReplayOptions, io: CommandIo): Promise<RuleSet | undefined> {
-  const [set] = await readConfigurations([options.config], io);
-  const { ruleSet, diagnostics } = loadRules(set!.files, options);
-  const errors = [...set!.diagnostics, ...diagnostics].filter(({ severity }) => severity === "error");
-  for (const error of errors) io.stderr.write(`${diagnosticText(error, hasColor(io))}\n`);
-  return errors.length > 0 ? undefined : ruleSet;
 }
 
 /** Reads all logs. Resolves with the seconds that it took. @throws {UsageError} if one cannot be read */

@@ -77,9 +77,9 @@ export interface ReservationRequest {
   readonly deadline: number;
   /** Result. */
   verdict: Verdict;
-  /** Result of `COMMIT`: whether the reservation was known and its time to live had not passed. */
+  /** Result of `COMMIT`, and of `CHECK` with a token: whether the reservation is known and its time to live has not passed. */
   released: boolean;
-  /** Result of `COMMIT`: whether it was committed before, so that nothing was counted. */
+  /** The same: whether it was committed before. A commit then counts nothing. */
   repeated: boolean;
 }
 
@@ -172,6 +172,9 @@ function check(request: ReservationRequest, states: readonly LedgerState[]): voi
     at += group.limits.length;
   }
   if (areRefused(groups)) request.verdict = Verdict.REFUSED;
+  if (request.token === undefined) return;
+  request.released = states.some(({ isKnown }) => isKnown);
+  request.repeated = states.some(({ isCommitted }) => isCommitted);
 }
 
 function reserve(request: ReservationRequest, states: readonly LedgerState[]): void {

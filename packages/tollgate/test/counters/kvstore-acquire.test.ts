@@ -7,10 +7,10 @@ import { scaled } from "../../../../tools/time-scale.ts";
 import type { AlgorithmName } from "../../src/counters/algorithms/algorithm.ts";
 import { algorithms } from "../../src/counters/algorithms/algorithms.ts";
 import { mulDivCeil, mulDivFloor } from "../../src/counters/algorithms/exact.ts";
-import { MUL_DIV } from "../../src/counters/kvstore/acquire-script.ts";
 import type { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
 import { PerSecondStore } from "../../src/counters/kvstore/per-second.ts";
 import { slotOf } from "../../src/counters/kvstore/slots.ts";
+import { MUL_DIV } from "../../src/counters/kvstore/states-script.ts";
 import {
   type AcquireRequest,
   type CounterStore,

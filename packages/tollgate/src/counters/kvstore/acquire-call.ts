@@ -3,10 +3,11 @@ import { holdBackOf } from "../hold-back.ts";
 import { type AcquireGroup, type AcquireLimit, HoldBack, Outcome, Refuses, StoreError } from "../store.ts";
 import { type Ticket, unusableAnswer } from "../transport/ticket.ts";
 import { AcquireCounters, type Counter, type KnownQuota, UNEXPECTED_REPLY } from "./acquire-counters.ts";
-import { ACQUIRE_ARGS, kinds } from "./acquire-script.ts";
+import { ACQUIRE_ARGS } from "./acquire-script.ts";
 import type { AcquireStep } from "./acquire-step.ts";
 import type { Reply } from "./resp/reader.ts";
 import type { CommandWriter } from "./resp/writer.ts";
+import { kinds } from "./states-script.ts";
 
 /** One decision of a call, for one caller. Calls reuse them: new ones take a tenth of the CPU of a decision. */
 class Decision {

@@ -1,9 +1,9 @@
 import { type CounterState, newCounterState } from "../acquire.ts";
 import type { Algorithm, Quota } from "../algorithms/algorithm.ts";
 import type { AcquireLimit } from "../store.ts";
-import { UNUSABLE } from "./acquire-script.ts";
 import type { AcquireStep } from "./acquire-step.ts";
 import { OpsByStem } from "./ops-by-stem.ts";
+import { UNUSABLE } from "./states-script.ts";
 
 /** The constants of a limit without its window. Calls refer to them by number, from 1. */
 export interface KnownQuota extends Quota {

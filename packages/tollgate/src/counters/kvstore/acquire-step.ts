@@ -1,4 +1,5 @@
 import type { AcquireGroup, HoldBack } from "../store.ts";
+import type { SettleCall } from "./settle-call.ts";
 
 /** Groups of one request that one script call decides. All keys are on one server, and in one slot of a cluster. */
 export class AcquireStep {
@@ -10,17 +11,26 @@ export class AcquireStep {
   readonly slot: number;
   /** Approximate size of the keys, in bytes. */
   readonly bytes: number;
+  /** A call of its own, for reservations and for limits that see them. */
+  readonly settle: SettleCall | undefined;
 
-  constructor(groups: readonly AcquireGroup[], holdBack: HoldBack, now: number, slot: number) {
+  constructor(
+    groups: readonly AcquireGroup[],
+    holdBack: HoldBack,
+    now: number,
+    slot: number,
+    settle?: SettleCall,
+  ) {
     this.groups = groups;
     this.holdBack = holdBack;
     this.now = now;
     this.slot = slot;
+    this.settle = settle;
     let bytes = 0;
     for (let i = 0; i < groups.length; i++) {
       const { limits } = groups[i]!;
       for (let j = 0; j < limits.length; j++) bytes += limits[j]!.stem.length;
     }
-    this.bytes = bytes;
+    this.bytes = settle?.bytes ?? bytes;
   }
 }

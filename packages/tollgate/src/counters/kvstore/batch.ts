@@ -110,6 +110,12 @@ export class Batch implements Exchange<Reply> {
   }
 
   #assignStep(step: AcquireStep, ticket: Ticket, mode: number): number {
+    if (step.settle !== undefined) {
+      const op = this.#nextOp(Kind.SETTLE, mode);
+      op.settle = step.settle;
+      op.ticket = ticket;
+      return this.#used - 1;
+    }
     const isAlone = (mode & (SendMode.ASKING | SendMode.ALONE)) !== 0;
     let op = isAlone ? undefined : this.#calls.get(step.slot);
     if (op === undefined || !op.call.add(step, ticket)) {
@@ -193,6 +199,7 @@ export class Batch implements Exchange<Reply> {
       if (op.kind === Kind.ATOMIC) this.#settleAtomic(op);
       if (op.kind === Kind.ACQUIRE && op.reply !== undefined && !(op.reply instanceof ErrorReply))
         op.call.settle(op.reply);
+      if (op.kind === Kind.SETTLE) settleReservation(op);
       if (op.kind <= Kind.REFUND && op.reply !== undefined && startPositions(op) && !op.expires)
         context.fresh(op);
     }
@@ -256,5 +263,16 @@ export class Batch implements Exchange<Reply> {
         count.after = Number(reply[2 * i + 1]);
       });
     ticket.answered();
+  }
+}
+
+/** Fills in the results of a caller that still waits. */
+function settleReservation({ ticket, settle, reply }: Op): void {
+  if (ticket === null || ticket.done || reply === undefined || reply instanceof ErrorReply) return;
+  try {
+    settle!.settle(reply);
+    ticket.answered();
+  } catch (cause) {
+    ticket.fail(cause instanceof StoreError ? cause : unusableAnswer(cause));
   }
 }

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CallTrace } from "../../observe/tracing/tracing.ts";
 import { holdBackOf } from "../hold-back.ts";
+import { type ReservationRequest, type ReservationStore, type ReservedGroup, Step } from "../reservations.ts";
 import {
   type AcquireGroup,
   type AcquireRequest,
   type Count,
-  type CounterStore,
   type CountRequest,
   HoldBack,
   StoreError,
@@ -21,7 +21,10 @@ import { Control } from "./control.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { Expiries, noExpiries } from "./expiries.ts";
 import { type KvstoreOptions, type ResolvedOptions, resolveOptions } from "./kvstore-options.ts";
+import { isElsewhere } from "./ledger-keys.ts";
 import { sentinelTopology } from "./sentinel-topology.ts";
+import { commitLate, settleAcross } from "./settle-across.ts";
+import { SettleCall } from "./settle-call.ts";
 import { singleTopology } from "./single-topology.ts";
 import { type ChannelOptions, StoreChannel } from "./store-channel.ts";
 import type { KvstoreTarget } from "./target.ts";
@@ -34,12 +37,13 @@ import type { Topology } from "./topology.ts";
  * A failed call may have been counted once, if its answer was lost. It is never counted twice: the store sends a count
  * again only after a reply that says that nothing was counted.
  */
-export class KvstoreStore implements CounterStore {
+export class KvstoreStore implements ReservationStore {
   readonly kind = "kvstore";
   /** Figures for `ratelimit.kvstore_pool.*`. */
   readonly gauges: PoolGauges = { cxActive: 0, cxTotal: 0, cxLocalClose: 0 };
   readonly #options: ResolvedOptions;
   readonly #topology: Topology;
+  readonly #isCluster: boolean;
   #closing = false;
   readonly #onRefund: RefundListener | undefined;
   #closed: Promise<void> | undefined;
@@ -71,6 +75,7 @@ export class KvstoreStore implements CounterStore {
       },
     };
     this.#topology = topologyOf(options.target, deps);
+    this.#isCluster = options.target.type === "cluster";
   }
 
   /** Why the store has no connection; empty if it has one. */
@@ -114,12 +119,44 @@ export class KvstoreStore implements CounterStore {
     );
   }
 
+  settle(request: ReservationRequest): void | Promise<void> {
+    const { groups, step } = request;
+    if (this.#closing) throw new StoreError("STORE_UNAVAILABLE", "the store is closed");
+    const isEnd = step === Step.COMMIT || step === Step.CANCEL;
+    const bySlot = Map.groupBy(groups, (group: ReservedGroup) =>
+      isEnd && this.#isCluster && group.limits.some(isElsewhere) ? group : this.#topology.slotOf(group),
+    );
+    const parts = Array.from(bySlot, ([place, groups]) => ({
+      groups,
+      settle: (part: ReservationRequest) =>
+        typeof place === "number"
+          ? this.#settlePart(part, place)
+          : commitLate(part, (one) => this.#settlePart(one, this.#topology.slotOf(one.groups[0]!))),
+    }));
+    return parts.length === 1 ? parts[0]!.settle(request) : settleAcross(request, parts);
+  }
+
+  #settlePart(request: ReservationRequest, slot: number): Promise<void> {
+    const call = new SettleCall({ request, isDecision: false }, this.#isCluster);
+    const step = new AcquireStep(request.groups, HoldBack.NEVER, request.now, slot, call);
+    return this.#submitSteps([step], request, this.#options.tracing?.active);
+  }
+
   /** One step for each slot. */
-  #stepsOf({ groups, holdBack, now }: AcquireRequest): readonly AcquireStep[] {
+  #stepsOf(request: AcquireRequest): readonly AcquireStep[] {
+    const { groups } = request;
     const slot = this.#topology.slotOf(groups[0]!);
-    if (groups.length === 1) return [new AcquireStep(groups, holdBack, now, slot)];
+    if (groups.length === 1) return [this.#stepOf(request, groups, slot)];
     const bySlot = Map.groupBy(groups, (group: AcquireGroup) => this.#topology.slotOf(group));
-    return [...bySlot].map(([slot, groups]) => new AcquireStep(groups, holdBack, now, slot));
+    return [...bySlot].map(([slot, groups]) => this.#stepOf(request, groups, slot));
+  }
+
+  #stepOf(request: AcquireRequest, groups: readonly AcquireGroup[], slot: number): AcquireStep {
+    const { holdBack, now } = request;
+    const seesHolds = groups.some(({ limits }) => limits.some(({ reservations }) => reservations === true));
+    if (!seesHolds) return new AcquireStep(groups, holdBack, now, slot);
+    const call = new SettleCall({ request: { ...request, groups }, isDecision: true }, this.#isCluster);
+    return new AcquireStep(groups, holdBack, now, slot, call);
   }
 
   #submit(request: CountRequest, trace: CallTrace | undefined): void | Promise<void> {
@@ -134,7 +171,7 @@ export class KvstoreStore implements CounterStore {
 
   #submitSteps(
     steps: readonly AcquireStep[],
-    request: AcquireRequest,
+    request: Pick<AcquireRequest, "now" | "deadline">,
     trace: CallTrace | undefined,
   ): Promise<void> {
     const { since, until } = waitOf(request);

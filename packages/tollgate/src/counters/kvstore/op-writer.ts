@@ -4,6 +4,7 @@ import { SendMode } from "./items.ts";
 import { Kind, type Op } from "./op.ts";
 import { type CommandWriter, commandHead } from "./resp/writer.ts";
 import { countTogether, refund, type Script, scriptHead, TOGETHER_ARGS } from "./scripts.ts";
+import { settleScript } from "./settle-script.ts";
 
 const incrby = commandHead(3, "INCRBY");
 const expire = commandHead(3, "EXPIRE");
@@ -69,6 +70,9 @@ export class OpWriter {
       case Kind.ACQUIRE:
         this.#writeAcquire(writer, op);
         return 1;
+      case Kind.SETTLE:
+        this.#writeSettle(writer, op);
+        return 1;
       default:
         this.#writeAtomic(writer, op);
         return 1;
@@ -89,6 +93,12 @@ export class OpWriter {
     const { call } = op;
     const { keys, args } = call;
     writer.raw(scriptHead(acquireScript, keys, args, this.#withText(acquireScript, op)));
+    call.write(writer, this.#context.now(), this.#context.lifetime(0));
+  }
+
+  #writeSettle(writer: CommandWriter, op: Op): void {
+    const call = op.settle!;
+    writer.raw(scriptHead(settleScript, call.keys, call.args, this.#withText(settleScript, op)));
     call.write(writer, this.#context.now(), this.#context.lifetime(0));
   }
 

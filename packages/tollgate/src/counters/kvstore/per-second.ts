@@ -1,3 +1,4 @@
+import { type ReservationRequest, type ReservationStore, settleFrom } from "../reservations.ts";
 import {
   type AcquireGroup,
   type AcquireRequest,
@@ -8,9 +9,10 @@ import {
 } from "../store.ts";
 import { acquireAcross } from "./acquire-across.ts";
 import { countAcross, type RefundListener } from "./across.ts";
+import { settleAcross } from "./settle-across.ts";
 
 /** Two instances: the second one counts windows of one second, the first one all others. Both count at the same time. */
-export class PerSecondStore implements CounterStore {
+export class PerSecondStore implements ReservationStore {
   readonly kind = "kvstore";
   readonly #main: CounterStore;
   readonly #perSecond: CounterStore;
@@ -65,6 +67,18 @@ export class PerSecondStore implements CounterStore {
       async () => this.#main.acquire!({ ...request, groups: main }),
       async () => this.#perSecond.acquire!({ ...request, groups: perSecond }),
     );
+  }
+
+  /** Like `acquire`: lists are on the main instance. */
+  settle(request: ReservationRequest): void | Promise<void> {
+    const { groups } = request;
+    const main = groups.filter((group) => !isGroupPerSecond(group));
+    if (main.length === groups.length) return settleFrom(this.#main, request);
+    if (main.length === 0) return settleFrom(this.#perSecond, request);
+    return settleAcross(request, [
+      { groups: main, settle: async (part) => settleFrom(this.#main, part) },
+      { groups: groups.filter(isGroupPerSecond), settle: async (part) => settleFrom(this.#perSecond, part) },
+    ]);
   }
 
   async close(): Promise<void> {

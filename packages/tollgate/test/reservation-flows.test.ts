@@ -1,0 +1,300 @@
+/**
+ * What a gateway of language models does, over the running service: two replicas on one store, or one process with two
+ * threads. All calls go through both replicas in turn.
+ */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  grpcReservations,
+  httpReservations,
+  type ReservationCaller,
+  type Reserved,
+} from "./reservation-caller.ts";
+import { RedisCluster } from "./servers/cluster.ts";
+import { MemcachedServer } from "./servers/memcached.ts";
+import { RedisServer } from "./servers/redis.ts";
+import { SentinelGroup } from "./servers/sentinel.ts";
+import { type RunningTollgate, startTollgate } from "./tollgate.ts";
+
+/** Seconds of the short window. The test repeats a try that took longer. */
+const SHORT = 4;
+
+const rules = `
+domain: llm
+descriptors:
+  - key: tokens
+    rate_limit: { unit: day, requests_per_unit: 100 }
+  - key: bucket
+    rate_limit: { unit: day, requests_per_unit: 100, algorithm: token_bucket }
+  - key: list
+    rate_limits:
+      - { unit: day, requests_per_unit: 100 }
+      - { unit: year, requests_per_unit: 100, algorithm: sliding_window }
+  - key: short
+    rate_limit: { unit: second, unit_multiplier: ${SHORT}, requests_per_unit: 100 }
+  - key: wide
+    rate_limit: { unit: day, requests_per_unit: 9007199254740991 }
+`;
+
+interface Backend {
+  readonly replicas: number;
+  readonly env: Readonly<Record<string, string>>;
+  stop(): Promise<unknown>;
+}
+
+const backends: Record<string, () => Promise<Backend>> = {
+  embedded: async () => ({ replicas: 1, env: { WORKERS: "2" }, stop: async () => {} }),
+  "Redis single": async () => {
+    const redis = await RedisServer.start();
+    return { replicas: 2, env: { KVSTORE_URL: redis.url }, stop: () => redis.stop() };
+  },
+  "Redis with sentinels": async () => {
+    const group = await SentinelGroup.start({ sentinels: 1 });
+    return {
+      replicas: 2,
+      env: { KVSTORE_TYPE: "sentinel", KVSTORE_URL: group.url },
+      stop: () => group.stop(),
+    };
+  },
+  "Redis cluster": async () => {
+    const cluster = await RedisCluster.start(3);
+    return {
+      replicas: 2,
+      env: { KVSTORE_TYPE: "cluster", KVSTORE_URL: cluster.url },
+      stop: () => cluster.stop(),
+    };
+  },
+};
+
+function start(env: Readonly<Record<string, string>>): Promise<RunningTollgate> {
+  const backend = "KVSTORE_URL" in env ? "kvstore" : "embedded";
+  return startTollgate({ config: { "llm.yaml": rules }, env: { BACKEND_TYPE: backend, ...env } });
+}
+
+/** What is left of a limit. */
+async function left(caller: ReservationCaller, target: string): Promise<number> {
+  return Number((await caller.check(target)).split(" ")[1]);
+}
+
+for (const [name, open] of Object.entries(backends))
+  describe(`two replicas: ${name}`, () => {
+    test("the flows of a gateway", async (t) => {
+      const backend = await open();
+      t.after(() => backend.stop());
+      const replicas = await Promise.all(Array.from({ length: backend.replicas }, () => start(backend.env)));
+      t.after(() => Promise.all(replicas.map((replica) => replica.stop())));
+      const a = grpcReservations(replicas[0]!.grpc);
+      const b = grpcReservations(replicas.at(-1)!.grpc);
+      const web = httpReservations(replicas.at(-1)!.http);
+      t.after(() => {
+        for (const caller of [a, b]) caller.close();
+      });
+      const keys = ["tokens", "bucket", "list"];
+
+      await t.test("check, charge, check", async () => {
+        for (const key of keys) {
+          assert.equal(await a.check(`${key}=cost`), "OK 100");
+          assert.equal(await b.report(`${key}=cost`, 60), "OK 40");
+          assert.equal(await a.check(`${key}=cost`), "OK 40");
+          assert.equal(await b.report(`${key}=cost`, 60), "OK 0");
+          assert.equal(await a.check(`${key}=cost`), "OVER_LIMIT 0");
+          assert.equal(await web.check(`${key}=cost`), "OVER_LIMIT 0");
+        }
+      });
+
+      await t.test("a hundred concurrent requests against a small limit, with both ways", async () => {
+        const cost = 10;
+        for (const key of keys) {
+          const callers = Array.from({ length: 100 }, (_, index) => [a, b, web][index % 3]!);
+          // All check before the first one is charged, as requests that run at the same time do.
+          const checks = await Promise.all(callers.map((caller) => caller.check(`${key}=checked`, cost)));
+          const passed = callers.filter((_, index) => checks[index]!.startsWith("OK"));
+          await Promise.all(passed.map((caller) => caller.report(`${key}=checked`, cost)));
+          const reserved = await Promise.all(callers.map((caller) => caller.reserve(`${key}=held`, cost)));
+          const held = reserved
+            .map(({ code, id }, index) => ({ caller: callers[(index + 1) % 100]!, code, id }))
+            .filter(({ code }) => code === "OK");
+          await Promise.all(held.map(({ caller, id }) => caller.commit(`${key}=held`, id, cost)));
+          assert.equal(
+            passed.length * cost - 100,
+            900,
+            "check, then charge: over the limit by nine times as much",
+          );
+          assert.equal(held.length * cost - 100, 0, "reserve, then commit: not over the limit");
+          assert.equal(await left(a, `${key}=held`), 0);
+          t.diagnostic(
+            `${key}: checked ${passed.length * cost} of 100, reserved ${held.length * cost} of 100`,
+          );
+        }
+      });
+
+      await t.test("a commit smaller than its hold, equal to it, and larger", async () => {
+        for (const key of keys)
+          for (const [actual, remains] of [
+            [5, 95],
+            [20, 80],
+            [70, 30],
+          ] as const) {
+            const target = `${key}=cost${actual}`;
+            const { id, reserved } = await a.reserve(target, 20);
+            assert.equal(reserved, 20);
+            assert.equal(await left(b, target), 80);
+            assert.equal(await b.commit(target, id, actual), true);
+            assert.equal(await left(a, target), remains);
+          }
+      });
+
+      await t.test("no commit, a late one, and two", async () => {
+        for (const key of keys) {
+          const target = `${key}=late`;
+          const { id } = await a.reserve(target, 20, 50);
+          while ((await left(b, target)) !== 100) await sleep(5);
+          assert.equal(await b.commit(target, id, 30), false);
+          assert.equal(await left(a, target), 70);
+          for (const caller of [a, b, web]) assert.equal(await caller.commit(target, id, 30), false);
+          const twice = await web.reserve(target, 20);
+          const commits = await Promise.all([a, b, web].map((caller) => caller.commit(target, twice.id, 10)));
+          assert.equal(commits.filter((released) => released).length, 1);
+          assert.equal(await left(a, target), 60);
+        }
+      });
+
+      await t.test("a hold at the end of one window, and its commit in the next one", async () => {
+        const window = () => Math.floor(Date.now() / 1000 / SHORT);
+        for (let tries = 0; ; tries++) {
+          const target = `short=${tries}`;
+          const before = window();
+          const { id } = await a.reserve(target, 25);
+          const first = await left(b, target);
+          if (window() !== before) continue;
+          assert.equal(first, 75);
+          while (window() === before) await sleep(10);
+          const fresh = await left(b, target);
+          const released = await b.commit(target, id, 40);
+          const after = await left(a, target);
+          // A slow machine may reach yet another window.
+          if (window() !== before + 1) continue;
+          assert.deepEqual([fresh, released, after], [100, true, 60]);
+          assert.equal(await a.commit(target, id, 40), false);
+          break;
+        }
+      });
+
+      await t.test("a first reservation above the limit, and amounts beyond 2^32", async () => {
+        for (const key of keys) {
+          assert.equal((await a.reserve(`${key}=first`, 1_000_000)).reserved, 25);
+          assert.equal(await b.report(`${key}=deep`, 2 ** 33), "OK 0");
+          assert.equal(await a.check(`${key}=deep`), "OVER_LIMIT 0");
+        }
+        const { id, reserved } = await a.reserve("wide=a", 2 ** 40);
+        assert.equal(reserved, 2 ** 40);
+        assert.equal(await b.commit("wide=a", id, 2 ** 50), true);
+        assert.equal(await web.commit("wide=a", "", 2 ** 53 - 1 - 2 ** 50), false);
+        assert.equal(await a.check("wide=a"), "OVER_LIMIT 0");
+      });
+
+      await t.test("several descriptors are held all or nothing", async () => {
+        const all = ["tokens=all", "bucket=all", "list=all"];
+        const { id } = await a.reserve(all, 25);
+        await b.report("bucket=all", 60);
+        assert.equal((await b.reserve(all, 25)).code, "OVER_LIMIT");
+        assert.deepEqual(await Promise.all(all.map((target) => left(a, target))), [75, 15, 75]);
+        assert.equal(await b.commit(all, id, 10), true);
+        assert.deepEqual(await Promise.all(all.map((target) => left(a, target))), [90, 30, 90]);
+      });
+    });
+  });
+
+/** Reserves as soon as the service is connected to its store: in most failure modes it opens its ports before. */
+async function reservedIn(caller: ReservationCaller, target: string): Promise<Reserved> {
+  for (;;) {
+    const reserved = await caller.reserve(target, 20).catch(() => undefined);
+    if (reserved !== undefined && reserved.id !== "") return reserved;
+    await sleep(10);
+  }
+}
+
+test("a replica is killed between Reserve and Commit", async (t) => {
+  const redis = await RedisServer.start();
+  t.after(() => redis.stop());
+  const [first, second] = await Promise.all([
+    start({ KVSTORE_URL: redis.url }),
+    start({ KVSTORE_URL: redis.url }),
+  ]);
+  t.after(() => second.stop());
+  const a = grpcReservations(first.grpc);
+  const b = grpcReservations(second.grpc);
+  t.after(() => {
+    a.close();
+    b.close();
+  });
+  const { id } = await reservedIn(a, "tokens=a");
+  await first.stop("SIGKILL");
+  assert.equal(await left(b, "tokens=a"), 80);
+  assert.equal(await b.commit("tokens=a", id, 7), true);
+  assert.equal(await left(b, "tokens=a"), 93);
+});
+
+for (const mode of ["error", "allow", "local", "deny"])
+  test(`Redis goes away between Reserve and Commit: KVSTORE_FAILURE_MODE=${mode}`, async (t) => {
+    const redis = await RedisServer.start();
+    t.after(() => redis.stop());
+    const service = await start({
+      KVSTORE_URL: redis.url,
+      KVSTORE_TIMEOUT: "300ms",
+      KVSTORE_FAILURE_MODE: mode,
+    });
+    t.after(() => service.stop());
+    const caller = grpcReservations(service.grpc);
+    const web = httpReservations(service.http);
+    t.after(() => caller.close());
+    const { id } = await reservedIn(caller, "tokens=a");
+    await redis.pause();
+    await assert.rejects(caller.commit("tokens=a", id, 7), { code: 14 });
+    await assert.rejects(web.commit("tokens=a", id, 7), { status: 503 });
+    if (mode === "error") {
+      await assert.rejects(caller.reserve("tokens=b", 5), { code: 14 });
+      await assert.rejects(caller.check("tokens=b"), { code: 14 });
+    } else if (mode === "deny") {
+      assert.equal((await caller.reserve("tokens=b", 5)).code, "OVER_LIMIT");
+      await assert.rejects(caller.report("tokens=b", 5), { code: 14 });
+    } else {
+      assert.deepEqual(await caller.reserve("tokens=b", 5), { code: "OK", id: "", reserved: 0 });
+      assert.match(await caller.report("tokens=b", 5), /^OK/);
+      assert.match(await caller.check("tokens=b"), mode === "local" ? /^OK 95/ : /^OK/);
+    }
+    redis.resume();
+    // The commits above may have reached the server after their callers had given up: this one then counts nothing.
+    let released: boolean | undefined;
+    while (released === undefined)
+      released = await caller.commit("tokens=a", id, 7).catch(() => sleep(20, undefined));
+    while ((await left(caller, "tokens=a").catch(() => -1)) !== 93) await sleep(20);
+    assert.equal(await caller.commit("tokens=a", id, 7), false);
+    assert.equal(await left(caller, "tokens=a"), 93);
+  });
+
+test("memcached keeps no reservations, and says so", async (t) => {
+  const memcached = await MemcachedServer.start();
+  t.after(() => memcached.stop());
+  const service = await startTollgate({
+    config: {
+      "llm.yaml":
+        "domain: llm\ndescriptors: [{ key: tokens, rate_limit: { unit: day, requests_per_unit: 100 } }]",
+    },
+    env: { BACKEND_TYPE: "memcache", OBJCACHE_HOST_PORT: `127.0.0.1:${memcached.port}` },
+  });
+  t.after(() => service.stop());
+  const caller = grpcReservations(service.grpc);
+  const web = httpReservations(service.http);
+  t.after(() => caller.close());
+  const details = /keeps no reservations: use the embedded store or the key-value store/;
+  for (const call of [
+    () => caller.reserve("tokens=a", 5),
+    () => caller.commit("tokens=a", "x", 5),
+    () => caller.check("tokens=a"),
+    () => caller.report("tokens=a"),
+  ])
+    await assert.rejects(call(), { code: 12, details });
+  await assert.rejects(web.reserve("tokens=a", 5), { status: 501, message: details });
+});

@@ -69,6 +69,7 @@ export const products: readonly Product[] = [
           "waymark/hooks.md",
           "waymark/kit.md",
           "waymark/serving.md",
+          "waymark/deployment.md",
           "waymark/testing.md",
         ],
       },

@@ -71,6 +71,7 @@ export const products: readonly Product[] = [
           "waymark/hooks.md",
           "waymark/kit.md",
           "waymark/serving.md",
+          "waymark/deployment.md",
           "waymark/testing.md",
         ],
       },

@@ -8,9 +8,7 @@ export const application = new Application({
   cors: { origins: ["https://bookstore.example"] },
   openapi: { title: "Bookstore", version: "1.0.0", page: false },
   multipartLimit: 5 * 1024 * 1024,
-  onStart() {
-    openServices(process.env.BOOKSTORE_DB ?? "bookstore.sqlite", process.env.BOOKSTORE_TOKEN ?? "");
-  },
+  onStart: openServices,
   onStop() {
     services.store.close();
   },

@@ -1,4 +1,5 @@
-import { Store } from "./store.ts";
+import { openStore, readToken } from "#platform";
+import type { Store } from "./store.ts";
 
 /** The services of the controllers. The application opens and closes them. */
 export const services = {
@@ -6,7 +7,7 @@ export const services = {
   token: "",
 };
 
-export function openServices(path: string, token: string): void {
-  services.store = new Store(path);
-  services.token = token;
+export function openServices(): void {
+  services.store = openStore();
+  services.token = readToken();
 }

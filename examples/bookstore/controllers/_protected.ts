@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import { Controller, HttpError } from "@tollway/waymark";
 import { services } from "../services.ts";
 
@@ -6,17 +5,23 @@ const SAFE = new Set(["GET", "HEAD"]);
 
 /** Reading is public. Other methods require a token, which is checked before the body is read. */
 export abstract class Protected extends Controller {
-  override before() {
-    if (SAFE.has(this.request.method)) return;
+  override async before() {
+    if (SAFE.has(this.method)) return;
     const given = this.headers.get("authorization")?.match(/^Bearer (.+)$/)?.[1];
-    if (services.token === "" || given === undefined || !same(given, services.token)) {
+    if (services.token === "" || given === undefined || !(await isSame(given, services.token))) {
       throw new HttpError(401, "this needs a token", { headers: { "www-authenticate": "Bearer" } });
     }
   }
 }
 
-/** Compares in constant time, so that the time does not reveal how much of a token is right. */
-function same(one: string, other: string): boolean {
-  const hash = (text: string) => createHash("sha256").update(text).digest();
-  return timingSafeEqual(hash(one), hash(other));
+/** Compares hashes in constant time, so that the time does not reveal how much of a token is right. */
+async function isSame(one: string, other: string): Promise<boolean> {
+  const [first, second] = await Promise.all([hashOf(one), hashOf(other)]);
+  let difference = 0;
+  for (const [at, byte] of first.entries()) difference |= byte ^ second[at]!;
+  return difference === 0;
+}
+
+async function hashOf(text: string): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 }

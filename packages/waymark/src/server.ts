@@ -1,4 +1,5 @@
 /** The public entry `@tollway/waymark/server`: serves an application, or a listener of `node:http`, from a program. */
+export { main } from "./serve/main.ts";
 export type { HttpServerOptions, RunningServer } from "./serve/node/http-server.ts";
 export { startHttpServer } from "./serve/node/http-server.ts";
 export type { NodeAdapterOptions, NodeListener } from "./serve/node/node-adapter.ts";

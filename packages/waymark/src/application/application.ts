@@ -8,6 +8,7 @@ import { EventStreams } from "../http/event-streams.ts";
 import { HttpError } from "../http/http-error.ts";
 import type { Incoming } from "../http/incoming.ts";
 import { cutTarget } from "../http/target.ts";
+import type { Manifest } from "../routing/manifest.ts";
 import { resolve, splitPath } from "../routing/resolve-path.ts";
 import type { Routes } from "../routing/routes.ts";
 import { fetchAdapter } from "../serve/fetch-adapter.ts";
@@ -25,7 +26,8 @@ import { webPlatform } from "./web-platform.ts";
  * fetch. This class runs wherever there are web interfaces, and imports no module of Node.
  */
 export class Application {
-  readonly options: Readonly<ApplicationOptions>;
+  /** The options, of which `startFrom` replaces the prefix by its manifest. */
+  options: Readonly<ApplicationOptions>;
   readonly #platform: Platform;
   readonly #events = new EventStreams();
   /** Undefined if no option observes requests. */
@@ -41,6 +43,16 @@ export class Application {
     this.options = options;
     this.#platform = platform;
     this.#observers = observersOf(partsOf(options));
+  }
+
+  /**
+   * Makes the application start from a manifest instead of the folders that its options name. What `waymark build`
+   * writes calls it, before the start.
+   */
+  startFrom(manifest: Manifest): this {
+    const { controllerPrefix: _, controller_prefix: __, directory: ___, ...options } = this.options;
+    this.options = options.manifest === undefined ? { ...options, manifest } : options;
+    return this;
   }
 
   /**

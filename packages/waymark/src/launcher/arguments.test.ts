@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { shownAddress } from "../serve/shown-address.ts";
 import { readArguments } from "./arguments.ts";
-import { parseHost, shownUrl } from "./listen-address.ts";
+import { parseHost } from "./listen-address.ts";
 
 test("reads a host and port", () => {
   const rows: [string, string | undefined, number][] = [
@@ -17,8 +18,8 @@ test("reads a host and port", () => {
   for (const text of ["a:b", "::1", "[::1", "a:65536", "a b:1", "http://a:1", "a:1:2"]) {
     assert.throws(() => parseHost(text), { exitStatus: 2 }, text);
   }
-  assert.equal(shownUrl("::1", 80), "http://[::1]:80");
-  assert.equal(shownUrl(undefined, 80), "http://localhost:80");
+  assert.equal(shownAddress("::1", 80), "http://[::1]:80");
+  assert.equal(shownAddress(undefined, 80), "http://localhost:80");
 });
 
 test("reads the command line", () => {

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { type ParseArgsConfig, parseArgs } from "node:util";
+import { TARGETS, type TargetName } from "../build/targets.ts";
 import { LauncherError } from "./launcher-error.ts";
 
 export type Command = "serve" | "routes" | "openapi" | "types" | "check" | "build" | "python-path" | "bridge";
@@ -26,6 +27,10 @@ export interface Arguments {
   readonly table: string | undefined;
   /** Whether the declaration file describes all types itself. */
   readonly standalone: boolean;
+  /** For "waymark build": the runtime of the bundle. */
+  readonly target: TargetName | undefined;
+  /** Whether a worker is deployed with the modules of Node. */
+  readonly nodeCompat: boolean;
   /** For "waymark bridge": the descriptor whose other end the Python server holds. */
   readonly lifeline: string | undefined;
   readonly help: boolean;
@@ -48,6 +53,8 @@ const OPTIONS = {
   types: { type: "string" },
   table: { type: "string" },
   standalone: { type: "boolean" },
+  target: { type: "string" },
+  "node-compat": { type: "boolean" },
   lifeline: { type: "string" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
@@ -76,6 +83,8 @@ const ONLY_FOR: Readonly<Record<string, readonly Command[]>> = {
   types: ["serve"],
   table: ["types", "serve"],
   standalone: ["types"],
+  target: ["build"],
+  "node-compat": ["build"],
   lifeline: ["bridge"],
 };
 
@@ -85,6 +94,7 @@ export const USAGE = `usage: waymark [serve] [options]         serve the control
        waymark check                     read all signatures, and compare them with TypeScript's compiler
        waymark types [--out=FILE]        write the declaration file for the typed client
        waymark build [--out=FILE]        write a manifest, for bundles and starts without a parser
+       waymark build --target=NAME       write one file with everything for a runtime, from --app or --prefix
        waymark python-path               print the folder of the Python package, for PYTHONPATH
 
   --prefix=MODULE     dotted module path of the controllers; may be repeated (FRAMEWORK_PREFIX; default: controllers)
@@ -98,6 +108,8 @@ export const USAGE = `usage: waymark [serve] [options]         serve the control
   --types=FILE        with --watch: keep the declaration file of "waymark types" up to date
   --table=FILE        with "types" and --watch: write what the client needs at run time
   --standalone        with "types": a declaration file for other repositories
+  --target=NAME       with "build": node, bun, deno, worker, lambda or lambda-stream
+  --node-compat       with "build --target=worker": the worker is deployed with nodejs_compat
   --debug             include errors and their stacks in 500 answers
   --quiet             do not print the routes
   --version, --help`;
@@ -145,6 +157,8 @@ export function readArguments(args: readonly string[], environment: NodeJS.Proce
     types: values.types,
     table: values.table,
     standalone: values.standalone ?? false,
+    target: targetOf(values.target),
+    nodeCompat: values["node-compat"] ?? false,
     lifeline: values.lifeline,
     help: values.help ?? false,
     version: values.version ?? false,
@@ -162,6 +176,12 @@ function parse(args: readonly string[]) {
 function interfaceOf(name: string): Interface {
   if (name === "node" || name === "wsgi" || name === "asgi") return name;
   throw new LauncherError(`--interface=${name}: unknown interface; use node, wsgi or asgi`, 2);
+}
+
+function targetOf(name: string | undefined): TargetName | undefined {
+  if (name === undefined) return undefined;
+  if (Object.hasOwn(TARGETS, name)) return name as TargetName;
+  throw new LauncherError(`--target=${name}: unknown target; use ${Object.keys(TARGETS).join(", ")}`, 2);
 }
 
 function workerCount(text: string | undefined): number {

@@ -1,3 +1,4 @@
+import { BuildError } from "../build/build-error.ts";
 import { StartError } from "../routing/start-error.ts";
 import { SignatureError } from "../signature/model/signature-error.ts";
 
@@ -21,7 +22,10 @@ export class LauncherError extends Error {
 export function faultText(error: unknown, debug: boolean): string {
   if (!(error instanceof Error)) return `waymark: ${String(error)}`;
   const expected =
-    error instanceof LauncherError || error instanceof StartError || error instanceof SignatureError;
+    error instanceof LauncherError ||
+    error instanceof StartError ||
+    error instanceof SignatureError ||
+    error instanceof BuildError;
   const text = expected && !debug ? error.message : (error.stack ?? error.message);
   const cause =
     error instanceof StartError && debug && error.cause instanceof Error ? `\n${error.cause.stack}` : "";

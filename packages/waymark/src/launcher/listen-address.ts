@@ -20,9 +20,3 @@ export function parseHost(text: string): HostAndPort {
   }
   return { host: (match[1] ?? match[2]) || undefined, port };
 }
-
-/** The address as a URL. Shows localhost if the server listens on all interfaces. */
-export function shownUrl(host: string | undefined, port: number): string {
-  const name = host === undefined || host === "0.0.0.0" || host === "::" ? "localhost" : host;
-  return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
-}

@@ -24,12 +24,21 @@ export async function applicationOf(args: Arguments): Promise<Application> {
 
 async function exported(file: string, directory: string): Promise<Application> {
   const namespace = await loadFile(existing(file, directory, "--app"));
-  const application = namespace.application ?? namespace.default;
+  const application = namespace[nameIn(namespace)];
   if (!isApplication(application))
     throw new LauncherError(
       `${file} does not export an Application: export const application = new Application({ ... })`,
     );
   return application;
+}
+
+function nameIn(namespace: Readonly<Record<string, unknown>>): "application" | "default" {
+  return (namespace.application ?? undefined) === undefined ? "default" : "application";
+}
+
+/** The export that is the application of a module. */
+export async function exportName(file: string): Promise<"application" | "default"> {
+  return nameIn(await loadFile(file));
 }
 
 function existing(file: string, directory: string, option: string): string {

@@ -3,9 +3,10 @@ import { resolve } from "node:path";
 import { formatRoutes, routeLines } from "../routing/describe.ts";
 import type { RunningServer } from "../serve/node/http-server.ts";
 import { type ServerOptions, startServer } from "../serve/node/node-server.ts";
+import { shownAddress } from "../serve/shown-address.ts";
 import type { Arguments } from "./arguments.ts";
 import { LauncherError } from "./launcher-error.ts";
-import { parseHost, shownUrl } from "./listen-address.ts";
+import { parseHost } from "./listen-address.ts";
 import { applicationOf } from "./load-application.ts";
 
 /** Serves until a signal arrives. Resolves with the exit status once all connections have drained. */
@@ -30,7 +31,7 @@ export async function serve(args: Arguments, announce: (text: string) => void): 
   const count = `${lines.length} ${lines.length === 1 ? "route" : "routes"}`;
   const notes = routes.notes.map((note) => `note: ${note}\n`).join("");
   announce(
-    `Waymark serves ${shownUrl(host, running.port)} (${count})\n${args.quiet ? "" : formatRoutes(lines) + notes}`,
+    `Waymark serves ${shownAddress(host, running.port)} (${count})\n${args.quiet ? "" : formatRoutes(lines) + notes}`,
   );
   await stopped;
   await running.stop();

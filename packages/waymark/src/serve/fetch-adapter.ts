@@ -1,21 +1,32 @@
-import { type Answer, discard, endStream, isStream, type StreamBody } from "../http/answer.ts";
+import { type Answer, discard, endStream, headerOf, isStream, type StreamBody } from "../http/answer.ts";
 import { HttpError, problemAnswer } from "../http/http-error.ts";
 import type { Incoming } from "../http/incoming.ts";
 import type { RequestHandler } from "./handler.ts";
+
+/** What a runtime knows of a request besides the WHATWG `Request`. */
+export interface Origin {
+  /** The peer's address. */
+  readonly remoteAddress?: string | undefined;
+  /** Aborts when the client goes away, where the signal of the `Request` means something else. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** A WHATWG request for the core. */
 class FetchIncoming implements Incoming {
   readonly method: string;
   readonly target: string;
   readonly scheme: string;
-  readonly remoteAddress = undefined;
+  readonly remoteAddress: string | undefined;
   /** The URL has the host. */
   readonly requiresHost = false;
   readonly #request: Request;
+  readonly #own: AbortSignal | undefined;
   readonly #authority: string;
 
-  constructor(request: Request) {
+  constructor(request: Request, { remoteAddress, signal }: Origin) {
     this.#request = request;
+    this.#own = signal;
+    this.remoteAddress = remoteAddress;
     this.method = request.method;
     const { url } = request;
     const scheme = url.indexOf(":");
@@ -41,11 +52,11 @@ class FetchIncoming implements Incoming {
   }
 
   get signal(): AbortSignal {
-    return this.#request.signal;
+    return this.#own ?? this.#request.signal;
   }
 
   get gone(): boolean {
-    return this.#request.signal.aborted;
+    return this.signal.aborted;
   }
 
   async read(limit: number): Promise<Uint8Array> {
@@ -79,8 +90,12 @@ class FetchIncoming implements Incoming {
 }
 
 /** Serves one WHATWG request. Never rejects. */
-export async function fetchAdapter(application: RequestHandler, request: Request): Promise<Response> {
-  const incoming = new FetchIncoming(request);
+export async function fetchAdapter(
+  application: RequestHandler,
+  request: Request,
+  origin: Origin = {},
+): Promise<Response> {
+  const incoming = new FetchIncoming(request, origin);
   const answer = await application.handle(incoming);
   const report = (error: unknown) => application.report(error, incoming);
   if (incoming.gone) discard(answer.body);
@@ -97,8 +112,18 @@ export async function fetchAdapter(application: RequestHandler, request: Request
 function responseOf({ status, headers, body }: Answer, incoming: Incoming, report: Report): Response {
   const pairs: [string, string][] = [];
   for (let at = 0; at < headers.length; at += 2) pairs.push([headers[at]!, headers[at + 1]!]);
-  const sent = isStream(body) ? streamOf(body, incoming, report) : body;
+  const length = headerOf(headers, "content-length");
+  const sent = isStream(body) ? sized(streamOf(body, incoming, report), length) : body;
   return new Response(sent as ConstructorParameters<typeof Response>[0], { status, headers: pairs });
+}
+
+/** A worker sends a stream in chunks, without its length, unless the length is that of the stream. */
+function sized(stream: ReadableStream<Uint8Array>, length: string | undefined): ReadableStream<Uint8Array> {
+  const { FixedLengthStream } = globalThis as {
+    FixedLengthStream?: new (length: number) => TransformStream<Uint8Array, Uint8Array>;
+  };
+  if (FixedLengthStream === undefined || length === undefined) return stream;
+  return stream.pipeThrough(new FixedLengthStream(Number(length)));
 }
 
 type Report = (error: unknown) => void;

@@ -45,7 +45,9 @@ export class Reader {
   }
 
   async read(block: Block): Promise<void> {
-    if (block.language === "console") {
+    if (block.language === "console" && block.info !== "") {
+      // The suite of the runtimes runs the commands of another runtime.
+    } else if (block.language === "console") {
       for (const command of commandsOf(block)) await this.#type(command);
     } else if (/^[\w./-]+\.\w+$/.test(block.info)) {
       await this.#stop();

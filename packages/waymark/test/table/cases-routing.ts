@@ -1,6 +1,7 @@
 import type { Case } from "./case.ts";
 
 const URL_REASON = "a WHATWG Request normalises or refuses this target";
+const NO_AUTHORITY = "the Request has the path of the target, and the Host header as its authority";
 const TYPE = "application/json; charset=utf-8";
 
 /** The class and method of a path and verb. */
@@ -110,7 +111,7 @@ export const routingCases: readonly Case[] = [
     target: "/tail/a/../b",
     status: 200,
     json: ["a", "..", "b"],
-    except: { fetch: URL_REASON },
+    except: { fetch: URL_REASON, bun: URL_REASON },
   },
   {
     name: "an encoded dot-dot is text",
@@ -150,6 +151,9 @@ export const routingCases: readonly Case[] = [
     status: 400,
     except: {
       fetch: URL_REASON,
+      bun: NO_AUTHORITY,
+      deno: NO_AUTHORITY,
+      workerd: NO_AUTHORITY,
       asgi: "the scope has the path of the target, and no authority",
       wsgi: "the environ has the path of the target, and no authority",
     },
@@ -160,7 +164,11 @@ export const routingCases: readonly Case[] = [
     target: "*",
     status: 204,
     answers: { allow: /GET.*HEAD.*OPTIONS.*PATCH.*POST/ },
-    except: { fetch: URL_REASON },
+    except: {
+      fetch: URL_REASON,
+      bun: "Bun's server answers 400 itself",
+      deno: "Deno makes it the path /*",
+    },
   },
   {
     name: "a verb that the class does not have",

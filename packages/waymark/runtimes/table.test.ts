@@ -1,0 +1,83 @@
+/** The table of cases over the server of each runtime: the application as source, and as a bundle. */
+import assert from "node:assert/strict";
+import { cpSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { command, installPacked } from "../test/support/packed.ts";
+import { requestOf } from "../test/table/case.ts";
+import { cases } from "../test/table/cases.ts";
+import { checkAnswer } from "../test/table/check.ts";
+import { socketDriver } from "../test/table/drivers.ts";
+import { linkBundler, waymark } from "./packed.ts";
+import { type Program, serveFile, serveWorker, writeServer } from "./programs.ts";
+
+const folder = await installPacked();
+linkBundler(folder);
+cpSync(
+  fileURLToPath(new URL("../test/fixtures/table/controllers", import.meta.url)),
+  join(folder, "controllers"),
+  {
+    recursive: true,
+  },
+);
+await command(folder, "npm", "pkg", "set", "type=module");
+writeFileSync(
+  join(folder, "app.ts"),
+  `import { Application } from "@tollway/waymark";
+
+export const application = new Application({
+cors: { origins: ["https://app.example"], credentials: true, exposeHeaders: ["x-made"] },
+log: () => undefined,
+});
+`,
+);
+await waymark(folder, "build");
+
+/** Each way to serve the application. */
+const WAYS = {
+  "node, source": async () => {
+    const file = join(folder, "serve-node.ts");
+    writeFileSync(
+      file,
+      `import { main, startServer } from "@tollway/waymark/server";
+import { application } from "./app.ts";
+await main(({ hostname, port }) => startServer(application, { host: hostname, port }));
+`,
+    );
+    return serveFile("node", file);
+  },
+  "node, bundle": async () => serveFile("node", await bundle("node")),
+  "bun, source": async () => serveFile("bun", writeServer(folder, "bun")),
+  "bun, bundle": async () => serveFile("bun", await bundle("bun")),
+  "deno, source": async () => serveFile("deno", writeServer(folder, "deno")),
+  "deno, bundle": async () => serveFile("deno", await bundle("deno")),
+  "workerd, bundle": async () => serveWorker(await bundle("worker", "--node-compat"), { hasNode: true }),
+} as const satisfies Readonly<Record<string, () => Promise<Program>>>;
+
+async function bundle(target: string, ...options: string[]): Promise<string> {
+  const file = join(folder, `table-${target}.mjs`);
+  await waymark(folder, "build", "--app=app.ts", `--target=${target}`, `--out=${file}`, ...options);
+  return file;
+}
+
+for (const [way, serve] of Object.entries(WAYS)) {
+  const name = way.split(",")[0] as "node" | "bun" | "deno" | "workerd";
+  test(way, async (context) => {
+    const program = await serve();
+    const drive = socketDriver(program.port);
+    for (const row of cases) {
+      if (row.except?.[name] !== undefined) continue;
+      await context.test(row.name, async () => {
+        try {
+          checkAnswer(row, await drive(requestOf(row)));
+        } catch (error) {
+          throw new Error(`${(error as Error).message}\n${program.printed()}`, { cause: error });
+        }
+      });
+    }
+    const status = await program.stop();
+    // workerd does not wait for anything.
+    if (name !== "workerd") assert.equal(status, 0, program.printed());
+  });
+}

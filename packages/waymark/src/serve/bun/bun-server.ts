@@ -1,0 +1,47 @@
+import { fetchAdapter } from "../fetch-adapter.ts";
+import { stopServer, type WebApplication, type WebServer, type WebServerOptions } from "../web-server.ts";
+
+/** The part of Bun's interface that is used here. */
+interface BunServer {
+  readonly hostname: string;
+  readonly port: number;
+  requestIP(request: Request): { readonly address: string } | null;
+  stop(closesConnections?: boolean): Promise<void>;
+}
+
+interface BunRuntime {
+  serve(options: {
+    hostname: string;
+    port: number;
+    /** In seconds. */
+    idleTimeout: number;
+    fetch(request: Request, server: BunServer): Promise<Response>;
+  }): BunServer;
+}
+
+/** Bun's own maximum. */
+const LONGEST_IDLE = 255;
+
+/** Serves an application with `Bun.serve`. Resolves once it listens. */
+export async function serve(
+  application: WebApplication,
+  { hostname = "localhost", port = 8000 }: WebServerOptions = {},
+): Promise<WebServer> {
+  const { Bun } = globalThis as unknown as { Bun?: BunRuntime };
+  if (Bun === undefined) throw new TypeError("@tollway/waymark/bun runs only on Bun");
+  await application.ready();
+  const { keepAliveTimeout = 65_000 } = application.options.server ?? {};
+  const server = Bun.serve({
+    hostname,
+    port,
+    idleTimeout: Math.min(Math.ceil(keepAliveTimeout / 1000), LONGEST_IDLE),
+    fetch: (request, { requestIP }) =>
+      fetchAdapter(application, request, { remoteAddress: requestIP.call(server, request)?.address }),
+  });
+  return {
+    hostname,
+    port: server.port,
+    stop: () =>
+      stopServer(application, { drained: () => server.stop(), close: () => void server.stop(true) }),
+  };
+}

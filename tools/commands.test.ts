@@ -50,11 +50,22 @@ test("a script, a workspace or a benchmark that does not exist is found", () => 
   ]);
 });
 
+/** The project in which the commands of a page are typed, if it is not the repository. */
+const PROJECTS: Readonly<Record<string, string>> = {
+  "packages/create-waymark/README.md": "packages/create-waymark/template/typescript",
+};
+
 for (const page of pages) {
   const commands = commandsOf(readFileSync(join(root, page), "utf8"));
   if (commands.length > 0)
     test(`npm commands of ${page}`, () => {
-      for (const command of commands) assert.equal(faultOf(command), undefined, JSON.stringify(command));
+      const own = PROJECTS[page];
+      for (const command of commands)
+        assert.equal(
+          faultOf(own ? { ...command, workspace: own } : command),
+          undefined,
+          JSON.stringify(command),
+        );
     });
 }
 
@@ -64,6 +75,7 @@ const typedBy: readonly (readonly [pages: RegExp, test: string])[] = [
     /^(?:docs\/waymark\/.*|packages\/waymark\/README|examples\/.*)\.md$/,
     "packages/waymark/test/manual.test.ts",
   ],
+  [/^packages\/create-waymark\/README\.md$/, "packages/create-waymark/test/create-waymark.test.ts"],
   [/^packages\/waymark\/python\/README\.md$/, "packages/waymark/test/python-docs.test.ts"],
   [/^README\.md$/, "packages/tollgate/test/packed.test.ts"],
   [

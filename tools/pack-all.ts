@@ -8,7 +8,7 @@ const run = promisify(execFile);
 const repository = join(import.meta.dirname, "..");
 
 /** Each package needs only earlier packages of this list. */
-export const published = ["grpc-wire", "waymark", "tollgate"] as const;
+export const published = ["grpc-wire", "waymark", "tollgate", "create-waymark"] as const;
 
 /** The copy has none of these folders: no packed file comes from there. */
 const LEFT_OUT = new Set(["node_modules", "test", "dist", "chaos", "fuzz", "conformance", "image"]);

@@ -8,7 +8,7 @@ import { CONTROLLERS, checkFirstMinute } from "./support/first-minute.ts";
 import { command, installPacked, userEnvironment } from "./support/packed.ts";
 
 test("the first minute works from the packed package, in an empty folder after npm init -y", async () => {
-  const folder = await installPacked();
+  const folder = await installPacked("waymark");
   const installed = JSON.parse(
     readFileSync(join(folder, "node_modules/@tollway/waymark/package.json"), "utf8"),
   ) as { engines: unknown; exports: unknown; scripts?: unknown };

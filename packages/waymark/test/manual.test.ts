@@ -12,7 +12,7 @@ const REPOSITORY = fileURLToPath(new URL("../../..", import.meta.url));
 const pages = globSync(["docs/waymark/*.md", "packages/waymark/README.md", "examples/*/README.md"], {
   cwd: REPOSITORY,
 }).sort();
-const folder = await installPacked();
+const folder = await installPacked("waymark");
 
 test("the manual has its pages", () => {
   assert.ok(pages.length >= 15, pages.join());

@@ -23,7 +23,7 @@ const servers = [...shell].filter((line) => /^FRAMEWORK_PREFIX=controllers .+$/.
 const setup = [...shell].find((line) => line.startsWith("export PYTHONPATH="))!;
 const wheel = [...shell].find((line) => line.startsWith("pip wheel"))!;
 
-const folder = await installPacked();
+const folder = await installPacked("waymark");
 writeFileSync(join(folder, "controllers.ts"), CONTROLLERS);
 
 /** The environment of a user: only the programs on the PATH. */

@@ -61,8 +61,8 @@ const files = new CompiledFiles({
        */
       POST(book, note) { return { book, note }; }
       PUT(/** @type {boolean} */ it) { return it; }
-      /** @param {{ a: number }} options */
-      PATCH({ a }) { return a; }
+      /** @param {{ a: number, b?: string }} options */
+      PATCH({ a, b }) { return a; }
       /** @param {Array.<number>} list */
       DELETE(list) { return list; }
       HEAD(text) { return text; }
@@ -171,12 +171,13 @@ suite("JSDoc types in plain JavaScript", () => {
     ["POST", { book: BOOK, note: null }, { book: BOOK, note: 1 }, false],
     ["PUT", { it: true }, { it: "x" }, true],
     ["PATCH", { a: 1 }, { a: "x" }, true],
+    ["PATCH", { a: 1, b: "x" }, { a: 1, b: 1 }, true],
     ["DELETE", { list: [1] }, { list: ["x"] }, false],
     ["HEAD", { text: "x" }, undefined, true],
   ];
   for (const [verb, accepted, refused, source] of rows) {
     test(`${verb} ${JSON.stringify(accepted)}`, async () => {
-      const signature = await read("plain.mjs", "Plain", verb);
+      const signature = await read("plain.mjs", "Plain", verb, !source);
       assert.ok(accepts(signature, accepted), JSON.stringify(signature.parameters));
       if (refused) assert.ok(!accepts(signature, refused), JSON.stringify(signature.parameters));
       if (!source) await assert.rejects(read("plain.mjs", "Plain", verb, false), { code: "UNREADABLE_TYPE" });

@@ -1,13 +1,21 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-const PACKAGE = fileURLToPath(new URL("../..", import.meta.url));
-const ROOT = dirname(dirname(PACKAGE));
+const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
 const NOT_PACKED = new Set(["node_modules", "dist", "test"]);
 
 /** A temporary folder, removed when the tests end. */
@@ -33,19 +41,26 @@ export async function command(folder: string, file: string, ...args: string[]): 
   return stdout;
 }
 
-/** Packs this package as for publication and installs it in a folder after `npm init -y`. */
-export async function installPacked(): Promise<string> {
-  // Packs a copy, because packing temporarily rewrites package.json, which other tests may be reading.
+/** Packs packages as for publication and installs them in a folder after `npm init -y`. */
+export async function installPacked(...names: readonly string[]): Promise<string> {
+  // Packs copies, because packing temporarily rewrites package.json, which other tests may be reading.
   const work = temporaryFolder("pack");
-  const copy = join(work, "packages", "waymark");
-  mkdirSync(dirname(copy), { recursive: true });
-  cpSync(PACKAGE, copy, { recursive: true, filter: (path) => !NOT_PACKED.has(path.slice(PACKAGE.length)) });
   for (const name of ["tools", "node_modules"]) symlinkSync(join(ROOT, name), join(work, name));
-  symlinkSync(join(PACKAGE, "node_modules"), join(copy, "node_modules"));
-  await command(copy, "npm", "pack", "--silent", "--pack-destination", work);
+  for (const name of names) await pack(name, work);
   const folder = temporaryFolder("user");
   await command(folder, "npm", "init", "-y");
-  const tarball = (await command(work, "sh", "-c", "ls *.tgz")).trim();
-  await command(folder, "npm", "install", "--prefer-offline", "--no-audit", "--no-fund", join(work, tarball));
+  const tarballs = globSync(join(work, "*.tgz"));
+  await command(folder, "npm", "install", "--prefer-offline", "--no-audit", "--no-fund", ...tarballs);
   return folder;
+}
+
+async function pack(name: string, work: string): Promise<void> {
+  const original = join(ROOT, "packages", name);
+  const copy = join(work, "packages", name);
+  mkdirSync(dirname(copy), { recursive: true });
+  const isPacked = (path: string) => !NOT_PACKED.has(path.slice(original.length + 1));
+  cpSync(original, copy, { recursive: true, filter: isPacked });
+  const modules = join(original, "node_modules");
+  if (existsSync(modules)) symlinkSync(modules, join(copy, "node_modules"));
+  await command(copy, "npm", "pack", "--silent", "--pack-destination", work);
 }

@@ -52,5 +52,5 @@ function parseType({ text, start }: CommentType, file: string): TSType | undefin
   const [statement] = program.body;
   const isType =
     errors.length === 0 && program.body.length === 1 && statement?.type === "TSTypeAliasDeclaration";
-  return isType && !/[*?]|Object\b/.test(text) ? statement.typeAnnotation : undefined;
+  return isType && !/\*|\?(?!\s*:)|Object\b/.test(text) ? statement.typeAnnotation : undefined;
 }

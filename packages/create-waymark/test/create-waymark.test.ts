@@ -1,0 +1,137 @@
+/** Creates projects with the packed packages, and runs what their pages and scripts say. */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, symlinkSync, unlinkSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import {
+  command,
+  installPacked,
+  temporaryFolder,
+  userEnvironment,
+} from "../../waymark/test/support/packed.ts";
+import { Project } from "../../waymark/test/support/project.ts";
+
+const REPOSITORY = fileURLToPath(new URL("../../..", import.meta.url));
+const README = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+
+const installed = await installPacked("waymark", "create-waymark");
+
+function run(args: readonly string[], cwd: string, environment: Record<string, string> = {}) {
+  const bin = join(installed, "node_modules", ".bin", "create-waymark");
+  const env = { ...userEnvironment(), npm_config_user_agent: "", ...environment };
+  return spawnSync(bin, args, { cwd, env, encoding: "utf8" });
+}
+
+/** Runs a script of package.json as npm does. */
+async function script(folder: string, name: string): Promise<string> {
+  const { scripts } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const path = [join(folder, "node_modules", ".bin"), process.env.PATH].join(delimiter);
+  return command(folder, "sh", "-c", `PATH="${path}"; ${scripts[name]}`);
+}
+
+for (const language of ["typescript", "javascript"]) {
+  const extension = language === "typescript" ? "ts" : "js";
+  const parent = temporaryFolder("created");
+  const folder = join(parent, "my-api");
+  describe(`a project in ${language}`, () => {
+    test("it is created", () => {
+      const { status, stdout, stderr } = run(["my-api", `--${language}`], parent);
+      assert.equal(status, 0, stderr);
+      assert.match(
+        stdout,
+        /^Created my-api:\n[\s\S]+\nNext:\n {2}cd my-api\n {2}npm install\n {2}npm run dev\n$/,
+      );
+      symlinkSync(join(installed, "node_modules"), join(folder, "node_modules"));
+    });
+
+    test("its tests pass, and its controllers load without TypeScript", async () => {
+      assert.match(await script(folder, "test"), /pass 2\n[\s\S]*fail 0\n/);
+    });
+
+    test("the command of its Dockerfile serves it", async () => {
+      const { args, environment } = imageCommand(readFileSync(join(folder, "Dockerfile"), "utf8"));
+      const launcher = join(folder, "node_modules/@tollway/waymark/bin/waymark.mjs");
+      const serving = await new Project({}, launcher, folder).start(
+        args.map((arg) => (arg === "--host=:8000" ? "--host=127.0.0.1:0" : arg)),
+        environment,
+      );
+      const readme = readFileSync(join(folder, "README.md"), "utf8");
+      const [, lines] = /```sh\n([\s\S]+?)```/.exec(readme)!;
+      const text = lines!.replaceAll("http://localhost:8000", serving.url).replaceAll("curl ", "curl -sS ");
+      assert.equal(
+        await command(folder, "sh", "-c", text),
+        '{"id":1,"title":"Buy milk"}{"id":1,"title":"Buy milk"}',
+      );
+      await serving.printed(/"method":"GET","path":"\/notes\/1"/);
+      assert.equal(await serving.stop(), 0);
+    });
+
+    test("every script that its page names exists, and the others run", async () => {
+      const { scripts } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+      const readme = readFileSync(join(folder, "README.md"), "utf8");
+      for (const [, name = ""] of readme.matchAll(/npm (?:run )?(\w+)`/g)) assert.ok(name in scripts, name);
+      assert.match(scripts.dev, new RegExp(`^waymark --app=app\\.${extension} --watch$`));
+      link(folder, "typescript", "@types/node", "undici-types");
+      await script(folder, "check");
+      await script(folder, "build");
+      await script(folder, "openapi");
+      const { info } = JSON.parse(readFileSync(join(folder, "openapi.json"), "utf8"));
+      assert.equal(info.title, "my-api");
+    });
+  });
+}
+
+/** Adds packages of the repository to a project, as `npm install` with development dependencies would. */
+function link(folder: string, ...names: readonly string[]): void {
+  const modules = join(folder, "node_modules");
+  unlinkSync(modules);
+  cpSync(join(installed, "node_modules"), modules, { recursive: true, verbatimSymlinks: true });
+  for (const name of names) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    symlinkSync(join(REPOSITORY, "node_modules", name), join(modules, name));
+  }
+  symlinkSync(join(REPOSITORY, "node_modules", "typescript", "bin", "tsc"), join(modules, ".bin", "tsc"));
+}
+
+/** The command and the environment of an image. */
+function imageCommand(dockerfile: string) {
+  const [file, ...args] = JSON.parse(/^CMD (\[.+\])$/m.exec(dockerfile)![1]!) as string[];
+  assert.equal(file, "node_modules/.bin/waymark");
+  const environment = Object.fromEntries(
+    [...dockerfile.matchAll(/^ENV (\w+)=(\w+)$/gm)].map(([, name, value]) => [name!, value!]),
+  );
+  return { args, environment };
+}
+
+test("the steps of the README are those that the command prints, for each package manager", () => {
+  const [, steps] = /```sh\nnpm create @tollway\/waymark my-api\n([\s\S]+?)```/.exec(README)!;
+  for (const [agent, manager] of [
+    ["npm/12.0.0 node/v26.10.0 linux x64", "npm"],
+    ["pnpm/12.21.0 npm/? node/v26.10.0 linux x64", "pnpm"],
+    ["somethingelse/1.0.0", "npm"],
+  ] as const) {
+    const { stdout } = run(["my-api"], temporaryFolder("steps"), { npm_config_user_agent: agent });
+    const printed = stdout.slice(stdout.indexOf("Next:\n") + "Next:\n".length).replaceAll(/^ {2}/gm, "");
+    assert.equal(printed.replaceAll(manager, "npm"), steps);
+  }
+});
+
+const WRONG: readonly (readonly [args: readonly string[], reason: RegExp])[] = [
+  [[], /^create-waymark: name the folder of the new project\nusage: /],
+  [["a", "b"], /"b" is an unexpected argument/],
+  [["a", "--python"], /Unknown option '--python'/],
+  [["a", "--typescript", "--javascript"], /exclude each other/],
+  [["A"], /"A" is no name of a package/],
+];
+test("a wrong command line is one message and status 2", () => {
+  const folder = temporaryFolder("wrong");
+  for (const [args, reason] of WRONG) {
+    const { status, stderr } = run(args, folder);
+    assert.equal(status, 2, args.join(" "));
+    assert.match(stderr, reason);
+  }
+  assert.match(run(["--help"], folder).stdout, /^usage: npm create @tollway\/waymark FOLDER/);
+  assert.match(run(["--version"], folder).stdout, /^\d+\.\d+\.\d+\n$/);
+});

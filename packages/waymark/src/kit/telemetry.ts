@@ -125,7 +125,7 @@ function answerOf({ route, status, complete, error }: Exchange): Record<string, 
   };
 }
 
-/** Whoever receives the metric counts by this value, so it must come from a small set. */
+/** Metrics are counted by this value, so it must come from a small set. */
 function errorType(error: unknown): string {
   return error instanceof Error ? error.name : "incomplete";
 }

@@ -199,7 +199,7 @@ export class Service {
       this.#dashboard = openDashboard({
         ...this.#parts,
         loads: this.#loads,
-        topKeys: this.#topKeys,
+        topKeys: insight.topKeys,
         ruleSet: () => this.#rules.current,
         threads: () => this.#grpc?.threads() ?? [],
         accepts: (authorization) => this.#admin?.accepts(authorization) ?? false,

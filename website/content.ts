@@ -15,7 +15,7 @@ const WEB = "https://github.com/tollway/tollway";
 const LANGUAGES: Readonly<Record<string, string>> = { console: "shellsession", promql: "text" };
 
 /** Words after the language that tell the tests how to run a block. */
-const TEST_MARKS = /^(?:service|retry|each|repeat=\d+|exit=\d+)$/;
+const TEST_MARKS = /^(?:service|retry|each|elsewhere|repeat=\d+|exit=\d+)$/;
 
 /** Copies all pages and pictures to `target`. */
 export function copyContent(target: string): void {

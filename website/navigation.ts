@@ -67,12 +67,15 @@ export const products: readonly Product[] = [
         title: "How-to guides",
         pages: [
           "waymark/bodies.md",
+          "waymark/pagination.md",
+          "waymark/database.md",
           "waymark/client.md",
           "waymark/hooks.md",
           "waymark/kit.md",
           "waymark/serving.md",
           "waymark/deployment.md",
           "waymark/testing.md",
+          "waymark/migrating.md",
         ],
       },
       {

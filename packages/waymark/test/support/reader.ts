@@ -45,7 +45,9 @@ export class Reader {
   }
 
   async read(block: Block): Promise<void> {
-    if (block.language === "console" && block.info !== "") {
+    if (block.info === "elsewhere") {
+      // Code of another framework, or of a package that the tests do not install.
+    } else if (block.language === "console" && block.info !== "") {
       // The suite of the runtimes runs the commands of another runtime.
     } else if (block.language === "console") {
       for (const command of commandsOf(block)) await this.#type(command);

@@ -82,7 +82,10 @@ const typedBy: readonly (readonly [pages: RegExp, test: string])[] = [
     /^docs\/(?:getting-started|limits|observability|dashboard|configuration-sources)\.md$/,
     "packages/tollgate/test/packed.test.ts",
   ],
-  [/^docs\/(?:testing-limits|diff-and-replay)\.md$/, "packages/tollgate/test/command-pages.test.ts"],
+  [
+    /^docs\/(?:testing-limits|diff-and-replay|top-keys|decision-log)\.md$/,
+    "packages/tollgate/test/command-pages.test.ts",
+  ],
   [/^packages\/tollgate\/README\.md$/, "packages/tollgate/test/packed.test.ts"],
   [/^docs\/rules\.md$/, "packages/tollgate/test/rules/docs.test.ts"],
   [/^docs\/grpc-wire\.md$/, "packages/grpc-wire/test/manual.test.ts"],

@@ -52,6 +52,8 @@ export const products: readonly Product[] = [
           "stores.md",
           "dashboard.md",
           "observability.md",
+          "top-keys.md",
+          "decision-log.md",
           "errors.md",
         ],
       },

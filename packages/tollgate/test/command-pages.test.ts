@@ -1,4 +1,4 @@
-/** Types the commands of the pages about tests and changes of limits, and compares their output. */
+/** Types the commands of the pages about tests and changes of limits, top keys and the log of decisions, and compares their output. */
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,12 @@ import { fields, type Place } from "../src/testing/fields.ts";
 import { PageReader } from "./page-reader.ts";
 
 const root = join(import.meta.dirname, "../../..");
-const pages = ["docs/testing-limits.md", "docs/diff-and-replay.md"];
+const pages = [
+  "docs/testing-limits.md",
+  "docs/diff-and-replay.md",
+  "docs/top-keys.md",
+  "docs/decision-log.md",
+];
 
 for (const page of pages)
   test(`${page}, block by block`, async () => {

@@ -38,8 +38,13 @@ export class KeyMask {
   }
 
   #value(key: string, value: string): string {
-    if (!this.#all && !this.#keys.has(key)) return bounded(value);
-    if (this.#hides) return HIDDEN;
+    if (!this.#all && !this.#keys.has(key))
+      // The hash tells long values apart.
+      return value.length > LONGEST ? `${bounded(value)}${this.#hash(key, value)}` : bounded(value);
+    return this.#hides ? HIDDEN : this.#hash(key, value);
+  }
+
+  #hash(key: string, value: string): string {
     // The length of the key keeps `ab` with `c` apart from `a` with `bc`.
     const hmac = createHmac("sha256", this.#salt).update(`${key.length}:${key}`).update(value);
     return `#${hmac.digest("hex").slice(0, HASH_DIGITS)}`;

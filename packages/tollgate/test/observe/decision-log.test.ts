@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import type { SampledDecision } from "../../src/observe/decision-log/decision-feed.ts";
 import { descriptor, GrpcCaller, request } from "../grpc-caller.ts";
 import { type RunningTollgate, startTollgate } from "../tollgate.ts";
@@ -22,6 +23,9 @@ descriptors:
       - { unit: hour, requests_per_unit: 4, name: hourly }
 `,
 };
+
+const schema = readFileSync(new URL("../../schema/decision.schema.json", import.meta.url), "utf8");
+const isValid = new Ajv2020({ strict: false }).compile(JSON.parse(schema) as object);
 
 const linesOf = (text: string): SampledDecision[] =>
   text
@@ -68,8 +72,10 @@ describe("the log of decisions", () => {
       caller.close();
       await tollgate.stop();
     }
-    if (env.DECISION_LOG === "stdout") return linesOf(tollgate.output.join("\n"));
-    return existsSync(path) ? linesOf(readFileSync(path, "utf8")) : [];
+    const isOutput = env.DECISION_LOG === "stdout";
+    const lines = linesOf(isOutput ? tollgate.output.join("\n") : readFileSync(path, "utf8"));
+    for (const line of lines) assert.ok(isValid(line), JSON.stringify([line, isValid.errors]));
+    return lines;
   }
 
   for (const workers of ["1", "2"])

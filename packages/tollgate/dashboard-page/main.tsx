@@ -60,7 +60,7 @@ function App() {
         )}
         <nav aria-label="Sections">
           <a href="#rules">Rules</a>
-          {frame?.sampled && <a href="#decisions">Decisions</a>}
+          <a href="#decisions">Decisions</a>
           <a href="#state">State</a>
           <a href="#loads">Loads</a>
           <a href="#explain">Explain</a>
@@ -82,7 +82,7 @@ function App() {
             <Overview frame={frame} />
             <Rules frame={frame} view={view} setView={change} onExplain={explain} setToken={setToken} />
             <Explain question={question} setQuestion={setQuestion} asked={asked} />
-            {frame.sampled && <Decisions token={token} />}
+            <Decisions token={token} />
             <SystemState frame={frame} />
             <Loads loads={frame.loads} />
           </>

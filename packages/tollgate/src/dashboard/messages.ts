@@ -141,8 +141,6 @@ export interface Frame {
   readonly loads: number;
   readonly lastLoadFailed: boolean;
   readonly keys: KeysOfRules;
-  /** Whether the service can show sampled decisions. */
-  readonly sampled: boolean;
 }
 
 export interface KeysOfRules {

@@ -42,8 +42,6 @@ export interface MonitorOptions {
   /** The threads besides the main one. */
   readonly threads: () => readonly ThreadState[];
   readonly version: string;
-  /** Whether there is a feed of sampled decisions. */
-  readonly sampled: boolean;
   /** `embedded`, `kvstore` or `objcache`. */
   readonly storeKind: string;
   readonly failureMode: string | undefined;
@@ -163,7 +161,7 @@ export class Monitor {
 
   /** The state at the last reading. */
   async #frame(query: RuleQuery, keys: KeyAccess): Promise<Frame> {
-    const { health, loads, ruleSet, shadowMode, sampled } = this.#options;
+    const { health, loads, ruleSet, shadowMode } = this.#options;
     const activity = this.#activity;
     const { sums } = activity;
     const seconds = activity.secondsOfTwoSlots;
@@ -184,7 +182,6 @@ export class Monitor {
       store: this.#store.state(performance.now(), calls),
       process: this.#processState,
       rules: keys.shown ? { ...rules, rows: rules.rows.map((row) => this.#withLeft(row)) } : rules,
-      sampled,
       loads: loads.count,
       lastLoadFailed: loads.entries[0]?.succeeded === false,
       keys: {

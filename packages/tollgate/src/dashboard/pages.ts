@@ -9,8 +9,7 @@ import { isForeign, keysFor, ruleQuery } from "./viewer.ts";
 export interface DashboardPagesOptions {
   readonly monitor: Monitor;
   readonly loads: LoadLog;
-  /** Undefined if the service samples no decisions. */
-  readonly feed: DecisionFeed | undefined;
+  readonly feed: DecisionFeed;
   /** Whether an `Authorization` header has a credential of the admin API. */
   readonly accepts: (authorization: string | null) => boolean;
   /** Lines of a file of the configuration around `line`; undefined if the configuration has no such file. */
@@ -59,7 +58,6 @@ export function dashboardPages({
   /** Sampled decisions as they happen. */
   class Decisions extends Page {
     GET({ ...keywords }) {
-      if (feed === undefined) throw new HttpError(404, "the service samples no decisions");
       if (!this.headers.get("accept")?.includes("text/event-stream"))
         throw new HttpError(406, "this is a stream of events: Accept must name text/event-stream");
       const { shown, reason } = keysFor(this, accepts);

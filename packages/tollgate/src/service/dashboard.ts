@@ -26,7 +26,7 @@ export interface DashboardOptions {
   readonly loads: LoadLog;
   readonly ruleSet: () => IndexedRuleSet | undefined;
   readonly topKeys: TopKeys;
-  readonly feed: DecisionFeed | undefined;
+  readonly feed: DecisionFeed;
   readonly threads: () => readonly ThreadState[];
   /** Whether an `Authorization` header has a credential of the admin API. */
   readonly accepts: (authorization: string | null) => boolean;
@@ -49,7 +49,6 @@ export function openDashboard(options: DashboardOptions): Dashboard {
     storeKind: store.backend,
     failureMode: store.backend === "embedded" ? undefined : (kvstore ?? objcache)?.failureMode,
     shadowMode: decision.shadowMode,
-    sampled: feed !== undefined,
     readKeys: topKeys.enabled ? (rule) => keysOf(topKeys, rule) : undefined,
     async readLeft(domain, entries) {
       const descriptor = { entries, limit: undefined, hitsAddend: undefined, isNegativeHits: false };

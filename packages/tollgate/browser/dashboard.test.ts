@@ -149,6 +149,28 @@ describe("the dashboard of a service with load", () => {
     await page.click('[data-rule="shop.user"] button.rule');
   });
 
+  test("shows sampled decisions as they happen, with a filter", async () => {
+    await page.click("#decisions button");
+    await page.waitFor(hasText, "#decisions", "Waiting for the next one");
+    await page.click('#decisions input[type="search"]');
+    await page.type("shop.user bob");
+    const load = new Load(tollgate, "shop", () => [{ user: "bob" }, { path: "/login" }]);
+    try {
+      await page.waitFor(hasText, "#decisions li", "user=bob");
+      await page.waitFor(hasText, "#decisions li", "refused");
+    } finally {
+      await load.stop();
+    }
+    assert.equal(
+      await page.run(() =>
+        document.querySelector<HTMLElement>("#decisions ol")!.innerText.includes("/login"),
+      ),
+      false,
+    );
+    await page.click("#decisions button");
+    await page.waitFor(hasText, "#decisions button", "Watch");
+  });
+
   test("explains a request without counting it", async () => {
     const other = await browser.open(`http://${tollgate.debug}/`);
     await other.waitFor(hasText, "#status", "live");

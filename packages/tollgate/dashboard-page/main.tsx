@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { KeyCount, RuleRow } from "../src/dashboard/messages.ts";
 import { Alerts, Verdict } from "./alerts.tsx";
 import { type Status, useFrames, type View } from "./connection.ts";
+import { Decisions } from "./decisions.tsx";
 import { Explain, type Question } from "./explain.tsx";
 import { clock, duration } from "./format.ts";
 import { descriptorText } from "./keys.tsx";
@@ -59,6 +60,7 @@ function App() {
         )}
         <nav aria-label="Sections">
           <a href="#rules">Rules</a>
+          <a href="#decisions">Decisions</a>
           <a href="#state">State</a>
           <a href="#loads">Loads</a>
           <a href="#explain">Explain</a>
@@ -80,6 +82,7 @@ function App() {
             <Overview frame={frame} />
             <Rules frame={frame} view={view} setView={change} onExplain={explain} setToken={setToken} />
             <Explain question={question} setQuestion={setQuestion} asked={asked} />
+            <Decisions token={token} />
             <SystemState frame={frame} />
             <Loads loads={frame.loads} />
           </>

@@ -58,6 +58,7 @@ export function RuleDetails({ row, frame, onExplain, setToken }: RuleDetailsProp
             <div>
               <dt>Counter</dt>
               <dd>
+                {left.key !== undefined && <span class="mono">{left.key}: </span>}
                 {count(left.used)} used, {count(left.remaining)} left
                 {left.resetSeconds !== undefined && `, resets in ${duration(left.resetSeconds)}`}
               </dd>

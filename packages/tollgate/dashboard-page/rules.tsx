@@ -1,5 +1,5 @@
 import { useRef } from "preact/hooks";
-import type { Frame, KeyCount, RuleRow } from "../src/dashboard/messages.ts";
+import type { Frame, KeyCount, Left, RuleRow } from "../src/dashboard/messages.ts";
 import type { View } from "./connection.ts";
 import { count, rate } from "./format.ts";
 import { Place } from "./place.tsx";
@@ -157,7 +157,7 @@ function Row({ row, frame, isOpen, onToggle, onExplain, setToken }: RowProps) {
           )}
         </td>
         <td class="number" data-label="Left">
-          {left === undefined ? <span class="muted">–</span> : count(left.remaining)}
+          {left === undefined ? <span class="muted">–</span> : <Remaining left={left} />}
         </td>
         <td class="trend">
           <Sparkline history={history ?? EMPTY_HISTORY} width={120} height={22} label={row.key} />
@@ -172,6 +172,17 @@ function Row({ row, frame, isOpen, onToggle, onExplain, setToken }: RowProps) {
         </tr>
       )}
     </>
+  );
+}
+
+function Remaining({ left }: { left: Left }) {
+  const { key, remaining } = left;
+  const text = key === undefined ? "in its counter" : `for ${key}, the key with the most hits`;
+  return (
+    <span title={`${count(remaining)} left ${text}`} class={remaining === 0 ? "near" : ""}>
+      {count(remaining)}
+      {key !== undefined && <span class="muted">*</span>}
+    </span>
   );
 }
 

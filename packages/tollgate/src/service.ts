@@ -200,6 +200,7 @@ export class Service {
         ...this.#parts,
         loads: this.#loads,
         topKeys: insight.topKeys,
+        feed: insight.decisions,
         ruleSet: () => this.#rules.current,
         threads: () => this.#grpc?.threads() ?? [],
         accepts: (authorization) => this.#admin?.accepts(authorization) ?? false,

@@ -7,6 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { scaled } from "../../../tools/time-scale.ts";
 import { generate } from "../dashboard-page/build.ts";
 import type { Frame, LoadEntry, SourceText } from "../src/dashboard/messages.ts";
+import type { SampledDecision } from "../src/observe/decision-log/decision-feed.ts";
 import { ALICE, adminEnv } from "./admin-support.ts";
 import { type RunningTollgate, startTollgate } from "./tollgate.ts";
 
@@ -134,6 +135,29 @@ describe("the dashboard", () => {
       const { keys: hidden } = (await response.json()) as Frame;
       assert.deepEqual([hidden.shown, hidden.rules], [false, []]);
     }
+  });
+
+  test("sends sampled decisions, on this machine only", async () => {
+    const leaving = new AbortController();
+    const address = `http://${tollgate.debug}/dashboard/decisions?filter=user%3Dbob&refused=true`;
+    const response = await fetch(address, { headers: EVENTS, signal: leaving.signal });
+    assert.equal(response.headers.get("content-type"), "text/event-stream");
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    await reader.read();
+    for (let call = 0; call < 4; call++) await hit(tollgate, "user", "bob");
+    let text = "";
+    while (!text.includes("shop.user")) text += (await reader.read()).value;
+    const decisions = [...text.matchAll(/^data: (.*)$/gm)].flatMap(
+      ([, json]) => (JSON.parse(json!) as { decisions?: SampledDecision[] }).decisions ?? [],
+    );
+    assert.deepEqual(
+      decisions.map(({ code, descriptors: [one] }) => [code, one!.entries, one!.count, one!.remaining]),
+      [["OVER_LIMIT", [["user", "bob"]], 4, 0]],
+    );
+    leaving.abort();
+    const proxied = await fetch(address, { headers: { ...EVENTS, "x-forwarded-for": "203.0.113.7" } });
+    assert.equal(proxied.status, 403);
+    await proxied.body?.cancel();
   });
 
   test("a stream sends a frame each second, and ends with its reader", async () => {

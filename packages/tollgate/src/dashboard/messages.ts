@@ -40,8 +40,10 @@ export interface RulePlace {
   readonly text: string;
 }
 
-/** What is left in the counter of a rule that has only one. */
+/** What is left in the counter of a rule that has only one, or in that of its key with the most hits. */
 export interface Left {
+  /** The key that was asked for, if the rule has a counter for each. */
+  readonly key?: string;
   readonly used: number;
   readonly remaining: number;
   readonly resetSeconds?: number;

@@ -25,6 +25,8 @@ const IDLE_INTERVAL = SLOT_SECONDS * 1000;
 
 /** Rules whose keys a viewer sees, beside the opened one. */
 const RULES_WITH_KEYS = 3;
+/** A value that top keys mask or cut: it is not that of the counter. */
+const CHANGED_VALUE = /^(?:#[0-9a-f]{16}|\*{5})$|\.\.\.$/;
 const NO_HISTORY: History = { hits: [], refused: [] };
 
 export interface MonitorOptions {
@@ -65,6 +67,8 @@ export class Monitor {
   readonly #process: ProcessWatch;
   /** By the number of the rule. */
   readonly #left: OnDemand<number, Left>;
+  /** Of the key with the most hits, by the domain and the name of the rule. */
+  readonly #leftOfTop: OnDemand<string, Left>;
   /** By the name of the rule. */
   readonly #keys: OnDemand<string, RuleKeys>;
   #processState: ProcessState;
@@ -85,6 +89,7 @@ export class Monitor {
     this.#process = new ProcessWatch(options.version, options.threads);
     this.#processState = this.#process.read();
     this.#left = new OnDemand((number) => this.#readLeft(number));
+    this.#leftOfTop = new OnDemand((name) => this.#readLeftOfTop(name));
     this.#keys = new OnDemand(async (rule) => options.readKeys?.(rule));
   }
 
@@ -176,7 +181,7 @@ export class Monitor {
       calls,
       store: this.#store.state(performance.now(), calls),
       process: this.#processState,
-      rules,
+      rules: keys.shown ? { ...rules, rows: rules.rows.map((row) => this.#withLeft(row)) } : rules,
       loads: loads.count,
       lastLoadFailed: loads.entries[0]?.succeeded === false,
       keys: {
@@ -185,6 +190,24 @@ export class Monitor {
         rules: keys.shown ? this.#keysOf(rules.rows, query.rule) : [],
       },
     };
+  }
+
+  /** Adds what is left for the key with the most hits, if the rule has a counter for each key. */
+  #withLeft(row: RuleRow): RuleRow {
+    const { domain, rule, left, history } = row;
+    if (left !== undefined || history === undefined || rule === undefined) return row;
+    const ofTop = this.#leftOfTop.get(`${domain}\0${rule}`);
+    return ofTop === undefined ? row : { ...row, left: ofTop };
+  }
+
+  async #readLeftOfTop(name: string): Promise<Left | undefined> {
+    const [domain, rule] = name.split("\0") as [string, string];
+    const keys = await this.#options.readKeys?.(rule);
+    const [top] = keys?.keys ?? [];
+    if (top === undefined || top.entries.some(([, value]) => CHANGED_VALUE.test(value))) return undefined;
+    const entries = top.entries.map(([key, value]) => ({ key, value }));
+    const left = await this.#options.readLeft(domain, entries);
+    return left && { ...left, key: top.entries.map((pair) => pair.join("=")).join(", ") };
   }
 
   /** The keys of the rules that refuse most, and of the one that the viewer has opened. */
@@ -223,12 +246,18 @@ export class Monitor {
     if (current !== this.#index?.ruleSet) {
       this.#index = current === undefined ? undefined : await RuleIndex.create(current, registry);
       this.#left.forget();
+      this.#leftOfTop.forget();
     }
     void this.#keys.refresh();
     this.#processState = this.#process.read();
     // The breaker lets a probe pass now and then. It is not for a dashboard to use it up.
-    if (this.#store.degraded) this.#left.forget();
-    else void this.#left.refresh();
+    if (this.#store.degraded) {
+      this.#left.forget();
+      this.#leftOfTop.forget();
+      return;
+    }
+    void this.#left.refresh();
+    void this.#leftOfTop.refresh();
   }
 
   #finish(): void {

@@ -1,4 +1,6 @@
 import { type ApplicationOptions, Controller, HttpError } from "@tollway/waymark";
+import type { DecisionFeed } from "../observe/decision-log/decision-feed.ts";
+import { decisionEvents, decisionFilter, MAX_STREAMS } from "./decision-stream.ts";
 import type { LoadLog } from "./load-log.ts";
 import type { SourceText } from "./messages.ts";
 import { type Monitor, TooManyViewersError } from "./monitor.ts";
@@ -7,6 +9,7 @@ import { isForeign, keysFor, ruleQuery } from "./viewer.ts";
 export interface DashboardPagesOptions {
   readonly monitor: Monitor;
   readonly loads: LoadLog;
+  readonly feed: DecisionFeed;
   /** Whether an `Authorization` header has a credential of the admin API. */
   readonly accepts: (authorization: string | null) => boolean;
   /** Lines of a file of the configuration around `line`; undefined if the configuration has no such file. */
@@ -17,9 +20,12 @@ export interface DashboardPagesOptions {
 export function dashboardPages({
   monitor,
   loads,
+  feed,
   accepts,
   readSource,
 }: DashboardPagesOptions): NonNullable<ApplicationOptions["controllers"]> {
+  let streams = 0;
+
   class Page extends Controller {
     static override private = true;
 
@@ -49,6 +55,28 @@ export function dashboardPages({
     }
   }
 
+  /** Sampled decisions as they happen. */
+  class Decisions extends Page {
+    GET({ ...keywords }) {
+      if (!this.headers.get("accept")?.includes("text/event-stream"))
+        throw new HttpError(406, "this is a stream of events: Accept must name text/event-stream");
+      const { shown, reason } = keysFor(this, accepts);
+      if (!shown) throw new HttpError(403, reason ?? "keys are hidden");
+      if (streams >= MAX_STREAMS)
+        throw new HttpError(503, `${MAX_STREAMS} viewers watch decisions, the most that one process serves`);
+      return counted(decisionEvents(feed, decisionFilter(keywords), this.signal));
+    }
+  }
+
+  async function* counted(events: AsyncGenerator<string>): AsyncGenerator<string> {
+    streams++;
+    try {
+      yield* events;
+    } finally {
+      streams--;
+    }
+  }
+
   class Loads extends Page {
     GET() {
       return loads.entries;
@@ -66,7 +94,7 @@ export function dashboardPages({
     }
   }
 
-  return { Events, State, Loads, Source };
+  return { Events, State, Decisions, Loads, Source };
 }
 
 /** Turns the monitor's refusal into an answer. */

@@ -83,25 +83,24 @@ function seriesRow(series: RuleSeries, { activity, index, left }: RulePageSource
   const remaining = number === undefined ? undefined : left(number);
   return {
     key: keyOf(series),
-    domain: series.labels.domain,
     rates: activity.rates(series),
     ...(history && { history }),
     totals: Object.fromEntries(ruleStats.map((stat, at) => [stat, series.read(at)])) as unknown as Totals,
     ...(remaining && { left: remaining }),
     ...(number === undefined
-      ? { origin: originOf(series, index), limit: "", name: "", modes: [] }
+      ? { domain: series.labels.domain, origin: originOf(series, index), limit: "", name: "", modes: [] }
       : configured(index!, number)),
   };
 }
 
 function idleRow({ number, key }: DynamicRule, index: RuleIndex): RuleRow {
-  const { domain } = index.rule(number);
-  return { key, domain: shown(domain), rates: NO_RATES, ...configured(index, number) };
+  return { key, rates: NO_RATES, ...configured(index, number) };
 }
 
 function configured(index: RuleIndex, number: number) {
   const rule = index.rule(number);
   return {
+    domain: shown(rule.domain),
     origin: "configured" as const,
     limit: shown(limitText(rule)),
     name: shown(rule.name),

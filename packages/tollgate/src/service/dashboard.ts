@@ -8,6 +8,7 @@ import { dashboardPages } from "../dashboard/pages.ts";
 import { type DescriptorExplanation, explainDecision } from "../decision/explain-decision.ts";
 import { readVersion } from "../installation.ts";
 import type { DashboardParts } from "../listeners/debug-pages.ts";
+import type { DecisionFeed } from "../observe/decision-log/decision-feed.ts";
 import type { Health } from "../observe/health.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Registry } from "../observe/registry.ts";
@@ -25,6 +26,7 @@ export interface DashboardOptions {
   readonly loads: LoadLog;
   readonly ruleSet: () => IndexedRuleSet | undefined;
   readonly topKeys: TopKeys;
+  readonly feed: DecisionFeed;
   readonly threads: () => readonly ThreadState[];
   /** Whether an `Authorization` header has a credential of the admin API. */
   readonly accepts: (authorization: string | null) => boolean;
@@ -38,7 +40,7 @@ export interface Dashboard extends DashboardParts {
 
 /** Starts what the dashboard shows. */
 export function openDashboard(options: DashboardOptions): Dashboard {
-  const { settings, loads, ruleSet, backend, accepts, topKeys } = options;
+  const { settings, loads, ruleSet, backend, accepts, topKeys, feed } = options;
   const { kvstore, objcache, store, decision, files, config } = settings;
   const deciding = decisionOptions(settings);
   const monitor = new Monitor({
@@ -62,6 +64,7 @@ export function openDashboard(options: DashboardOptions): Dashboard {
     controllers: dashboardPages({
       monitor,
       loads,
+      feed,
       accepts,
       readSource: async (file, line) =>
         config.type === "xds" ? undefined : readExcerpt(directory, files.ignoreDotFiles, file, line),

@@ -249,13 +249,31 @@ test("each example is true, and no request matches another rule that the compari
   );
 });
 
-test("ten thousand rules are compared, and with themselves are equal", () => {
-  const many = Array.from({ length: 10_000 }, (_, index) => ({
+const tenants = (value: (index: number) => string) =>
+  Array.from({ length: 10_000 }, (_, index) => ({
     key: "tenant",
-    value: index % 10 === 0 ? `t${index}*` : `t${index}`,
+    value: value(index),
     rate_limit: { unit: "day", requests_per_unit: 5 },
   }));
-  assert.ok(isEmpty(compareConfigurations(load(many), load(many))));
-  const diff = compareConfigurations(load(many), load(many.slice(1)));
-  assert.deepEqual(shown(diff), ["removed d.tenant_t0*: 5 per day; tenant=t0x"]);
+for (const [kind, value] of [
+  ["values", (index: number) => (index % 10 === 0 ? `t${index}*` : `t${index}`)],
+  ["wildcards", (index: number) => `t${index}-*`],
+] as const)
+  test(`ten thousand rules with ${kind} are compared, and with themselves are equal`, () => {
+    const many = tenants(value);
+    assert.ok(isEmpty(compareConfigurations(load(many), load(many))));
+    const diff = compareConfigurations(load(many), load(many.slice(1)));
+    const removed = value(0);
+    const example = removed.replace("*", "x");
+    assert.deepEqual(shown(diff), [`removed d.tenant_${removed}: 5 per day; tenant=${example}`]);
+    assert.ok(diff.isComplete);
+  });
+
+test("two wildcards of equal rank change places", () => {
+  const rule = (text: string) => `  - { key: k, value: "${text}", ${day(1)} }`;
+  const diff = compareConfigurations(
+    rulesOf(`${rule("*x*")}\n${rule("*y*")}`),
+    rulesOf(`${rule("*y*")}\n${rule("*x*")}`),
+  );
+  assert.deepEqual(shown(diff), ["k=xyx: d.k_*x* -> d.k_*y*", "metric d.k_*x* -> d.k_*y*"]);
 });

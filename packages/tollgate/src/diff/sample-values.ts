@@ -31,26 +31,44 @@ export function samplesOf(before: LevelValues, now: LevelValues): Samples {
 }
 
 /**
- * Adds values that a wildcard of each configuration matches. Two wildcards that both configurations have cannot change
- * places, unless they are equally specific.
+ * Adds values that a wildcard of each configuration matches. Two wildcards that both configurations have change places
+ * only if they are equally specific and their order changed.
  */
 function addCommonValues(
   before: ReadonlySet<string>,
   now: ReadonlySet<string>,
   values: Set<string>,
 ): boolean {
-  const olds = Array.from(before, parsePattern);
-  const news = Array.from(now, parsePattern);
-  let pairs = 0;
-  for (const old of olds)
-    for (const one of news) {
-      if (old.text === one.text) continue;
-      if (now.has(old.text) && before.has(one.text) && bySpecificity(old, one) !== 0) continue;
-      if (++pairs > MAX_PAIRS) return false;
-      if (!overlap(old, one)) continue;
-      for (const filler of FILLERS) values.add(fill([old, one], filler));
-    }
-  return true;
+  const removed = without(before, now).map(parsePattern);
+  const added = without(now, before).map(parsePattern);
+  const kept = [...before].filter((text) => now.has(text)).map(parsePattern);
+  let left = MAX_PAIRS;
+  function addPairs(
+    olds: readonly Pattern[],
+    news: readonly Pattern[],
+    isPossible: (old: Pattern, one: Pattern) => boolean,
+  ): boolean {
+    for (const old of olds)
+      for (const one of news) {
+        if (old === one || !isPossible(old, one)) continue;
+        if (left-- <= 0) return false;
+        if (!overlap(old, one)) continue;
+        for (const filler of FILLERS) values.add(fill([old, one], filler));
+      }
+    return true;
+  }
+  const always = () => true;
+  const orderNow = [...now].filter((text) => before.has(text));
+  const isReordered = kept.some(({ text }, index) => text !== orderNow[index]);
+  return (
+    addPairs(removed, [...kept, ...added], always) &&
+    addPairs(kept, added, always) &&
+    (!isReordered || addPairs(kept, kept, (old, one) => bySpecificity(old, one) === 0))
+  );
+}
+
+function without(all: ReadonlySet<string>, others: ReadonlySet<string>): readonly string[] {
+  return [...all].filter((text) => !others.has(text));
 }
 
 /** A value that overlapping patterns match. */

@@ -3,6 +3,7 @@
  * the counter after the first recorded request. Without these hits, a daily limit that was used up in the morning would
  * seem to let a log of the afternoon pass.
  */
+import { hash } from "node:crypto";
 import { createKeyFormat } from "../decision/key-format.ts";
 import type { Prepared } from "../decision/prepared.ts";
 import type { Unit } from "../protocol/messages.ts";
@@ -15,6 +16,8 @@ const MAX_COUNTERS = 1_000_000;
 
 /** The format of the simulation's keys. */
 const keyFormat = createKeyFormat({ format: "tollgate", prefix: "", backend: "embedded" });
+/** Longer keys are hashed. */
+const LONGEST_KEY = 200;
 const unshared = { sharedValues: undefined };
 
 export class FirstWindows {
@@ -44,7 +47,8 @@ export class FirstWindows {
     const windowStart = now - (now % (windowSeconds[unit]! * 1000));
     if (windowStart > first || this.#seen.size >= MAX_COUNTERS) return 0;
     const isSame = isSameCounter(part, recorded, unit);
-    const counter = isSame ? part.stem : keyFormat(domain, recorded.entries, unshared, unit);
+    const key = isSame ? part.stem : keyFormat(domain, recorded.entries, unshared, unit);
+    const counter = key.length > LONGEST_KEY ? hash("sha256", key) : key;
     if (this.#seen.has(counter)) return 0;
     this.#seen.add(counter);
     const prior = isSame ? hitsBefore(recorded) : 0;

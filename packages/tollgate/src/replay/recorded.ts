@@ -11,7 +11,7 @@ export class DamagedLineError extends Error {
 export interface RecordedDecision {
   /** Milliseconds since the epoch. */
   readonly time: number;
-  /** How many decisions of the traffic this one represents: 1 / rate. */
+  /** How many decisions of the traffic this one represents: 1 / rate. Infinity if no descriptor is sampled. */
   readonly weight: number;
   readonly domain: string;
   readonly descriptors: readonly RecordedDescriptor[];
@@ -42,14 +42,18 @@ export function parseDecision(line: string): RecordedDecision {
   const { time, rate, reason, domain, descriptors } = objectOf(parse(line), "the line");
   const milliseconds = typeof time === "string" ? Date.parse(time) : Number.NaN;
   if (!(milliseconds >= 0)) throw new DamagedLineError("`time` is not a time");
-  if (typeof rate !== "number" || !(rate > 0 && rate <= 1))
-    throw new DamagedLineError("`rate` is not a number above 0, up to 1");
+  // Without a sample, the log still has refusals.
+  if (typeof rate !== "number" || !(rate >= 0 && rate <= 1))
+    throw new DamagedLineError("`rate` is not a number from 0 to 1");
   if (reason !== "sample" && reason !== "refusal")
     throw new DamagedLineError("`reason` is neither sample nor refusal");
   if (typeof domain !== "string" || domain === "") throw new DamagedLineError("`domain` is not a text");
   if (!Array.isArray(descriptors) || descriptors.length === 0)
     throw new DamagedLineError("`descriptors` is not a list of descriptors");
-  return { time: milliseconds, weight: 1 / rate, domain, descriptors: descriptors.map(descriptorOf) };
+  const read = descriptors.map(descriptorOf);
+  if (rate === 0 && read.some(({ isSampled }) => isSampled))
+    throw new DamagedLineError("a descriptor is sampled at a `rate` of 0");
+  return { time: milliseconds, weight: 1 / rate, domain, descriptors: read };
 }
 
 function parse(line: string): unknown {

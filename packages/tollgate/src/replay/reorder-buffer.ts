@@ -1,9 +1,15 @@
+/** An item that waits. */
+interface Waiting<Item> {
+  readonly item: Item;
+  readonly bytes: number;
+}
+
 /** Sorts items that are almost in order: threads write their decisions in batches. */
 export class ReorderBuffer<Item extends { readonly time: number }> {
   readonly #onItem: (item: Item) => void;
   readonly #maxItems: number;
   readonly #maxBytes: number;
-  #items: Item[] = [];
+  #waiting: Waiting<Item>[] = [];
   #bytes = 0;
   #last = Number.NEGATIVE_INFINITY;
   #late = 0;
@@ -24,24 +30,24 @@ export class ReorderBuffer<Item extends { readonly time: number }> {
   }
 
   add(item: Item, bytes: number): void {
-    this.#items.push(item);
+    this.#waiting.push({ item, bytes });
     this.#bytes += bytes;
-    if (this.#items.length >= this.#maxItems || this.#bytes > this.#maxBytes)
-      this.#release(Math.ceil(this.#items.length / 2));
+    if (this.#waiting.length >= this.#maxItems || this.#bytes > this.#maxBytes)
+      this.#release(Math.ceil(this.#waiting.length / 2));
   }
 
   /** Passes on all items. */
   end(): void {
-    this.#release(this.#items.length);
+    this.#release(this.#waiting.length);
   }
 
   #release(count: number): void {
     // The sort is stable, and fast for items that are almost in order.
-    const sorted = this.#items.sort((a, b) => a.time - b.time);
-    this.#items = sorted.slice(count);
-    this.#bytes *= this.#items.length / Math.max(sorted.length, 1);
+    const sorted = this.#waiting.sort((a, b) => a.item.time - b.item.time);
+    this.#waiting = sorted.slice(count);
     for (let index = 0; index < count; index++) {
-      const item = sorted[index]!;
+      const { item, bytes } = sorted[index]!;
+      this.#bytes -= bytes;
       if (item.time < this.#last) this.#late++;
       else this.#last = item.time;
       this.#onItem(item);

@@ -123,6 +123,7 @@ describe("replay", () => {
       { time: START, descriptors: ["k=1", "k=2"] },
     ]).map(({ line }) => JSON.parse(line));
     first.reason = "refusal";
+    first.rate = 0;
     first.descriptors[0].sampled = false;
     second.descriptors[0].sampled = false;
     const replay = replayed([JSON.stringify(first), JSON.stringify(second)], rules("5, unit: day"));
@@ -201,8 +202,8 @@ const damaged: readonly (readonly [(line: string) => string, string])[] = [
   [() => "5", "the line is not an object"],
   [() => "[]", "the line is not an object"],
   [(line) => line.replace('"time":"2026', '"time":"x'), "`time` is not a time"],
-  [(line) => line.replace('"rate":1', '"rate":0'), "`rate` is not a number above 0, up to 1"],
-  [(line) => line.replace('"rate":1', '"rate":1.5'), "`rate` is not a number above 0, up to 1"],
+  [(line) => line.replace('"rate":1', '"rate":0'), "a descriptor is sampled at a `rate` of 0"],
+  [(line) => line.replace('"rate":1', '"rate":1.5'), "`rate` is not a number from 0 to 1"],
   [(line) => line.replace('"sample"', '"x"'), "`reason` is neither sample nor refusal"],
   [(line) => line.replace('"domain":"d"', '"domain":""'), "`domain` is not a text"],
   [

@@ -21,9 +21,10 @@ export interface ReplayOptions {
 
 /** Lines that wait to be sorted: a line may come half as many lines too late. */
 const MAX_WAITING = 8192;
-const MAX_WAITING_BYTES = 64 * 1024 ** 2;
-/** Changed keys that are kept. */
+const MAX_WAITING_BYTES = 16 * 1024 ** 2;
+/** Changed keys that are kept, and their longest text. */
 const MAX_KEYS = 10_000;
+const LONGEST_KEY = 1000;
 /** Spans of the timeline. */
 const MAX_SPANS = 60;
 /** Damaged lines that are named. */
@@ -169,7 +170,7 @@ export class Replay {
     addTo(change, weight, wasRefused, isRefused);
     if (wasRefused === isRefused) return;
     const key = `${domain} ${recorded.entries.map(({ key: name, value }) => `${name}=${value}`).join(",")}`;
-    this.keys.add(key, isRefused ? weight : 0, isRefused ? 0 : weight);
+    this.keys.add(key.slice(0, LONGEST_KEY), isRefused ? weight : 0, isRefused ? 0 : weight);
   }
 }
 

@@ -16,6 +16,8 @@ export interface RuleChange extends Span {
 
 /** Recorded names beyond this number are taken for one. They come from the log, which may be damaged. */
 const MAX_NAMES = 100_000;
+/** Characters of a recorded name. */
+const LONGEST_NAME = 1000;
 const OTHERS = "(other rules)";
 
 /** Sums for each pair of a recorded rule and a rule of the candidate. */
@@ -34,6 +36,8 @@ export class RuleChanges {
     }
     const known = byName.get(before);
     if (known !== undefined) return known;
+    if (before !== undefined && before.length > LONGEST_NAME)
+      return this.of(before.slice(0, LONGEST_NAME), rule, false);
     if (this.#names >= MAX_NAMES && before !== OTHERS) return this.of(OTHERS, rule, false);
     this.#names++;
     const made = { before, now: rule && ruleKey(rule), rule, ...newSpan() };

@@ -94,6 +94,19 @@ describe("the order of lines", () => {
     );
   });
 
+  test("holds back a bounded number of bytes, also of items that are far ahead", () => {
+    let held = 0;
+    const ahead = new ReorderBuffer<{ time: number; bytes: number }>(1000, 100, ({ bytes }) => {
+      held -= bytes;
+    });
+    for (let time = 0; time < 500; time++) {
+      const bytes = time % 3 === 0 ? 40 : 1;
+      held += bytes;
+      ahead.add({ time: time % 3 === 0 ? 1e9 + time : time, bytes }, bytes);
+      assert.ok(held <= 140, `${held} bytes`);
+    }
+  });
+
   test("holds back a bounded number of bytes", () => {
     let held = 0;
     const buffer = new ReorderBuffer<{ time: number }>(1000, 100, () => held--);

@@ -81,13 +81,17 @@ const document = fc.record({
 });
 
 test("the schema accepts exactly the documents that the reader accepts", () => {
+  const verdicts = { accepted: 0, refused: 0 };
   fc.assert(
     fc.property(document, (data) => {
       // Of YAML, JSON is a part.
       const text = JSON.stringify(data);
       const { file: read, diagnostics } = readTestFile({ name: "f", text });
       const faults = diagnostics.map(formatDiagnostic).join("\n");
+      verdicts[read === undefined ? "refused" : "accepted"]++;
       assert.equal(validate(JSON.parse(text)), read !== undefined, `${text}\n${faults}`);
     }),
+    { numRuns: 1000 },
   );
+  assert.ok(verdicts.accepted > 50 && verdicts.refused > 50, JSON.stringify(verdicts));
 });

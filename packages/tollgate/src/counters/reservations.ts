@@ -142,11 +142,13 @@ export function settleTogether(
   request.verdict = Verdict.OK;
   request.released = request.repeated = false;
   let at = 0;
-  for (const group of groups) {
+  for (let which = 0; which < groups.length; which++) {
+    const group = groups[which]!;
     group.outcome = Outcome.COUNTED;
     group.accepted = true;
     group.released = group.expired = 0;
-    for (const [index, limit] of group.limits.entries()) {
+    for (let index = 0; index < group.limits.length; index++) {
+      const limit = group.limits[index]!;
       const state = states[at++]!;
       begin(state, limit, limit.algorithm.perWindow ? windowNow : now);
       state.adds = 0;
@@ -205,7 +207,9 @@ function reserve(request: ReservationRequest, states: readonly LedgerState[]): v
 }
 
 function ask(group: ReservedGroup, states: readonly LedgerState[], first: number): void {
-  for (const [index, limit] of group.limits.entries()) {
+  const { limits } = group;
+  for (let index = 0; index < limits.length; index++) {
+    const limit = limits[index]!;
     limit.accepted = group.hits < 0 || fits(states[first + index]!, limit, group.hits);
     if (!limit.accepted) group.accepted = false;
   }
@@ -217,10 +221,11 @@ function hasRoom(
   first: number,
   maxHolds: number,
 ): boolean {
-  return limits.every((_, index) => {
+  for (let index = 0; index < limits.length; index++) {
     const { adds, holds } = states[first + index]!;
-    return adds > 0 || holds < maxHolds;
-  });
+    if (adds === 0 && holds >= maxHolds) return false;
+  }
+  return true;
 }
 
 /** @param sign 1 to hold the hits of a group, -1 to take that back */
@@ -251,7 +256,8 @@ function end(request: ReservationRequest, states: readonly LedgerState[]): void 
   const { groups, step, token } = request;
   let at = 0;
   for (const group of groups) {
-    for (const [index, limit] of group.limits.entries()) {
+    for (let index = 0; index < group.limits.length; index++) {
+      const limit = group.limits[index]!;
       const state = states[at++]!;
       if (state.isCommitted) {
         request.repeated = true;
@@ -278,7 +284,8 @@ function apply(state: LedgerState, limit: ReservedLimit, hits: number): void {
 }
 
 function report({ limits, hits }: ReservedGroup, states: readonly LedgerState[], first: number): void {
-  for (const [index, limit] of limits.entries()) {
+  for (let index = 0; index < limits.length; index++) {
+    const limit = limits[index]!;
     const state = states[first + index]!;
     reportHeld(state, limit, hits, limit.accepted);
     limit.held = state.held;

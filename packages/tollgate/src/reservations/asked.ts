@@ -45,8 +45,13 @@ export class AskedPool {
     return asked;
   }
 
-  /** Returns the objects in the next turn of the event loop. */
+  /** Returns the objects. The next call overwrites them. */
   give({ scratch }: Asked): void {
+    this.#pool.give(scratch);
+  }
+
+  /** Returns them in the next turn of the event loop: their caller still writes the response. */
+  giveLater({ scratch }: Asked): void {
     this.#pool.giveLater(scratch);
   }
 }

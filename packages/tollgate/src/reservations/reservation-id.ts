@@ -12,33 +12,55 @@ export interface ReservationId {
 }
 
 const TOKEN_BYTES = 16;
+const TOKEN_DIGITS = 32;
+const ID_DIGITS = 40;
 /** Random bytes are drawn in advance: one call for 256 ids. */
 const random = Buffer.alloc(TOKEN_BYTES * 256);
+let digits = "";
 let used = random.length;
+/** The digits of the last second. */
+let second = -1;
+let secondDigits = "";
 
 /** @param nowSeconds since the epoch */
-export function newId(nowSeconds: number): { readonly text: string; readonly id: ReservationId } {
+export function newId(nowSeconds: number): { readonly text: string; readonly token: Token } {
   if (used === random.length) {
     randomFillSync(random);
+    digits = random.toString("hex");
     used = 0;
   }
+  if (nowSeconds !== second) {
+    second = nowSeconds;
+    secondDigits = (nowSeconds >>> 0).toString(16).padStart(8, "0");
+  }
   const token = tokenAt(random, used);
-  const second = (nowSeconds >>> 0).toString(16).padStart(8, "0");
-  const text = random.toString("hex", used, used + TOKEN_BYTES) + second;
+  const text = digits.slice(used * 2, used * 2 + TOKEN_DIGITS) + secondDigits;
   used += TOKEN_BYTES;
-  return { text, id: { token, madeAt: nowSeconds >>> 0 } };
+  return { text, token };
 }
-
-const OWN = /^[0-9a-f]{40}$/;
 
 /** Reads an id. Any other text is an unknown id, which a store remembers like its own. Undefined for none. */
 export function readId(text: string): ReservationId | undefined {
   if (text === "") return undefined;
-  if (OWN.test(text)) {
-    const bytes = Buffer.from(text, "hex");
-    return { token: tokenAt(bytes, 0), madeAt: bytes.readUInt32BE(TOKEN_BYTES) };
+  if (text.length === ID_DIGITS && readDigits(text)) {
+    const [a, b, c, d, madeAt] = parts;
+    return { token: [a!, b!, c!, d!], madeAt: madeAt! >>> 0 };
   }
   return { token: tokenAt(hash("sha256", text, "buffer"), 0), madeAt: 0 };
+}
+
+/** The five words of the last id. */
+const parts = new Int32Array(ID_DIGITS / 8);
+
+/** Reads hexadecimal digits in lower case. */
+function readDigits(text: string): boolean {
+  for (let index = 0; index < ID_DIGITS; index++) {
+    const unit = text.charCodeAt(index);
+    const digit = unit >= 97 ? unit - 87 : unit - 48;
+    if (digit < 0 || digit > 15 || (unit < 97 && digit > 9)) return false;
+    parts[index >> 3] = (parts[index >> 3]! << 4) | digit;
+  }
+  return true;
 }
 
 function tokenAt(bytes: Buffer, at: number): Token {

@@ -97,9 +97,9 @@ export class Reservations {
     const smallest = smallestLimit(asked.parts);
     const hold = smallest === undefined ? fields.amount : holdOf(fields.amount, smallest, maxFraction);
     setHits(asked, hold);
-    const { text, id } = newId(Math.floor(time.now / 1000));
+    const { text, token } = newId(Math.floor(time.now / 1000));
     asked.request.ttl = Math.ceil(Math.min(fields.ttl ?? ttl, LONGEST_TTL));
-    return this.#settle(asked, Step.RESERVE, id.token, time, () => this.#reserved(asked, text, hold));
+    return this.#settle(asked, Step.RESERVE, token, time, () => this.#reserved(asked, text, hold));
   }
 
   /** @throws {ReservationError} */
@@ -136,13 +136,15 @@ export class Reservations {
     const readsPlaces = this.#store.readsPlaces === true;
     limits.arrange(parts, this.#options, Math.floor(now / 1000), scratch.keys, readsPlaces, isLimited);
     const { groups } = limits;
-    for (const group of groups) {
-      group.lead = leadOf(group.limits);
+    for (let index = 0; index < groups.length; index++) {
+      const group = groups[index]!;
+      const own = group.limits;
+      group.lead = own.length === 1 ? 0 : leadOf(own);
       group.released = group.expired = 0;
-      for (const limit of group.limits) {
-        const { window } = limit.resolved.limit;
+      for (let each = 0; each < own.length; each++) {
+        const limit = own[each]!;
         const isLater = madeAt > 0 && limit.algorithm.perWindow;
-        limit.homeStart = isLater ? window.startOf(madeAt) : limit.windowStart;
+        limit.homeStart = isLater ? limit.resolved.limit.window.startOf(madeAt) : limit.windowStart;
       }
     }
     request.step = step;
@@ -152,13 +154,17 @@ export class Reservations {
     request.deadline = deadline;
     request.verdict = Verdict.OK;
     request.released = request.repeated = false;
-    const finish = () => {
+    const waiting = groups.length === 0 ? undefined : settleFrom(this.#store, request);
+    if (waiting === undefined) {
       this.#pool.give(asked);
       countEnded(asked, this.#statistics);
       return answer();
-    };
-    const waiting = groups.length === 0 ? undefined : settleFrom(this.#store, request);
-    return waiting === undefined ? finish() : waiting.then(finish);
+    }
+    return waiting.then(() => {
+      this.#pool.giveLater(asked);
+      countEnded(asked, this.#statistics);
+      return answer();
+    });
   }
 
   #answer(asked: Asked, { now }: CallTime, isVerdict: boolean): RateLimitResponse {

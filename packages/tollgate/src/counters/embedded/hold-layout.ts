@@ -63,7 +63,7 @@ const FIGURES = 16;
 const MAGIC = 0x686f_6c64;
 const HEADER_INTS = 16;
 export const HEADER_SEEDS = 4;
-export const SEEDS = 4;
+export const SEEDS = 2;
 
 /** The memory for holds, as a share of that for counters, with a least size for each shard. */
 const SHARE = 1 / 8;

@@ -44,6 +44,9 @@ export interface Held {
   isKnown: boolean;
   isCommitted: boolean;
   expired: number;
+  /** Where the ledger and the own hold are: slots, 0 for none. */
+  ledger: number;
+  slot: number;
 }
 
 /** A hold to be added. Instants are milliseconds since the epoch. */
@@ -95,36 +98,43 @@ export class Holds {
 
   /**
    * Reads the holds of a counter at an instant, after it has ended those that no longer count. Passes on the hits of
-   * ended holds once, if `takesExpired`.
+   * ended holds once.
+   * @param token of the own hold; undefined for a new one
    */
-  read(counter: Digest, token: Token | undefined, now: number, takesExpired: boolean, held: Held): void {
+  read(counter: Digest, token: Token | undefined, now: number, held: Held): void {
     this.#expire(now);
-    const ledger = this.#find(Kind.LEDGER, counter);
-    held.held = ledger === 0 ? 0 : this.#words[this.#word(ledger) + AMOUNT]!;
-    held.holds = ledger === 0 ? 0 : this.#ints[this.#int(ledger) + OPEN]!;
-    held.expired = 0;
-    if (ledger !== 0 && takesExpired) {
-      held.expired = this.#words[this.#word(ledger) + END]!;
-      this.#words[this.#word(ledger) + END] = 0;
-      this.#dropUnused(ledger);
-    }
-    held.own = 0;
+    const ledger = this.#find(counter, true);
+    held.ledger = ledger;
+    held.slot = held.held = held.holds = held.own = held.expired = 0;
     held.isKnown = held.isCommitted = false;
-    if (token === undefined) return;
-    const key = this.#keyOf(counter, token);
-    const own = this.#findHold(key);
-    if (own !== 0) {
-      held.isKnown = true;
-      if (this.#ints[this.#int(own) + KIND] === Kind.HOLD) held.own = this.#words[this.#word(own) + AMOUNT]!;
+    if (ledger !== 0) {
+      const word = this.#word(ledger);
+      held.held = this.#words[word + AMOUNT]!;
+      held.holds = this.#ints[word * 2 + OPEN]!;
+      held.expired = this.#words[word + END]!;
+      if (held.expired > 0) {
+        this.#words[word + END] = 0;
+        if (this.#dropUnused(ledger)) held.ledger = 0;
+      }
     }
-    const commit = this.#find(Kind.COMMITTED, key);
-    held.isCommitted = commit !== 0 && this.#words[this.#word(commit) + END]! > now;
+    if (token === undefined) return;
+    const own = this.#find(this.#keyOf(counter, token), false);
+    held.slot = own;
+    if (own === 0) return;
+    const word = this.#word(own);
+    const kind = this.#ints[word * 2 + KIND];
+    if (kind === Kind.COMMITTED) {
+      held.isCommitted = this.#words[word + END]! > now;
+      return;
+    }
+    held.isKnown = true;
+    if (kind === Kind.HOLD) held.own = this.#words[word + AMOUNT]!;
   }
 
   /** The hits of a counter's open holds. */
   sumOf(counter: Digest, now: number): number {
     this.#expire(now);
-    const ledger = this.#find(Kind.LEDGER, counter);
+    const ledger = this.#find(counter, true);
     return ledger === 0 ? 0 : this.#words[this.#word(ledger) + AMOUNT]!;
   }
 
@@ -135,36 +145,59 @@ export class Holds {
     return this.#free() >= holds * 2;
   }
 
-  /** Adds a hold. Call `hasRoom` before. */
-  add(counter: Digest, token: Token, { amount, until, end }: NewHold): void {
-    let ledger = this.#find(Kind.LEDGER, counter);
-    if (ledger === 0) ledger = this.#newSlot(Kind.LEDGER, counter);
-    const key = this.#keyOf(counter, token);
-    const slot = this.#newSlot(Kind.HOLD, key, (at, word) => {
-      this.#words[word + AMOUNT] = amount;
-      this.#words[word + UNTIL] = until;
-      this.#words[word + END] = end;
-      this.#ints[at + LEDGER] = ledger;
-    });
+  /**
+   * Adds a hold. Call `hasRoom` before.
+   * @param known the slot of its ledger, if `read` has found one
+   */
+  add(counter: Digest, token: Token, { amount, until, end }: NewHold, known = 0): void {
+    // Making room may have dropped it.
+    let ledger = known !== 0 && this.#isAt(known, counter) ? known : this.#find(counter, true);
+    if (ledger === 0) {
+      ledger = this.#newSlot(counter);
+      this.#link(ledger, Kind.LEDGER);
+    }
+    const slot = this.#newSlot(this.#keyOf(counter, token));
+    const word = this.#word(slot);
+    this.#words[word + AMOUNT] = amount;
+    this.#words[word + UNTIL] = until;
+    this.#words[word + END] = end;
+    this.#ints[word * 2 + LEDGER] = ledger;
+    this.#link(slot, Kind.HOLD);
     this.#count(ledger, 1, 1, amount);
     this.#heap.add(slot);
   }
 
-  /** Ends a hold, and remembers that its reservation was committed. */
-  end(counter: Digest, token: Token, now: number): void {
-    const key = this.#keyOf(counter, token);
-    const slot = this.#findHold(key);
-    if (slot !== 0) this.#remove(slot);
-    if (this.#find(Kind.COMMITTED, key) !== 0) return;
+  /**
+   * Ends a hold, and remembers that its reservation was committed: the hold's slot becomes the mark of the commit.
+   * @param slot of the hold, or of an earlier commit; 0 for none
+   */
+  end(counter: Digest, token: Token, now: number, slot: number): void {
+    const until = now + REMEMBERED;
     if (this.#ints[this.#at + COMMITS]! >= this.#slots * COMMITTED_SHARE) this.#dropOldest();
-    if (!this.hasRoom(1)) return;
-    this.#remember(key, now + REMEMBERED);
+    if (slot === 0) {
+      if (this.hasRoom(1)) this.#remember(counter, token, until);
+      return;
+    }
+    const at = this.#int(slot);
+    const kind = this.#ints[at + KIND];
+    if (kind !== Kind.HOLD && kind !== Kind.LAPSED) return;
+    const ledger = this.#ints[at + LEDGER]!;
+    const isOpen = kind === Kind.HOLD;
+    this.#heap.remove(slot);
+    this.#count(ledger, isOpen ? -1 : 0, -1, isOpen ? -this.#words[at / 2 + AMOUNT]! : 0);
+    this.#words[at / 2 + END] = until;
+    this.#ints[at + HASH] = counter[4]!;
+    this.#ints[at + KIND] = Kind.COMMITTED;
+    this.#ints[this.#at + COMMITS]! += 1;
+    this.#enqueue(slot);
+    this.#dropUnused(ledger);
   }
 
-  #remember(key: Digest, until: number): void {
-    const mark = this.#newSlot(Kind.COMMITTED, key, (_, word) => {
-      this.#words[word + END] = until;
-    });
+  #remember(counter: Digest, token: Token, until: number): void {
+    const mark = this.#newSlot(this.#keyOf(counter, token));
+    this.#words[this.#word(mark) + END] = until;
+    this.#ints[this.#int(mark) + HASH] = counter[4]!;
+    this.#link(mark, Kind.COMMITTED);
     this.#ints[this.#at + COMMITS]! += 1;
     this.#enqueue(mark);
   }
@@ -217,13 +250,16 @@ export class Holds {
     this.#words[this.#word(ledger) + AMOUNT]! += hits;
   }
 
-  /** A ledger without holds waits in the queue while hits of ended holds are not reported. */
-  #dropUnused(ledger: number): void {
+  /** A ledger without holds waits in the queue while hits of ended holds are not reported. @returns whether it is dropped */
+  #dropUnused(ledger: number): boolean {
     const at = this.#int(ledger);
-    if (this.#ints[at + ALL] !== 0) return;
-    if (this.#ints[at + QUEUED] !== 0) return;
-    if (this.#words[this.#word(ledger) + END] === 0) this.#release(ledger);
-    else this.#enqueue(ledger);
+    if (this.#ints[at + ALL] !== 0 || this.#ints[at + QUEUED] !== 0) return false;
+    if (this.#words[at / 2 + END] !== 0) {
+      this.#enqueue(ledger);
+      return false;
+    }
+    this.#release(ledger);
+    return true;
   }
 
   // --- The queue: commits, and ledgers without holds. The first is dropped first.
@@ -254,7 +290,8 @@ export class Holds {
 
   // --- Slots
 
-  #newSlot(kind: number, key: Digest, fill?: (at: number, word: number) => void): number {
+  /** A slot with a key. It is nothing until it is linked. */
+  #newSlot(key: Digest): number {
     const ints = this.#ints;
     let slot = ints[this.#at + FREE_LIST]!;
     if (slot !== 0) {
@@ -265,15 +302,18 @@ export class Holds {
       slot = ints[this.#at + USED]!;
     }
     const at = this.#int(slot);
-    ints.fill(0, at, at + SLOT_WORDS * 2);
+    for (let place = 0; place < SLOT_WORDS * 2; place++) ints[at + place] = 0;
     for (let part = 0; part < 4; part++) ints[at + KEY + part] = key[part]!;
-    if (kind !== Kind.HOLD) ints[at + HASH] = key[4]!;
-    fill?.(at, at / 2);
-    const bucket = this.#bucketOf(at);
-    ints[at + NEXT] = ints[bucket]!;
-    ints[at + KIND] = kind; // From here on it survives a rebuild.
-    ints[bucket] = slot;
+    ints[at + HASH] = key[4]!;
     return slot;
+  }
+
+  #link(slot: number, kind: number): void {
+    const at = this.#int(slot);
+    const bucket = this.#bucketOf(at);
+    this.#ints[at + NEXT] = this.#ints[bucket]!;
+    this.#ints[at + KIND] = kind; // From here on it survives a rebuild.
+    this.#ints[bucket] = slot;
   }
 
   #release(slot: number): void {
@@ -292,27 +332,34 @@ export class Holds {
     return this.#slots - this.#ints[this.#at + USED]! + this.#ints[this.#at + FREE]!;
   }
 
-  #findHold(key: Digest): number {
-    const slot = this.#find(Kind.HOLD, key);
-    return slot !== 0 ? slot : this.#find(Kind.LAPSED, key);
-  }
-
-  #find(kind: number, key: Digest): number {
+  /** Finds a ledger, or a hold or a commit. @returns 0 for none */
+  #find(key: Digest, isLedger: boolean): number {
     const ints = this.#ints;
     let slot = ints[this.#at + BUCKETS_AT + (key[0]! & this.#mask)]!;
     while (slot !== 0) {
       const at = this.#int(slot);
       if (
-        ints[at + KIND] === kind &&
         ints[at + KEY] === key[0] &&
-        ints[at + KEY + 1] === key[1] &&
-        ints[at + KEY + 2] === key[2] &&
-        ints[at + KEY + 3] === key[3]
+        this.#isAt(slot, key) &&
+        (ints[at + KIND] === Kind.LEDGER) === isLedger
       )
         return slot;
       slot = ints[at + NEXT]!;
     }
     return 0;
+  }
+
+  /** Whether a slot in use has a key. */
+  #isAt(slot: number, key: Digest): boolean {
+    const ints = this.#ints;
+    const at = this.#int(slot);
+    return (
+      ints[at + KIND] !== Kind.FREE &&
+      ints[at + KEY] === key[0] &&
+      ints[at + KEY + 1] === key[1] &&
+      ints[at + KEY + 2] === key[2] &&
+      ints[at + KEY + 3] === key[3]
+    );
   }
 
   #keyOf(counter: Digest, token: Token): Digest {
@@ -375,15 +422,16 @@ export class Holds {
   /** Adds what {@link show} has shown, as far as there is room. */
   load({ kind, key, ledger, hash, amount, until, end }: ShownHold): void {
     if (!this.hasRoom(1)) return;
-    if (kind === Kind.COMMITTED) {
-      this.#remember(Int32Array.from([...key, hash]), end);
+    const isCommit = kind === Kind.COMMITTED;
+    const counter = Int32Array.from([...(isCommit ? [0, 0, 0, 0] : ledger), hash]);
+    const token = key.map((part, index) => part ^ counter[index]!) as unknown as Token;
+    if (isCommit) {
+      this.#remember(counter, token, end);
       return;
     }
-    const counter = Int32Array.from([...ledger, hash]);
-    const token = key.map((part, index) => part ^ counter[index]!) as unknown as Token;
     this.add(counter, token, { amount, until, end });
     if (kind === Kind.HOLD) return;
-    const slot = this.#find(Kind.HOLD, Int32Array.from(key));
+    const slot = this.#find(this.#keyOf(counter, token), false);
     this.#ints[this.#int(slot) + KIND] = Kind.LAPSED;
     this.#count(this.#ints[this.#int(slot) + LEDGER]!, -1, 0, -amount);
   }

@@ -6,22 +6,17 @@ export type Digest = Int32Array;
 export const DIGEST_INTS = 5;
 
 /**
- * The digest of a key: HalfSipHash with 1 and 3 rounds, twice, with the block's seeds and results of 64 bits. Callers
- * choose keys and cannot make two digests equal, because they do not know the seeds.
+ * The digest of a key: HalfSipHash with 1 and 3 rounds and a result of 64 bits under the block's seeds, and the hash of
+ * the key under another one. Callers choose keys and cannot make two digests equal, because they do not know the seeds.
  */
 export function digestOf(key: KeyScratch, seeds: Int32Array, digest: Digest): void {
-  half(key, seeds[0]!, seeds[1]!, digest, 0);
-  half(key, seeds[2]!, seeds[3]!, digest, 2);
+  half(key, seeds[0]!, seeds[1]!, digest);
+  digest[2] = key.hash;
+  digest[3] = key.lengthField;
   digest[4] = key.hash;
 }
 
-function half(
-  { words, size, lengthField }: KeyScratch,
-  key0: number,
-  key1: number,
-  digest: Digest,
-  at: number,
-) {
+function half({ words, size, lengthField }: KeyScratch, key0: number, key1: number, digest: Digest): void {
   let v0 = key0;
   let v1 = key1 ^ 0xee;
   let v2 = key0 ^ 0x6c796765;
@@ -34,7 +29,7 @@ function half(
     else if (round === size) message = lengthField;
     else if (round === size + 1) v2 ^= 0xee;
     else if (round === size + 4) {
-      digest[at] = v1 ^ v3;
+      digest[0] = v1 ^ v3;
       v1 ^= 0xdd;
     }
     v3 ^= message;
@@ -54,5 +49,5 @@ function half(
     v2 = (v2 << 16) | (v2 >>> 16);
     v0 ^= message;
   }
-  digest[at + 1] = v1 ^ v3;
+  digest[1] = v1 ^ v3;
 }

@@ -15,7 +15,7 @@ import {
 } from "../reservations.ts";
 import { StoreError } from "../store.ts";
 import type { CounterTable } from "./counter-table.ts";
-import type { Holds } from "./holds.ts";
+import type { Held, Holds } from "./holds.ts";
 import type { KeyScratch } from "./key.ts";
 import { DIGEST_INTS, type Digest, digestOf } from "./key-digest.ts";
 import type { Shard } from "./shard.ts";
@@ -26,7 +26,7 @@ import { insertState, writeState } from "./write-state.ts";
 interface Part {
   readonly key: KeyScratch;
   readonly digest: Digest;
-  readonly state: LedgerState;
+  readonly state: LedgerState & Held;
   limit: ReservedLimit;
   shard: Shard;
   holds: Holds;
@@ -50,16 +50,22 @@ export class Settling {
   settle(request: ReservationRequest): void {
     const { shards } = this.#table;
     const mask = this.#prepare(request);
-    lockShards(shards, mask);
-    try {
+    if (this.#parts.length === 1) {
+      const { shard } = this.#parts[0]!;
+      shard.acquire();
       this.#decide(request);
-    } finally {
-      unlockShards(shards, mask);
+      shard.release();
+      return;
     }
+    lockShards(shards, mask);
+    this.#decide(request);
+    unlockShards(shards, mask);
   }
 
   #decide(request: ReservationRequest): void {
-    const { step, token, now } = request;
+    const { step, now } = request;
+    // A new token has no hold yet.
+    const token = step === Step.RESERVE ? undefined : request.token;
     const parts = this.#parts;
     let newHolds = 0;
     for (let index = 0; index < parts.length; index++) {
@@ -68,7 +74,7 @@ export class Settling {
       const entry = shard.find(key, limit.windowStart);
       if (entry !== 0) shard.readState(entry, state);
       else state.at = state.level = state.previous = 0;
-      holds.read(digest, token, now, true, state);
+      holds.read(digest, token, now, state);
       newHolds++;
     }
     settleTogether(request, this.#states, now * 1000);
@@ -117,7 +123,7 @@ export class Settling {
       ({
         key,
         digest: new Int32Array(DIGEST_INTS),
-        state: newLedgerState(newCounterState()),
+        state: { ...newLedgerState(newCounterState()), ledger: 0, slot: 0 },
         limit,
         shard,
         holds,
@@ -146,7 +152,7 @@ function link(parts: readonly Part[]): void {
 function save(part: Part, { token, ttl, now }: ReservationRequest): void {
   const { state } = part;
   if (token !== undefined && state.adds > 0) addHold(part, token, now + ttl);
-  if (token !== undefined && state.ends) part.holds.end(part.digest, token, now);
+  if (token !== undefined && state.ends) part.holds.end(part.digest, token, now, state.slot);
   if (!state.changed && state.adds === 0) return;
   const { key, limit, shard } = part;
   // The write of another state may have moved or dropped the entry.
@@ -161,5 +167,5 @@ function save(part: Part, { token, ttl, now }: ReservationRequest): void {
 function addHold({ limit, holds, digest, state }: Part, token: Token, end: number): void {
   const { algorithm, windowStart, windowSize } = limit;
   const until = algorithm.perWindow ? Math.min(end, (windowStart + windowSize) * 1000) : end;
-  holds.add(digest, token, { amount: state.adds, until, end });
+  holds.add(digest, token, { amount: state.adds, until, end }, state.ledger);
 }

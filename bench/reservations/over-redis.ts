@@ -1,0 +1,1 @@
+export async function overRedis(_kinds: unknown): Promise<void> {}

@@ -17,7 +17,7 @@ const known: Record<string, Record<"files" | "folders", readonly (readonly strin
 
 /** The entries of a package that run without the modules of Node, and everything that they load. */
 const portable: Record<string, readonly string[]> = {
-  waymark: ["web.ts", "client.ts", "worker.ts", "bun.ts", "deno.ts"],
+  waymark: ["web.ts", "client.ts", "kit.ts", "worker.ts", "bun.ts", "deno.ts"],
 };
 
 const importPattern = /(?:^|\n)\s*(?:import|export)\s[^;]*?from\s+"([^"]+)"|import\("([^"]+)"\)/g;

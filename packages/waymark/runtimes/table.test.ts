@@ -36,17 +36,7 @@ await waymark(folder, "build");
 
 /** Each way to serve the application. */
 const WAYS = {
-  "node, source": async () => {
-    const file = join(folder, "serve-node.ts");
-    writeFileSync(
-      file,
-      `import { main, startServer } from "@tollway/waymark/server";
-import { application } from "./app.ts";
-await main(({ hostname, port }) => startServer(application, { host: hostname, port }));
-`,
-    );
-    return serveFile("node", file);
-  },
+  "node, source": async () => serveFile("node", writeServer(folder, "node")),
   "node, bundle": async () => serveFile("node", await bundle("node")),
   "bun, source": async () => serveFile("bun", writeServer(folder, "bun")),
   "bun, bundle": async () => serveFile("bun", await bundle("bun")),

@@ -8,7 +8,7 @@ import { installPacked } from "../test/support/packed.ts";
 import { linkBundler, waymark } from "./packed.ts";
 import { type Program, serveFile, serveWorker, writeServer } from "./programs.ts";
 
-const folder = await installPacked();
+const folder = await installPacked("waymark");
 linkBundler(folder);
 cpSync(fileURLToPath(new URL("../../../examples/bookstore", import.meta.url)), folder, {
   recursive: true,

@@ -12,7 +12,7 @@ import { socketDriver } from "../test/table/drivers.ts";
 import { linkBundler, waymark } from "./packed.ts";
 import { type Program, serveFile, serveWorker, writeServer } from "./programs.ts";
 
-const folder = await installPacked();
+const folder = await installPacked("waymark");
 linkBundler(folder);
 cpSync(
   fileURLToPath(new URL("../test/fixtures/table/controllers", import.meta.url)),

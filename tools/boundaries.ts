@@ -17,9 +17,11 @@ const known: Record<string, Record<"files" | "folders", readonly (readonly strin
 
 /** The entries of a package that run without the modules of Node, and everything that they load. */
 const portable: Record<string, readonly string[]> = {
-  waymark: ["web.ts", "client.ts", "worker.ts", "bun.ts", "deno.ts"],
+  waymark: ["web.ts", "client.ts", "kit.ts", "worker.ts", "bun.ts", "deno.ts"],
 };
 
+/** `typeof import("x")` and `import("x").Type`. */
+const typeImport = /typeof import\("[^"]+"\)|import\("[^"]+"\)\.[A-Z]/g;
 const importPattern = /(?:^|\n)\s*(?:import|export)\s[^;]*?from\s+"([^"]+)"|import\("([^"]+)"\)/g;
 const faults: string[] = [];
 
@@ -80,7 +82,7 @@ function connect(graph: Map<string, Set<string>>, from: string, to: string): voi
 function checkPortable(root: string, entry: string): void {
   const seen = new Set([entry]);
   for (const path of seen) {
-    const text = readFileSync(join(root, path), "utf8");
+    const text = readFileSync(join(root, path), "utf8").replaceAll(typeImport, "");
     for (const match of text.matchAll(importPattern)) {
       const target = match[1] ?? match[2] ?? "";
       if (/^\s*(?:import|export)\s+type\s/.test(match[0])) continue;

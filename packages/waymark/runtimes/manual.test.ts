@@ -16,7 +16,7 @@ import { linkBundler } from "./packed.ts";
 const PAGE = fileURLToPath(new URL("../../../docs/waymark/deployment.md", import.meta.url));
 const { BUN = "", DENO = "", WORKERD = "" } = process.env;
 
-const folder = await installPacked();
+const folder = await installPacked("waymark");
 linkBundler(folder);
 const paths = [join(folder, "node_modules", ".bin"), dirname(BUN), dirname(DENO), dirname(WORKERD)];
 const environment = userEnvironment();

@@ -133,17 +133,29 @@ function running(url: string, child: ChildProcess, printed: () => string): Progr
   };
 }
 
-/** A folder's file that serves an application with a manifest, as the manual writes it. */
-export function writeServer(folder: string, runtime: "bun" | "deno"): string {
-  const file = join(folder, `serve-${runtime}.ts`);
-  writeFileSync(
-    file,
-    `import { main, serve } from "@tollway/waymark/${runtime}";
+/** A program that serves the application of a folder, as the manual writes it. */
+const SERVERS = {
+  node: `import { main, startServer } from "@tollway/waymark/server";
+import { application } from "./app.ts";
+
+await main(({ hostname, port }) => startServer(application, { host: hostname, port }));
+`,
+  bun: withManifest("bun"),
+  deno: withManifest("deno"),
+} as const;
+
+function withManifest(runtime: "bun" | "deno"): string {
+  return `import { main, serve } from "@tollway/waymark/${runtime}";
 import { application } from "./app.ts";
 import { manifest } from "./waymark.manifest.ts";
 
 await main((address) => serve(application.startFrom(manifest), address));
-`,
-  );
+`;
+}
+
+/** Writes the program into the folder. @returns its path */
+export function writeServer(folder: string, runtime: keyof typeof SERVERS): string {
+  const file = join(folder, `serve-${runtime}.ts`);
+  writeFileSync(file, SERVERS[runtime]);
   return file;
 }

@@ -12,7 +12,7 @@ import { socketDriver } from "../test/table/drivers.ts";
 import { linkBundler, waymark } from "./packed.ts";
 import { type Program, serveFile, serveWorker, writeServer } from "./programs.ts";
 
-const folder = await installPacked();
+const folder = await installPacked("waymark");
 linkBundler(folder);
 cpSync(
   fileURLToPath(new URL("../test/fixtures/table/controllers", import.meta.url)),
@@ -36,17 +36,7 @@ await waymark(folder, "build");
 
 /** Each way to serve the application. */
 const WAYS = {
-  "node, source": async () => {
-    const file = join(folder, "serve-node.ts");
-    writeFileSync(
-      file,
-      `import { main, startServer } from "@tollway/waymark/server";
-import { application } from "./app.ts";
-await main(({ hostname, port }) => startServer(application, { host: hostname, port }));
-`,
-    );
-    return serveFile("node", file);
-  },
+  "node, source": async () => serveFile("node", writeServer(folder, "node")),
   "node, bundle": async () => serveFile("node", await bundle("node")),
   "bun, source": async () => serveFile("bun", writeServer(folder, "bun")),
   "bun, bundle": async () => serveFile("bun", await bundle("bun")),

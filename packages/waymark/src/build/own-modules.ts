@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "esbuild";
@@ -5,11 +6,24 @@ import type { Target } from "./targets.ts";
 
 const OWN = "@tollway/waymark";
 const MANIFEST = "waymark:manifest";
-const EXTENSION = import.meta.url.endsWith(".ts") ? "ts" : "js";
+const PACKAGE = new URL("../../package.json", import.meta.url);
 
-/** The file of an entry of this package: `web`, `worker`. */
-function entryFile(name: string): string {
-  return fileURLToPath(new URL(`../${name}.${EXTENSION}`, import.meta.url));
+type Exports = string | { readonly [condition: string]: Exports };
+
+/** The file of each entry of this package, by its path after the package's name. */
+function entryFiles(core: Target["core"]): Map<string, string> {
+  const { exports } = JSON.parse(readFileSync(PACKAGE, "utf8")) as { exports: Record<string, Exports> };
+  const files = Object.entries(exports).map(([entry, value]): [string, string] => [
+    OWN + entry.slice(1),
+    fileURLToPath(new URL(defaultOf(value), PACKAGE)),
+  ]);
+  const all = new Map(files);
+  if (core === "web") all.set(OWN, all.get(`${OWN}/web`)!);
+  return all;
+}
+
+function defaultOf(value: Exports): string {
+  return typeof value === "string" ? value : defaultOf(value.default!);
 }
 
 /** A module of Node that a bundle for a runtime without them imports. */
@@ -39,10 +53,11 @@ export function ownModules({ target, hasNode, manifest, nodeImports, replaced }:
   return {
     name: "waymark",
     setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^@tollway\/waymark(?:\/[a-z]+)?$/ }, ({ path }) => ({
-        path: entryFile(path === OWN ? target.core : path.slice(OWN.length + 1)),
-        sideEffects: false,
-      }));
+      const entries = entryFiles(target.core);
+      onResolve({ filter: /^@tollway\/waymark(?:\/|$)/ }, ({ path }) => {
+        const file = entries.get(path);
+        return file === undefined ? undefined : { path: file, sideEffects: false };
+      });
       onResolve({ filter: /^waymark:manifest$/ }, ({ path }) => ({ path, namespace: "waymark" }));
       onLoad({ filter: /^waymark:manifest$/, namespace: "waymark" }, () => ({
         contents: manifest?.text ?? "",

@@ -15,7 +15,7 @@ import { fetchAdapter } from "../serve/fetch-adapter.ts";
 import { problem, report, unrouted } from "./failure.ts";
 import { loadRoutes } from "./load-routes.ts";
 import { allowedOn, noController, withoutVerb } from "./missing.ts";
-import { type Observers, observe, observersOf } from "./observe.ts";
+import { type Observed, type Observers, observe, observersOf } from "./observe.ts";
 import { type ApplicationOptions, checkOptions, partsOf } from "./options.ts";
 import { perform } from "./perform.ts";
 import type { Platform } from "./platform.ts";
@@ -144,11 +144,7 @@ export class Application {
   /** Answers one request. Returns a plain `Answer` if no step is asynchronous. Never throws, never rejects. */
   handle(incoming: Incoming): Answer | Promise<Answer> {
     if (this.#observers === undefined) return this.#handle(incoming, undefined);
-    return observe(this.#observers, new Exchange(incoming, this.options.trustProxy ?? false), {
-      answer: (exchange) => this.#handle(incoming, exchange),
-      failed: (error) => unrouted(error, incoming, this.options),
-      report: (error) => this.report(error, incoming),
-    });
+    return observe(this.#observers, new Exchange(incoming, this.options.trustProxy ?? false), this.#observed);
   }
 
   #handle(incoming: Incoming, exchange: Exchange | undefined): Answer | Promise<Answer> {
@@ -185,6 +181,12 @@ export class Application {
     // The hooks of an exchange see the body of an answer to HEAD, such as for an ETag.
     return incoming.method === "HEAD" && exchange === undefined ? withoutBody(open) : open;
   }
+
+  readonly #observed: Observed = {
+    answer: (exchange) => this.#handle(exchange.incoming, exchange),
+    failed: (error, incoming) => unrouted(error, incoming, this.options),
+    report: (error, incoming) => this.report(error, incoming),
+  };
 
   /** Order of checks: class, verb, `before()`, arity, body, names and types, method, `after()`. */
   #dispatch(routes: Routes, incoming: Incoming, exchange: Exchange | undefined): Answer | Promise<Answer> {

@@ -45,15 +45,16 @@ export function observe(
   exchange: Exchange,
   application: Observed,
 ): Answer | Promise<Answer> {
-  const failed = (error: unknown) => failure(error, exchange, application);
   let answer: Answer | Promise<Answer>;
   try {
     answer = request(hooks, exchange, application, 0);
   } catch (error) {
-    answer = failed(error);
+    answer = failure(error, exchange, application);
   }
   return answer instanceof Promise
-    ? answer.catch(failed).then((settled) => answered(hooks, exchange, application, settled))
+    ? answer
+        .catch((error) => failure(error, exchange, application))
+        .then((settled) => answered(hooks, exchange, application, settled))
     : answered(hooks, exchange, application, answer);
 }
 
@@ -73,6 +74,7 @@ function request(
     const answer = earlyAnswer(early, exchange);
     if (answer !== undefined) return answer;
   }
+  if (hooks.around.length === 0) return application.answer(exchange);
   return surround(hooks.around, exchange, 0, () => application.answer(exchange));
 }
 
@@ -146,21 +148,24 @@ function ended(hooks: Observers, exchange: Exchange, application: Observed): Ans
   const sent = incoming.method === "HEAD" ? withoutBody(answer) : answer;
   if (hooks.onEnd.length === 0) return sent;
   const { body } = sent;
-  const end = () => {
-    for (const hook of hooks.onEnd) {
-      try {
-        const result = hook(exchange);
-        if (result instanceof Promise) result.catch((error) => application.report(error, incoming));
-      } catch (error) {
-        application.report(error, incoming);
-      }
-    }
-  };
-  if (isStream(body)) return { ...sent, body: observedBody(body, exchange, end) };
+  if (isStream(body))
+    return { ...sent, body: observedBody(body, exchange, () => end(hooks, exchange, application)) };
   exchange.bytes = body === null ? 0 : lengthOf(exchange, body);
   exchange.complete = true;
-  end();
+  end(hooks, exchange, application);
   return sent;
+}
+
+function end({ onEnd }: Observers, exchange: Exchange, application: Observed): void {
+  const report = (error: unknown) => application.report(error, exchange.incoming);
+  for (let at = 0; at < onEnd.length; at++) {
+    try {
+      const result = onEnd[at]!(exchange);
+      if (result instanceof Promise) result.catch(report);
+    } catch (error) {
+      report(error);
+    }
+  }
 }
 
 /** The length that the answer announces. Every body in memory has one. */

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Arguments, readArguments, USAGE } from "./arguments.ts";
 import { exitStatusOf, faultText } from "./launcher-error.ts";
+import { WATCHED } from "./watch/messages.ts";
 
 /** The command `waymark`. Resolves with its exit status. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -13,7 +14,11 @@ export async function main(args: readonly string[]): Promise<number> {
     return await run(read);
   } catch (error) {
     const text = faultText(error, debug);
-    if (process.env.WAYMARK_WATCHED) (await import("./watch.ts")).tellWatcher();
+    if (WATCHED in process.env) {
+      const { tellFault, tellFiles } = await import("./watch/watched.ts");
+      if (cluster.isWorker) tellFiles();
+      else tellFault(text);
+    }
     if (cluster.isWorker) {
       const { tellParent } = await import("./workers.ts");
       await tellParent({ failed: text, status: exitStatusOf(error) });
@@ -33,7 +38,7 @@ async function run(args: Arguments): Promise<number> {
   if (args.command === "bridge") return (await import("./bridge-command.ts")).bridge(args);
   if (args.command === "check") return (await import("./check-command.ts")).check(args);
   if (args.command === "build") return (await import("./build-command.ts")).build(args);
-  if (args.watch && !process.env.WAYMARK_WATCHED) return (await import("./watch.ts")).watch(args);
+  if (args.watch && !(WATCHED in process.env)) return (await import("./watch-command.ts")).serveWatched(args);
   const { serve } = await import("./serve-command.ts");
   if (cluster.isWorker) {
     const { tellParent } = await import("./workers.ts");

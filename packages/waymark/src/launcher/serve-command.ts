@@ -1,30 +1,36 @@
 import cluster from "node:cluster";
 import { resolve } from "node:path";
+import type { Application } from "../application/application.ts";
 import { formatRoutes, routeLines } from "../routing/describe.ts";
+import type { Routes } from "../routing/routes.ts";
 import type { RunningServer } from "../serve/node/http-server.ts";
 import { type ServerOptions, startServer } from "../serve/node/node-server.ts";
 import { shownAddress } from "../serve/shown-address.ts";
 import type { Arguments } from "./arguments.ts";
-import { LauncherError } from "./launcher-error.ts";
-import { parseHost } from "./listen-address.ts";
+import { faultText } from "./launcher-error.ts";
+import { listenFault, parseHost } from "./listen-address.ts";
 import { applicationOf } from "./load-application.ts";
+import { WATCHED } from "./watch/messages.ts";
 
 /** Serves until a signal arrives. Resolves with the exit status once all connections have drained. */
 export async function serve(args: Arguments, announce: (text: string) => void): Promise<number> {
   const { host, port } = parseHost(args.host);
   const stopped = signalled();
   const application = await applicationOf(args);
+  const watched = WATCHED in process.env ? await import("./watch/watched.ts") : undefined;
+  watched?.prepareReloads(application);
   const routes = await application.ready();
   const lines = routeLines(routes, resolve(args.dir));
-  if (process.env.WAYMARK_WATCHED) (await import("./watch.ts")).tellWatcher();
-  if (args.types !== undefined || args.table !== undefined) {
-    // The start itself asks for no inferred type. The table needs them.
-    const described = args.table === undefined ? routes : await application.describe();
-    await (await import("./types-command.ts")).writeTypes(application, described, args);
-  }
+  watched?.tellFiles(application.options, routes.origins);
+  await updateTypes(application, routes, args);
   let running: RunningServer;
   try {
-    running = await startServer(application, { host, port, ...(await listenerOf(args)) });
+    running = await startServer(application, {
+      host,
+      port,
+      ...(await listenerOf(args)),
+      ...watched?.watchedIntake(),
+    });
   } catch (error) {
     throw listenFault(error as NodeJS.ErrnoException, args.host);
   }
@@ -33,9 +39,23 @@ export async function serve(args: Arguments, announce: (text: string) => void): 
   announce(
     `Waymark serves ${shownAddress(host, running.port)} (${count})\n${args.quiet ? "" : formatRoutes(lines) + notes}`,
   );
+  watched?.reloadOnChange({
+    application,
+    after: (reloaded) => updateTypes(application, reloaded, args),
+    print: announce,
+    describe: (error) => faultText(error, args.debug),
+  });
   await stopped;
   await running.stop();
   return 0;
+}
+
+/** Writes the files of `--types` and `--table`. */
+async function updateTypes(application: Application, routes: Routes, args: Arguments): Promise<void> {
+  if (args.types === undefined && args.table === undefined) return;
+  // The start itself asks for no inferred type. The table needs them.
+  const described = args.table === undefined ? routes : await application.describe();
+  await (await import("./types-command.ts")).writeTypes(application, described, args);
 }
 
 /** The listener for the interface of the command line. */
@@ -60,14 +80,4 @@ function signalled(): Promise<void> {
     // A terminal sends the interrupt to every process of the group. A worker waits for its parent's signal.
     process.on("SIGINT", cluster.isWorker ? () => undefined : onSignal);
   });
-}
-
-function listenFault(error: NodeJS.ErrnoException, host: string): Error {
-  if (error.code === "EADDRINUSE")
-    return new LauncherError(`${host} is already in use: choose another with --host=host:port`);
-  if (error.code === "EACCES")
-    return new LauncherError(`${host}: this user has no permission to listen on it`);
-  if (error.code === "EADDRNOTAVAIL" || error.code === "ENOTFOUND" || error.code === "EAI_AGAIN")
-    return new LauncherError(`${host} is not an address of this machine`);
-  return error;
 }

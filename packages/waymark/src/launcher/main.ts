@@ -2,6 +2,7 @@ import cluster from "node:cluster";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Arguments, readArguments, USAGE } from "./arguments.ts";
+import { withFrame } from "./code-frame.ts";
 import { exitStatusOf, faultText } from "./launcher-error.ts";
 import { WATCHED } from "./watch/messages.ts";
 
@@ -14,6 +15,8 @@ export async function main(args: readonly string[]): Promise<number> {
     return await run(read);
   } catch (error) {
     const text = faultText(error, debug);
+    // A Python server logs what the bridge prints, and expects one line.
+    const shown = args[0] === "bridge" ? text : withFrame(text);
     if (WATCHED in process.env) {
       const { tellFault, tellFiles } = await import("./watch/watched.ts");
       if (cluster.isWorker) tellFiles();
@@ -21,8 +24,8 @@ export async function main(args: readonly string[]): Promise<number> {
     }
     if (cluster.isWorker) {
       const { tellParent } = await import("./workers.ts");
-      await tellParent({ failed: text, status: exitStatusOf(error) });
-    } else console.error(text);
+      await tellParent({ failed: shown, status: exitStatusOf(error) });
+    } else console.error(shown);
     return exitStatusOf(error);
   }
 }

@@ -7,6 +7,7 @@ import type { RunningServer } from "../serve/node/http-server.ts";
 import { type ServerOptions, startServer } from "../serve/node/node-server.ts";
 import { shownAddress } from "../serve/shown-address.ts";
 import type { Arguments } from "./arguments.ts";
+import { withFrame } from "./code-frame.ts";
 import { faultText } from "./launcher-error.ts";
 import { listenFault, parseHost } from "./listen-address.ts";
 import { applicationOf } from "./load-application.ts";
@@ -43,7 +44,7 @@ export async function serve(args: Arguments, announce: (text: string) => void): 
     application,
     after: (reloaded) => updateTypes(application, reloaded, args),
     print: announce,
-    describe: (error) => faultText(error, args.debug),
+    describe: (error) => withFrame(faultText(error, args.debug)),
   });
   await stopped;
   await running.stop();

@@ -148,6 +148,28 @@ test("a process that ends is replaced at the next change", async () => {
   assert.equal(await serving.stop(), 0);
 });
 
+test("the watched server prints its requests, and where its document is", async () => {
+  const project = new Project({
+    "controllers.ts": `import { Controller } from "@tollway/waymark";
+export class Default extends Controller { GET({ q = "" }: { q?: string }) { return q; } }`,
+    "app.ts": `import { Application } from "@tollway/waymark";
+export const application = new Application({ openapi: { path: "/api.json", page: false } });`,
+  });
+  const serving = await project.start(["--host=127.0.0.1:0", "--watch", "--app=app.ts"]);
+  const document = /OpenAPI document: (\S+)\n/.exec(serving.stdout())![1]!;
+  assert.equal(document, `${serving.url}/api.json`);
+  assert.equal((await fetch(document)).status, 200);
+  await fetch(`${serving.url}/?q=%0A`);
+  await serving.printed(/^GET \/\?q=%0A 200, \d+\.\d ms$/m);
+  await fetch(`${serving.url}/missing`);
+  await serving.printed(/^GET \/missing 404, \d+\.\d ms$/m);
+  await serving.stop();
+  const quiet = await project.start([...ARGS, "--app=app.ts"]);
+  await fetch(quiet.url);
+  await quiet.stop();
+  assert.doesNotMatch(quiet.stdout(), /GET/);
+});
+
 test("a process asks for its successor after some reloads", async () => {
   const told: object[] = [];
   const before = Object.getOwnPropertyDescriptor(process, "send");

@@ -4,6 +4,7 @@ import type { Application } from "../application/application.ts";
 import { formatRoutes, routeLines } from "../routing/describe.ts";
 import type { Routes } from "../routing/routes.ts";
 import type { RunningServer } from "../serve/node/http-server.ts";
+import { nodeListener } from "../serve/node/node-adapter.ts";
 import { type ServerOptions, startServer } from "../serve/node/node-server.ts";
 import { shownAddress } from "../serve/shown-address.ts";
 import type { Arguments } from "./arguments.ts";
@@ -24,22 +25,23 @@ export async function serve(args: Arguments, announce: (text: string) => void): 
   const lines = routeLines(routes, resolve(args.dir));
   watched?.tellFiles(application.options, routes.origins);
   await updateTypes(application, routes, args);
+  const listener = await listenerOf(args);
   let running: RunningServer;
   try {
     running = await startServer(application, {
       host,
       port,
-      ...(await listenerOf(args)),
+      listener: watched && !args.quiet ? watched.logged(listener, announce) : listener,
       ...watched?.watchedIntake(),
     });
   } catch (error) {
     throw listenFault(error as NodeJS.ErrnoException, args.host);
   }
+  const address = shownAddress(host, running.port);
   const count = `${lines.length} ${lines.length === 1 ? "route" : "routes"}`;
   const notes = routes.notes.map((note) => `note: ${note}\n`).join("");
-  announce(
-    `Waymark serves ${shownAddress(host, running.port)} (${count})\n${args.quiet ? "" : formatRoutes(lines) + notes}`,
-  );
+  const link = watched?.documentLink(routes, address) ?? "";
+  announce(`Waymark serves ${address} (${count})\n${link}${args.quiet ? "" : formatRoutes(lines) + notes}`);
   watched?.reloadOnChange({
     application,
     after: (reloaded) => updateTypes(application, reloaded, args),
@@ -60,12 +62,10 @@ async function updateTypes(application: Application, routes: Routes, args: Argum
 }
 
 /** The listener for the interface of the command line. */
-async function listenerOf(args: Arguments): Promise<Pick<ServerOptions, "listener">> {
-  if (args.interface === "asgi")
-    return { listener: (await import("../serve/node/asgi-listener.ts")).asgiListener };
-  if (args.interface === "wsgi")
-    return { listener: (await import("../serve/node/wsgi-listener.ts")).wsgiListener };
-  return {};
+async function listenerOf(args: Arguments): Promise<NonNullable<ServerOptions["listener"]>> {
+  if (args.interface === "asgi") return (await import("../serve/node/asgi-listener.ts")).asgiListener;
+  if (args.interface === "wsgi") return (await import("../serve/node/wsgi-listener.ts")).wsgiListener;
+  return nodeListener;
 }
 
 /** Resolves on the first stop signal. A second signal ends the process at once. */

@@ -4,9 +4,12 @@ import type { Application } from "../../application/application.ts";
 import type { ApplicationOptions } from "../../application/options.ts";
 import { allowReloads, isReloadableFile, nextGeneration } from "../../routing/generations.ts";
 import { ownedFiles } from "../../routing/module-hooks.ts";
+import type { Routes } from "../../routing/routes.ts";
 import type { HttpServerOptions, Intake } from "../../serve/node/http-server.ts";
+import type { ServerOptions } from "../../serve/node/node-server.ts";
 import { controllerFiles, controllerFolders } from "./folders.ts";
 import { WATCHED, type WatchedMessage, type WatcherMessage } from "./messages.ts";
+import { loggingListener } from "./request-log.ts";
 
 /** Node never frees a module that it has imported. A new process does. */
 const MOST_RELOADS = 300;
@@ -69,6 +72,20 @@ export function prepareReloads({ options, reload }: Application): void {
   const test = controllerFiles(options);
   // Another copy of this package may be older.
   if (test !== undefined && typeof reload === "function") allowReloads(test);
+}
+
+type Listener = NonNullable<ServerOptions["listener"]>;
+
+/** Adds a log of requests to a listener. */
+export function logged(listener: Listener, print: (line: string) => void): Listener {
+  return (application, options) => loggingListener(listener(application, options), print);
+}
+
+/** A line with the address of the page of the OpenAPI document, or else of the document. Empty without either. */
+export function documentLink({ classes }: Routes, address: string): string {
+  const page = classes.find(({ name }) => name === "openapi.page");
+  const document = page ?? classes.find(({ name }) => name === "openapi.json");
+  return document === undefined ? "" : `OpenAPI document: ${address}${document.path}\n`;
 }
 
 /** What a reload needs besides the application. */

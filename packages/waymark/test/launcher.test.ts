@@ -291,6 +291,19 @@ test("a server ends when its watching process is killed", async () => {
   assert.fail("the server outlives its watcher");
 });
 
+test("an error in a source is shown with the lines around it", async () => {
+  const project = new Project({
+    "controllers.ts": `import { Controller } from "@tollway/waymark";
+export class Default extends Controller { GET(it: Set<string>) { return it; } }`,
+  });
+  const { status, stderr } = await project.run([]);
+  assert.equal(status, 1);
+  assert.match(
+    stderr,
+    /^waymark: \S+controllers\.ts:2:51: cannot read .*\n\n {2}1 \| import .*\n> 2 \| export .*\n {4}\| {51}\^\n\n$/,
+  );
+});
+
 test("check compares the signatures with the compiler", async () => {
   const project = new Project({
     "controllers.ts": `import { Controller } from "@tollway/waymark";

@@ -83,6 +83,19 @@ export class Application {
     return loadRoutes(this.options, this.#platform, this.#events);
   }
 
+  /**
+   * Loads the controllers again and serves them from now on. For `waymark --watch`: no hook runs. After an error, the
+   * earlier controllers go on serving.
+   */
+  async reload(): Promise<Routes> {
+    const routes = await this.load();
+    if (this.#routes !== undefined) {
+      this.#routes = routes;
+      this.#ready = Promise.resolve(routes);
+    }
+    return routes;
+  }
+
   /** Like {@link load}. TypeScript's compiler must also agree on the type of every parameter. */
   async check(): Promise<Routes> {
     return loadRoutes(this.options, this.#platform, this.#events, { verify: true });

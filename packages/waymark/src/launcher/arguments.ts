@@ -104,7 +104,7 @@ export const USAGE = `usage: waymark [serve] [options]         serve the control
   --host=HOST:PORT    default localhost:8000; :8000 listens on all interfaces, port 0 picks a free port
   --interface=NAME    serve through node (default), wsgi or asgi
   --workers=N         number of processes; "max" for one per core
-  --watch             restart when a file changes
+  --watch             reload controllers that change, restart when another file changes
   --types=FILE        with --watch: keep the declaration file of "waymark types" up to date
   --table=FILE        with "types" and --watch: write what the client needs at run time
   --standalone        with "types": a declaration file for other repositories

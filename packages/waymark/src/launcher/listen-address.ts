@@ -20,3 +20,14 @@ export function parseHost(text: string): HostAndPort {
   }
   return { host: (match[1] ?? match[2]) || undefined, port };
 }
+
+/** The error for an address that a server cannot listen on. */
+export function listenFault(error: NodeJS.ErrnoException, host: string): Error {
+  if (error.code === "EADDRINUSE")
+    return new LauncherError(`${host} is already in use: choose another with --host=host:port`);
+  if (error.code === "EACCES")
+    return new LauncherError(`${host}: this user has no permission to listen on it`);
+  if (error.code === "EADDRNOTAVAIL" || error.code === "ENOTFOUND" || error.code === "EAI_AGAIN")
+    return new LauncherError(`${host} is not an address of this machine`);
+  return error;
+}

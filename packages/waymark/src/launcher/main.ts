@@ -2,7 +2,9 @@ import cluster from "node:cluster";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Arguments, readArguments, USAGE } from "./arguments.ts";
+import { withFrame } from "./code-frame.ts";
 import { exitStatusOf, faultText } from "./launcher-error.ts";
+import { WATCHED } from "./watch/messages.ts";
 
 /** The command `waymark`. Resolves with its exit status. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -13,11 +15,17 @@ export async function main(args: readonly string[]): Promise<number> {
     return await run(read);
   } catch (error) {
     const text = faultText(error, debug);
-    if (process.env.WAYMARK_WATCHED) (await import("./watch.ts")).tellWatcher();
+    // A Python server logs what the bridge prints, and expects one line.
+    const shown = args[0] === "bridge" ? text : withFrame(text);
+    if (WATCHED in process.env) {
+      const { tellFault, tellFiles } = await import("./watch/watched.ts");
+      if (cluster.isWorker) tellFiles();
+      else tellFault(text);
+    }
     if (cluster.isWorker) {
       const { tellParent } = await import("./workers.ts");
-      await tellParent({ failed: text, status: exitStatusOf(error) });
-    } else console.error(text);
+      await tellParent({ failed: shown, status: exitStatusOf(error) });
+    } else console.error(shown);
     return exitStatusOf(error);
   }
 }
@@ -33,7 +41,7 @@ async function run(args: Arguments): Promise<number> {
   if (args.command === "bridge") return (await import("./bridge-command.ts")).bridge(args);
   if (args.command === "check") return (await import("./check-command.ts")).check(args);
   if (args.command === "build") return (await import("./build-command.ts")).build(args);
-  if (args.watch && !process.env.WAYMARK_WATCHED) return (await import("./watch.ts")).watch(args);
+  if (args.watch && !(WATCHED in process.env)) return (await import("./watch-command.ts")).serveWatched(args);
   const { serve } = await import("./serve-command.ts");
   if (cluster.isWorker) {
     const { tellParent } = await import("./workers.ts");

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { FoundModule } from "./discover.ts";
+import { withoutGenerations } from "./generations.ts";
 import { loadExplainer } from "./lazy.ts";
 import { own, ownedFiles } from "./module-hooks.ts";
 import { StartError } from "./start-error.ts";
@@ -30,7 +31,7 @@ const LOCATION = /(?:file:\/\/)?(\/[^\s():]+):(\d+)(?::(\d+))?/g;
 
 /** The place where a module is broken: from the parser if Node reports no line, else from the error's stack. */
 async function describe(file: string, error: unknown): Promise<string> {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = withoutGenerations(error instanceof Error ? error.message : String(error));
   const code = (error as { code?: string } | null)?.code ?? "";
   if (
     error instanceof SyntaxError ||
@@ -46,7 +47,7 @@ async function describe(file: string, error: unknown): Promise<string> {
       }
     }
   }
-  const places = [...((error as Error | null)?.stack ?? "").matchAll(LOCATION)];
+  const places = [...withoutGenerations((error as Error | null)?.stack ?? "").matchAll(LOCATION)];
   // The first stack line in the program's own files. Frames of Node and of packages do not help.
   const own = new Set(ownedFiles());
   const place = places.find(([, path]) => own.has(decodeURI(path!)))?.[0].replace("file://", "") ?? file;

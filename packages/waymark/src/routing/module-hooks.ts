@@ -1,4 +1,5 @@
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { generationOf, isReloadable, pin, versioned } from "./generations.ts";
 
 /**
  * Node treats a `.ts` file as CommonJS if the nearest package.json does not set "type": "module". `npm init -y`
@@ -9,13 +10,13 @@ let registered = false;
 
 /** Every module file that was loaded at startup, to locate an error. */
 export function ownedFiles(): string[] {
-  return [...owned].map((url) => fileURLToPath(url));
+  return [...new Set([...owned].map((url) => fileURLToPath(url)))];
 }
 
 /** The URL to import a file as an ES module. */
 export function own(file: string): string {
   register();
-  const url = pathToFileURL(file).href;
+  const url = versioned(pathToFileURL(file).href);
   owned.add(url);
   return url;
 }
@@ -28,14 +29,23 @@ function register(): void {
     resolve(specifier, context, nextResolve) {
       const resolved = nextResolve(specifier, context);
       const { parentURL } = context;
-      const known = owned.has(resolved.url);
-      if (!known) {
+      let { url } = resolved;
+      if (!owned.has(url)) {
         const relative = specifier.startsWith(".") || specifier.startsWith("#") || specifier.startsWith("/");
         if (!relative || parentURL === undefined || !owned.has(parentURL)) return resolved;
-        if (!resolved.url.startsWith("file:") || resolved.url.includes("/node_modules/")) return resolved;
-        owned.add(resolved.url);
+        if (!url.startsWith("file:") || url.includes("/node_modules/")) return resolved;
       }
-      return resolved.url.endsWith(".ts") ? { ...resolved, format: "module-typescript" } : resolved;
+      if (parentURL !== undefined && owned.has(parentURL)) {
+        if (isReloadable(parentURL)) url = versioned(url, generationOf(parentURL));
+        else pin(url);
+      }
+      owned.add(url);
+      return isTypeScript(url) ? { ...resolved, url, format: "module-typescript" } : { ...resolved, url };
     },
   });
+}
+
+function isTypeScript(url: string): boolean {
+  const query = url.indexOf("?");
+  return (query === -1 ? url : url.slice(0, query)).endsWith(".ts");
 }

@@ -42,6 +42,20 @@ const CASES: readonly (readonly [method: string, request: string, expected: unkn
   ["POST(it: {})", ' {"any":1}', [{ any: 1 }]],
   ["GET()", "x", ["404 path. takes at most 0 path segments, got 1"]],
   ["GET()", "?x=1", ["400 query.x is not an argument of this method"]],
+  [
+    "GET({ author, page }: { author?: string; page?: number })",
+    "?auhtor=x&Page=1&size=3",
+    [
+      '400 query.auhtor is not an argument of this method; did you mean "author"?',
+      '400 query.Page is not an argument of this method; did you mean "page"?',
+      "400 query.size is not an argument of this method",
+    ],
+  ],
+  [
+    "POST(book: { at: { title?: string } })",
+    ' {"at":{"titel":"x"}}',
+    ['400 body.at.titel is not a known property; did you mean "title"?'],
+  ],
   ["GET(id: number)", "12", [12]],
   ["GET(id: number)", "", ["404 path.id is required"]],
   ["GET(id: number)", "1/2", ["404 path. takes at most 1 path segment, got 2"]],

@@ -26,6 +26,16 @@ export interface HttpServerOptions extends ServerLimits {
   verifyClient?: (certificate: PeerCertificate) => boolean;
   /** Logs errors of a listening server. Default: standard error. */
   log?: (message: string) => void;
+  /** Passes connections to the server, which then does not listen itself: `host` and `port` have no meaning. */
+  intake?: (server: Server) => Intake;
+}
+
+/** A source of connections. */
+export interface Intake {
+  /** The port that clients use. */
+  readonly port: number;
+  /** Stops passing connections. Resolves when those that were passed are closed. */
+  close(): Promise<void>;
 }
 
 /** A listening server. */
@@ -74,18 +84,17 @@ export async function openServer(listeners: Listeners, options: HttpServerOption
   server.on("clientError", refuseBroken);
   if (options.verifyClient !== undefined) verifyClients(server, options.verifyClient);
   const sockets = tls === undefined ? new Set<Socket>() : trackSockets(server);
-  await listen(server, options);
-  const address = server.address() as AddressInfo;
+  const intake = options.intake?.(server) ?? (await listen(server, options));
   return {
     server,
     host: options.host ?? "localhost",
-    port: address.port,
+    port: intake.port,
     drain() {
       draining = true;
     },
     stop(timeout = drainTimeout) {
       draining = true;
-      return close(server, sockets, timeout);
+      return close(server, intake, sockets, timeout);
     },
   };
 }
@@ -127,7 +136,7 @@ function verifyClients(server: Server, verify: (certificate: PeerCertificate) =>
  * A listening server may fail later, when it accepts a connection. Without an error listener that would end the
  * process.
  */
-function listen(server: Server, { host, port, backlog, log }: HttpServerOptions): Promise<void> {
+function listen(server: Server, { host, port, backlog, log }: HttpServerOptions): Promise<Intake> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(
@@ -135,14 +144,22 @@ function listen(server: Server, { host, port, backlog, log }: HttpServerOptions)
       () => {
         server.off("error", reject);
         server.on("error", acceptFaultLog(log));
-        resolve();
+        resolve({
+          port: (server.address() as AddressInfo).port,
+          close: () => new Promise((closed) => server.close(() => closed())),
+        });
       },
     );
   });
 }
 
-async function close(server: Server, sockets: ReadonlySet<Socket>, timeout: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+async function close(
+  server: Server,
+  intake: Intake,
+  sockets: ReadonlySet<Socket>,
+  timeout: number,
+): Promise<void> {
+  const closed = intake.close();
   // `close` closes idle connections only once. Others become idle as their answers end.
   const sweep = setInterval(() => server.closeIdleConnections(), 20);
   const cut = setTimeout(() => {

@@ -5,6 +5,7 @@ import type { Outcomes } from "../convert/outcomes.ts";
 import type { BindInput } from "../model/input.ts";
 import { keywordNames, keywordShapes } from "../model/keyword-shapes.ts";
 import { listBodyParameter } from "../model/list-body.ts";
+import { didYouMean } from "../model/nearest-name.ts";
 import type { MethodSignature, TypeNode } from "../model/signature.ts";
 import { type BindFault, BindFaults } from "./bind-faults.ts";
 import { GivenArguments, ORIGIN, originPlace } from "./given.ts";
@@ -247,7 +248,7 @@ class CompiledBinder implements Binder {
         faults.push({
           in: originPlace(origin),
           name: shortened(name),
-          message: "is not an argument of this method",
+          message: `is not an argument of this method${didYouMean(name, given.names, faults.length)}`,
         });
       }
     }

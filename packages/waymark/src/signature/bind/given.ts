@@ -28,7 +28,8 @@ export class GivenArguments implements FieldSink {
   /** Number of names, declared or not. */
   total = 0;
   readonly #slots: ReadonlyMap<string, number>;
-  readonly #names: readonly string[];
+  /** The names that the signature declares. */
+  readonly names: readonly string[];
   readonly #listName: string;
   /** The slot after that of the last argument. */
   #next = 0;
@@ -37,7 +38,7 @@ export class GivenArguments implements FieldSink {
   constructor(slots: ReadonlyMap<string, number>, listName = "body") {
     this.#slots = slots;
     this.#listName = listName;
-    this.#names = [...slots.keys()];
+    this.names = [...slots.keys()];
     this.values = new Array(slots.size).fill(undefined);
     this.origins = new Array(slots.size).fill(ORIGIN.none);
   }
@@ -104,7 +105,7 @@ export class GivenArguments implements FieldSink {
     this.total++;
     // Clients usually keep the signature's order. The comparison costs 2 ns, a map lookup 25, because it
     // hashes a name cut from the query.
-    const slot = this.#names[this.#next] === name ? this.#next : this.#slots.get(name);
+    const slot = this.names[this.#next] === name ? this.#next : this.#slots.get(name);
     if (slot === undefined) {
       this.#addExtra(name, value, origin);
       return;

@@ -2,6 +2,7 @@ import type { CompileContext } from "../convert/compile-context.ts";
 import { type Converter, INVALID, type Note, shortened, shortenedPath } from "../convert/converter.ts";
 import { type OtherNames, otherNames } from "../convert/objects.ts";
 import { type Discriminator, findDiscriminator } from "../convert/unions.ts";
+import { didYouMean } from "../model/nearest-name.ts";
 import type { ObjectNode } from "../model/signature.ts";
 import type { BindFault } from "./bind-faults.ts";
 import { type GivenArguments, ORIGIN, type Origin, originPlace } from "./given.ts";
@@ -116,7 +117,7 @@ function makeShape(
       const other = otherOf(name);
       if (other) result[name] = convertGiven(other, name, value, origin, faults);
       else if (shape.reportsUnknown) {
-        const message = "is not an argument of this method";
+        const message = `is not an argument of this method${didYouMean(name, shape.names, faults.length)}`;
         faults.push({ in: originPlace(origin), name: shortened(name), message });
       }
     }

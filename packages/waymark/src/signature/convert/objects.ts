@@ -1,3 +1,4 @@
+import { didYouMean } from "../model/nearest-name.ts";
 import type { ObjectNode } from "../model/signature.ts";
 import type { CompileContext } from "./compile-context.ts";
 import {
@@ -67,7 +68,8 @@ export function objectConverter(type: ObjectNode, context: CompileContext): Conv
     const start = notes.length;
     const other = otherOf?.(key);
     if (other) (result as Record<string, unknown>)[key] = other.fromJson(given[key], notes);
-    else if (reportsUnknown) reject(notes, "is not a known property");
+    else if (reportsUnknown)
+      reject(notes, `is not a known property${didYouMean(key, byName.keys(), notes.length)}`);
     if (notes.length > start) prefixNotes(notes, start, propertyStep(key));
   };
   const fromJson = (value: unknown, notes: Note[]): unknown => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { editDistance } from "./nearest-path.ts";
+import { didYouMean, editDistance } from "./nearest-name.ts";
 
 test("the edit distance counts a swap of neighbours as one", () => {
   const rows: [string, string, number][] = [
@@ -30,4 +30,11 @@ test("a limit ends the count and does not change smaller distances", () => {
       else assert.ok(bounded > limit);
     }),
   );
+});
+
+test("only the first faults of a request get a suggestion, and no long name does", () => {
+  assert.equal(didYouMean("auhtor", ["title", "author"], 2), '; did you mean "author"?');
+  assert.equal(didYouMean("auhtor", ["title", "author"], 3), "");
+  assert.equal(didYouMean("a".repeat(65), ["a".repeat(64)], 0), "");
+  assert.equal(didYouMean("x", ["y"], 0), "");
 });

@@ -192,7 +192,7 @@ export class Service {
       statistics.refresh();
       await this.#grpc?.collect();
     });
-    this.#sinks = await openSinks(settings, registry, log);
+    this.#sinks = await openSinks(settings, registry, log, insight.topKeys);
     if (this.#sinks?.pullAddress !== undefined)
       log.warn(`Listening for metrics on '${this.#sinks.pullAddress}'`);
     if (settings.debug.dashboard)

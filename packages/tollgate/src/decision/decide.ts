@@ -1,7 +1,12 @@
 import type { CounterStore } from "../counters/store.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";
 import { requestOf } from "../protocol/decode-request.ts";
-import { Code, type RateLimitRequest, type RateLimitResponse } from "../protocol/messages.ts";
+import {
+  Code,
+  type DescriptorStatus,
+  type RateLimitRequest,
+  type RateLimitResponse,
+} from "../protocol/messages.ts";
 import type { RequestPlaces } from "../protocol/scan-request.ts";
 import type { RuleSet } from "../rules/rule.ts";
 import { askStore } from "./decide-limits.ts";
@@ -125,7 +130,7 @@ export class Decider {
     deadline: number,
   ): RateLimitResponse | Promise<RateLimitResponse> {
     const { observer } = this.#options;
-    if (observer !== undefined) scratch.began = observer.begin();
+    if (observer?.active) observer.begin(scratch, now);
     if (hasLimits(parts)) return this.#runLimits(request, places, parts, scratch, now, deadline);
     const nowSeconds = Math.floor(now / 1000);
     scratch.arrange(parts, this.#options, nowSeconds, this.#store.readsPlaces === true);
@@ -227,7 +232,9 @@ export class Decider {
   /** For the observer, after the next call has overwritten the message. */
   #keepMessage(places: RequestPlaces | undefined, scratch: Scratch): void {
     scratch.messageLength = 0;
-    if (places !== undefined && this.#options.observer?.active) scratch.keepMessage(places);
+    const { observer } = this.#options;
+    if (places !== undefined && observer !== undefined && (scratch.weight > 0 || observer.recording))
+      scratch.keepMessage(places);
   }
 
   #observe(
@@ -241,11 +248,12 @@ export class Decider {
   ): void {
     const { observer } = this.#options;
     if (!observer?.active) return;
-    // Recording began while the store was asked.
-    if (request === undefined && places === undefined && scratch.messageLength === 0) return;
-    this.#text.begin(request, places, scratch);
     const { statuses } = counters;
-    observer.decided({ parts, statuses, code, scratch, text: this.#text, counters, now }, scratch.began);
+    if (scratch.weight === 0 && !observer.recording && !isAnyRefused(statuses)) return;
+    const isKept = request === undefined && places === undefined;
+    if (isKept && scratch.messageLength === 0) return;
+    this.#text.begin(request, places, scratch);
+    observer.decided({ parts, statuses, code, scratch, text: this.#text, counters, now, isKept });
   }
 
   /** Fills in all but the headers. Returns the overall code. */
@@ -265,6 +273,12 @@ export class Decider {
       response.dynamicMetadata = dynamicMetadata(request, parts, statuses);
     return code;
   }
+}
+
+function isAnyRefused(statuses: readonly DescriptorStatus[]): boolean {
+  for (let index = 0; index < statuses.length; index++)
+    if (statuses[index]!.code === Code.OVER_LIMIT) return true;
+  return false;
 }
 
 /** Whether a rule has more than a number, a unit and a name. */

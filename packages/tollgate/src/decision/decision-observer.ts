@@ -1,12 +1,14 @@
 import { basename } from "node:path";
 import type { KeyEntries, KeyMask } from "../observe/key-mask.ts";
 import type { KeyCounts } from "../observe/top-keys/key-counts.ts";
+import { Pace } from "../observe/top-keys/pace.ts";
 import type { ThreadTopKeys } from "../observe/top-keys/thread-top-keys.ts";
 import { Code, type Entry } from "../protocol/messages.ts";
 import type { Location, Match, Rule } from "../rules/rule.ts";
 import type { DecidedText } from "./decided-text.ts";
 import type { DecisionRecorder, Ended } from "./decision-recorder.ts";
 import type { ObservedRule, RuleObserver } from "./observed-rule.ts";
+import type { Scratch } from "./scratch.ts";
 import { hashOfStem } from "./stem-of-part.ts";
 
 export interface DecisionObserverOptions {
@@ -24,19 +26,30 @@ export class DecisionObserver implements RuleObserver {
   readonly #rules = new WeakMap<Rule, ObservedRule>();
   /** By domain: all descriptors with limits of their own. Bounded by the number of configured domains. */
   readonly #overrides = new Map<string, ObservedRule>();
+  readonly #hits: Pace;
+  readonly #refusals: Pace;
 
   constructor(options: DecisionObserverOptions) {
     this.#options = options;
+    // xorshift must not begin with 0.
+    this.#hits = new Pace(options.seed | 1);
+    this.#refusals = new Pace(~options.seed | 1);
   }
 
-  /** Whether {@link decided} does anything. */
+  /** Whether it observes anything. */
   get active(): boolean {
     return this.#options.topKeys !== undefined || this.#options.recorder.active;
   }
 
-  /** The beginning of a decision, for its duration: monotonic milliseconds, or 0 if nothing needs it. */
-  begin(): number {
-    return this.#options.recorder.active ? performance.now() : 0;
+  /** Whether all decisions must be passed to {@link decided}, not only those with a weight and the refused ones. */
+  get recording(): boolean {
+    return this.#options.recorder.active;
+  }
+
+  /** Call it at the beginning of each decision. */
+  begin(scratch: Scratch, now: number): void {
+    scratch.began = this.#options.recorder.active ? performance.now() : 0;
+    scratch.weight = this.#options.topKeys === undefined ? 0 : this.#hits.take(now);
   }
 
   ruleOf({ rule, sharedValues }: Match): ObservedRule {
@@ -52,29 +65,32 @@ export class DecisionObserver implements RuleObserver {
     return observed;
   }
 
-  /** @param began result of {@link begin} */
-  decided(ended: Ended, began: number): void {
+  /** Call it at the end of a decision. */
+  decided(ended: Ended): void {
     const { topKeys, recorder } = this.#options;
     if (topKeys !== undefined) this.#count(ended, topKeys.halfAt(ended.now));
-    if (recorder.active) recorder.record(ended, began);
+    if (recorder.active) recorder.record(ended);
   }
 
-  #count({ parts, statuses, scratch, text }: Ended, half: number): void {
+  #count({ parts, statuses, scratch, text, now, isKept }: Ended, half: number): void {
+    const { weight } = scratch;
     for (let index = 0; index < parts.length; index++) {
       const part = parts[index]!;
       const { observed, hits } = part;
       if (observed?.keys === undefined) continue;
       const isRefused = statuses[index]!.code === Code.OVER_LIMIT;
-      if (hits <= 0 && !isRefused) continue;
+      // Refusals are rarer, so they have a pace of their own where their texts are at hand.
+      const refusals = !isRefused ? 0 : isKept ? weight : this.#refusals.take(now);
+      if (refusals === 0 && (hits <= 0 || weight === 0)) continue;
       const hash = hashOfStem(part, scratch, this.#options.seed);
       if (hash === undefined) continue;
       const { all, refused } = observed.keys;
-      if (hits > 0) {
-        const label = all.add(hash, hits, half);
+      if (hits > 0 && weight > 0) {
+        const label = all.add(hash, hits, half, weight);
         if (label >= 0) this.#label(all, label, text, index, observed);
       }
-      if (isRefused) {
-        const label = refused.add(hash, Math.max(hits, 1), half);
+      if (refusals > 0) {
+        const label = refused.add(hash, Math.max(hits, 1), half, refusals);
         if (label >= 0) this.#label(refused, label, text, index, observed);
       }
     }

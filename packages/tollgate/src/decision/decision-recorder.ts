@@ -26,6 +26,8 @@ export interface Ended {
   readonly counters: Counters;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** Whether the store answered later, so that only chosen messages were kept. */
+  readonly isKept: boolean;
 }
 
 export interface RecorderOptions {
@@ -48,9 +50,10 @@ export class DecisionRecorder {
     this.#options = options;
   }
 
-  /** @param began monotonic milliseconds; 0 if recording began later */
-  record(ended: Ended, began: number): void {
-    const { parts, now } = ended;
+  record(ended: Ended): void {
+    const { parts, now, scratch } = ended;
+    // 0: the recording began after the decision.
+    const { began } = scratch;
     const { sampling, write } = this.#options;
     const sampled = parts.map((part, index) => sampling.has(hashOf(part, index, ended)));
     const isSampled = sampled.includes(true);

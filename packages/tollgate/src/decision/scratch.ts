@@ -50,6 +50,8 @@ export class Scratch {
   messageLength = 0;
   /** When the decision began, for observers: monotonic milliseconds. */
   began = 0;
+  /** How many decisions this one represents in the top keys. */
+  weight = 0;
   readonly #slots: readonly Slot[];
   /** One for each part that the store counts, in order. */
   readonly counts: Slot[] = [];

@@ -1,14 +1,17 @@
 import type { Logger } from "../observe/log.ts";
 import type { Registry } from "../observe/registry.ts";
 import type { RunningSinks, SinksOptions } from "../observe/sinks/start.ts";
+import type { TopKeys } from "../observe/top-keys/top-keys.ts";
+import { topKeysMetrics } from "../observe/top-keys/top-keys-metrics.ts";
 import type { Settings } from "../settings/settings.ts";
 import { showAddress } from "../text/address.ts";
 
 /** Opens the configured sinks. Undefined, and without loading their code, if none is configured. */
 export async function openSinks(
-  { stats }: Settings,
+  { stats, topKeys: keys }: Settings,
   registry: Registry,
   log: Logger,
+  topKeys: TopKeys,
 ): Promise<RunningSinks | undefined> {
   const { push, agent, pull, standardOutput } = stats;
   if (push === undefined && agent === undefined && pull === undefined && !standardOutput) return undefined;
@@ -33,6 +36,7 @@ export async function openSinks(
         path: pull.path,
         ...(pull.mapperFile !== undefined && { mapperFile: pull.mapperFile }),
         responseTimeAsMilliseconds: pull.responseTimeAsMilliseconds,
+        ...(keys !== undefined && keys.metrics > 0 && { more: () => topKeysMetrics(topKeys, keys.metrics) }),
       },
     }),
     ...(standardOutput && { output: true }),

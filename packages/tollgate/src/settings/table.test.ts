@@ -170,6 +170,7 @@ const published: Record<string, string> = {
   TOP_KEYS: "true",
   TOP_KEYS_SIZE: "128",
   TOP_KEYS_WINDOW: "10m",
+  TOP_KEYS_METRICS: "0",
   TOP_KEYS_MASK: "",
   TOP_KEYS_MASK_STYLE: "hash",
   TOP_KEYS_MASK_SALT: "a random text",

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { descriptor, GrpcCaller, request } from "../grpc-caller.ts";
 import { type RunningTollgate, startTollgate } from "../tollgate.ts";
+import { parseExposition } from "./exposition-parser.ts";
 
 const config = {
   "shop.yaml": `domain: shop
@@ -86,3 +91,71 @@ shop.tenant.address (shop.yaml:7): 1 hits, 0 refused
       assert.match(refused, /\n\nmost refused\n {2}2 {2}user=alice {2}shop\.user\n$/);
     }));
 });
+
+test("TOP_KEYS=false turns the page off", () =>
+  withTollgate({ TOP_KEYS: "false" }, async (tollgate) => {
+    await ask(tollgate, 1, ["user", "alice"]);
+    const response = await fetch(`http://${tollgate.debug}/stats/top`);
+    assert.equal(response.status, 404);
+    assert.match(await response.text(), /top keys are turned off: TOP_KEYS is false/);
+  }));
+
+test("wrong arguments are refused", () =>
+  withTollgate({}, async (tollgate) => {
+    for (const query of ["?n=0", "?n=1001", "?n=-1", "?n=x", "?n="])
+      assert.equal((await fetch(`http://${tollgate.debug}/stats/top${query}`)).status, 400, query);
+  }));
+
+test("the numbers of all threads are added, and a reload keeps them", () =>
+  withTollgate({ WORKERS: "2" }, async (tollgate) => {
+    const callers = Array.from({ length: 8 }, () => new GrpcCaller(tollgate.grpc));
+    try {
+      for (const caller of callers) await caller.ask(request("shop", descriptor("user=alice")));
+      await ask(tollgate, 1, ["user", "alice"]);
+      await writeFile(join(tollgate.config, "more.yaml"), "domain: more\ndescriptors: []\n");
+      const rlconfig = () => fetch(`http://${tollgate.debug}/stats?filter=config_load_success`);
+      while (!/load_success: 2/.test(await (await rlconfig()).text())) await setTimeout(20);
+      for (const caller of callers) await caller.ask(request("shop", descriptor("user=alice")));
+      assert.match(
+        await top(tollgate, "?rule=shop.user"),
+        /shop\.yaml:3\): 17 hits, 14 refused\n {2}17 {2}user=alice\n/,
+      );
+    } finally {
+      for (const caller of callers) caller.close();
+    }
+  }));
+
+test("TOP_KEYS_METRICS exports so many keys to the pull sink", () =>
+  withTollgate(
+    {
+      DISABLE_STATS: "false",
+      USE_PULLSTATS: "true",
+      PULLSTATS_ADDR: "127.0.0.1:0",
+      TOP_KEYS_METRICS: "2",
+      EXTRA_TAGS: "env:test",
+    },
+    async (tollgate) => {
+      const line = await tollgate.logged(/Listening for metrics/);
+      const url = `http://${/on '([^']+)'/.exec(line)![1]}/metrics`;
+      const scrape = async (accept: string) => (await fetch(url, { headers: { accept } })).text();
+      assert.doesNotMatch(await scrape("text/plain"), /ratelimit_top_keys/);
+      await ask(tollgate, 5, ["user", 'al"ice']);
+      await ask(tollgate, 2, ["user", "bob"]);
+      await ask(tollgate, 1, ["user", "carol"]);
+      for (const [accept, isOpen] of [
+        ["text/plain", false],
+        ["application/openmetrics-text; version=1.0.0", true],
+      ] as const) {
+        const families = parseExposition(await scrape(accept), isOpen);
+        const shown = (name: string) =>
+          families.get(name)!.samples.map(({ labels, value }) => [Object.entries(labels).join(";"), value]);
+        assert.deepEqual(shown("ratelimit_top_keys_hits"), [
+          ['rule,shop.user;key,user=al"ice;env,test', 5],
+          ["rule,shop.user;key,user=bob;env,test", 2],
+        ]);
+        assert.deepEqual(shown("ratelimit_top_keys_refused"), [
+          ['rule,shop.user;key,user=al"ice;env,test', 2],
+        ]);
+      }
+    },
+  ));

@@ -25,6 +25,7 @@ export class HeavyHitters {
   #slots: Int32Array;
   /** Made when the watched keys are full. From then on, their number stays. */
   #cells: Float64Array | undefined;
+  #full = false;
   /** At most the least count. */
   #least = 0;
   #hand = 0;
@@ -66,9 +67,10 @@ export class HeavyHitters {
       }
       slot = (slot + 1) & mask;
     }
-    if (this.#used === this.capacity && !this.#grow()) return this.#contest(hash, hits);
+    if (this.#full) return this.#contest(hash, hits);
     const entry = this.#used++;
     this.#set(entry, hash, hits, 0);
+    if (this.#used === this.capacity) this.#full = !this.#grow();
     return entry;
   }
 
@@ -173,11 +175,12 @@ export class HeavyHitters {
     slots[free] = 0;
   }
 
+  /** Called once at each size. When there is no room, the size stays. */
   #grow(): boolean {
     const { capacity } = this;
     const size = Math.min(2 * capacity, this.#most);
     const more = size - capacity;
-    if (more === 0 || this.#cells !== undefined) return false;
+    if (more === 0) return false;
     if (this.#room.taken + more > this.#room.size) return false;
     this.#room.taken += more;
     this.#counts = grown(this.#counts, new Float64Array(size));

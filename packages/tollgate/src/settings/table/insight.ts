@@ -23,6 +23,12 @@ export const topKeys = {
     600e3,
     "Time after which hits are forgotten. Counts cover between half of this time and all of it.",
   ),
+  metrics: setting(
+    "TOP_KEYS_METRICS",
+    int(0, 100),
+    0,
+    "Keys in each of the metrics `ratelimit_top_keys_hits` and `ratelimit_top_keys_refused` of the pull sink. `0`: no such metrics.",
+  ),
   mask: setting(
     "TOP_KEYS_MASK",
     list,

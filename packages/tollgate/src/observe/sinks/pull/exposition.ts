@@ -1,5 +1,5 @@
 import { ITEMS_PER_TURN, nextTurn } from "../../yielding.ts";
-import type { Families, Family, Sample } from "./families.ts";
+import { escapeLabel, type Families, type Family, type Sample } from "./families.ts";
 import { Histogram } from "./observers.ts";
 
 export type ExpositionFormat = "text" | "openmetrics";
@@ -9,6 +9,24 @@ export const contentTypes: Readonly<Record<ExpositionFormat, string>> = {
   openmetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8",
 };
 
+/** A family of gauges that is made for each scrape. */
+interface GaugeFamily {
+  readonly metric: string;
+  readonly help: string;
+  readonly gauges: readonly {
+    readonly labels: readonly (readonly [name: string, value: string])[];
+    readonly value: number;
+  }[];
+}
+
+export type MoreFamilies = () => Promise<readonly GaugeFamily[]>;
+
+interface RenderOptions {
+  readonly more?: MoreFamilies | undefined;
+  /** Monotonic milliseconds. */
+  readonly now?: () => number;
+}
+
 /**
  * Renders the metrics as text, in pieces. Formats: Prometheus text 0.0.4 and OpenMetrics 1.0.0. OpenMetrics requires
  * counters to end in `_total`, so it shows the contract's counters with the type `unknown`.
@@ -16,7 +34,7 @@ export const contentTypes: Readonly<Record<ExpositionFormat, string>> = {
 export async function* render(
   families: Families,
   format: ExpositionFormat,
-  now: () => number = () => performance.now(),
+  { more, now = () => performance.now() }: RenderOptions = {},
 ): AsyncGenerator<string> {
   const collected = await families.collect();
   for (const family of collected) {
@@ -37,6 +55,7 @@ export async function* render(
     }
     if (piece !== "") yield piece;
   }
+  for (const family of (await more?.()) ?? []) yield gaugeLines(family, families.tagLabels);
   if (format === "openmetrics") yield "# EOF\n";
 }
 
@@ -46,6 +65,15 @@ function header(family: Family, format: ExpositionFormat): string {
     .replace(/[\\\n]/g, (character) => (character === "\n" ? "\\n" : "\\\\"))
     .replace(/"/g, format === "openmetrics" ? '\\"' : '"');
   return `# HELP ${name} ${help}\n# TYPE ${name} ${typeName(family, format)}\n`;
+}
+
+/** @param tags `EXTRA_TAGS` as labels */
+function gaugeLines({ metric, help, gauges }: GaugeFamily, tags: string): string {
+  const lines = gauges.map(({ labels, value }) => {
+    const own = labels.map(([name, text]) => `${name}="${escapeLabel(text)}"`).join(",");
+    return `${metric}{${tags === "" ? own : `${own},${tags}`}} ${formatValue(value)}\n`;
+  });
+  return lines.length === 0 ? "" : `# HELP ${metric} ${help}\n# TYPE ${metric} gauge\n${lines.join("")}`;
 }
 
 /** In OpenMetrics a counter's family name has no `_total`. */

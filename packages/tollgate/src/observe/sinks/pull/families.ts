@@ -9,7 +9,7 @@ import {
 } from "../../series.ts";
 import type { Counter } from "../../statistics.ts";
 import { ITEMS_PER_TURN, nextTurn } from "../../yielding.ts";
-import type { Mapped, Mapping, Subject } from "./mapping.ts";
+import { labelName, type Mapped, type Mapping, type Subject } from "./mapping.ts";
 import { Histogram, Summary } from "./observers.ts";
 
 export type FamilyType = "counter" | "gauge" | "histogram" | "summary";
@@ -114,6 +114,11 @@ export class Families {
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
     view.onTimer((entry) => this.#addTimer(entry));
+  }
+
+  /** `EXTRA_TAGS` as labels, escaped: `a="b",c="d"`. */
+  get tagLabels(): string {
+    return this.#view.tags.map(({ key, value }) => `${labelName(key)}="${escapeLabel(value)}"`).join(",");
   }
 
   /** Returns every family of the current statistics, sorted by name. Yields to other work in between. */
@@ -222,7 +227,7 @@ export class Families {
   }
 }
 
-function escapeLabel(value: string): string {
+export function escapeLabel(value: string): string {
   if (!/[\\"\n]/.test(value)) return value;
   return value.replace(/[\\"\n]/g, (character) => (character === "\n" ? "\\n" : `\\${character}`));
 }

@@ -9,7 +9,7 @@ import type { Logger } from "../../log.ts";
 import type { StatisticsView } from "../../series.ts";
 import { SinkConfigError } from "../../sink-config-error.ts";
 import type { Counter } from "../../statistics.ts";
-import { contentTypes, render } from "./exposition.ts";
+import { contentTypes, type MoreFamilies, render } from "./exposition.ts";
 import { Families } from "./families.ts";
 import type { Mapping } from "./mapping.ts";
 import { negotiate } from "./negotiate.ts";
@@ -23,6 +23,8 @@ export interface PullOptions {
   readonly log: Logger;
   /** Counts series that are not shown. */
   readonly dropped: Counter;
+  /** Further families, whose series change from scrape to scrape. */
+  readonly more?: MoreFamilies | undefined;
 }
 
 export interface PullServer {
@@ -70,7 +72,7 @@ export async function startPull(view: StatisticsView, options: PullOptions): Pro
       return;
     }
     scrapes++;
-    scrape(families, request, response)
+    scrape(families, options.more, request, response)
       .catch((error: unknown) => {
         // A scraper may close its connection at any time.
         if ((error as NodeJS.ErrnoException).code !== "ERR_STREAM_PREMATURE_CLOSE")
@@ -97,7 +99,12 @@ function admits(request: IncomingMessage, response: ServerResponse, path: string
   return false;
 }
 
-async function scrape(families: Families, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function scrape(
+  families: Families,
+  more: MoreFamilies | undefined,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const format = negotiate(request.headers.accept);
   const zipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(
     String(request.headers["accept-encoding"] ?? ""),
@@ -112,7 +119,7 @@ async function scrape(families: Families, request: IncomingMessage, response: Se
     response.end();
     return;
   }
-  const text = Readable.from(render(families, format));
+  const text = Readable.from(render(families, format, { more }));
   // A scraper that reads too slowly must not keep its place among the concurrent scrapes.
   const signal = AbortSignal.timeout(SCRAPE_TIMEOUT);
   if (zipped) await pipeline(text, createGzip({ level: 1 }), response, { signal });

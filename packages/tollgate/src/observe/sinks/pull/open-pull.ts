@@ -4,6 +4,7 @@ import type { StatisticsView } from "../../series.ts";
 import { SinkConfigError } from "../../sink-config-error.ts";
 import type { Counter } from "../../statistics.ts";
 import { defaultMapping } from "./default-mapping.ts";
+import type { MoreFamilies } from "./exposition.ts";
 import { fileMapping } from "./mapper.ts";
 import { parseMapperFile } from "./mapper-file.ts";
 import type { Mapping } from "./mapping.ts";
@@ -16,6 +17,7 @@ export interface PullSettings {
   /** `PULLSTATS_MAPPER_YAML`: a path. Absent or empty: the contract's mapping. */
   readonly mapperFile?: string;
   readonly responseTimeAsMilliseconds?: boolean;
+  readonly more?: MoreFamilies | undefined;
 }
 
 /** Opens the metrics port. `dropped` counts series that are not shown. */

@@ -58,6 +58,8 @@ export interface RuleRow {
   readonly origin: "configured" | "request" | "removed";
   /** `10 per second`; empty if the rule is not in the configuration. */
   readonly limit: string;
+  /** One limit of a rule that has several: only its refusals are counted. */
+  readonly isOneOfSeveral?: true;
   readonly name: string;
   readonly modes: readonly ("shadow" | "quota" | "unlimited")[];
   readonly place?: RulePlace;

@@ -195,7 +195,7 @@ export class Monitor {
   /** Adds what is left for the key with the most hits, if the rule has a counter for each key. */
   #withLeft(row: RuleRow): RuleRow {
     const { domain, rule, left, history } = row;
-    if (left !== undefined || history === undefined || rule === undefined) return row;
+    if (left !== undefined || history === undefined || rule === undefined || row.isOneOfSeveral) return row;
     const ofTop = this.#leftOfTop.get(`${domain}\0${rule}`);
     return ofTop === undefined ? row : { ...row, left: ofTop };
   }

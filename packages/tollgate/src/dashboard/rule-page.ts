@@ -3,7 +3,7 @@ import { ITEMS_PER_TURN, nextTurn, sortInTurns } from "../observe/yielding.ts";
 import { type Activity, NO_RATES } from "./activity.ts";
 import type { Left, RulePage, RuleRow, Totals } from "./messages.ts";
 import type { DynamicRule, RuleIndex } from "./rule-index.ts";
-import { limitText, modesOf, placeOf, shown } from "./rule-texts.ts";
+import { limitText, modesOf, oneLimitText, placeOf, shown } from "./rule-texts.ts";
 
 /** What a viewer asks for. */
 export interface RuleQuery {
@@ -80,7 +80,8 @@ function ranked(series: RuleSeries[], activity: Activity, { order }: RuleQuery):
 function seriesRow(series: RuleSeries, { activity, index, left }: RulePageSources): RuleRow {
   const number = index?.numberOf(series);
   const history = activity.history(series);
-  const remaining = number === undefined ? undefined : left(number);
+  const limit = index?.limitOf(series);
+  const remaining = number === undefined || limit !== undefined ? undefined : left(number);
   return {
     key: keyOf(series),
     rates: activity.rates(series),
@@ -90,6 +91,7 @@ function seriesRow(series: RuleSeries, { activity, index, left }: RulePageSource
     ...(number === undefined
       ? { domain: series.labels.domain, origin: originOf(series, index), limit: "", name: "", modes: [] }
       : configured(index!, number)),
+    ...(limit && { limit: shown(oneLimitText(limit)), isOneOfSeveral: true as const }),
   };
 }
 

@@ -25,7 +25,7 @@ interface Alert {
 export function Alerts({ frame, connection }: { frame: Frame | undefined; connection: Connection }) {
   const alerts = [...connectionAlerts(connection), ...(frame === undefined ? [] : frameAlerts(frame))];
   return (
-    <ul class="alerts" role="status" aria-label="Faults">
+    <ul class="alerts" aria-label="Faults">
       {alerts.map(({ level, text, link }) => (
         <li key={text} class={level}>
           {text} {link && <a href={link[0]}>{link[1]}</a>}
@@ -86,8 +86,8 @@ const NAMED = 3;
 
 /** Who is being limited right now, by which rule, and why. */
 export function Verdict({ frame, onRule }: { frame: Frame; onRule: (key: string) => void }) {
-  const { rates, rules } = frame;
-  const refusing = rules.rows.filter((row) => row.rates.refused > 0 && !row.isOneOfSeveral);
+  const { rates } = frame;
+  const refusing = frame.refusing.filter((row) => !row.isOneOfSeveral);
   if (frame.store.degraded && frame.store.failureMode !== "local") return <StoreVerdict frame={frame} />;
   if (rates.refused === 0) return <Calm frame={frame} />;
   return (
@@ -101,7 +101,7 @@ export function Verdict({ frame, onRule }: { frame: Frame; onRule: (key: string)
           <li key={row.key}>
             <Reason
               row={row}
-              refusing={limitsOf(row, rules.rows)}
+              refusing={limitsOf(row, frame.refusing)}
               keys={keysOf(frame.keys, row)}
               onRule={onRule}
             />
@@ -149,7 +149,7 @@ function Calm({ frame }: { frame: Frame }) {
 
 /** The limits of a rule with several that refuse now. */
 function limitsOf({ rule }: RuleRow, rows: readonly RuleRow[]): string {
-  const own = rows.filter((row) => row.isOneOfSeveral && row.rule === rule && row.rates.refused > 0);
+  const own = rows.filter((row) => row.isOneOfSeveral && row.rule === rule);
   return own.map(({ limit }) => limit).join(", ");
 }
 

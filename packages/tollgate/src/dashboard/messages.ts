@@ -138,6 +138,8 @@ export interface Frame {
   readonly calls: CallState;
   readonly store: StoreState;
   readonly process: ProcessState;
+  /** The rules that refuse most, whatever the viewer searches for; among them the limits of rules that have several. */
+  readonly refusing: readonly RuleRow[];
   readonly rules: RulePage;
   /** Grows with each load of the configuration, successful or not. */
   readonly loads: number;

@@ -50,7 +50,7 @@ export async function rulePage(sources: RulePageSources, query: RuleQuery): Prom
   const ordered: Candidate[] =
     query.order === "name"
       ? await sortInTurns([...active, ...idle], byKey)
-      : [...ranked(active, activity, query), ...idle];
+      : [...ranked(active, activity, query.order), ...idle];
   const chosen = ordered.slice(query.offset, query.offset + query.limit);
   return {
     rows: chosen.map((one) => (one instanceof RuleSeries ? seriesRow(one, sources) : idleRow(one, index!))),
@@ -61,7 +61,18 @@ export async function rulePage(sources: RulePageSources, query: RuleQuery): Prom
   };
 }
 
-function ranked(series: RuleSeries[], activity: Activity, { order }: RuleQuery): RuleSeries[] {
+/** Refusing rules that a viewer sees, whatever the query; among them the limits of rules that have several. */
+const MAX_REFUSING = 12;
+
+/** The rules that refuse most, whatever a viewer searches for. */
+export function refusingRules(sources: RulePageSources): readonly RuleRow[] {
+  const { activity } = sources;
+  const refusing = [...activity.series()].filter((series) => activity.rates(series).refused > 0);
+  const most = ranked(refusing, activity, "refused").slice(0, MAX_REFUSING);
+  return most.map((series) => seriesRow(series, sources));
+}
+
+function ranked(series: RuleSeries[], activity: Activity, order: RuleQuery["order"]): RuleSeries[] {
   const rated = series.map((one) => ({ one, rates: activity.rates(one), sum: one.overLimit }));
   rated.sort(
     (a, b) =>

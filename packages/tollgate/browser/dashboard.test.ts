@@ -76,6 +76,24 @@ describe("the dashboard of a service with load", () => {
     }
   });
 
+  test("a search hides no refusing rule from the verdict, which leads to its row", async () => {
+    const other = await browser.open(`http://${tollgate.debug}/`);
+    const load = new Load(tollgate, "shop", () => [{ path: "/login" }]);
+    try {
+      await other.waitFor(hasText, "#status", "live");
+      await other.press("/");
+      await other.type("plan");
+      await other.waitFor(() => document.querySelectorAll("[data-rule]").length === 1);
+      await other.waitFor(hasText, ".verdict", "shop.path_/login refuses");
+      await other.click(".verdict button");
+      await other.waitFor(hasText, ".details", "total_hits");
+      await other.waitFor(() => document.activeElement!.textContent!.includes("shop.path_/login"));
+    } finally {
+      await load.stop();
+      await other.close();
+    }
+  });
+
   test("shows the figures of /stats", async () => {
     for (let call = 0; call < 9; call++) await hit(tollgate, "shop", { plan: "free" });
     for (const key of ["shop.user", "shop.path_/login", "shop.plan_free"]) {

@@ -25,7 +25,7 @@ interface Alert {
 export function Alerts({ frame, connection }: { frame: Frame | undefined; connection: Connection }) {
   const alerts = [...connectionAlerts(connection), ...(frame === undefined ? [] : frameAlerts(frame))];
   return (
-    <ul class="alerts" role="status" aria-label="Faults">
+    <ul class="alerts" aria-label="Faults">
       {alerts.map(({ level, text, link }) => (
         <li key={text} class={level}>
           {text} {link && <a href={link[0]}>{link[1]}</a>}
@@ -86,8 +86,8 @@ const NAMED = 3;
 
 /** Who is being limited right now, by which rule, and why. */
 export function Verdict({ frame, onRule }: { frame: Frame; onRule: (key: string) => void }) {
-  const { rates, rules } = frame;
-  const refusing = rules.rows.filter((row) => row.rates.refused > 0 && (row.totals?.total_hits ?? 0) > 0);
+  const { rates } = frame;
+  const refusing = frame.refusing.filter((row) => !row.isOneOfSeveral);
   if (frame.store.degraded && frame.store.failureMode !== "local") return <StoreVerdict frame={frame} />;
   if (rates.refused === 0) return <Calm frame={frame} />;
   return (
@@ -99,7 +99,12 @@ export function Verdict({ frame, onRule }: { frame: Frame; onRule: (key: string)
       <ol>
         {refusing.slice(0, NAMED).map((row) => (
           <li key={row.key}>
-            <Reason row={row} keys={keysOf(frame.keys, row)} onRule={onRule} />
+            <Reason
+              row={row}
+              refusing={limitsOf(row, frame.refusing)}
+              keys={keysOf(frame.keys, row)}
+              onRule={onRule}
+            />
           </li>
         ))}
       </ol>
@@ -142,14 +147,24 @@ function Calm({ frame }: { frame: Frame }) {
   );
 }
 
+/** The limits of a rule with several that refuse now. */
+function limitsOf({ rule }: RuleRow, rows: readonly RuleRow[]): string {
+  const own = rows.filter((row) => row.isOneOfSeveral && row.rule === rule);
+  return own.map(({ limit }) => limit).join(", ");
+}
+
 interface ReasonProps {
   readonly row: RuleRow;
+  /** Of the limits of a rule that has several, those that refuse; else empty. */
+  readonly refusing: string;
   readonly keys: RuleKeys | undefined;
   readonly onRule: (key: string) => void;
 }
 
-function Reason({ row, keys, onRule }: ReasonProps) {
-  const { rates, limit, place, origin, totals } = row;
+function Reason({ row, refusing, keys, onRule }: ReasonProps) {
+  const { rates, limit, place, origin, totals, left } = row;
+  // With one counter, the rule names the key.
+  const hasOneKey = left !== undefined && left.key === undefined;
   const cached = (totals?.over_limit_with_local_cache ?? 0) > 0;
   return (
     <>
@@ -159,9 +174,9 @@ function Reason({ row, keys, onRule }: ReasonProps) {
         </button>{" "}
         refuses <b class="over">{rate(rates.refused)}/s</b> of {rate(rates.hits)} hits/s
       </p>
-      {keys && keys.refusedKeys.length > 0 && <Who keys={keys} />}
+      {keys && keys.refusedKeys.length > 0 && !hasOneKey && <Who keys={keys} />}
       <p class="why">
-        {origin === "configured" && limit !== "" && <>The limit is {limit}</>}
+        {origin === "configured" && limit !== "" && <>The limit is {refusing === "" ? limit : refusing}</>}
         {origin === "request" && <>The limit came with the request</>}
         {origin === "removed" && <>The configuration no longer has this rule</>}
         {place && (
@@ -169,8 +184,11 @@ function Reason({ row, keys, onRule }: ReasonProps) {
             , in <Place place={place} />
           </>
         )}
-        {row.left && row.left.remaining === 0 && row.left.resetSeconds !== undefined && (
-          <>. Used up; resets in {duration(row.left.resetSeconds)}</>
+        {left?.remaining === 0 && left.resetSeconds !== undefined && (
+          <>
+            . {left.key === undefined ? "Used up" : "The busiest key is used up"}; resets in{" "}
+            {duration(left.resetSeconds)}
+          </>
         )}
         .{cached && " The over-limit cache answers some of them."}
       </p>

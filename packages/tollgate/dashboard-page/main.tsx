@@ -24,6 +24,8 @@ const TITLE = "Tollgate";
 function App() {
   const [view, setView] = useState<View>({ search: "", order: "refused", offset: 0, limit: 25, rule: "" });
   const [paused, setPaused] = useState(false);
+  /** A rule to scroll to, once the page shows it. */
+  const [wanted, setWanted] = useState("");
   const [token, setToken] = useState("");
   const [question, setQuestion] = useState<Question>({ domain: "", descriptor: "" });
   const [asked, setAsked] = useState(0);
@@ -35,12 +37,20 @@ function App() {
     document.title = refusing ? `● refusing – ${TITLE}` : TITLE;
   }, [refusing]);
 
+  useEffect(() => {
+    const row = wanted === "" ? null : document.querySelector(`[data-rule="${CSS.escape(wanted)}"]`);
+    if (row === null) return;
+    row.scrollIntoView({ block: "center" });
+    row.querySelector("button")?.focus();
+    setWanted("");
+  }, [wanted, frame]);
+
   function change(part: Partial<View>): void {
     setView((before) => ({ ...before, ...part }));
   }
   function showRule(key: string): void {
-    change({ rule: key });
-    document.querySelector(`[data-rule="${CSS.escape(key)}"]`)?.scrollIntoView({ block: "center" });
+    change({ rule: key, search: "", order: "refused", offset: 0 });
+    setWanted(key);
   }
   function explain(row: RuleRow, key?: KeyCount): void {
     setQuestion({

@@ -139,6 +139,7 @@ function Row({ row, frame, isOpen, onToggle, onExplain, setToken }: RowProps) {
                 {mode}
               </span>
             ))}
+          {row.isOneOfSeveral && <span class="tag">one of its limits</span>}
           {origin === "request" && <span class="tag">limit of the request</span>}
           {origin === "removed" && <span class="tag">removed</span>}
         </td>

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import http from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -9,6 +10,7 @@ import { generate } from "../dashboard-page/build.ts";
 import type { Frame, LoadEntry, SourceText } from "../src/dashboard/messages.ts";
 import type { SampledDecision } from "../src/observe/decision-log/decision-feed.ts";
 import { ALICE, adminEnv } from "./admin-support.ts";
+import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
 import { type RunningTollgate, startTollgate } from "./tollgate.ts";
 
 const HTML = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
@@ -262,6 +264,30 @@ describe("the dashboard", () => {
   });
 });
 
+test("shows each thread with its connections, and adds up their hits", async () => {
+  const tollgate = await startTollgate({ config: { "shop.yaml": rules(3) }, env: { WORKERS: "2" } });
+  const callers = Array.from(
+    { length: 6 },
+    () => new GrpcCaller(tollgate.grpc, undefined, { "grpc.use_local_subchannel_pool": 1 }),
+  );
+  try {
+    await Promise.all(callers.map((caller) => caller.ask(request("shop", descriptor("user=ann")))));
+    const { process, rules: page } = await stateWith(tollgate, ({ process: { threads } }) => {
+      const connections = threads.map((thread) => thread.connections ?? 0);
+      return connections.reduce((sum, number) => sum + number, 0) === callers.length;
+    });
+    assert.deepEqual(
+      process.threads.map(({ name }) => name),
+      ["main", "grpc-1", "grpc-2"],
+    );
+    const user = page.rows.find(({ key }) => key === "shop.user")!;
+    assert.deepEqual([user.totals!.total_hits, user.totals!.over_limit], [6, 3]);
+  } finally {
+    for (const caller of callers) caller.close();
+    await tollgate.stop();
+  }
+});
+
 test("an operator's token shows keys where they are hidden", async () => {
   const tollgate = await startTollgate({ config: { "shop.yaml": rules(3) }, env: adminEnv });
   try {
@@ -324,12 +350,12 @@ test("the built page is that of its sources", () => {
 
 /** Unlike fetch, sends any Host and Sec-Fetch-Site. */
 async function statusOf(address: string, path: string, headers: Readonly<Record<string, string>>) {
-  const { request } = await import("node:http");
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number }>();
-  request(`http://${address}${path}`, { headers }, (response) => {
-    response.destroy();
-    resolve({ status: response.statusCode! });
-  })
+  http
+    .request(`http://${address}${path}`, { headers }, (response) => {
+      response.destroy();
+      resolve({ status: response.statusCode! });
+    })
     .on("error", reject)
     .end();
   return promise;

@@ -58,6 +58,8 @@ export interface RuleRow {
   readonly origin: "configured" | "request" | "removed";
   /** `10 per second`; empty if the rule is not in the configuration. */
   readonly limit: string;
+  /** One limit of a rule that has several: only its refusals are counted. */
+  readonly isOneOfSeveral?: true;
   readonly name: string;
   readonly modes: readonly ("shadow" | "quota" | "unlimited")[];
   readonly place?: RulePlace;
@@ -136,6 +138,8 @@ export interface Frame {
   readonly calls: CallState;
   readonly store: StoreState;
   readonly process: ProcessState;
+  /** The rules that refuse most, whatever the viewer searches for; among them the limits of rules that have several. */
+  readonly refusing: readonly RuleRow[];
   readonly rules: RulePage;
   /** Grows with each load of the configuration, successful or not. */
   readonly loads: number;

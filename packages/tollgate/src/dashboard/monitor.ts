@@ -12,7 +12,7 @@ import { SLOT_SECONDS } from "./messages.ts";
 import { OnDemand } from "./on-demand.ts";
 import { ProcessWatch } from "./process-state.ts";
 import { RuleIndex } from "./rule-index.ts";
-import { type RuleQuery, rulePage } from "./rule-page.ts";
+import { type RuleQuery, refusingRules, rulePage } from "./rule-page.ts";
 import { StoreWatch } from "./store-state.ts";
 import type { KeyAccess } from "./viewer.ts";
 
@@ -166,10 +166,10 @@ export class Monitor {
     const { sums } = activity;
     const seconds = activity.secondsOfTwoSlots;
     const calls = this.#calls.state;
-    const rules = await rulePage(
-      { activity, index: this.#index, left: (number) => this.#left.get(number) },
-      query,
-    );
+    const sources = { activity, index: this.#index, left: (number: number) => this.#left.get(number) };
+    const refusing = refusingRules(sources);
+    const rules = await rulePage(sources, query);
+    const shown = (row: RuleRow) => (keys.shown ? this.#withLeft(row) : row);
     return {
       time: Date.now(),
       faults: health.healthy ? [] : health.body().trimEnd().split("\n"),
@@ -181,13 +181,14 @@ export class Monitor {
       calls,
       store: this.#store.state(performance.now(), calls),
       process: this.#processState,
-      rules: keys.shown ? { ...rules, rows: rules.rows.map((row) => this.#withLeft(row)) } : rules,
+      refusing: refusing.map(shown).map(({ history: _, ...row }) => row),
+      rules: { ...rules, rows: rules.rows.map(shown) },
       loads: loads.count,
       lastLoadFailed: loads.entries[0]?.succeeded === false,
       keys: {
         ...keys,
         counted: this.#options.readKeys !== undefined,
-        rules: keys.shown ? this.#keysOf(rules.rows, query.rule) : [],
+        rules: keys.shown ? this.#keysOf(refusing, rules.rows, query.rule) : [],
       },
     };
   }
@@ -195,7 +196,7 @@ export class Monitor {
   /** Adds what is left for the key with the most hits, if the rule has a counter for each key. */
   #withLeft(row: RuleRow): RuleRow {
     const { domain, rule, left, history } = row;
-    if (left !== undefined || history === undefined || rule === undefined) return row;
+    if (left !== undefined || history === undefined || rule === undefined || row.isOneOfSeveral) return row;
     const ofTop = this.#leftOfTop.get(`${domain}\0${rule}`);
     return ofTop === undefined ? row : { ...row, left: ofTop };
   }
@@ -211,9 +212,9 @@ export class Monitor {
   }
 
   /** The keys of the rules that refuse most, and of the one that the viewer has opened. */
-  #keysOf(rows: readonly RuleRow[], opened: string): readonly RuleKeys[] {
-    const refusing = rows.filter(({ rates }) => rates.refused > 0).slice(0, RULES_WITH_KEYS);
-    const names = new Set([...refusing, ...rows.filter(({ key }) => key === opened)].map(({ rule }) => rule));
+  #keysOf(refusing: readonly RuleRow[], rows: readonly RuleRow[], opened: string): readonly RuleKeys[] {
+    const most = refusing.filter((row) => !row.isOneOfSeveral).slice(0, RULES_WITH_KEYS);
+    const names = new Set([...most, ...rows.filter(({ key }) => key === opened)].map(({ rule }) => rule));
     return [...names].flatMap((name) => (name === undefined ? [] : (this.#keys.get(name) ?? [])));
   }
 

@@ -103,8 +103,8 @@ test("a page has every configured rule, those with refusals first", async () => 
       ["shop.gone", "", "request"],
       ["shop.free", "unlimited", "configured"],
       ["shop.listed", "3 per second, 30 per hour", "configured"],
-      ["shop.listed.limit.long", "3 per second, 30 per hour", "configured"],
-      ["shop.listed.limit.second", "3 per second, 30 per hour", "configured"],
+      ["shop.listed.limit.long", "30 per hour", "configured"],
+      ["shop.listed.limit.second", "3 per second", "configured"],
       ["shop.tenant.path", "1 per second", "configured"],
     ],
   );

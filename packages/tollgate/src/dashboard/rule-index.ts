@@ -3,7 +3,7 @@ import type { Registry } from "../observe/registry.ts";
 import { RuleSeries } from "../observe/series.ts";
 import { sortInTurns } from "../observe/yielding.ts";
 import { inTurns } from "../rules/install-rules.ts";
-import { statisticName } from "../rules/limit.ts";
+import { type Limit, statisticName } from "../rules/limit.ts";
 import type { MetricLevel } from "../rules/metric-key.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { IndexedRuleSet } from "../rules/rule-set.ts";
@@ -26,6 +26,8 @@ export class RuleIndex {
   /** The number of configured rules. */
   readonly size: number;
   readonly #rules = new Map<RuleSeries, number>();
+  /** The limit of a list whose refusals a series counts. */
+  readonly #limits = new Map<RuleSeries, Limit>();
   readonly #dynamic = new Map<string, DynamicRule[]>();
   /** The results of {@link numberOf} for dynamic rules. */
   readonly #found = new WeakMap<RuleSeries, number>();
@@ -63,6 +65,11 @@ export class RuleIndex {
     return found;
   }
 
+  /** The limit of a list whose refusals a series counts. */
+  limitOf(series: RuleSeries): Limit | undefined {
+    return this.#limits.get(series);
+  }
+
   rule(number: number): Rule {
     return this.ruleSet.nodes.rule(number);
   }
@@ -82,14 +89,27 @@ export class RuleIndex {
     const levels = metricLevels.map(({ text }) => text!);
     this.#set({ domain, levels }, number, registry);
     for (const limit of nodes.rule(number).limits ?? [])
-      if (limit.isListed)
-        this.#set({ domain, levels: [...levels, LIMIT, statisticName(limit)] }, number, registry);
+      if (limit.isListed) {
+        const series = this.#set(
+          { domain, levels: [...levels, LIMIT, statisticName(limit)] },
+          number,
+          registry,
+        );
+        if (series !== undefined) this.#limits.set(series, limit);
+      }
   }
 
-  #set(key: { domain: string; levels: readonly string[] }, number: number, registry: Registry): void {
+  /** Returns the series of a key; undefined if it has a rule already. */
+  #set(
+    key: { domain: string; levels: readonly string[] },
+    number: number,
+    registry: Registry,
+  ): RuleSeries | undefined {
     const series = registry.rule(key, false);
     // Rules with the same metric key share their statistics: the row is that of the first one.
-    if (series instanceof RuleSeries && !this.#rules.has(series)) this.#rules.set(series, number);
+    if (!(series instanceof RuleSeries) || this.#rules.has(series)) return undefined;
+    this.#rules.set(series, number);
+    return series;
   }
 
   #dynamicRule({ labels }: RuleSeries): number | undefined {

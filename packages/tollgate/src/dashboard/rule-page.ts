@@ -3,7 +3,7 @@ import { ITEMS_PER_TURN, nextTurn, sortInTurns } from "../observe/yielding.ts";
 import { type Activity, NO_RATES } from "./activity.ts";
 import type { Left, RulePage, RuleRow, Totals } from "./messages.ts";
 import type { DynamicRule, RuleIndex } from "./rule-index.ts";
-import { limitText, modesOf, placeOf, shown } from "./rule-texts.ts";
+import { limitText, modesOf, oneLimitText, placeOf, shown } from "./rule-texts.ts";
 
 /** What a viewer asks for. */
 export interface RuleQuery {
@@ -50,7 +50,7 @@ export async function rulePage(sources: RulePageSources, query: RuleQuery): Prom
   const ordered: Candidate[] =
     query.order === "name"
       ? await sortInTurns([...active, ...idle], byKey)
-      : [...ranked(active, activity, query), ...idle];
+      : [...ranked(active, activity, query.order), ...idle];
   const chosen = ordered.slice(query.offset, query.offset + query.limit);
   return {
     rows: chosen.map((one) => (one instanceof RuleSeries ? seriesRow(one, sources) : idleRow(one, index!))),
@@ -61,7 +61,18 @@ export async function rulePage(sources: RulePageSources, query: RuleQuery): Prom
   };
 }
 
-function ranked(series: RuleSeries[], activity: Activity, { order }: RuleQuery): RuleSeries[] {
+/** Refusing rules that a viewer sees, whatever the query; among them the limits of rules that have several. */
+const MAX_REFUSING = 12;
+
+/** The rules that refuse most, whatever a viewer searches for. */
+export function refusingRules(sources: RulePageSources): readonly RuleRow[] {
+  const { activity } = sources;
+  const refusing = [...activity.series()].filter((series) => activity.rates(series).refused > 0);
+  const most = ranked(refusing, activity, "refused").slice(0, MAX_REFUSING);
+  return most.map((series) => seriesRow(series, sources));
+}
+
+function ranked(series: RuleSeries[], activity: Activity, order: RuleQuery["order"]): RuleSeries[] {
   const rated = series.map((one) => ({ one, rates: activity.rates(one), sum: one.overLimit }));
   rated.sort(
     (a, b) =>
@@ -80,7 +91,8 @@ function ranked(series: RuleSeries[], activity: Activity, { order }: RuleQuery):
 function seriesRow(series: RuleSeries, { activity, index, left }: RulePageSources): RuleRow {
   const number = index?.numberOf(series);
   const history = activity.history(series);
-  const remaining = number === undefined ? undefined : left(number);
+  const limit = index?.limitOf(series);
+  const remaining = number === undefined || limit !== undefined ? undefined : left(number);
   return {
     key: keyOf(series),
     rates: activity.rates(series),
@@ -90,6 +102,7 @@ function seriesRow(series: RuleSeries, { activity, index, left }: RulePageSource
     ...(number === undefined
       ? { domain: series.labels.domain, origin: originOf(series, index), limit: "", name: "", modes: [] }
       : configured(index!, number)),
+    ...(limit && { limit: shown(oneLimitText(limit)), isOneOfSeveral: true as const }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { unitNames } from "../protocol/units.ts";
 import { formatLocation } from "../rules/diagnostic.ts";
+import type { Limit } from "../rules/limit.ts";
 import type { Location, Rule } from "../rules/rule.ts";
 import { printable } from "../text/printable.ts";
 import type { RulePlace, RuleRow } from "./messages.ts";
@@ -11,13 +12,13 @@ const MAX_TEXT = 600;
 export function limitText({ limits, unlimited, requestsPerUnit, unit }: Rule): string {
   if (unlimited) return "unlimited";
   if (limits === undefined) return `${requestsPerUnit} per ${unitText(unit, 1)}`;
-  return limits
-    .map((limit) => {
-      const text = `${limit.requestsPerUnit} per ${unitText(limit.unit, limit.multiplier)}`;
-      if (limit.algorithm === "token_bucket") return `${text} (bucket of ${limit.burst})`;
-      return limit.algorithm === "sliding_window" ? `${text} (sliding)` : text;
-    })
-    .join(", ");
+  return limits.map(oneLimitText).join(", ");
+}
+
+export function oneLimitText({ requestsPerUnit, unit, multiplier, algorithm, burst }: Limit): string {
+  const text = `${requestsPerUnit} per ${unitText(unit, multiplier)}`;
+  if (algorithm === "token_bucket") return `${text} (bucket of ${burst})`;
+  return algorithm === "sliding_window" ? `${text} (sliding)` : text;
 }
 
 function unitText(unit: number, multiplier: number): string {

@@ -147,6 +147,9 @@ class TrackedRule implements RuleStatistics {
   }
 
   take(): RuleFigures | undefined {
+    // Most rules have no hits between two readings, and the dashboard reads each second.
+    const isSame = ruleFields.every((field, index) => this[field] === this.#sent[index]);
+    if (isSame && this.#reservations === undefined) return undefined;
     const present = ruleFields.map((field) => this[field]);
     const increases = present.map((value, index) => value - this.#sent[index]!);
     const reservations = this.#takeReservations();

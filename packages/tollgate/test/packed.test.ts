@@ -69,9 +69,9 @@ describe("the packed packages, in an empty folder", { timeout: scaled(200_000) }
 
   test("contain all files that they should, and no others", async () => {
     const files = await readdir(join(folder, "node_modules", "@tollway"), { recursive: true });
-    // The templates of create-waymark are sources, with their tests.
     const strays = files.filter(
       (file) =>
+        // The templates are the files of a new project.
         !file.startsWith("create-waymark/template/") &&
         /\.(?:test|fixture|arbitrary)\.(?!yaml$)|(?<!\.d)\.ts$|tsconfig|\.kept$/.test(file),
     );

@@ -30,6 +30,10 @@ write("new", [
 ]);
 write("bad", ["key: k, limit: 5"]);
 write("none", ["key: k"]);
+write("merged", [`key: k, ${limit(5)}`]);
+writeFileSync(join(cwd, "merged/e.yaml"), `domain: d\ndescriptors:\n  - { key: l, ${limit(5)} }\n`);
+write("month", [`key: k, ${limit(5, "month")}`]);
+write("calendar", [`key: k, ${limit(5, "month, calendar: {}")}`]);
 write(
   "many",
   Array.from({ length: 300 }, (_, index) => `key: k${index}, ${limit(1)}`),
@@ -147,6 +151,10 @@ describe("tollgate diff", () => {
     ["old old", 0, /^no difference\n$/],
     ["old old --check", 0, /^no difference\n$/],
     ["old new --check", 3, /^added\n/],
+    ["merged merged", 1, /^$/, /defines? the domain|duplicate|already/],
+    ["merged merged --merge_domain_configs", 0, /^no difference\n$/],
+    ["month calendar", 0, /calendar of UTC\n/],
+    ["month calendar --use_calendar_month_rate_limit", 0, /^no difference\n$/],
     ["old/d.yaml new/d.yaml", 0, /^added\n/],
     ["old bad", 1, /^$/, /bad\/d\.yaml:3:15: unknown key `limit`/],
     ["bad old", 1, /^$/, /unknown key/],

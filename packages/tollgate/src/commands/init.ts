@@ -58,9 +58,14 @@ function write(directory: string, domain: string, io: CommandIo): number {
   }
   io.stdout.write(`
 Next:
-  tollgate check ${config}
-  tollgate test ${config}
-  RUNTIME_ROOT=${directory} BACKEND_TYPE=embedded tollgate serve
+  tollgate check ${shellWord(config)}
+  tollgate test ${shellWord(config)}
+  RUNTIME_ROOT=${shellWord(directory)} BACKEND_TYPE=embedded tollgate serve
 `);
   return 0;
+}
+
+/** A path as a word of a shell. */
+function shellWord(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isDirectory, readOrThrow } from "./check-files.ts";
 import { UsageError } from "./flags.ts";
@@ -33,7 +33,7 @@ export function findTests(paths: readonly string[], cwd: string): FoundTests {
       const path = join(directory, entry.name);
       if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
       if (entry.isDirectory() && depth < MAX_DEPTH) search(path, depth + 1);
-      else if (!entry.isDirectory() && entry.name.endsWith(SUFFIX)) files.add(path);
+      else if (entry.name.endsWith(SUFFIX) && isRegularFile(resolve(cwd, path))) files.add(path);
       if (files.size > MAX_FILES) throw new UsageError(`${directory}: more than ${MAX_FILES} test files`);
     }
   }
@@ -48,4 +48,9 @@ export function findTests(paths: readonly string[], cwd: string): FoundTests {
       throw new UsageError(`${path}: no *${SUFFIX} file here or below; tollgate init writes an example`);
   }
   return { files: [...files], directories: [...directories] };
+}
+
+/** Whether a path leads to a file. Reading a pipe may never end. */
+function isRegularFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }

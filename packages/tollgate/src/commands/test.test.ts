@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
@@ -38,6 +39,12 @@ write("single.test.yaml", tests("config: single.yaml\n", "OK"));
 write("named/strange.test.yaml", rules(0).replace("domain: d", "domain: e"));
 write("named/d.yaml", rules(1));
 mkdirSync(join(cwd, "empty"));
+// A search neither waits for a pipe nor follows a link without a target.
+write("strange/d.yaml", rules(1));
+write("strange/tests/d.test.yaml", tests("config: ..\n", "OK"));
+spawnSync("mkfifo", [join(cwd, "strange/tests/pipe.test.yaml")]);
+symlinkSync("nowhere", join(cwd, "strange/tests/lost.test.yaml"));
+mkdirSync(join(cwd, "strange/tests/folder.test.yaml"));
 
 interface Outcome {
   readonly status: number;
@@ -66,6 +73,7 @@ async function run(
 const runs: readonly (readonly [string, number, RegExp, RegExp?])[] = [
   ["good", 0, /^good\/d\.test\.yaml\n {2}ok {6}a <b> & "c" #d\n\n1 test in 1 file: passed\n$/],
   ["good/d.test.yaml", 0, /1 test in 1 file: passed/],
+  ["strange", 0, /1 test in 1 file: passed/],
   ["single.test.yaml good", 0, /2 tests in 2 files: passed/],
   [
     "bad",
@@ -119,7 +127,7 @@ describe("tollgate test", () => {
     assert.equal(status, 0);
   });
 
-  test("--watch runs the tests again after a change of the rules or of the test", async () => {
+  test("--watch runs the tests again after a change of the rules or of the test, also if a file is missing meanwhile", async () => {
     write("watched/d.yaml", rules(1));
     write("watched/d.test.yaml", tests("", "OK"));
     const ending = new AbortController();
@@ -132,8 +140,9 @@ describe("tollgate test", () => {
         stdout: { write: (text) => (out += text) },
         stderr: {
           write: (text) => {
+            if (/no \*\.test\.yaml file/.test(text)) out = "no test";
             if (!/Watching/.test(text)) return;
-            runs.push(/passed|failed/.exec(out)?.[0] ?? "");
+            runs.push(/passed|failed|no test/.exec(out)?.[0] ?? "");
             out = "";
             left.resolve();
           },
@@ -143,10 +152,13 @@ describe("tollgate test", () => {
       },
       ending.signal,
     );
-    for (const change of [
+    const changes = [
       () => write("watched/d.yaml", rules(0)),
       () => write("watched/d.test.yaml", tests("", "OVER_LIMIT")),
-    ]) {
+      () => rmSync(join(cwd, "watched/d.test.yaml")),
+      () => write("watched/d.test.yaml", tests("", "OVER_LIMIT")),
+    ];
+    for (const change of changes) {
       await left.promise;
       left = Promise.withResolvers();
       change();
@@ -154,7 +166,7 @@ describe("tollgate test", () => {
     await left.promise;
     ending.abort();
     assert.equal(await ended, 0);
-    assert.deepEqual(runs, ["passed", "failed", "passed"]);
+    assert.deepEqual(runs, ["passed", "failed", "passed", "no test", "passed"]);
   });
 });
 
@@ -194,6 +206,15 @@ describe("tollgate init", () => {
     assert.equal(err, "tollgate init: taken/config/shop.test.yaml exists; nothing was written\n");
     assert.equal(readFileSync(join(cwd, "taken/config/shop.test.yaml"), "utf8"), "mine");
     assert.throws(() => readFileSync(join(cwd, "taken/config/shop.yaml")), { code: "ENOENT" });
+  });
+
+  test("prints commands that a shell reads as they are", async () => {
+    const { out } = await run("o'ne;two", { command: runInit });
+    const [command] = /tollgate check .*/.exec(out)!;
+    const words = spawnSync("sh", ["-c", command.replace("tollgate check", "printf %s")], {
+      encoding: "utf8",
+    });
+    assert.equal(words.stdout, "o'ne;two/config");
   });
 
   const wrong: readonly (readonly [string, number, RegExp])[] = [

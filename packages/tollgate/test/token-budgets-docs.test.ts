@@ -16,14 +16,12 @@ test("docs/token-budgets.md: each command prints the answer below it", async (t)
   t.after(() => service.stop());
   let id = "";
   let commands = 0;
-  for (const [index, [, kind, , command]] of blocks.entries()) {
+  for (const [index, [, kind, , command = ""]] of blocks.entries()) {
     if (kind !== "sh") continue;
     const [, next, , expected] = blocks[index + 1]!;
     assert.equal(next, "json", command);
-    const text = command!
-      .replaceAll("http://localhost:8080", `http://${service.http}`)
-      .replaceAll("<id>", id);
-    const { stdout } = await run("/bin/sh", ["-c", text]);
+    const text = command.replaceAll("http://localhost:8080", `http://${service.http}`).replaceAll("<id>", id);
+    const { stdout } = await run("/bin/sh", ["-c", text], { encoding: "utf8" });
     id = /"reservationId":"([0-9a-f]{40})"/.exec(stdout)?.[1] ?? id;
     const shown = stdout
       .replace(/"durationUntilReset":"\d+s"/, '"durationUntilReset":"<time>"')

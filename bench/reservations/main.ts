@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- reservations`: the CPU of Reserve, Commit, CheckRateLimit and Report against that of a decision about
- * the same descriptor, from their messages: embedded, and over Redis with 50 calls at a time.
+ * the same descriptor: in the handler alone, embedded, and of the service for a whole call, embedded and over Redis.
  */
 import { EmbeddedStore } from "../../packages/tollgate/src/counters/embedded/embedded-store.ts";
 import { Decider } from "../../packages/tollgate/src/decision/decide.ts";
@@ -20,14 +20,14 @@ import { loadRules } from "../../packages/tollgate/src/rules/load-rules.ts";
 import { cpuNanoseconds } from "../support/cpu-time.ts";
 import { decisionOptions } from "../support/decision.ts";
 import { median } from "../support/figures.ts";
+import { calls as wholeCalls } from "./calls.ts";
 import { commitMessage, decisionMessage, reserveMessage, withId } from "./messages.ts";
-import { overRedis } from "./over-redis.ts";
 
-const ROUNDS = 3;
+const ROUNDS = 5;
 /** Reservations and their commits take turns: so many are open at a time. */
 const OPEN = 1000;
 
-export const kinds: readonly (readonly [name: string, limits: string])[] = [
+const kinds: readonly (readonly [name: string, limits: string])[] = [
   ["fixed window", "rate_limit: { unit: hour, requests_per_unit: 1000000000 }"],
   ["token bucket", "rate_limit: { unit: hour, requests_per_unit: 1000000000, algorithm: token_bucket }"],
   [
@@ -37,8 +37,8 @@ export const kinds: readonly (readonly [name: string, limits: string])[] = [
 ];
 
 export async function main(): Promise<void> {
-  for (const [name, limits] of kinds.slice(0, 1)) embedded(name, limits);
-  await overRedis(kinds);
+  for (const [name, limits] of kinds) embedded(name, limits);
+  await wholeCalls(kinds);
 }
 
 function embedded(name: string, limits: string): void {
@@ -79,6 +79,7 @@ function embedded(name: string, limits: string): void {
   const figures = new Map<string, number[]>();
   const add = (name: string, nanoseconds: readonly number[]) =>
     figures.set(name, [...(figures.get(name) ?? []), ...nanoseconds]);
+  pairs();
   for (let round = 0; round < ROUNDS; round++) {
     for (const [name, run] of Object.entries(calls)) add(name, cpuNanoseconds(1, run));
     const [reserve, commit] = pairs();
@@ -110,7 +111,7 @@ function embedded(name: string, limits: string): void {
   }
 
   const baseline = median(figures.get("decision")!);
-  console.log(`\nembedded, ${name}\n\n| call | CPU | against a decision |\n|---|---|---|`);
+  console.log(`\nin the handler, embedded, ${name}\n\n| call | CPU | against a decision |\n|---|---|---|`);
   for (const [call, all] of figures)
     console.log(`| ${call} | ${median(all).toFixed(0)} ns | ${(median(all) / baseline).toFixed(2)} |`);
 }

@@ -1,1 +1,0 @@
-export async function overRedis(_kinds: unknown): Promise<void> {}

@@ -103,7 +103,9 @@ function classesOf({ classes, fallback }: RouteModule): Signatures {
     for (const member of route.members.values()) add(member);
   };
   if (fallback !== undefined) add(fallback);
-  for (const route of classes.values()) if (!Object.hasOwn(signatures, route.name)) add(route);
+  // The pages of the OpenAPI document come with its option.
+  const own = [...classes.values()].filter(({ name }) => !name.startsWith("openapi."));
+  for (const route of own) if (!Object.hasOwn(signatures, route.name)) add(route);
   return signatures;
 }
 

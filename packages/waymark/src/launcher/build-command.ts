@@ -1,8 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
-import type { Application } from "../application/application.ts";
+import { Application } from "../application/application.ts";
 import { prefixesOf } from "../application/options.ts";
-import { webPlatform } from "../application/web-platform.ts";
 import { manifestText } from "../build/manifest-text.ts";
 import { TARGETS } from "../build/targets.ts";
 import { discover } from "../routing/discover.ts";
@@ -44,9 +43,9 @@ async function bundle(args: Arguments, target: NonNullable<Arguments["target"]>)
   const application = await applicationOf(args);
   const { options } = application;
   const routes = await application.describe();
-  // The classes of a table come with the bundle. What only their sources show does not.
-  if (options.controllers !== undefined) await webPlatform.gather(options, NOTHING_ASKED);
   const isOwn = options.controllers !== undefined || options.manifest !== undefined;
+  // The classes of a table come with the bundle. What only their sources show does not.
+  if (isOwn) await new Application({ ...options, openapi: false }).load();
   const out = resolve(args.out ?? TARGETS[target].out);
   const { writeBundle } = await import("../build/bundle.ts");
   const app = args.app === undefined ? undefined : resolve(directory, args.app);
@@ -62,8 +61,6 @@ async function bundle(args: Arguments, target: NonNullable<Arguments["target"]>)
   console.error(`wrote ${shown(out)}: ${kilobytes(bytes)}, ${kilobytes(compressed)} compressed`);
   return 0;
 }
-
-const NOTHING_ASKED = { notes: [], origins: [], verify: false, infer: false };
 
 function textOf({ options }: Application, { roots, origins }: Routes, out: string): string {
   const directory = resolve(options.directory ?? ".");

@@ -82,7 +82,7 @@ export class Project {
         child.on("close", ended);
         look();
       });
-    await printed(/Waymark serves http:\S+ \(.*\n/);
+    await printed(/Waymark serves http:\S+.*\n/);
     const url = /http:\S+/.exec(stdout())![0];
     const stop = async (signal: NodeJS.Signals = "SIGTERM") => {
       if (child.exitCode !== null) return child.exitCode;

@@ -29,6 +29,7 @@ export interface EventV1 {
   readonly multiValueQueryStringParameters?: Values | null;
   readonly requestContext: {
     readonly domainName?: string;
+    readonly stage?: string;
     readonly identity?: { readonly sourceIp?: string };
   };
   readonly body?: string | null;
@@ -56,10 +57,9 @@ function requestOfV2(event: EventV2) {
   for (const [name, value] of Object.entries(event.headers ?? {}))
     if (value !== undefined) headers.append(name, value);
   if (cookies !== undefined && cookies.length > 0) headers.set("cookie", cookies.join("; "));
-  const { http, stage = "$default", domainName } = requestContext;
-  // An HTTP API puts the name of its stage before the path.
-  const path = rawPath.startsWith(`/${stage}/`) ? rawPath.slice(stage.length + 1) : rawPath;
-  const target = rawQueryString === "" ? pathOf(path) : `${pathOf(path)}?${rawQueryString}`;
+  const { http, domainName } = requestContext;
+  const path = pathOf(withoutStage(rawPath, requestContext));
+  const target = rawQueryString === "" ? path : `${path}?${rawQueryString}`;
   const request = made({ method: http.method, target, headers, domainName, event });
   return { request, remoteAddress: http.sourceIp };
 }
@@ -71,7 +71,9 @@ function requestOfV1(event: EventV1) {
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
     .join("&");
   const { domainName, identity } = event.requestContext;
-  const target = query === "" ? pathOf(event.path) : `${pathOf(event.path)}?${query}`;
+  // A REST API, whose events have no version, leaves the stage out.
+  const path = pathOf(event.version === "1.0" ? withoutStage(event.path, event.requestContext) : event.path);
+  const target = query === "" ? path : `${path}?${query}`;
   const request = made({ method: event.httpMethod, target, headers, domainName, event });
   return { request, remoteAddress: identity?.sourceIp };
 }
@@ -88,9 +90,21 @@ function valuesOf(
   return Object.entries(single ?? {}).filter((pair): pair is [string, string] => pair[1] !== undefined);
 }
 
-/** The gateways decode a part of the path. What would now end it is encoded again. */
+/** An HTTP API puts the name of its stage before the path, except under a domain of one's own. */
+function withoutStage(
+  path: string,
+  { stage = "$default", domainName = "" }: { readonly stage?: string; readonly domainName?: string },
+): string {
+  if (!domainName.includes(".execute-api.")) return path;
+  return path === `/${stage}` || path.startsWith(`/${stage}/`) ? path.slice(stage.length + 1) : path;
+}
+
+/** An HTTP API decodes the path. What an encoded path cannot contain is encoded again. */
 function pathOf(path: string): string {
-  return path.replaceAll("?", "%3F").replaceAll("#", "%23");
+  return path
+    .replaceAll(/%(?![0-9A-Fa-f]{2})/g, "%25")
+    .replaceAll("?", "%3F")
+    .replaceAll("#", "%23");
 }
 
 interface Parts {
@@ -108,7 +122,6 @@ function made({ method, target, headers, domainName, event }: Parts): Request {
     typeof event.body === "string" && event.body !== "" && method !== "GET" && method !== "HEAD"
       ? Buffer.from(event.body, event.isBase64Encoded === true ? "base64" : "utf8")
       : null;
-  // The platform must not add a content type of its own.
   return new Request(`${scheme}://${host}${target.startsWith("/") ? "" : "/"}${target}`, {
     method,
     headers,

@@ -128,6 +128,22 @@ describe("a Waymark method with limits of a Tollgate", () => {
     });
   });
 
+  test("the headers of draft 10: each limit with its policy, and Retry-After", async () => {
+    await withApplication({ address: tollgate.grpc, headers: "draft-10" }, async (ask) => {
+      const one = await ask("/orders?user=drafted&plan=free");
+      assert.equal(one.headers.get("ratelimit-policy"), '"user";q=2;w=86400, "plan";q=5;w=86400');
+      assert.match(one.headers.get("ratelimit")!, /^"user";r=1;t=\d+, "plan";r=\d;t=\d+$/);
+      assert.equal(one.headers.get("ratelimit-limit"), null);
+      await ask("/orders?user=drafted");
+      const refused = await ask("/orders?user=drafted");
+      assert.equal(refused.status, 429);
+      assert.match(refused.headers.get("ratelimit")!, /^"user";r=0;t=\d+$/);
+      assert.ok(Number(refused.headers.get("retry-after")) > 0);
+    });
+    const odd = { domain: "d", headers: "draft-9" } as unknown as LimitsOptions;
+    assert.throws(() => createLimits(odd), /headers must be "separate" or "draft-10"/);
+  });
+
   test("an undefined value counts as an empty one", async () => {
     const limits = createLimits({ domain: "shop", address: tollgate.grpc, timeout: scaled(5000) });
     const caller = { response: { headers: new Headers() } };

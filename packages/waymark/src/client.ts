@@ -5,6 +5,7 @@ export type {
   Answer,
   Failure,
   ProblemDetails,
+  ReceivedEvent,
   RequestFault,
   Result,
   Success,

@@ -19,6 +19,7 @@ export { encryptedCookie, signedCookie } from "./kit/cookies.ts";
 export type { Authenticator } from "./kit/credentials.ts";
 export { sameSecret } from "./kit/credentials.ts";
 export type { Encoding } from "./kit/encoders.ts";
+export { heartbeat, lastEventId } from "./kit/events.ts";
 export type { RequestIdOptions, RequestIds } from "./kit/request-id.ts";
 export { requestId } from "./kit/request-id.ts";
 export type { Secrets } from "./kit/sealing.ts";

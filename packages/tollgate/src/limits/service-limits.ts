@@ -22,6 +22,12 @@ export interface LimitsOptions {
    * Default `open`.
    */
   readonly failure?: "open" | "closed";
+  /**
+   * The headers of an answer, unless the service sends its own. `separate`: `RateLimit-Limit`, `RateLimit-Remaining` and
+   * `RateLimit-Reset`. `draft-10`: `RateLimit-Policy` and `RateLimit` of draft 10 of the IETF's rate limit header fields.
+   * Default `separate`.
+   */
+  readonly headers?: "separate" | "draft-10";
   /** Uses TLS; `{}` trusts the CAs of Node. Default: no TLS. */
   readonly tls?: LimitsTls;
   /** Logs when the service stops responding and when it responds again. Default `console.warn`. */
@@ -39,8 +45,8 @@ export interface Caller {
 
 export interface Limits {
   /**
-   * Counts a request against the rules of the domain. Within the limits, it resolves and adds `RateLimit-Limit`,
-   * `RateLimit-Remaining` and `RateLimit-Reset` to the caller's response, or the headers that the service sends.
+   * Counts a request against the rules of the domain. Within the limits, it resolves and adds the headers of the option
+   * `headers` to the caller's response, or those that the service sends.
    * @param hits the number of hits; 0 reads without counting. Default 1
    * @throws {HttpError} 429 with these headers and `Retry-After`, if the request is over a limit
    */
@@ -69,6 +75,7 @@ class ServiceLimits implements Limits {
   readonly #open: boolean;
   readonly #log: (message: string) => void;
   readonly #client: RateLimitClient;
+  readonly #headers: HeaderOptions;
   #failing = false;
 
   constructor({
@@ -76,6 +83,7 @@ class ServiceLimits implements Limits {
     address = "localhost:8081",
     timeout = 250,
     failure = "open",
+    headers = "separate",
     tls,
     log,
   }: LimitsOptions) {
@@ -90,7 +98,11 @@ class ServiceLimits implements Limits {
     if (failure !== "open" && failure !== "closed") {
       throw new TypeError(`failure must be "open" or "closed", not ${JSON.stringify(failure)}`);
     }
+    if (headers !== "separate" && headers !== "draft-10") {
+      throw new TypeError(`headers must be "separate" or "draft-10", not ${JSON.stringify(headers)}`);
+    }
     this.#domain = domain;
+    this.#headers = { ...HEADERS, format: headers === "draft-10" ? "draft-10" : "contract" };
     this.#open = failure === "open";
     this.#log = log ?? ((message) => console.warn(message));
     this.#client = new RateLimitClient(address, timeout, tls);
@@ -101,10 +113,12 @@ class ServiceLimits implements Limits {
     const response = await this.#shouldRateLimit(list.map((values) => descriptorOf(values, hits)));
     if (response === undefined) return;
     const { overallCode, statuses, responseHeadersToAdd } = response;
+    const nameOf = (values: DescriptorValues, at: number) =>
+      statuses[at]?.currentLimit?.name || Object.keys(values).join(".");
     const headers =
       responseHeadersToAdd.length > 0
         ? responseHeadersToAdd
-        : limitHeaders(HEADERS, statuses, [], overallCode);
+        : limitHeaders(this.#headers, statuses, list.map(nameOf), overallCode);
     if (overallCode === Code.OVER_LIMIT) throw refusal(statuses, headers);
     for (const { key, value } of headers) caller.response.headers.set(key, value);
   }

@@ -1,6 +1,6 @@
 import { placeArguments } from "./place-arguments.ts";
 import { ProblemError, problemOf } from "./problem-error.ts";
-import { readAnswer } from "./read-answer.ts";
+import { readAnswer, readEvents } from "./read-answer.ts";
 import { carryKeywords } from "./request-body.ts";
 import { send } from "./send.ts";
 import type { Client } from "./types/api.ts";
@@ -85,8 +85,13 @@ function callOf(target: Target): object {
     if (!answered.ok) throw new ProblemError(reading.call, await problemOf(answered), answered);
     return readAnswer(answered, reading);
   };
+  const events = async (...args: unknown[]) => {
+    const answered = await respond({ ...target, own: { ...target.own, events: true } }, args, reading.call);
+    if (!answered.ok) throw new ProblemError(reading.call, await problemOf(answered), answered);
+    return readEvents(answered, reading);
+  };
   const withOptions = (own: CallOptions) => callOf({ ...target, own: { ...target.own, ...own } });
-  return Object.assign(call, { safe, response, with: withOptions });
+  return Object.assign(call, { safe, response, events, with: withOptions });
 }
 
 async function respond(target: Target, args: readonly unknown[], call: string): Promise<Response> {

@@ -1,5 +1,5 @@
 import { reviveDates } from "./revive-dates.ts";
-import { bytePieces, events, jsonLines, textPieces } from "./stream-items.ts";
+import { bytePieces, eventData, events, jsonLines, textPieces } from "./stream-items.ts";
 import type { MethodEntry, Table } from "./types/table.ts";
 
 /** How to read the answers of a method. */
@@ -19,7 +19,7 @@ export async function readAnswer(response: Response, reading: Reading): Promise<
   const revive = reviver(reading);
   // A stream without any item has no type.
   if (type === undefined || type === "application/x-ndjson") return mapped(jsonLines(body), revive);
-  if (type === "text/event-stream") return mapped(events(body), revive);
+  if (type === "text/event-stream") return mapped(eventData(body), revive);
   if (type.endsWith("json")) return revive(JSON.parse(await response.text()));
   const isText = type.startsWith("text/");
   if (isStream(response, reading)) return isText ? textPieces(body) : bytePieces(body);
@@ -45,6 +45,15 @@ function reviver({ revive, entry, table, call }: Reading): (value: unknown) => u
       `${call}: the table does not say where its dates are. Write the return type of the method, and run "waymark types" again`,
     );
   return (value) => reviveDates(value, dates, table!.types);
+}
+
+/** The events of a 2xx response, with their names and ids. */
+export async function* readEvents(response: Response, reading: Reading): AsyncGenerator<unknown> {
+  const type = response.headers.get("content-type") ?? "";
+  if (response.body === null || !/^text\/event-stream\s*(;|$)/i.test(type))
+    throw new TypeError(`${reading.call}: the answer is no stream of events, but ${type || "empty"}`);
+  const revive = reviver(reading);
+  for await (const each of events(response.body)) yield { ...each, data: revive(each.data) };
 }
 
 async function* mapped(

@@ -1,3 +1,5 @@
+import type { ReceivedEvent } from "./types/answers.ts";
+
 /** Characters of one item. A longer one is an error, so that a server cannot fill the memory. */
 const LONGEST_ITEM = 16 * 1024 * 1024;
 
@@ -45,19 +47,33 @@ export async function* jsonLines(body: ReadableStream<Uint8Array>): AsyncGenerat
   for await (const line of lines(body, /\r?\n/)) if (line.trim() !== "") yield JSON.parse(line);
 }
 
-/** The data of server-sent events: the JSON value, or the text if it is not JSON. An event without its end is dropped. */
-export async function* events(body: ReadableStream<Uint8Array>): AsyncGenerator<unknown> {
+/** The data of server-sent events. */
+export async function* eventData(body: ReadableStream<Uint8Array>): AsyncGenerator<unknown> {
+  for await (const { data } of events(body)) yield data;
+}
+
+/**
+ * Server-sent events. The data is the JSON value, or the text if it is not JSON. An event without its end is dropped, and
+ * so is one without data.
+ */
+export async function* events(body: ReadableStream<Uint8Array>): AsyncGenerator<ReceivedEvent<unknown>> {
   let data: string[] = [];
   let length = 0;
+  let event = "";
+  let id: string | undefined;
   // A `\r` at the end of a piece may be half of `\r\n`.
   for await (const line of lines(body, /\r\n|\n|\r(?!$)/)) {
     if (line === "") {
-      if (data.length > 0) yield dataOf(data.join("\n"));
+      if (data.length > 0) yield { data: dataOf(data.join("\n")), event: event || "message", id };
       data = [];
       length = 0;
+      event = "";
       continue;
     }
     const [, name, value = ""] = /^([^:]*):? ?(.*)$/s.exec(line)!;
+    if (name === "event") event = value;
+    // It counts for the events that follow, too.
+    if (name === "id" && !value.includes("\0")) id = value;
     if (name !== "data") continue;
     data.push(value);
     length += value.length;

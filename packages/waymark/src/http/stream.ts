@@ -5,6 +5,7 @@ import { checkStatus, type ResponseState } from "./call.ts";
 import type { EventStreams } from "./event-streams.ts";
 import { flatten } from "./headers.ts";
 import type { Incoming } from "./incoming.ts";
+import { eventText, ServerSentEvent } from "./server-sent-event.ts";
 import { stringify } from "./stringify.ts";
 import { nextTurn } from "./turn.ts";
 
@@ -138,6 +139,11 @@ function typeOf({ isIterable }: BodySource, first: First | undefined): string | 
 function encode(value: unknown, events: boolean): string | Uint8Array {
   if (typeof value === "string" || value instanceof Uint8Array) return value;
   if (value instanceof Error) throw value;
+  if (ServerSentEvent.is(value)) {
+    if (events) return eventText(value, stringify);
+    // A reader of lines needs no comments.
+    return value.data === undefined ? "" : `${stringify(value.data)}\n`;
+  }
   const text = stringify(value);
   return events ? `data: ${text}\n\n` : `${text}\n`;
 }

@@ -30,7 +30,31 @@ export type Answer<T, Revive extends boolean> = 0 extends 1 & T
                   ? AsyncIterable<Uint8Array>
                   : Wire<T, Revive>;
 
-type StreamItem<T, Revive extends boolean> = T extends Bytes ? Uint8Array : Wire<T, Revive>;
+/** An event that a method yields. Its data alone is the item of a stream. */
+interface SentEvent {
+  readonly type: "server-sent-event";
+  readonly data: unknown;
+}
+
+type StreamItem<T, Revive extends boolean> = T extends Bytes
+  ? Uint8Array
+  : T extends SentEvent
+    ? Wire<Exclude<T["data"], undefined>, Revive>
+    : Wire<T, Revive>;
+
+/** A server-sent event. */
+export interface ReceivedEvent<Data> {
+  readonly data: Data;
+  /** `message` if the server gives it no name. */
+  readonly event: string;
+  /** The last id that the server has given. Send it as `last-event-id` to continue from there. */
+  readonly id: string | undefined;
+}
+
+/** The data of the events that a method yields. */
+export type EventData<T, Revive extends boolean> = T extends AsyncIterable<infer Item> | Iterable<infer Item>
+  ? StreamItem<Item, Revive>
+  : unknown;
 
 /** One fault of a request: its place, its name (`point.x`), and what is expected. */
 export interface RequestFault {

@@ -1,4 +1,4 @@
-import type { Answer, Result } from "./answers.ts";
+import type { Answer, EventData, ReceivedEvent, Result } from "./answers.ts";
 import type { CallOptions } from "./options.ts";
 import type { PropertyOfClass } from "./segment.ts";
 
@@ -22,6 +22,10 @@ export interface Call<Method, Revive extends boolean = false> {
   safe(...args: Arguments<Method>): Promise<Result<Returned<Method>, Revive>>;
   /** Calls the method. Resolves with the response itself, whatever its status. */
   response(...args: Arguments<Method>): Promise<Response>;
+  /** Calls the method. Resolves with the server-sent events of its stream: data, name and id. */
+  events(
+    ...args: Arguments<Method>
+  ): Promise<AsyncIterable<ReceivedEvent<EventData<Returned<Method>, Revive>>>>;
   /** The same call with further headers, a signal, a body, or other retries. */
   with(options: CallOptions): Call<Method, Revive>;
 }

@@ -2,7 +2,7 @@ import type { TypeNode } from "../model/signature.ts";
 import { SignatureError } from "../model/signature-error.ts";
 import type { Asked } from "../source/asked.ts";
 import { UNKNOWN, unionOf } from "../source/combine.ts";
-import { ERROR_NAME, OWN_ERRORS, PROMISES, problemOf, STREAMS } from "../source/returns.ts";
+import { ERROR_NAME, OWN_TYPES, PROMISES, problemOf, STREAMS } from "../source/returns.ts";
 import type { TypeReader } from "../source/type-reader.ts";
 import { CheckedTypeReader } from "./checked-type-reader.ts";
 import type { CheckedType, TypeProgram } from "./type-view.ts";
@@ -74,8 +74,9 @@ class ReturnReader {
     const { name, isLibrary, files, arguments: own } = reference;
     const [first, second] = own;
     if (!isLibrary) {
-      if (!files.some((file) => OWN_ERRORS.test(file))) return undefined;
+      if (!files.some((file) => OWN_TYPES.test(file))) return undefined;
       if (name === "HttpError") return { kind: "problem" };
+      if (name === "ServerSentEvent") return first ? this.read(first) : UNKNOWN;
       if (name !== "Problem") return undefined;
       return problemOf(first && this.#checked.read(first, this.#asked), () => this.#members(second));
     }

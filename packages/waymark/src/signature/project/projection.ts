@@ -1,3 +1,4 @@
+import { ServerSentEvent } from "../../http/server-sent-event.ts";
 import type { MethodSignature, TypeNode } from "../model/signature.ts";
 import { mapped } from "./lists.ts";
 import { mapItems } from "./map-items.ts";
@@ -43,13 +44,21 @@ function compile(
       return unionProjection(type, context);
     case "stream": {
       const project = context.project(type.items);
-      return project && ((value) => (isObject(value) && hasItems(value) ? mapItems(value, project) : value));
+      if (project === undefined) return undefined;
+      const item = (value: unknown) => projectedItem(value, project);
+      return (value) => (isObject(value) && hasItems(value) ? mapItems(value, item) : value);
     }
     case "reference":
       return reference(type.name, context, references);
     default:
       return undefined;
   }
+}
+
+/** The declared type of an event is that of its data. */
+function projectedItem(item: unknown, project: Projection): unknown {
+  if (!ServerSentEvent.is(item)) return project(item);
+  return item.data === undefined ? item : item.withData(project(item.data));
 }
 
 /** A type that contains itself is compiled when a value first needs it. */

@@ -44,6 +44,8 @@ export function readReturnType(
   if (name === "Response") return { kind: "response" };
   if (name && ERROR_NAME.test(name)) return { kind: "problem" };
   if (name === "Buffer" || name === "ArrayBuffer") return { kind: "bytes" };
+  const data = eventData(node, scope);
+  if (data !== undefined) return data === null ? UNKNOWN : inner(data);
   const own = returnedType(reader, node, scope) ?? readAlias(reader, node, scope, errors, following);
   if (own) return own;
   try {
@@ -66,12 +68,21 @@ function returnedType(reader: TypeReader, node: TSType, scope: Scope): TypeNode 
   const found = declarationOf(reader, node, scope);
   // Any value that its caller chose.
   if (found?.kind === "parameter" && found.scope === reader.methodScope) return UNKNOWN;
-  const isImported = named?.kind === "import" && named.specifier === PACKAGE && named.name === "Problem";
+  const imported = named?.kind === "import" && named.specifier === PACKAGE ? named.name : undefined;
   const isDeclared =
     found?.kind === "interface" &&
     found.nodes[0]?.id.name === "Problem" &&
-    OWN_ERRORS.test(found.scope.module.source.file);
-  return isImported || isDeclared ? problemType(reader, node, scope) : undefined;
+    OWN_TYPES.test(found.scope.module.source.file);
+  return imported === "Problem" || isDeclared ? problemType(reader, node, scope) : undefined;
+}
+
+/** The type of an event's data. Null if it is not given, undefined for any other type. */
+function eventData(node: TSType, scope: Scope): TSType | null | undefined {
+  if (node.type !== "TSTypeReference") return undefined;
+  const named = scope.findType(namePath(node.typeName)[0]!);
+  if (named?.kind !== "import" || named.name !== "ServerSentEvent") return undefined;
+  if (named.specifier !== PACKAGE) return undefined;
+  return node.typeArguments?.params[0] ?? null;
 }
 
 function problemType(reader: TypeReader, node: TSTypeReference, scope: Scope): TypeNode {
@@ -91,8 +102,8 @@ export function problemOf(status: TypeNode | undefined, members: () => TypeNode 
 }
 
 const PACKAGE = "@tollway/waymark";
-/** The file of this package that declares `Problem`. */
-export const OWN_ERRORS = /[\\/]http[\\/]http-error\.(?:d\.)?ts$/;
+/** The files of this package that declare `Problem` and `ServerSentEvent`. */
+export const OWN_TYPES = /[\\/]http[\\/](?:http-error|server-sent-event)\.(?:d\.)?ts$/;
 
 const membersOf = (type: TypeNode): readonly TypeNode[] => (type.kind === "union" ? type.members : [type]);
 

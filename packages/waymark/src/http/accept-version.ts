@@ -7,7 +7,7 @@ interface Asked {
 
 /**
  * The versions that an `Accept` header asks for, the preferred one first: `application/json; version=v2`, or with a vendor
- * `application/vnd.VENDOR.v2+json`. Undefined stands for a range without a version.
+ * `application/vnd.VENDOR.v2+json`. An undefined element is a range without a version.
  */
 export function acceptedVersions(accept: string, vendor?: string): (string | undefined)[] {
   return accept

@@ -71,6 +71,7 @@ export const products: readonly Product[] = [
           "waymark/bodies.md",
           "waymark/pagination.md",
           "waymark/database.md",
+          "waymark/versions.md",
           "waymark/client.md",
           "waymark/hooks.md",
           "waymark/kit.md",

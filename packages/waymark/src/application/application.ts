@@ -8,6 +8,7 @@ import { EventStreams } from "../http/event-streams.ts";
 import { HttpError } from "../http/http-error.ts";
 import type { Incoming } from "../http/incoming.ts";
 import { cutTarget } from "../http/target.ts";
+import { addVary } from "../http/vary.ts";
 import type { Manifest } from "../routing/manifest.ts";
 import { resolve, splitPath } from "../routing/resolve-path.ts";
 import type { Routes } from "../routing/routes.ts";
@@ -19,6 +20,7 @@ import { type Observed, type Observers, observe, observersOf } from "./observe.t
 import { type ApplicationOptions, checkOptions, partsOf } from "./options.ts";
 import { perform } from "./perform.ts";
 import type { Platform } from "./platform.ts";
+import { Versions } from "./versions.ts";
 import { webPlatform } from "./web-platform.ts";
 
 /**
@@ -32,6 +34,7 @@ export class Application {
   readonly #events = new EventStreams();
   /** Undefined if no option observes requests. */
   readonly #observers: Observers | undefined;
+  readonly #versions: Versions | undefined;
   #routes: Routes | undefined = undefined;
   #ready: Promise<Routes> | undefined = undefined;
   /** Resolves when the last stop is complete. Undefined unless the application is stopping or has stopped. */
@@ -42,6 +45,7 @@ export class Application {
     checkOptions(options);
     this.options = options;
     this.#platform = platform;
+    this.#versions = options.versions === undefined ? undefined : new Versions(options.versions);
     this.#observers = observersOf(partsOf(options));
   }
 
@@ -164,7 +168,8 @@ export class Application {
     const routes = this.#routes;
     if (routes === undefined) return this.#handleFirst(incoming, exchange);
     const answer = this.#dispatch(routes, incoming, exchange);
-    if (this.options.cors === undefined && incoming.method !== "HEAD") return answer;
+    if (this.options.cors === undefined && this.#versions === undefined && incoming.method !== "HEAD")
+      return answer;
     return answer instanceof Promise
       ? answer.then((settled) => this.#finish(settled, incoming, exchange))
       : this.#finish(answer, incoming, exchange);
@@ -190,6 +195,7 @@ export class Application {
 
   #finish(answer: Answer, incoming: Incoming, exchange: Exchange | undefined): Answer {
     const { cors } = this.options;
+    if (this.#versions !== undefined) addVary(answer.headers, "Accept");
     const open = cors === undefined ? answer : addCors(answer, incoming, cors);
     // The hooks of an exchange see the body of an answer to HEAD, such as for an ETag.
     return incoming.method === "HEAD" && exchange === undefined ? withoutBody(open) : open;
@@ -207,7 +213,16 @@ export class Application {
       checkHost(incoming);
       if (incoming.target === "*") return anyAnswer(routes, incoming);
       const { path, query } = cutTarget(incoming.target);
-      const target = resolve(routes.roots, splitPath(path));
+      const segments = splitPath(path);
+      const versions = this.#versions;
+      if (versions !== undefined && this.options.cors !== undefined && isPreflight(incoming)) {
+        const allow = versions.allowed(routes, segments);
+        if (allow.length > 0) return preflightAnswer(incoming, allow.join(", "), this.options.cors);
+      }
+      const target = resolve(
+        routes.roots,
+        versions === undefined ? segments : versions.select(incoming, segments),
+      );
       if (target === undefined) throw noController(routes, path);
       const { route, positionals } = target;
       if (exchange !== undefined) exchange.route = route.path;

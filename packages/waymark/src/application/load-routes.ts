@@ -5,6 +5,7 @@ import type { Routes } from "../routing/routes.ts";
 import type { ApplicationOptions } from "./options.ts";
 import { collectKeywords } from "./parsed-body.ts";
 import type { CompilerAsks, Platform } from "./platform.ts";
+import { checkVersions } from "./versions.ts";
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -39,7 +40,11 @@ export async function loadRoutes(
     unknownKeywords: options.unknownKeywords ?? "reject",
     projection: options.projection ?? true,
   } as const;
-  if (!wantsOpenApi(options)) return buildRoutes(roots, signatureOf, defaults, notes, origins);
+  if (!wantsOpenApi(options)) {
+    const routes = buildRoutes(roots, signatureOf, defaults, notes, origins);
+    if (options.versions !== undefined) checkVersions(options.versions, routes.roots);
+    return routes;
+  }
   // Loaded on demand: most applications do not serve the document.
   const { openApiPages, withPages } = await import("./openapi-pages.ts");
   const pages = openApiPages(options, platform, notes)!;
@@ -51,6 +56,7 @@ export async function loadRoutes(
     notes,
     origins,
   );
+  if (options.versions !== undefined) checkVersions(options.versions, routes.roots);
   pages.describe(routes);
   return routes;
 }

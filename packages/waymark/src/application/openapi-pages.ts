@@ -66,6 +66,7 @@ export function documentOf(
     version: own.version ?? described.version ?? "0.0.0",
     ...(own.description === undefined ? {} : { description: own.description }),
     unknownKeywords: options.unknownKeywords ?? "reject",
+    ...(options.versions !== undefined && { versions: options.versions }),
   });
 }
 

@@ -6,6 +6,7 @@ import type { TrustProxy } from "../http/proxy.ts";
 import type { Manifest } from "../routing/manifest.ts";
 import { StartError } from "../routing/start-error.ts";
 import type { ServerLimits } from "../serve/server-limits.ts";
+import type { VersionsOptions } from "./versions.ts";
 
 /** Classes by export name, submodules by segment: the form of a module namespace. */
 export interface ControllerTable {
@@ -49,6 +50,8 @@ export interface ApplicationOptions {
   cors?: CorsOptions;
   /** Whether to trust `X-Forwarded-*` headers, or the number of trusted proxies. Default false. */
   trustProxy?: TrustProxy;
+  /** Versions that a client asks for with `Accept: application/json; version=v2`. Default: only those in paths. */
+  versions?: VersionsOptions;
   /** Serves the OpenAPI document at `/openapi.json` and its page at `/docs`. Default false. */
   openapi?: boolean | OpenApiOptions;
   /** Timeouts and sizes of the built-in server. */
@@ -105,6 +108,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   "projection",
   "cors",
   "trustProxy",
+  "versions",
   "openapi",
   "server",
   "debug",
@@ -139,6 +143,9 @@ export function checkOptions(options: ApplicationOptions): void {
     throw new StartError("INVALID_OPTION", `${given.join(" and ")} exclude each other: give only one`);
   if (options.cors !== undefined) checkCors(options.cors);
   if (options.use !== undefined) checkParts(options.use);
+  const names: unknown = options.versions?.names;
+  if (options.versions !== undefined && !(Array.isArray(names) && names.length > 0))
+    throw new StartError("INVALID_OPTION", 'versions.names must be a list of modules, such as ["v1", "v2"]');
 }
 
 const HOOKS: ReadonlySet<string> = new Set([

@@ -1,5 +1,6 @@
 import { type Answer, emptyAnswer } from "./answer.ts";
 import type { Incoming } from "./incoming.ts";
+import { addVary } from "./vary.ts";
 
 export interface CorsOptions {
   /** The exact origins: `https://app.example.com`. `*` allows any origin and excludes `credentials`. */
@@ -37,17 +38,6 @@ export function addCors(answer: Answer, incoming: Incoming, cors: CorsOptions): 
   if (cors.exposeHeaders?.length)
     headers.push("access-control-expose-headers", cors.exposeHeaders.join(", "));
   return answer;
-}
-
-function addVary(headers: string[], name: string): void {
-  for (let at = 0; at < headers.length; at += 2) {
-    if (headers[at] === "vary") {
-      const names = headers[at + 1]!.split(",").map((each) => each.trim().toLowerCase());
-      if (!names.includes(name.toLowerCase()) && !names.includes("*")) headers[at + 1] += `, ${name}`;
-      return;
-    }
-  }
-  headers.push("vary", name);
 }
 
 /** True for a CORS preflight request. */

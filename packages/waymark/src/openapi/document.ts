@@ -19,6 +19,7 @@ import {
 } from "./operation-inputs.ts";
 import { PROBLEM_DETAILS, PROBLEM_RESPONSE, responsesOf } from "./responses.ts";
 import { standardJsonSchema } from "./standard-json-schema.ts";
+import { type DocumentedVersions, withVersions } from "./versions.ts";
 
 /** The parts of a class that the document needs. A `RouteClass` has them all. */
 export interface DocumentedClass {
@@ -40,6 +41,7 @@ export interface DocumentedRoutes {
 export interface DocumentOptions extends OpenApiInfo {
   /** How the application treats names that a method does not declare. Default "reject". */
   readonly unknownKeywords?: "reject" | "ignore";
+  readonly versions?: DocumentedVersions;
 }
 
 /** The verbs that a path item of OpenAPI 3.1 can have. Others cannot be documented. */
@@ -70,7 +72,7 @@ export function openApiDocument(routes: DocumentedRoutes, options: DocumentOptio
   return {
     openapi: "3.1.1",
     info: { title, version, ...(description && { description }) },
-    paths: paths.items,
+    paths: options.versions === undefined ? paths.items : withVersions(paths.items, options.versions),
     components: { schemas: components.schemas, responses: { Problem: PROBLEM_RESPONSE } },
   };
 }

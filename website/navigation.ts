@@ -77,6 +77,7 @@ export const products: readonly Product[] = [
           "waymark/kit.md",
           "waymark/authentication.md",
           "waymark/sessions.md",
+          "waymark/files.md",
           "waymark/caching.md",
           "waymark/serving.md",
           "waymark/deployment.md",

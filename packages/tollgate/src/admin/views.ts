@@ -2,6 +2,7 @@
 import type { CounterOf } from "../decision/counters-of.ts";
 import type { Entry } from "../protocol/messages.ts";
 import { unitNames } from "../protocol/units.ts";
+import { statisticName } from "../rules/limit.ts";
 import { printable } from "../text/printable.ts";
 
 export interface DescriptorView {
@@ -12,7 +13,7 @@ export interface DescriptorView {
 
 /** One limit with its counter. */
 export interface CounterView {
-  /** Of a limit in a list. */
+  /** Of a limit in a list: its name, or its unit with the multiplier. */
   readonly name?: string;
   readonly algorithm: string;
   /** The effective limit. */
@@ -47,7 +48,7 @@ export function counterView({ resolved, state, key }: CounterOf): CounterView {
   const { used, remaining, reset, windowStart, windowSize } = state;
   const unit = unitNames[limit.unit];
   return {
-    ...(limit.isListed && limit.name !== "" && { name: limit.name }),
+    ...(limit.isListed && { name: statisticName(limit) }),
     algorithm: limit.algorithm,
     limit: limit.requestsPerUnit,
     ...(limit.algorithm === "token_bucket" && { burst: limit.burst }),

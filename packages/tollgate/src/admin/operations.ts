@@ -5,6 +5,7 @@ import type { CounterOf } from "../decision/counters-of.ts";
 import { keyPrefixOf, parseKey } from "../decision/parse-key.ts";
 import { recordName } from "../overrides/overridden-rule.ts";
 import type { GrantRecord } from "../overrides/record.ts";
+import { printable } from "../text/printable.ts";
 import type { Adjustments } from "./adjustments.ts";
 import { AdminError, storeFailure } from "./admin-error.ts";
 import type { AuditLog } from "./audit-log.ts";
@@ -40,7 +41,7 @@ export interface SearchRequest {
 }
 
 /** A counter that a search found, with its descriptor if its rule is known. */
-export type FoundView = (DescriptorView & CounterView) | { readonly key: string; readonly count?: number };
+export type FoundView = (DescriptorView & CounterView) | { readonly key: string; readonly count: number };
 
 export interface SearchView {
   readonly counters: readonly FoundView[];
@@ -88,9 +89,9 @@ export class Operations {
       const counters = known.get(name);
       const counter = counters?.find((one) => one.key === key);
       if (counter !== undefined) rows.push({ counter, target: target! });
-      // Else, if it is a counter of the rule, its window has ended.
-      else if (!counters?.some(({ state }) => hasPrefix(key, state.stem)))
-        others.push({ key, ...(level !== undefined && { count: level }) });
+      // Else it belongs to a window that has ended, or to open reservations, or it is no counter.
+      else if (level !== undefined && !counters?.some(({ state }) => hasPrefix(key, state.stem)))
+        others.push({ key: printable(key), count: level });
     }
     await targets.readAll([...known.values()].filter((counters) => counters !== undefined));
     const found = rows.map(({ counter, target }) => ({ ...describe(target), ...counterView(counter) }));

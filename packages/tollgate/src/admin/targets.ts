@@ -1,6 +1,6 @@
 /** Finds and reads the counters that an operator names. */
 import type { CounterStore } from "../counters/store.ts";
-import { type CounterOf, countersOf, readCounters } from "../decision/counters-of.ts";
+import { type CounterOf, countersOf, readCounters, readCountersWithHolds } from "../decision/counters-of.ts";
 import type { KeyFormat } from "../decision/key-format.ts";
 import type { AdjustmentRecord } from "../overrides/record.ts";
 import { type ActiveOverrides, withOverrides } from "../overrides/table.ts";
@@ -81,7 +81,7 @@ export class Targets {
   ): Promise<readonly CounterView[]> {
     await storeFailure(
       outcome,
-      () => readCounters(this.#options.store, [counters], this.#options.now()),
+      () => readCountersWithHolds(this.#options.store, counters, this.#options.now()),
       done,
     );
     return counters.map(counterView);

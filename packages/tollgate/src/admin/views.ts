@@ -23,8 +23,10 @@ export interface CounterView {
   /** Length of the window. */
   readonly seconds: number;
   readonly key: string;
-  /** Hits in use, rounded up. */
+  /** Hits in use, rounded up, without those that open reservations hold. */
   readonly count: number;
+  /** Hits that open reservations hold. */
+  readonly holds?: number;
   readonly remaining: number;
   readonly window?: WindowView;
   /** Seconds until the limit is unused again, for limits without a window of their own. */
@@ -45,7 +47,7 @@ export function descriptorText(entries: readonly Entry[]): string {
 
 export function counterView({ resolved, state, key }: CounterOf): CounterView {
   const { limit, algorithm } = resolved;
-  const { used, remaining, reset, windowStart, windowSize } = state;
+  const { used, held, remaining, reset, windowStart, windowSize } = state;
   const unit = unitNames[limit.unit];
   return {
     ...(limit.isListed && { name: statisticName(limit) }),
@@ -54,7 +56,8 @@ export function counterView({ resolved, state, key }: CounterOf): CounterView {
     ...(limit.algorithm === "token_bucket" && { burst: limit.burst }),
     seconds: windowSize,
     key: printable(key),
-    count: used,
+    count: used - held,
+    ...(held > 0 && { holds: held }),
     remaining,
     ...(algorithm.perWindow
       ? {

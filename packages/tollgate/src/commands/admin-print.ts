@@ -21,10 +21,11 @@ export function changeText(done: string, change: ChangeView): string {
 
 /** `name: 12 of 100 per 60 s, 88 left, until 2026-01-02T15:05:00Z` */
 function counterLine(view: CounterView): string {
-  const { name, count, limit, burst, seconds, remaining, window, resetSeconds, algorithm } = view;
+  const { name, count, holds, limit, burst, seconds, remaining, window, resetSeconds, algorithm } = view;
   const rate = burst === undefined ? `${limit} per ${seconds} s` : `${burst} (${limit} per ${seconds} s)`;
   const parts = [
     `${name === undefined ? "" : `${oneLine(name)}: `}${count} of ${rate}`,
+    ...(holds === undefined ? [] : [`${holds} held`]),
     `${remaining} left`,
     window === undefined ? `unused in ${resetSeconds} s` : `until ${timeText(window.end * 1000)}`,
     ...(algorithm === "fixed_window" ? [] : [algorithm]),
@@ -40,9 +41,7 @@ export function searchText({ counters, next }: SearchView): string {
 function foundText(found: FoundView): string {
   if ("descriptor" in found)
     return `${oneLine(`${found.domain} ${found.descriptor}`)}  ${counterLine(found)}`;
-  return oneLine(
-    `${found.key}  ${found.count === undefined ? "not a counter" : `count ${found.count}`}, no rule`,
-  );
+  return oneLine(`${found.key}  count ${found.count}, no rule`);
 }
 
 export function overridesText(overrides: readonly OverrideView[]): string {

@@ -4,7 +4,6 @@
  */
 import type { AdminRecords } from "../counters/counter-admin.ts";
 import type { Logger } from "../observe/log.ts";
-import { Throttle, withCount } from "../observe/throttle.ts";
 import { type AdjustmentRecord, readRecords } from "../overrides/record.ts";
 import { type ActiveOverrides, OverrideTable } from "../overrides/table.ts";
 
@@ -32,7 +31,8 @@ export class OverridesFollower implements ActiveOverrides {
   #end: NodeJS.Timeout | undefined;
   #reading: Promise<void> | undefined;
   #again = false;
-  readonly #throttle = new Throttle();
+  /** Until the next success, so that a user without permission is told once. */
+  #warned = false;
   #closed = false;
   /** Resolves after the first attempt to read them. */
   readonly first: Promise<void>;
@@ -82,22 +82,22 @@ export class OverridesFollower implements ActiveOverrides {
 
   async #read(): Promise<void> {
     const { records: store, log } = this.#options;
+    const begun = this.#version;
     try {
       const known = await store.overridesVersion();
-      // A store that has lost its data starts again at 0.
+      this.#warned = false;
       if (known === this.#version) return;
       const { version, text } = await store.readOverrides();
-      if (version < this.#version) this.#version = -1;
-      await this.use(version, readRecords(text));
+      const records = readRecords(text);
+      // This process has written newer ones meanwhile.
+      if (this.#version !== begun) return;
+      // A store that has lost its data starts again at 0.
+      if (version < begun) this.#version = -1;
+      await this.use(version, records);
     } catch (error) {
-      const count = this.#throttle.hit();
-      if (count !== undefined && !this.#closed)
-        log.warn(
-          withCount(
-            `cannot read the overrides, the earlier ones stay in use: ${(error as Error).message}`,
-            count,
-          ),
-        );
+      if (!this.#warned && !this.#closed)
+        log.warn(`cannot read the overrides, the earlier ones stay in use: ${(error as Error).message}`);
+      this.#warned = true;
     }
   }
 

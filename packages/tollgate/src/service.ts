@@ -1,7 +1,6 @@
-import type { CounterAdmin } from "./counters/counter-admin.ts";
 import type { EmbeddedStore } from "./counters/embedded/embedded-store.ts";
 import type { Invalidations } from "./counters/invalidations.ts";
-import { ReplicaChannel } from "./counters/replica-channel.ts";
+import type { ReplicaChannel } from "./counters/replica-channel.ts";
 import type { CounterStore } from "./counters/store.ts";
 import { LoadLog } from "./dashboard/load-log.ts";
 import type { HttpListener } from "./listeners/http-listener.ts";
@@ -12,6 +11,7 @@ import { createLogger, type Level, type Logger } from "./observe/log.ts";
 import { createStatistics, type Registry } from "./observe/registry.ts";
 import type { RunningSinks } from "./observe/sinks/start.ts";
 import type { Tracing } from "./observe/tracing/tracing.ts";
+import type { AdjustmentRecord } from "./overrides/record.ts";
 import { ActiveRules } from "./service/active-rules.ts";
 import type { AdminPort } from "./service/admin.ts";
 import { Components } from "./service/components.ts";
@@ -24,7 +24,9 @@ import { type Insight, openInsight } from "./service/insight.ts";
 import { withMaskSalt } from "./service/observer.ts";
 import { countsHere, openEmbedded, openInvalidations, openStore } from "./service/open-stores.ts";
 import { openTracing, withInstanceId } from "./service/open-tracing.ts";
+import type { OverridesFollower } from "./service/overrides-follower.ts";
 import { pause, settledWithin } from "./service/settled.ts";
+import { openSharedState, type SharedState } from "./service/shared-state.ts";
 import { openSinks } from "./service/sinks.ts";
 import { openSource } from "./service/sources.ts";
 import { type RequiredStore, storesAnswer } from "./service/store-gate.ts";
@@ -53,6 +55,12 @@ export class StoppedError extends Error {
 /** Milliseconds for the last flush of statistics and spans, whose receivers may be down. */
 const FLUSH_TIMEOUT = 2000;
 
+/** What earlier parts need of later ones. */
+interface Links {
+  /** Gives overrides to the threads. */
+  setOverrides: (records: readonly AdjustmentRecord[]) => Promise<void>;
+}
+
 /** The parts that are built before any port opens. */
 interface Parts {
   readonly settings: Settings;
@@ -68,15 +76,15 @@ interface Parts {
   readonly insight: Insight;
   readonly embedded: EmbeddedStore | undefined;
   readonly invalidations: Invalidations | undefined;
-  /** Undefined if no other process shares the counters, or nothing is cached. */
   readonly replicas: ReplicaChannel | undefined;
+  readonly overrides: OverridesFollower | undefined;
+  readonly shared: SharedState;
+  readonly links: Links;
   readonly store: CounterStore;
   /** The store without the over-limit cache. */
   readonly backend: CounterStore;
   /** The store without its failure policy. */
   readonly bare: CounterStore;
-  /** For the admin API; undefined if it is off. */
-  readonly counterAdmin: CounterAdmin | undefined;
   /** Remote stores that must answer before the ports open. */
   readonly required: readonly RequiredStore[];
 }
@@ -110,7 +118,7 @@ export class Service {
 
   private constructor(parts: Parts) {
     this.#parts = parts;
-    const { settings, log, registry, statistics, health, store, invalidations } = parts;
+    const { settings, log, registry, statistics, health, store, invalidations, overrides } = parts;
     this.#rules = new ActiveRules(
       log,
       registry,
@@ -126,8 +134,10 @@ export class Service {
     this.#source = openSource(settings, this.#rules, log);
     const ruleSet = () => this.#rules.current;
     const { observer } = parts.insight;
-    this.#handler = createRateLimitHandler(settings, store, ruleSet, statistics, log, observer);
-    this.#reservations = createReservationHandler(settings, store, ruleSet, statistics);
+    const watched = { observer, overrides };
+    this.#handler = createRateLimitHandler(settings, store, ruleSet, statistics, log, watched);
+    this.#reservations = createReservationHandler(settings, store, ruleSet, statistics, overrides);
+    parts.links.setOverrides = async (records) => this.#grpc?.setOverrides(records);
   }
 
   /**
@@ -185,7 +195,7 @@ export class Service {
   }
 
   async #start(): Promise<void> {
-    const { settings, registry, statistics, backend, log, insight } = this.#parts;
+    const { settings, registry, statistics, backend, overrides, log, insight } = this.#parts;
     // Prevents an unhandled rejection if the listeners fail before a caller reads `opened`.
     this.#opened.promise.catch(() => undefined);
     registry.beforeRead(async () => {
@@ -211,6 +221,7 @@ export class Service {
       log,
       backend,
       dashboard: this.#dashboard,
+      overrides,
       handler: this.#handler,
       ruleSet: () => this.#rules.current,
       topKeys: insight.topKeys,
@@ -230,21 +241,16 @@ export class Service {
   }
 
   async #openAdmin(): Promise<void> {
-    const { settings, counterAdmin, bare, invalidations, replicas, log } = this.#parts;
-    if (settings.admin === undefined || counterAdmin === undefined) return;
+    const { settings, shared, bare, log } = this.#parts;
+    if (settings.admin === undefined || shared.counterAdmin === undefined) return;
     const { openAdmin } = await import("./service/admin.ts");
     this.#admin = await openAdmin({
       ...this.#parts,
+      ...shared,
       admin: settings.admin,
       ruleSet: () => this.#rules.current,
       store: bare,
-      counters: counterAdmin,
-      invalidate: (stems) => {
-        for (const stem of stems) {
-          invalidations?.invalidate(stem);
-          replicas?.lowered(stem);
-        }
-      },
+      counters: shared.counterAdmin,
     });
     this.#addresses.admin = this.#admin.address;
     log.warn(`Listening for admin on '${this.#admin.address}'`);
@@ -269,8 +275,10 @@ export class Service {
   /** Never rejects; `opened` does. If the service is stopped meanwhile, `stop` closes the ports that are open by then. */
   async #openListeners(): Promise<void> {
     if (this.#stopping !== undefined) return;
-    const { settings, log, insight } = this.#parts;
+    const { settings, log, insight, overrides } = this.#parts;
     try {
+      // A store that does not answer yet delays the start by a second at most: it has no counters to decide with either.
+      await settledWithin(overrides?.first ?? Promise.resolve(), 1000);
       const handlers = { handler: this.#handler, reservations: this.#reservations };
       const { decisions } = insight;
       this.#grpc = await openGrpc({ ...this.#parts, ...handlers, decisions, rules: this.#rules });
@@ -292,7 +300,7 @@ export class Service {
   }
 
   async #stop(delay: boolean): Promise<void> {
-    const { settings, health, log, store, embedded, tracing, counterAdmin, replicas, insight } = this.#parts;
+    const { settings, health, log, store, embedded, tracing, shared, insight } = this.#parts;
     const { drainDelay, shutdownTimeout } = settings.lifecycle;
     const deadline = performance.now() + shutdownTimeout;
     const left = () => Math.max(0, deadline - performance.now());
@@ -310,8 +318,7 @@ export class Service {
       this.#grpc?.close(left()),
       this.#admin?.close(left()),
     ]);
-    await settledWithin(counterAdmin?.close() ?? Promise.resolve(), left());
-    replicas?.close();
+    await settledWithin(shared.close(), left());
     await settledWithin(store.close(), left());
     await settledWithin(embedded?.close() ?? Promise.resolve(), left());
     await tracing.close(Math.min(FLUSH_TIMEOUT, left()));
@@ -348,7 +355,9 @@ async function openParts(
   const tracing = await openTracing(settings, log);
   const insight = await openInsight(settings, statistics, log, parts);
   const invalidations = openInvalidations(settings);
-  let replicas: ReplicaChannel | undefined;
+  // The threads start later than the store and its overrides.
+  const links: Links = { setOverrides: async () => {} };
+  let shared: SharedState | undefined;
   const opened = await openStore(divideSettings(settings, parts), {
     statistics,
     log,
@@ -356,20 +365,11 @@ async function openParts(
     parts,
     embedded,
     invalidations,
-    onLowered: (stem) => replicas?.lowered(stem),
+    onLowered: (stem) => shared?.replicas?.lowered(stem),
     createReporter,
   });
-  const { store, backend, bare, openAdmin, openChannel, required } = opened;
-  if (settings.store.backend !== "embedded" && invalidations !== undefined)
-    replicas = new ReplicaChannel({
-      invalidations,
-      open: openChannel,
-      why: "memcached has no channel between replicas",
-      revalidate: settings.store.localCacheRevalidate,
-      log,
-    });
-  if (replicas !== undefined && openChannel !== undefined)
-    statistics.gauge("ratelimit.replicas.subscribed", () => (replicas.live ? 1 : 0));
+  const setOverrides: Links["setOverrides"] = (records) => links.setOverrides(records);
+  shared = await openSharedState({ settings, opened, invalidations, statistics, log, setOverrides });
   return {
     settings,
     environment: withMaskSalt(withInstanceId(environment, settings), settings),
@@ -383,11 +383,10 @@ async function openParts(
     insight,
     embedded,
     invalidations,
-    replicas,
-    store,
-    backend,
-    bare,
-    counterAdmin: settings.admin && openAdmin(),
-    required,
+    replicas: shared.replicas,
+    overrides: shared.overrides,
+    shared,
+    links,
+    ...opened,
   };
 }

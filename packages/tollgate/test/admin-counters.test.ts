@@ -124,6 +124,32 @@ for (const [name, [open, rules, keys]] of Object.entries(stores))
       });
     });
 
+    if (name !== "memcached")
+      test("open reservations are shown, and a reset keeps them", async () => {
+        await withStore(open, rules, async ({ admin, hit, tollgate }) => {
+          for (const key of keys) {
+            await hit(`${key}=held`, 2);
+            const reserved = await fetch(`http://${tollgate.http}/v1/reserve`, {
+              method: "POST",
+              body: JSON.stringify({
+                domain: "d",
+                descriptors: [{ entries: [{ key, value: "held" }] }],
+                amount: 1,
+              }),
+            });
+            assert.equal(reserved.status, 200, await reserved.text());
+            const counts = async () =>
+              (await admin.counter("d", `${key}=held`)).json.limits.map(
+                ({ count, holds }: { count: number; holds: number }) => [count, holds],
+              );
+            for (const [count, holds] of await counts()) assert.deepEqual([count, holds], [2, 1], key);
+            const reset = await admin.post("counters/reset", { domain: "d", descriptor: `${key}=held` });
+            assert.equal(reset.status, 200, JSON.stringify(reset.json));
+            for (const [count, holds] of await counts()) assert.deepEqual([count, holds], [0, 1], key);
+          }
+        });
+      });
+
     test("a descriptor without a limit is not found", async () => {
       await withStore(open, rules, async ({ admin }) => {
         for (const [domain, text, expected] of [

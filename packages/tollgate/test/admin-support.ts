@@ -43,7 +43,11 @@ export function adminCall(address: string, path: string, call: AdminCall = {}): 
       agent: false,
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...(text !== undefined && { "content-type": "application/json" }),
+        ...(text !== undefined && {
+          "content-type": "application/json",
+          // Node sends a body of DELETE without its length otherwise.
+          "content-length": String(Buffer.byteLength(text)),
+        }),
         ...headers,
       },
     });

@@ -133,6 +133,7 @@ export class PageReader {
       .replaceAll(/localhost:8080/g, () => tollgate?.http ?? "localhost:8080")
       .replaceAll(/localhost:8081/g, () => tollgate?.grpc ?? "localhost:8081")
       .replaceAll(/localhost:6070/g, () => tollgate?.debug ?? "localhost:6070")
+      .replaceAll(/localhost:8082/g, () => adminOf(tollgate) ?? "localhost:8082")
       .replaceAll("http://localhost:8000", this.#waymark?.address ?? "http://localhost:8000")
       .replaceAll(/npx tollgate client(?! -dial_string)/g, (found) => own || found);
   }
@@ -142,6 +143,7 @@ export class PageReader {
     return {
       ...bareEnvironment,
       PATH: [await this.#bin, dirname(process.execPath), ...path].join(delimiter),
+      ...(adminOf(this.#tollgate) !== undefined && { TOLLGATE_ADMIN: adminOf(this.#tollgate)! }),
     };
   }
 
@@ -179,6 +181,12 @@ export class PageReader {
     await this.#stopTollgate();
     await rm(await this.#bin, { recursive: true, force: true });
   }
+}
+
+/** The address of the admin API, if it is open. */
+function adminOf(tollgate: RunningTollgate | undefined): string | undefined {
+  const line = tollgate?.log.find((text) => text.includes("Listening for admin on"));
+  return /on '([^']+)'/.exec(line ?? "")?.[1];
 }
 
 /** A folder with an `npx` that runs the command directly, without npm's startup time and network. */

@@ -6,6 +6,10 @@ export type AdminErrorCode =
   | "INVALID"
   /** No rule limits the descriptor. */
   | "NO_LIMIT"
+  /** There is no such override. */
+  | "NOT_FOUND"
+  /** Another override has the place, or too many exist, or other operators change them at the same time. */
+  | "CONFLICT"
   /** The store or the rule cannot do this. */
   | "UNSUPPORTED"
   /** No rules yet, or the store failed. */
@@ -30,6 +34,11 @@ export class AdminError extends Error {
     this.done = done;
     this.field = field;
   }
+}
+
+/** A fault of a field. */
+export function invalid(field: string, message: string): AdminError {
+  return new AdminError("INVALID", `${field} ${message}`, { field });
 }
 
 /**

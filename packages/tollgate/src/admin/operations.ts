@@ -1,36 +1,28 @@
-/** What an operator can do, apart from HTTP: reads and changes counters, and writes the audit log. */
+/** What an operator can do with counters, apart from HTTP. */
+import { randomBytes } from "node:crypto";
 import { type CounterAdmin, type CounterPlace, hasPrefix } from "../counters/counter-admin.ts";
-import type { CounterStore } from "../counters/store.ts";
-import { type CounterOf, countersOf, readCounters } from "../decision/counters-of.ts";
-import type { KeyFormat } from "../decision/key-format.ts";
-import { keyPrefixOf, type ParsedKey, parseKey } from "../decision/parse-key.ts";
-import type { Entry } from "../protocol/messages.ts";
-import { explainMatch } from "../rules/explain-match.ts";
-import type { Match, RuleSet } from "../rules/rule.ts";
+import type { CounterOf } from "../decision/counters-of.ts";
+import { keyPrefixOf, parseKey } from "../decision/parse-key.ts";
+import { recordName } from "../overrides/overridden-rule.ts";
+import type { GrantRecord } from "../overrides/record.ts";
+import { printable } from "../text/printable.ts";
+import type { Adjustments } from "./adjustments.ts";
 import { AdminError, storeFailure } from "./admin-error.ts";
 import type { AuditLog } from "./audit-log.ts";
-import { type CounterView, counterView, type DescriptorView, descriptorText } from "./views.ts";
+import { describe, type Target, type Targets } from "./targets.ts";
+import { type CounterView, counterView, type DescriptorView } from "./views.ts";
 
 export interface OperationsOptions {
-  /** The current rules; undefined before the first load. */
-  readonly ruleSet: () => RuleSet | undefined;
-  readonly keyFormat: KeyFormat;
+  readonly targets: Targets;
+  readonly adjustments: Adjustments;
   /** `CACHE_KEY_PREFIX` */
   readonly prefix: string;
-  /** Without over-limit cache and failure policy. */
-  readonly store: CounterStore;
   readonly admin: CounterAdmin;
   /** Drops the over-limit entries of these stems in all threads and replicas. */
   readonly invalidate: (stems: readonly string[]) => void;
   readonly audit: AuditLog;
-  /** Milliseconds since the epoch. Default `Date.now`. */
-  readonly now?: () => number;
-}
-
-/** A descriptor with the domain that an operator names. */
-export interface Target {
-  readonly domain: string;
-  readonly entries: readonly Entry[];
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
 }
 
 /** The operator who makes a change, and the reason. */
@@ -49,53 +41,59 @@ export interface SearchRequest {
 }
 
 /** A counter that a search found, with its descriptor if its rule is known. */
-export type FoundView = (DescriptorView & CounterView) | { readonly key: string; readonly count?: number };
+export type FoundView = (DescriptorView & CounterView) | { readonly key: string; readonly count: number };
 
 export interface SearchView {
   readonly counters: readonly FoundView[];
   readonly next?: string;
 }
 
-export interface ResetView extends DescriptorView {
-  readonly before: readonly CounterView[];
+export interface CountersView extends DescriptorView {
   readonly limits: readonly CounterView[];
+  /** What overrides and grants change. */
+  readonly notes?: readonly string[];
+}
+
+export interface ChangeView extends CountersView {
+  readonly before: readonly CounterView[];
 }
 
 export class Operations {
   readonly #options: OperationsOptions;
-  readonly #now: () => number;
 
   constructor(options: OperationsOptions) {
     this.#options = options;
-    this.#now = options.now ?? Date.now;
   }
 
   /** The counters of a descriptor. @throws {AdminError} */
-  async get(target: Target): Promise<DescriptorView & { readonly limits: readonly CounterView[] }> {
-    const counters = this.#countersOf(target, this.#matchOf(target));
-    return { ...describe(target), limits: await this.#read(counters) };
+  async get(target: Target): Promise<CountersView> {
+    const { targets } = this.#options;
+    const limits = await targets.read(targets.counters(target), "nothing was read");
+    return { ...describe(target), limits, ...notesOf(targets.notes(target)) };
   }
 
   /** Counters whose descriptors begin with a text. @throws {AdminError} */
   async search({ domain, prefix: descriptor, limit, next: from }: SearchRequest): Promise<SearchView> {
-    const { admin, prefix } = this.#options;
+    const { admin, prefix, targets } = this.#options;
     const wanted = keyPrefixOf(prefix, domain, descriptor);
     const page = await storeFailure("nothing was read", () =>
       admin.search({ prefix: wanted, from, most: limit }),
     );
-    const known = new Map<string, readonly CounterOf[]>();
+    const known = new Map<string, readonly CounterOf[] | undefined>();
     const rows: { readonly counter: CounterOf; readonly target: Target }[] = [];
     const others: FoundView[] = [];
     for (const { key, level } of page.counters) {
-      const parsed = parseKey(prefix, key);
-      const counters = parsed === undefined ? undefined : this.#knownCounters(parsed, known);
+      const target = parseKey(prefix, key);
+      const name = JSON.stringify(target);
+      if (target !== undefined && !known.has(name)) known.set(name, targets.known(target));
+      const counters = known.get(name);
       const counter = counters?.find((one) => one.key === key);
-      if (counter !== undefined) rows.push({ counter, target: parsed! });
-      // A counter of a rule: its window has ended.
-      else if (!counters?.some(({ state }) => hasPrefix(key, state.stem)))
-        others.push({ key, ...(level !== undefined && { count: level }) });
+      if (counter !== undefined) rows.push({ counter, target: target! });
+      // Else it belongs to a window that has ended, or to open reservations, or it is no counter.
+      else if (level !== undefined && !counters?.some(({ state }) => hasPrefix(key, state.stem)))
+        others.push({ key: printable(key), count: level });
     }
-    await this.#readAll([...known.values()]);
+    await targets.readAll([...known.values()].filter((counters) => counters !== undefined));
     const found = rows.map(({ counter, target }) => ({ ...describe(target), ...counterView(counter) }));
     return {
       counters: [...found, ...others],
@@ -104,74 +102,85 @@ export class Operations {
   }
 
   /** Sets the counters of a descriptor back to unused. @throws {AdminError} */
-  async reset(target: Target, author: Author): Promise<ResetView> {
-    const { admin, invalidate, audit } = this.#options;
-    const counters = this.#countersOf(target, this.#matchOf(target));
-    const before = await this.#read(counters);
+  async reset(target: Target, author: Author): Promise<ChangeView> {
+    const { admin, invalidate, audit, targets } = this.#options;
+    const counters = targets.ownCounters(target);
+    const before = await targets.read(counters);
     await storeFailure("the counters may have been reset, or not: look at them, and try again", () =>
       admin.reset(counters.map(({ state }): CounterPlace => state)),
     );
     invalidate(counters.map(({ state }) => state.stem));
-    const after = before.map((view) => ({ key: view.key, count: 0 }));
     const done = ["the counters were reset"];
+    const after = before.map(({ key }) => ({ key, count: 0 }));
     await audit.add(author, "counters.reset", describe(target), before, after, done);
-    return { ...describe(target), before, limits: await this.#readAfter(counters, done) };
+    return this.#changed(target, before, done);
   }
 
-  async #readAfter(counters: readonly CounterOf[], done: readonly string[]) {
-    return storeFailure("the new state could not be read", () => this.#readNow(counters), done);
-  }
-
-  #knownCounters(parsed: ParsedKey, known: Map<string, readonly CounterOf[]>) {
-    const name = JSON.stringify(parsed);
-    const before = known.get(name);
-    if (before !== undefined) return before;
-    const match = this.#ruleSet().match(parsed.domain, parsed.entries);
-    if (match === undefined) return undefined;
-    const counters = this.#countersOf(parsed, match);
-    known.set(name, counters);
-    return counters;
-  }
-
-  #ruleSet(): RuleSet {
-    const ruleSet = this.#options.ruleSet();
-    if (ruleSet === undefined) throw new AdminError("UNAVAILABLE", "no rate limit configuration is loaded");
-    return ruleSet;
-  }
-
-  #matchOf({ domain, entries }: Target): Match {
-    const ruleSet = this.#ruleSet();
-    const match = ruleSet.match(domain, entries);
-    if (match === undefined) throw new AdminError("NO_LIMIT", explainMatch(ruleSet, domain, entries).summary);
-    return match;
-  }
-
-  #countersOf({ domain, entries }: Target, match: Match): readonly CounterOf[] {
-    const seconds = Math.floor(this.#now() / 1000);
-    return countersOf(this.#options.keyFormat, domain, entries, match, seconds);
-  }
-
-  #read(counters: readonly CounterOf[]): Promise<readonly CounterView[]> {
-    return storeFailure("nothing was changed", () => this.#readNow(counters));
-  }
-
-  async #readNow(counters: readonly CounterOf[]): Promise<readonly CounterView[]> {
-    await readCounters(this.#options.store, [counters], this.#now());
-    return counters.map(counterView);
-  }
-
-  async #readAll(descriptors: readonly (readonly CounterOf[])[]): Promise<void> {
-    // Batches, so that a large page does not delay the decisions of other callers.
-    for (let at = 0; at < descriptors.length; at += READ_TOGETHER)
-      await storeFailure("nothing was read", () =>
-        readCounters(this.#options.store, descriptors.slice(at, at + READ_TOGETHER), this.#now()),
+  /**
+   * Raises a limit by some hits until its window ends. A sliding window has them for its length.
+   * @param name of the limit, for a list
+   * @throws {AdminError}
+   */
+  async grant(target: Target, hits: number, name: string | undefined, author: Author): Promise<ChangeView> {
+    const { adjustments, audit, invalidate, targets, now } = this.#options;
+    const counter = limitOf(targets.ownCounters(target), name);
+    const { algorithm, windowStart, windowSize, stem } = counter.state;
+    if (algorithm.name === "token_bucket")
+      throw new AdminError(
+        "UNSUPPORTED",
+        "a token bucket has no window that a grant could end with: set an override with a larger burst",
       );
+    const expires = algorithm.perWindow ? (windowStart + windowSize) * 1000 : now() + windowSize * 1000;
+    const record: GrantRecord = {
+      kind: "grant",
+      id: `grant-${randomBytes(6).toString("hex")}`,
+      ...target,
+      ...(name !== undefined && { limit: name }),
+      hits,
+      expires,
+      by: author.name,
+      at: now(),
+      ...(author.reason !== undefined && { reason: author.reason }),
+    };
+    const before = await targets.read(targets.counters(target));
+    await adjustments.change((records) => [...records, record]);
+    invalidate([stem]);
+    const done = [`${hits} hits were granted until ${new Date(expires).toISOString()}`];
+    const after = {
+      hits,
+      expires: new Date(expires).toISOString(),
+      ...(name !== undefined && { limit: name }),
+    };
+    await audit.add(author, "counters.grant", describe(target), before, after, done);
+    return this.#changed(target, before, done);
+  }
+
+  async #changed(
+    target: Target,
+    before: readonly CounterView[],
+    done: readonly string[],
+  ): Promise<ChangeView> {
+    const { targets } = this.#options;
+    const limits = await targets.read(targets.counters(target), "the new state could not be read", done);
+    return { ...describe(target), before, limits, ...notesOf(targets.notes(target)) };
   }
 }
 
-/** Descriptors whose counters are read at once. */
-const READ_TOGETHER = 64;
+/** The limit that an operator names. @throws {AdminError} */
+export function limitOf(counters: readonly CounterOf[], name: string | undefined): CounterOf {
+  const names = counters.map(({ resolved }) => recordName(resolved.limit));
+  const found = counters[names.indexOf(name)];
+  if (found !== undefined) return found;
+  if (counters.length === 0)
+    throw new AdminError("UNSUPPORTED", "the rule is unlimited: there is no limit to change");
+  const listed = names.filter((one) => one !== undefined);
+  const wrong =
+    listed.length === 0
+      ? "must be absent: the rule has one limit"
+      : `must be the name of a limit of the list: ${listed.join(", ")}`;
+  throw new AdminError("INVALID", `limit ${wrong}`, { field: "limit" });
+}
 
-function describe({ domain, entries }: Target): DescriptorView {
-  return { domain, descriptor: descriptorText(entries) };
+function notesOf(notes: readonly string[]): { readonly notes?: readonly string[] } {
+  return notes.length === 0 ? {} : { notes };
 }

@@ -6,11 +6,23 @@ import { AdminError, type AdminErrorCode, storeFailure } from "./admin-error.ts"
 import type { AuditLog } from "./audit-log.ts";
 import { currentOperator } from "./guard.ts";
 import type { Author, Operations } from "./operations.ts";
-import { Body, checkNames, readCounterQuery, readNumber } from "./read-request.ts";
+import type { OverrideOperations } from "./override-operations.ts";
+import {
+  Body,
+  checkNames,
+  MOST_NAME,
+  OVERRIDE_MEMBERS,
+  readCounterQuery,
+  readId,
+  readNumber,
+  readOverride,
+} from "./read-request.ts";
 
 const STATUS: Record<AdminErrorCode, number> = {
   INVALID: 400,
   NO_LIMIT: 404,
+  NOT_FOUND: 404,
+  CONFLICT: 409,
   UNSUPPORTED: 501,
   UNAVAILABLE: 503,
 };
@@ -18,7 +30,15 @@ const STATUS: Record<AdminErrorCode, number> = {
 const MOST_BODY = 64 * 1024;
 const DEFAULT_AUDIT = 100;
 
-export function adminPages(operations: Operations, audit: AuditLog): ControllerTable {
+export interface AdminPagesOptions {
+  readonly operations: Operations;
+  readonly overrides: OverrideOperations;
+  readonly audit: AuditLog;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+export function adminPages({ operations, overrides, audit, now }: AdminPagesOptions): ControllerTable {
   class Page extends Controller {
     static override private = true;
     static override bodyLimit = MOST_BODY;
@@ -53,6 +73,38 @@ export function adminPages(operations: Operations, audit: AuditLog): ControllerT
     }
   }
 
+  class Grant extends Page {
+    async POST() {
+      const body = await this.body(["domain", "descriptor", "limit", "hits"]);
+      const target = body.target();
+      const hits = body.number("hits", 1, Number.MAX_SAFE_INTEGER);
+      return operations.grant(target, hits, body.optionalText("limit", MOST_NAME), authorOf(body));
+    }
+  }
+
+  class Overrides extends Page {
+    GET(...names: unknown[]) {
+      checkNames(this.query, []);
+      return names.length === 0 ? overrides.list() : overrides.get(readId(names));
+    }
+
+    async PUT(...names: unknown[]) {
+      const id = readId(names);
+      const body = await this.body(OVERRIDE_MEMBERS);
+      return overrides.set(id, readOverride(body, now()), authorOf(body));
+    }
+
+    async DELETE(...names: unknown[]) {
+      const id = readId(names);
+      const bytes = await this.bytes();
+      const author =
+        bytes.length === 0
+          ? { name: currentOperator(), reason: undefined }
+          : authorOf(new Body(bytes, this.headers.get("content-type"), ["reason"]));
+      return overrides.remove(id, author);
+    }
+  }
+
   class Audit extends Page {
     async GET() {
       checkNames(this.query, ["limit"]);
@@ -61,7 +113,7 @@ export function adminPages(operations: Operations, audit: AuditLog): ControllerT
     }
   }
 
-  return { admin: { v1: { counters: { Default: Counters, Reset }, Audit } } };
+  return { admin: { v1: { counters: { Default: Counters, Reset, Grant }, Overrides, Audit } } };
 }
 
 function authorOf(body: Body): Author {

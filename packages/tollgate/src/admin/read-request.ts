@@ -1,8 +1,10 @@
 /** Reads what an operator sends: queries and JSON bodies. Each fault names its field and what would be right. */
 import { EntriesTextError, entriesFromText } from "../protocol/entries-text.ts";
 import type { Entry } from "../protocol/messages.ts";
-import { AdminError } from "./admin-error.ts";
-import type { SearchRequest, Target } from "./operations.ts";
+import { AdminError, invalid } from "./admin-error.ts";
+import type { SearchRequest } from "./operations.ts";
+import type { OverrideRequest } from "./override-operations.ts";
+import type { Target } from "./targets.ts";
 
 /** Characters of a domain, and of a descriptor's keys and values together. */
 const MOST_CHARACTERS = 2048;
@@ -11,10 +13,6 @@ const MOST_REASON = 200;
 /** Counters of a page. */
 const DEFAULT_PAGE = 100;
 const MOST_PAGE = 1000;
-
-export function invalid(field: string, message: string): AdminError {
-  return new AdminError("INVALID", `${field} ${message}`, { field });
-}
 
 /** A query of `GET /admin/v1/counters`: one descriptor, or a search. */
 export function readCounterQuery(query: URLSearchParams): { target: Target } | { search: SearchRequest } {
@@ -118,6 +116,55 @@ export class Body {
     if (typeof value === "boolean") return value;
     throw invalid(name, "must be true or false");
   }
+}
+
+const OVERRIDE_ID = /^[A-Za-z0-9][\w.-]{0,63}$/;
+
+/** The id of an override in a path. */
+export function readId(names: readonly unknown[]): string {
+  const [id] = names;
+  if (names.length === 1 && typeof id === "string" && OVERRIDE_ID.test(id)) return id;
+  throw new AdminError(
+    "INVALID",
+    "the path must end with an id of 1 to 64 letters, digits, `_`, `.` and `-`: /admin/v1/overrides/ID",
+    { field: "id" },
+  );
+}
+
+export const OVERRIDE_MEMBERS = [
+  "domain",
+  "descriptor",
+  "limit",
+  "requestsPerUnit",
+  "burst",
+  "unlimited",
+  "expires",
+] as const;
+
+export function readOverride(body: Body, now: number): OverrideRequest {
+  const number = (name: string, least: number) =>
+    body.has(name) ? body.number(name, least, Number.MAX_SAFE_INTEGER) : undefined;
+  return {
+    target: body.target(),
+    limit: body.optionalText("limit", MOST_NAME),
+    requestsPerUnit: number("requestsPerUnit", 0),
+    burst: body.has("burst") ? body.number("burst", 1, 1_000_000_000) : undefined,
+    unlimited: body.flag("unlimited"),
+    expires: readExpiry(body, now),
+  };
+}
+
+/** The name of a limit in a list. */
+export const MOST_NAME = 512;
+
+function readExpiry(body: Body, now: number): number | undefined {
+  if (!body.has("expires")) return undefined;
+  const text = body.text("expires");
+  const form = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/;
+  const expires = form.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(expires)) throw invalid("expires", "must be a time with a zone: 2026-12-31T18:00:00Z");
+  if (expires <= now) throw invalid("expires", "must be in the future");
+  return expires;
 }
 
 function parseObject(bytes: Uint8Array): Readonly<Record<string, unknown>> {

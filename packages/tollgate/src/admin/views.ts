@@ -2,6 +2,7 @@
 import type { CounterOf } from "../decision/counters-of.ts";
 import type { Entry } from "../protocol/messages.ts";
 import { unitNames } from "../protocol/units.ts";
+import { statisticName } from "../rules/limit.ts";
 import { printable } from "../text/printable.ts";
 
 export interface DescriptorView {
@@ -12,7 +13,7 @@ export interface DescriptorView {
 
 /** One limit with its counter. */
 export interface CounterView {
-  /** Of a limit in a list. */
+  /** Of a limit in a list: its name, or its unit with the multiplier. */
   readonly name?: string;
   readonly algorithm: string;
   /** The effective limit. */
@@ -22,8 +23,10 @@ export interface CounterView {
   /** Length of the window. */
   readonly seconds: number;
   readonly key: string;
-  /** Hits in use, rounded up. */
+  /** Hits in use, rounded up, without those that open reservations hold. */
   readonly count: number;
+  /** Hits that open reservations hold. */
+  readonly holds?: number;
   readonly remaining: number;
   readonly window?: WindowView;
   /** Seconds until the limit is unused again, for limits without a window of their own. */
@@ -44,16 +47,17 @@ export function descriptorText(entries: readonly Entry[]): string {
 
 export function counterView({ resolved, state, key }: CounterOf): CounterView {
   const { limit, algorithm } = resolved;
-  const { used, remaining, reset, windowStart, windowSize } = state;
+  const { used, held, remaining, reset, windowStart, windowSize } = state;
   const unit = unitNames[limit.unit];
   return {
-    ...(limit.isListed && limit.name !== "" && { name: limit.name }),
+    ...(limit.isListed && { name: statisticName(limit) }),
     algorithm: limit.algorithm,
     limit: limit.requestsPerUnit,
     ...(limit.algorithm === "token_bucket" && { burst: limit.burst }),
     seconds: windowSize,
     key: printable(key),
-    count: used,
+    count: used - held,
+    ...(held > 0 && { holds: held }),
     remaining,
     ...(algorithm.perWindow
       ? {

@@ -1,6 +1,13 @@
 /** The counters of one descriptor, for operators: where each limit's state is, and what it holds now. */
 import { acquireFrom } from "../counters/acquire.ts";
-import type { AcquireGroup, AcquireLimit, CounterStore } from "../counters/store.ts";
+import {
+  type ReservationStore,
+  type ReservedLimit,
+  Step,
+  settleFrom,
+  Verdict,
+} from "../counters/reservations.ts";
+import type { AcquireGroup, CounterStore } from "../counters/store.ts";
 import { HoldBack, Outcome, Refuses, StoreError } from "../counters/store.ts";
 import type { Statistics } from "../observe/statistics.ts";
 import type { Entry } from "../protocol/messages.ts";
@@ -14,7 +21,7 @@ import { newPart } from "./scratch.ts";
 /** One limit of a descriptor with its counter. */
 export interface CounterOf {
   readonly resolved: ResolvedLimit;
-  readonly state: Mutable<AcquireLimit>;
+  readonly state: Mutable<ReservedLimit>;
   /** The whole key in the store. */
   readonly key: string;
 }
@@ -56,8 +63,38 @@ function counterOf(resolved: ResolvedLimit, stem: string, nowSeconds: number): C
     used: 0,
     remaining: 0,
     reset: 0,
+    homeStart: windowStart,
+    held: 0,
   };
   return { resolved, state, key: algorithm.perWindow ? `${stem}${windowStart}` : stem };
+}
+
+/**
+ * Reads the counters of one descriptor with their open holds, and fills in the reports of their limits. Changes nothing.
+ * @param store without a failure policy
+ * @throws {StoreError}
+ */
+export async function readCountersWithHolds(
+  store: CounterStore,
+  counters: readonly CounterOf[],
+  now: number,
+): Promise<void> {
+  if (counters.length === 0) return;
+  if ((store as Partial<ReservationStore>).settle === undefined) return readCounters(store, [counters], now);
+  const limits = counters.map(({ state }) => state);
+  const common = { hits: 0, refuses: Refuses.NEVER, outcome: Outcome.COUNTED, accepted: true };
+  await settleFrom(store, {
+    step: Step.CHECK,
+    groups: [{ ...common, limits, lead: 0, released: 0, expired: 0 }],
+    token: undefined,
+    ttl: 0,
+    maxHolds: 0,
+    now,
+    deadline: 0,
+    verdict: Verdict.OK,
+    released: false,
+    repeated: false,
+  });
 }
 
 /**

@@ -1,7 +1,15 @@
 import { countTogether } from "../counters/hold-back.ts";
 import { type Count, type CounterStore, HoldBack, Outcome, type Refuses } from "../counters/store.ts";
 import type { RuleStatistics } from "../observe/statistics.ts";
-import { Code, type DescriptorStatus, type RateLimitRequest, Unit } from "../protocol/messages.ts";
+import { withOverrides } from "../overrides/table.ts";
+import { adjustmentNotes } from "../overrides/texts.ts";
+import {
+  Code,
+  type Descriptor,
+  type DescriptorStatus,
+  type RateLimitRequest,
+  Unit,
+} from "../protocol/messages.ts";
 import { codeNames, unitNames, windowSeconds } from "../protocol/units.ts";
 import { type Explanation, explainMatch } from "../rules/explain-match.ts";
 import { overrideMatch } from "../rules/override.ts";
@@ -58,7 +66,8 @@ export async function explainDecision(
   const { domain } = request;
   const nowSeconds = Math.floor(now / 1000);
   const matches = request.descriptors.map(({ entries, limit }) => {
-    if (limit === undefined) return ruleSet.match(domain, entries);
+    if (limit === undefined)
+      return withOverrides(options.overrides, ruleSet.match(domain, entries), domain, entries);
     checkUnit(limit);
     return ruleSet.hasDomain(domain) ? overrideMatch(domain, entries, limit) : undefined;
   });
@@ -154,8 +163,10 @@ function explanationOf(
     overallCode: codeNames[options.shadowMode ? Code.OK : code],
     descriptors: request.descriptors.map((descriptor, index) => {
       const { code, limitRemaining } = statuses[index]!;
+      const explained = explainMatch(ruleSet, request.domain, descriptor.entries, descriptor.limit);
       return {
-        ...explainMatch(ruleSet, request.domain, descriptor.entries, descriptor.limit),
+        ...explained,
+        notes: [...explained.notes, ...notesOf(ruleSet, request.domain, descriptor, options)],
         hits: signedHits(descriptor, request),
         replaced: dropped[index]!,
         ...details[index],
@@ -163,6 +174,19 @@ function explanationOf(
       };
     }),
   });
+}
+
+/** What operators changed about the limits of a descriptor. */
+function notesOf(
+  ruleSet: RuleSet,
+  domain: string,
+  { entries, limit }: Descriptor,
+  { overrides }: DecisionOptions,
+): readonly string[] {
+  const match = limit === undefined ? ruleSet.match(domain, entries) : undefined;
+  const now = overrides?.now() ?? 0;
+  const records = overrides?.current?.recordsOf(domain, entries, now);
+  return match === undefined || records === undefined ? [] : adjustmentNotes(match, records, now);
 }
 
 const nothing: RuleStatistics = {

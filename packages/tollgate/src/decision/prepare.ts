@@ -42,7 +42,7 @@ export class Preparer {
     const { count, descriptors } = places;
     const rules = check(places.domainEnd - places.domainStart, count, ruleSet);
     const { parts } = scratch;
-    this.#inPlace.begin(rules.generation);
+    this.#inPlace.begin(rules);
     for (let index = 0; index < count; index++) {
       const descriptor = descriptors[index]!;
       const part = parts[index]!;

@@ -1,7 +1,8 @@
 import type { Statistics } from "../observe/statistics.ts";
+import type { OverrideTable } from "../overrides/table.ts";
 import { type DescriptorPlaces, ENTRY_PLACES, type RequestPlaces } from "../protocol/scan-request.ts";
 import type { Limit } from "../rules/limit.ts";
-import type { Match } from "../rules/rule.ts";
+import type { Match, Rule, RuleSet } from "../rules/rule.ts";
 import { WINDOW_START_DIGITS } from "./cache-key.ts";
 import type { Mutable, PreparedPart } from "./prepared.ts";
 import { limitsResolution, type Resolution, type ResolveOptions, resolutionOf } from "./resolve.ts";
@@ -17,12 +18,17 @@ interface Plan {
   readonly tail: Uint8Array;
 }
 
+const noRules: ReadonlySet<Rule> = new Set();
+
 /** Resolves descriptors from the bytes of their message: without a text, and without memory for each descriptor. */
 export class ResolverInPlace {
   readonly #options: ResolveOptions;
   readonly #statistics: Statistics;
   #plans = new Map<Match, Plan>();
   #generation = -1;
+  #table: OverrideTable | undefined;
+  /** The rules that an override changes for some descriptor. Their descriptors are resolved from texts. */
+  #touched: ReadonlySet<Rule> = noRules;
   /** The used bytes of the scratch object's keys. */
   #used = 0;
 
@@ -32,11 +38,15 @@ export class ResolverInPlace {
   }
 
   /** Call it before the first descriptor of a message. */
-  begin(generation: number): void {
+  begin(ruleSet: RuleSet): void {
     this.#used = 0;
-    if (generation === this.#generation) return;
+    const { generation } = ruleSet;
+    const table = this.#options.overrides?.current;
+    if (generation === this.#generation && table === this.#table) return;
     this.#plans = new Map();
     this.#generation = generation;
+    this.#table = table;
+    this.#touched = table?.touchedRules(ruleSet) ?? noRules;
   }
 
   /** Returns the resolution, and writes the stem. Undefined if the stem must be made from texts. */
@@ -74,7 +84,8 @@ export class ResolverInPlace {
       this.#options,
     );
     const { inPlace } = this.#options.keyFormat;
-    const head = sharedValues === undefined ? inPlace.head(rule.domain) : undefined;
+    const isInPlace = sharedValues === undefined && !this.#touched.has(rule);
+    const head = isInPlace ? inPlace.head(rule.domain) : undefined;
     const plan = {
       resolution,
       tails: undefined,
@@ -88,7 +99,7 @@ export class ResolverInPlace {
   #limitsPlan(match: Match, limits: readonly Limit[]): Plan {
     const resolution = limitsResolution(match, this.#statistics, this.#options);
     const { inPlace } = this.#options.keyFormat;
-    const isSimple = match.sharedValues === undefined && inPlace.hasShapes;
+    const isSimple = match.sharedValues === undefined && inPlace.hasShapes && !this.#touched.has(match.rule);
     const head = isSimple ? inPlace.head(match.rule.domain) : undefined;
     const { isListed } = limits[0]!;
     const tails = limits.map(({ keyPart }) => Buffer.from(isListed ? `}${keyPart}` : keyPart));

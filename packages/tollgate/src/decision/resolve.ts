@@ -1,4 +1,5 @@
 import type { Counter, RuleStatistics, Statistics } from "../observe/statistics.ts";
+import { type ActiveOverrides, withOverrides } from "../overrides/table.ts";
 import { type CurrentLimit, type Descriptor, type LimitOverride, Unit } from "../protocol/messages.ts";
 import { isUnit, unitNames, windowSeconds } from "../protocol/units.ts";
 import { overrideMatch } from "../rules/override.ts";
@@ -17,6 +18,8 @@ export interface ResolveOptions {
   readonly nearLimitRatio: number;
   /** Undefined if nothing observes decisions. */
   readonly observer?: RuleObserver | undefined;
+  /** Limits that operators changed. Default: none. */
+  readonly overrides?: ActiveOverrides | undefined;
 }
 
 /** The parts of a descriptor that its resolution depends on. */
@@ -79,7 +82,10 @@ export function resolve(
   if (descriptor.limit !== undefined) checkUnit(descriptor.limit);
   if (!ruleSet.hasDomain(domain)) return { ...passing, domainNotFound: statistics.domainNotFound(domain) };
   const { entries, limit } = descriptor;
-  const match = limit === undefined ? ruleSet.match(domain, entries) : overrideMatch(domain, entries, limit);
+  const match =
+    limit === undefined
+      ? withOverrides(options.overrides, ruleSet.match(domain, entries), domain, entries)
+      : overrideMatch(domain, entries, limit);
   if (match === undefined) return passing;
   const { rule, metricKey, metricFromRequest } = match;
   if (rule.limits !== undefined) {

@@ -9,6 +9,8 @@ import type { Registry } from "../observe/registry.ts";
 import { FilterError } from "../observe/stats-page.ts";
 import type { TopKeys } from "../observe/top-keys/top-keys.ts";
 import { topKeysText } from "../observe/top-keys/top-keys-text.ts";
+import { changeLine, changesOf } from "../overrides/dump.ts";
+import type { ActiveOverrides } from "../overrides/table.ts";
 import type { RateLimitRequest } from "../protocol/messages.ts";
 import { dumpJson, dumpText } from "../rules/dump.ts";
 import { renderExplanation } from "../rules/explain-text.ts";
@@ -24,6 +26,7 @@ const JSON_TYPE = "application/json; charset=utf-8";
 
 export interface DebugPagesOptions {
   readonly ruleSet: () => RuleSet | undefined;
+  readonly overrides: ActiveOverrides | undefined;
   readonly registry: Registry;
   readonly topKeys: TopKeys;
   /** For the dashboard. */
@@ -55,6 +58,7 @@ export interface DashboardParts {
 /** The pages of the debug port; `/` lists them. Most pages answer JSON to `Accept: application/json`. */
 export function debugPages({
   ruleSet,
+  overrides,
   registry,
   topKeys,
   log,
@@ -91,7 +95,9 @@ export function debugPages({
 
   class Rlconfig extends Page {
     GET() {
-      return this.wantsJson ? dumpJson(ruleSet()) : this.text(dumpText(ruleSet()));
+      const changed = changesOf(overrides, ruleSet());
+      if (!this.wantsJson) return this.text(dumpText(ruleSet()) + changed.map(changeLine).join(""));
+      return { ...dumpJson(ruleSet()), ...(changed.length > 0 && { overrides: changed }) };
     }
   }
 

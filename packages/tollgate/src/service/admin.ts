@@ -1,10 +1,13 @@
 /** The admin API on its own port. */
 
+import { Adjustments } from "../admin/adjustments.ts";
 import { AuditLog } from "../admin/audit-log.ts";
 import { adminGuard } from "../admin/guard.ts";
 import { Operations } from "../admin/operations.ts";
 import { Operators } from "../admin/operators.ts";
+import { OverrideOperations } from "../admin/override-operations.ts";
 import { adminPages } from "../admin/pages.ts";
+import { Targets } from "../admin/targets.ts";
 import type { CounterAdmin } from "../counters/counter-admin.ts";
 import type { CounterStore } from "../counters/store.ts";
 import { debugAccess } from "../listeners/debug-access.ts";
@@ -12,6 +15,8 @@ import { type HttpListener, openHttpListener } from "../listeners/http-listener.
 import { TlsFiles } from "../listeners/tls-files.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Statistics } from "../observe/statistics.ts";
+import type { AdjustmentRecord } from "../overrides/record.ts";
+import type { ActiveOverrides } from "../overrides/table.ts";
 import type { RuleSet } from "../rules/rule.ts";
 import { faultOfOperator } from "../settings/check-admin.ts";
 import type { AdminSettings, Settings } from "../settings/settings.ts";
@@ -32,6 +37,9 @@ interface AdminPortOptions {
   readonly store: CounterStore;
   readonly counters: CounterAdmin;
   readonly invalidate: (stems: readonly string[]) => void;
+  readonly overrides: ActiveOverrides | undefined;
+  /** Uses overrides that were written to the store. */
+  readonly useOverrides: (version: number, records: readonly AdjustmentRecord[]) => Promise<void>;
   readonly statistics: Statistics;
   readonly log: Logger;
 }
@@ -40,6 +48,7 @@ interface AdminPortOptions {
 export async function openAdmin(options: AdminPortOptions): Promise<AdminPort> {
   const { admin, settings, log, statistics, counters } = options;
   const { tls } = admin;
+  const now = Date.now;
   const operators = new Operators({
     tokens: admin.tokens,
     tokenFile: admin.tokenFile,
@@ -59,20 +68,27 @@ export async function openAdmin(options: AdminPortOptions): Promise<AdminPort> {
         onChange: (certificates) => listener.replaceCertificates(certificates),
       });
     const audit = new AuditLog(counters.records, log);
-    const operations = new Operations({
-      ...options,
-      admin: counters,
-      keyFormat: decisionOptions(settings).keyFormat,
-      prefix: settings.decision.cacheKeyPrefix,
-      audit,
+    const { keyFormat } = decisionOptions(settings);
+    const targets = new Targets({ ...options, keyFormat, now });
+    const adjustments = new Adjustments({
+      records: options.overrides && counters.records,
+      use: options.useOverrides,
+      now,
     });
+    const common = { ...options, targets, adjustments, audit, now };
+    const operations = new Operations({
+      ...common,
+      admin: counters,
+      prefix: settings.decision.cacheKeyPrefix,
+    });
+    const overrides = new OverrideOperations(common);
     listener = await openHttpListener({
       name: "admin",
       host: admin.host,
       port: admin.port,
       certificates: files?.current,
       clientSan: tls?.clientSan,
-      controllers: adminPages(operations, audit),
+      controllers: adminPages({ operations, overrides, audit, now }),
       access: debugAccess({ ...admin, setting: "ADMIN_ALLOWED_HOSTS" }),
       guard: adminGuard(operators, log),
       log,

@@ -5,10 +5,17 @@ import { RateLimitHandler } from "../listeners/rate-limit-handler.ts";
 import { ReservationHandler } from "../listeners/reservation-handler.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Statistics } from "../observe/statistics.ts";
+import type { ActiveOverrides } from "../overrides/table.ts";
 import { Reservations } from "../reservations/reservations.ts";
 import type { RuleSet } from "../rules/rule.ts";
 import type { Settings } from "../settings/settings.ts";
 import { decisionOptions } from "./settings-to-options.ts";
+
+/** What a decision looks at besides rules and counters. */
+export interface Watched {
+  readonly observer: DecisionObserver | undefined;
+  readonly overrides: ActiveOverrides | undefined;
+}
 
 /** Creates the handler of one thread: a decider over the thread's store, with the limits on requests. */
 export function createRateLimitHandler(
@@ -17,9 +24,9 @@ export function createRateLimitHandler(
   ruleSet: () => RuleSet | undefined,
   statistics: Statistics,
   log: Logger,
-  observer: DecisionObserver | undefined,
+  { observer, overrides }: Watched,
 ): RateLimitHandler {
-  const decider = new Decider({ ...decisionOptions(settings), observer }, statistics, store);
+  const decider = new Decider({ ...decisionOptions(settings, overrides), observer }, statistics, store);
   const { maxBytes, maxDescriptors, maxEntries, oversized } = settings.requests;
   const requests = {
     bytes: maxBytes,
@@ -35,9 +42,10 @@ export function createReservationHandler(
   store: CounterStore,
   ruleSet: () => RuleSet | undefined,
   statistics: Statistics,
+  overrides: ActiveOverrides | undefined,
 ): ReservationHandler {
   const { maxDescriptors, maxEntries } = settings.requests;
-  const options = { ...decisionOptions(settings), ...settings.reservations };
+  const options = { ...decisionOptions(settings, overrides), ...settings.reservations };
   return new ReservationHandler({
     reservations: new Reservations(options, statistics, store),
     limits: { descriptors: maxDescriptors, entries: maxEntries },

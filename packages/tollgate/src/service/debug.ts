@@ -3,6 +3,7 @@ import { explainDecision } from "../decision/explain-decision.ts";
 import { debugAccess } from "../listeners/debug-access.ts";
 import { type DebugPagesOptions, debugPages } from "../listeners/debug-pages.ts";
 import { type HttpListener, openHttpListener } from "../listeners/http-listener.ts";
+import type { ActiveOverrides } from "../overrides/table.ts";
 import type { Settings } from "../settings/settings.ts";
 import { decisionOptions } from "./settings-to-options.ts";
 
@@ -10,10 +11,11 @@ interface DebugOptions extends Omit<DebugPagesOptions, "explain" | "profiles" | 
   readonly settings: Settings;
   /** The store without the over-limit cache, so that explanations show the counters themselves. */
   readonly backend: CounterStore;
+  readonly overrides: ActiveOverrides | undefined;
 }
 
 /** Opens the debug port. Rejects if it cannot be bound. */
-export function openDebug({ settings, backend, ...pages }: DebugOptions): Promise<HttpListener> {
+export function openDebug({ settings, backend, overrides, ...pages }: DebugOptions): Promise<HttpListener> {
   const { host, port, profiles, writes } = settings.debug;
   return openHttpListener({
     name: "debug",
@@ -23,10 +25,11 @@ export function openDebug({ settings, backend, ...pages }: DebugOptions): Promis
     access: debugAccess(settings.debug),
     controllers: debugPages({
       ...pages,
+      overrides,
       profiles,
       writes,
       explain: (request) =>
-        explainDecision(request, pages.ruleSet(), backend, decisionOptions(settings), Date.now()),
+        explainDecision(request, pages.ruleSet(), backend, decisionOptions(settings, overrides), Date.now()),
     }),
   });
 }

@@ -19,7 +19,7 @@ export interface OpenedStore {
   /** Without the failure policy, too: fails if the store does. */
   readonly bare: CounterStore;
   /** Opens the administration of its counters. */
-  readonly openAdmin: () => CounterAdmin;
+  readonly openAdmin: () => CounterAdmin | Promise<CounterAdmin>;
   /** Opens a channel to the other replicas; undefined if the store has none. */
   readonly openChannel: OpenChannel | undefined;
   /** The remote stores that must answer before the ports open; none if that is off. */
@@ -32,7 +32,12 @@ export async function openStore(settings: Settings, deps: StoreDependencies): Pr
   const backend = remote?.store ?? deps.embedded;
   if (backend === undefined) throw new Error("the embedded store has not been opened");
   const bare = remote?.bare ?? backend;
-  const openAdmin = remote?.openAdmin ?? (() => deps.embedded!.admin());
+  const openAdmin =
+    remote?.openAdmin ??
+    (async () => {
+      const { openOperatorRecords } = await import("./operator-records.ts");
+      return deps.embedded!.admin(await openOperatorRecords(settings.embedded.snapshot, deps.log));
+    });
   const openChannel = remote?.openChannel;
   const required = settings.store.requiredAtStart ? (remote?.required ?? []) : [];
   const { invalidations } = deps;

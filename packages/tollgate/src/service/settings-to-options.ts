@@ -1,11 +1,16 @@
 import type { DecisionOptions } from "../decision/decide.ts";
 import { createKeyFormat } from "../decision/key-format.ts";
 import type { GrpcListenerOptions } from "../listeners/grpc-listener.ts";
+import type { ActiveOverrides } from "../overrides/table.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** The settings of the decision. */
-export function decisionOptions({ decision, store, objcache }: Settings): DecisionOptions {
+/** The settings of the decision. @param overrides what operators change; default: nothing */
+export function decisionOptions(
+  { decision, store, objcache }: Settings,
+  overrides?: ActiveOverrides,
+): DecisionOptions {
   return {
+    overrides,
     keyFormat: createKeyFormat({
       format: store.cacheKeyFormat,
       prefix: decision.cacheKeyPrefix,

@@ -36,6 +36,7 @@ const published: Record<string, string> = {
   GRPC_MAX_CONNECTION_AGE_GRACE: "1h",
   SHADOW_MODE: "false",
   LOCAL_CACHE_SIZE_IN_BYTES: "0",
+  OVERRIDES_ENABLED: "true",
   LOCAL_CACHE_REVALIDATE: "1s",
   STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: "false",
   CACHE_KEY_PREFIX: "",

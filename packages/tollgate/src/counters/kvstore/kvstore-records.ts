@@ -9,12 +9,17 @@ export function recordsPrefix(prefix: string): string {
   return `${prefix}tollgate:`;
 }
 
-/** KEYS[1], ARGV: expected version, new text. Returns the new version, or 0 if the version is another one. */
+/**
+ * KEYS[1], ARGV: expected version, new text. Returns the new version, or 0 if the version is another one. Versions are
+ * milliseconds of the server's clock, or one more than the last: after a loss of all data, no version occurs again.
+ */
 const REPLACE = `
 local version = tonumber(redis.call('HGET', KEYS[1], 'version') or '0')
 if version ~= tonumber(ARGV[1]) then return 0 end
-redis.call('HSET', KEYS[1], 'version', version + 1, 'text', ARGV[2])
-return version + 1`;
+local time = redis.call('TIME')
+version = math.max(version + 1, time[1] * 1000 + math.floor(time[2] / 1000))
+redis.call('HSET', KEYS[1], 'version', string.format('%.0f', version), 'text', ARGV[2])
+return version`;
 
 export class KvstoreRecords implements AdminRecords {
   readonly #control: Control;

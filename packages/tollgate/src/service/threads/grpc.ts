@@ -13,11 +13,13 @@ import type { StackSample } from "../../observe/profiling/call-tree.ts";
 import type { SampledKind } from "../../observe/profiling/profiler.ts";
 import type { CountedRule } from "../../observe/top-keys/thread-top-keys.ts";
 import type { Tracing } from "../../observe/tracing/tracing.ts";
+import type { AdjustmentRecord } from "../../overrides/record.ts";
 import type { CompiledRules } from "../../rules/compiled-rules.ts";
 import type { Environment } from "../../settings/read-values.ts";
 import type { Settings } from "../../settings/settings.ts";
 import type { ActiveRules } from "../active-rules.ts";
 import type { Components } from "../components.ts";
+import type { OverridesFollower } from "../overrides-follower.ts";
 import { grpcListenerOptions } from "../settings-to-options.ts";
 import type { MergedStatistics } from "./merged-statistics.ts";
 import { ThreadPool, type ThreadState } from "./pool.ts";
@@ -26,6 +28,7 @@ import { ThreadPool, type ThreadState } from "./pool.ts";
 export interface GrpcService {
   readonly address: string;
   setRules(rules: CompiledRules): void;
+  setOverrides(records: readonly AdjustmentRecord[]): Promise<void>;
   setLevel(level: Level): void;
   /** Whether the other threads record decisions. */
   setRecording(active: boolean): void;
@@ -50,6 +53,7 @@ export interface GrpcServiceOptions {
   readonly embedded: EmbeddedStore | undefined;
   readonly invalidations: Invalidations | undefined;
   readonly replicas: ReplicaChannel | undefined;
+  readonly overrides: OverridesFollower | undefined;
   readonly rules: ActiveRules;
   readonly health: Health;
   readonly components: Components;
@@ -87,6 +91,7 @@ export async function openGrpc(options: GrpcServiceOptions): Promise<GrpcService
   return {
     address: served.address,
     setRules: (rules) => served.setRules(rules),
+    setOverrides: (records) => served.setOverrides(records),
     setLevel: (level) => served.setLevel(level),
     setRecording: (active) => served.setRecording(active),
     collect: () => served.collect(),
@@ -106,15 +111,18 @@ async function serve(
   options: GrpcServiceOptions,
   certificates: Certificates | undefined,
 ): Promise<ServedGrpc> {
-  const { settings, threads, rules, log } = options;
+  const { settings, threads, rules, overrides, log } = options;
   const { host, port, uds, udsMode } = settings.grpc;
   if (threads > 1) {
     const drafts = rules.current?.compiled;
-    const pool = await ThreadPool.open({ ...options, host, port, certificates, rules: drafts });
+    const records = overrides?.records ?? [];
+    const given = { host, port, certificates, rules: drafts, overrides: records };
+    const pool = await ThreadPool.open({ ...options, ...given });
     log.info(`gRPC is served by ${threads} threads`);
     // The rules may have changed while the threads started.
     if (rules.current !== undefined && rules.current.compiled !== drafts)
       pool.setRules(rules.current.compiled);
+    if (overrides !== undefined && overrides.records !== records) await pool.setOverrides(overrides.records);
     return pool;
   }
   const listener = await openGrpcListener({
@@ -127,6 +135,7 @@ async function serve(
   return {
     address: listener.address,
     setRules() {},
+    setOverrides: async () => {},
     setLevel() {},
     setRecording() {},
     collect: async () => {},

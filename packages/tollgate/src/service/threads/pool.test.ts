@@ -80,6 +80,7 @@ test("a thread that dies is replaced, and its counts are kept", {
     embedded,
     invalidations: undefined,
     replicas: undefined,
+    overrides: [],
     rules: ruleSet!.compiled,
     certificates: undefined,
     health,
@@ -157,6 +158,7 @@ test("an error in a message handler does not end the thread", { timeout: 60_000 
     log,
     invalidations: undefined,
     replicas: undefined,
+    overrides: [],
   });
   try {
     // The listeners have no TLS, so replaceCertificates throws in every thread.

@@ -11,6 +11,7 @@ import type { Level, Logger } from "../../observe/log.ts";
 import type { StackSample } from "../../observe/profiling/call-tree.ts";
 import type { SampledKind } from "../../observe/profiling/profiler.ts";
 import type { CountedRule } from "../../observe/top-keys/thread-top-keys.ts";
+import type { AdjustmentRecord } from "../../overrides/record.ts";
 import type { CompiledRules } from "../../rules/compiled-rules.ts";
 import type { Environment } from "../../settings/read-values.ts";
 import type { Components } from "../components.ts";
@@ -28,6 +29,7 @@ export interface ThreadPoolOptions {
   readonly embedded: EmbeddedStore | undefined;
   readonly invalidations: Invalidations | undefined;
   readonly rules: CompiledRules | undefined;
+  readonly overrides: readonly AdjustmentRecord[];
   readonly certificates: Certificates | undefined;
   readonly replicas: ReplicaChannel | undefined;
   readonly health: Health;
@@ -77,6 +79,7 @@ export class ThreadPool {
   readonly #options: ThreadPoolOptions;
   readonly #running = new Set<Running>();
   #rules: CompiledRules | undefined;
+  #overrides: readonly AdjustmentRecord[];
   #certificates: Certificates | undefined;
   #level: Level;
   #port: number;
@@ -93,6 +96,7 @@ export class ThreadPool {
   private constructor(options: ThreadPoolOptions) {
     this.#options = options;
     this.#rules = options.rules;
+    this.#overrides = options.overrides;
     this.#certificates = options.certificates;
     this.#level = options.log.level;
     this.#port = options.port;
@@ -155,6 +159,15 @@ export class ThreadPool {
   setRules(rules: CompiledRules): void {
     this.#rules = rules;
     this.#sendAll({ kind: "rules", rules });
+  }
+
+  /** Resolves when all threads use them, but after two seconds at the latest. */
+  async setOverrides(records: readonly AdjustmentRecord[]): Promise<void> {
+    this.#overrides = records;
+    // A thread that is about to start reads the message when it is ready.
+    for (const { listening, worker } of this.#running)
+      if (!listening) worker.postMessage({ kind: "overrides", number: 0, records } satisfies ToThread);
+    await this.#requestAll((number) => ({ kind: "overrides", number, records }), COLLECT_TIMEOUT);
   }
 
   setLevel(level: Level): void {
@@ -253,6 +266,7 @@ export class ThreadPool {
       healthy: health.healthy,
       recordsDecisions: decisions.needed,
       rules: this.#rules,
+      overrides: this.#overrides,
       certificates: this.#certificates,
     };
     const worker = new Worker(THREAD, { workerData: start, name: `grpc-${this.#threads + 1}` });
@@ -296,7 +310,7 @@ export class ThreadPool {
     if (message.kind === "statistics") {
       statistics.add(thread.number, message.figures);
       thread.waiting.get(message.number)?.(message);
-    } else if (message.kind === "samples" || message.kind === "connections" || message.kind === "topKeys")
+    } else if (["samples", "connections", "topKeys", "applied"].includes(message.kind) && "number" in message)
       thread.waiting.get(message.number)?.(message);
     else if (message.kind === "durations") statistics.addDurations(message.timer, message.durations);
     else if (message.kind === "decisions") {

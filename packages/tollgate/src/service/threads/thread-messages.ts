@@ -6,6 +6,7 @@ import type { StackSample } from "../../observe/profiling/call-tree.ts";
 import type { SampledKind } from "../../observe/profiling/profiler.ts";
 import type { MetricKey } from "../../observe/statistics.ts";
 import type { CountedRule } from "../../observe/top-keys/thread-top-keys.ts";
+import type { AdjustmentRecord } from "../../overrides/record.ts";
 import type { CompiledRules } from "../../rules/compiled-rules.ts";
 import type { Environment } from "../../settings/read-values.ts";
 import type { BinnedDurations } from "./duration-bins.ts";
@@ -26,12 +27,19 @@ export interface ThreadStart {
   readonly healthy: boolean;
   readonly recordsDecisions: boolean;
   readonly rules: CompiledRules | undefined;
+  readonly overrides: readonly AdjustmentRecord[];
   readonly certificates: Certificates | undefined;
 }
 
 /** From the main thread. */
 export type ToThread =
   | { readonly kind: "rules"; readonly rules: CompiledRules }
+  /** The thread answers with `applied` and the same number. */
+  | {
+      readonly kind: "overrides";
+      readonly number: number;
+      readonly records: readonly AdjustmentRecord[];
+    }
   | { readonly kind: "health"; readonly healthy: boolean }
   | { readonly kind: "level"; readonly level: Level }
   | { readonly kind: "certificates"; readonly certificates: Certificates }
@@ -75,6 +83,7 @@ export type FromThread =
   | { readonly kind: "connections"; readonly number: number; readonly connections: number }
   | { readonly kind: "durations"; readonly timer: string; readonly durations: BinnedDurations }
   | { readonly kind: "component"; readonly name: string; readonly fault: string | undefined }
+  | { readonly kind: "applied"; readonly number: number }
   /** Refunds lowered counters whose stems have these slots in `invalidations.ts`. */
   | { readonly kind: "lowered"; readonly slots: readonly number[] }
   | { readonly kind: "drained"; readonly figures: ThreadFigures };

@@ -5,6 +5,7 @@ import { Invalidations, slotOf } from "../../counters/invalidations.ts";
 import { openGrpcListener } from "../../listeners/grpc-listener.ts";
 import { createHealth } from "../../observe/health.ts";
 import { createLogger, logWarnings } from "../../observe/log.ts";
+import { HeldOverrides } from "../../overrides/holder.ts";
 import { installRules } from "../../rules/install-rules.ts";
 import { loadSettings } from "../../settings/load-settings.ts";
 import { createRateLimitHandler, createReservationHandler } from "../create-handler.ts";
@@ -64,6 +65,7 @@ async function serve(): Promise<void> {
   });
   let newest = start.rules;
   let rules = start.rules && (await installRules(start.rules));
+  const overrides = new HeldOverrides(start.overrides);
   const { observer, topKeys, recorder, outbox } = observeDecisions(
     settings,
     statistics,
@@ -71,13 +73,16 @@ async function serve(): Promise<void> {
     (batch) => send({ kind: "decisions", batch }),
   );
   recorder.active = start.recordsDecisions;
-  const handler = createRateLimitHandler(settings, store, () => rules, statistics, log, observer);
+  const handler = createRateLimitHandler(settings, store, () => rules, statistics, log, {
+    observer,
+    overrides,
+  });
   const listener = await openGrpcListener({
     ...grpcListenerOptions(settings, start.parts - 1),
     certificates: start.certificates,
     where: { host: settings.grpc.host, port: start.port, reusePort: true },
     handler,
-    reservations: createReservationHandler(settings, store, () => rules, statistics),
+    reservations: createReservationHandler(settings, store, () => rules, statistics, overrides),
     tracing,
     health,
     statistics,
@@ -89,6 +94,10 @@ async function serve(): Promise<void> {
       void installRules(message.rules).then((installed) => {
         if (newest === message.rules) rules = installed;
       });
+    },
+    overrides: ({ number, records }) => {
+      overrides.use(records);
+      send({ kind: "applied", number });
     },
     health: ({ healthy }) => (healthy ? overall.heal() : overall.fail("the service is not healthy")),
     level: ({ level }) => log.setLevel(level),

@@ -17,6 +17,12 @@ export const store = {
     "Store of the counters: this process (`embedded`), a key-value store (`kvstore`) or an object cache (`objcache`).",
     "kvstore if `KVSTORE_URL` is set, otherwise embedded",
   ),
+  overridesEnabled: setting(
+    "OVERRIDES_ENABLED",
+    bool,
+    true,
+    "Follows the overrides and grants that operators keep in the key-value store. Every replica needs it, also without an admin API of its own.",
+  ),
   localCacheSizeInBytes: setting(
     "LOCAL_CACHE_SIZE_IN_BYTES",
     int(0),

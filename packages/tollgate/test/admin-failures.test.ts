@@ -1,0 +1,211 @@
+/** The admin API with client certificates, with a store that fails half way, and after a restart. */
+import assert from "node:assert/strict";
+import { rm } from "node:fs/promises";
+import { Agent, request as httpsRequest } from "node:https";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { AdminClient, ALICE, adminAddress, adminEnv } from "./admin-support.ts";
+import { Authority, type Pair } from "./authority.ts";
+import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
+import { temporaryFolder } from "./servers/process.ts";
+import { RedisServer } from "./servers/redis.ts";
+import { type RunningTollgate, startTollgate } from "./tollgate.ts";
+
+const config = {
+  "d.yaml": "domain: d\ndescriptors: [{ key: k, rate_limit: { unit: day, requests_per_unit: 3 } }]\n",
+};
+const target = { domain: "d", descriptor: "k=v" };
+
+describe("client certificates", () => {
+  const ours = new Authority("ours");
+  const theirs = new Authority("theirs");
+  const server = ours.issue("server", "DNS:localhost,IP:127.0.0.1");
+  const operator = ours.issue("carol", "DNS:carol.example");
+  const stranger = theirs.issue("carol", "DNS:carol.example");
+  after(() => {
+    ours.remove();
+    theirs.remove();
+  });
+  const env = {
+    ADMIN_PORT: "0",
+    ADMIN_SERVER_USE_TLS: "true",
+    ADMIN_SERVER_TLS_CERT: server.cert,
+    ADMIN_SERVER_TLS_KEY: server.key,
+    ADMIN_CLIENT_TLS_CACERT: ours.cert,
+  };
+
+  /** The status of a reset; the code of the error if the connection is refused. */
+  function reset(tollgate: RunningTollgate, pair: Pair | undefined, token?: string, agent?: Agent) {
+    const own = pair === undefined ? {} : { key: pair.keyPem, cert: pair.certPem };
+    const options = {
+      host: "127.0.0.1",
+      port: Number(adminAddress(tollgate).split(":")[1]),
+      path: "/admin/v1/counters/reset",
+      method: "POST",
+      ca: ours.pem,
+      agent: agent ?? false,
+      headers: {
+        "content-type": "application/json",
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      },
+      ...own,
+    } as const;
+    return new Promise<number | "refused">((resolve) => {
+      const sent = httpsRequest(options, (response) => {
+        response.resume();
+        response.on("end", () => resolve(response.statusCode!));
+      });
+      sent.on("error", () => resolve("refused"));
+      sent.end(JSON.stringify(target));
+    });
+  }
+
+  test("a certificate of the authority is a credential, and its name is in the audit log", async () => {
+    const tollgate = await startTollgate({ config, env });
+    try {
+      assert.equal(await reset(tollgate, operator), 200);
+      assert.equal(await reset(tollgate, undefined), "refused");
+      assert.equal(await reset(tollgate, stranger), "refused");
+      // A token is no credential where none is set.
+      assert.equal(await reset(tollgate, undefined, ALICE), "refused");
+      const agent = new Agent({ keepAlive: true, maxCachedSessions: 10 });
+      for (let time = 0; time < 3; time++)
+        assert.equal(await reset(tollgate, operator, undefined, agent), 200);
+      agent.destroy();
+      const lines = tollgate.log.filter((line) => line.includes("audit: "));
+      assert.equal(lines.length, 4);
+      for (const line of lines) assert.match(line, /who\\?":\\?"carol/);
+    } finally {
+      await tollgate.stop();
+    }
+  });
+
+  test("with tokens, too, each request needs both", async () => {
+    const tollgate = await startTollgate({ config, env: { ...env, ADMIN_TOKENS: `alice:${ALICE}` } });
+    try {
+      assert.equal(await reset(tollgate, operator), 401);
+      assert.equal(await reset(tollgate, undefined, ALICE), "refused");
+      assert.equal(await reset(tollgate, operator, ALICE), 200);
+      assert.match(tollgate.log.find((line) => line.includes("audit: "))!, /who\\?":\\?"alice/);
+    } finally {
+      await tollgate.stop();
+    }
+  });
+
+  test("ADMIN_CLIENT_TLS_SAN names the only certificate", async () => {
+    const tollgate = await startTollgate({
+      config,
+      env: { ...env, ADMIN_CLIENT_TLS_SAN: "dave.example" },
+    });
+    try {
+      assert.equal(await reset(tollgate, operator), "refused");
+      assert.equal(await reset(tollgate, ours.issue("dave", "DNS:dave.example")), 200);
+    } finally {
+      await tollgate.stop();
+    }
+  });
+});
+
+describe("a change that fails half way", () => {
+  async function withRedis(
+    use: (redis: RedisServer, admin: AdminClient, tollgate: RunningTollgate) => Promise<void>,
+  ) {
+    await using redis = await RedisServer.start();
+    const tollgate = await startTollgate({
+      config,
+      env: { ...adminEnv, BACKEND_TYPE: "kvstore", KVSTORE_URL: redis.url, KVSTORE_TIMEOUT: "1s" },
+    });
+    try {
+      await use(redis, new AdminClient(tollgate), tollgate);
+    } finally {
+      await tollgate.stop();
+    }
+  }
+
+  test("says what was done", async () => {
+    await withRedis(async (redis, admin, tollgate) => {
+      await redis.command("ACL", "SETUSER", "default", "-lpush");
+      for (const [change, what, done] of [
+        [() => admin.post("counters/reset", target), "counters.reset", /^the counters were reset$/],
+        [
+          () => admin.post("counters/grant", { ...target, hits: 2 }),
+          "counters.grant",
+          /^2 hits were granted until /,
+        ],
+        [
+          () => admin.put("overrides/x", { ...target, requestsPerUnit: 9 }),
+          "overrides.set",
+          /^override x was set$/,
+        ],
+        [() => admin.delete("overrides/x"), "overrides.remove", /^override x was removed$/],
+      ] as const) {
+        const answer = await change();
+        assert.equal(answer.status, 503, JSON.stringify(answer.json));
+        assert.match(
+          answer.json.detail,
+          /could not keep the audit line, which is in the service's log: .*NOPERM/,
+        );
+        assert.equal(answer.json.done.length, 1);
+        assert.match(answer.json.done[0], done);
+        assert.ok(tollgate.log.some((line) => line.includes("audit: ") && line.includes(what)));
+      }
+      assert.equal((await admin.counter("d", "k=v")).json.limits[0].limit, 5, "the grant was made");
+      assert.deepEqual((await admin.get("audit")).json.changes, []);
+    });
+  });
+
+  test("changes nothing if the store refuses the first step", async () => {
+    await withRedis(async (redis, admin, tollgate) => {
+      const caller = new GrpcCaller(tollgate.grpc);
+      await caller.ask(request("d", descriptor("k=v")));
+      caller.close();
+      await redis.command("ACL", "SETUSER", "default", "-del", "-hset");
+      const reset = await admin.post("counters/reset", target);
+      assert.equal(reset.status, 503);
+      assert.match(reset.json.detail, /NOPERM.*may have been reset, or not/);
+      assert.equal(reset.json.done, undefined);
+      const set = await admin.put("overrides/x", { ...target, requestsPerUnit: 9 });
+      assert.equal(set.status, 503, JSON.stringify(set.json));
+      assert.equal((await admin.counter("d", "k=v")).json.limits[0].count, 1);
+      assert.deepEqual((await admin.get("overrides")).json.overrides, []);
+      assert.equal(tollgate.log.filter((line) => line.includes("audit: ")).length, 0);
+    });
+  });
+
+  test("says that the store is unavailable", async () => {
+    await withRedis(async (redis, admin) => {
+      await redis.stop();
+      for (const answer of [
+        await admin.counter("d", "k=v"),
+        await admin.get("counters"),
+        await admin.post("counters/reset", target),
+        await admin.get("audit"),
+        await admin.get("overrides"),
+        await admin.put("overrides/x", { ...target, requestsPerUnit: 9 }),
+      ]) {
+        assert.equal(answer.status, 503, JSON.stringify(answer.json));
+        assert.match(answer.json.detail, /the store failed/);
+      }
+    });
+  });
+});
+
+test("with EMBEDDED_STORE_SNAPSHOT, overrides and the audit log outlast the process, even a killed one", async () => {
+  const folder = temporaryFolder("operators");
+  const env = { ...adminEnv, EMBEDDED_STORE_SNAPSHOT: join(folder, "counters") };
+  try {
+    let tollgate = await startTollgate({ config, env });
+    const set = await new AdminClient(tollgate).put("overrides/x", { ...target, requestsPerUnit: 9 });
+    assert.equal(set.status, 200);
+    for (const signal of ["SIGKILL", "SIGTERM"] as const) {
+      await tollgate.stop(signal);
+      tollgate = await startTollgate({ config, env });
+      const admin = new AdminClient(tollgate);
+      assert.equal((await admin.counter("d", "k=v")).json.limits[0].limit, 9, signal);
+      assert.equal((await admin.get("audit")).json.changes[0].what, "overrides.set");
+    }
+    await tollgate.stop();
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

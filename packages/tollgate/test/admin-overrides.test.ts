@@ -1,0 +1,342 @@
+/** Overrides and grants through the admin API, with every store that keeps them. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { embedded, memcached, type StoreUnderTest, sharedStores } from "./admin-stores.ts";
+import { AdminClient, adminEnv, BOB } from "./admin-support.ts";
+import { until } from "./counters/kvstore-support.ts";
+import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
+import { type RunningTollgate, startTollgate } from "./tollgate.ts";
+
+const config = {
+  "d.yaml": `
+domain: d
+descriptors:
+  - { key: day, rate_limit: { unit: day, requests_per_unit: 4 } }
+  - { key: slide, rate_limit: { unit: day, requests_per_unit: 4, algorithm: sliding_window } }
+  - { key: bucket, rate_limit: { unit: day, requests_per_unit: 4, algorithm: token_bucket } }
+  - { key: free, rate_limit: { unlimited: true } }
+  - { key: shared, value: "a*", share_threshold: true, rate_limit: { unit: day, requests_per_unit: 4 } }
+  - key: list
+    rate_limits:
+      - { requests_per_unit: 4, unit: day }
+      - { requests_per_unit: 100, unit: year, name: yearly }
+`,
+};
+
+class Replica {
+  readonly tollgate: RunningTollgate;
+  readonly admin: AdminClient;
+  readonly #callers: readonly GrpcCaller[];
+
+  private constructor(tollgate: RunningTollgate) {
+    this.tollgate = tollgate;
+    this.admin = new AdminClient(tollgate);
+    this.#callers = Array.from(
+      { length: 6 },
+      () => new GrpcCaller(tollgate.grpc, undefined, { "grpc.use_local_subchannel_pool": 1 }),
+    );
+  }
+
+  static async start(env: Readonly<Record<string, string>>): Promise<Replica> {
+    return new Replica(
+      await startTollgate({
+        config,
+        env: { ...adminEnv, WORKERS: "2", LOCAL_CACHE_SIZE_IN_BYTES: "1000000", LOG_LEVEL: "info", ...env },
+      }),
+    );
+  }
+
+  /** Hits a descriptor through all threads. @returns the number of OK answers */
+  async hit(text: string, times: number): Promise<number> {
+    let passed = 0;
+    for (let time = 0; time < times; time++) {
+      const caller = this.#callers[time % this.#callers.length]!;
+      if ((await caller.ask(request("d", descriptor(text)))).overallCode === 1) passed += 1;
+    }
+    return passed;
+  }
+
+  /** The limits that the threads answer with. */
+  async limits(text: string): Promise<ReadonlySet<number | undefined>> {
+    const asked = request("d", descriptor(text, { hitsAddend: 0 }));
+    const answers = await Promise.all(this.#callers.map((caller) => caller.ask(asked)));
+    return new Set(answers.map(({ statuses }) => statuses[0]!.currentLimit?.requestsPerUnit));
+  }
+
+  async debug(path: string): Promise<string> {
+    return (await fetch(`http://${this.tollgate.debug}${path}`)).text();
+  }
+
+  async stop(): Promise<void> {
+    for (const caller of this.#callers) caller.close();
+    assert.equal((await this.tollgate.stop()).code, 0, this.tollgate.log.join("\n"));
+  }
+}
+
+async function withReplicas(
+  open: () => Promise<StoreUnderTest>,
+  count: number,
+  use: (replicas: readonly Replica[]) => Promise<void>,
+): Promise<void> {
+  const store = await open();
+  const replicas: Replica[] = [];
+  try {
+    for (let index = 0; index < count; index++) replicas.push(await Replica.start(store.env));
+    await use(replicas);
+  } finally {
+    for (const replica of replicas) await replica.stop();
+    await store.stop();
+  }
+}
+
+async function all(replicas: readonly Replica[], text: string, limit: number | undefined): Promise<void> {
+  for (const [index, replica] of replicas.entries())
+    await until(`replica ${index} has the limit ${limit} for ${text}`, async () => {
+      const limits = await replica.limits(text);
+      return limits.size === 1 && limits.has(limit);
+    });
+}
+
+const stores = { embedded, ...sharedStores };
+
+for (const [name, open] of Object.entries(stores))
+  describe(`overrides with ${name}`, () => {
+    const count = name === "embedded" ? 1 : 2;
+
+    test("raise, lower, suspend and lift a limit for one descriptor, in all threads and replicas", async () => {
+      await withReplicas(open, count, async (replicas) => {
+        const [one] = replicas as [Replica];
+        const other = replicas.at(-1)!;
+        assert.equal(await one.hit("day=a", 8), 4);
+        assert.equal(await other.hit("day=a", 8), 0);
+        const body = { domain: "d", descriptor: "day=a", requestsPerUnit: 20, reason: "ticket 7" };
+        const set = await one.admin.put("overrides/acme", body);
+        assert.equal(set.status, 200, JSON.stringify(set.json));
+        assert.deepEqual(set.json.effect, ["limit 4, raised to 20 by override acme of alice (ticket 7)"]);
+        // The threads of this replica use it when the answer arrives.
+        assert.deepEqual(await one.limits("day=a"), new Set([20]));
+        await all(replicas, "day=a", 20);
+        // The counter goes on: the cached refusals are gone.
+        const before = (await one.admin.counter("d", "day=a")).json.limits[0];
+        assert.equal(before.limit, 20);
+        const rest = 20 - before.count;
+        assert.equal((await one.hit("day=a", 10)) + (await other.hit("day=a", 20)), rest);
+        assert.deepEqual(await one.limits("day=b"), new Set([4]), "others keep their limit");
+        for (const replica of replicas) {
+          const explained = await replica.debug("/explain?domain=d&descriptor=day=a");
+          assert.match(explained, /note {7}limit 4, raised to 20 by override acme of alice \(ticket 7\)/);
+          assert.match(explained, /answer {5}OVER_LIMIT/);
+          const dump = await replica.debug("/rlconfig");
+          assert.match(dump, /^override acme: d day=a: limit 4, raised to 20 by override acme of alice/m);
+        }
+        for (const [change, limit] of [
+          [{ requestsPerUnit: 2 }, 2],
+          [{ requestsPerUnit: 0 }, 0],
+          [{ unlimited: true }, undefined],
+          [{ requestsPerUnit: 4_000_000_000_000 }, 4_294_967_295],
+        ] as const) {
+          const answer = await other.admin.put("overrides/acme", {
+            domain: "d",
+            descriptor: "day=a",
+            ...change,
+          });
+          assert.equal(answer.status, 200, JSON.stringify(answer.json));
+          await all(replicas, "day=a", limit);
+        }
+        assert.equal((await one.admin.delete("overrides/acme")).status, 200);
+        await all(replicas, "day=a", 4);
+        assert.equal((await one.admin.delete("overrides/acme")).status, 404);
+        const { changes } = (await one.admin.get("audit")).json;
+        assert.deepEqual(
+          changes.map(({ what }: { what: string }) => what),
+          ["overrides.remove", ...new Array(5).fill("overrides.set")],
+        );
+        assert.equal(changes[0].before.requestsPerUnit, 4_000_000_000_000);
+      });
+    });
+
+    test("an override ends by itself; a grant adds to it", async () => {
+      await withReplicas(open, count, async (replicas) => {
+        const [one] = replicas as [Replica];
+        const other = replicas.at(-1)!;
+        for (const key of ["day", "slide"]) {
+          const target = { domain: "d", descriptor: `${key}=a` };
+          assert.equal(await one.hit(`${key}=a`, 6), 4, key);
+          const granted = await other.admin.post("counters/grant", { ...target, hits: 3 });
+          assert.equal(granted.status, 200, JSON.stringify(granted.json));
+          assert.equal(granted.json.limits[0].limit, 7);
+          assert.match(granted.json.notes[0], /^limit 4, raised to 7 until .* by a grant of 3 from alice$/);
+          await all(replicas, `${key}=a`, 7);
+          const { count: used } = granted.json.limits[0];
+          assert.equal(await one.hit(`${key}=a`, 8), Math.max(7 - used, 0), key);
+          const id = `short-${key}`;
+          const set = (milliseconds: number) => {
+            const expires = new Date(Date.now() + milliseconds).toISOString();
+            return one.admin.put(`overrides/${id}`, { ...target, requestsPerUnit: 10, expires });
+          };
+          assert.equal((await set(3_600_000)).status, 200);
+          await all(replicas, `${key}=a`, 13);
+          // A request that arrives after its end is refused.
+          for (let milliseconds = 500; (await set(milliseconds)).status !== 200; milliseconds *= 2);
+          await all(replicas, `${key}=a`, 7);
+          assert.equal((await one.admin.get(`overrides/${id}`)).status, 404);
+          const listed = (await one.admin.get("overrides")).json.overrides;
+          const grant = listed.find((item: { descriptor: string }) => item.descriptor === `${key}=a`);
+          assert.equal(grant.hits, 3);
+          assert.equal(
+            (await one.admin.delete(`overrides/${grant.id}`, { reason: "a mistake" })).status,
+            200,
+          );
+          await all(replicas, `${key}=a`, 4);
+        }
+      });
+    });
+
+    test("buckets and lists; a new replica starts with the overrides", async () => {
+      const store = await open();
+      const replicas = [await Replica.start(store.env)];
+      try {
+        const [one] = replicas as [Replica];
+        assert.equal(await one.hit("bucket=a", 6), 4);
+        const set = (id: string, body: object) => one.admin.put(`overrides/${id}`, { domain: "d", ...body });
+        const bucket = await set("bucket", { descriptor: "bucket=b", requestsPerUnit: 8, burst: 6 });
+        assert.equal(bucket.status, 200, JSON.stringify(bucket.json));
+        assert.equal(await one.hit("bucket=b", 10), 6);
+        assert.equal(await one.hit("list=a", 6), 4);
+        assert.equal(
+          (await set("list", { descriptor: "list=a", limit: "day", unlimited: true })).status,
+          200,
+        );
+        assert.equal(await one.hit("list=a", 6), 6);
+        assert.equal(
+          (await set("list", { descriptor: "list=a", limit: "day", requestsPerUnit: 12 })).status,
+          200,
+        );
+        assert.equal(await one.hit("list=a", 6), 2);
+        const granted = await one.admin.post("counters/grant", {
+          domain: "d",
+          descriptor: "list=a",
+          limit: "day",
+          hits: 2,
+        });
+        assert.equal(granted.status, 200, JSON.stringify(granted.json));
+        assert.equal(await one.hit("list=a", 6), 2);
+        if (name === "embedded") return;
+        replicas.push(await Replica.start(store.env));
+        assert.equal(await replicas[1]!.hit("bucket=b", 2), 0);
+        const { limits } = (await replicas[1]!.admin.counter("d", "list=a")).json;
+        assert.deepEqual(
+          limits.map(({ name, limit }: { name: string; limit: number }) => [name, limit]),
+          [
+            ["day", 14],
+            ["yearly", 100],
+          ],
+        );
+      } finally {
+        for (const replica of replicas) await replica.stop();
+        await store.stop();
+      }
+    });
+  });
+
+test("faulty overrides and grants change nothing", async () => {
+  await withReplicas(embedded, 1, async ([one]) => {
+    const { admin } = one!;
+    const a = { domain: "d", descriptor: "day=a", requestsPerUnit: 5 };
+    assert.equal((await admin.put("overrides/first", a)).status, 200);
+    for (const [id, body, status, expected] of [
+      ["second", a, 409, /override first already changes this limit/],
+      ["bad id", a, 400, /1 to 64 letters/],
+      ["x", { ...a, unlimited: true }, 400, /requestsPerUnit or unlimited must be given, and not both/],
+      ["x", { domain: "d", descriptor: "day=b" }, 400, /requestsPerUnit or unlimited must be given/],
+      ["x", { ...a, descriptor: "day=b", burst: 3 }, 400, /burst needs a token bucket/],
+      ["x", { ...a, descriptor: "day=b", limit: "day" }, 400, /the rule has one limit/],
+      ["x", { ...a, descriptor: "list=b" }, 400, /name of a limit of the list: day, yearly/],
+      ["x", { ...a, descriptor: "list=b", limit: "minute" }, 400, /day, yearly/],
+      ["x", { ...a, descriptor: "bucket=b", requestsPerUnit: 1e10 }, 400, /at most 1000000000/],
+      ["x", { ...a, descriptor: "free=b" }, 501, /the rule is unlimited/],
+      ["x", { ...a, descriptor: "shared=ab" }, 501, /share a counter/],
+      ["x", { ...a, descriptor: "none=b" }, 404, /no rule/],
+      ["x", { ...a, requestsPerUnit: -1 }, 400, /whole number from 0/],
+      ["x", { ...a, requestsPerUnit: 1.5 }, 400, /whole number from 0/],
+      ["x", { ...a, requestsPerUnit: 2 ** 53 }, 400, /whole number from 0/],
+      ["x", { ...a, expires: "tomorrow" }, 400, /2026-12-31T18:00:00Z/],
+      ["x", { ...a, expires: "2020-01-01T00:00:00Z" }, 400, /in the future/],
+    ] as const) {
+      const answer = await admin.put(`overrides/${encodeURIComponent(id)}`, body);
+      assert.equal(answer.status, status, JSON.stringify(answer.json));
+      assert.match(answer.json.detail, expected);
+    }
+    for (const [body, expected] of [
+      [{ ...a, hits: 1 }, /requestsPerUnit is unknown/],
+      [{ domain: "d", descriptor: "day=a", hits: 0 }, /hits must be a whole number from 1/],
+      [{ domain: "d", descriptor: "day=a" }, /hits is missing/],
+      [{ domain: "d", descriptor: "list=a", hits: 1 }, /day, yearly/],
+    ] as const) {
+      const answer = await admin.post("counters/grant", body);
+      assert.equal(answer.status, 400, JSON.stringify(answer.json));
+      assert.match(answer.json.detail, expected);
+    }
+    const { overrides } = (await admin.get("overrides")).json;
+    assert.deepEqual(
+      overrides.map(({ id }: { id: string }) => id),
+      ["first"],
+    );
+    assert.equal((await admin.get("audit")).json.changes.length, 1);
+  });
+});
+
+test("the number of overrides is bounded", async () => {
+  await withReplicas(embedded, 1, async ([one]) => {
+    const { admin } = one!;
+    const set = (index: number) =>
+      admin.put(`overrides/o${index}`, { domain: "d", descriptor: `day=${index}`, requestsPerUnit: 5 });
+    for (let index = 0; index < 1000; index += 50) {
+      const answers = await Promise.all(Array.from({ length: 50 }, (_, offset) => set(index + offset)));
+      for (const [offset, { status }] of answers.entries())
+        if (status !== 200) assert.equal((await set(index + offset)).status, 200);
+    }
+    const answer = await set(1000);
+    assert.equal(answer.status, 409);
+    assert.match(answer.json.detail, /1000 overrides and grants already/);
+    assert.deepEqual(await one!.limits("day=999"), new Set([5]));
+    assert.deepEqual(await one!.limits("day=1000"), new Set([4]));
+  });
+});
+
+test("a request's own limit wins over an override", async () => {
+  await withReplicas(embedded, 1, async ([one]) => {
+    await one!.admin.put("overrides/x", { domain: "d", descriptor: "day=a", requestsPerUnit: 100 });
+    const caller = new GrpcCaller(one!.tollgate.grpc);
+    const own = descriptor("day=a", { limit: { requestsPerUnit: 7, unit: 4 } });
+    const { statuses } = await caller.ask(request("d", own));
+    assert.equal(statuses[0]!.currentLimit?.requestsPerUnit, 7);
+    caller.close();
+  });
+});
+
+test("memcached keeps no overrides, and the answer says so", async () => {
+  const store = await memcached();
+  const tollgate = await startTollgate({
+    config: {
+      "d.yaml": "domain: d\ndescriptors: [{ key: day, rate_limit: { unit: day, requests_per_unit: 4 } }]\n",
+    },
+    env: { ...adminEnv, ...store.env },
+  });
+  try {
+    const admin = new AdminClient(tollgate, BOB);
+    const target = { domain: "d", descriptor: "day=a" };
+    for (const answer of [
+      await admin.put("overrides/x", { ...target, requestsPerUnit: 9 }),
+      await admin.post("counters/grant", { ...target, hits: 9 }),
+      await admin.get("overrides"),
+      await admin.delete("overrides/x"),
+    ]) {
+      assert.equal(answer.status, 501, JSON.stringify(answer.json));
+      assert.match(answer.json.detail, /memcached may drop entries at any time/);
+    }
+  } finally {
+    await tollgate.stop();
+    await store.stop();
+  }
+});

@@ -120,6 +120,7 @@ export const products: readonly Product[] = [
           "decisions/threads.md",
           "decisions/embedded-store.md",
           "decisions/remote-stores.md",
+          "decisions/overrides.md",
           "decisions/observability.md",
         ],
       },

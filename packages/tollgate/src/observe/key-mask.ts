@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { printable } from "../text/printable.ts";
+import { copyOf } from "./text-memory.ts";
 
 /** The entries of a descriptor as operators see them. */
 export type KeyEntries = readonly (readonly [key: string, value: string])[];
@@ -52,6 +53,5 @@ export class KeyMask {
 }
 
 function bounded(text: string): string {
-  const shown = printable(text.length > LONGEST ? text.slice(0, LONGEST) : text);
-  return text.length > LONGEST ? `${shown}...` : shown;
+  return text.length > LONGEST ? `${printable(copyOf(text, LONGEST))}...` : printable(text);
 }

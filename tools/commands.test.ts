@@ -87,6 +87,8 @@ const typedBy: readonly (readonly [pages: RegExp, test: string])[] = [
     "packages/tollgate/test/command-pages.test.ts",
   ],
   [/^packages\/tollgate\/README\.md$/, "packages/tollgate/test/packed.test.ts"],
+  [/^docs\/operating-counters\.md$/, "packages/tollgate/test/operating-docs.test.ts"],
+  [/^docs\/token-budgets\.md$/, "packages/tollgate/test/token-budgets-docs.test.ts"],
   [/^docs\/rules\.md$/, "packages/tollgate/test/rules/docs.test.ts"],
   [/^docs\/grpc-wire\.md$/, "packages/grpc-wire/test/manual.test.ts"],
   [/^packages\/grpc-wire\/README\.md$/, "packages/grpc-wire/test/readme.test.ts"],

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { watch } from "node:fs";
 import { DirectoryWatches } from "../watching/directory-watches.ts";
 import { UsageError } from "./flags.ts";
@@ -24,12 +23,16 @@ export async function watchTests(
   io: CommandIo,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<number> {
-  const changes = new EventTarget();
+  const aborted = new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  let changed = Promise.withResolvers<void>();
   let timer: NodeJS.Timeout | undefined;
   const watches = new DirectoryWatches({
     onEvent: () => {
       clearTimeout(timer);
-      timer = setTimeout(() => changes.dispatchEvent(new Event("change")), SETTLE);
+      timer = setTimeout(() => changed.resolve(), SETTLE);
     },
     watch,
     persistent: true,
@@ -39,12 +42,12 @@ export async function watchTests(
     for (;;) {
       for (const fault of watches.update(last.directories)) io.stderr.write(`tollgate test: ${fault}\n`);
       io.stderr.write("Watching for changes. Ctrl-C ends.\n");
-      await once(changes, "change", { signal });
+      await Promise.race([changed.promise, aborted]);
+      if (signal.aborted) return last.status;
+      // A change from now on needs a further run, because this one may have read the file already.
+      changed = Promise.withResolvers();
       last = await runAgain(run, last, io);
     }
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    return last.status;
   } finally {
     clearTimeout(timer);
     watches.close();

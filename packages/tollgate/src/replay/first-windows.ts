@@ -66,8 +66,8 @@ function isSameCounter(
   return override !== undefined || recordedRule === ruleKey(rule);
 }
 
-function hitsBefore({ count, hits, isRefused, limit = 0 }: RecordedDescriptor): number {
+function hitsBefore({ count, hits, isRefused, hasReset, limit = 0 }: RecordedDescriptor): number {
   if (count !== undefined) return Math.max(0, count - hits);
   // The over-limit cache answers without a count. The counter was above the limit then.
-  return isRefused ? limit : 0;
+  return isRefused && hasReset ? limit : 0;
 }

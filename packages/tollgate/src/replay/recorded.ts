@@ -31,8 +31,10 @@ export interface RecordedDescriptor {
   /** The limit, in lower case: `minute`. */
   readonly unit: string | undefined;
   readonly limit: number | undefined;
-  /** The counter after the request. */
+  /** The counter after the request. Undefined if the over-limit cache or the failure policy answered. */
   readonly count: number | undefined;
+  /** Whether the answer has a reset. Without one, the failure policy answered. */
+  readonly hasReset: boolean;
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -70,7 +72,7 @@ function objectOf(value: unknown, what: string): Json {
 }
 
 function descriptorOf(value: unknown): RecordedDescriptor {
-  const { entries, hits, sampled, rule, file, code, limit, count } = objectOf(value, "a descriptor");
+  const { entries, hits, sampled, rule, file, code, limit, count, reset } = objectOf(value, "a descriptor");
   if (!Array.isArray(entries)) throw new DamagedLineError("`entries` is not a list");
   if (!Number.isSafeInteger(hits)) throw new DamagedLineError("`hits` is not a whole number");
   if (code !== "OK" && code !== "OVER_LIMIT")
@@ -89,6 +91,7 @@ function descriptorOf(value: unknown): RecordedDescriptor {
     unit,
     limit: number,
     count: Number.isSafeInteger(count) ? (count as number) : undefined,
+    hasReset: typeof reset === "number" && reset > 0,
   };
 }
 

@@ -148,6 +148,18 @@ describe("replay", () => {
     }
   });
 
+  test("without a count, the over-limit cache says that a limit was used up, and the failure policy says nothing", () => {
+    const ruleSet = rules("2, unit: day");
+    const [, , , refused] = record(
+      ruleSet,
+      [0, 1, 2, 3].map((at) => ({ time: START + at, descriptors: ["k=1"] })),
+    ).map(({ line }) => line.replace(/"count":\d+,/, ""));
+    assert.deepEqual(changesOf(replayed([refused!], ruleSet)), [0, 0]);
+    const denied = refused!.replace(/"reset":\d+/, '"reset":0');
+    assert.notEqual(denied, refused);
+    assert.deepEqual(changesOf(replayed([denied], ruleSet)), [0, 1]);
+  });
+
   test("a limit of the request's own is decided again with that limit", () => {
     const limit = { requestsPerUnit: 1, unit: Unit.HOUR };
     const traffic = [0, 1].map((at) => ({ time: START + at, descriptors: ["k=1"], limit }));

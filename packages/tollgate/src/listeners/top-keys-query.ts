@@ -17,7 +17,7 @@ export function readTopQuery(query: URLSearchParams): {
   return { n, rule: query.get("rule") ?? undefined, refused: refused !== null && refused !== "false" };
 }
 
-/** Who asks. */
+/** A caller of the page. */
 export interface Caller {
   readonly remoteAddress: string | undefined;
   readonly headers: { get(name: string): string | null };

@@ -205,6 +205,7 @@ export class Service {
     this.#sinks = await openSinks(settings, registry, log, insight.topKeys);
     if (this.#sinks?.pullAddress !== undefined)
       log.warn(`Listening for metrics on '${this.#sinks.pullAddress}'`);
+    const accepts = (authorization: string | null) => this.#admin?.accepts(authorization) ?? false;
     if (settings.debug.dashboard)
       this.#dashboard = openDashboard({
         ...this.#parts,
@@ -213,7 +214,7 @@ export class Service {
         feed: insight.decisions,
         ruleSet: () => this.#rules.current,
         threads: () => this.#grpc?.threads() ?? [],
-        accepts: (authorization) => this.#admin?.accepts(authorization) ?? false,
+        accepts,
       });
     this.#debug = await openDebug({
       settings,
@@ -225,7 +226,7 @@ export class Service {
       handler: this.#handler,
       ruleSet: () => this.#rules.current,
       topKeys: insight.topKeys,
-      decisions: insight.decisions,
+      accepts,
       setLogLevel: (level) => this.setLogLevel(level),
       otherThreads: async (kind, seconds) => (await this.#grpc?.sample(kind, seconds)) ?? [],
     });

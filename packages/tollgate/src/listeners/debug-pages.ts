@@ -2,7 +2,6 @@ import { Readable } from "node:stream";
 import { Controller, HttpError } from "@tollway/waymark";
 import type { DecisionExplanation } from "../decision/explain-decision.ts";
 import { limitLines } from "../decision/limits-text.ts";
-import type { DecisionFeed } from "../observe/decision-log/decision-feed.ts";
 import { type Level, type Logger, levelOfName, logLevels } from "../observe/log.ts";
 import type { OtherThreads, ProfileKind } from "../observe/profiling/profiler.ts";
 import type { Registry } from "../observe/registry.ts";
@@ -19,7 +18,7 @@ import { explainUsage, requestOfQuery } from "./explain-query.ts";
 import type { ControllerTable } from "./http-listener.ts";
 import { httpErrorOf } from "./http-pages.ts";
 import type { RateLimitHandler } from "./rate-limit-handler.ts";
-import { hideValues, isLoopback, readTopQuery } from "./top-keys-query.ts";
+import { type Caller, hideValues, readTopQuery } from "./top-keys-query.ts";
 
 const TEXT_TYPE = "text/plain; charset=utf-8";
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -29,8 +28,8 @@ export interface DebugPagesOptions {
   readonly overrides: ActiveOverrides | undefined;
   readonly registry: Registry;
   readonly topKeys: TopKeys;
-  /** For the dashboard. */
-  readonly decisions: DecisionFeed;
+  /** Whether a caller may see values of requests. */
+  readonly showsKeys: (caller: Caller) => boolean;
   readonly log: Logger;
   readonly setLogLevel: (level: Level) => void;
   readonly handler: RateLimitHandler;
@@ -61,6 +60,7 @@ export function debugPages({
   overrides,
   registry,
   topKeys,
+  showsKeys,
   log,
   setLogLevel,
   handler,
@@ -125,7 +125,7 @@ export function debugPages({
       if (!topKeys.enabled) throw new HttpError(404, "top keys are turned off: TOP_KEYS is false");
       const { n, rule, refused } = readTopQuery(searchParams);
       const snapshot = await topKeys.snapshot({ n, rule });
-      const shown = isLoopback(this.remoteAddress) ? snapshot : hideValues(snapshot);
+      const shown = showsKeys(this) ? snapshot : hideValues(snapshot);
       if (this.wantsJson) return refused ? { from: shown.from, to: shown.to, refused: shown.refused } : shown;
       return this.text(topKeysText(shown, refused));
     }

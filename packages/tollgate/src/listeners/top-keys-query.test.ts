@@ -1,13 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hideValues, isLoopback } from "./top-keys-query.ts";
-
-test("only callers on this machine see values", () => {
-  for (const address of ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])
-    assert.equal(isLoopback(address), true, address);
-  for (const address of ["10.0.0.1", "::ffff:10.0.0.1", "fe80::1", "127.example.com", "", undefined])
-    assert.equal(isLoopback(address), false, String(address));
-});
+import { hideValues } from "./top-keys-query.ts";
 
 test("hidden values leave the keys and the numbers", () => {
   const key = { entries: [["user", "alice"]], hits: 2, error: 1 } as const;

@@ -1,4 +1,3 @@
-import { isIPv4 } from "node:net";
 import { HttpError } from "@tollway/waymark";
 import { MAX_LISTED, type TopKey, type TopKeysSnapshot } from "../observe/top-keys/top-keys.ts";
 
@@ -18,11 +17,10 @@ export function readTopQuery(query: URLSearchParams): {
   return { n, rule: query.get("rule") ?? undefined, refused: refused !== null && refused !== "false" };
 }
 
-/** Whether a caller is on this machine. Only such callers see values of requests: the port has no authentication. */
-export function isLoopback(address: string | undefined): boolean {
-  if (address === undefined) return false;
-  const bare = address.replace(/^::ffff:/, "");
-  return bare === "::1" || (isIPv4(bare) && bare.startsWith("127."));
+/** A caller of the page. */
+export interface Caller {
+  readonly remoteAddress: string | undefined;
+  readonly headers: { get(name: string): string | null };
 }
 
 const HIDDEN = "*****";

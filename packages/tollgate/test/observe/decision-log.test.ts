@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { SampledDecision } from "../../src/observe/decision-log/decision-feed.ts";
 import { descriptor, GrpcCaller, request } from "../grpc-caller.ts";
-import { type RunningTollgate, startTollgate } from "../tollgate.ts";
+import { bareEnvironment, type RunningTollgate, startTollgate, watchTollgate } from "../tollgate.ts";
 
 const config = {
   "shop.yaml": `domain: shop
@@ -179,6 +181,41 @@ describe("the log of decisions", () => {
       ["user", "*****"],
       ["tenant", "acme"],
     ]);
+  });
+
+  test("a reader that stops delays no decision; lines that do not fit are counted, and none is torn", async () => {
+    const root = join(folder, `${++number}`);
+    await mkdir(join(root, "config"), { recursive: true });
+    await writeFile(join(root, "config", "shop.yaml"), config["shop.yaml"]);
+    const command = fileURLToPath(new URL("../../bin/tollgate.mjs", import.meta.url));
+    const ports = { HOST: "127.0.0.1", GRPC_HOST: "127.0.0.1", DEBUG_HOST: "127.0.0.1" };
+    const child = spawn(process.execPath, [command], {
+      env: {
+        ...bareEnvironment,
+        ...ports,
+        ...{ PORT: "0", GRPC_PORT: "0", DEBUG_PORT: "0", WORKERS: "1", BACKEND_TYPE: "embedded" },
+        ...{ RUNTIME_ROOT: root, DISABLE_STATS: "true", DECISION_LOG: "stdout", DECISION_LOG_SAMPLE: "1" },
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const tollgate = watchTollgate(child);
+    const caller = new GrpcCaller((await tollgate.logged(/Listening for HTTP/)) && tollgate.grpc);
+    // Lines of some 30 KB: 300 of them are more than the queue and the pipe hold.
+    const wide = Array.from({ length: 100 }, (_, index) => descriptor(`color=${index}${"x".repeat(250)}`));
+    try {
+      child.stdout.pause();
+      for (let call = 0; call < 300; call++) await caller.ask(request("shop", ...wide));
+      const page = await fetch(`http://${tollgate.debug}/stats?filter=decision_log`);
+      const dropped = Number(/^ratelimit\.decision_log\.dropped: (\d+)$/m.exec(await page.text())![1]);
+      assert.ok(dropped > 0 && dropped < 300, `${dropped} of 300 lines are dropped`);
+      child.stdout.resume();
+      await tollgate.stop();
+      assert.equal(linesOf(tollgate.output.join("\n")).length, 300 - dropped);
+    } finally {
+      caller.close();
+      child.stdout.resume();
+      await tollgate.stop();
+    }
   });
 
   test("a file that cannot be opened stops the start", async () => {

@@ -100,6 +100,24 @@ test("TOP_KEYS=false turns the page off", () =>
     assert.match(await response.text(), /top keys are turned off: TOP_KEYS is false/);
   }));
 
+test("a caller through a proxy sees no values, except with a token of the admin API", () => {
+  const token = "a-token-of-more-than-thirty-two-characters";
+  return withTollgate({ ADMIN_PORT: "0", ADMIN_TOKENS: `ops:${token}` }, async (tollgate) => {
+    await ask(tollgate, 1, ["user", "alice"]);
+    const seen = async (headers: Record<string, string>) => {
+      const text = await (await fetch(`http://${tollgate.debug}/stats/top`, { headers })).text();
+      return /user=(.*)/.exec(text)![1];
+    };
+    assert.equal(await seen({}), "alice");
+    assert.equal(await seen({ "x-forwarded-for": "198.51.100.1" }), "*****");
+    assert.equal(
+      await seen({ "x-forwarded-for": "198.51.100.1", authorization: `Bearer ${token}` }),
+      "alice",
+    );
+    assert.equal(await seen({ authorization: "Bearer wrong" }), "*****");
+  });
+});
+
 test("wrong arguments are refused", () =>
   withTollgate({}, async (tollgate) => {
     for (const query of ["?n=0", "?n=1001", "?n=-1", "?n=x", "?n="])

@@ -114,7 +114,8 @@ export function Verdict({ frame, onRule }: { frame: Frame; onRule: (key: string)
 
 /** While the store is unavailable, its failure mode decides. The statistics of rules do not change. */
 function StoreVerdict({ frame }: { frame: Frame }) {
-  const { failureMode } = frame.store;
+  const { failureMode, gauges } = frame.store;
+  const hasCache = gauges.some(([name]) => name.startsWith("localcache."));
   const isDenying = failureMode === "deny";
   const title = {
     deny: "All limited requests are refused",
@@ -124,8 +125,8 @@ function StoreVerdict({ frame }: { frame: Frame }) {
     <section class={`verdict ${isDenying ? "bad" : "warn"}`} aria-labelledby="verdict">
       <h2 id="verdict">{title ?? "Calls fail"}</h2>
       <p>
-        The store does not answer, and the failure mode is <b>{failureMode}</b>. The over-limit cache still
-        refuses what it knows to be over.
+        The store does not answer, and the failure mode is <b>{failureMode}</b>.
+        {hasCache && " The over-limit cache still refuses what it knows to be over."}
       </p>
     </section>
   );

@@ -9,7 +9,7 @@ import { scaled } from "../../../tools/time-scale.ts";
 import { generate } from "../dashboard-page/build.ts";
 import type { Frame, LoadEntry, SourceText } from "../src/dashboard/messages.ts";
 import type { SampledDecision } from "../src/observe/decision-log/decision-feed.ts";
-import { ALICE, adminEnv } from "./admin-support.ts";
+import { ALICE, adminAddress, adminCall, adminEnv } from "./admin-support.ts";
 import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
 import { type RunningTollgate, startTollgate } from "./tollgate.ts";
 
@@ -284,6 +284,22 @@ test("shows each thread with its connections, and adds up their hits", async () 
     assert.deepEqual([user.totals!.total_hits, user.totals!.over_limit], [6, 3]);
   } finally {
     for (const caller of callers) caller.close();
+    await tollgate.stop();
+  }
+});
+
+test("what is left follows the limit that an operator has set", async () => {
+  const tollgate = await startTollgate({ config: { "shop.yaml": rules(3) }, env: adminEnv });
+  try {
+    await hit(tollgate, "path", "/login");
+    const answer = await adminCall(adminAddress(tollgate), "/admin/v1/overrides/sale", {
+      method: "PUT",
+      token: ALICE,
+      body: { domain: "shop", descriptor: "path=/login", requestsPerUnit: 50 },
+    });
+    assert.ok(answer.status < 300, JSON.stringify(answer.json));
+    await stateWith(tollgate, ({ rules: { rows } }) => rows.some(({ left }) => left?.remaining === 49));
+  } finally {
     await tollgate.stop();
   }
 });

@@ -13,6 +13,7 @@ import type { Health } from "../observe/health.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Registry } from "../observe/registry.ts";
 import type { TopKeys } from "../observe/top-keys/top-keys.ts";
+import type { ActiveOverrides } from "../overrides/table.ts";
 import type { IndexedRuleSet } from "../rules/rule-set.ts";
 import type { Settings } from "../settings/settings.ts";
 import { readExcerpt } from "../sources/read-excerpt.ts";
@@ -32,6 +33,7 @@ export interface DashboardOptions {
   readonly accepts: (authorization: string | null) => boolean;
   /** The store without the over-limit cache. */
   readonly backend: CounterStore;
+  readonly overrides: ActiveOverrides | undefined;
 }
 
 export interface Dashboard extends DashboardParts {
@@ -40,9 +42,9 @@ export interface Dashboard extends DashboardParts {
 
 /** Starts what the dashboard shows. */
 export function openDashboard(options: DashboardOptions): Dashboard {
-  const { settings, loads, ruleSet, backend, accepts, topKeys, feed } = options;
+  const { settings, loads, ruleSet, backend, accepts, topKeys, feed, overrides } = options;
   const { kvstore, objcache, store, decision, files, config } = settings;
-  const deciding = decisionOptions(settings);
+  const deciding = decisionOptions(settings, overrides);
   const monitor = new Monitor({
     ...options,
     version: readVersion(),
@@ -51,7 +53,8 @@ export function openDashboard(options: DashboardOptions): Dashboard {
     shadowMode: decision.shadowMode,
     readKeys: topKeys.enabled ? (rule) => keysOf(topKeys, rule) : undefined,
     async readLeft(domain, entries) {
-      const descriptor = { entries, limit: undefined, hitsAddend: undefined, isNegativeHits: false };
+      // A look: the answer has what is left now.
+      const descriptor = { entries, limit: undefined, hitsAddend: 0, isNegativeHits: false };
       const request = { domain, descriptors: [descriptor], hitsAddend: 0 };
       const { descriptors } = await explainDecision(request, ruleSet(), backend, deciding, Date.now());
       return leftOf(descriptors[0]!);
@@ -85,7 +88,7 @@ async function keysOf(topKeys: TopKeys, name: string): Promise<RuleKeys | undefi
 }
 
 /** Of several limits, the one with the least left. */
-function leftOf({ count, window, limits, rule }: DescriptorExplanation): Left | undefined {
+function leftOf({ count, window, limits, answer }: DescriptorExplanation): Left | undefined {
   if (limits !== undefined) {
     const read = limits.filter(({ remaining }) => remaining !== undefined);
     const [least] = read.sort((a, b) => a.remaining! - b.remaining!);
@@ -97,7 +100,10 @@ function leftOf({ count, window, limits, rule }: DescriptorExplanation): Left | 
       ...(reset !== undefined && { resetSeconds: reset }),
     };
   }
-  if (count === undefined || rule === undefined) return undefined;
-  const remaining = Math.max(0, rule.requests_per_unit - count);
-  return { used: count, remaining, ...(window && { resetSeconds: window.secondsUntilReset }) };
+  if (count === undefined) return undefined;
+  return {
+    used: count,
+    remaining: answer.limitRemaining,
+    ...(window && { resetSeconds: window.secondsUntilReset }),
+  };
 }

@@ -10,7 +10,7 @@ import { cpuMicroseconds } from "../support/process.ts";
 import { startTollgate } from "../support/tollgate.ts";
 import { commitMessage, decisionMessage, reserveMessage, withId } from "./messages.ts";
 
-const ROUNDS = 7;
+const ROUNDS = 5;
 const CALLS = 8000;
 const IN_FLIGHT = 100;
 /** Tenants, each with some open reservations. */
@@ -63,8 +63,11 @@ async function measure(title: string, limits: string, env: Record<string, string
     },
   };
   try {
+    await new Promise<void>((resolve, reject) =>
+      client.waitForReady(Date.now() + 30_000, (error) => (error === undefined ? resolve() : reject(error))),
+    );
     const figures = new Map(Object.keys(phases).map((name) => [name, [] as number[]]));
-    for (let round = -2; round < ROUNDS; round++)
+    for (let round = -1; round < ROUNDS; round++)
       for (const [name, run] of Object.entries(phases)) {
         const used = await run();
         if (round >= 0) figures.get(name)!.push(used);

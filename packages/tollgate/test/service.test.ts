@@ -239,6 +239,10 @@ test("gRPC reflection describes the rate limit service and all methods of the he
       "ShouldRateLimit",
       "envoy/service/ratelimit/v3/rls.proto",
     ],
+    "kuadrant.service.ratelimit.v1.RateLimitService": [
+      ...["CheckRateLimit", "Report", "Reserve", "Commit"],
+      "kuadrant/service/ratelimit/v1/ratelimit.proto",
+    ],
     "grpc.health.v1.Health": ["HealthCheckRequest", "HealthListRequest", "grpc/health/v1/health.proto"],
   };
   await running({ config: { "a.yaml": rules(5) } }, async (_, caller) => {

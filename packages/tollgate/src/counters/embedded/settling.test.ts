@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
+import { makeAcquire } from "../../../test/counters/acquire-conformance.ts";
+import { makeCount, makeRequest } from "../../../test/counters/conformance.ts";
 import {
   makeSettle,
   newToken,
@@ -69,6 +71,21 @@ function settle(store: EmbeddedStore, fields: Omit<SettleFields, "limits">, now 
 }
 
 describe("holds of the embedded store", () => {
+  test("plain decisions never touch their memory", () => {
+    const store = EmbeddedStore.create({ sizeInBytes: 1024 ** 2, reclaimInterval: 0 });
+    const header = 16;
+    const used = () => new Int32Array(store.share().holds).subarray(header).some((word) => word !== 0);
+    for (const algorithm of ["fixed_window", "accepted_window", "sliding_window", "token_bucket"] as const) {
+      const request = makeAcquire([{ limits: [{ stem: `d|k=${algorithm}|`, algorithm }] }], NOW);
+      store.acquire(request);
+      assert.equal(request.groups[0]!.accepted, true);
+    }
+    store.count(makeRequest([makeCount({ stem: "d|k=v|hour:", hits: 1 })], { now: NOW }));
+    assert.equal(used(), false);
+    settle(store, { step: Step.RESERVE, token: newToken() });
+    assert.equal(used(), true);
+  });
+
   async function open(t: TestContext, path: string, sizeInBytes: number, now = NOW) {
     const problems: string[] = [];
     const store = await EmbeddedStore.open({

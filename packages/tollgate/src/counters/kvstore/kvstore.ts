@@ -123,8 +123,11 @@ export class KvstoreStore implements ReservationStore {
     const { groups, step } = request;
     if (this.#closing) throw new StoreError("STORE_UNAVAILABLE", "the store is closed");
     const isEnd = step === Step.COMMIT || step === Step.CANCEL;
+    const mayBeLate = isEnd && this.#isCluster;
+    if (groups.length === 1 && !mayBeLate)
+      return this.#settlePart(request, this.#topology.slotOf(groups[0]!));
     const bySlot = Map.groupBy(groups, (group: ReservedGroup) =>
-      isEnd && this.#isCluster && group.limits.some(isElsewhere) ? group : this.#topology.slotOf(group),
+      mayBeLate && group.limits.some(isElsewhere) ? group : this.#topology.slotOf(group),
     );
     const parts = Array.from(bySlot, ([place, groups]) => ({
       groups,

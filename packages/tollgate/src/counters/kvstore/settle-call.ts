@@ -40,20 +40,22 @@ export class SettleCall {
 
   constructor(settled: Settled, isCluster: boolean) {
     this.#settled = settled;
-    const byKey = new Map<string, Counter>();
+    const { groups } = settled.request;
+    const byKey =
+      groups.length === 1 && groups[0]!.limits.length === 1 ? undefined : new Map<string, Counter>();
     let bytes = 0;
-    for (const { limits } of settled.request.groups)
+    for (const { limits } of groups)
       for (const limit of limits as readonly ReservedLimit[]) {
-        const key = keyOf(limit);
-        let counter = byKey.get(key);
+        const key = byKey && keyOf(limit);
+        let counter = key === undefined ? undefined : byKey!.get(key);
         if (counter === undefined) {
           const home = settled.isDecision ? { ...limit, homeStart: limit.windowStart } : limit;
           const number = this.#counters.length + 1;
           const state = newLedgerState(newCounterState());
           counter = { limit, ledger: ledgerOf(home, isCluster), number, state };
-          byKey.set(key, counter);
+          if (key !== undefined) byKey!.set(key, counter);
           this.#counters.push(counter);
-          bytes += KEYS_PER_COUNTER * key.length;
+          bytes += KEYS_PER_COUNTER * limit.stem.length;
         }
         this.#ofLimits.push(counter);
       }
@@ -153,5 +155,7 @@ export class SettleCall {
 
 /** The number of a reservation in hexadecimal digits. */
 function textOf(token: Token): string {
-  return token.map((part) => (part >>> 0).toString(16).padStart(8, "0")).join("");
+  let text = "";
+  for (const part of token) text += (part >>> 0).toString(16).padStart(8, "0");
+  return text;
 }

@@ -147,6 +147,28 @@ describe("without a subscription", () => {
     }
   });
 
+  test("a server that hangs ends the subscription, and all entries are dropped when it answers again", async () => {
+    await using redis = await RedisServer.start();
+    const env = { BACKEND_TYPE: "kvstore", KVSTORE_URL: redis.url, LOCAL_CACHE_REVALIDATE: NEVER };
+    const one = await Replica.start(env);
+    try {
+      await subscribed(one);
+      await one.exhaust();
+      process.kill(redis.pid, "SIGSTOP");
+      await one.tollgate.logged(/no messages of other replicas arrive \(.*(?:does not answer|no answer)/);
+      process.kill(redis.pid, "SIGCONT");
+      await one.tollgate.logged(/messages of other replicas arrive again/);
+      await subscribed(one);
+      // The counter itself is still above its limit.
+      assert.equal(await one.all(0), 0);
+      await redis.command("FLUSHALL");
+      assert.equal(await one.all(0), 0, "learned again");
+    } finally {
+      process.kill(redis.pid, "SIGCONT");
+      await one.stop();
+    }
+  });
+
   test("all entries are dropped when a cut subscription is live again", async () => {
     await using redis = await RedisServer.start();
     const env = { BACKEND_TYPE: "kvstore", KVSTORE_URL: redis.url, LOCAL_CACHE_REVALIDATE: NEVER };

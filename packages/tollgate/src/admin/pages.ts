@@ -54,7 +54,7 @@ export function adminPages({ operations, overrides, audit, now }: AdminPagesOpti
     }
 
     override onError(error: unknown): unknown {
-      if (error instanceof AdminError) throw httpErrorOf(error);
+      if (error instanceof AdminError) throw httpErrorOf(error, this.method === "GET" ? "query" : "body");
       return undefined;
     }
   }
@@ -120,11 +120,14 @@ function authorOf(body: Body): Author {
   return { name: currentOperator(), reason: body.reason() };
 }
 
-function httpErrorOf({ code, message, done, field }: AdminError): HttpError {
+/** @param place of the request's fields */
+function httpErrorOf({ code, message, done, field }: AdminError, place: "query" | "body"): HttpError {
   const status = field === "content-type" ? 415 : STATUS[code];
   return new HttpError(status, message, {
     code,
-    ...(field !== "" && { errors: [{ in: "body" as const, name: field, message }] }),
+    ...(field !== "" && {
+      errors: [{ in: field === "id" ? ("path" as const) : place, name: field, message }],
+    }),
     ...(done.length > 0 && { done }),
   });
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Application, Controller } from "@tollway/waymark";
 import fc from "fast-check";
-import { errorText, escapeControls } from "./log-text.ts";
+import { errorText, escapeControls, plainText } from "./log-text.ts";
 
 test("controls are escaped, and nothing else", () => {
   const rows: [string, string][] = [
@@ -23,6 +23,20 @@ test("an error shows its message in one line, its frames, its members and its ca
   assert.match(text, /\n {4}\[cause\]: TypeError: within\\nGET \/forged\n/);
   assert.match(text, /\n {8}at .*log-text\.test\.ts/);
   assert.match(text, /\n {8}\{ code: 'E\\nX' \}/);
+});
+
+test("where Node does not print a value, JSON does, and no value throws", () => {
+  const circle: { self?: unknown } = {};
+  circle.self = circle;
+  const rows: [unknown, string][] = [
+    [{ code: "E", big: 1n }, '{"code":"E","big":"1n"}'],
+    ["text", '"text"'],
+    [undefined, "undefined"],
+    [Symbol("s"), "Symbol(s)"],
+    [circle, "[object Object]"],
+  ];
+  for (const [value, text] of rows) assert.equal(plainText(value), text);
+  assert.equal(plainText("x".repeat(20_000)).length, 10_000);
 });
 
 test("a name that changed after the stack was taken is not mistaken for a frame", () => {

@@ -19,7 +19,8 @@ export interface BundleOptions {
   readonly manifest: string | undefined;
   /** Whether the worker is deployed with the modules of Node. */
   readonly nodeCompat: boolean;
-  readonly replaced: ReadonlyMap<string, string>;
+  /** What the application does not use: see `unusedParts`. */
+  readonly unused: ReadonlyMap<string, string>;
 }
 
 export interface Bundle {
@@ -49,7 +50,7 @@ export async function writeBundle(options: BundleOptions): Promise<Bundle> {
     write: false,
     logLevel: "silent",
     absWorkingDir: directory,
-    plugins: [ownModules({ target, hasNode, manifest, nodeImports, replaced: options.replaced })],
+    plugins: [ownModules({ target, hasNode, manifest, nodeImports, unused: options.unused })],
   } as const satisfies BuildOptions;
   const { outputFiles } = await build(settings).catch((error: BuildFailure) => {
     throw new BuildError("NOT_BUNDLED", (error.errors ?? []).map(messageText).join("\n") || error.message);

@@ -1,11 +1,24 @@
 import { readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
+import { dirname, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "esbuild";
 import type { Target } from "./targets.ts";
 
 const OWN = "@tollway/waymark";
 const MANIFEST = "waymark:manifest";
+/** The folder of this package's modules: the sources, or what a published package has. */
+const SOURCES = fileURLToPath(new URL("..", import.meta.url));
+
+/** A module relative to that folder, without its extension. */
+function stem(path: string): string {
+  return path
+    .slice(SOURCES.length)
+    .replace(/\.[jt]s$/, "")
+    .split(sep)
+    .join("/");
+}
+
 const PACKAGE = new URL("../../package.json", import.meta.url);
 
 type Exports = string | { readonly [condition: string]: Exports };
@@ -41,15 +54,15 @@ export interface OwnModules {
   readonly manifest: { readonly text: string; readonly folder: string } | undefined;
   /** Receives what the bundle may not import. */
   readonly nodeImports: NodeImport[];
-  /** Modules that the bundle does not need, with the source that replaces each. */
-  readonly replaced: ReadonlyMap<string, string>;
+  /** Imports that the bundle does not need, with the source of a module in place of each. */
+  readonly unused: ReadonlyMap<string, string>;
 }
 
 /**
  * Makes every import of this package mean this copy of it and the entry for the target, provides the manifest, and
  * leaves out what the runtime provides.
  */
-export function ownModules({ target, hasNode, manifest, nodeImports, replaced }: OwnModules): Plugin {
+export function ownModules({ target, hasNode, manifest, nodeImports, unused }: OwnModules): Plugin {
   return {
     name: "waymark",
     setup({ onResolve, onLoad }) {
@@ -70,10 +83,15 @@ export function ownModules({ target, hasNode, manifest, nodeImports, replaced }:
         if (!hasNode) nodeImports.push({ specifier: path, importer });
         return { path: path.includes(":") ? path : `node:${path}`, external: true };
       });
-      onLoad({ filter: /waymark[/\\](?:src|dist)[/\\]/ }, ({ path }) => {
-        const contents = replaced.get(path);
-        return contents === undefined ? undefined : { contents, loader: "js" };
+      onResolve({ filter: /^\.\.?\// }, ({ path, importer }) => {
+        if (!importer.startsWith(SOURCES)) return undefined;
+        const key = `${stem(importer)}>${stem(resolve(dirname(importer), path))}`;
+        return unused.has(key) ? { path: key, namespace: "waymark-unused" } : undefined;
       });
+      onLoad({ filter: /./, namespace: "waymark-unused" }, ({ path }) => ({
+        contents: unused.get(path)!,
+        loader: "js",
+      }));
     },
   };
 }

@@ -4,6 +4,7 @@ import { Application } from "../application/application.ts";
 import { prefixesOf } from "../application/options.ts";
 import { manifestText } from "../build/manifest-text.ts";
 import { TARGETS } from "../build/targets.ts";
+import { unusedParts } from "../build/unused-parts.ts";
 import { discover } from "../routing/discover.ts";
 import type { Routes } from "../routing/routes.ts";
 import type { Arguments } from "./arguments.ts";
@@ -56,7 +57,7 @@ async function bundle(args: Arguments, target: NonNullable<Arguments["target"]>)
     app: app === undefined ? undefined : { file: app, name: await exportName(app) },
     manifest: isOwn ? undefined : textOf(application, routes, resolve(directory, "waymark.manifest.ts")),
     nodeCompat: args.nodeCompat,
-    replaced: new Map(),
+    unused: unusedParts({ routes, options }),
   });
   console.error(`wrote ${shown(out)}: ${kilobytes(bytes)}, ${kilobytes(compressed)} compressed`);
   return 0;

@@ -6,6 +6,8 @@ interface BunServer {
   readonly hostname: string;
   readonly port: number;
   requestIP(request: Request): { readonly address: string } | null;
+  /** Sets the idle timeout of one request. 0: none. */
+  timeout(request: Request, seconds: number): void;
   stop(closesConnections?: boolean): Promise<void>;
 }
 
@@ -15,7 +17,7 @@ interface BunRuntime {
     port: number;
     /** In seconds. */
     idleTimeout: number;
-    fetch(request: Request, server: BunServer): Promise<Response>;
+    fetch(request: Request): Promise<Response>;
   }): BunServer;
 }
 
@@ -35,8 +37,13 @@ export async function serve(
     hostname,
     port,
     idleTimeout: Math.min(Math.ceil(keepAliveTimeout / 1000), LONGEST_IDLE),
-    fetch: (request, { requestIP }) =>
-      fetchAdapter(application, request, { remoteAddress: requestIP.call(server, request)?.address }),
+    async fetch(request) {
+      const remoteAddress = server.requestIP(request)?.address;
+      const response = await fetchAdapter(application, request, { remoteAddress });
+      // An event stream may be silent for any time.
+      if (response.headers.get("content-type")?.startsWith("text/event-stream")) server.timeout(request, 0);
+      return response;
+    },
   });
   return {
     hostname,

@@ -1,0 +1,95 @@
+/** Start, stop and clients that leave, on the runtimes whose servers run as programs. */
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { installPacked } from "../test/support/packed.ts";
+import { linkBundler, waymark } from "./packed.ts";
+import { type Program, serveFile } from "./programs.ts";
+
+const folder = await installPacked("waymark");
+linkBundler(folder);
+writeFileSync(
+  join(folder, "controllers.ts"),
+  `import { Controller } from "@tollway/waymark";
+
+let release = () => {};
+
+export class Address extends Controller {
+  GET() { return this.remoteAddress; }
+}
+
+/** Answers once the stop has begun. */
+export class Slow extends Controller {
+  async GET() {
+    console.log("slow began");
+    await new Promise<void>((resolve) => { release = resolve; });
+    return "complete";
+  }
+}
+
+export class Events extends Controller {
+  async *GET() {
+    yield { n: 1 };
+    await new Promise((resolve) => this.signal.addEventListener("abort", resolve, { once: true }));
+    release();
+    console.log("events ended");
+  }
+}
+
+/** A stream whose client leaves. */
+export class Endless extends Controller {
+  async *GET() {
+    try {
+      for (let n = 0; !this.signal.aborted; n++) {
+        yield { n };
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+    } finally {
+      console.log("endless ended");
+    }
+  }
+}
+`,
+);
+writeFileSync(
+  join(folder, "app.ts"),
+  `import { Application } from "@tollway/waymark";
+export const application = new Application({
+  onStart: () => console.log("started"),
+  onStop: () => console.log("stopped"),
+});
+`,
+);
+
+async function printed({ printed: text }: Program, pattern: RegExp): Promise<void> {
+  while (!pattern.test(text())) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+for (const runtime of ["node", "bun", "deno"] as const)
+  test(runtime, async () => {
+    const file = join(folder, `${runtime}.mjs`);
+    await waymark(folder, "build", "--app=app.ts", `--target=${runtime}`, `--out=${file}`);
+    const program = await serveFile(runtime, file);
+    const { url } = program;
+    await printed(program, /started/);
+    assert.equal(await (await fetch(`${url}/address`)).json(), "127.0.0.1");
+
+    const leaving = new AbortController();
+    const endless = await fetch(`${url}/endless`, { signal: leaving.signal });
+    await endless.body!.getReader().read();
+    leaving.abort();
+    await printed(program, /endless ended/);
+
+    const slow = fetch(`${url}/slow`);
+    await printed(program, /slow began/);
+    const events = await fetch(`${url}/events`, { headers: { accept: "text/event-stream" } });
+    const reader = events.body!.getReader();
+    await reader.read();
+    const status = program.stop();
+    await printed(program, /events ended/);
+    assert.equal(await (await slow).json(), "complete");
+    assert.equal((await reader.read()).done, true);
+    assert.equal(await status, 0, program.printed());
+    assert.match(program.printed(), /stopped/);
+  });

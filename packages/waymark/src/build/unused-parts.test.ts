@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Application, Controller } from "@tollway/waymark";
+import type { ControllerTable } from "../application/options.ts";
+import { unusedParts } from "./unused-parts.ts";
+
+const ANY = {
+  "~standard": { version: 1, vendor: "own", validate: (value: unknown) => ({ value }) },
+} as const;
+
+class Plain extends Controller {
+  GET() {
+    return "plain";
+  }
+}
+
+/** Uses all of Waymark. */
+class Everything extends Controller {
+  static override schema = { PUT: { title: ANY } };
+  GET({ tags, when, at }: { tags?: string[]; when?: Tree | null; at?: Temporal.PlainDate }): { id: number } {
+    return { id: Number([tags, when, at].length) };
+  }
+  /** @param id @minimum 1 */
+  DELETE(id: number) {
+    return id;
+  }
+  POST({ file }: { file: File }) {
+    return file.name;
+  }
+  PUT({ title }: { title: string }) {
+    return title;
+  }
+}
+
+interface Tree {
+  /** @format date */
+  day?: string;
+  children?: Tree[];
+}
+
+async function unusedOf(controllers: ControllerTable, options = {}): Promise<Map<string, string>> {
+  const application = new Application({ controllers, ...options });
+  return unusedParts({ routes: await application.load(), options: application.options });
+}
+
+test("every part names imports that the modules have", async () => {
+  const parts = await unusedOf({ Plain });
+  assert.ok(parts.size >= 12);
+  for (const [edge, text] of parts) {
+    const [from, to] = edge
+      .split(">")
+      .map((stem) => fileURLToPath(new URL(`../${stem}.ts`, import.meta.url)));
+    assert.ok(existsSync(to!), edge);
+    const source = readFileSync(from!, "utf8");
+    for (const [, name] of text.matchAll(/export function (\w+)/g))
+      assert.match(source, new RegExp(`\\b${name!}\\b`));
+    const stem = to!.slice(to!.lastIndexOf("/") + 1);
+    assert.ok(source.includes(`/${stem}"`), `${from} imports ${stem}`);
+  }
+});
+
+test("an application that uses everything keeps everything", async () => {
+  const options = { openapi: { page: false }, cors: { origins: ["https://app.example"] } };
+  const parts = await unusedOf({ Everything }, options);
+  assert.deepEqual([...parts.keys()], []);
+});
+
+test("an option that hides the projection keeps it", async () => {
+  const edge = "routing/build-routes>signature/project/projection";
+  assert.ok((await unusedOf({ Plain })).has(edge));
+  assert.ok(!(await unusedOf({ Plain }, { projection: false })).has(edge));
+});

@@ -5,6 +5,7 @@ export type {
   ErrorContext,
   OpenApiOptions,
 } from "./application/options.ts";
+export type { TestAnswer, TestClient, TestOptions } from "./application/test-client.ts";
 export type { VersionsOptions } from "./application/versions.ts";
 export type { ControllerClass } from "./controller/controller.ts";
 export { Controller } from "./controller/controller.ts";

@@ -17,6 +17,8 @@ export { HttpError, problem } from "./http/http-error.ts";
 export type { Incoming } from "./http/incoming.ts";
 export type { JsonLimits } from "./http/json.ts";
 export { parseJson } from "./http/json.ts";
+export type { ServerSentEventFields } from "./http/server-sent-event.ts";
+export { ServerSentEvent } from "./http/server-sent-event.ts";
 export type { CookieOptions } from "./http/set-cookie.ts";
 export type { Manifest } from "./routing/manifest.ts";
 export type { ServerLimits } from "./serve/server-limits.ts";

@@ -14,6 +14,7 @@ export function bodyDefaults(options: ApplicationOptions): BodyRules {
     bodyLimit: options.bodyLimit ?? MEBIBYTE,
     multipartLimit: options.multipartLimit ?? Math.max(10 * MEBIBYTE, options.bodyLimit ?? 0),
     alwaysJson: false,
+    rawBody: false,
   };
 }
 

@@ -23,6 +23,8 @@ export class Controller {
   declare static unknownKeywords?: "reject" | "ignore";
   /** Reads every body as JSON, whatever its content type. */
   declare static alwaysJson?: boolean;
+  /** Leaves every body unread on `this.request`, whatever its content type. The arguments are in path and query. */
+  declare static rawBody?: boolean;
   /** Standard Schemas that replace types: `{ GET: { id: z.coerce.number() } }`. */
   declare static schema?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 

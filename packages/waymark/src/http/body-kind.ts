@@ -7,6 +7,8 @@ export interface BodyRules {
   readonly multipartLimit: number;
   /** Reads every body as JSON, whatever its content type. */
   readonly alwaysJson: boolean;
+  /** Leaves every body unread, whatever its content type. */
+  readonly rawBody: boolean;
 }
 
 export type BodyKind = "form" | "multipart" | "json" | "other";
@@ -19,6 +21,7 @@ export function mediaType(contentType: string | undefined): string {
 }
 
 export function bodyKind(contentType: string | undefined, rules: BodyRules): BodyKind {
+  if (rules.rawBody) return "other";
   if (rules.alwaysJson || contentType === "application/json") return "json";
   const type = mediaType(contentType);
   if (type === "application/json" || type.endsWith("+json")) return "json";

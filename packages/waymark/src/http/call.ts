@@ -119,8 +119,8 @@ export class Call {
     return this.kind === "multipart" ? multipartLimit : bodyLimit;
   }
 
-  /** The body for `request`. Decides on first read, because the arguments may have read the body by then. */
-  async *#stream(): AsyncGenerator<Uint8Array> {
+  /** The body as it arrives, once. Decides on first read, because the arguments may have read the body by then. */
+  async *stream(): AsyncGenerator<Uint8Array> {
     if (this.#reading !== undefined || (this.#takesBody && this.kind !== "other")) yield await this.read();
     else yield* this.incoming.stream(this.#limit());
   }
@@ -168,7 +168,7 @@ export class Call {
     };
     // A WHATWG Request with these two methods cannot have a body.
     if (incoming.hasBody && method !== "GET" && method !== "HEAD") {
-      init.body = (this.bytes ?? readableOf(this.#stream())) as NonNullable<RequestInit["body"]>;
+      init.body = (this.bytes ?? readableOf(this.stream())) as NonNullable<RequestInit["body"]>;
       init.duplex = "half";
     }
     return new Request(url, init);

@@ -137,12 +137,13 @@ function checkSchema({ controller, name, verbs }: FoundClass, module: string): v
 }
 
 function bodyRules(controller: ControllerClass, defaults: BodyRules): BodyRules {
-  const { bodyLimit, alwaysJson } = controller;
-  if (bodyLimit === undefined && alwaysJson === undefined) return defaults;
+  const { bodyLimit, alwaysJson, rawBody } = controller;
+  if (bodyLimit === undefined && alwaysJson === undefined && rawBody === undefined) return defaults;
   return {
     bodyLimit: bodyLimit ?? defaults.bodyLimit,
     multipartLimit: bodyLimit ?? defaults.multipartLimit,
     alwaysJson: alwaysJson ?? defaults.alwaysJson,
+    rawBody: rawBody ?? defaults.rawBody,
   };
 }
 

@@ -5,12 +5,21 @@ import { wsgiAdapter } from "../../serve/wsgi/wsgi-adapter.ts";
 import type { WsgiApplication } from "../../serve/wsgi/wsgi-types.ts";
 import { Application } from "../application.ts";
 import type { ApplicationOptions } from "../options.ts";
+import { type TestClient, testClient } from "../test-client.ts";
 import { nodePlatform } from "./node-platform.ts";
 
 /** An {@link Application} that also reads its controllers from files, and has the interfaces of Node and Python. */
 export class NodeApplication extends Application {
+  #test: TestClient | undefined = undefined;
+
   constructor(options: ApplicationOptions = {}) {
     super(options, nodePlatform);
+  }
+
+  /** Calls this application in tests, without a server: `await application.test.get<Book>("/books/1")`. */
+  get test(): TestClient {
+    this.#test ??= testClient(this.fetch);
+    return this.#test;
   }
 
   /** A listener for any `node:http` or `node:https` server. */

@@ -39,6 +39,24 @@ test("the document describes the application and not itself", async () => {
   assert.deepEqual(Object.keys(document.paths), ["/foo/{id}"]);
 });
 
+test("the option and the command choose the version of OpenAPI", async () => {
+  const served = await ask(
+    new Application({ controllers: { Foo }, openapi: { spec: "3.2", page: false } }),
+    "/openapi.json",
+  );
+  assert.equal(((await served.json()) as { openapi: string }).openapi, "3.2.0");
+  assert.throws(
+    () => new Application({ openapi: { spec: "3.0" as "3.1" } }),
+    /openapi\.spec must be "3\.1" or "3\.2", not 3\.0/,
+  );
+  const project = new Project({ "controllers.ts": CONTROLLERS });
+  const printed = await project.run(["openapi", "--spec=3.2"]);
+  assert.equal((JSON.parse(printed.stdout) as { openapi: string }).openapi, "3.2.0");
+  const refused = await project.run(["openapi", "--spec=2.0"]);
+  assert.equal(refused.status, 2);
+  assert.match(refused.stderr, /--spec=2\.0: unknown version of OpenAPI/);
+});
+
 test("the served document and the printed one have the inferred return types", async () => {
   const project = new Project({
     "controllers.ts": `import { Controller, problem } from "@tollway/waymark";

@@ -67,6 +67,7 @@ export function documentOf(
     ...(own.description === undefined ? {} : { description: own.description }),
     unknownKeywords: options.unknownKeywords ?? "reject",
     ...(options.versions !== undefined && { versions: options.versions }),
+    ...(own.spec !== undefined && { spec: own.spec }),
   });
 }
 

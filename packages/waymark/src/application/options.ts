@@ -92,6 +92,8 @@ export interface OpenApiOptions {
   path?: string;
   /** Path of the page. False: no page. Default `/docs`. */
   page?: string | false;
+  /** The version of OpenAPI. 3.2 also documents QUERY, other verbs and the items of streams. Default "3.1". */
+  spec?: "3.1" | "3.2";
 }
 
 const KNOWN: ReadonlySet<string> = new Set([
@@ -143,6 +145,9 @@ export function checkOptions(options: ApplicationOptions): void {
     throw new StartError("INVALID_OPTION", `${given.join(" and ")} exclude each other: give only one`);
   if (options.cors !== undefined) checkCors(options.cors);
   if (options.use !== undefined) checkParts(options.use);
+  const spec: unknown = typeof options.openapi === "object" ? options.openapi.spec : undefined;
+  if (spec !== undefined && spec !== "3.1" && spec !== "3.2")
+    throw new StartError("INVALID_OPTION", `openapi.spec must be "3.1" or "3.2", not ${String(spec)}`);
   const names: unknown = options.versions?.names;
   if (options.versions !== undefined && !(Array.isArray(names) && names.length > 0))
     throw new StartError("INVALID_OPTION", 'versions.names must be a list of modules, such as ["v1", "v2"]');

@@ -31,6 +31,8 @@ export interface Arguments {
   readonly target: TargetName | undefined;
   /** Whether a worker is deployed with the modules of Node. */
   readonly nodeCompat: boolean;
+  /** For "waymark openapi": the version of OpenAPI. */
+  readonly spec: "3.1" | "3.2" | undefined;
   /** For "waymark bridge": the descriptor whose other end the Python server holds. */
   readonly lifeline: string | undefined;
   readonly help: boolean;
@@ -55,6 +57,7 @@ const OPTIONS = {
   standalone: { type: "boolean" },
   target: { type: "string" },
   "node-compat": { type: "boolean" },
+  spec: { type: "string" },
   lifeline: { type: "string" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
@@ -85,12 +88,13 @@ const ONLY_FOR: Readonly<Record<string, readonly Command[]>> = {
   standalone: ["types"],
   target: ["build"],
   "node-compat": ["build"],
+  spec: ["openapi"],
   lifeline: ["bridge"],
 };
 
 export const USAGE = `usage: waymark [serve] [options]         serve the controllers
        waymark routes [--check=FILE]     print all routes, or compare them with a reviewed file
-       waymark openapi [--out=FILE]      print the OpenAPI 3.1 document
+       waymark openapi [--out=FILE]      print the OpenAPI document
        waymark check                     read all signatures, and compare them with TypeScript's compiler
        waymark types [--out=FILE]        write the declaration file for the typed client
        waymark build [--out=FILE]        write a manifest, for bundles and starts without a parser
@@ -110,6 +114,7 @@ export const USAGE = `usage: waymark [serve] [options]         serve the control
   --standalone        with "types": a declaration file for other repositories
   --target=NAME       with "build": node, bun, deno, worker, lambda or lambda-stream
   --node-compat       with "build --target=worker": the worker is deployed with nodejs_compat
+  --spec=3.2          with "openapi": the version of OpenAPI (default 3.1)
   --debug             include errors and their stacks in 500 answers
   --quiet             do not print the routes
   --version, --help`;
@@ -159,6 +164,7 @@ export function readArguments(args: readonly string[], environment: NodeJS.Proce
     standalone: values.standalone ?? false,
     target: targetOf(values.target),
     nodeCompat: values["node-compat"] ?? false,
+    spec: specOf(values.spec),
     lifeline: values.lifeline,
     help: values.help ?? false,
     version: values.version ?? false,
@@ -171,6 +177,11 @@ function parse(args: readonly string[]) {
   } catch (error) {
     throw new LauncherError(`${(error as Error).message.split(". ")[0]}\n${USAGE}`, 2);
   }
+}
+
+function specOf(text: string | undefined): "3.1" | "3.2" | undefined {
+  if (text === undefined || text === "3.1" || text === "3.2") return text;
+  throw new LauncherError(`--spec=${text}: unknown version of OpenAPI; use 3.1 or 3.2`, 2);
 }
 
 function interfaceOf(name: string): Interface {

@@ -3,8 +3,13 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
 
+/** A version of OpenAPI. */
+export type Spec = "3.1" | "3.2";
+
 export interface MediaType {
   readonly schema?: JsonSchema;
+  /** OpenAPI 3.2: the schema of each item of a stream. */
+  readonly itemSchema?: JsonSchema;
 }
 
 export interface OpenApiParameter {
@@ -44,7 +49,7 @@ export interface Operation {
   readonly responses: { readonly [status: string]: OpenApiResponse | Reference };
 }
 
-/** Operations by HTTP method in lower case. */
+/** Operations by HTTP method in lower case. Those of OpenAPI 3.2 can also have `additionalOperations`. */
 export type PathItem = { readonly [method: string]: Operation };
 
 export interface OpenApiInfo {
@@ -54,7 +59,7 @@ export interface OpenApiInfo {
 }
 
 export interface OpenApiDocument {
-  readonly openapi: "3.1.1";
+  readonly openapi: "3.1.1" | "3.2.0";
   readonly info: OpenApiInfo;
   readonly paths: { readonly [path: string]: PathItem };
   readonly components: {

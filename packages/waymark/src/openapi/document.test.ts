@@ -8,7 +8,7 @@ import { ParsedModule } from "../signature/source/module.ts";
 import { SourceModules } from "../signature/source/modules.ts";
 import { SourceText } from "../signature/source/text.ts";
 import { type DocumentedClass, type DocumentOptions, openApiDocument } from "./document.ts";
-import type { OpenApiDocument, Operation } from "./document-types.ts";
+import type { OpenApiDocument, OpenApiResponse, Operation } from "./document-types.ts";
 
 type JsonObject = { readonly [key: string]: unknown };
 
@@ -593,4 +593,42 @@ suite("texts", () => {
     const document = await documentOf([], { description: "All of it." });
     assert.deepEqual(document.info, { ...INFO, description: "All of it." });
   });
+});
+
+test("OpenAPI 3.2 also has QUERY, other verbs, and the items of streams", async () => {
+  const text = `class Example {
+    GET(): AsyncGenerator<{ x: number }> {}
+    QUERY({ filter }: { filter: string }): string[] {}
+    PURGE(id: number): void {}
+  }`;
+  const classes = [classOf("/logs", text)];
+  const old = await documentOf(classes);
+  assert.deepEqual(Object.keys(old.paths["/logs"]!), ["get"]);
+  const document = openApiDocument({ classes }, { ...INFO, spec: "3.2" });
+  const copy = JSON.parse(JSON.stringify(document)) as Record<string, unknown>;
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(copy);
+  assert.ok(valid, JSON.stringify(errors));
+  assert.equal(validator.version, "3.2");
+  const { get, query } = document.paths["/logs"]!;
+  const item = { type: "object", properties: { x: { type: "number" } }, required: ["x"] };
+  assert.deepEqual((get!.responses[200] as OpenApiResponse).content, {
+    "application/x-ndjson": { itemSchema: item },
+    "text/event-stream": {
+      itemSchema: {
+        type: "object",
+        properties: { data: { type: "string", contentMediaType: "application/json", contentSchema: item } },
+        required: ["data"],
+      },
+    },
+  });
+  assert.deepEqual(Object.keys(query!.requestBody!.content), [
+    "application/json",
+    "application/x-www-form-urlencoded",
+  ]);
+  const { additionalOperations } = document.paths["/logs/{id}"] as unknown as {
+    additionalOperations: Record<string, { operationId: string }>;
+  };
+  assert.deepEqual(Object.keys(additionalOperations), ["PURGE"]);
+  assert.equal(additionalOperations.PURGE!.operationId, "purgeLogsById");
 });

@@ -8,6 +8,7 @@ import type {
   OpenApiParameter,
   Operation,
   RequestBody,
+  Spec,
 } from "./document-types.ts";
 import {
   keywordBody,
@@ -42,9 +43,11 @@ export interface DocumentOptions extends OpenApiInfo {
   /** How the application treats names that a method does not declare. Default "reject". */
   readonly unknownKeywords?: "reject" | "ignore";
   readonly versions?: DocumentedVersions;
+  /** The version of OpenAPI. Default "3.1". */
+  readonly spec?: Spec;
 }
 
-/** The verbs that a path item of OpenAPI 3.1 can have. Others cannot be documented. */
+/** The verbs that a path item of OpenAPI 3.1 can have. Only OpenAPI 3.2 can document others. */
 const METHODS: ReadonlySet<string> = new Set([
   "GET",
   "PUT",
@@ -56,21 +59,24 @@ const METHODS: ReadonlySet<string> = new Set([
   "TRACE",
 ]);
 
+const SPECS: Readonly<Record<Spec, OpenApiDocument["openapi"]>> = { "3.1": "3.1.1", "3.2": "3.2.0" };
+
 /**
- * The OpenAPI 3.1 document of an application, made from its signatures. It has one path for each number of positional
+ * The OpenAPI document of an application, made from its signatures. It has one path for each number of positional
  * arguments that a method takes.
  */
 export function openApiDocument(routes: DocumentedRoutes, options: DocumentOptions): OpenApiDocument {
-  const { title, version, description, unknownKeywords = "reject" } = options;
+  const { title, version, description, unknownKeywords = "reject", spec = "3.1" } = options;
   const components = new Components({ ProblemDetails: PROBLEM_DETAILS });
   const paths = new Paths();
   for (const route of routes.classes) {
     for (const [verb, { signature }] of route.verbs) {
-      if (METHODS.has(verb)) addMethod(paths, route, verb, signature, components, unknownKeywords);
+      if (METHODS.has(verb) || spec === "3.2")
+        addMethod(paths, route, verb, signature, { components, unknownKeywords, spec });
     }
   }
   return {
-    openapi: "3.1.1",
+    openapi: SPECS[spec],
     info: { title, version, ...(description && { description }) },
     paths: options.versions === undefined ? paths.items : withVersions(paths.items, options.versions),
     components: { schemas: components.schemas, responses: { Problem: PROBLEM_RESPONSE } },
@@ -98,14 +104,29 @@ class Paths {
 
   /** Adds an operation, unless an earlier class has the same one. */
   add(path: string, verb: string, operationId: string, operation: (operationId: string) => Operation): void {
-    const item: Record<string, Operation> = this.items[path]!;
-    const method = verb.toLowerCase();
-    if (Object.hasOwn(item, method)) return;
+    const { operations, method } = this.#place(path, verb);
+    if (Object.hasOwn(operations, method)) return;
     let unique = operationId;
     for (let count = 2; this.#operationIds.has(unique); count++) unique = `${operationId}${count}`;
     this.#operationIds.add(unique);
-    item[method] = operation(unique);
+    operations[method] = operation(unique);
   }
+
+  /** Verbs that have no field of their own are in a field for all others. */
+  #place(path: string, verb: string): { operations: Record<string, Operation>; method: string } {
+    const item = this.items[path]!;
+    if (METHODS.has(verb) || verb === "QUERY") return { operations: item, method: verb.toLowerCase() };
+    const all = item as unknown as { additionalOperations?: Record<string, Operation> };
+    all.additionalOperations ??= {};
+    return { operations: all.additionalOperations, method: verb };
+  }
+}
+
+/** What all methods of a document share. */
+interface MethodContext {
+  readonly components: Components;
+  readonly unknownKeywords: "reject" | "ignore";
+  readonly spec: Spec;
 }
 
 function addMethod(
@@ -113,8 +134,7 @@ function addMethod(
   route: DocumentedClass,
   verb: string,
   signature: MethodSignature,
-  components: Components,
-  unknownKeywords: "reject" | "ignore",
+  { components, unknownKeywords, spec }: MethodContext,
 ): void {
   const { schema } = route.controller ?? {};
   const closesObjects = (route.controller?.unknownKeywords ?? unknownKeywords) === "reject";
@@ -140,7 +160,7 @@ function addMethod(
       ...(signature.deprecated && { deprecated: true }),
       ...(parameters.length > 0 && { parameters }),
       ...(body && { requestBody: body }),
-      responses: responsesOf(signature, components.context(signature, false)),
+      responses: responsesOf(signature, components.context(signature, false), spec),
     }));
   }
 }

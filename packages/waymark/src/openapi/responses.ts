@@ -1,6 +1,6 @@
 import { REASONS } from "../http/status.ts";
 import type { MethodSignature, ProblemNode, TypeNode } from "../signature/model/signature.ts";
-import type { JsonSchema, MediaType, OpenApiResponse, Reference } from "./document-types.ts";
+import type { JsonSchema, MediaType, OpenApiResponse, Reference, Spec } from "./document-types.ts";
 import { type SchemaContext, schemaOf } from "./json-schema.ts";
 
 /** RFC 9457 problem details with the faults of a request's arguments. */
@@ -40,8 +40,10 @@ const PROBLEM_REFERENCE = { $ref: "#/components/responses/Problem" } as const;
 /** The responses of a method by status, from its declared return type and the statuses that it sets. */
 export function responsesOf(
   { returns, statuses = ["default"] }: Pick<MethodSignature, "returns" | "statuses">,
-  context: SchemaContext,
+  schemas: SchemaContext,
+  spec: Spec = "3.1",
 ): { readonly [status: string]: OpenApiResponse | Reference } {
+  const context: ResponseContext = { ...schemas, spec };
   const responses: Record<string, OpenApiResponse> = {};
   for (const status of statuses) {
     if (status === "default") Object.assign(responses, defaultResponses(returns, context));
@@ -83,6 +85,10 @@ function problemSchema({ members }: ProblemNode, context: SchemaContext): JsonSc
   return members === undefined ? common : { allOf: [common, schemaOf(members, context)] };
 }
 
+interface ResponseContext extends SchemaContext {
+  readonly spec: Spec;
+}
+
 const EMPTY: OpenApiResponse = { description: "Success, without a body" };
 /** Statuses without a body (RFC 9110, section 15.3). */
 const BODILESS: ReadonlySet<number> = new Set([204, 205]);
@@ -97,7 +103,7 @@ const isEmpty = ({ kind }: TypeNode): boolean => kind === "undefined" || kind ==
 
 function defaultResponses(
   returns: TypeNode | undefined,
-  context: SchemaContext,
+  context: ResponseContext,
 ): { readonly [status: string]: OpenApiResponse } {
   const members = returns ? sentOf(returns) : [];
   // The method only fails.
@@ -106,7 +112,7 @@ function defaultResponses(
   return { 200: responseOf(returns, context), ...(members.some(isEmpty) && { 204: EMPTY }) };
 }
 
-function responseOf(returns: TypeNode | undefined, context: SchemaContext): OpenApiResponse {
+function responseOf(returns: TypeNode | undefined, context: ResponseContext): OpenApiResponse {
   const full = returns ? sentOf(returns).filter((member) => !isEmpty(member)) : [];
   if (returns && full.length === 0) return EMPTY;
   return { description: "Success", ...(returns && { content: contentOf(full, context) }) };
@@ -114,7 +120,7 @@ function responseOf(returns: TypeNode | undefined, context: SchemaContext): Open
 
 function contentOf(
   members: readonly TypeNode[],
-  context: SchemaContext,
+  context: ResponseContext,
 ): { readonly [mediaType: string]: MediaType } {
   const content: Record<string, MediaType> = {};
   const json = members.filter((member) => !mediaTypesOf(member));
@@ -124,11 +130,20 @@ function contentOf(
   }
   for (const member of members) {
     for (const mediaType of mediaTypesOf(member) ?? []) {
-      content[mediaType] =
-        member.kind === "stream" && !isRaw(member.items) ? { schema: schemaOf(member.items, context) } : {};
+      content[mediaType] = member.kind === "stream" ? itemsOf(member.items, mediaType, context) : {};
     }
   }
   return content;
+}
+
+/** The items of a stream. OpenAPI 3.1 has no field for them, and its readers take `schema` for it. */
+function itemsOf(items: TypeNode, mediaType: string, context: ResponseContext): MediaType {
+  if (isRaw(items)) return {};
+  const schema = schemaOf(items, context);
+  if (context.spec === "3.1") return { schema };
+  if (mediaType !== "text/event-stream") return { itemSchema: schema };
+  const data = { type: "string", contentMediaType: "application/json", contentSchema: schema };
+  return { itemSchema: { type: "object", properties: { data }, required: ["data"] } };
 }
 
 /** The media types of a result that is not sent as JSON. */

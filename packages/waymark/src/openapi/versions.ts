@@ -44,6 +44,7 @@ interface Other {
 function withOthers(item: PathItem, others: readonly Other[]): PathItem {
   return Object.fromEntries(
     Object.entries(item).map(([method, operation]) => {
+      if (method === "additionalOperations") return [method, operation];
       let made = operation;
       for (const { item: other, ...rest } of others) {
         const versioned = other?.[method];

@@ -80,6 +80,7 @@ export const products: readonly Product[] = [
           "waymark/files.md",
           "waymark/caching.md",
           "waymark/serving.md",
+          "waymark/own-server.md",
           "waymark/deployment.md",
           "waymark/testing.md",
           "waymark/migrating.md",

@@ -1,9 +1,10 @@
 /** Creates projects with the packed packages, and runs what their pages and scripts say. */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, mkdirSync, readFileSync, symlinkSync, unlinkSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { describe, test } from "node:test";
+import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import {
   command,
@@ -11,7 +12,6 @@ import {
   temporaryFolder,
   userEnvironment,
 } from "../../waymark/test/support/packed.ts";
-import { Project } from "../../waymark/test/support/project.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../..", import.meta.url));
 const README = readFileSync(new URL("../README.md", import.meta.url), "utf8");
@@ -50,35 +50,33 @@ for (const language of ["typescript", "javascript"]) {
       assert.match(await script(folder, "test"), /pass 2\n[\s\S]*fail 0\n/);
     });
 
-    test("the command of its Dockerfile serves it", async () => {
-      const { args, environment } = imageCommand(readFileSync(join(folder, "Dockerfile"), "utf8"));
-      const launcher = join(folder, "node_modules/@tollway/waymark/bin/waymark.mjs");
-      const serving = await new Project({}, launcher, folder).start(
-        args.map((arg) => (arg === "--host=:8000" ? "--host=127.0.0.1:0" : arg)),
-        environment,
-      );
-      const readme = readFileSync(join(folder, "README.md"), "utf8");
-      const [, lines] = /```sh\n([\s\S]+?)```/.exec(readme)!;
-      const text = lines!.replaceAll("http://localhost:8000", serving.url).replaceAll("curl ", "curl -sS ");
-      assert.equal(
-        await command(folder, "sh", "-c", text),
-        '{"id":1,"title":"Buy milk"}{"id":1,"title":"Buy milk"}',
-      );
-      await serving.printed(/"method":"GET","path":"\/notes\/1"/);
-      assert.equal(await serving.stop(), 0);
-    });
-
     test("every script that its page names exists, and the others run", async () => {
       const { scripts } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
       const readme = readFileSync(join(folder, "README.md"), "utf8");
       for (const [, name = ""] of readme.matchAll(/npm (?:run )?(\w+)`/g)) assert.ok(name in scripts, name);
       assert.match(scripts.dev, new RegExp(`^waymark --app=app\\.${extension} --watch$`));
-      link(folder, "typescript", "@types/node", "undici-types");
+      link(folder, "typescript", "@types/node", "undici-types", "esbuild", "@esbuild");
       await script(folder, "check");
       await script(folder, "build");
       await script(folder, "openapi");
       const { info } = JSON.parse(readFileSync(join(folder, "openapi.json"), "utf8"));
       assert.equal(info.title, "my-api");
+    });
+
+    test("the file of its image serves without its packages", async () => {
+      const image = temporaryFolder("image");
+      const dockerfile = readFileSync(join(folder, "Dockerfile"), "utf8");
+      const [, from, to] = /^COPY --from=build \/app\/(\S+) (\S+)$/m.exec(dockerfile)!;
+      assert.match(dockerfile, new RegExp(`^CMD \\["node", "${to}"\\]$`, "m"));
+      cpSync(join(folder, from!), join(image, "server.mjs"));
+      const readme = readFileSync(join(folder, "README.md"), "utf8");
+      const [, lines] = /```sh\n([\s\S]+?)```/.exec(readme)!;
+      const server = await startFile(image, { ...environmentOf(dockerfile), HOST: "127.0.0.1", PORT: "0" });
+      const text = lines!.replaceAll("http://localhost:8000", server.url).replaceAll("curl ", "curl -sS ");
+      const note = '{"id":1,"title":"Buy milk"}';
+      assert.equal(await command(image, "sh", "-c", text), note + note);
+      const log = await server.stop();
+      assert.match(log, /"method":"GET","path":"\/notes\/1"/);
     });
   });
 }
@@ -95,14 +93,36 @@ function link(folder: string, ...names: readonly string[]): void {
   symlinkSync(join(REPOSITORY, "node_modules", "typescript", "bin", "tsc"), join(modules, ".bin", "tsc"));
 }
 
-/** The command and the environment of an image. */
-function imageCommand(dockerfile: string) {
-  const [file, ...args] = JSON.parse(/^CMD (\[.+\])$/m.exec(dockerfile)![1]!) as string[];
-  assert.equal(file, "node_modules/.bin/waymark");
-  const environment = Object.fromEntries(
-    [...dockerfile.matchAll(/^ENV (\w+)=(\w+)$/gm)].map(([, name, value]) => [name!, value!]),
-  );
-  return { args, environment };
+/** The environment of an image. */
+function environmentOf(dockerfile: string): Record<string, string> {
+  const lines = dockerfile.matchAll(/^ENV (\w+)=(\S+)$/gm);
+  return Object.fromEntries([...lines].map(([, name, value]) => [name!, value!]));
+}
+
+/** Starts the built file until it prints its address. `stop` resolves with what it printed. */
+async function startFile(folder: string, environment: Record<string, string>) {
+  const child = spawn(process.execPath, ["server.mjs"], {
+    cwd: folder,
+    env: { ...userEnvironment(), ...environment },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  after(() => child.kill("SIGKILL"));
+  let printed = "";
+  const url = await new Promise<string>((resolve, reject) => {
+    child.once("exit", () => reject(new Error(`the file does not start: ${printed}`)));
+    child.stdout.on("data", (text: Buffer) => {
+      printed += text.toString();
+      const found = /http:\S+/.exec(printed)?.[0];
+      if (found !== undefined) resolve(found);
+    });
+  });
+  const stop = async () => {
+    const closed = once(child, "close");
+    child.kill("SIGTERM");
+    assert.deepEqual(await closed, [0, null]);
+    return printed;
+  };
+  return { url, stop };
 }
 
 test("the steps of the README are those that the command prints, for each package manager", () => {

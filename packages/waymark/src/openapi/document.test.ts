@@ -223,9 +223,24 @@ suite("types", () => {
   const refined: readonly (readonly [parameter: string, schema: object])[] = [
     ["/** @minimum 1 @maximum 5 */ it: number", { type: "number", minimum: 1, maximum: 5 }],
     ["/** @format int32 */ it: number", { type: "integer", format: "int32" }],
-    ["/** @format integer @minimum 0 */ it: number", { type: "integer", minimum: 0 }],
-    ["/** @integer @minimum 0 */ it: number", { type: "integer", minimum: 0 }],
-    ["/** @integer @format int64 */ it: number", { type: "integer", format: "int64" }],
+    [
+      "/** @format integer @minimum 0 */ it: number",
+      { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+    ],
+    [
+      "/** @integer @exclusiveMaximum 9 */ it: number",
+      { type: "integer", minimum: Number.MIN_SAFE_INTEGER, exclusiveMaximum: 9 },
+    ],
+    [
+      "/** @integer @format int64 */ it: number",
+      {
+        type: "integer",
+        format: "int64",
+        minimum: Number.MIN_SAFE_INTEGER,
+        maximum: Number.MAX_SAFE_INTEGER,
+      },
+    ],
+    ["/** @integer @format int32 */ it: number", { type: "integer", format: "int32" }],
     ["/** @format double */ it: number", { type: "number", format: "double" }],
     [
       "/** @minLength 1 @maxLength 2 @pattern ^a */ it: string",

@@ -99,8 +99,21 @@ function scalarSchema({ kind, refinements = {} }: ScalarNode): JsonSchema {
 }
 
 function numberSchema({ format, integer, ...bounds }: Refinements): JsonSchema {
-  const type = integer || (format !== undefined && INTEGER_FORMATS.has(format)) ? "integer" : "number";
-  return { type, ...(format !== undefined && format !== "integer" && { format }), ...bounds };
+  const isInteger = integer || (format !== undefined && INTEGER_FORMATS.has(format));
+  return {
+    type: isInteger ? "integer" : "number",
+    ...(format !== undefined && format !== "integer" && { format }),
+    // Larger integers lose digits, so requests with them are refused.
+    ...(isInteger && format !== "int32" && exactBounds(bounds)),
+    ...bounds,
+  };
+}
+
+function exactBounds({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: Refinements): JsonSchema {
+  return {
+    ...((minimum ?? exclusiveMinimum) === undefined && { minimum: Number.MIN_SAFE_INTEGER }),
+    ...((maximum ?? exclusiveMaximum) === undefined && { maximum: Number.MAX_SAFE_INTEGER }),
+  };
 }
 
 /** The types of `Temporal` whose text has a format of JSON Schema. */

@@ -17,6 +17,7 @@ export function adminGuard(operators: Operators, log: Logger): Guard {
   return (request, serve) => {
     const name = operators.nameOf(request);
     if (name !== undefined) {
+      request.url = withIdInQuery(request.url!);
       caller.run(name, serve);
       return undefined;
     }
@@ -29,4 +30,11 @@ export function adminGuard(operators: Operators, log: Logger): Guard {
       headers: { "www-authenticate": 'Bearer realm="tollgate admin"' },
     };
   };
+}
+
+/** `/admin/v1/overrides/ID` as `/admin/v1/overrides?id=ID`. */
+function withIdInQuery(target: string): string {
+  const [, id, query] = /^\/admin\/v1\/overrides\/([^/?]+)(?:\?(.*))?$/.exec(target) ?? [];
+  if (id === undefined) return target;
+  return `/admin/v1/overrides?id=${id.replaceAll("+", "%2B")}${query === undefined ? "" : `&${query}`}`;
 }

@@ -38,6 +38,10 @@ export interface AdminPagesOptions {
   readonly now: () => number;
 }
 
+/**
+ * The published package has no types for Waymark to read, so no method has parameters. `guard.ts` passes the id of an
+ * override as a query argument.
+ */
 export function adminPages({ operations, overrides, audit, now }: AdminPagesOptions): ControllerTable {
   class Page extends Controller {
     static override private = true;
@@ -83,19 +87,19 @@ export function adminPages({ operations, overrides, audit, now }: AdminPagesOpti
   }
 
   class Overrides extends Page {
-    GET(...names: unknown[]) {
-      checkNames(this.query, []);
-      return names.length === 0 ? overrides.list() : overrides.get(readId(names));
+    GET() {
+      checkNames(this.query, ["id"]);
+      return this.query.has("id") ? overrides.get(readId(this.query)) : overrides.list();
     }
 
-    async PUT(...names: unknown[]) {
-      const id = readId(names);
+    async PUT() {
+      const id = readId(this.query);
       const body = await this.body(OVERRIDE_MEMBERS);
       return overrides.set(id, readOverride(body, now()), authorOf(body));
     }
 
-    async DELETE(...names: unknown[]) {
-      const id = readId(names);
+    async DELETE() {
+      const id = readId(this.query);
       const bytes = await this.bytes();
       const author =
         bytes.length === 0

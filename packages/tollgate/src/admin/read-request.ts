@@ -120,10 +120,10 @@ export class Body {
 
 const OVERRIDE_ID = /^[A-Za-z0-9][\w.-]{0,63}$/;
 
-/** The id of an override in a path. */
-export function readId(names: readonly unknown[]): string {
-  const [id] = names;
-  if (names.length === 1 && typeof id === "string" && OVERRIDE_ID.test(id)) return id;
+/** The id of an override, which the path ends with. */
+export function readId(query: URLSearchParams): string {
+  const ids = query.getAll("id");
+  if (ids.length === 1 && OVERRIDE_ID.test(ids[0]!)) return ids[0]!;
   throw new AdminError(
     "INVALID",
     "the path must end with an id of 1 to 64 letters, digits, `_`, `.` and `-`: /admin/v1/overrides/ID",

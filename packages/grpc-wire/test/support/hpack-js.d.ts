@@ -16,7 +16,10 @@ declare module "hpack.js" {
     /** @throws {Error} for a block that is not valid */
     execute(): void;
   }
+  /** Indexes of the static table by name and value. */
+  type StaticIndex = Record<string, { readonly values: Record<string, number> }>;
   const hpack: {
+    readonly "static-table": { readonly map: StaticIndex };
     readonly compressor: { create(options: Options): Compressor };
     readonly decompressor: { create(options: Options): Decompressor };
   };

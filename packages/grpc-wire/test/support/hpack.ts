@@ -6,6 +6,11 @@ type Fields = [name: string, value: string][];
 /** RFC 9113, 6.5.2: the initial value of SETTINGS_HEADER_TABLE_SIZE. */
 const TABLE_SIZE = 4096;
 
+// The library looks up texts of headers in plain objects, and would take `constructor` for an entry of the static table.
+const { map } = hpack["static-table"];
+Object.setPrototypeOf(map, null);
+for (const { values } of Object.values(map)) Object.setPrototypeOf(values, null);
+
 /** One side of a connection: `encode` and `decode` each keep a dynamic table of their own. Octets are latin1. */
 export class HpackPeer {
   readonly #compressor = hpack.compressor.create({ table: { maxSize: TABLE_SIZE } });

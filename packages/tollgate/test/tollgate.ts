@@ -19,6 +19,8 @@ export interface RunningTollgate {
   readonly output: readonly string[];
   /** Resolves with the first past or future line of the log that matches. Rejects if the process ends without one. */
   logged(pattern: RegExp): Promise<string>;
+  /** Resolves when the process has ended by itself. */
+  readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   signal(signal: NodeJS.Signals): void;
   /** Sends a signal (default SIGTERM) and resolves with the exit of the process. */
   stop(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
@@ -112,6 +114,9 @@ class Watched implements RunningTollgate {
 
   get pid(): number {
     return this.#child.pid!;
+  }
+  get ended(): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+    return this.#ended;
   }
   get http(): string {
     return this.#address("HTTP");

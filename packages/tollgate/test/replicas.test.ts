@@ -55,13 +55,17 @@ class Replica {
     return Number(/: (\d+)/.exec(await stats.text())?.[1] ?? 0);
   }
 
-  /** Counts until every thread refuses from its cache. */
+  /**
+   * Counts until every thread refuses from its cache. The message about an earlier reset may still arrive at a thread
+   * and drop its entry; the next call then reads the store and makes the entry again.
+   */
   async exhaust(): Promise<void> {
     await this.all(1);
-    await this.all(1);
-    const before = await this.#known();
-    assert.equal(await this.all(1), 0);
-    assert.equal((await this.#known()) - before, CALLERS, "every thread refuses from its cache");
+    await until("every thread refuses from its cache", async () => {
+      const before = await this.#known();
+      const passed = await this.all(1);
+      return passed === 0 && (await this.#known()) - before === CALLERS;
+    });
   }
 
   async stop(): Promise<void> {
@@ -160,7 +164,7 @@ describe("without a subscription", () => {
       await one.tollgate.logged(/messages of other replicas arrive again/);
       await subscribed(one);
       // The counter itself is still above its limit.
-      assert.equal(await one.all(0), 0);
+      await one.exhaust();
       await redis.command("FLUSHALL");
       assert.equal(await one.all(0), 0, "learned again");
     } finally {

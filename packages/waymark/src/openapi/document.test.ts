@@ -444,6 +444,8 @@ suite("answers", () => {
     [": void", { 204: undefined }],
     [": Promise<void>", { 204: undefined }],
     [": null", { 204: undefined }],
+    [": never", {}],
+    [": Promise<never>", {}],
     [": string", { 200: { "application/json": { schema: { type: "string" } } } }],
     [
       ": Promise<number | undefined>",

@@ -97,7 +97,7 @@ const membersOf = (type: TypeNode): readonly TypeNode[] => (type.kind === "union
 
 /** The members that a success carries. */
 const sentOf = (type: TypeNode): readonly TypeNode[] =>
-  membersOf(type).filter(({ kind }) => kind !== "problem");
+  membersOf(type).filter(({ kind }) => kind !== "problem" && kind !== "never");
 
 const isEmpty = ({ kind }: TypeNode): boolean => kind === "undefined" || kind === "null";
 

@@ -2,6 +2,7 @@ import type { MethodSignature } from "../model/signature.ts";
 import { SignatureError, WAYS_OUT } from "../model/signature-error.ts";
 import type { ParameterContext } from "./annotations.ts";
 import { mayBacktrackWithoutBound } from "./backtracking.ts";
+import { NEVER } from "./combine.ts";
 import type { CompilerAccess } from "./compiler-questions.ts";
 import { readDocComment } from "./jsdoc.ts";
 import type { SourceModules } from "./modules.ts";
@@ -9,6 +10,7 @@ import { readParameters } from "./parameters.ts";
 import type { FunctionSource } from "./scope.ts";
 import { SourceTypeReader } from "./source-type-reader.ts";
 import { readStatuses } from "./statuses.ts";
+import { alwaysThrows } from "./throws.ts";
 import type { WrittenPattern } from "./type-reader.ts";
 
 export interface MethodOptions {
@@ -69,7 +71,8 @@ function read(
   const unsent: SignatureError[] = [];
   const written = node.returnType && types.returnType(node.returnType.typeAnnotation, scope, unsent);
   if (projects && unreadableTypes === "error" && unsent[0]) throw unreadableReturn(unsent[0]);
-  const inferred = written ? undefined : types.inferredReturn(node, scope);
+  // TypeScript infers `void` for a method that never ends normally.
+  const inferred = written ? undefined : alwaysThrows(node) ? NEVER : types.inferredReturn(node, scope);
   const returns = written ?? inferred;
   const statuses = readStatuses(node);
   return {

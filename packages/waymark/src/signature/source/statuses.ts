@@ -1,10 +1,6 @@
-import {
-  type ArrowFunctionExpression,
-  type Function as FunctionNode,
-  type Node,
-  visitorKeys,
-} from "oxc-parser";
+import type { ArrowFunctionExpression, Function as FunctionNode, Node } from "oxc-parser";
 import type { MethodSignature } from "../model/signature.ts";
+import { visit } from "./visit.ts";
 
 /**
  * The success statuses that a method sets to a literal: `this.response.status = 201`. Undefined if it sets none.
@@ -47,16 +43,4 @@ function memberOf(node: Node, name: string): Node | undefined {
     node.property.name === name
     ? node.object
     : undefined;
-}
-
-/** Nodes that have a `this` of their own. */
-const OTHERS = new Set(["FunctionDeclaration", "FunctionExpression", "ClassDeclaration", "ClassExpression"]);
-
-function visit(node: Node, look: (node: Node) => void): void {
-  if (OTHERS.has(node.type)) return;
-  look(node);
-  for (const key of visitorKeys[node.type] ?? []) {
-    const child = (node as unknown as Record<string, Node | null | (Node | null)[]>)[key];
-    for (const one of Array.isArray(child) ? child : [child]) if (one) visit(one, look);
-  }
 }

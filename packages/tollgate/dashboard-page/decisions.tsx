@@ -113,10 +113,14 @@ function Descriptor({ descriptor, domain }: { descriptor: SampledDescriptor; dom
       </b>{" "}
       <span class="muted">
         {rule === undefined ? "no rule" : `${rule} ${file ?? "from the request"}`}
-        {limit && `, ${limit.requests_per_unit} per ${limit.unit.toLowerCase()}`}
+        {limit && `, ${limitText(limit)}`}
         {counted !== undefined && `, count ${count(counted)}`}
         {remaining !== undefined && `, ${count(remaining)} left`}
       </span>
     </p>
   );
+}
+
+function limitText({ requests_per_unit, unit, unit_multiplier }: NonNullable<SampledDescriptor["limit"]>) {
+  return `${requests_per_unit} per ${unit_multiplier === undefined ? "" : `${unit_multiplier} `}${unit.toLowerCase()}`;
 }

@@ -1,22 +1,22 @@
+import type { LoadOptions } from "../rules/check-configs.ts";
 import { parseFlags, UsageError } from "./flags.ts";
+import { loadFlags, readLoadFlags } from "./load-flags.ts";
 
 const checkFormats = ["text", "json", "sarif", "github"] as const;
 export type CheckFormat = (typeof checkFormats)[number];
 
 /** The options of `tollgate check`. */
-export interface CheckOptions {
+export interface CheckOptions extends LoadOptions {
   readonly help: boolean;
   /** Directories and files as the user wrote them. Each directory is one configuration; all files form one more. */
   readonly paths: readonly string[];
-  readonly mergeDomains: boolean;
   readonly strict: boolean;
   readonly format: CheckFormat;
 }
 
 export const checkFlags = {
   "config-dir": { type: "string", multiple: true },
-  "merge-domain-configs": { type: "boolean" },
-  "merge-domain-config": { type: "boolean" },
+  ...loadFlags,
   strict: { type: "boolean" },
   format: { type: "string" },
   help: { type: "boolean" },
@@ -36,7 +36,7 @@ export function parseCheckOptions(argv: readonly string[]): CheckOptions {
   return {
     help: values.help ?? false,
     paths,
-    mergeDomains: values["merge-domain-configs"] ?? values["merge-domain-config"] ?? false,
+    ...readLoadFlags(values),
     strict: values.strict ?? false,
     format,
   };

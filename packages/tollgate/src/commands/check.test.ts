@@ -28,6 +28,14 @@ write(
 write("twice/a.yaml", `domain: a\ndescriptors:\n  - { key: k, ${limit} }\n`);
 write("twice/b.yaml", `domain: a\ndescriptors:\n  - { key: l, ${limit} }\n`);
 write("yml/a.yml", "domain: a\n");
+write(
+  "month/a.yaml",
+  "domain: a\ndescriptors:\n  - key: k\n    rate_limits:\n      - { unit: month, requests_per_unit: 1 }\n      - { unit: month, requests_per_unit: 2, calendar: {}, name: b }\n",
+);
+write(
+  "bucket/a.yaml",
+  "domain: a\ndescriptors:\n  - key: k\n    rate_limit: { unit: day, requests_per_unit: 1, algorithm: token_bucket }\n",
+);
 mkdirSync(join(cwd, "empty"));
 mkdirSync(join(cwd, "linked"));
 symlinkSync(join(cwd, "bad/b.yaml"), join(cwd, "linked/b.yaml"));
@@ -83,6 +91,26 @@ const runs: readonly (readonly [string, number, string | RegExp, RegExp?])[] = [
   ["--merge-domain-configs twice", 0, "1 domain, 2 limits in 2 files: no errors\n"],
   ["-merge_domain_configs=true twice", 0, "1 domain, 2 limits in 2 files: no errors\n"],
   ["-merge_domain_configs=false twice", 1, /defined in/],
+  ["month", 0, "1 domain, 1 limit in 1 file: no errors\n"],
+  [
+    "-use_calendar_month_rate_limit month",
+    1,
+    /^month\/a\.yaml:6:9: limits 1 and 2 of the list have the same counter "calendar:month:UTC"/,
+  ],
+  ["bucket", 0, "1 domain, 1 limit in 1 file: no errors\n"],
+  ["--backend-type redis bucket", 0, "1 domain, 1 limit in 1 file: no errors\n"],
+  [
+    "-backend_type memcache bucket",
+    1,
+    /^bucket\/a\.yaml:4:56: `token_bucket` is not available: the object cache \(BACKEND_TYPE=memcache\) supports fixed windows only \[unsupported-algorithm\]/,
+  ],
+  ["--backend-type=objcache bucket", 1, /1 error in 1 file\n$/],
+  [
+    "--backend-type disk good",
+    2,
+    "",
+    /-backend_type disk: must be one of embedded, kvstore, redis, objcache/,
+  ],
   ["empty", 0, /^empty: warning: contains no \*\.yaml file: no domain is configured/],
   ["--strict empty", 1, /^empty: contains no \*\.yaml file/],
   ["yml", 0, /^yml\/a\.yml: warning: only \*\.yaml files are read: rename it to a\.yaml/],

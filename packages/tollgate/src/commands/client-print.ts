@@ -49,7 +49,8 @@ const UNLIMITED = 0xffff_ffff;
 function describe(status: RateLimitResponse_DescriptorStatus): string {
   const limit = status.currentLimit;
   if (limit === undefined) return status.limitRemaining === UNLIMITED ? "unlimited" : "no limit";
-  const unit = unitNames[limit.unit] ?? `unit ${limit.unit}`;
+  const unitName = unitNames[limit.unit] ?? `unit ${limit.unit}`;
+  const unit = limit.unitMultiplier === undefined ? unitName : `${limit.unitMultiplier} ${unitName}`;
   const name = limit.name === "" ? "" : ` (${JSON.stringify(limit.name)})`;
   const reset = status.durationUntilReset;
   const until = reset === undefined ? "" : `, resets in ${reset.seconds} s`;

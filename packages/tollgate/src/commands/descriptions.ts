@@ -94,6 +94,25 @@ export const CLIENT: CommandDescription = {
   ],
 };
 
+/** The flags of `load-flags.ts`. */
+const LOAD_FLAGS: readonly FlagDescription[] = [
+  {
+    name: "merge_domain_configs",
+    text: "allow several files to define one domain (MERGE_DOMAIN_CONFIG=true)",
+  },
+  {
+    name: "use_calendar_month_rate_limit",
+    text: "unit: month is a calendar month (USE_CALENDAR_MONTH_RATE_LIMIT=true)",
+  },
+];
+
+const BACKEND_TYPE: FlagDescription = {
+  name: "backend_type",
+  value: "TYPE",
+  text: "the service's BACKEND_TYPE: embedded (default), kvstore (redis), objcache (memcache). With objcache, an algorithm other than fixed windows is an error",
+  choices: ["embedded", "kvstore", "redis", "objcache", "memcache"],
+};
+
 export const CHECK: CommandDescription = {
   name: "check",
   summary: "checks configuration files",
@@ -105,10 +124,8 @@ export const CHECK: CommandDescription = {
   ],
   flags: [
     { name: "config_dir", value: "DIR", text: "same as DIR" },
-    {
-      name: "merge_domain_configs",
-      text: "allow several files to define one domain (MERGE_DOMAIN_CONFIG=true)",
-    },
+    ...LOAD_FLAGS,
+    BACKEND_TYPE,
     { name: "strict", text: "treat warnings as errors" },
     {
       name: "format",
@@ -147,10 +164,7 @@ export const EXPLAIN: CommandDescription = {
       value: "N",
       text: "hits for every descriptor; 0 reads without counting; default 1",
     },
-    {
-      name: "merge_domain_configs",
-      text: "allow several files to define one domain (MERGE_DOMAIN_CONFIG=true)",
-    },
+    ...LOAD_FLAGS,
     { name: "cache_key_prefix", value: "TEXT", text: "the service's CACHE_KEY_PREFIX" },
     {
       name: "cache_key_format",
@@ -159,10 +173,8 @@ export const EXPLAIN: CommandDescription = {
       choices: ["tollgate", "compatible"],
     },
     {
-      name: "backend_type",
-      value: "TYPE",
-      text: "the service's BACKEND_TYPE, which decides when keys are hashed: embedded (default), kvstore, objcache",
-      choices: ["embedded", "kvstore", "objcache"],
+      ...BACKEND_TYPE,
+      text: `${BACKEND_TYPE.text}. Decides when keys are hashed`,
     },
     { name: "json", text: "print JSON" },
   ],
@@ -233,14 +245,8 @@ export const DIFF: CommandDescription = {
       text: "text (default), markdown (for a pull request), json",
       choices: ["text", "markdown", "json"],
     },
-    {
-      name: "merge_domain_configs",
-      text: "allow several files to define one domain (MERGE_DOMAIN_CONFIG=true)",
-    },
-    {
-      name: "use_calendar_month_rate_limit",
-      text: "unit: month is a calendar month (USE_CALENDAR_MONTH_RATE_LIMIT=true)",
-    },
+    ...LOAD_FLAGS,
+    BACKEND_TYPE,
     { name: "check", text: "exit with status 3 if there is a difference" },
   ],
   operands: "files",
@@ -267,14 +273,8 @@ export const REPLAY: CommandDescription = {
       value: "NEW",
       text: "the configuration to try: a directory of *.yaml files, or one file",
     },
-    {
-      name: "merge_domain_configs",
-      text: "allow several files to define one domain (MERGE_DOMAIN_CONFIG=true)",
-    },
-    {
-      name: "use_calendar_month_rate_limit",
-      text: "unit: month is a calendar month (USE_CALENDAR_MONTH_RATE_LIMIT=true)",
-    },
+    ...LOAD_FLAGS,
+    BACKEND_TYPE,
     { name: "top", value: "N", text: "keys to list; default 10" },
     { name: "store_size", value: "MIB", text: "memory for counters, in MiB; default 256" },
     { name: "check", text: "exit with status 3 if a request would newly be refused" },

@@ -1,24 +1,23 @@
+import type { LoadOptions } from "../rules/check-configs.ts";
 import { parseFlags, UsageError } from "./flags.ts";
+import { loadFlags, readLoadFlags } from "./load-flags.ts";
 
 const diffFormats = ["text", "markdown", "json"] as const;
 export type DiffFormat = (typeof diffFormats)[number];
 
 /** The options of `tollgate diff`. */
-export interface DiffOptions {
+export interface DiffOptions extends LoadOptions {
   readonly help: boolean;
   /** A directory of `*.yaml` files, or one file, each. */
   readonly before: string;
   readonly now: string;
-  readonly mergeDomains: boolean;
-  readonly calendarMonths: boolean;
   readonly format: DiffFormat;
   readonly check: boolean;
 }
 
 export const diffFlags = {
   format: { type: "string" },
-  "merge-domain-configs": { type: "boolean" },
-  "use-calendar-month-rate-limit": { type: "boolean" },
+  ...loadFlags,
   check: { type: "boolean" },
   help: { type: "boolean" },
 } as const;
@@ -37,8 +36,7 @@ export function parseDiffOptions(argv: readonly string[]): DiffOptions {
     help,
     before,
     now,
-    mergeDomains: values["merge-domain-configs"] ?? false,
-    calendarMonths: values["use-calendar-month-rate-limit"] ?? false,
+    ...readLoadFlags(values),
     format,
     check: values.check ?? false,
   };

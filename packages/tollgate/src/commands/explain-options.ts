@@ -1,21 +1,21 @@
-import { LONGEST_KEYS } from "../decision/cache-key.ts";
 import type { KeyFormatOptions } from "../decision/key-format.ts";
 import type { Entry } from "../protocol/messages.ts";
+import type { LoadOptions } from "../rules/check-configs.ts";
 import { parseEntries, parseFlags, UsageError, wholeNumber } from "./flags.ts";
+import { type Backend, loadFlags, readLoadFlags } from "./load-flags.ts";
 
 /** The options of `tollgate explain`. */
-export interface ExplainOptions {
+export interface ExplainOptions extends LoadOptions {
   readonly help: boolean;
   /** A directory of `*.yaml` files, or one file. */
   readonly config: string;
-  readonly mergeDomains: boolean;
   readonly domain: string;
   /** The entries of each descriptor. */
   readonly descriptors: readonly (readonly Entry[])[];
   readonly hits: number;
   readonly cacheKeyFormat: KeyFormatOptions["format"];
   readonly cacheKeyPrefix: string;
-  readonly backend: keyof typeof LONGEST_KEYS;
+  readonly backend: Backend;
   readonly json: boolean;
 }
 
@@ -25,10 +25,9 @@ export const explainFlags = {
   domain: { type: "string" },
   descriptors: { type: "string", multiple: true },
   hits: { type: "string" },
-  "merge-domain-configs": { type: "boolean" },
+  ...loadFlags,
   "cache-key-format": { type: "string" },
   "cache-key-prefix": { type: "string" },
-  "backend-type": { type: "string" },
   json: { type: "boolean" },
   help: { type: "boolean" },
 } as const;
@@ -51,21 +50,15 @@ export function parseExplainOptions(argv: readonly string[]): ExplainOptions {
     domain: given("domain", values.domain, "pass the request's domain"),
     descriptors: descriptors.map(parseEntries),
     hits: wholeNumber("-hits", values.hits ?? "1", 0),
-    mergeDomains: values["merge-domain-configs"] ?? false,
+    ...readLoadFlags(values),
     cacheKeyFormat: parseFormat(values["cache-key-format"] ?? "tollgate"),
     cacheKeyPrefix: values["cache-key-prefix"] ?? "",
-    backend: parseBackend(values["backend-type"] ?? "embedded"),
     json: values.json ?? false,
   };
 }
 
 function parse(argv: readonly string[]) {
   return parseFlags(argv, explainFlags, false);
-}
-
-function parseBackend(text: string): keyof typeof LONGEST_KEYS {
-  if (Object.hasOwn(LONGEST_KEYS, text)) return text as keyof typeof LONGEST_KEYS;
-  throw new UsageError(`-backend_type ${text}: must be one of ${Object.keys(LONGEST_KEYS).join(", ")}`);
 }
 
 function parseFormat(text: string): KeyFormatOptions["format"] {

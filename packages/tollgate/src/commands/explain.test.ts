@@ -103,6 +103,28 @@ test("--json shows the same explanation", async () => {
   assert.equal(one.levels[0].tried[0].result, "matched");
 });
 
+test("--use_calendar_month_rate_limit and --backend_type load the rules as the service does", async () => {
+  const rules =
+    "domain: d\ndescriptors:\n  - { key: k, rate_limit: { unit: month, requests_per_unit: 1 } }\n";
+  writeFileSync(join(cwd, "month.yaml"), rules);
+  const words = "--config month.yaml --domain d --descriptors k=1".split(" ");
+  assert.match((await explain(words)).out, /cache key {2}d\|k=1\|month:1765/);
+  const { out } = await explain([...words, "--use_calendar_month_rate_limit"]);
+  assert.match(
+    out,
+    /cache key d\|k=1\|calendar:month:UTC:1767225600, window 2026-01-01T00:00:00Z to 2026-02-01/,
+  );
+  writeFileSync(
+    join(cwd, "bucket.yaml"),
+    rules.replace("requests_per_unit: 1", "requests_per_unit: 1, algorithm: token_bucket"),
+  );
+  const bucket = "--config bucket.yaml --domain d --descriptors k=1".split(" ");
+  assert.equal((await explain([...bucket, "--backend_type", "redis"])).status, 0);
+  const refused = await explain([...bucket, "--backend_type", "memcache"]);
+  assert.equal(refused.status, 1);
+  assert.match(refused.err, /`token_bucket` is not available: the object cache/);
+});
+
 test("--backend-type determines which cache keys are hashed", async () => {
   for (const [backend, longest] of [
     ["embedded", 100_000],
@@ -137,7 +159,7 @@ const faults: readonly (readonly [string, number, RegExp])[] = [
   [
     "--config rules.yaml --domain d --descriptors a=b --backend-type redes",
     2,
-    /must be one of embedded, kvstore, objcache/,
+    /must be one of embedded, kvstore, redis, objcache, memcache/,
   ],
 ];
 for (const [words, status, message] of faults) {

@@ -1,14 +1,14 @@
+import type { LoadOptions } from "../rules/check-configs.ts";
 import { parseFlags, UsageError, wholeNumber } from "./flags.ts";
+import { loadFlags, readLoadFlags } from "./load-flags.ts";
 
 /** The options of `tollgate replay`. */
-export interface ReplayOptions {
+export interface ReplayOptions extends LoadOptions {
   readonly help: boolean;
   /** Logs as the user wrote them, in the order of time. `-` is standard input. */
   readonly logs: readonly string[];
   /** The candidate: a directory of `*.yaml` files, or one file. */
   readonly config: string;
-  readonly mergeDomains: boolean;
-  readonly calendarMonths: boolean;
   /** Keys to list. */
   readonly top: number;
   /** Bytes for counters. */
@@ -19,8 +19,7 @@ export interface ReplayOptions {
 
 export const replayFlags = {
   config: { type: "string" },
-  "merge-domain-configs": { type: "boolean" },
-  "use-calendar-month-rate-limit": { type: "boolean" },
+  ...loadFlags,
   top: { type: "string" },
   "store-size": { type: "string" },
   check: { type: "boolean" },
@@ -49,8 +48,7 @@ export function parseReplayOptions(argv: readonly string[]): ReplayOptions {
     help,
     logs: positionals,
     config: values.config ?? "",
-    mergeDomains: values["merge-domain-configs"] ?? false,
-    calendarMonths: values["use-calendar-month-rate-limit"] ?? false,
+    ...readLoadFlags(values),
     top,
     storeBytes: storeMib * MIB,
     check: values.check ?? false,

@@ -327,6 +327,40 @@ describe("numbers and windows", () => {
     assert.equal(later.statuses[0]!.limitRemaining, 9, "the next day");
   });
 
+  test("an answer shows how many units a window has", () => {
+    const { ask } = setUp({
+      yaml: `{ domain: d, descriptors: [
+        { key: one, rate_limit: { unit: minute, unit_multiplier: 1, requests_per_unit: 9 } },
+        { key: wide, rate_limit: { unit: minute, unit_multiplier: 15, requests_per_unit: 9 } },
+        { key: sliding, rate_limit: { unit: hour, unit_multiplier: 36, requests_per_unit: 9, algorithm: sliding_window } },
+        { key: list, rate_limits: [{ unit: minute, requests_per_unit: 9 }, { unit: day, unit_multiplier: 2, requests_per_unit: 5 }] }] }`,
+    });
+    const { statuses } = ask(["one", "wide", "sliding", "list"].map((key) => descriptor(key)));
+    assert.deepEqual(
+      statuses.map(({ currentLimit }) => currentLimit?.unitMultiplier),
+      [undefined, 15, 36, 2],
+    );
+  });
+
+  test("a request's own limit of several units", () => {
+    const { ask } = setUp({
+      yaml: "{ domain: d, descriptors: [{ key: k, rate_limit: { unit: minute, requests_per_unit: 100 } }] }",
+    });
+    const limit = { requestsPerUnit: 2, unit: Unit.MINUTE, unitMultiplier: 15 };
+    const at = (minute: number) =>
+      ask([descriptor("k", { limit })], Date.UTC(2026, 10, 25, 12, minute)).statuses[0]!;
+    const { code, currentLimit, limitRemaining, durationUntilReset } = at(1);
+    assert.deepEqual(
+      { code, ...currentLimit, limitRemaining, durationUntilReset },
+      { code: 1, name: "", ...limit, limitRemaining: 1, durationUntilReset: 14 * 60 },
+    );
+    assert.deepEqual(
+      [at(2), at(14), at(15)].map((status) => status.code),
+      [OK, OVER_LIMIT, OK],
+    );
+    assert.equal(ask([descriptor("k")]).statuses[0]!.limitRemaining, 99, "a counter of its own");
+  });
+
   test("a window of several units is aligned to the epoch", () => {
     const { ask } = setUp({
       yaml: "{ domain: d, descriptors: [{ key: k, rate_limit: { unit: minute, unit_multiplier: 15, requests_per_unit: 9 } }] }",

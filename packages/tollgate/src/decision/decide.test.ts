@@ -59,6 +59,18 @@ const refusals: [string, RateLimitRequest, string, string][] = [
     "rate limit override of a descriptor has the unknown unit 0; it must be one of SECOND, MINUTE, HOUR, DAY, MONTH, YEAR, WEEK",
   ],
   [
+    "an override with a multiplier of 0",
+    request(descriptor("k", { limit: { requestsPerUnit: 1, unit: 2, unitMultiplier: 0 } })),
+    "INVALID_ARGUMENT",
+    "rate limit override of a descriptor has the unit multiplier 0; with MINUTE it must be from 1 to 5256000",
+  ],
+  [
+    "an override with a window longer than ten years",
+    request(descriptor("k", { limit: { requestsPerUnit: 1, unit: 6, unitMultiplier: 11 } })),
+    "INVALID_ARGUMENT",
+    "rate limit override of a descriptor has the unit multiplier 11; with YEAR it must be from 1 to 10",
+  ],
+  [
     "an override with an unknown unit",
     request(descriptor("k", { limit: { requestsPerUnit: 1, unit: 8 } })),
     "INVALID_ARGUMENT",

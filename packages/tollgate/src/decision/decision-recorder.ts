@@ -100,6 +100,7 @@ export class DecisionRecorder {
       limit: {
         requests_per_unit: currentLimit.requestsPerUnit,
         unit: unitNames[currentLimit.unit].toLowerCase(),
+        ...(currentLimit.unitMultiplier !== undefined && { unit_multiplier: currentLimit.unitMultiplier }),
       },
       ...(count !== undefined && { count }),
       remaining: limitRemaining,

@@ -21,7 +21,7 @@ import { type ExplainedWindow, explainAnswers, type LimitExplanation } from "./e
 import { overallCode, refusals } from "./overall.ts";
 import { signedHits } from "./prepare.ts";
 import { replaced } from "./replaces.ts";
-import { checkUnit } from "./resolve.ts";
+import { checkOverride } from "./resolve.ts";
 import { newStatus, UNLIMITED_REMAINING } from "./scratch.ts";
 import { nearLimit, tally } from "./tally.ts";
 import { secondsUntilReset, windowStart } from "./window.ts";
@@ -68,7 +68,7 @@ export async function explainDecision(
   const matches = request.descriptors.map(({ entries, limit }) => {
     if (limit === undefined)
       return withOverrides(options.overrides, ruleSet.match(domain, entries), domain, entries);
-    checkUnit(limit);
+    checkOverride(limit);
     return ruleSet.hasDomain(domain) ? overrideMatch(domain, entries, limit) : undefined;
   });
   const dropped = replaced(matches.map((match) => match?.rule));

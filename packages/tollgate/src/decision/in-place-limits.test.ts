@@ -38,10 +38,14 @@ const descriptor = fc.record({
       value: fc.constantFrom("a", "ab", "b", "é", "x=y|z", "y".repeat(200), "y".repeat(600)),
     })
     .map((entry) => [entry]),
-  limit: fc.option(fc.record({ requestsPerUnit: fc.nat(3), unit: fc.constant(4) }), {
-    nil: undefined,
-    freq: 12,
-  }),
+  limit: fc.option(
+    fc.record({
+      requestsPerUnit: fc.nat(3),
+      unit: fc.constant(4),
+      unitMultiplier: fc.constantFrom(undefined, 1, 15),
+    }),
+    { nil: undefined, freq: 12 },
+  ),
   hitsAddend: fc.option(fc.nat(3), { nil: undefined }),
   isNegativeHits: fc.boolean(),
 });

@@ -8,6 +8,10 @@ const cases: readonly (readonly [limit: LimitOverride, text: string])[] = [
   [{ requestsPerUnit: 42, unit: 3 }, "requests_per_unit:42 unit:HOUR"],
   [{ requestsPerUnit: 0, unit: 2 }, "unit:MINUTE"],
   [{ requestsPerUnit: 4294967295, unit: 7 }, "requests_per_unit:4294967295 unit:WEEK"],
+  [
+    { requestsPerUnit: 5, unit: 1, unitMultiplier: 30 },
+    "requests_per_unit:5 unit:SECOND unit_multiplier:{value:30}",
+  ],
 ];
 
 for (const [limit, text] of cases)

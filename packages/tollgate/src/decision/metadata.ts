@@ -27,10 +27,12 @@ function merge(first: JsonObject, second: JsonObject): JsonObject {
 }
 
 /** The message in protobuf's text format, on one line, without fields of value 0. */
-function limitText({ requestsPerUnit, unit }: LimitOverride): string {
+function limitText({ requestsPerUnit, unit, unitMultiplier }: LimitOverride): string {
   const fields: string[] = [];
   if (requestsPerUnit !== 0) fields.push(`requests_per_unit:${requestsPerUnit}`);
   if (unit !== 0) fields.push(`unit:${unitNames[unit] ?? unit}`);
+  if (unitMultiplier !== undefined)
+    fields.push(`unit_multiplier:{${unitMultiplier === 0 ? "" : `value:${unitMultiplier}`}}`);
   return fields.join(" ");
 }
 

@@ -20,7 +20,7 @@ export function resolveLimits(
   nearLimitRatio: number,
 ): readonly ResolvedLimit[] {
   return match.rule.limits!.map((limit) => {
-    const { requestsPerUnit, unit, name, isListed } = limit;
+    const { requestsPerUnit, unit, multiplier, name, isListed } = limit;
     const isBucket = limit.algorithm === "token_bucket" && requestsPerUnit > 0;
     const cap = isBucket ? limit.burst : requestsPerUnit;
     return {
@@ -28,7 +28,12 @@ export function resolveLimits(
       algorithm: algorithmOf(limit),
       cap,
       near: nearLimit(cap, nearLimitRatio),
-      currentLimit: { requestsPerUnit: Math.min(requestsPerUnit, MAX_UINT32), unit, name },
+      currentLimit: {
+        requestsPerUnit: Math.min(requestsPerUnit, MAX_UINT32),
+        unit,
+        name,
+        ...(multiplier !== 1 && { unitMultiplier: multiplier }),
+      },
       statistics: isListed ? limitStatistics(statistics, match, limit) : undefined,
     };
   });

@@ -2,6 +2,7 @@ import type { Counter, RuleStatistics, Statistics } from "../observe/statistics.
 import { type ActiveOverrides, withOverrides } from "../overrides/table.ts";
 import { type CurrentLimit, type Descriptor, type LimitOverride, Unit } from "../protocol/messages.ts";
 import { isUnit, unitNames, windowSeconds } from "../protocol/units.ts";
+import { MAX_WINDOW } from "../rules/limit.ts";
 import { overrideMatch } from "../rules/override.ts";
 import type { Match, Rule, RuleSet } from "../rules/rule.ts";
 import { DecisionError } from "./decision-error.ts";
@@ -63,11 +64,17 @@ export const passing: Resolution = {
 };
 
 /** @throws {DecisionError} */
-export function checkUnit(limit: LimitOverride): void {
-  if (isUnit(limit.unit)) return;
+export function checkOverride({ unit, unitMultiplier = 1 }: LimitOverride): void {
+  if (!isUnit(unit))
+    throw new DecisionError(
+      "INVALID_ARGUMENT",
+      `rate limit override of a descriptor has the unknown unit ${unit}; it must be one of ${unitNames.slice(1).join(", ")}`,
+    );
+  const most = Math.floor(MAX_WINDOW / windowSeconds[unit]!);
+  if (unitMultiplier >= 1 && unitMultiplier <= most) return;
   throw new DecisionError(
     "INVALID_ARGUMENT",
-    `rate limit override of a descriptor has the unknown unit ${limit.unit}; it must be one of ${unitNames.slice(1).join(", ")}`,
+    `rate limit override of a descriptor has the unit multiplier ${unitMultiplier}; with ${unitNames[unit]} it must be from 1 to ${most}`,
   );
 }
 
@@ -79,7 +86,7 @@ export function resolve(
   domain: string,
   descriptor: Resolved,
 ): Resolution {
-  if (descriptor.limit !== undefined) checkUnit(descriptor.limit);
+  if (descriptor.limit !== undefined) checkOverride(descriptor.limit);
   if (!ruleSet.hasDomain(domain)) return { ...passing, domainNotFound: statistics.domainNotFound(domain) };
   const { entries, limit } = descriptor;
   const match =

@@ -86,6 +86,7 @@ function plain(response: Generated): RateLimitResponse {
           requestsPerUnit: currentLimit.requestsPerUnit,
           unit: currentLimit.unit as CurrentLimit["unit"],
           name: currentLimit.name,
+          unitMultiplier: currentLimit.unitMultiplier,
         },
         limitRemaining,
         durationUntilReset: Number(durationUntilReset?.seconds ?? 0n),

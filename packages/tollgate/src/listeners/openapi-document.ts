@@ -90,7 +90,7 @@ export const openApiDocument: JsonObject = {
         hitsAddend: { ...count, description: "Hits of this descriptor. Ignored by reserve and commit." },
         isNegativeHits: { type: "boolean", description: "Refunds the hits. Not in reserve and commit." },
         limit: {
-          ...object({ requestsPerUnit: count, unit: text }),
+          ...object({ requestsPerUnit: count, unit: text, unitMultiplier: count }),
           description: "A limit instead of that of the rules. Not in reserve and commit.",
         },
       }),
@@ -104,7 +104,7 @@ export const openApiDocument: JsonObject = {
           type: "array",
           items: object({
             code: codes,
-            currentLimit: object({ name: text, requestsPerUnit: count, unit: text }),
+            currentLimit: object({ name: text, requestsPerUnit: count, unit: text, unitMultiplier: count }),
             limitRemaining: count,
             durationUntilReset: { ...text, examples: ["60s"] },
           }),

@@ -7,7 +7,7 @@ import { decodeRequest } from "./decode-request.ts";
 import { generatedRequest } from "./encode-request.ts";
 import { RateLimitRequestSchema } from "./gen/envoy/service/ratelimit/v3/rls_pb.ts";
 import { anyRequest } from "./messages.arbitrary.ts";
-import type { RateLimitRequest } from "./messages.ts";
+import type { LimitOverride, RateLimitRequest } from "./messages.ts";
 import { WireError } from "./wire.ts";
 
 function withProtobufEs(request: RateLimitRequest): Uint8Array {
@@ -101,6 +101,13 @@ for (const [name, bytes, message] of malformed) {
   test(`malformed: ${name}`, () => assert.throws(() => decode(hex(bytes)), { name: "WireError", message }));
 }
 
+const withLimit = (limit: LimitOverride) => ({
+  entries: [],
+  limit,
+  hitsAddend: undefined,
+  isNegativeHits: false,
+});
+
 const readable: [string, string, Partial<RateLimitRequest>][] = [
   ["nothing", "", {}],
   ["the last of a repeated singular field", "0a 01 61 0a 01 62", { domain: "b" }],
@@ -129,11 +136,22 @@ const readable: [string, string, Partial<RateLimitRequest>][] = [
   [
     "a split limit that is merged",
     "12 08 12 02 08 05 12 02 10 02",
-    {
-      descriptors: [
-        { entries: [], limit: { requestsPerUnit: 5, unit: 2 }, hitsAddend: undefined, isNegativeHits: false },
-      ],
-    },
+    { descriptors: [withLimit({ requestsPerUnit: 5, unit: 2, unitMultiplier: undefined })] },
+  ],
+  [
+    "a split unit multiplier that is merged",
+    "12 0c 12 04 1a 02 08 0f 12 04 1a 00 10 02",
+    { descriptors: [withLimit({ requestsPerUnit: 0, unit: 2, unitMultiplier: 15 })] },
+  ],
+  [
+    "an empty unit multiplier as 0",
+    "12 04 12 02 1a 00",
+    { descriptors: [withLimit({ requestsPerUnit: 0, unit: 0, unitMultiplier: 0 })] },
+  ],
+  [
+    "a unit multiplier truncated to 32 bits",
+    "12 0a 12 08 1a 06 08 8f 80 80 80 10",
+    { descriptors: [withLimit({ requestsPerUnit: 0, unit: 0, unitMultiplier: 15 })] },
   ],
   [
     "an empty wrapper as 0",

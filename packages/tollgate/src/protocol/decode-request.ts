@@ -33,7 +33,7 @@ export function domainOf(places: RequestPlaces): string {
 }
 
 export function descriptorOf(places: RequestPlaces, descriptor: DescriptorPlaces): Descriptor {
-  const { firstEntry, requestsPerUnit, unit, hitsAddend, isNegativeHits } = descriptor;
+  const { firstEntry, requestsPerUnit, unit, unitMultiplier, hitsAddend, isNegativeHits } = descriptor;
   const { entries } = places;
   return {
     entries: Array.from({ length: descriptor.entries }, (_, index) => {
@@ -43,7 +43,7 @@ export function descriptorOf(places: RequestPlaces, descriptor: DescriptorPlaces
         value: places.text(entries[at + 2]!, entries[at + 3]!),
       };
     }),
-    limit: descriptor.hasLimit ? { requestsPerUnit, unit } : undefined,
+    limit: descriptor.hasLimit ? { requestsPerUnit, unit, unitMultiplier } : undefined,
     hitsAddend,
     isNegativeHits,
   };

@@ -44,6 +44,7 @@ const numbers: Record<string, Record<string, number>> = {
   "envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.RateLimitOverride": {
     requests_per_unit: 1,
     unit: 2,
+    unit_multiplier: 3,
   },
   "envoy.service.ratelimit.v3.RateLimitResponse": {
     overall_code: 1,
@@ -61,7 +62,12 @@ const numbers: Record<string, Record<string, number>> = {
     duration_until_reset: 4,
     quota: 5,
   },
-  "envoy.service.ratelimit.v3.RateLimitResponse.RateLimit": { requests_per_unit: 1, unit: 2, name: 3 },
+  "envoy.service.ratelimit.v3.RateLimitResponse.RateLimit": {
+    requests_per_unit: 1,
+    unit: 2,
+    name: 3,
+    unit_multiplier: 4,
+  },
   "envoy.config.core.v3.HeaderValue": { key: 1, value: 2, raw_value: 3 },
 };
 

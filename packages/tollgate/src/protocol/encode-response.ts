@@ -33,7 +33,9 @@ function stringSize(text: string): number {
 }
 
 function limitSize(limit: CurrentLimit): number {
-  return numberSize(limit.requestsPerUnit) + numberSize(limit.unit) + stringSize(limit.name);
+  const { requestsPerUnit, unit, name, unitMultiplier } = limit;
+  const multiplier = unitMultiplier === undefined ? 0 : fieldSize(numberSize(unitMultiplier));
+  return numberSize(requestsPerUnit) + numberSize(unit) + stringSize(name) + multiplier;
 }
 
 function statusSize(status: DescriptorStatus): number {
@@ -93,6 +95,10 @@ function writeStatus(buffer: Uint8Array, offset: number, status: DescriptorStatu
     at = writeNumber(buffer, at, 0x08, limit.requestsPerUnit);
     at = writeNumber(buffer, at, 0x10, limit.unit);
     at = writeString(buffer, at, 0x1a, limit.name);
+    if (limit.unitMultiplier !== undefined) {
+      at = writeTag(buffer, at, 0x22, numberSize(limit.unitMultiplier));
+      at = writeNumber(buffer, at, 0x08, limit.unitMultiplier);
+    }
   }
   at = writeNumber(buffer, at, 0x18, status.limitRemaining);
   if (status.durationUntilReset > 0) {

@@ -90,6 +90,10 @@ const refused: [unknown, string][] = [
     d({ limit: { unit: "FORTNIGHT" } }),
     `descriptors[0].limit.unit: must be one of ${UNITS}, not "FORTNIGHT"`,
   ],
+  [
+    d({ limit: { unitMultiplier: -1 } }),
+    "descriptors[0].limit.unitMultiplier: must be a whole number from 0 to 2^32 - 1, not -1",
+  ],
   [d({ limit: { unit: 1.5 } }), `descriptors[0].limit.unit: must be one of ${UNITS}, not 1.5`],
   [d({ isNegativeHits: "true" }), 'descriptors[0].isNegativeHits: must be true or false, not "true"'],
   [
@@ -130,14 +134,23 @@ const accepted: [string, unknown, unknown][] = [
       domain: "d",
       hits_addend: 3,
       descriptors: [
-        { hits_addend: 2, is_negative_hits: true, limit: { requests_per_unit: 5, unit: "MINUTE" } },
+        {
+          hits_addend: 2,
+          is_negative_hits: true,
+          limit: { requests_per_unit: 5, unit: "MINUTE", unit_multiplier: 15 },
+        },
       ],
     },
     {
       domain: "d",
       hitsAddend: 3,
       descriptors: [
-        { ...plain, hitsAddend: 2, isNegativeHits: true, limit: { requestsPerUnit: 5, unit: 2 } },
+        {
+          ...plain,
+          hitsAddend: 2,
+          isNegativeHits: true,
+          limit: { requestsPerUnit: 5, unit: 2, unitMultiplier: 15 },
+        },
       ],
     },
   ],
@@ -149,12 +162,12 @@ const accepted: [string, unknown, unknown][] = [
   [
     "a unit by number",
     d({ limit: { unit: 7 } }),
-    { ...d({ ...plain, limit: { requestsPerUnit: 0, unit: 7 } }), hitsAddend: 0 },
+    { ...d({ ...plain, limit: { requestsPerUnit: 0, unit: 7, unitMultiplier: undefined } }), hitsAddend: 0 },
   ],
   [
     "an unknown unit, which the decision refuses",
     d({ limit: { unit: 9 } }),
-    { ...d({ ...plain, limit: { requestsPerUnit: 0, unit: 9 } }), hitsAddend: 0 },
+    { ...d({ ...plain, limit: { requestsPerUnit: 0, unit: 9, unitMultiplier: undefined } }), hitsAddend: 0 },
   ],
 ];
 for (const [name, input, expected] of accepted) {

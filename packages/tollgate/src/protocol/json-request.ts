@@ -77,7 +77,7 @@ const descriptorFields = [
   "is_negative_hits",
 ];
 const entryFields = ["key", "value"];
-const limitFields = ["requestsPerUnit", "requests_per_unit", "unit"];
+const limitFields = ["requestsPerUnit", "requests_per_unit", "unit", "unitMultiplier", "unit_multiplier"];
 
 export function descriptorsOf(value: unknown, limits: RequestLimits): Descriptor[] {
   const items = list(value, "descriptors");
@@ -111,9 +111,11 @@ function override(value: unknown, at: string): LimitOverride {
   const fields = object(value, at);
   known(fields, at, limitFields);
   const requests = pick(fields, "requestsPerUnit", "requests_per_unit", at);
+  const multiplier = pick(fields, "unitMultiplier", "unit_multiplier", at);
   return {
     requestsPerUnit: uint(requests, `${at}.requestsPerUnit`, 0xffff_ffff) ?? 0,
     unit: unit(fields.unit, `${at}.unit`),
+    unitMultiplier: uint(multiplier, `${at}.unitMultiplier`, 0xffff_ffff),
   };
 }
 

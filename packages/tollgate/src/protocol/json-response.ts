@@ -35,11 +35,12 @@ function statusToJson(status: DescriptorStatus): JsonObject {
   };
 }
 
-function limitToJson({ name, requestsPerUnit, unit }: CurrentLimit): JsonObject {
+function limitToJson({ name, requestsPerUnit, unit, unitMultiplier }: CurrentLimit): JsonObject {
   return {
     ...(name !== "" && { name }),
     ...(requestsPerUnit > 0 && { requestsPerUnit }),
     unit: unitNames[unit],
+    ...(unitMultiplier !== undefined && { unitMultiplier }),
   };
 }
 

@@ -18,9 +18,16 @@ export const anyRequest: fc.Arbitrary<RateLimitRequest> = record({
   descriptors: fc.array(
     record({
       entries: fc.array(record({ key: text, value: text }), { maxLength: 4 }),
-      limit: fc.option(record({ requestsPerUnit: uint32, unit: fc.integer({ min: 0, max: 9 }) }), {
-        nil: undefined,
-      }),
+      limit: fc.option(
+        record({
+          requestsPerUnit: uint32,
+          unit: fc.integer({ min: 0, max: 9 }),
+          unitMultiplier: fc.option(uint32, { nil: undefined }),
+        }),
+        {
+          nil: undefined,
+        },
+      ),
       hitsAddend: fc.option(fc.oneof(fc.nat(300), fc.maxSafeNat()), { nil: undefined }),
       isNegativeHits: fc.boolean(),
     }),
@@ -55,6 +62,7 @@ export const anyResponse: fc.Arbitrary<RateLimitResponse> = record({
           requestsPerUnit: uint32,
           unit: fc.integer({ min: 1, max: 7 }) as fc.Arbitrary<1>,
           name: text,
+          unitMultiplier: fc.option(uint32, { nil: undefined }),
         }),
         { nil: undefined },
       ),

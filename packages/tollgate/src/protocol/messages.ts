@@ -32,6 +32,8 @@ export interface LimitOverride {
   readonly requestsPerUnit: number;
   /** The number from the wire. The decision refuses 0 and unknown units. */
   readonly unit: number;
+  /** uint32. The window is this many units long. Undefined: 1. The decision refuses 0. */
+  readonly unitMultiplier?: number | undefined;
 }
 
 /** `envoy.extensions.common.ratelimit.v3.RateLimitDescriptor`. */
@@ -56,6 +58,8 @@ export interface CurrentLimit {
   readonly unit: Unit;
   /** Empty if the rule has no name. */
   readonly name: string;
+  /** The window is this many units long. Undefined: 1. */
+  readonly unitMultiplier?: number | undefined;
 }
 
 /** `RateLimitResponse.DescriptorStatus`. */

@@ -18,6 +18,7 @@ const KEY = (1 << 3) | WireType.BYTES;
 const VALUE = (2 << 3) | WireType.BYTES;
 const REQUESTS_PER_UNIT = (1 << 3) | WireType.VARINT;
 const UNIT = (2 << 3) | WireType.VARINT;
+const UNIT_MULTIPLIER = (3 << 3) | WireType.BYTES;
 const WRAPPED = (1 << 3) | WireType.VARINT;
 
 /** Numbers of an entry in {@link RequestPlaces.entries}: start and end of its key, start and end of its value. */
@@ -33,6 +34,7 @@ export class DescriptorPlaces {
   hasLimit = false;
   requestsPerUnit = 0;
   unit = 0;
+  unitMultiplier: number | undefined = undefined;
   hitsAddend: number | undefined = undefined;
   isNegativeHits = false;
 }
@@ -100,7 +102,7 @@ export class RequestPlaces {
     descriptor.firstEntry = this.#entries;
     descriptor.entries = descriptor.requestsPerUnit = descriptor.unit = 0;
     descriptor.hasLimit = descriptor.isNegativeHits = false;
-    descriptor.hitsAddend = undefined;
+    descriptor.hitsAddend = descriptor.unitMultiplier = undefined;
     while (reader.position < end) {
       const tag = reader.tag();
       if (tag === ENTRIES) {
@@ -113,7 +115,7 @@ export class RequestPlaces {
         this.#limit(descriptor);
       } else if (tag === DESCRIPTOR_HITS) {
         reader.end = reader.lengthDelimited();
-        descriptor.hitsAddend = this.#wrapped() ?? descriptor.hitsAddend ?? 0;
+        descriptor.hitsAddend = this.#wrapped(true) ?? descriptor.hitsAddend ?? 0;
       } else if (tag === IS_NEGATIVE) descriptor.isNegativeHits = reader.bool();
       else reader.skip(tag);
       reader.end = end;
@@ -153,18 +155,22 @@ export class RequestPlaces {
       if (tag === REQUESTS_PER_UNIT) descriptor.requestsPerUnit = reader.uint32();
       // An enum is an int32 on the wire. A negative number is never a valid unit.
       else if (tag === UNIT) descriptor.unit = reader.uint32() | 0;
-      else reader.skip(tag);
+      else if (tag === UNIT_MULTIPLIER) {
+        reader.end = reader.lengthDelimited();
+        descriptor.unitMultiplier = this.#wrapped(false) ?? descriptor.unitMultiplier ?? 0;
+        reader.end = end;
+      } else reader.skip(tag);
     }
   }
 
-  /** Reads a `google.protobuf.UInt64Value`. Undefined if its number is absent. */
-  #wrapped(): number | undefined {
+  /** Reads a `google.protobuf.UInt64Value`, or a `UInt32Value`. Undefined if its number is absent. */
+  #wrapped(isWide: boolean): number | undefined {
     const reader = this.#reader;
     const { end } = reader;
     let value: number | undefined;
     while (reader.position < end) {
       const tag = reader.tag();
-      if (tag === WRAPPED) value = reader.uint64();
+      if (tag === WRAPPED) value = isWide ? reader.uint64() : reader.uint32();
       else reader.skip(tag);
     }
     return value;

@@ -1,6 +1,7 @@
 /** One line of the decision log. `docs/diff-and-replay.md` has the format. */
 import type { Entry, LimitOverride } from "../protocol/messages.ts";
-import { unitOfName } from "../protocol/units.ts";
+import { unitOfName, windowSeconds } from "../protocol/units.ts";
+import { MAX_WINDOW } from "../rules/limit.ts";
 
 /** A line that is not a decision. Its message names the fault. */
 export class DamagedLineError extends Error {
@@ -28,7 +29,7 @@ export interface RecordedDescriptor {
   readonly rule: string | undefined;
   /** The request's own limit. */
   readonly override: LimitOverride | undefined;
-  /** The limit, in lower case: `minute`. */
+  /** Of the limit, in lower case: `minute`. Undefined if its window is several units long. */
   readonly unit: string | undefined;
   readonly limit: number | undefined;
   /** The counter after the request. Undefined if the over-limit cache or the failure policy answered. */
@@ -77,7 +78,7 @@ function descriptorOf(value: unknown): RecordedDescriptor {
   if (!Number.isSafeInteger(hits)) throw new DamagedLineError("`hits` is not a whole number");
   if (code !== "OK" && code !== "OVER_LIMIT")
     throw new DamagedLineError("the `code` of a descriptor is neither OK nor OVER_LIMIT");
-  const { number, unit } = limitOf(limit);
+  const { number, unit, multiplier } = limitOf(limit);
   const name = typeof rule === "string" ? rule : undefined;
   // A limit without a file came with the request.
   const isOverride = name !== undefined && number !== undefined && file === undefined;
@@ -87,8 +88,8 @@ function descriptorOf(value: unknown): RecordedDescriptor {
     isSampled: sampled === true,
     isRefused: code === "OVER_LIMIT",
     rule: name,
-    override: isOverride ? overrideOf(number, unit) : undefined,
-    unit,
+    override: isOverride ? overrideOf(number, unit, multiplier) : undefined,
+    unit: multiplier === undefined ? unit : undefined,
     limit: number,
     count: Number.isSafeInteger(count) ? (count as number) : undefined,
     hasReset: typeof reset === "number" && reset > 0,
@@ -101,16 +102,31 @@ function entryOf(value: unknown): Entry {
   return { key: value[0], value: value[1] };
 }
 
-function limitOf(value: unknown): { readonly number?: number; readonly unit?: string } {
-  if (value === undefined || value === null) return {};
-  const { requests_per_unit: number, unit } = objectOf(value, "`limit`");
-  if (!Number.isSafeInteger(number) || typeof unit !== "string")
-    throw new DamagedLineError("`limit` has no number and unit");
-  return { number: number as number, unit: unit.toLowerCase() };
+interface RecordedLimit {
+  readonly number?: number;
+  readonly unit?: string;
+  readonly multiplier?: number | undefined;
 }
 
-function overrideOf(requestsPerUnit: number, name: string | undefined): LimitOverride {
+function limitOf(value: unknown): RecordedLimit {
+  if (value === undefined || value === null) return {};
+  const { requests_per_unit: number, unit, unit_multiplier: multiplier } = objectOf(value, "`limit`");
+  if (!Number.isSafeInteger(number) || typeof unit !== "string")
+    throw new DamagedLineError("`limit` has no number and unit");
+  if (multiplier !== undefined && !Number.isSafeInteger(multiplier))
+    throw new DamagedLineError("`unit_multiplier` of `limit` is not a whole number");
+  return { number: number as number, unit: unit.toLowerCase(), multiplier: multiplier as number | undefined };
+}
+
+function overrideOf(
+  requestsPerUnit: number,
+  name: string | undefined,
+  unitMultiplier: number | undefined,
+): LimitOverride {
   const unit = unitOfName(name ?? "");
   if (unit === undefined) throw new DamagedLineError("`limit` has an unknown unit");
-  return { requestsPerUnit, unit };
+  const most = Math.floor(MAX_WINDOW / windowSeconds[unit]!);
+  if (unitMultiplier !== undefined && (unitMultiplier < 1 || unitMultiplier > most))
+    throw new DamagedLineError("`unit_multiplier` of `limit` is out of range");
+  return { requestsPerUnit, unit, unitMultiplier };
 }

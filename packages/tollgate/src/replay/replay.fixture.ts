@@ -45,7 +45,7 @@ export function record(ruleSet: RuleSet, calls: readonly Call[], rate = 1): read
       const pairs = entries.map(({ key, value }) => [key, value]);
       const common = { entries: pairs, hits, sampled: true, code: codeNames[code] };
       if (rule === undefined || currentLimit === undefined) return common;
-      const { requestsPerUnit, unit } = currentLimit;
+      const { requestsPerUnit, unit, unitMultiplier } = currentLimit;
       const counter = `${stem}${Math.floor(time / 1000 / windowSize)}`;
       const count = Math.max(0, (counters.get(counter) ?? 0) + hits);
       counters.set(counter, count);
@@ -53,7 +53,11 @@ export function record(ruleSet: RuleSet, calls: readonly Call[], rate = 1): read
         ...common,
         rule: ruleKey(rule),
         ...(rule.location !== undefined && { file: `${rule.location.file}:${rule.location.line}` }),
-        limit: { requests_per_unit: requestsPerUnit, unit: unitNames[unit].toLowerCase() },
+        limit: {
+          requests_per_unit: requestsPerUnit,
+          unit: unitNames[unit].toLowerCase(),
+          ...(unitMultiplier !== undefined && { unit_multiplier: unitMultiplier }),
+        },
         ...(limits === undefined && { count }),
         remaining: limitRemaining,
         reset: durationUntilReset,

@@ -42,7 +42,11 @@ const calls = (gap: number): fc.Arbitrary<Call[]> =>
         ),
         hits: fc.oneof({ weight: 5, arbitrary: fc.constant(1) }, fc.integer({ min: -2, max: 3 })),
         limit: fc.option(
-          fc.record({ requestsPerUnit: fc.nat(3), unit: fc.constantFrom(Unit.MINUTE, Unit.HOUR) }),
+          fc.record({
+            requestsPerUnit: fc.nat(3),
+            unit: fc.constantFrom(Unit.MINUTE, Unit.HOUR),
+            unitMultiplier: fc.constantFrom(undefined, 3),
+          }),
           { nil: undefined, freq: 9 },
         ),
       }),
@@ -148,6 +152,17 @@ describe("replay", () => {
     }
   });
 
+  test("a window of another length has no hits from before the log", () => {
+    const [, second] = record(rules("5, unit: day"), [
+      { time: START, descriptors: ["k=1"] },
+      { time: START + 1, descriptors: ["k=1"] },
+    ]).map(({ line }) => line);
+    assert.equal(replayed([second!], rules("5, unit: day")).seeded, 1);
+    const wide = second!.replace('"unit":"day"', '"unit":"day","unit_multiplier":2');
+    assert.notEqual(wide, second);
+    assert.equal(replayed([wide], rules("5, unit: day")).seeded, 0);
+  });
+
   test("without a count, the over-limit cache says that a limit was used up, and the failure policy says nothing", () => {
     const ruleSet = rules("2, unit: day");
     const [, , , refused] = record(
@@ -233,6 +248,14 @@ const damaged: readonly (readonly [(line: string) => string, string])[] = [
   [
     (line) => line.replace('"requests_per_unit":9', '"requests_per_unit":"9"'),
     "`limit` has no number and unit",
+  ],
+  [
+    (line) => line.replace('"minute"', '"minute","unit_multiplier":1.5'),
+    "`unit_multiplier` of `limit` is not a whole number",
+  ],
+  [
+    (line) => line.replace(/"file":"[^"]*",/, "").replace('"minute"', '"minute","unit_multiplier":0'),
+    "`unit_multiplier` of `limit` is out of range",
   ],
   [
     (line) => line.replace(/"file":"[^"]*",/, "").replace('"minute"', '"fortnight"'),

@@ -7,6 +7,7 @@ import { RuleCompiler } from "../sources/rule-compiler.ts";
 import type { RuleSource } from "../sources/source.ts";
 import { XdsSource } from "../sources/xds.ts";
 import type { ActiveRules } from "./active-rules.ts";
+import { fixedWindowsOnlyOf } from "./fixed-windows-only.ts";
 
 /** Creates the configured source of rules. */
 export function openSource(settings: Settings, rules: ActiveRules, log: Logger): RuleSource {
@@ -26,9 +27,5 @@ export function openSource(settings: Settings, rules: ActiveRules, log: Logger):
 /** How rules are checked under these settings. */
 export function loadOptionsOf({ config, store }: Pick<Settings, "config" | "store">): LoadOptions {
   const { mergeDomains, calendarMonths } = config;
-  const fixedWindowsOnly =
-    store.backend === "objcache"
-      ? "the object cache (BACKEND_TYPE=memcache) supports fixed windows only"
-      : undefined;
-  return { mergeDomains, calendarMonths, fixedWindowsOnly };
+  return { mergeDomains, calendarMonths, fixedWindowsOnly: fixedWindowsOnlyOf(store.backend) };
 }

@@ -127,6 +127,7 @@ export const fields: Readonly<Record<Place, readonly Field[]>> = {
   limit: [
     field("requests_per_unit", "count", true, "Hits that one window allows."),
     field("unit", "unit", true, "The length of the window."),
+    field("unit_multiplier", "count", false, "The window is this many units long."),
   ],
   expect: [
     ...STATUS,

@@ -95,5 +95,6 @@ function readLimit(node: YamlNode | undefined, reading: ReadingState): LimitOver
   return {
     requestsPerUnit: mapping.count("requests_per_unit", 0, MAX_UINT32) ?? 0,
     unit: mapping.unit("unit") ?? 0,
+    unitMultiplier: mapping.count("unit_multiplier", 1, MAX_UINT32),
   };
 }

@@ -115,6 +115,12 @@ const passing: readonly (readonly [string, string, string, string?])[] = [
 - { request: k=a, expect: { code: OK, remaining: 99, rule: d.k } }`,
   ],
   [
+    "a limit of the request's own with a window of several units",
+    limited("unit: minute, requests_per_unit: 100"),
+    `- request: { entries: k=a, limit: { requests_per_unit: 1, unit: minute, unit_multiplier: 15 } }
+  expect: { code: OK, remaining: 0, reset: 15m, rule: d.k_a }`,
+  ],
+  [
     "no rule, an unlimited rule, a rule in shadow mode",
     `  - { key: u, rate_limit: { unlimited: true } }
   - { key: s, shadow_mode: true, rate_limit: { unit: day, requests_per_unit: 0 } }\n`,

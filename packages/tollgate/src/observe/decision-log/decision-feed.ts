@@ -11,7 +11,12 @@ export interface SampledDescriptor {
   /** `basic.yaml:12`. Absent if the limit came with the request. */
   readonly file?: string;
   /** Absent for an unlimited rule, like the rest. */
-  readonly limit?: { readonly requests_per_unit: number; readonly unit: string };
+  readonly limit?: {
+    readonly requests_per_unit: number;
+    readonly unit: string;
+    /** Absent: 1. */
+    readonly unit_multiplier?: number;
+  };
   /** The counter after the request. Absent if the store did not count. */
   readonly count?: number;
   readonly remaining?: number;

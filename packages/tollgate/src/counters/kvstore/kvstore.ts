@@ -124,8 +124,9 @@ export class KvstoreStore implements ReservationStore {
     if (this.#closing) throw new StoreError("STORE_UNAVAILABLE", "the store is closed");
     const isEnd = step === Step.COMMIT || step === Step.CANCEL;
     const mayBeLate = isEnd && this.#isCluster;
+    const trace = this.#options.tracing?.active;
     if (groups.length === 1 && !mayBeLate)
-      return this.#settlePart(request, this.#topology.slotOf(groups[0]!));
+      return this.#settlePart(request, this.#topology.slotOf(groups[0]!), trace);
     const bySlot = Map.groupBy(groups, (group: ReservedGroup) =>
       mayBeLate && group.limits.some(isElsewhere) ? group : this.#topology.slotOf(group),
     );
@@ -133,16 +134,16 @@ export class KvstoreStore implements ReservationStore {
       groups,
       settle: (part: ReservationRequest) =>
         typeof place === "number"
-          ? this.#settlePart(part, place)
-          : commitLate(part, (one) => this.#settlePart(one, this.#topology.slotOf(one.groups[0]!))),
+          ? this.#settlePart(part, place, trace)
+          : commitLate(part, (one) => this.#settlePart(one, this.#topology.slotOf(one.groups[0]!), trace)),
     }));
     return parts.length === 1 ? parts[0]!.settle(request) : settleAcross(request, parts);
   }
 
-  #settlePart(request: ReservationRequest, slot: number): Promise<void> {
+  #settlePart(request: ReservationRequest, slot: number, trace: CallTrace | undefined): Promise<void> {
     const call = new SettleCall({ request, isDecision: false }, this.#isCluster);
     const step = new AcquireStep(request.groups, HoldBack.NEVER, request.now, slot, call);
-    return this.#submitSteps([step], request, this.#options.tracing?.active);
+    return this.#submitSteps([step], request, trace);
   }
 
   /** One step for each slot. */

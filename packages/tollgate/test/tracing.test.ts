@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { scaled } from "../../../tools/time-scale.ts";
 import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
 import { type CollectedSpan, httpCollector } from "./observe/collector.ts";
+import { grpcReservations, httpReservations } from "./reservation-caller.ts";
 import { MemcachedServer } from "./servers/memcached.ts";
 import { RedisServer } from "./servers/redis.ts";
 import { bareEnvironment, startTollgate } from "./tollgate.ts";
@@ -114,6 +115,76 @@ for (const [variable, open, name] of [
       [name],
     );
   });
+
+test("the calls of the reservation service are traces from the server to the store", {
+  timeout: scaled(60_000),
+}, async (t) => {
+  const store = await RedisServer.start();
+  t.after(() => store.stop());
+  const collector = await httpCollector();
+  t.after(() => collector.close());
+  const limits =
+    "domain: llm\ndescriptors:\n  - key: k\n    rate_limit: { unit: day, requests_per_unit: 40 }\n";
+  const tollgate = await startTollgate({
+    config: { "llm.yaml": limits },
+    env: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      TRACING_ENABLED: "true",
+      BACKEND_TYPE: "",
+      KVSTORE_URL: store.url,
+    },
+  });
+  const grpc = grpcReservations(tollgate.grpc);
+  const callers = { grpc, http: httpReservations(tollgate.http) };
+  try {
+    for (const [value, caller] of Object.entries(callers)) {
+      const target = `k=${value}`;
+      assert.equal(await caller.check(target), "OK 40");
+      const { id } = await caller.reserve(target, 10);
+      assert.equal(await caller.commit(target, id, 30), true);
+      assert.equal(await caller.report(target, 20), "OK 0");
+      assert.equal((await caller.reserve(target, 10)).code, "OVER_LIMIT");
+      await assert.rejects(caller.reserve(target, 0));
+    }
+  } finally {
+    grpc.close();
+    assert.equal((await tollgate.stop()).code, 0);
+  }
+  const { spans } = collector;
+  const childOf = (span: CollectedSpan) => spans.filter(({ parentSpanId }) => parentSpanId === span.spanId);
+  const shown = spans
+    .filter(({ kind }) => kind === 2)
+    .map((server) => {
+      const [execution, ...others] = childOf(server).filter(({ kind }) => kind === 1);
+      assert.equal(others.length, 0);
+      const { attributes } = server;
+      const status = attributes["rpc.grpc.status_code"] ?? attributes["http.response.status_code"];
+      const { domain, "descriptor count": descriptors, ...answer } = execution?.attributes ?? {};
+      assert.deepEqual([domain, Number(descriptors)], ["llm", 1]);
+      const trips = spans.filter(({ links }) => links.some(({ spanId }) => spanId === server.spanId));
+      const result = Object.values(answer).join(" ");
+      return `${server.name}: ${status} | ${execution?.name}: ${result} | ${trips.map(({ name }) => name).join()}`;
+    });
+  const trip = "KVStore Pipeline Execution";
+  const service = "kuadrant.service.ratelimit.v1.RateLimitService";
+  assert.deepEqual(
+    shown.sort(),
+    [
+      `${service}/CheckRateLimit: 0 | CheckRateLimit Execution: OK | ${trip}`,
+      `${service}/Reserve: 0 | Reserve Execution: OK 10 | ${trip}`,
+      `${service}/Commit: 0 | Commit Execution: true | ${trip}`,
+      `${service}/Report: 0 | Report Execution: OK | ${trip}`,
+      `${service}/Reserve: 0 | Reserve Execution: OVER_LIMIT 0 | ${trip}`,
+      `${service}/Reserve: 3 | Reserve Execution:  | `,
+      `POST /v1/check: 200 | CheckRateLimit Execution: OK | ${trip}`,
+      `POST /v1/reserve: 200 | Reserve Execution: OK 10 | ${trip}`,
+      `POST /v1/commit: 200 | Commit Execution: true | ${trip}`,
+      `POST /v1/report: 200 | Report Execution: OK | ${trip}`,
+      `POST /v1/reserve: 429 | Reserve Execution: OVER_LIMIT 0 | ${trip}`,
+      `POST /v1/reserve: 400 | Reserve Execution:  | `,
+    ].sort(),
+  );
+});
 
 test("concurrent traced calls of one connection get their own responses", {
   timeout: scaled(60_000),

@@ -5,9 +5,10 @@ import type { CounterOf } from "../decision/counters-of.ts";
 import { keyPrefixOf, parseKey } from "../decision/parse-key.ts";
 import { recordName } from "../overrides/overridden-rule.ts";
 import type { GrantRecord } from "../overrides/record.ts";
+import { MAX_TOKENS } from "../rules/limit.ts";
 import { printable } from "../text/printable.ts";
 import type { Adjustments } from "./adjustments.ts";
-import { AdminError, storeFailure } from "./admin-error.ts";
+import { AdminError, invalid, storeFailure } from "./admin-error.ts";
 import type { AuditLog } from "./audit-log.ts";
 import { describe, type Target, type Targets } from "./targets.ts";
 import { type CounterView, counterView, type DescriptorView } from "./views.ts";
@@ -117,7 +118,8 @@ export class Operations {
   }
 
   /**
-   * Raises a limit by some hits until its window ends. A sliding window has them for its length.
+   * Raises a limit by some hits until its window ends. A sliding window has them for its length. A token bucket gets them
+   * once, above its size.
    * @param name of the limit, for a list
    * @throws {AdminError}
    */
@@ -125,11 +127,7 @@ export class Operations {
     const { adjustments, audit, invalidate, targets, now } = this.#options;
     const counter = limitOf(targets.ownCounters(target), name);
     const { algorithm, windowStart, windowSize, stem } = counter.state;
-    if (algorithm.name === "token_bucket")
-      throw new AdminError(
-        "UNSUPPORTED",
-        "a token bucket has no window that a grant could end with: set an override with a larger burst",
-      );
+    if (algorithm.grant !== undefined) return this.#grantOnce(target, counter, hits, name, author);
     const expires = algorithm.perWindow ? (windowStart + windowSize) * 1000 : now() + windowSize * 1000;
     const record: GrantRecord = {
       kind: "grant",
@@ -151,6 +149,29 @@ export class Operations {
       expires: new Date(expires).toISOString(),
       ...(name !== undefined && { limit: name }),
     };
+    await audit.add(author, "counters.grant", describe(target), before, after, done);
+    return this.#changed(target, before, done);
+  }
+
+  /** The store adds the hits to the state of the limit, so no replica can miss them. */
+  async #grantOnce(
+    target: Target,
+    own: CounterOf,
+    hits: number,
+    name: string | undefined,
+    author: Author,
+  ): Promise<ChangeView> {
+    const { admin, audit, targets, now } = this.#options;
+    if (hits > MAX_TOKENS) throw invalid("hits", `must be at most ${MAX_TOKENS} for a token bucket`);
+    const counters = targets.counters(target);
+    const before = await targets.read(counters);
+    // With its overrides: a smaller bucket would lose tokens. An override may have lifted it.
+    const { state } = counters.find(({ key }) => key === own.key) ?? own;
+    await storeFailure("the hits may have been granted, or not: look at the counter", () =>
+      admin.grant({ limit: state, isListed: own.resolved.limit.isListed, hits, now: now() }),
+    );
+    const done = [`${hits} hits were granted, once`];
+    const after = { hits, ...(name !== undefined && { limit: name }) };
     await audit.add(author, "counters.grant", describe(target), before, after, done);
     return this.#changed(target, before, done);
   }

@@ -20,6 +20,8 @@ export interface CounterView {
   readonly limit: number;
   /** Of a token bucket. */
   readonly burst?: number;
+  /** Tokens left above the bucket that an operator granted. */
+  readonly granted?: number;
   /** Length of the window. */
   readonly seconds: number;
   readonly key: string;
@@ -48,12 +50,15 @@ export function descriptorText(entries: readonly Entry[]): string {
 export function counterView({ resolved, state, key }: CounterOf): CounterView {
   const { limit, algorithm } = resolved;
   const { used, held, remaining, reset, windowStart, windowSize } = state;
+  const isBucket = limit.algorithm === "token_bucket";
+  const granted = isBucket ? used + remaining - resolved.cap : 0;
   const unit = unitNames[limit.unit];
   return {
     ...(limit.isListed && { name: statisticName(limit) }),
     algorithm: limit.algorithm,
     limit: limit.requestsPerUnit,
-    ...(limit.algorithm === "token_bucket" && { burst: limit.burst }),
+    ...(isBucket && { burst: limit.burst }),
+    ...(granted > 0 && { granted }),
     seconds: windowSize,
     key: printable(key),
     count: used - held,

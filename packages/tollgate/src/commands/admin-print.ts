@@ -21,12 +21,14 @@ export function changeText(done: string, change: ChangeView): string {
 
 /** `name: 12 of 100 per 60 s, 88 left, until 2026-01-02T15:05:00Z` */
 function counterLine(view: CounterView): string {
-  const { name, count, holds, limit, burst, seconds, remaining, window, resetSeconds, algorithm } = view;
+  const { name, count, holds, limit, burst, granted, seconds, remaining, window, resetSeconds, algorithm } =
+    view;
   const rate = burst === undefined ? `${limit} per ${seconds} s` : `${burst} (${limit} per ${seconds} s)`;
   const parts = [
     `${name === undefined ? "" : `${oneLine(name)}: `}${count} of ${rate}`,
     ...(holds === undefined ? [] : [`${holds} held`]),
     `${remaining} left`,
+    ...(granted === undefined ? [] : [`${granted} of them granted`]),
     window === undefined ? `unused in ${resetSeconds} s` : `until ${timeText(window.end * 1000)}`,
     ...(algorithm === "fixed_window" ? [] : [algorithm]),
   ];

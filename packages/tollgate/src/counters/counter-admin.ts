@@ -3,6 +3,7 @@
  * take milliseconds, and it always returns a promise. Counters are read with `CounterStore.acquire`.
  */
 import type { Algorithm } from "./algorithms/algorithm.ts";
+import type { AcquireLimit } from "./store.ts";
 
 /** Where the state of one limit is. */
 export interface CounterPlace {
@@ -13,6 +14,16 @@ export interface CounterPlace {
   readonly windowStart: number;
   /** Seconds. */
   readonly windowSize: number;
+}
+
+/** Hits above a limit, added to its state once. Only for an algorithm with `grant`. */
+export interface Grant {
+  readonly limit: AcquireLimit;
+  /** Whether the limit is one of a list. */
+  readonly isListed: boolean;
+  readonly hits: number;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
 }
 
 /** A counter that a search found. */
@@ -66,6 +77,8 @@ export interface CounterAdmin {
    * @throws {StoreError} nothing or everything may have been reset then
    */
   reset(places: readonly CounterPlace[]): Promise<void>;
+  /** @throws {StoreError} the hits may have been added or not; also if the store cannot do it */
+  grant(grant: Grant): Promise<void>;
   /** @throws {StoreError} also if the store cannot search */
   search(search: CounterSearch): Promise<FoundCounters>;
   /** Undefined if the store keeps no records that last. */

@@ -33,6 +33,8 @@ export interface LimitExplanation {
   readonly limit: number;
   /** Of a token bucket. */
   readonly burst?: number;
+  /** Tokens left above the bucket that an operator granted. */
+  readonly granted?: number;
   /** Whether open reservations count for every decision. */
   readonly reservations?: true;
   /** T, in seconds. Of a calendar window: the length of the current one. */
@@ -131,7 +133,10 @@ export async function explainAnswers(
       const { used, resolved, stem } = limit;
       const explained = describe(resolved, stem, nowSeconds);
       const isRead = group.outcome === Outcome.COUNTED;
-      return { ...explained, ...(isRead && { used, remaining: Math.max(resolved.cap - used, 0) }) };
+      if (!isRead) return explained;
+      const room = roomOf(limit);
+      const granted = room - resolved.cap;
+      return { ...explained, used, remaining: Math.max(room - used, 0), ...(granted > 0 && { granted }) };
     });
   });
   return { statuses: scratch.statuses, limits };
@@ -181,13 +186,20 @@ function simulateLimit(limit: ScratchLimit, hits: number, before: number): Scrat
   const { resolved, algorithm } = limit;
   const used = Math.max(limit.used + before, 0);
   const isLook = hits === 0 && algorithm.countsRefused && !resolved.limit.strict;
-  const accepted = hits < 0 || used + (isLook ? 0 : Math.max(hits, 1)) <= resolved.cap;
-  return { ...limit, used, remaining: Math.max(resolved.cap - used, 0), accepted };
+  const room = roomOf(limit);
+  const accepted = hits < 0 || used + (isLook ? 0 : Math.max(hits, 1)) <= room;
+  return { ...limit, used, remaining: Math.max(room - used, 0), accepted };
+}
+
+/** The greatest number of hits in use, with those that an operator granted above a bucket. */
+function roomOf({ resolved, used, remaining }: ScratchLimit): number {
+  const { cap } = resolved;
+  return resolved.limit.algorithm === "token_bucket" ? Math.max(cap, used + remaining) : cap;
 }
 
 function taking(limit: ScratchLimit, hits: number): ScratchLimit {
   const used = Math.max(limit.used + hits, 0);
-  return { ...limit, used, remaining: Math.max(limit.resolved.cap - used, 0) };
+  return { ...limit, used, remaining: Math.max(roomOf(limit) - used, 0) };
 }
 
 function nothing(): RuleStatistics {

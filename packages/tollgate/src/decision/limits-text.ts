@@ -6,7 +6,7 @@ export function limitLines(limits: readonly LimitExplanation[]): readonly string
 }
 
 function limitText({ name, algorithm, count, limit, burst, seconds, ...counter }: LimitExplanation): string {
-  const { cacheKey, window, used, remaining } = counter;
+  const { cacheKey, window, used, remaining, granted } = counter;
   const parts = [
     `${name === undefined ? "" : `${name}: `}${limit} per ${seconds} s, ${algorithm}`,
     ...(burst === undefined ? [] : [`burst ${burst}`]),
@@ -14,6 +14,7 @@ function limitText({ name, algorithm, count, limit, burst, seconds, ...counter }
     `cache key ${cacheKey}`,
     ...(window === undefined ? [] : [`window ${timeOf(window.start)} to ${timeOf(window.end)}`]),
     ...(used === undefined ? [] : [`${used} used, ${remaining} left`]),
+    ...(granted === undefined ? [] : [`${granted} of them granted`]),
   ];
   return parts.join(", ");
 }

@@ -85,7 +85,7 @@ export async function openGrpcListener(options: GrpcListenerOptions): Promise<Gr
     onListenerError: listenerErrorLogger("gRPC", log),
   });
   serveDecisions(server, handler, options.tracing);
-  serveReservations(server, options.reservations, handler);
+  serveReservations(server, options.reservations, handler, options.tracing);
   const unsubscribe = serveHealth(server, options.health);
   new ReflectionService(Buffer.from(descriptorSet, "base64")).addTo(server);
   const bound = await bind(server, where);

@@ -1,4 +1,5 @@
 import { GrpcError, type GrpcServer, Status, type UnaryCall } from "@tollway/grpc-wire";
+import type { Tracing } from "../observe/tracing/tracing.ts";
 import {
   COMMIT_RESPONSE_BYTES,
   RESERVE_RESPONSE_BYTES,
@@ -11,56 +12,110 @@ import { CHECK_RATE_LIMIT, COMMIT, REPORT, RESERVE } from "../protocol/method.ts
 import type { CommitResponse, ReserveResponse } from "../protocol/reservation-messages.ts";
 import type { CallTime } from "../reservations/reservations.ts";
 import type { RateLimitHandler } from "./rate-limit-handler.ts";
-import type { MessagePlace, ReservationHandler } from "./reservation-handler.ts";
+import type { MessagePlace, ReservationHandler, Seen } from "./reservation-handler.ts";
+import { type ReservationSpan, reservationSpans } from "./reservation-spans.ts";
+import { TracedCall } from "./traced-call.ts";
+
+/** One method of the service. */
+interface Method<Answer> {
+  readonly path: string;
+  readonly span: ReservationSpan<Answer>;
+  ask(place: MessagePlace, time: CallTime, seen?: Seen): Answer | Promise<Answer>;
+  write(call: UnaryCall, answer: Answer): void;
+  /** The answer to a call above a size limit, if it is refused. */
+  denied?(denial: RateLimitResponse): Answer;
+}
+
+const refused: ReserveResponse = { code: Code.OVER_LIMIT, id: "", reserved: 0 };
 
 /** Serves `kuadrant.service.ratelimit.v1.RateLimitService`. */
 export function serveReservations(
   server: GrpcServer,
   reservations: ReservationHandler,
   handler: RateLimitHandler,
+  tracing: Tracing,
 ): void {
-  const refused: ReserveResponse = { code: Code.OVER_LIMIT, id: "", reserved: 0 };
-  const serve = <Response>(
-    path: string,
-    ask: (place: MessagePlace, time: CallTime) => Response | Promise<Response>,
-    write: (call: UnaryCall, response: Response) => void,
-    denied?: (denial: RateLimitResponse) => Response,
-  ) => {
-    const fail = (call: UnaryCall, error: unknown) => {
-      // Of a check or a reservation above a size limit, if the policy is to refuse it.
-      const denial = denied && handler.denialOf(error);
-      if (denied !== undefined && denial !== undefined) {
-        write(call, denied(denial));
+  serve(server, handler, tracing, {
+    path: CHECK_RATE_LIMIT,
+    span: reservationSpans.check,
+    ask: (place, time, seen) => reservations.check(place, time, seen),
+    write: writeDecision,
+    denied: (denial) => denial,
+  });
+  serve(server, handler, tracing, {
+    path: REPORT,
+    span: reservationSpans.report,
+    ask: (place, time, seen) => reservations.report(place, time, seen),
+    write: writeDecision,
+  });
+  serve(server, handler, tracing, {
+    path: RESERVE,
+    span: reservationSpans.reserve,
+    ask: (place, time, seen) => reservations.reserve(place, time, seen),
+    write: writeReserve,
+    denied: () => refused,
+  });
+  serve(server, handler, tracing, {
+    path: COMMIT,
+    span: reservationSpans.commit,
+    ask: (place, time, seen) => reservations.commit(place, time, seen),
+    write: writeCommit,
+  });
+}
+
+function serve<Answer>(
+  server: GrpcServer,
+  handler: RateLimitHandler,
+  tracing: Tracing,
+  { path, span, ask, write, denied }: Method<Answer>,
+): void {
+  /** Returns the status; undefined if the policy answers with a denial instead. */
+  const fail = (call: UnaryCall, error: unknown): GrpcError | undefined => {
+    // Of a check or a reservation above a size limit, if the policy is to refuse it.
+    const denial = denied && handler.denialOf(error);
+    if (denied !== undefined && denial !== undefined) {
+      write(call, denied(denial));
+      return undefined;
+    }
+    const { reason, message } = handler.failureOf(error);
+    const status = new GrpcError(Status[reason], message);
+    call.fail(status);
+    return status;
+  };
+  const spanName = path.slice(1);
+  const [service, method] = spanName.split("/");
+  const attributes = { "rpc.system": "grpc", "rpc.service": service!, "rpc.method": method! };
+  const answerTraced = async (call: UnaryCall, traced: TracedCall) => {
+    const time = { now: call.readAt, deadline: call.deadline };
+    try {
+      await traced.reserve(
+        span,
+        (seen) => ask(call, time, seen),
+        (answer) => write(call, answer),
+      );
+      traced.end({ "rpc.grpc.status_code": Status.OK });
+    } catch (error) {
+      const status = fail(call, error);
+      traced.end({ "rpc.grpc.status_code": status?.code ?? Status.OK }, status?.message);
+    }
+  };
+  server.unaryInPlace(path, (call) => {
+    if (tracing.enabled) {
+      const traced = TracedCall.begin(tracing, spanName, (name) => call.metadata(name), attributes);
+      if (traced !== undefined) {
+        void answerTraced(call, traced);
         return;
       }
-      const { reason, message } = handler.failureOf(error);
-      call.fail(new GrpcError(Status[reason], message));
-    };
-    server.unaryInPlace(path, (call) => {
-      try {
-        const answer = ask(call, { now: call.readAt, deadline: call.deadline });
-        if (answer instanceof Promise)
-          answer.then((response) => write(call, response)).catch((error: unknown) => fail(call, error));
-        else write(call, answer);
-      } catch (error) {
-        fail(call, error);
-      }
-    });
-  };
-  serve(
-    CHECK_RATE_LIMIT,
-    (place, time) => reservations.check(place, time),
-    writeDecision,
-    (denial) => denial,
-  );
-  serve(REPORT, (place, time) => reservations.report(place, time), writeDecision);
-  serve(
-    RESERVE,
-    (place, time) => reservations.reserve(place, time),
-    writeReserve,
-    () => refused,
-  );
-  serve(COMMIT, (place, time) => reservations.commit(place, time), writeCommit);
+    }
+    try {
+      const answer = ask(call, { now: call.readAt, deadline: call.deadline });
+      if (answer instanceof Promise)
+        answer.then((response) => write(call, response)).catch((error: unknown) => fail(call, error));
+      else write(call, answer);
+    } catch (error) {
+      fail(call, error);
+    }
+  });
 }
 
 function writeDecision(call: UnaryCall, response: RateLimitResponse): void {

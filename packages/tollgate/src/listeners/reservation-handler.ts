@@ -24,6 +24,9 @@ export interface MessagePlace {
   readonly end: number;
 }
 
+/** Takes the domain and the number of descriptors of a call, for its trace. */
+export type Seen = (domain: string, descriptors: number) => void;
+
 type Answer<Response> = Response | Promise<Response>;
 
 /**
@@ -44,53 +47,62 @@ export class ReservationHandler {
     this.#now = now;
   }
 
-  check({ buffer, start, end }: MessagePlace, time: CallTime): Answer<RateLimitResponse> {
-    this.#places.scan(buffer, start, end, this.#limits);
-    return this.#reservations.check(this.#reservations.prepareInPlace(this.#places, this.#ruleSet()), time);
+  check(place: MessagePlace, time: CallTime, seen?: Seen): Answer<RateLimitResponse> {
+    this.#scan(place, seen);
+    return this.#reservations.check(this.#prepareInPlace(), time);
   }
 
-  report({ buffer, start, end }: MessagePlace, time: CallTime): Answer<RateLimitResponse> {
-    this.#places.scan(buffer, start, end, this.#limits);
-    return this.#reservations.report(this.#reservations.prepareInPlace(this.#places, this.#ruleSet()), time);
+  report(place: MessagePlace, time: CallTime, seen?: Seen): Answer<RateLimitResponse> {
+    this.#scan(place, seen);
+    return this.#reservations.report(this.#prepareInPlace(), time);
   }
 
-  reserve({ buffer, start, end }: MessagePlace, time: CallTime): Answer<ReserveResponse> {
-    const fields = scanReserve(buffer, start, end);
-    this.#places.scan(buffer, start, end, this.#limits);
+  reserve(place: MessagePlace, time: CallTime, seen?: Seen): Answer<ReserveResponse> {
+    const fields = scanReserve(place.buffer, place.start, place.end);
+    this.#scan(place, seen);
     checkDescriptors(this.#places);
-    const asked = this.#reservations.prepareInPlace(this.#places, this.#ruleSet());
-    return this.#reservations.reserve(asked, fields, time);
+    return this.#reservations.reserve(this.#prepareInPlace(), fields, time);
   }
 
-  commit({ buffer, start, end }: MessagePlace, time: CallTime): Answer<CommitResponse> {
-    const fields = scanCommit(buffer, start, end);
-    this.#places.scan(buffer, start, end, this.#limits);
+  commit(place: MessagePlace, time: CallTime, seen?: Seen): Answer<CommitResponse> {
+    const fields = scanCommit(place.buffer, place.start, place.end);
+    this.#scan(place, seen);
     checkDescriptors(this.#places);
-    const asked = this.#reservations.prepareInPlace(this.#places, this.#ruleSet());
-    return this.#reservations.commit(asked, fields, time);
+    return this.#reservations.commit(this.#prepareInPlace(), fields, time);
   }
 
-  checkJson(bytes: Uint8Array): Answer<RateLimitResponse> {
+  checkJson(bytes: Uint8Array, seen?: Seen): Answer<RateLimitResponse> {
     const request = requestFromJsonBytes(bytes, this.#limits);
-    return this.#reservations.check(this.#prepare(request), this.#time());
+    return this.#reservations.check(this.#prepare(request, seen), this.#time());
   }
 
-  reportJson(bytes: Uint8Array): Answer<RateLimitResponse> {
+  reportJson(bytes: Uint8Array, seen?: Seen): Answer<RateLimitResponse> {
     const request = requestFromJsonBytes(bytes, this.#limits);
-    return this.#reservations.report(this.#prepare(request), this.#time());
+    return this.#reservations.report(this.#prepare(request, seen), this.#time());
   }
 
-  reserveJson(bytes: Uint8Array): Answer<ReserveResponse> {
+  reserveJson(bytes: Uint8Array, seen?: Seen): Answer<ReserveResponse> {
     const fields = reserveFromJson(bytes, this.#limits);
-    return this.#reservations.reserve(this.#prepare(targetOf(fields)), fields, this.#time());
+    return this.#reservations.reserve(this.#prepare(targetOf(fields), seen), fields, this.#time());
   }
 
-  commitJson(bytes: Uint8Array): Answer<CommitResponse> {
+  commitJson(bytes: Uint8Array, seen?: Seen): Answer<CommitResponse> {
     const fields = commitFromJson(bytes, this.#limits);
-    return this.#reservations.commit(this.#prepare(targetOf(fields)), fields, this.#time());
+    return this.#reservations.commit(this.#prepare(targetOf(fields), seen), fields, this.#time());
   }
 
-  #prepare(request: RateLimitRequest) {
+  #scan({ buffer, start, end }: MessagePlace, seen: Seen | undefined): void {
+    const places = this.#places;
+    places.scan(buffer, start, end, this.#limits);
+    seen?.(places.text(places.domainStart, places.domainEnd), places.count);
+  }
+
+  #prepareInPlace() {
+    return this.#reservations.prepareInPlace(this.#places, this.#ruleSet());
+  }
+
+  #prepare(request: RateLimitRequest, seen: Seen | undefined) {
+    seen?.(request.domain, request.descriptors.length);
     return this.#reservations.prepare(request, this.#ruleSet());
   }
 

@@ -4,6 +4,8 @@ import type { JsonObject, RateLimitRequest, RateLimitResponse } from "../protoco
 import { codeNames } from "../protocol/units.ts";
 import { printable } from "../text/printable.ts";
 import type { RateLimitHandler } from "./rate-limit-handler.ts";
+import type { Seen } from "./reservation-handler.ts";
+import type { ReservationSpan } from "./reservation-spans.ts";
 
 /** A sampled call: its server span, and in it the span of the decision. */
 export class TracedCall {
@@ -39,10 +41,34 @@ export class TracedCall {
       "descriptor count": descriptors.length,
     });
     try {
-      const response = await this.#decideInTrace(handler, request, deadline);
+      const response = await this.#inTrace(() => handler.decide(request, deadline));
       span.set({ "overall code": codeNames[response.overallCode] });
       span.end();
       return response;
+    } catch (error) {
+      span.end(error instanceof Error ? error.name : "failed");
+      throw error;
+    }
+  }
+
+  /**
+   * Runs a call of the reservation service in a child span, and reads its answer at once: a later call reuses one that is
+   * not a promise.
+   */
+  async reserve<Answer, Result>(
+    { name, attributesOf }: ReservationSpan<Answer>,
+    ask: (seen: Seen) => Answer | Promise<Answer>,
+    read: (answer: Answer) => Result,
+  ): Promise<Result> {
+    const span = this.#trace.child(`${name} Execution`, {});
+    const seen: Seen = (domain, descriptors) =>
+      span.set({ domain: printable(domain), "descriptor count": descriptors });
+    try {
+      const asked = this.#inTrace(() => ask(seen));
+      const answer = asked instanceof Promise ? await asked : asked;
+      span.set(attributesOf(answer));
+      span.end();
+      return read(answer);
     } catch (error) {
       span.end(error instanceof Error ? error.name : "failed");
       throw error;
@@ -64,15 +90,11 @@ export class TracedCall {
     this.#trace.end(error);
   }
 
-  /** Stores read the active trace when `count` is called, to link their batches to it. */
-  #decideInTrace(
-    handler: RateLimitHandler,
-    request: RateLimitRequest,
-    deadline: number,
-  ): RateLimitResponse | Promise<RateLimitResponse> {
+  /** Stores read the active trace when a call reaches them, to link their batches to it. */
+  #inTrace<Answer>(ask: () => Answer): Answer {
     this.#tracing.active = this.#trace;
     try {
-      return handler.decide(request, deadline);
+      return ask();
     } finally {
       this.#tracing.active = undefined;
     }

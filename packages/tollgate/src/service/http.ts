@@ -40,7 +40,7 @@ export async function openHttp(options: HttpOptions): Promise<Omit<HttpListener,
       port,
       certificates: files?.current,
       clientSan: tls?.clientSan,
-      controllers: httpPages(handler, health, tracing, reservationPages(reservations, handler)),
+      controllers: httpPages(handler, health, tracing, reservationPages(reservations, handler, tracing)),
       log,
     });
   } catch (error) {

@@ -9,6 +9,7 @@ import { describe, type TestContext, test } from "node:test";
 import fc from "fast-check";
 import type { AlgorithmName } from "../../src/counters/algorithms/algorithm.ts";
 import { algorithms } from "../../src/counters/algorithms/algorithms.ts";
+import type { Grant } from "../../src/counters/counter-admin.ts";
 import {
   type AcquireGroup,
   type AcquireLimit,
@@ -35,6 +36,8 @@ export interface AcquireConformanceOptions {
   readonly settle?: (store: CounterStore) => Promise<void>;
   /** Whether random requests have each counter once: stores that decide in several steps take refunds first. */
   readonly distinct?: boolean;
+  /** Grants hits above a limit. Without it, the comparison with the model grants none. */
+  readonly grant?: (store: CounterStore, grant: Grant) => Promise<void>;
   /** Random sequences of the comparison with the model. Default 60. */
   readonly runs?: number;
 }
@@ -123,6 +126,10 @@ const shapes: readonly (readonly (readonly [AlgorithmName, number])[])[] = [
   ],
 ];
 
+function isGrantable({ algorithm }: AcquireLimit): boolean {
+  return algorithm.grant !== undefined;
+}
+
 const { ALWAYS, WHEN_REFUSED, NEVER } = HoldBack;
 
 export function acquireConformance(name: string, options: AcquireConformanceOptions): void {
@@ -171,6 +178,10 @@ export function acquireConformance(name: string, options: AcquireConformanceOpti
           { weight: 1, arbitrary: fc.integer({ min: -3000, max: 0 }) },
         ),
         holdBack: fc.constantFrom(NEVER, WHEN_REFUSED, WHEN_REFUSED, ALWAYS),
+        granted: fc.oneof(
+          { weight: 4, arbitrary: fc.constant(0) },
+          { weight: 1, arbitrary: fc.integer({ min: 1, max: 5 }) },
+        ),
         groups:
           immediate && options.distinct !== true
             ? fc.array(group, { minLength: 1, maxLength: 5 })
@@ -181,7 +192,7 @@ export function acquireConformance(name: string, options: AcquireConformanceOpti
           const model = new AcquireModel();
           const stem = stemOf(t);
           let now = Date.now();
-          for (const { advance, holdBack, groups } of steps) {
+          for (const { advance, holdBack, groups, granted } of steps) {
             now += advance;
             const fields = groups.map(({ shape, limit, hits, refuses }) => ({
               hits,
@@ -198,6 +209,11 @@ export function acquireConformance(name: string, options: AcquireConformanceOpti
             model.acquire(expected);
             const found = await acquire(store, makeAcquire(fields, now, holdBack));
             assert.deepEqual(resultsOf(found), resultsOf(expected));
+            const bucket = found.groups.flatMap(({ limits }) => limits).find(isGrantable);
+            if (options.grant === undefined || granted === 0 || bucket === undefined) continue;
+            const isListed = bucket.windowSize === 10;
+            model.grant(bucket, granted, now);
+            await options.grant(store, { limit: bucket, isListed, hits: granted, now });
           }
         }),
         { numRuns: options.runs ?? 60 },

@@ -48,5 +48,13 @@ export class AcquireModel implements CounterStore {
       if (changed) this.states.set(key, { at, level, previous });
   }
 
+  grant(limit: AcquireLimit, hits: number, now: number): void {
+    const key = keyOf(limit);
+    const state = { at: 0, level: 0, previous: 0, ...this.states.get(key) };
+    limit.algorithm.advance(state, limit, now * 1000);
+    limit.algorithm.grant!(state, hits);
+    this.states.set(key, state);
+  }
+
   async close(): Promise<void> {}
 }

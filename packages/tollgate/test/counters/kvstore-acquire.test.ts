@@ -7,7 +7,9 @@ import { scaled } from "../../../../tools/time-scale.ts";
 import type { AlgorithmName } from "../../src/counters/algorithms/algorithm.ts";
 import { algorithms } from "../../src/counters/algorithms/algorithms.ts";
 import { mulDivCeil, mulDivFloor } from "../../src/counters/algorithms/exact.ts";
+import type { Grant } from "../../src/counters/counter-admin.ts";
 import type { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
+import { KvstoreAdmin } from "../../src/counters/kvstore/kvstore-admin.ts";
 import { PerSecondStore } from "../../src/counters/kvstore/per-second.ts";
 import { slotOf } from "../../src/counters/kvstore/slots.ts";
 import { MUL_DIV } from "../../src/counters/kvstore/states-script.ts";
@@ -31,20 +33,35 @@ import {
 import { makeKvstore, type TestKvstore } from "./kvstore-support.ts";
 
 /** Opens a store whose clock is that of its requests, and whose keys live long enough for any virtual time. */
-function openVirtual(t: TestContext, options: TestKvstore): CounterStore {
+function openVirtual(t: TestContext, options: TestKvstore): VirtualStore {
   t.mock.method(Math, "random", () => 0.99);
   let now = 0;
   const store = makeKvstore({ poolSize: 2, ...options, clock: () => now });
+  const control = store.control();
+  const admin = new KvstoreAdmin(control, "", () => now);
   return {
+    grant(grant) {
+      now = grant.now * 1000;
+      return admin.grant(grant);
+    },
     kind: store.kind,
     count: (request) => store.count(request),
     acquire(request) {
       now = request.now * 1000;
       return store.acquire(request);
     },
-    close: () => store.close(),
+    async close() {
+      control.close();
+      await store.close();
+    },
   };
 }
+
+interface VirtualStore extends CounterStore {
+  grant(grant: Grant): Promise<void>;
+}
+
+const grantVirtual = (store: CounterStore, grant: Grant) => (store as VirtualStore).grant(grant);
 
 const HOUR = 3600;
 const stemOf = (t: TestContext) => `acquire|${t.name.replaceAll(/\W+/g, "_")}=${randomUUID()}|`;
@@ -88,6 +105,7 @@ describe("kvstore: limits of every algorithm", () => {
   acquireConformance("kvstore single", {
     makeStore: (t) => openVirtual(t, { url: redis.url }),
     makePeer: (t) => openVirtual(t, { url: redis.url }),
+    grant: grantVirtual,
     runs: 30,
   });
   acquireConformance("kvstore sentinel", {
@@ -98,6 +116,7 @@ describe("kvstore: limits of every algorithm", () => {
   acquireConformance("kvstore cluster", {
     makeStore: (t) => openVirtual(t, { type: "cluster", url: cluster.url }),
     makePeer: (t) => openVirtual(t, { type: "cluster", url: cluster.url }),
+    grant: grantVirtual,
     distinct: true,
     runs: 15,
   });

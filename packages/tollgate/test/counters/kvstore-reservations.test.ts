@@ -121,6 +121,29 @@ describe("kvstore: reservations", () => {
       }
     });
 
+    test(`${name}: holds that end with their window are reported once, by the next call of any process`, async (t) => {
+      const stores = [open(t, options()), open(t, options())];
+      const [store, peer] = stores as [KvstoreStore, KvstoreStore];
+      const limits = [{ stem: `${stemOf(t)}k|hour:`, limit: 100, windowSize: 3600 }];
+      const start = Math.floor(Date.now() / 3_600_000) * 3_600_000;
+      const reserve = (hits: number, token = newToken()) =>
+        settle(store, { step: Step.RESERVE, limits, hits, token, ttl: 3_600_000 }, start);
+      const expired = async (asked: KvstoreStore, now: number) =>
+        (await settle(asked, { step: Step.CHECK, limits, hits: 1 }, now)).groups[0]!.expired;
+      await reserve(10);
+      const late = newToken();
+      await reserve(20, late);
+      assert.equal(await expired(peer, start + 1), 0);
+      assert.equal(await expired(peer, start + 3_600_000), 30);
+      for (const one of stores) assert.equal(await expired(one, start + 3_600_001), 0);
+      await reserve(5);
+      const commit = { step: Step.COMMIT, limits, hits: 7, token: late, home: start };
+      const committed = await settle(store, commit, start + 3_600_002);
+      assert.deepEqual([committed.released, committed.groups[0]!.released], [false, 0]);
+      assert.equal(committed.groups[0]!.expired, 5);
+      for (const one of stores) assert.equal(await expired(one, start + 7_200_000), 0);
+    });
+
     test(`${name}: a late commit of several windows counts once, from any process`, async (t) => {
       const store = open(t, options());
       const peer = open(t, options());

@@ -37,7 +37,7 @@ export interface LimitState {
   at: number;
   /** Fixed window: its count. Sliding window: the count of the current window. Token bucket: millionths of tokens. */
   level: number;
-  /** Sliding window: the count of the window before. */
+  /** Sliding window: the count of the window before. Token bucket: whole tokens above the bucket that an operator granted. */
   previous: number;
 }
 
@@ -60,7 +60,10 @@ export interface Algorithm {
   readonly perWindow: boolean;
   /** Whether refused hits are counted: `count: all`. */
   readonly countsRefused: boolean;
-  /** The fields of a state that a store keeps: `level`; `level` and `at`; or `level`, `at` and `previous`. */
+  /**
+   * The fields of a state that a store keeps: `level`; `level` and `at`; or `level`, `at` and `previous`. A state with a
+   * `previous` has three in any case.
+   */
   readonly words: 1 | 2 | 3;
   /**
    * Brings a state to the current instant, or to the instant of its last change if that is later: stored time never
@@ -80,6 +83,8 @@ export interface Algorithm {
    * @param accepted the verdict of this limit
    */
   report(state: LimitState, quota: Quota, hits: number, accepted: boolean, report: LimitReport): void;
+  /** Adds hits above the limit to an advanced state, once. Absent where a grant raises the limit of a window instead. */
+  grant?(state: LimitState, hits: number): void;
   /** Whether the state is the same as no state. */
   isUnused(state: LimitState, quota: Quota): boolean;
   /** Whether the limit is used up. To lose the state would give its caller a fresh limit. */

@@ -188,6 +188,93 @@ describe("token bucket", () => {
     );
   });
 
+  test("grants tokens once: at most burst + L x / T + granted are accepted in any interval of length x", () => {
+    const grants = fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 40 });
+    fc.assert(
+      fc.property(
+        plays(fc.integer({ min: 1, max: 12 })),
+        grants,
+        ({ size, limit, burst, steps }, granted) => {
+          const quota = { ...quotaOf(limit, size, burst), windowStart: 0 };
+          const state = newState();
+          const T = BigInt(size * SECOND);
+          const events: { at: number; hits: number; granted: number }[] = [];
+          let clock = START;
+          for (const [index, { advance, hits }] of steps.entries()) {
+            clock += Math.max(advance, 0);
+            const more = granted[index % granted.length]!;
+            if (more > 4) {
+              algorithm.advance(state, quota, clock);
+              const { level, previous } = state;
+              const had = Math.max(Math.floor(level / SECOND) + previous, 0);
+              algorithm.grant!(state, more);
+              const report = { used: 0, remaining: 0, reset: 0 };
+              algorithm.report(state, quota, 0, true, report);
+              assert.equal(report.remaining, had + more, "the tokens are there at once");
+              assert.ok(!algorithm.isUnused(state, quota) && !algorithm.isUsedUp(state, quota));
+              assert.ok(algorithm.end(state, quota) * SECOND >= clock + size * SECOND);
+            }
+            const taken = hits > 0 && decide(algorithm, state, quota, hits, clock).accepted ? hits : 0;
+            events.push({ at: clock, hits: taken, granted: more > 4 ? more : 0 });
+          }
+          // Granted before the interval, and not taken yet: they count, too.
+          const before = events.map((_, from) =>
+            events.slice(0, from).reduce((sum, one) => sum + one.granted, 0),
+          );
+          events.forEach((first, from) => {
+            let sum = 0n;
+            let more = BigInt(before[from]!);
+            for (const { at, hits, granted } of events.slice(from)) {
+              sum += BigInt(hits);
+              more += BigInt(granted);
+              const x = BigInt(at - first.at);
+              assert.ok(sum * T <= (BigInt(burst) + more) * T + BigInt(limit) * x);
+            }
+          });
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test("granted tokens come after those of the bucket, pay its debt, and end", () => {
+    const quota = { ...quotaOf(10, 60, 5), windowStart: 0 };
+    const state = newState();
+    const left = (now: number) => {
+      const looked = { ...state };
+      algorithm.advance(looked, quota, now);
+      const report = { used: 0, remaining: 0, reset: 0 };
+      algorithm.report(looked, quota, 0, true, report);
+      return [report.used, report.remaining];
+    };
+    assert.deepEqual(left(START), [0, 5]);
+    algorithm.advance(state, quota, START);
+    algorithm.grant!(state, 20);
+    assert.deepEqual(left(START), [0, 25]);
+    assert.ok(decide(algorithm, state, quota, 8, START).accepted);
+    assert.deepEqual(left(START), [5, 17]);
+    // 6 s refill a token of the bucket. A refund goes to the bucket, up to its size.
+    assert.deepEqual(left(START + 6 * SECOND), [4, 18]);
+    algorithm.advance(state, quota, START + 6 * SECOND);
+    algorithm.apply(state, quota, -9);
+    assert.deepEqual(left(START + 6 * SECOND), [0, 22]);
+    // A commit may take more than there is.
+    algorithm.apply(state, quota, 30);
+    assert.deepEqual(left(START + 6 * SECOND), [5, 0]);
+    algorithm.grant!(state, 10);
+    assert.deepEqual(left(START + 6 * SECOND), [5, 2]);
+    assert.ok(!decide(algorithm, state, quota, 3, START + 6 * SECOND).accepted);
+    assert.ok(decide(algorithm, state, quota, 2, START + 6 * SECOND).accepted);
+    // Nothing changes for a minute, so the rest of the grant ends.
+    assert.deepEqual(left(START + 65 * SECOND + 999_999), [4, 9]);
+    assert.deepEqual(left(START + 66 * SECOND), [3, 2]);
+    // A limit of 0 refuses also what was granted.
+    const refilled = { ...newState(), at: START, previous: 4 };
+    const none = { ...quota, limit: 0 };
+    algorithm.advance(refilled, none, START + 1);
+    assert.equal(algorithm.accepts(refilled, none, 1), false);
+  });
+
   test("loses at most a millionth of its rate to rounding", () => {
     const quota = { ...quotaOf(7, 3, 1), windowStart: 0 };
     const state = newState();

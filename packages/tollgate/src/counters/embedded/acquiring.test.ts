@@ -17,6 +17,7 @@ import { EmbeddedStore } from "./embedded-store.ts";
 acquireConformance("embedded", {
   makeStore: () => EmbeddedStore.create({ sizeInBytes: 1024 ** 2, reclaimInterval: 0 }),
   makePeer: (_, store) => EmbeddedStore.attach((store as EmbeddedStore).share()),
+  grant: (store, grant) => (store as EmbeddedStore).admin().grant(grant),
   runs: 200,
 });
 

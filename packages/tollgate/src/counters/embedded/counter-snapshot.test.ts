@@ -14,7 +14,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
+import { makeAcquire } from "../../../test/counters/acquire-conformance.ts";
 import { makeCount, makeRequest } from "../../../test/counters/conformance.ts";
+import { makeSettle } from "../../../test/counters/reservation-conformance.ts";
+import { Step } from "../reservations.ts";
 import { EmbeddedStore } from "./embedded-store.ts";
 
 const NOW = 1_800_000_000_000;
@@ -73,6 +76,32 @@ describe("snapshot of the embedded store", () => {
     assert.equal(add(second.store, "d|saturated=1|hour:", 0), Number.MAX_SAFE_INTEGER);
     assert.deepEqual([...first.problems, ...second.problems], []);
     assert.equal(second.store.statistics().liveCounters, first.store.statistics().liveCounters);
+    await second.store.close();
+  });
+
+  test("keeps the debt and the granted tokens of a bucket", async (t) => {
+    const path = join(folder(t), "counters");
+    const limits = [
+      { stem: "d|k=v|bucket:60", algorithm: "token_bucket" as const, limit: 5, windowSize: 86_400 },
+    ];
+    const ask = (store: EmbeddedStore, hits: number) => {
+      const request = makeAcquire([{ limits, hits }], NOW);
+      store.acquire(request);
+      return request.groups[0]!.limits[0]!;
+    };
+    const charge = (store: EmbeddedStore, hits: number) =>
+      store.settle(makeSettle({ step: Step.REPORT, limits, hits }, NOW));
+    const first = await open(path);
+    ask(first.store, 5);
+    charge(first.store, 4);
+    await first.store.admin().grant({ limit: ask(first.store, 0), isListed: false, hits: 7, now: NOW });
+    assert.equal(ask(first.store, 0).remaining, 3);
+    await first.store.close();
+    const second = await open(path);
+    assert.equal(ask(second.store, 0).remaining, 3);
+    assert.equal(ask(second.store, 3).accepted, true);
+    assert.equal(ask(second.store, 1).accepted, false);
+    assert.deepEqual([...first.problems, ...second.problems], []);
     await second.store.close();
   });
 

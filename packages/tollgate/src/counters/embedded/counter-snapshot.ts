@@ -260,9 +260,9 @@ function isTime(value: number): boolean {
   return value >>> 0 === value;
 }
 
-/** Only a bucket, whose state has an instant, can be in debt. */
+/** Only a bucket can be in debt. Its state has an instant, and perhaps granted tokens. */
 function isLevel(value: number, { length }: readonly number[]): boolean {
-  return isCount(length === 1 ? Math.abs(value) : value);
+  return isCount(length > 0 ? Math.abs(value) : value);
 }
 
 function isCount(value: number): boolean {

@@ -6,6 +6,7 @@ import type {
   CounterSearch,
   FoundCounter,
   FoundCounters,
+  Grant,
 } from "../counter-admin.ts";
 import { AdminStoreError, hasPrefix } from "../counter-admin.ts";
 import { MemoryRecords } from "../memory-records.ts";
@@ -13,6 +14,7 @@ import type { CounterTable } from "./counter-table.ts";
 import type { ShownEntry } from "./entries.ts";
 import { keyText } from "./key.ts";
 import { lockShards, unlockShards } from "./shard-locks.ts";
+import { insertState, writeState } from "./write-state.ts";
 
 const nothing = { at: 0, level: 0, previous: 0 };
 
@@ -45,6 +47,21 @@ export class EmbeddedAdmin implements CounterAdmin {
       if (entry !== 0) shard.writeState(entry, nothing, false);
     }
     unlockShards(shards, mask);
+  }
+
+  async grant({ limit, hits, now }: Grant): Promise<void> {
+    const key = this.#table.newKey();
+    key.encode(limit);
+    const shard = this.#table.shardOf(key);
+    const state = { ...nothing };
+    shard.acquire();
+    const entry = shard.find(key, limit.windowStart);
+    if (entry !== 0) shard.readState(entry, state);
+    limit.algorithm.advance(state, limit, now * 1000);
+    limit.algorithm.grant!(state, hits);
+    if (entry !== 0) writeState(shard, entry, limit, state, now);
+    else insertState(shard, key, limit, state, now);
+    shard.release();
   }
 
   async search({ prefix, from, most }: CounterSearch): Promise<FoundCounters> {

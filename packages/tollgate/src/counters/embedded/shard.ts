@@ -17,6 +17,7 @@ import {
   ENTRY_FIELD,
   entryField,
   entryWords,
+  LENGTH_FIELD,
   moreWords,
   PROTECTED,
   USED_AGAIN,
@@ -161,6 +162,11 @@ export class Shard {
     return Math.min(end, LAST_END) > this.#ints[entry * 2 + ENTRY_END]! >>> 0;
   }
 
+  /** Whether the entry has all words of a state. If not, only `moveState` can write it. */
+  hasRoom(entry: number, { previous }: LimitState): boolean {
+    return previous === 0 || moreWords(this.#ints[entry * 2 + ENTRY_FIELD]!) > 1;
+  }
+
   /** Writes a state that ends with its entry, or before it. */
   writeState(entry: number, state: LimitState, isProtected: boolean): void {
     const field = this.#ints[entry * 2 + ENTRY_FIELD]!;
@@ -169,7 +175,7 @@ export class Shard {
   }
 
   /**
-   * Writes a state that ends after its entry. The state gets a new entry in the newest segment of its list: so the
+   * Writes a state that ends after its entry, or has more words. The state gets a new entry in the newest segment of its list: so the
    * segments of a list end in order, and one state that goes on does not keep a whole segment. May move and drop other
    * entries: earlier positions become invalid.
    */
@@ -183,9 +189,10 @@ export class Shard {
     const { words } = this;
     const ints = this.#ints;
     const last = Math.min(end, LAST_END);
-    const field = ints[entry * 2 + ENTRY_FIELD]! & ~MARKS;
+    const oldField = ints[entry * 2 + ENTRY_FIELD]! & ~MARKS;
+    const old = words.slice(entry, entry + entryWords(oldField));
+    const field = this.hasRoom(entry, state) ? oldField : entryField(oldField & LENGTH_FIELD, 2);
     const size = entryWords(field);
-    const old = words.slice(entry, entry + size);
     const generationAt = this.generationAt(entry);
     const generation = words[generationAt]!;
     const segment = this.#room.for(length, size, now);

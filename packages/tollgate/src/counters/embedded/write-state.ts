@@ -22,7 +22,8 @@ export function writeState(
   const { algorithm } = limit;
   const isProtected = !isEmpty(state) && (isHeld || algorithm.isUsedUp(state, limit));
   const end = endOf(limit, state);
-  if (shard.endsBefore(entry, end)) shard.moveState(entry, lifetimeOf(limit, end), state, isProtected, now);
+  if (shard.endsBefore(entry, end) || !shard.hasRoom(entry, state))
+    shard.moveState(entry, lifetimeOf(limit, end), state, isProtected, now);
   else shard.writeState(entry, state, isProtected);
 }
 
@@ -38,7 +39,8 @@ export function insertState(
   if (isEmpty(state)) return;
   const { algorithm } = limit;
   const lifetime = lifetimeOf(limit, endOf(limit, state));
-  shard.insertState(key, lifetime, state, algorithm.words, isHeld || algorithm.isUsedUp(state, limit), now);
+  const words = state.previous === 0 ? algorithm.words : 3;
+  shard.insertState(key, lifetime, state, words, isHeld || algorithm.isUsedUp(state, limit), now);
 }
 
 /** Whether a state is the same as no state. */

@@ -124,7 +124,7 @@ export class AcquireCounters {
       const { words } = counter.quota.algorithm;
       state.level = next();
       state.at = words > 1 ? next() : 0;
-      state.previous = words > 2 ? next() : 0;
+      state.previous = words > 1 ? next() : 0;
       counter.unusable = (words > 1 ? state.at : state.level) === UNUSABLE;
     }
     if (at !== reply.length) throw new Error(UNEXPECTED_REPLY);

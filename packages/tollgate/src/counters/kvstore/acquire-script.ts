@@ -19,8 +19,9 @@ export const ACQUIRE_ARGS = { first: 3, quota: 4 } as const;
  *   - key, hits, times: so many equal groups of one limit
  *   - 0, hold back, number of groups; for each group: refuses, hits, number of limits; for each limit: key, quota
  *
- * A state is the text `count`, `count instant previous` (sliding window) or `parts instant` (bucket). The reply is the
- * present, and the stored words of each key: 1, 3 or 2 integers, zeros for a missing key, or {@link UNUSABLE} first.
+ * A state is the text `count`, `count instant previous` (sliding window), or `parts instant` and with granted tokens
+ * `parts instant granted` (bucket). The reply is the present, and the stored words of each key: 1 integer for a fixed
+ * window, else 3; zeros for a missing key, or {@link UNUSABLE} first.
  */
 export const acquireScript = makeScript(`${MUL_DIV}
 local next = ${ACQUIRE_ARGS.first}
@@ -47,13 +48,11 @@ for i = 1, #KEYS do
   local words = #out
   if s.level then
     out[words + 1] = s.level
-    if kind >= 3 then out[words + 2] = s.at end
-    if kind == 3 then out[words + 3] = s.previous end
+    if kind >= 3 then out[words + 2], out[words + 3] = s.at, s.previous end
     advance(s, q)
   else
     out[words + 1] = kind == 4 and 0 or ${UNUSABLE}
-    if kind >= 3 then out[words + 2] = ${UNUSABLE} end
-    if kind == 3 then out[words + 3] = 0 end
+    if kind >= 3 then out[words + 2], out[words + 3] = ${UNUSABLE}, 0 end
   end
 end
 

@@ -7,10 +7,13 @@ import {
   type CounterSearch,
   type FoundCounter,
   type FoundCounters,
+  type Grant,
   hasPrefix,
 } from "../counter-admin.ts";
+import { StoreError } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import type { Control } from "./control.ts";
+import { GRANT } from "./grant-script.ts";
 import { KvstoreRecords, recordsPrefix } from "./kvstore-records.ts";
 import type { Reply } from "./resp/reader.ts";
 import { ErrorReply } from "./resp/reader.ts";
@@ -19,13 +22,21 @@ import { ErrorReply } from "./resp/reader.ts";
 const SCAN_COUNT = 1000;
 const MOST_SCANS = 100;
 
+/** Seconds that a key outlives its state, as for decisions at most. */
+const GRANT_JITTER = 300;
+
 export class KvstoreAdmin implements CounterAdmin {
   readonly records: AdminRecords;
   readonly #control: Control;
   readonly #recordsPrefix: string;
+  readonly #now: () => number;
 
-  /** @param prefix `CACHE_KEY_PREFIX` */
-  constructor(control: Control, prefix: string) {
+  /**
+   * @param prefix `CACHE_KEY_PREFIX`
+   * @param now microseconds since the epoch for scripts; 0 for the server's clock
+   */
+  constructor(control: Control, prefix: string, now: () => number = () => 0) {
+    this.#now = now;
     this.#control = control;
     this.#recordsPrefix = recordsPrefix(prefix);
     this.records = new KvstoreRecords(control, prefix);
@@ -38,6 +49,13 @@ export class KvstoreAdmin implements CounterAdmin {
       algorithm.perWindow ? `${stem}${windowStart}` : stem,
     );
     await this.#control.run(keys[0]!, [["DEL", ...keys]]);
+  }
+
+  /** The script is sent with its text: an operator rarely grants, and a server may have lost it. */
+  async grant({ limit: { stem, limit, burst, windowSize }, hits }: Grant): Promise<void> {
+    const args = [this.#now(), GRANT_JITTER, limit, burst, windowSize, hits].map(String);
+    const [reply] = await this.#control.run(stem, [["EVAL", GRANT, "1", stem, ...args]]);
+    if (reply !== 1) throw new StoreError("STORE_UNAVAILABLE", "the value of the key is not a token bucket");
   }
 
   async search({ prefix, from, most }: CounterSearch): Promise<FoundCounters> {

@@ -19,6 +19,7 @@ import { ClusterTopology } from "./cluster-topology.ts";
 import type { PoolGauges } from "./connection-pool.ts";
 import { Control } from "./control.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { EarlierWindows, lookAt } from "./earlier-windows.ts";
 import { Expiries, noExpiries } from "./expiries.ts";
 import { type KvstoreOptions, type ResolvedOptions, resolveOptions } from "./kvstore-options.ts";
 import { isElsewhere } from "./ledger-keys.ts";
@@ -44,6 +45,7 @@ export class KvstoreStore implements ReservationStore {
   readonly #options: ResolvedOptions;
   readonly #topology: Topology;
   readonly #isCluster: boolean;
+  readonly #earlierWindows = new EarlierWindows();
   #closing = false;
   readonly #onRefund: RefundListener | undefined;
   #closed: Promise<void> | undefined;
@@ -120,12 +122,30 @@ export class KvstoreStore implements ReservationStore {
   }
 
   settle(request: ReservationRequest): void | Promise<void> {
-    const { groups, step } = request;
     if (this.#closing) throw new StoreError("STORE_UNAVAILABLE", "the store is closed");
+    return this.#isCluster ? this.#settleInCluster(request) : this.#settleParts(request);
+  }
+
+  /** Also reports the holds that have ended with an earlier window. */
+  async #settleInCluster(request: ReservationRequest): Promise<void> {
+    const windows = this.#earlierWindows;
+    const earlier = windows.take(request);
+    const looks = earlier.map(({ old }) => this.#settleParts(lookAt(request, [old])));
+    const [settled, ...looked] = await Promise.allSettled([this.#settleParts(request), ...looks]);
+    const failed = earlier.filter((_, index) => looked[index]!.status === "rejected");
+    windows.giveBack(failed);
+    if (settled.status === "rejected") throw settled.reason;
+    windows.note(request);
+    for (const one of earlier) if (!failed.includes(one)) one.group.expired += one.old.expired;
+  }
+
+  #settleParts(request: ReservationRequest): Promise<void> {
+    const { groups, step } = request;
     const isEnd = step === Step.COMMIT || step === Step.CANCEL;
     const mayBeLate = isEnd && this.#isCluster;
+    const trace = this.#options.tracing?.active;
     if (groups.length === 1 && !mayBeLate)
-      return this.#settlePart(request, this.#topology.slotOf(groups[0]!));
+      return this.#settlePart(request, this.#topology.slotOf(groups[0]!), trace);
     const bySlot = Map.groupBy(groups, (group: ReservedGroup) =>
       mayBeLate && group.limits.some(isElsewhere) ? group : this.#topology.slotOf(group),
     );
@@ -133,16 +153,16 @@ export class KvstoreStore implements ReservationStore {
       groups,
       settle: (part: ReservationRequest) =>
         typeof place === "number"
-          ? this.#settlePart(part, place)
-          : commitLate(part, (one) => this.#settlePart(one, this.#topology.slotOf(one.groups[0]!))),
+          ? this.#settlePart(part, place, trace)
+          : commitLate(part, (one) => this.#settlePart(one, this.#topology.slotOf(one.groups[0]!), trace)),
     }));
     return parts.length === 1 ? parts[0]!.settle(request) : settleAcross(request, parts);
   }
 
-  #settlePart(request: ReservationRequest, slot: number): Promise<void> {
+  #settlePart(request: ReservationRequest, slot: number, trace: CallTrace | undefined): Promise<void> {
     const call = new SettleCall({ request, isDecision: false }, this.#isCluster);
     const step = new AcquireStep(request.groups, HoldBack.NEVER, request.now, slot, call);
-    return this.#submitSteps([step], request, this.#options.tracing?.active);
+    return this.#submitSteps([step], request, trace);
   }
 
   /** One step for each slot. */

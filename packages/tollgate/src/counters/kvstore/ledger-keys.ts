@@ -19,7 +19,7 @@ export function isElsewhere({ stem, algorithm, windowStart, homeStart }: Reserve
 }
 
 /** Whether a key has a hash tag: see `slots.ts`. */
-function hasTag(key: string): boolean {
+export function hasTag(key: string): boolean {
   const open = key.indexOf("{");
   return open >= 0 && key.indexOf("}", open + 1) > open + 1;
 }

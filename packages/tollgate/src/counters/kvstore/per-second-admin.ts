@@ -5,6 +5,7 @@ import type {
   CounterPlace,
   CounterSearch,
   FoundCounters,
+  Grant,
 } from "../counter-admin.ts";
 
 /** Begins the `next` of a page of the second instance. */
@@ -26,6 +27,11 @@ export class PerSecondAdmin implements CounterAdmin {
   reset(places: readonly CounterPlace[]): Promise<void> {
     const isPerSecond = places.length === 1 && places[0]!.windowSize === 1;
     return (isPerSecond ? this.#perSecond : this.#main).reset(places);
+  }
+
+  grant(grant: Grant): Promise<void> {
+    const isPerSecond = !grant.isListed && grant.limit.windowSize === 1;
+    return (isPerSecond ? this.#perSecond : this.#main).grant(grant);
   }
 
   async search(search: CounterSearch): Promise<FoundCounters> {

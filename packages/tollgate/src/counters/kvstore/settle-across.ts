@@ -98,6 +98,7 @@ export async function commitLate(
   request.verdict = Verdict.OK;
   request.released = look.released && !look.repeated;
   request.repeated = look.repeated || own.repeated;
+  for (const [index, group] of request.groups.entries()) group.expired += old[index]!.expired;
   if (look.repeated) return;
   const end = { ...request, step: Step.CANCEL, groups: old };
   await settle(end);

@@ -61,7 +61,8 @@ local function readState(key, q)
     if kind == 3 then
       level, at, previous = string.match(text, '^(%d+) (%d+) (%d+)$')
     elseif kind == 4 then
-      level, at = string.match(text, '^(-?%d+) (%d+)$')
+      level, at, previous = string.match(text, '^(-?%d+) (%d+) ?(%d*)$')
+      if previous == '' then previous = 0 end
     else
       level = string.match(text, '^-?%d+$')
       if level then level = max(0, min(tonumber(level), ${MAX_COUNT})) end
@@ -70,6 +71,12 @@ local function readState(key, q)
     level = nil
   end
   return { level = tonumber(level), at = tonumber(at), previous = tonumber(previous), fresh = not text, q = q }
+end
+
+-- Microseconds from the last change of a bucket to the end of its granted tokens.
+local function grantTime(q)
+  if q.limit == 0 then return q.size end
+  return max(q.size, mulDiv(q.full, q.seconds, q.limit, 1))
 end
 
 local function advance(s, q)
@@ -86,6 +93,7 @@ local function advance(s, q)
     if at == 0 then
       s.level = q.full
     elseif now > at then
+      if s.previous > 0 and now - at >= grantTime(q) then s.previous = 0 end
       s.level = min(s.level + mulDiv(now - at, q.limit, q.seconds, 0), q.full)
     else
       s.level = min(s.level, q.full)
@@ -99,7 +107,7 @@ local function accepts(s, q, hits)
   local kind, level = q.kind, s.level
   if kind == 1 then return level + hits <= q.limit end
   local needed = max(hits, 1)
-  if kind == 4 then return needed <= floor(level / PARTS) end
+  if kind == 4 then return needed <= floor(level / PARTS) + (q.limit == 0 and 0 or s.previous) end
   if kind == 3 and s.previous ~= 0 then
     level = mulDiv(s.previous, q.size - s.at % q.size, q.size, 1) + level
   end
@@ -112,6 +120,13 @@ local function apply(s, q, hits)
     if -hits >= q.burst then
       s.level = q.full
     else
+      if s.previous > 0 then
+        local granted = min(hits - max(floor(level / PARTS), 0), s.previous)
+        if granted > 0 then
+          s.previous = s.previous - granted
+          hits = hits - granted
+        end
+      end
       s.level = max(min(level - hits * PARTS, q.full), q.full - ${MAX_COUNT})
     end
   else
@@ -121,7 +136,7 @@ local function apply(s, q, hits)
 end
 
 local function isUnused(s, q)
-  if q.kind == 4 then return s.level >= q.full end
+  if q.kind == 4 then return s.level >= q.full and s.previous == 0 end
   return s.level == 0 and s.previous == 0
 end
 
@@ -153,6 +168,10 @@ local function writeState(key, s)
       text = string.format('%.0f %.0f', s.level, s.at)
       left = 0
       if q.limit > 0 and s.level < q.full then left = mulDiv(q.full - s.level, q.seconds, q.limit, 1) end
+      if s.previous > 0 then
+        text = text .. string.format(' %.0f', s.previous)
+        left = max(left, grantTime(q))
+      end
     end
     local ttl = ceil((s.at + left) / 1000000) - floor(now / 1000000) + jitter
     redis.call('SET', key, text, 'EX', string.format('%.0f', min(max(ttl, 1), 315576000000)))

@@ -39,6 +39,10 @@ export class ObjcacheAdmin implements CounterAdmin {
     await this.#store.flushed();
   }
 
+  async grant(): Promise<void> {
+    throw new AdminStoreError("UNSUPPORTED", "memcached keeps no token buckets");
+  }
+
   async search(_search: CounterSearch): Promise<FoundCounters> {
     throw new AdminStoreError(
       "UNSUPPORTED",

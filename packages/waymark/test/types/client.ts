@@ -70,7 +70,7 @@ export type Properties = [
   Holds<
     Same<
       Exclude<keyof typeof api, "GET">,
-      "books" | "stream_forms" | "echo" | "slugs" | "files" | "shapes" | "http_status"
+      "books" | "stream_forms" | "echo" | "slugs" | "files" | "shapes" | "http_status" | "raw"
     >
   >,
   Holds<Same<keyof typeof api.books, "GET" | "export" | "top_ten">>,

@@ -30,7 +30,7 @@ interface Paging {
 type NoBook = Problem<404, { code: "NO_BOOK" }>;
 
 function noBook(id: Id): NoBook {
-  return problem(404, `there is no book ${id}`, { code: "NO_BOOK" } as const);
+  return problem(404, `there is no book ${id}`, { code: "NO_BOOK" });
 }
 
 function found(id: Id): Book {

@@ -4,9 +4,10 @@
  */
 export type { AccessLogEntry, AccessLogOptions } from "./kit/access-log.ts";
 export { accessLog } from "./kit/access-log.ts";
+export { attachment } from "./kit/attachment.ts";
 export type { BasicOptions } from "./kit/basic.ts";
 export { basic } from "./kit/basic.ts";
-export type { BearerOptions, Verdict } from "./kit/bearer.ts";
+export type { BearerOptions } from "./kit/bearer.ts";
 export { bearer } from "./kit/bearer.ts";
 export type { CacheDirectives } from "./kit/cache-control.ts";
 export { cacheControl, defaultCacheControl } from "./kit/cache-control.ts";
@@ -16,7 +17,7 @@ export type { MatchOptions } from "./kit/conditional.ts";
 export { checkMatch, etag, tagOf } from "./kit/conditional.ts";
 export type { SealedCookie, SealedCookieOptions } from "./kit/cookies.ts";
 export { encryptedCookie, signedCookie } from "./kit/cookies.ts";
-export type { Authenticator } from "./kit/credentials.ts";
+export type { Authenticator, Verdict } from "./kit/credentials.ts";
 export { sameSecret } from "./kit/credentials.ts";
 export type { Encoding } from "./kit/encoders.ts";
 export { heartbeat, lastEventId } from "./kit/events.ts";

@@ -97,7 +97,7 @@ function callOf(target: Target): object {
 async function respond(target: Target, args: readonly unknown[], call: string): Promise<Response> {
   const { base, path, verb, entry, options, own } = target;
   const { segments, keywords } = placeArguments(args, entry, call);
-  const { query, body, type } = carryKeywords(verb, keywords, call);
+  const { query, body, type } = carryKeywords(verb, keywords, own.body !== undefined, call);
   const common = typeof options.headers === "function" ? await options.headers() : options.headers;
   const headers = new Headers(common);
   if (own.events === true) headers.set("accept", "text/event-stream");

@@ -11,13 +11,15 @@ export interface Carried {
   readonly type?: string;
 }
 
+/** @param hasBody whether the call has a body of its own, so that the keywords must be in the query */
 export function carryKeywords(
   verb: string,
   keywords: Record<string, unknown> | undefined,
+  hasBody: boolean,
   call: string,
 ): Carried {
   if (keywords === undefined) return { query: "" };
-  if (QUERY_ONLY.test(verb)) {
+  if (hasBody || QUERY_ONLY.test(verb)) {
     const query = new URLSearchParams();
     for (const [name, value] of pairs(keywords))
       query.append(name, scalarText(value) ?? refuse(name, value, call));

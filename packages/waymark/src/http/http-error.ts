@@ -66,15 +66,24 @@ export interface Problem<Status extends number = number, Members extends object 
   readonly members: Members;
 }
 
-export function problem<const Status extends number, Options extends HttpErrorOptions = Record<never, never>>(
+export function problem<
+  const Status extends number,
+  const Options extends HttpErrorOptions = Record<never, never>,
+>(
   status: Status,
   detail?: string,
   options?: Options,
-): Problem<Status, { [Key in keyof Options as Key extends Reserved ? never : Key]: Options[Key] }> {
+): Problem<
+  Status,
+  { -readonly [Key in keyof Options as Key extends Reserved ? never : Key]: Writable<Options[Key]> }
+> {
   const members = Object.entries(options ?? {}).filter(([name]) => !RESERVED.has(name));
   const error = new HttpError(status, detail, options);
   return Object.assign(error, { members: Object.fromEntries(members) }) as never;
 }
+
+/** A `const` type parameter keeps literals, and makes lists readonly, which no declared list accepts. */
+type Writable<T> = T extends readonly (infer Item)[] ? Writable<Item>[] : T;
 
 /** The members of the problem details document (RFC 9457 section 3), in order. */
 function problemDetails(error: HttpError): Record<string, unknown> {

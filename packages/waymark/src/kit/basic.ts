@@ -1,6 +1,12 @@
 import type { Controller } from "../controller/controller.ts";
-import type { Verdict } from "./bearer.ts";
-import { type Authenticator, authenticator, Refusal, realmOf } from "./credentials.ts";
+import {
+  type Authenticator,
+  headerAuthenticator,
+  Refusal,
+  realmOf,
+  userOf,
+  type Verdict,
+} from "./credentials.ts";
 
 export interface BasicOptions<User> {
   /** The user with this name and password. Undefined, null or false: they are wrong. */
@@ -18,16 +24,14 @@ export function basic<User>({
   verify,
   realm = "api",
 }: BasicOptions<User>): Authenticator<Exclude<User, undefined | null | false>> {
-  return authenticator({
+  return headerAuthenticator({
     name: "basic",
     challenge: `Basic${realmOf(realm)}, charset="UTF-8"`,
     securityScheme: { type: "http", scheme: "basic" },
     async read(credentials, controller) {
       const pair = pairOf(credentials);
-      const found = pair === undefined ? undefined : await verify(pair.name, pair.password, controller);
-      if (found === undefined || found === null || found === false)
-        return new Refusal("name or password is wrong");
-      return found as Exclude<User, undefined | null | false>;
+      const user = pair && userOf(await verify(pair.name, pair.password, controller));
+      return user ?? new Refusal("name or password is wrong");
     },
   });
 }

@@ -1,5 +1,12 @@
 import type { Controller } from "../controller/controller.ts";
-import { type Authenticator, authenticator, Refusal, realmOf } from "./credentials.ts";
+import {
+  type Authenticator,
+  headerAuthenticator,
+  Refusal,
+  realmOf,
+  userOf,
+  type Verdict,
+} from "./credentials.ts";
 
 export interface BearerOptions<User> {
   /** The user of a token. Undefined, null or false: the token is not valid. */
@@ -7,8 +14,6 @@ export interface BearerOptions<User> {
   /** The name of the protected area. Default: none. */
   readonly realm?: string;
 }
-
-export type Verdict<User> = User | undefined | null | false;
 
 /** The syntax of RFC 6750 section 2.1. */
 const TOKEN = /^[\w.~+/-]+=*$/;
@@ -18,15 +23,13 @@ export function bearer<User>({
   verify,
   realm,
 }: BearerOptions<User>): Authenticator<Exclude<User, undefined | null | false>> {
-  return authenticator({
+  return headerAuthenticator({
     name: "bearer",
     challenge: `Bearer${realmOf(realm)}`,
     securityScheme: { type: "http", scheme: "bearer" },
     async read(token, controller) {
-      const found = TOKEN.test(token) ? await verify(token, controller) : undefined;
-      if (found === undefined || found === null || found === false)
-        return new Refusal("the token is not valid", 'error="invalid_token"');
-      return found as Exclude<User, undefined | null | false>;
+      const user = TOKEN.test(token) ? userOf(await verify(token, controller)) : undefined;
+      return user ?? new Refusal("the token is not valid", 'error="invalid_token"');
     },
   });
 }

@@ -14,14 +14,31 @@ export interface Authenticator<User> {
   readonly securityScheme: Readonly<Record<string, string>>;
 }
 
-/** How a scheme reads its credentials. */
+/** What an application says about credentials: a user, or that they are not valid. */
+export type Verdict<User> = User | undefined | null | false;
+
+/** The user of a verdict. */
+export function userOf<User>(verdict: Verdict<User>): Exclude<User, undefined | null | false> | undefined {
+  return verdict === null || verdict === false
+    ? undefined
+    : (verdict as Exclude<User, undefined | null | false> | undefined);
+}
+
+/** How a scheme finds out who sent a request. */
 interface Scheme<User> {
-  /** The name in `authorization`, in lower case. */
-  readonly name: string;
   /** The value of `www-authenticate`, without an error. */
   readonly challenge: string;
   readonly securityScheme: Readonly<Record<string, string>>;
-  /** The user, or the reason for a 401. */
+  /** The user, the reason for a 401, or undefined if the request has no credentials. */
+  read(controller: Controller): Promise<User | Refusal | undefined>;
+}
+
+/** How a scheme reads the header `authorization`. */
+interface HeaderScheme<User> {
+  /** The name in the header, in lower case. */
+  readonly name: string;
+  readonly challenge: string;
+  readonly securityScheme: Readonly<Record<string, string>>;
   read(credentials: string, controller: Controller): Promise<User | Refusal>;
 }
 
@@ -40,33 +57,45 @@ export class Refusal {
 /** Longer credentials are no credentials. Bounds the work that a stranger can cause. */
 const LONGEST = 8192;
 
+/** An authenticator by the header `authorization`. */
+export function headerAuthenticator<User>({
+  name,
+  read,
+  ...scheme
+}: HeaderScheme<User>): Authenticator<User> {
+  return authenticator({
+    ...scheme,
+    async read(controller) {
+      const header = controller.headers.get("authorization");
+      if (header === null) return undefined;
+      const [, sent, credentials] =
+        /^([!#$%&'*+.^_`|~\w-]+) +(\S.*?)\s*$/.exec(header.slice(0, LONGEST + 1)) ?? [];
+      if (sent?.toLowerCase() !== name || credentials === undefined)
+        return new Refusal(`credentials of the scheme ${name} are missing`);
+      if (header.length > LONGEST) return new Refusal("the credentials are too long");
+      return read(credentials, controller);
+    },
+  });
+}
+
 export function authenticator<User>(scheme: Scheme<User>): Authenticator<User> {
   const users = new Slot<{ readonly user: User }>();
-  const pending = new Slot<Promise<User>>();
-  const read = async (controller: Controller, header: string): Promise<User> => {
-    const [, name, credentials] =
-      /^([!#$%&'*+.^_`|~\w-]+) +(\S.*?)\s*$/.exec(header.slice(0, LONGEST + 1)) ?? [];
-    if (name?.toLowerCase() !== scheme.name || credentials === undefined)
-      throw refused(scheme, new Refusal(`credentials of the scheme ${scheme.name} are missing`));
-    if (header.length > LONGEST) throw refused(scheme, new Refusal("the credentials are too long"));
-    const user = await scheme.read(credentials, controller);
+  const pending = new Slot<Promise<User | undefined>>();
+  const read = async (controller: Controller): Promise<User | undefined> => {
+    const user = await scheme.read(controller);
     if (user instanceof Refusal) throw refused(scheme, user);
-    users.set(controller, { user });
+    if (user !== undefined) users.set(controller, { user });
     return user;
   };
-  const required = (controller: Controller, header: string): Promise<User> => {
-    const asked = pending.get(controller) ?? read(controller, header);
+  const optional = async (controller: Controller) => {
+    const asked = pending.get(controller) ?? read(controller);
     pending.set(controller, asked);
     return asked;
   };
   const authenticate = async (controller: Controller) => {
-    const header = controller.headers.get("authorization");
-    if (header === null) throw refused(scheme, new Refusal("credentials are missing"));
-    return required(controller, header);
-  };
-  const optional = async (controller: Controller) => {
-    const header = controller.headers.get("authorization");
-    return header === null ? undefined : required(controller, header);
+    const user = await optional(controller);
+    if (user === undefined) throw refused(scheme, new Refusal("credentials are missing"));
+    return user;
   };
   const of = (controller: Controller) => {
     const known = users.get(controller);

@@ -3,6 +3,7 @@ import { open, realpath } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { CALL, type Controller } from "../controller/controller.ts";
 import { HttpError } from "../http/http-error.ts";
+import { attachment } from "./attachment.ts";
 import { type CacheDirectives, cacheControl } from "./cache-control.ts";
 import { lists } from "./conditional.ts";
 import { typeOf } from "./media-types.ts";
@@ -92,16 +93,6 @@ function isCurrent(request: Controller["headers"], tag: string, modified: Date):
 /** Whether the client's part is of the same file (RFC 9110 section 13.1.5): a strong tag, or the exact date. */
 function mayContinue(condition: string | null, tag: string, modified: Date): boolean {
   return condition === null || condition === tag || condition === modified.toUTCString();
-}
-
-/** RFC 6266: a plain name for old clients, and the real one in UTF-8. */
-function attachment(name: string): string {
-  const plain = name.replace(/[^ !#$&+\-.0-9A-Z^_`a-z{}~]/g, "_");
-  const encoded = encodeURIComponent(name.toWellFormed()).replace(
-    /['()*]/g,
-    (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
 }
 
 /**

@@ -9,8 +9,14 @@ import {
 } from "jose";
 import type { Controller } from "../controller/controller.ts";
 import { HttpError } from "../http/http-error.ts";
-import type { Verdict } from "./bearer.ts";
-import { type Authenticator, authenticator, Refusal, realmOf } from "./credentials.ts";
+import {
+  type Authenticator,
+  headerAuthenticator,
+  Refusal,
+  realmOf,
+  userOf,
+  type Verdict,
+} from "./credentials.ts";
 
 export interface JwtOptions<User> {
   /** The accepted signature algorithms, such as `["ES256"]`. `none` is never accepted. */
@@ -46,7 +52,7 @@ export function jwt<User = JWTPayload>(
     ...(issuer !== undefined && { issuer: typeof issuer === "string" ? issuer : [...issuer] }),
     ...(audience !== undefined && { audience: typeof audience === "string" ? audience : [...audience] }),
   };
-  return authenticator({
+  return headerAuthenticator({
     name: "bearer",
     challenge: `Bearer${realmOf(options.realm)}`,
     securityScheme: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
@@ -59,10 +65,8 @@ export function jwt<User = JWTPayload>(
       } catch (error) {
         return refusal(error);
       }
-      const found = user === undefined ? claims : await user(claims, controller);
-      if (found === undefined || found === null || found === false)
-        return new Refusal("the token is not valid", 'error="invalid_token"');
-      return found as Exclude<User, undefined | null | false>;
+      const found = user === undefined ? (claims as Verdict<User>) : await user(claims, controller);
+      return userOf(found) ?? new Refusal("the token is not valid", 'error="invalid_token"');
     },
   });
 }

@@ -7,7 +7,10 @@ export interface Sealing {
 }
 
 /** One secret of at least 32 characters, or several: the first one seals, all of them open. */
-export type Secrets = string | readonly string[];
+type SecretTexts = string | readonly string[];
+
+/** A function is called at the first use, for a secret that is known only when the application runs. */
+export type Secrets = SecretTexts | (() => SecretTexts);
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -79,13 +82,7 @@ function keysOf(
   algorithm: Parameters<typeof crypto.subtle.deriveKey>[2],
   usages: Parameters<typeof crypto.subtle.deriveKey>[4],
 ): () => Promise<readonly CryptoKey[]> {
-  const list = typeof secrets === "string" ? [secrets] : [...secrets];
-  if (list.length === 0) throw new TypeError("give at least one secret");
-  for (const secret of list)
-    if (typeof secret !== "string" || secret.length < 32)
-      throw new TypeError(
-        "a secret must be a random text of at least 32 characters, such as of: openssl rand -base64 32",
-      );
+  const given = typeof secrets === "function" ? undefined : listOf(secrets);
   let keys: Promise<CryptoKey[]> | undefined;
   const info = encoder.encode(`@tollway/waymark ${label}`);
   const derive = async (secret: string) => {
@@ -94,9 +91,20 @@ function keysOf(
     return crypto.subtle.deriveKey(hkdf, base, algorithm, false, usages);
   };
   return () => {
-    keys ??= Promise.all(list.map(derive));
+    keys ??= Promise.all((given ?? listOf((secrets as () => SecretTexts)())).map(derive));
     return keys;
   };
+}
+
+function listOf(secrets: SecretTexts): readonly string[] {
+  const list = Array.isArray(secrets) ? [...secrets] : [secrets];
+  if (list.length === 0) throw new TypeError("give at least one secret");
+  for (const secret of list)
+    if (typeof secret !== "string" || secret.length < 32)
+      throw new TypeError(
+        "a secret must be a random text of at least 32 characters, such as of: openssl rand -base64 32",
+      );
+  return list;
 }
 
 function decoded(bytes: Uint8Array): string | undefined {

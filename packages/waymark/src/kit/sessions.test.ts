@@ -174,3 +174,55 @@ test("the memory store is bounded and forgets the oldest", () => {
   store.set("d", "d", 0);
   assert.equal(store.get("d"), undefined);
 });
+
+test("users: the user of a session, or a 401", async () => {
+  const visits = sessions<{ id: number }>({ secret: SECRET, cookie: "visit" });
+  const known = new Map([[7, { name: "ann" }]]);
+  const members = visits.users(({ id }) => id !== undefined && known.get(id));
+  class Default extends Controller {
+    async GET() {
+      return (await members(this)).name;
+    }
+    async PUT() {
+      return (await members.optional(this)) ?? "nobody";
+    }
+    async POST({ id }: { id: number }) {
+      (await visits.of(this)).data.id = id;
+    }
+  }
+  const application = new Application({ controllers: { Default }, use: [visits] });
+  const { test: client } = application;
+  const refused = await client.get("/");
+  assert.equal(refused.status, 401);
+  assert.equal(refused.headers.get("www-authenticate"), 'Cookie cookie-name="visit"');
+  assert.equal((await client.put("/")).body, "nobody");
+  await client.post("/", { form: { id: "7" } });
+  assert.equal((await client.get("/")).body, "ann");
+  await client.post("/", { form: { id: "8" } });
+  assert.equal((await client.get("/")).status, 401, "a user who no longer exists");
+  assert.deepEqual(members.securityScheme, { type: "apiKey", in: "cookie", name: "visit" });
+});
+
+test("a secret as a function is asked for at the first use", async () => {
+  let secret = "";
+  const visits = sessions<{ count: number }>({ secret: () => secret });
+  class Default extends Controller {
+    async GET() {
+      const { data } = await visits.of(this);
+      data.count = (data.count ?? 0) + 1;
+      return data.count;
+    }
+  }
+  const logged: unknown[] = [];
+  const application = new Application({
+    controllers: { Default },
+    use: [visits],
+    log: (error) => logged.push(error),
+  });
+  await application.ready();
+  assert.equal((await application.test.get("/")).status, 500);
+  assert.match(String(logged[0]), /at least 32 characters/);
+  secret = SECRET;
+  assert.equal((await application.test.get("/")).body, 1);
+  assert.equal((await application.test.get("/")).body, 2);
+});

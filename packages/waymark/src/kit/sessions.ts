@@ -3,6 +3,7 @@ import { type Exchange, Slot } from "../controller/exchange.ts";
 import type { Part } from "../controller/part.ts";
 import { type CookieOptions, deleteCookieHeader, setCookieHeader } from "../http/set-cookie.ts";
 import { expiringBox } from "./cookies.ts";
+import { type Authenticator, authenticator, userOf, type Verdict } from "./credentials.ts";
 import { encryption, type Secrets, toText } from "./sealing.ts";
 
 /** The session of one request. What changes in `data` is saved with the answer. */
@@ -43,6 +44,10 @@ export interface SessionOptions {
 export interface Sessions<Data extends object> extends Part {
   /** The session of a request. Reads it once. */
   of(controller: Controller): Promise<Session<Data>>;
+  /** An authenticator: the user of the session's data. Undefined, null or false: nobody is logged in. */
+  users<User>(
+    find: (data: Partial<Data>, controller: Controller) => Verdict<User> | Promise<Verdict<User>>,
+  ): Authenticator<Exclude<User, undefined | null | false>>;
 }
 
 /** What the cookie contains: the id for a store or the data, and the times in seconds. */
@@ -111,7 +116,16 @@ export function sessions<Data extends object>(options: SessionOptions): Sessions
     );
   }
 
-  return {
+  const sessionsOfRequests: Sessions<Data> = {
+    users: (find) =>
+      authenticator({
+        challenge: `Cookie cookie-name="${cookie}"`,
+        securityScheme: { type: "apiKey", in: "cookie", name: cookie },
+        async read(controller) {
+          const { data } = await sessionsOfRequests.of(controller);
+          return userOf(await find(data, controller));
+        },
+      }),
     of(controller) {
       if (!isUsed)
         throw new TypeError(
@@ -129,6 +143,7 @@ export function sessions<Data extends object>(options: SessionOptions): Sessions
       return state?.then((loaded) => save(exchange, loaded));
     },
   };
+  return sessionsOfRequests;
 }
 
 function stateOf<Data extends object>(before: string, kept: Kept<Partial<Data>> | undefined): State<Data> {

@@ -1,5 +1,5 @@
 /** The types of the client: correct use compiles, incorrect use does not. */
-import { problem } from "@tollway/waymark";
+import { type Problem, problem } from "@tollway/waymark";
 import {
   type Answer,
   type CallOptions,
@@ -70,7 +70,7 @@ export type Properties = [
   Holds<
     Same<
       Exclude<keyof typeof api, "GET">,
-      "books" | "stream_forms" | "echo" | "slugs" | "files" | "shapes" | "http_status"
+      "books" | "stream_forms" | "echo" | "slugs" | "files" | "shapes" | "http_status" | "raw"
     >
   >,
   Holds<Same<keyof typeof api.books, "GET" | "export" | "top_ten">>,
@@ -117,8 +117,11 @@ export async function rightUse(): Promise<void> {
 const missing = problem(404, "gone", { code: "NO_BOOK", title: "No book" });
 export type Problems = [
   Holds<Same<(typeof missing)["status"], 404>>,
-  Holds<Same<(typeof missing)["members"], { code: string }>>,
+  Holds<Same<(typeof missing)["members"], { code: "NO_BOOK" }>>,
 ];
+/** Texts are literals, and lists fit a declared list. */
+export const refused = (): Problem<409, { code: "TAKEN"; by: string[] }> =>
+  problem(409, "taken", { code: "TAKEN", by: ["ann"] });
 
 /** A declaration for another repository: plain functions by verb. */
 interface Standalone {

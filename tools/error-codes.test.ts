@@ -21,7 +21,7 @@ const internal: readonly string[] = ["Refusal", "SourceError", "OversizedMessage
 function rowsOf(heading: string): { id: string; meaning: string; remedy: string }[] {
   const section = page.split(/^## /m).find((text) => text.startsWith(`${heading}\n`));
   assert.ok(section !== undefined, `docs/errors.md has no section ${heading}`);
-  const rows = section.matchAll(/^\| `(\w+)` \| `(\w+)` \| ([^|]+) \| ([^|]+) \|$/gm);
+  const rows = section.matchAll(/^\| `(\w+)` \| (?:<a id="\w+"><\/a>)?`(\w+)` \| ([^|]+) \| ([^|]+) \|$/gm);
   return [...rows].map(([, name, code, meaning = "", remedy = ""]) => ({
     id: `${name} ${code}`,
     meaning,
@@ -47,6 +47,11 @@ for (const [heading, folder] of packages)
       const found = classes.flatMap(({ name, codes = [] }) => codes.map((code) => `${name} ${code}`));
       assert.ok(found.length > 0);
       assert.deepEqual(rows.map(({ id }) => id).sort(), found.sort());
+    });
+
+    test("each code has an anchor", () => {
+      for (const code of new Set(rows.map(({ id }) => id.split(" ")[1]!)))
+        assert.equal(page.split(`<a id="${code}"></a>\`${code}\``).length, 2, code);
     });
 
     test("each row has a meaning and a remedy", () => {

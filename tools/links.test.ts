@@ -15,9 +15,13 @@ function prose(page: string): string {
   return page.replaceAll(/^```[\s\S]*?^```$/gm, "");
 }
 
-/** The anchors that GitHub gives to the headings of a page. */
+/** The anchors of a page: those that GitHub gives to its headings, and its own. */
 function anchorsOf(page: string): ReadonlySet<string> {
   const anchors = new Set<string>();
+  for (const [, id] of prose(page).matchAll(/<a id="([^"]+)"><\/a>/g)) {
+    assert.ok(!anchors.has(id!), `two anchors #${id}`);
+    anchors.add(id!);
+  }
   for (const [, heading] of prose(page).matchAll(/^#{1,6} +(.+?) *$/gm)) {
     const text = heading!.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase();
     const plain = text.replaceAll(/[^\p{L}\p{N}\p{M}_ -]/gu, "").replaceAll(" ", "-");
@@ -39,7 +43,7 @@ function faultOf(page: string, target: string): string | undefined {
   const anchors = anchorsOf(readFileSync(join(root, file), "utf8"));
   return anchors.has(anchor)
     ? undefined
-    : `no heading "#${anchor}" in ${file}; it has ${[...anchors].join(", ")}`;
+    : `no anchor "#${anchor}" in ${file}; it has ${[...anchors].join(", ")}`;
 }
 
 test("the pages are found", () => {
@@ -49,8 +53,9 @@ test("the pages are found", () => {
 
 test("the check finds a missing file, a missing anchor and a link out of the repository", () => {
   assert.equal(faultOf("README.md", "docs/rules.md#the-first-rule"), undefined);
+  assert.equal(faultOf("README.md", "docs/settings.md#PORT"), undefined);
   assert.equal(faultOf("docs/rules.md", "no-page.md"), "no file docs/no-page.md");
-  assert.match(faultOf("README.md", "docs/rules.md#nowhere") ?? "", /^no heading "#nowhere"/);
+  assert.match(faultOf("README.md", "docs/rules.md#nowhere") ?? "", /^no anchor "#nowhere"/);
   assert.equal(faultOf("README.md", "../elsewhere.md"), "leads out of the repository");
 });
 

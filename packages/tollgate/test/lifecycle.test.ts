@@ -130,7 +130,7 @@ describe("a service that cannot start logs the reason in its format, and exits w
     [
       "debug port in use",
       (held) => ({ DEBUG_PORT: held }),
-      /cannot listen for debug on 127\.0\.0\.1:\d+: .*EADDRINUSE/,
+      /cannot listen for debug on 127\.0\.0\.1:\d+: .*EADDRINUSE.* \(docs: \S+\/docs\/troubleshooting\.md#it-does-not-start\)/,
     ],
     [
       "HTTP port in use",
@@ -163,7 +163,11 @@ describe("a service that cannot start logs the reason in its format, and exits w
       () => ({ GRPC_UDS: `/tmp/${"x".repeat(120)}` }),
       /cannot listen for gRPC on /,
     ],
-    ["settings", () => ({ PORT: "80x", KVSTORE_POOL_SIZE: "-1" }), /PORT="80x"/],
+    [
+      "settings",
+      () => ({ PORT: "80x", KVSTORE_POOL_SIZE: "-1" }),
+      /PORT="80x"[\s\S]*docs: \S*settings\.md#PORT[\s\S]*docs: \S*settings\.md#KVSTORE_POOL_SIZE/,
+    ],
   ];
   for (const [name, env, message] of cases) {
     test(name, async () => {

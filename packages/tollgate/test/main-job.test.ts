@@ -341,7 +341,7 @@ describe("start and end", () => {
       config: { "a.yaml": "domain: a\ndescriptors:\n  - kye: x\n" },
       unopened: true,
     });
-    await tollgate.logged(/a\.yaml:3:5.*kye.*key/);
+    await tollgate.logged(/a\.yaml:3:5.*kye.*key.* \(docs: rules\.md#unknown-key\)/);
     assert.equal((await fetch(`http://${tollgate.debug}/rlconfig`)).status, 200);
     assert.throws(() => tollgate.grpc, /no listener for gRPC yet/);
     assert.equal((await tollgate.stop()).code, 0);

@@ -36,7 +36,7 @@ function isOpen(port: number): Promise<boolean> {
 function waitsFor(tollgate: RunningTollgate, name: string, reason: string): Promise<string> {
   return tollgate.logged(
     new RegExp(
-      `level=warning.*${name} does not answer: .*${reason}.*; the gRPC and HTTP ports stay shut until it does \\(STORE_REQUIRED_AT_START\\)`,
+      `level=warning.*${name} does not answer: .*${reason}.*; the gRPC and HTTP ports stay shut until it does \\(docs: settings\\.md#STORE_REQUIRED_AT_START\\)`,
     ),
   );
 }
@@ -122,7 +122,7 @@ test("KVSTORE_STARTUP_MAX_ELAPSED_TIME: the process exits with 1", async (t) => 
     REDIS_STARTUP_MAX_ELAPSED_TIME: "300ms",
   });
   await tollgate.logged(
-    /the service cannot start: the key-value store has not answered within 300 ms: cannot connect to 127\.0\.0\.1:1: ECONNREFUSED/,
+    /the service cannot start: the key-value store has not answered within 300 ms: cannot connect to 127\.0\.0\.1:1: ECONNREFUSED \(docs: \S+\/docs\/errors\.md#STORE_UNAVAILABLE\)/,
   );
   assert.deepEqual(await tollgate.stop("SIGCONT"), { code: 1, signal: null });
 });

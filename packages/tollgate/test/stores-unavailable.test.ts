@@ -57,7 +57,11 @@ for (const [prefix, open] of Object.entries(stores))
           assert.equal(await ask("day=a", 2), "OK 3");
           await server.pause();
           for (let call = 0; call < 8; call++) assert.match(await ask(`day=hangs-${call}`), answer);
-          await tollgate.logged(new RegExp(`the ${kind} store fails .* until it is back`));
+          await tollgate.logged(
+            new RegExp(
+              `the ${kind} store fails .* until it is back \\(docs: errors\\.md#STORE_UNAVAILABLE\\)`,
+            ),
+          );
           assert.match(await stats(`${kind}.degraded`), /degraded: 1$/);
           assert.match(await ask("day=not-asked"), answer);
           server.resume();

@@ -137,7 +137,7 @@ describe("TLS on the gRPC port", () => {
         caller.close();
         writeFileSync(cert, "nonsense");
         await tollgate.logged(
-          /TLS: the old certificates stay in use: .*tls\.crt does not contain a PEM certificate/,
+          /TLS: the old certificates stay in use: .*tls\.crt does not contain a PEM certificate.* \(docs: errors\.md#BAD_CERTIFICATES\)/,
         );
         assert.equal(await shown(tollgate), renewed);
       } finally {

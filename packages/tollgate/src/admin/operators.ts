@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import type { PeerCertificate, TLSSocket } from "node:tls";
 import type { Logger } from "../observe/log.ts";
+import { pageOfCode, withPage } from "../text/manual.ts";
 
 export interface OperatorOptions {
   /** `ADMIN_TOKENS`: names and tokens. */
@@ -87,7 +88,10 @@ export class Operators {
       this.#options.log.warn(`the admin API uses the new tokens of ${path}`);
     } catch (error) {
       const fault = (error as Error).message;
-      if (fault !== this.#fault) this.#options.log.error(`${fault}; the earlier tokens stay in use`);
+      if (fault !== this.#fault)
+        this.#options.log.error(
+          withPage(`${fault}; the earlier tokens stay in use`, pageOfCode("BAD_TOKEN_FILE")),
+        );
       this.#fault = fault;
     }
   }

@@ -2,6 +2,7 @@
 import type { AuditEntry } from "../admin/audit-log.ts";
 import type { ChangeView, CountersView, SearchView } from "../admin/operations.ts";
 import type { OverrideView } from "../admin/override-operations.ts";
+import { MANUAL, pageOfCode } from "../text/manual.ts";
 import { AdminCallError, callAdmin } from "./admin-client.ts";
 import {
   type AdminArguments,
@@ -179,7 +180,7 @@ async function run(
       return 2;
     }
     if (!(error instanceof AdminCallError)) throw error;
-    io.stderr.write(`${name}: ${error.message}\n`);
+    io.stderr.write(`${name}: ${error.message}\ndocs: ${MANUAL}${pageOfCode(error.code)}\n`);
     return 1;
   }
 }

@@ -2,7 +2,9 @@ import { sep } from "node:path";
 import { styleText } from "node:util";
 import { type Diagnostic, formatDiagnostic, formatLocation } from "../rules/diagnostic.ts";
 import { diagnosticCodes } from "../rules/diagnostic-codes.ts";
+import { MANUAL, pageOfDiagnostic } from "../text/manual.ts";
 import type { CheckFormat } from "./check-options.ts";
+import { docsOfDiagnostics } from "./docs-lines.ts";
 
 /** The result of a check of all configurations. */
 export interface CheckResult {
@@ -17,8 +19,12 @@ export function formatCheck(result: CheckResult, format: CheckFormat, color: boo
   if (format === "json") return `${JSON.stringify(asJson(result), undefined, 2)}\n`;
   if (format === "sarif") return `${JSON.stringify(asSarif(result.diagnostics), undefined, 2)}\n`;
   if (format === "github") return result.diagnostics.map((one) => `${asAnnotation(one)}\n`).join("");
-  const lines = result.diagnostics.map((one) => `${diagnosticText(one, color)}\n`);
-  return `${lines.join("")}${summary(result, color)}\n`;
+  const lines = [
+    ...result.diagnostics.map((one) => diagnosticText(one, color)),
+    ...docsOfDiagnostics(result.diagnostics),
+    summary(result, color),
+  ];
+  return `${lines.join("\n")}\n`;
 }
 
 function count(diagnostics: readonly Diagnostic[], severity: Diagnostic["severity"]): number {
@@ -86,7 +92,8 @@ function asJson(result: CheckResult): object {
     ...counts,
     diagnostics: diagnostics.map(({ severity, code, message, location }) => {
       const { file, line, column } = location;
-      return { severity, code, file, ...(line > 0 && { line, column }), message };
+      const docs = MANUAL + pageOfDiagnostic(code);
+      return { severity, code, file, ...(line > 0 && { line, column }), message, docs };
     }),
   };
 }
@@ -108,7 +115,11 @@ function asSarif(diagnostics: readonly Diagnostic[]): object {
       },
     ],
   }));
-  const described = rules.map((id) => ({ id, shortDescription: { text: diagnosticCodes[id].meaning } }));
+  const described = rules.map((id) => ({
+    id,
+    shortDescription: { text: diagnosticCodes[id].meaning },
+    helpUri: MANUAL + pageOfDiagnostic(id),
+  }));
   const driver = { name: "tollgate", rules: described };
   return {
     $schema: "https://json.schemastore.org/sarif-2.1.0.json",
@@ -122,5 +133,5 @@ function asAnnotation({ severity, code, message, location }: Diagnostic): string
   const data = (text: string) => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
   const property = (text: string) => data(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
   const place = location.line > 0 ? `,line=${location.line},col=${location.column}` : "";
-  return `::${severity} file=${property(location.file)}${place},title=${property(code)}::${data(message)}`;
+  return `::${severity} file=${property(location.file)}${place},title=${property(code)}::${data(`${message}\n${MANUAL}${pageOfDiagnostic(code)}`)}`;
 }

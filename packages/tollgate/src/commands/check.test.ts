@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
+import { MANUAL } from "../text/manual.ts";
 import { runCheck } from "./check.ts";
 
 const cwd = mkdtempSync(join(tmpdir(), "tollgate-check-"));
@@ -78,7 +79,7 @@ const runs: readonly (readonly [string, number, string | RegExp, RegExp?])[] = [
   [
     "linked",
     1,
-    /^linked\/b\.yaml:4:5: unknown key `rate_limt` in a descriptor: did you mean `rate_limit`\? \[unknown-key\]\n {2}4 \| {5}rate_limt: \{\}\n {4}\| {5}\^\n1 error in 1 file\n$/,
+    /^linked\/b\.yaml:4:5: unknown key `rate_limt` in a descriptor: did you mean `rate_limit`\? \[unknown-key\]\n {2}4 \| {5}rate_limt: \{\}\n {4}\| {5}\^\ndocs: https:\/\/\S+\/docs\/rules\.md#unknown-key\n1 error in 1 file\n$/,
   ],
   [
     "warn",
@@ -169,6 +170,7 @@ test("--format json prints counts and diagnostics", async () => {
         line: 4,
         column: 5,
         message: "unknown key `rate_limt` in a descriptor: did you mean `rate_limit`?",
+        docs: `${MANUAL}rules.md#unknown-key`,
       },
       {
         severity: "warning",
@@ -178,12 +180,14 @@ test("--format json prints counts and diagnostics", async () => {
         column: 22,
         message:
           "`detailed_metric` has no effect on a rule with an explicit `value`: the metric key shows it anyway",
+        docs: `${MANUAL}rules.md#detailed-metric-on-value`,
       },
       {
         severity: "warning",
         code: "no-files",
         file: "empty",
         message: "contains no *.yaml file: no domain is configured",
+        docs: `${MANUAL}rules.md#no-files`,
       },
     ],
   });
@@ -201,7 +205,10 @@ test("--format sarif prints results and their rules", async () => {
     ["error", "warning", "warning"],
   );
   for (const { ruleId, ruleIndex } of run.results) assert.equal(run.tool.driver.rules[ruleIndex].id, ruleId);
-  for (const { shortDescription } of run.tool.driver.rules) assert.ok(shortDescription.text.length > 0);
+  for (const { id, shortDescription, helpUri } of run.tool.driver.rules) {
+    assert.ok(shortDescription.text.length > 0);
+    assert.equal(helpUri, `${MANUAL}rules.md#${id}`);
+  }
   assert.deepEqual(run.results[0].locations, [
     {
       physicalLocation: {
@@ -218,12 +225,22 @@ test("--format github prints escaped annotations", async () => {
   write(odd, "domain: a\ndescriptors:\n  - key: k\n    rate_limt: {}\n");
   const { out, status } = await check(["--format", "github", "linked", "warn", odd]);
   assert.equal(status, 1);
+  const key = `%0A${MANUAL}rules.md#unknown-key`;
   assert.deepEqual(out.split("\n"), [
-    "::error file=linked/b.yaml,line=4,col=5,title=unknown-key::unknown key `rate_limt` in a descriptor: did you mean `rate_limit`?",
-    "::warning file=warn/a.yaml,line=5,col=22,title=detailed-metric-on-value::`detailed_metric` has no effect on a rule with an explicit `value`: the metric key shows it anyway",
-    "::error file=odd%2C 100%25%3A name.yaml,line=4,col=5,title=unknown-key::unknown key `rate_limt` in a descriptor: did you mean `rate_limit`?",
+    `::error file=linked/b.yaml,line=4,col=5,title=unknown-key::unknown key \`rate_limt\` in a descriptor: did you mean \`rate_limit\`?${key}`,
+    `::warning file=warn/a.yaml,line=5,col=22,title=detailed-metric-on-value::\`detailed_metric\` has no effect on a rule with an explicit \`value\`: the metric key shows it anyway%0A${MANUAL}rules.md#detailed-metric-on-value`,
+    `::error file=odd%2C 100%25%3A name.yaml,line=4,col=5,title=unknown-key::unknown key \`rate_limt\` in a descriptor: did you mean \`rate_limit\`?${key}`,
     "",
   ]);
+});
+
+test("many different codes name their common page", async () => {
+  write(
+    "many.yaml",
+    "domain: a\ndescriptors:\n  - { key: a, x: 1 }\n  - { value: b }\n  - { key: c, rate_limit: { unit: minuet, requests_per_unit: -1 } }\n",
+  );
+  const { out } = await check(["many.yaml"]);
+  assert.deepEqual(out.match(/^docs: .*$/gm), [`docs: ${MANUAL}rules.md#all-diagnostics`]);
 });
 
 test("a long line is shortened around the fault, and control characters are replaced", async () => {

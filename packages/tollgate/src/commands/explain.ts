@@ -13,6 +13,7 @@ import { hasColor } from "./check.ts";
 import { readConfigurations } from "./check-files.ts";
 import { diagnosticText } from "./check-format.ts";
 import { EXPLAIN } from "./descriptions.ts";
+import { docsOfDiagnostics } from "./docs-lines.ts";
 import { type ExplainOptions, parseExplainOptions } from "./explain-options.ts";
 import { UsageError } from "./flags.ts";
 import type { CommandIo } from "./io.ts";
@@ -62,7 +63,8 @@ async function load(options: ExplainOptions, io: CommandIo): Promise<RuleSet | u
   const all = [...ofDirectory, ...diagnostics];
   // Shows errors only if there are no rules. `tollgate check` shows the warnings.
   const shown = ruleSet === undefined ? all.filter(({ severity }) => severity === "error") : ofDirectory;
-  for (const diagnostic of shown) io.stderr.write(`${diagnosticText(diagnostic, hasColor(io))}\n`);
+  const lines = [...shown.map((one) => diagnosticText(one, hasColor(io))), ...docsOfDiagnostics(shown)];
+  for (const line of lines) io.stderr.write(`${line}\n`);
   return ruleSet;
 }
 

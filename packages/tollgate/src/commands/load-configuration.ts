@@ -4,6 +4,7 @@ import type { IndexedRuleSet } from "../rules/rule-set.ts";
 import { hasColor } from "./check.ts";
 import { readConfigurations } from "./check-files.ts";
 import { diagnosticText } from "./check-format.ts";
+import { docsOfDiagnostics } from "./docs-lines.ts";
 import type { CommandIo } from "./io.ts";
 
 /**
@@ -19,6 +20,7 @@ export async function loadConfiguration(
   const [set] = await readConfigurations([path], io);
   const { ruleSet, diagnostics } = loadRules(set!.files, options);
   const errors = [...set!.diagnostics, ...diagnostics].filter(({ severity }) => severity === "error");
-  for (const error of errors) io.stderr.write(`${diagnosticText(error, hasColor(io))}\n`);
+  const lines = [...errors.map((error) => diagnosticText(error, hasColor(io))), ...docsOfDiagnostics(errors)];
+  for (const line of lines) io.stderr.write(`${line}\n`);
   return errors.length > 0 ? undefined : ruleSet;
 }

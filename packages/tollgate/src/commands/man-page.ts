@@ -1,3 +1,4 @@
+import { MANUAL } from "../text/manual.ts";
 import { COMMANDS, type CommandDescription } from "./descriptions.ts";
 
 /** The manual page tollgate(1), in the language of man(7). */
@@ -24,6 +25,8 @@ Settings of
 are environment variables.
 .B tollgate serve \\-\\-help
 lists them.
+.SH SEE ALSO
+${escaped(MANUAL)}
 `;
 }
 

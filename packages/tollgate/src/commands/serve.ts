@@ -4,8 +4,11 @@ import { type Addresses, Service, StoppedError } from "../service.ts";
 import { formatFault, SettingsError } from "../settings/errors.ts";
 import { loadSettings } from "../settings/load-settings.ts";
 import { settingsHelp } from "../settings/manual.ts";
-import type { Environment } from "../settings/read-values.ts";
+import { type Environment, rowsOf } from "../settings/read-values.ts";
+import { table } from "../settings/table.ts";
+import { MANUAL, pageOfError, pageOfSetting, SETTINGS_PAGE, START_PAGE, withPage } from "../text/manual.ts";
 import { SERVE } from "./descriptions.ts";
+import { docsLines } from "./docs-lines.ts";
 import { parseFlags, UsageError } from "./flags.ts";
 import type { CommandIo } from "./io.ts";
 import type { Signals } from "./signals.ts";
@@ -76,12 +79,23 @@ export async function runServe(argv: readonly string[], io: CommandIo, signals: 
 function reportFailure(error: unknown, io: CommandIo): void {
   const json = io.env.LOG_FORMAT?.toLowerCase() === "json";
   if (error instanceof SettingsError && !json) {
-    io.stderr.write(`tollgate: ${error.message}\n`);
+    const pages = error.faults.map(({ variable }) => settingPage(variable));
+    io.stderr.write(`tollgate: ${[error.message, ...docsLines(pages, SETTINGS_PAGE)].join("\n")}\n`);
     return;
   }
   const log = createLogger({ level: "fatal", format: json ? "json" : "text" });
-  if (error instanceof SettingsError) for (const fault of error.faults) log.fatal(formatFault(fault));
-  else log.fatal(`the service cannot start: ${error instanceof Error ? error.message : String(error)}`);
+  if (error instanceof SettingsError) {
+    for (const fault of error.faults) log.fatal(withPage(formatFault(fault), settingPage(fault.variable)));
+    return;
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  log.fatal(withPage(`the service cannot start: ${reason}`, MANUAL + (pageOfError(error) ?? START_PAGE)));
+}
+
+/** The page of a variable. A name that has no row of its own, such as that of a mogrifier, has the whole page. */
+function settingPage(variable: string): string {
+  const has = rowsOf(table).some(({ name, aliases }) => name === variable || aliases.includes(variable));
+  return has ? pageOfSetting(variable) : SETTINGS_PAGE;
 }
 
 /** Prints the addresses and two example commands. */

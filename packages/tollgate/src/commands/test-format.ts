@@ -3,6 +3,7 @@ import { oneLine } from "../rules/one-line.ts";
 import { differenceOf, type FileResult, headingOf, totalsOf } from "../testing/report.ts";
 import type { TestResult } from "../testing/run-tests.ts";
 import { diagnosticText, number, paint, type Style } from "./check-format.ts";
+import { docsOfDiagnostics } from "./docs-lines.ts";
 
 const STYLES: Readonly<Record<string, Style>> = { "-": "green", "+": "red", " ": "dim" };
 
@@ -19,6 +20,8 @@ export function formatTests(files: readonly FileResult[], color: boolean): strin
   }
   const failed = files.flatMap(({ results }) => results.filter(({ failure }) => failure !== undefined));
   for (const result of failed) lines.push("", ...failureLines(result, color));
+  const pages = docsOfDiagnostics(files.flatMap(({ errors }) => errors));
+  if (pages.length > 0) lines.push("", ...pages);
   const { tests, failed: count } = totalsOf(files);
   const summary = `${number(tests, "test")} in ${number(files.length, "file")}: ${count === 0 ? "passed" : `${count} failed`}`;
   lines.push("", paint(count === 0 ? "green" : "red", summary, color));

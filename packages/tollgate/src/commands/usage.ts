@@ -1,3 +1,4 @@
+import { MANUAL } from "../text/manual.ts";
 import { COMMANDS, type CommandDescription, type FlagDescription } from "./descriptions.ts";
 
 const WIDTH = 120;
@@ -23,7 +24,7 @@ export function usageOf(command: CommandDescription): string {
 export function overview(): string {
   const left = Math.max(...COMMANDS.map(({ name }) => name.length)) + 5;
   const rows = COMMANDS.map(({ name, summary }) => `  ${name}`.padEnd(left) + summary);
-  return `usage: tollgate [command] [options]\n\n${rows.join("\n")}\n\n  -h, --help, -v, --version\n\nSee tollgate help COMMAND for each command.\n`;
+  return `usage: tollgate [command] [options]\n\n${rows.join("\n")}\n\n  -h, --help, -v, --version\n\nSee tollgate help COMMAND for each command.\nManual: ${MANUAL}\n`;
 }
 
 function shown({ name, value }: FlagDescription): string {

@@ -3,6 +3,7 @@ import { readFileSync, watch } from "node:fs";
 import { dirname } from "node:path";
 import type { Logger } from "../observe/log.ts";
 import type { Statistics } from "../observe/statistics.ts";
+import { pageOfCode, withPage } from "../text/manual.ts";
 import { DirectoryWatches } from "../watching/directory-watches.ts";
 import type { Certificates } from "./server-tls.ts";
 
@@ -127,7 +128,7 @@ export class TlsFiles {
     const { log, statistics } = this.#options;
     statistics.counter("certs.load_attempts").value++;
     statistics.counter("certs.load_failures").value++;
-    log.error(`TLS: the old certificates stay in use: ${fault}`);
+    log.error(withPage(`TLS: the old certificates stay in use: ${fault}`, pageOfCode("BAD_CERTIFICATES")));
   }
 }
 

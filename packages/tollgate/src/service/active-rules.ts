@@ -7,6 +7,7 @@ import { type Diagnostic, formatDiagnostic } from "../rules/diagnostic.ts";
 import { describeRule } from "../rules/dump.ts";
 import { installRules, inTurns } from "../rules/install-rules.ts";
 import type { IndexedRuleSet } from "../rules/rule-set.ts";
+import { pageOfDiagnostic, withPage } from "../text/manual.ts";
 
 /** The current rules: the last set that a source loaded without errors. Readers get the whole set at once. */
 export class ActiveRules {
@@ -59,7 +60,7 @@ export class ActiveRules {
     if (this.#log.enabled("debug")) await this.#logRules(ruleSet);
     this.#successes.value++;
     this.#loads.loaded(ruleSet.domains.length, ruleSet.size, warnings);
-    await inTurns(warnings, (warning) => this.#log.warn(formatDiagnostic(warning)));
+    await inTurns(warnings, (warning) => this.#log.warn(lineOf(warning)));
     if (ruleSet.domains.length > 0) this.#health?.heal();
     else this.#health?.fail("no domain is configured");
     const domains = ruleSet.domains.length === 1 ? "1 domain" : `${ruleSet.domains.length} domains`;
@@ -85,7 +86,7 @@ export class ActiveRules {
     const kept = this.#current === undefined ? "no configuration is loaded" : "the previous one stays in use";
     this.#log.error(`Error loading new configuration; ${kept}`);
     await inTurns(diagnostics, (diagnostic) => {
-      const line = formatDiagnostic(diagnostic);
+      const line = lineOf(diagnostic);
       if (diagnostic.severity === "error") this.#log.error(line);
       else this.#log.warn(line);
     });
@@ -96,4 +97,8 @@ export class ActiveRules {
     this.#errors.value++;
     this.#loads.repeated();
   }
+}
+
+function lineOf(diagnostic: Diagnostic): string {
+  return withPage(formatDiagnostic(diagnostic), pageOfDiagnostic(diagnostic.code));
 }

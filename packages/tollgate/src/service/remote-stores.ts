@@ -18,6 +18,7 @@ import type {
   ObjCacheSettings,
   Settings,
 } from "../settings/settings.ts";
+import { pageOfCode, withPage } from "../text/manual.ts";
 import { failuresToOpen } from "./divide.ts";
 import type { StoreDependencies } from "./store-dependencies.ts";
 import type { RequiredStore } from "./store-gate.ts";
@@ -192,6 +193,7 @@ function failurePolicy(
     onFailure: (_error, answered) => {
       if (answered) errors.value++;
     },
-    onTransition: (_degraded, line) => log.warn(prefix + line),
+    onTransition: (degraded, line) =>
+      log.warn(withPage(prefix + line, degraded ? pageOfCode("STORE_UNAVAILABLE") : undefined)),
   });
 }

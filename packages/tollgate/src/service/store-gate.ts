@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type CounterStore, HoldBack, Outcome, Refuses } from "../counters/store.ts";
+import { type CounterStore, HoldBack, Outcome, Refuses, StoreError } from "../counters/store.ts";
 import type { Logger } from "../observe/log.ts";
+import { pageOfSetting, withPage } from "../text/manual.ts";
 
 /** A remote store that must answer before the ports open. */
 export interface RequiredStore {
@@ -32,7 +33,7 @@ const REMINDER = 60_000;
  * Waits until every store has answered once (`STORE_REQUIRED_AT_START`), and logs why the ports stay shut meanwhile.
  * Each attempt looks at a counter, so an address, a password, a certificate or a permission that is wrong fails it.
  * @returns whether the stores have answered; false after an abort
- * @throws {Error} if a store has not answered within `maxElapsed`
+ * @throws {StoreError} if a store has not answered within `maxElapsed`
  */
 export async function storesAnswer(
   stores: readonly RequiredStore[],
@@ -59,10 +60,16 @@ async function answers(
     }
     if (signal.aborted) break;
     if (maxElapsed > 0 && now - since >= maxElapsed)
-      throw new Error(`${name} has not answered within ${maxElapsed} ms: ${reason}`);
+      throw new StoreError(
+        "STORE_UNAVAILABLE",
+        `${name} has not answered within ${maxElapsed} ms: ${reason}`,
+      );
     if (reason !== logged || now - loggedAt >= REMINDER) {
       log.warn(
-        `${name} does not answer: ${reason}; the gRPC and HTTP ports stay shut until it does (STORE_REQUIRED_AT_START)`,
+        withPage(
+          `${name} does not answer: ${reason}; the gRPC and HTTP ports stay shut until it does`,
+          pageOfSetting("STORE_REQUIRED_AT_START"),
+        ),
       );
       logged = reason;
       loggedAt = now;

@@ -18,7 +18,9 @@ test("help and manual list every setting with its aliases, default and meaning",
   for (const row of rowsOf(table)) {
     const fallback = row.defaultText === "" ? "" : `, default ${row.defaultText}`;
     assert.ok(help.includes(`  ${row.name} (${row.kind.label}${fallback})\n`), row.name);
-    const line = manual.split("\n").find((one) => one.startsWith(`| \`${row.name}\` |`));
+    const line = manual
+      .split("\n")
+      .find((one) => one.includes(`| <a id="${row.name}"></a>\`${row.name}\` |`));
     assert.ok(line, row.name);
     assert.ok(line.includes(row.meaning), row.name);
     for (const alias of row.aliases) {

@@ -135,11 +135,16 @@ export function settingsManual(): string {
     ];
     for (const row of rows)
       lines.push(
-        `| \`${row.name}\` | ${row.aliases.map(code).join(", ")} | ${row.kind.label} | ${defaultCell(row)} | ${row.meaning} |`,
+        `| ${landing(row.name)} | ${row.aliases.map(landing).join(", ")} | ${row.kind.label} | ${defaultCell(row)} | ${row.meaning} |`,
       );
     return `${lines.join("\n")}\n${notes === undefined ? "" : `\n${notes}\n`}`;
   });
   return [preamble, ...parts].join("\n");
+}
+
+/** A name with an anchor, to which log lines refer: `settings.md#PORT`. */
+function landing(name: string): string {
+  return `<a id="${name}"></a>\`${name}\``;
 }
 
 function code(name: string): string {

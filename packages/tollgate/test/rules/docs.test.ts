@@ -196,7 +196,7 @@ const tables: Readonly<Record<string, readonly string[]>> = {
     "| id | | meaning |",
     "|---|---|---|",
     ...Object.entries(diagnosticCodes).map(
-      ([code, { severity, meaning }]) => `| \`${code}\` | ${severity} | ${meaning} |`,
+      ([code, { severity, meaning }]) => `| <a id="${code}"></a>\`${code}\` | ${severity} | ${meaning} |`,
     ),
   ],
 };

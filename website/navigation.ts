@@ -54,6 +54,7 @@ export const products: readonly Product[] = [
           "observability.md",
           "top-keys.md",
           "decision-log.md",
+          "http-api.md",
           "errors.md",
         ],
       },

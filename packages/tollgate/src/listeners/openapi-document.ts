@@ -8,6 +8,11 @@ const problem = {
   content: { "application/problem+json": { schema: ref("Problem") } },
 };
 
+const plain = (description: string) => ({
+  description,
+  content: { "text/plain": { schema: { type: "string" } } },
+});
+
 function operation(summary: string, request: string, response: string, refusal?: string): JsonObject {
   const json = (name: string) => ({ "application/json": { schema: ref(name) } });
   return {
@@ -42,8 +47,14 @@ function amount(description: string, minimum: number): JsonObject {
 }
 
 const target = {
-  domain: { ...text, description: "The container of the rules." },
+  domain: { ...text, description: "The domain of the rules." },
   descriptors: { type: "array", minItems: 1, items: ref("Descriptor") },
+};
+
+const limit = {
+  requestsPerUnit: { ...count, description: "Hits that pass in one unit." },
+  unit: { ...text, examples: ["MINUTE"] },
+  unitMultiplier: { ...count, description: "Units of one period. Absent means 1." },
 };
 
 /** Names are those of proto3's JSON mapping; the original names, `reservation_id`, are accepted, too. */
@@ -78,7 +89,7 @@ export const openApiDocument: JsonObject = {
     "/healthcheck": {
       get: {
         summary: "Whether the service is healthy.",
-        responses: { 200: { description: "Healthy." }, 503: { description: "Not healthy." } },
+        responses: { 200: plain("Healthy."), 503: plain("Not healthy.") },
       },
     },
   },
@@ -86,11 +97,11 @@ export const openApiDocument: JsonObject = {
     schemas: {
       Entry: object({ key: text, value: text }),
       Descriptor: object({
-        entries: { type: "array", items: ref("Entry") },
+        entries: { type: "array", items: ref("Entry"), description: "Rules match them in this order." },
         hitsAddend: { ...count, description: "Hits of this descriptor. Ignored by reserve and commit." },
         isNegativeHits: { type: "boolean", description: "Refunds the hits. Not in reserve and commit." },
         limit: {
-          ...object({ requestsPerUnit: count, unit: text, unitMultiplier: count }),
+          ...object(limit),
           description: "A limit instead of that of the rules. Not in reserve and commit.",
         },
       }),
@@ -99,15 +110,33 @@ export const openApiDocument: JsonObject = {
         ["domain", "descriptors"],
       ),
       RateLimitResponse: object({
-        overallCode: codes,
+        overallCode: { ...codes, description: "OVER_LIMIT if a descriptor is over its limit." },
         statuses: {
           type: "array",
-          items: object({
-            code: codes,
-            currentLimit: object({ name: text, requestsPerUnit: count, unit: text, unitMultiplier: count }),
-            limitRemaining: count,
-            durationUntilReset: { ...text, examples: ["60s"] },
-          }),
+          items: ref("Status"),
+          description: "One for each descriptor, in its order.",
+        },
+        responseHeadersToAdd: {
+          type: "array",
+          items: ref("Entry"),
+          description: "The rate limit headers, if the service is set to send them.",
+        },
+        dynamicMetadata: {
+          type: "object",
+          description: "Metadata for the gateway, if the service is set to send it.",
+        },
+      }),
+      Status: object({
+        code: codes,
+        currentLimit: {
+          ...object({ name: text, ...limit }),
+          description: "The limit of the descriptor. Absent if no rule matches.",
+        },
+        limitRemaining: { ...count, description: "Hits that would still pass. Absent means 0." },
+        durationUntilReset: {
+          ...text,
+          description: "Time until the counter of the limit resets.",
+          examples: ["60s"],
         },
       }),
       ReserveRequest: object(

@@ -37,7 +37,7 @@ export function checkConfigs(
   }
   const domains = byDomain(configs, options, report);
   for (const domain of domains) {
-    checkLevel(domain.descriptors, "", report);
+    checkLevel(domain.descriptors, undefined, report);
     checkNames(domain, complete, report);
   }
   return domains;

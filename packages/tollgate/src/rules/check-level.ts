@@ -4,16 +4,30 @@ import { covers, isPattern, overlap, type Pattern, parsePattern } from "./patter
 import type { Report } from "./report.ts";
 
 /** Checks the rules of one level against each other, then the levels below. */
-export function checkLevel(level: readonly DraftDescriptor[], path: string, report: Report): void {
+export function checkLevel(
+  level: readonly DraftDescriptor[],
+  above: Above | undefined,
+  report: Report,
+): void {
   if (level.length > 1) {
     const byKey = Map.groupBy(
       level.filter((one) => one.key),
       (one) => one.key as string,
     );
-    for (const siblings of byKey.values()) checkSiblings(siblings, path, report);
+    for (const siblings of byKey.values()) checkSiblings(siblings, above, report);
   }
   for (const one of level)
-    if (one.descriptors.length > 0) checkLevel(one.descriptors, `${path}${named(one)}.`, report);
+    if (one.descriptors.length > 0) checkLevel(one.descriptors, { above, descriptor: one }, report);
+}
+
+/** The descriptors above a level, as a list. Only a fault needs them as a text. */
+interface Above {
+  readonly above: Above | undefined;
+  readonly descriptor: DraftDescriptor;
+}
+
+function pathOf(above: Above | undefined): string {
+  return above === undefined ? "" : `${pathOf(above.above)}${named(above.descriptor)}.`;
 }
 
 function named(descriptor: DraftDescriptor): string {
@@ -21,13 +35,13 @@ function named(descriptor: DraftDescriptor): string {
   return value === undefined ? (key ?? "") : `${key}=${value}`;
 }
 
-function checkSiblings(siblings: readonly DraftDescriptor[], path: string, report: Report): void {
+function checkSiblings(siblings: readonly DraftDescriptor[], above: Above | undefined, report: Report): void {
   const first = new Map<string | undefined, DraftDescriptor>();
   const patterns: { pattern: Pattern; descriptor: DraftDescriptor }[] = [];
   for (const descriptor of siblings) {
     const known = first.get(descriptor.value);
     if (known !== undefined) {
-      const message = `duplicate descriptor \`${path}${named(descriptor)}\`: the first is in ${formatLocation(known.at)}`;
+      const message = `duplicate descriptor \`${pathOf(above)}${named(descriptor)}\`: the first is in ${formatLocation(known.at)}`;
       report.add("duplicate-descriptor", descriptor.at, message);
       continue;
     }

@@ -1,5 +1,5 @@
 import { formatLocation } from "./diagnostic.ts";
-import type { DraftDescriptor, DraftDomain, DraftReplaces } from "./draft.ts";
+import type { DraftDescriptor, DraftDomain, DraftLimit, DraftReplaces } from "./draft.ts";
 import { nearest } from "./nearest.ts";
 import type { Report } from "./report.ts";
 import type { Location } from "./rule.ts";
@@ -10,10 +10,13 @@ export function checkNames(domain: DraftDomain, complete: boolean, report: Repor
   const replaces: DraftReplaces[] = [];
   /** For each name, the names that the limits of this name replace. */
   const edges = new Map<string, { readonly to: string; readonly at: Location }[]>();
-  for (const { limit } of walk(domain.descriptors)) {
-    if (limit === undefined) continue;
+  const visit = ({ limit, descriptors }: DraftDescriptor): void => {
+    if (limit !== undefined) visitLimit(limit);
+    for (const descriptor of descriptors) visit(descriptor);
+  };
+  const visitLimit = (limit: DraftLimit): void => {
     replaces.push(...limit.replaces);
-    if (limit.name === "") continue;
+    if (limit.name === "") return;
     const first = names.get(limit.name);
     if (first === undefined) names.set(limit.name, limit.nameAt);
     else {
@@ -24,7 +27,8 @@ export function checkNames(domain: DraftDomain, complete: boolean, report: Repor
     for (const { name, at } of limit.replaces)
       if (name && name !== limit.name) targets.push({ to: name, at });
     edges.set(limit.name, targets);
-  }
+  };
+  for (const descriptor of domain.descriptors) visit(descriptor);
   if (complete) {
     const known = [...names.keys()];
     for (const { name, at } of replaces) {
@@ -36,13 +40,6 @@ export function checkNames(domain: DraftDomain, complete: boolean, report: Repor
     }
   }
   reportCycles(edges, report);
-}
-
-function* walk(descriptors: readonly DraftDescriptor[]): Iterable<DraftDescriptor> {
-  for (const descriptor of descriptors) {
-    yield descriptor;
-    yield* walk(descriptor.descriptors);
-  }
 }
 
 type Edges = ReadonlyMap<string, readonly { readonly to: string; readonly at: Location }[]>;

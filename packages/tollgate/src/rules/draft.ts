@@ -27,11 +27,12 @@ export interface DraftDescriptor {
   readonly at: Location;
   /** Empty when missing; undefined when the key or the value could not be read. */
   readonly key: string | undefined;
+  /** Of an empty key: its place. */
   readonly keyAt: Location;
   /** Undefined for a key-only rule. */
   readonly value: string | undefined;
   readonly limit: DraftLimit | undefined;
-  /** The list `rate_limits`; absent if there is none. */
+  /** The list `rate_limits`. */
   readonly limits?: { readonly at: Location; readonly items: readonly DraftLimit[] } | undefined;
   readonly shadowMode: boolean;
   readonly quotaMode: boolean;
@@ -56,7 +57,7 @@ export interface DraftLimit {
   readonly name: string;
   readonly nameAt: Location;
   readonly replaces: readonly DraftReplaces[];
-  /** Further settings; absent if there are none. */
+  /** Further settings. */
   readonly more?: DraftLimitSettings | undefined;
 }
 

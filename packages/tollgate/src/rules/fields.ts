@@ -153,6 +153,16 @@ export const fields: readonly Field[] = [
 
 export const fieldNames: readonly string[] = [...new Set(fields.map((one) => one.name))];
 
+const sameNames = new Map(fieldNames.map((name) => [name, name]));
+
+/**
+ * Returns the same string object for each occurrence of a known name. The engine compares two such objects by their
+ * address: a load of 100,000 rules compares names 10,000,000 times.
+ */
+export function sameName(name: string): string {
+  return sameNames.get(name) ?? name;
+}
+
 const byPlace = Map.groupBy(fields, (one) => one.place);
 
 export function fieldsOf(place: Place): readonly Field[] {

@@ -4,13 +4,11 @@ import { compileRules } from "./compile.ts";
 import type { CompiledRules } from "./compiled-rules.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import type { DraftConfig } from "./draft.ts";
-import { readConfig } from "./read-config.ts";
-import { ReadingState } from "./reading-state.ts";
+import { readRules } from "./read-rules.ts";
 import { Report } from "./report.ts";
 import { type RateLimitConfigResource, readResource } from "./resource.ts";
 import { IndexedRuleSet } from "./rule-set.ts";
 import { Source } from "./source-text.ts";
-import { parseYaml } from "./yaml-node.ts";
 
 /** One configuration file. */
 export interface RuleFile {
@@ -102,8 +100,7 @@ function readFile(file: RuleFile, report: Report): DraftConfig | undefined {
   if (broken >= 0) {
     report.add("invalid-utf8", source.locate(broken), "the file is not valid UTF-8 here: save it as UTF-8");
   }
-  const root = parseYaml(source, report);
-  return root === undefined ? undefined : readConfig(root, new ReadingState(source, report));
+  return readRules(source, report);
 }
 
 function finish(

@@ -30,6 +30,7 @@ export class MappingReader {
   readonly #fields: Fields;
   readonly #offset: number;
   readonly #reading: ReadingState;
+  #location: Location | undefined;
 
   constructor(fields: Fields, offset: number, reading: ReadingState) {
     this.#fields = fields;
@@ -62,7 +63,13 @@ export class MappingReader {
 
   /** Place of the field's value; of its name or the mapping if there is no value. */
   at(name: string): Location {
-    return this.#reading.at(this.valueOffset(name));
+    return this.has(name) ? this.#reading.at(this.valueOffset(name)) : this.location;
+  }
+
+  /** Place of the mapping. */
+  get location(): Location {
+    this.#location ??= this.#reading.at(this.#offset);
+    return this.#location;
   }
 
   /** Returns a scalar's text; empty if absent; undefined after a reported fault. */
@@ -113,7 +120,13 @@ export class MappingReader {
       );
       return [];
     }
-    const items = this.#reading.within(node, () => node.items.map(read));
-    return items?.filter((item) => item !== undefined) ?? [];
+    const items: Item[] = [];
+    this.#reading.within(node, () => {
+      for (const one of node.items) {
+        const item = read(one);
+        if (item !== undefined) items.push(item);
+      }
+    });
+    return items;
   }
 }

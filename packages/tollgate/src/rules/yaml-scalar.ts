@@ -3,7 +3,9 @@ import type { YamlNode, YamlScalar } from "./yaml-node.ts";
 
 /** Whether a node is null in both YAML 1.1 and YAML 1.2. */
 export function isNull(node: YamlNode): boolean {
-  return node.kind === "scalar" && node.plain && /^(?:|~|null|Null|NULL)$/.test(node.text);
+  return (
+    node.kind === "scalar" && node.plain && node.text.length <= 4 && /^(?:|~|null|Null|NULL)$/.test(node.text)
+  );
 }
 
 const booleans = new Map<string, boolean>();

@@ -11,6 +11,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, globSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
@@ -95,6 +96,11 @@ const coverage = [
   "--test-coverage-exclude=**/*.{test,fixture,arbitrary}.ts",
   "--test-coverage-exclude=**/gen/**",
 ];
+/**
+ * Each test file is a process that loads up to 400 modules. Node keeps their compiled code in the folder where it keeps
+ * Tollgate's, which takes a third of the CPU off many files. Not for coverage, which would be less precise.
+ */
+const cache = values.coverage ? {} : { NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache") };
 const result = spawnSync(
   process.execPath,
   [
@@ -106,6 +112,6 @@ const result = spawnSync(
     ...(values.coverage ? coverage : []),
     ...files,
   ],
-  { stdio: "inherit", env: { ...process.env, PATH: `${process.env.PATH}${delimiter}/usr/sbin` } },
+  { stdio: "inherit", env: { ...process.env, ...cache, PATH: `${process.env.PATH}${delimiter}/usr/sbin` } },
 );
 process.exit(result.status ?? 1);

@@ -1,6 +1,6 @@
 /** Overrides and grants through the admin API, with every store that keeps them. */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { embedded, memcached, type StoreUnderTest, sharedStores } from "./admin-stores.ts";
 import { AdminClient, adminEnv, BOB } from "./admin-support.ts";
 import { until } from "./counters/kvstore-support.ts";
@@ -75,19 +75,34 @@ class Replica {
   }
 }
 
-async function withReplicas(
-  open: () => Promise<StoreUnderTest>,
-  count: number,
-  use: (replicas: readonly Replica[]) => Promise<void>,
-): Promise<void> {
-  const store = await open();
-  const replicas: Replica[] = [];
-  try {
-    for (let index = 0; index < count; index++) replicas.push(await Replica.start(store.env));
-    await use(replicas);
-  } finally {
-    for (const replica of replicas) await replica.stop();
-    await store.stop();
+/** Starts replicas once for the tests of a suite. Each test uses its own descriptors. */
+class Replicas {
+  readonly list: Replica[] = [];
+  #store: StoreUnderTest | undefined;
+
+  constructor(open: () => Promise<StoreUnderTest>, count: number) {
+    before(async () => {
+      this.#store = await open();
+      for (let index = 0; index < count; index++) await this.add();
+    });
+    after(async () => {
+      for (const replica of this.list) await replica.stop();
+      await this.#store?.stop();
+    });
+  }
+
+  get one(): Replica {
+    return this.list[0]!;
+  }
+
+  get other(): Replica {
+    return this.list.at(-1)!;
+  }
+
+  async add(): Promise<Replica> {
+    const replica = await Replica.start(this.#store!.env);
+    this.list.push(replica);
+    return replica;
   }
 }
 
@@ -103,95 +118,86 @@ const stores = { embedded, ...sharedStores };
 
 for (const [name, open] of Object.entries(stores))
   describe(`overrides with ${name}`, () => {
-    const count = name === "embedded" ? 1 : 2;
+    const replicas = new Replicas(open, name === "embedded" ? 1 : 2);
 
     test("raise, lower, suspend and lift a limit for one descriptor, in all threads and replicas", async () => {
-      await withReplicas(open, count, async (replicas) => {
-        const [one] = replicas as [Replica];
-        const other = replicas.at(-1)!;
-        assert.equal(await one.hit("day=a", 8), 4);
-        assert.equal(await other.hit("day=a", 8), 0);
-        const body = { domain: "d", descriptor: "day=a", requestsPerUnit: 20, reason: "ticket 7" };
-        const set = await one.admin.put("overrides/acme", body);
-        assert.equal(set.status, 200, JSON.stringify(set.json));
-        assert.deepEqual(set.json.effect, ["limit 4, raised to 20 by override acme of alice (ticket 7)"]);
-        // The threads of this replica use it when the answer arrives.
-        assert.deepEqual(await one.limits("day=a"), new Set([20]));
-        await all(replicas, "day=a", 20);
-        // The counter goes on: the cached refusals are gone.
-        const before = (await one.admin.counter("d", "day=a")).json.limits[0];
-        assert.equal(before.limit, 20);
-        const rest = 20 - before.count;
-        assert.equal((await one.hit("day=a", 10)) + (await other.hit("day=a", 20)), rest);
-        assert.deepEqual(await one.limits("day=b"), new Set([4]), "others keep their limit");
-        for (const replica of replicas) {
-          const explained = await replica.debug("/explain?domain=d&descriptor=day=a");
-          assert.match(explained, /note {7}limit 4, raised to 20 by override acme of alice \(ticket 7\)/);
-          assert.match(explained, /answer {5}OVER_LIMIT/);
-          const dump = await replica.debug("/rlconfig");
-          assert.match(dump, /^override acme: d day=a: limit 4, raised to 20 by override acme of alice/m);
-        }
-        for (const [change, limit] of [
-          [{ requestsPerUnit: 2 }, 2],
-          [{ requestsPerUnit: 0 }, 0],
-          [{ unlimited: true }, undefined],
-          [{ requestsPerUnit: 4_000_000_000_000 }, 4_294_967_295],
-        ] as const) {
-          const answer = await other.admin.put("overrides/acme", {
-            domain: "d",
-            descriptor: "day=a",
-            ...change,
-          });
-          assert.equal(answer.status, 200, JSON.stringify(answer.json));
-          await all(replicas, "day=a", limit);
-        }
-        assert.equal((await one.admin.delete("overrides/acme")).status, 200);
-        await all(replicas, "day=a", 4);
-        assert.equal((await one.admin.delete("overrides/acme")).status, 404);
-        const { changes } = (await one.admin.get("audit")).json;
-        assert.deepEqual(
-          changes.map(({ what }: { what: string }) => what),
-          ["overrides.remove", ...new Array(5).fill("overrides.set")],
-        );
-        assert.equal(changes[0].before.requestsPerUnit, 4_000_000_000_000);
-      });
+      const { list, one, other } = replicas;
+      assert.equal(await one.hit("day=a", 8), 4);
+      assert.equal(await other.hit("day=a", 8), 0);
+      const body = { domain: "d", descriptor: "day=a", requestsPerUnit: 20, reason: "ticket 7" };
+      const set = await one.admin.put("overrides/acme", body);
+      assert.equal(set.status, 200, JSON.stringify(set.json));
+      assert.deepEqual(set.json.effect, ["limit 4, raised to 20 by override acme of alice (ticket 7)"]);
+      // The threads of this replica use it when the answer arrives.
+      assert.deepEqual(await one.limits("day=a"), new Set([20]));
+      await all(list, "day=a", 20);
+      // The counter goes on: the cached refusals are gone.
+      const before = (await one.admin.counter("d", "day=a")).json.limits[0];
+      assert.equal(before.limit, 20);
+      const rest = 20 - before.count;
+      assert.equal((await one.hit("day=a", 10)) + (await other.hit("day=a", 20)), rest);
+      assert.deepEqual(await one.limits("day=b"), new Set([4]), "others keep their limit");
+      for (const replica of list) {
+        const explained = await replica.debug("/explain?domain=d&descriptor=day=a");
+        assert.match(explained, /note {7}limit 4, raised to 20 by override acme of alice \(ticket 7\)/);
+        assert.match(explained, /answer {5}OVER_LIMIT/);
+        const dump = await replica.debug("/rlconfig");
+        assert.match(dump, /^override acme: d day=a: limit 4, raised to 20 by override acme of alice/m);
+      }
+      for (const [change, limit] of [
+        [{ requestsPerUnit: 2 }, 2],
+        [{ requestsPerUnit: 0 }, 0],
+        [{ unlimited: true }, undefined],
+        [{ requestsPerUnit: 4_000_000_000_000 }, 4_294_967_295],
+      ] as const) {
+        const answer = await other.admin.put("overrides/acme", {
+          domain: "d",
+          descriptor: "day=a",
+          ...change,
+        });
+        assert.equal(answer.status, 200, JSON.stringify(answer.json));
+        await all(list, "day=a", limit);
+      }
+      assert.equal((await one.admin.delete("overrides/acme")).status, 200);
+      await all(list, "day=a", 4);
+      assert.equal((await one.admin.delete("overrides/acme")).status, 404);
+      const { changes } = (await one.admin.get("audit")).json;
+      assert.deepEqual(
+        changes.map(({ what }: { what: string }) => what),
+        ["overrides.remove", ...new Array(5).fill("overrides.set")],
+      );
+      assert.equal(changes[0].before.requestsPerUnit, 4_000_000_000_000);
     });
 
     test("an override ends by itself; a grant adds to it", async () => {
-      await withReplicas(open, count, async (replicas) => {
-        const [one] = replicas as [Replica];
-        const other = replicas.at(-1)!;
-        for (const key of ["day", "slide"]) {
-          const target = { domain: "d", descriptor: `${key}=a` };
-          assert.equal(await one.hit(`${key}=a`, 6), 4, key);
-          const granted = await other.admin.post("counters/grant", { ...target, hits: 3 });
-          assert.equal(granted.status, 200, JSON.stringify(granted.json));
-          assert.equal(granted.json.limits[0].limit, 7);
-          assert.match(granted.json.notes[0], /^limit 4, raised to 7 until .* by a grant of 3 from alice$/);
-          await all(replicas, `${key}=a`, 7);
-          const { count: used } = granted.json.limits[0];
-          assert.equal(await one.hit(`${key}=a`, 8), Math.max(7 - used, 0), key);
-          const id = `short-${key}`;
-          const set = (milliseconds: number) => {
-            const expires = new Date(Date.now() + milliseconds).toISOString();
-            return one.admin.put(`overrides/${id}`, { ...target, requestsPerUnit: 10, expires });
-          };
-          assert.equal((await set(3_600_000)).status, 200);
-          await all(replicas, `${key}=a`, 13);
-          // A request that arrives after its end is refused.
-          for (let milliseconds = 500; (await set(milliseconds)).status !== 200; milliseconds *= 2);
-          await all(replicas, `${key}=a`, 7);
-          assert.equal((await one.admin.get(`overrides/${id}`)).status, 404);
-          const listed = (await one.admin.get("overrides")).json.overrides;
-          const grant = listed.find((item: { descriptor: string }) => item.descriptor === `${key}=a`);
-          assert.equal(grant.hits, 3);
-          assert.equal(
-            (await one.admin.delete(`overrides/${grant.id}`, { reason: "a mistake" })).status,
-            200,
-          );
-          await all(replicas, `${key}=a`, 4);
-        }
-      });
+      const { list, one, other } = replicas;
+      for (const key of ["day", "slide"]) {
+        const target = { domain: "d", descriptor: `${key}=ends` };
+        assert.equal(await one.hit(`${key}=ends`, 6), 4, key);
+        const granted = await other.admin.post("counters/grant", { ...target, hits: 3 });
+        assert.equal(granted.status, 200, JSON.stringify(granted.json));
+        assert.equal(granted.json.limits[0].limit, 7);
+        assert.match(granted.json.notes[0], /^limit 4, raised to 7 until .* by a grant of 3 from alice$/);
+        await all(list, `${key}=ends`, 7);
+        const { count: used } = granted.json.limits[0];
+        assert.equal(await one.hit(`${key}=ends`, 8), Math.max(7 - used, 0), key);
+        const id = `short-${key}`;
+        const set = (milliseconds: number) => {
+          const expires = new Date(Date.now() + milliseconds).toISOString();
+          return one.admin.put(`overrides/${id}`, { ...target, requestsPerUnit: 10, expires });
+        };
+        assert.equal((await set(3_600_000)).status, 200);
+        await all(list, `${key}=ends`, 13);
+        // A request that arrives after its end is refused.
+        for (let milliseconds = 500; (await set(milliseconds)).status !== 200; milliseconds *= 2);
+        await all(list, `${key}=ends`, 7);
+        assert.equal((await one.admin.get(`overrides/${id}`)).status, 404);
+        const listed = (await one.admin.get("overrides")).json.overrides;
+        const grant = listed.find((item: { descriptor: string }) => item.descriptor === `${key}=ends`);
+        assert.equal(grant.hits, 3);
+        assert.equal((await one.admin.delete(`overrides/${grant.id}`, { reason: "a mistake" })).status, 200);
+        await all(list, `${key}=ends`, 4);
+      }
     });
 
     test("a grant gives a token bucket tokens once, above its size, for all replicas at once", async () => {
@@ -237,55 +243,47 @@ for (const [name, open] of Object.entries(stores))
     });
 
     test("buckets and lists; a new replica starts with the overrides", async () => {
-      const store = await open();
-      const replicas = [await Replica.start(store.env)];
-      try {
-        const [one] = replicas as [Replica];
-        assert.equal(await one.hit("bucket=a", 6), 4);
-        const set = (id: string, body: object) => one.admin.put(`overrides/${id}`, { domain: "d", ...body });
-        const bucket = await set("bucket", { descriptor: "bucket=b", requestsPerUnit: 8, burst: 6 });
-        assert.equal(bucket.status, 200, JSON.stringify(bucket.json));
-        assert.equal(await one.hit("bucket=b", 10), 6);
-        assert.equal(await one.hit("list=a", 6), 4);
-        assert.equal(
-          (await set("list", { descriptor: "list=a", limit: "day", unlimited: true })).status,
-          200,
-        );
-        assert.equal(await one.hit("list=a", 6), 6);
-        assert.equal(
-          (await set("list", { descriptor: "list=a", limit: "day", requestsPerUnit: 12 })).status,
-          200,
-        );
-        assert.equal(await one.hit("list=a", 6), 2);
-        const granted = await one.admin.post("counters/grant", {
-          domain: "d",
-          descriptor: "list=a",
-          limit: "day",
-          hits: 2,
-        });
-        assert.equal(granted.status, 200, JSON.stringify(granted.json));
-        assert.equal(await one.hit("list=a", 6), 2);
-        if (name === "embedded") return;
-        replicas.push(await Replica.start(store.env));
-        assert.equal(await replicas[1]!.hit("bucket=b", 2), 0);
-        const { limits } = (await replicas[1]!.admin.counter("d", "list=a")).json;
-        assert.deepEqual(
-          limits.map(({ name, limit }: { name: string; limit: number }) => [name, limit]),
-          [
-            ["day", 14],
-            ["yearly", 100],
-          ],
-        );
-      } finally {
-        for (const replica of replicas) await replica.stop();
-        await store.stop();
-      }
+      const { one } = replicas;
+      assert.equal(await one.hit("bucket=a", 6), 4);
+      const set = (id: string, body: object) => one.admin.put(`overrides/${id}`, { domain: "d", ...body });
+      const bucket = await set("bucket", { descriptor: "bucket=b", requestsPerUnit: 8, burst: 6 });
+      assert.equal(bucket.status, 200, JSON.stringify(bucket.json));
+      assert.equal(await one.hit("bucket=b", 10), 6);
+      assert.equal(await one.hit("list=a", 6), 4);
+      assert.equal((await set("list", { descriptor: "list=a", limit: "day", unlimited: true })).status, 200);
+      assert.equal(await one.hit("list=a", 6), 6);
+      assert.equal(
+        (await set("list", { descriptor: "list=a", limit: "day", requestsPerUnit: 12 })).status,
+        200,
+      );
+      assert.equal(await one.hit("list=a", 6), 2);
+      const granted = await one.admin.post("counters/grant", {
+        domain: "d",
+        descriptor: "list=a",
+        limit: "day",
+        hits: 2,
+      });
+      assert.equal(granted.status, 200, JSON.stringify(granted.json));
+      assert.equal(await one.hit("list=a", 6), 2);
+      if (name === "embedded") return;
+      const late = await replicas.add();
+      assert.equal(await late.hit("bucket=b", 2), 0);
+      const { limits } = (await late.admin.counter("d", "list=a")).json;
+      assert.deepEqual(
+        limits.map(({ name, limit }: { name: string; limit: number }) => [name, limit]),
+        [
+          ["day", 14],
+          ["yearly", 100],
+        ],
+      );
     });
   });
 
-test("faulty overrides and grants change nothing", async () => {
-  await withReplicas(embedded, 1, async ([one]) => {
-    const { admin } = one!;
+describe("overrides of a process with one thread", () => {
+  const replicas = new Replicas(async () => ({ ...(await embedded()), env: { WORKERS: "1" } }), 1);
+
+  test("faulty overrides and grants change nothing", async () => {
+    const { admin } = replicas.one;
     const a = { domain: "d", descriptor: "day=a", requestsPerUnit: 5 };
     assert.equal((await admin.put("overrides/first", a)).status, 200);
     for (const [id, body, status, expected] of [
@@ -328,12 +326,22 @@ test("faulty overrides and grants change nothing", async () => {
       ["first"],
     );
     assert.equal((await admin.get("audit")).json.changes.length, 1);
+    assert.equal((await admin.delete("overrides/first")).status, 200);
   });
-});
 
-test("the number of overrides is bounded", async () => {
-  await withReplicas(embedded, 1, async ([one]) => {
-    const { admin } = one!;
+  test("a request's own limit wins over an override", async () => {
+    const { admin, tollgate } = replicas.one;
+    await admin.put("overrides/x", { domain: "d", descriptor: "day=a", requestsPerUnit: 100 });
+    const caller = new GrpcCaller(tollgate.grpc);
+    const own = descriptor("day=a", { limit: { requestsPerUnit: 7, unit: 4 } });
+    const { statuses } = await caller.ask(request("d", own));
+    assert.equal(statuses[0]!.currentLimit?.requestsPerUnit, 7);
+    caller.close();
+    assert.equal((await admin.delete("overrides/x")).status, 200);
+  });
+
+  test("the number of overrides is bounded", async () => {
+    const { admin } = replicas.one;
     const set = (index: number) =>
       admin.put(`overrides/o${index}`, { domain: "d", descriptor: `day=${index}`, requestsPerUnit: 5 });
     for (let index = 0; index < 1000; index += 50) {
@@ -344,19 +352,8 @@ test("the number of overrides is bounded", async () => {
     const answer = await set(1000);
     assert.equal(answer.status, 409);
     assert.match(answer.json.detail, /1000 overrides and grants already/);
-    assert.deepEqual(await one!.limits("day=999"), new Set([5]));
-    assert.deepEqual(await one!.limits("day=1000"), new Set([4]));
-  });
-});
-
-test("a request's own limit wins over an override", async () => {
-  await withReplicas(embedded, 1, async ([one]) => {
-    await one!.admin.put("overrides/x", { domain: "d", descriptor: "day=a", requestsPerUnit: 100 });
-    const caller = new GrpcCaller(one!.tollgate.grpc);
-    const own = descriptor("day=a", { limit: { requestsPerUnit: 7, unit: 4 } });
-    const { statuses } = await caller.ask(request("d", own));
-    assert.equal(statuses[0]!.currentLimit?.requestsPerUnit, 7);
-    caller.close();
+    assert.deepEqual(await replicas.one.limits("day=999"), new Set([5]));
+    assert.deepEqual(await replicas.one.limits("day=1000"), new Set([4]));
   });
 });
 

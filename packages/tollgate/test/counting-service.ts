@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
+import { subscribed } from "./subscribed.ts";
 import { type RunningTollgate, startTollgate } from "./tollgate.ts";
 
 const config = {
@@ -47,6 +48,7 @@ export async function counting(
     }
   }
   try {
+    if ("KVSTORE_URL" in env && "LOCAL_CACHE_SIZE_IN_BYTES" in env) await subscribed(tollgate);
     await use({
       tollgate,
       ask: async (text, hits) => (await asked([text], hits))[0]!,

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { until } from "./counters/kvstore-support.ts";
 import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
 import { RedisServer } from "./servers/redis.ts";
+import { subscribed } from "./subscribed.ts";
 import { type RunningTollgate, startTollgate } from "./tollgate.ts";
 
 const rules = (limit: number) => `
@@ -49,6 +50,7 @@ async function withThreads(
     return Number(/: (\d+)/.exec(await stats.text())?.[1] ?? 0);
   }
   try {
+    if ("KVSTORE_URL" in env) await subscribed(tollgate);
     await use({
       tollgate,
       all,

@@ -9,6 +9,7 @@ import { AdminClient, adminEnv } from "./admin-support.ts";
 import { until } from "./counters/kvstore-support.ts";
 import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
 import { RedisServer } from "./servers/redis.ts";
+import { subscribed } from "./subscribed.ts";
 import { type RunningTollgate, startTollgate } from "./tollgate.ts";
 
 const LIMIT = 8;
@@ -91,7 +92,7 @@ for (const [name, open] of Object.entries(sharedStores))
           replicas.push(await Replica.start({ ...store.env, LOCAL_CACHE_REVALIDATE: NEVER }));
         const [one, two] = replicas as [Replica, Replica];
         const admin = new AdminClient(one.tollgate);
-        await subscribed(one, two);
+        await subscribed(one.tollgate, two.tollgate);
         for (let round = 0; round < 3; round++) {
           for (const replica of replicas) await replica.exhaust();
           const { status, json } = await admin.post("counters/reset", { domain: "d", descriptor: "day=a" });
@@ -109,15 +110,6 @@ for (const [name, open] of Object.entries(sharedStores))
       }
     });
   });
-
-/** Waits until both hear each other: a lowered counter of another key reaches the other one. */
-async function subscribed(...replicas: readonly Replica[]): Promise<void> {
-  for (const { tollgate } of replicas)
-    await until("the replica is subscribed", async () => {
-      const stats = await fetch(`http://${tollgate.debug}/stats?filter=replicas.subscribed`);
-      return (await stats.text()).includes("subscribed: 1");
-    });
-}
 
 describe("without a subscription", () => {
   test("entries live at most LOCAL_CACHE_REVALIDATE; one warning; messages arrive again later", async () => {
@@ -144,7 +136,7 @@ describe("without a subscription", () => {
       assert.equal(two.tollgate.log.filter((line) => bound.test(line)).length, 1, "one warning");
       await redis.command("ACL", "SETUSER", "default", "allchannels");
       for (const { tollgate } of [one, two]) await tollgate.logged(/messages of other replicas arrive again/);
-      await subscribed(one, two);
+      await subscribed(one.tollgate, two.tollgate);
     } finally {
       await one.stop();
       await two.stop();
@@ -156,13 +148,13 @@ describe("without a subscription", () => {
     const env = { BACKEND_TYPE: "kvstore", KVSTORE_URL: redis.url, LOCAL_CACHE_REVALIDATE: NEVER };
     const one = await Replica.start(env);
     try {
-      await subscribed(one);
+      await subscribed(one.tollgate);
       await one.exhaust();
       process.kill(redis.pid, "SIGSTOP");
       await one.tollgate.logged(/no messages of other replicas arrive \(.*(?:does not answer|no answer)/);
       process.kill(redis.pid, "SIGCONT");
       await one.tollgate.logged(/messages of other replicas arrive again/);
-      await subscribed(one);
+      await subscribed(one.tollgate);
       // The counter itself is still above its limit.
       await one.exhaust();
       await redis.command("FLUSHALL");
@@ -178,7 +170,7 @@ describe("without a subscription", () => {
     const env = { BACKEND_TYPE: "kvstore", KVSTORE_URL: redis.url, LOCAL_CACHE_REVALIDATE: NEVER };
     const one = await Replica.start(env);
     try {
-      await subscribed(one);
+      await subscribed(one.tollgate);
       await one.exhaust();
       // No message tells of this change.
       await redis.command("FLUSHALL");

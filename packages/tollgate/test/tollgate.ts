@@ -19,6 +19,8 @@ export interface RunningTollgate {
   readonly output: readonly string[];
   /** Resolves with the first past or future line of the log that matches. Rejects if the process ends without one. */
   logged(pattern: RegExp): Promise<string>;
+  /** Resolves with all lines that match as soon as there are so many: a line may arrive after an answer that follows it. */
+  loggedTimes(pattern: RegExp, times: number): Promise<readonly string[]>;
   /** Resolves when the process has ended by itself. */
   readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   signal(signal: NodeJS.Signals): void;
@@ -86,17 +88,21 @@ export function watchTollgate(child: ChildProcess): RunningTollgate {
   return new Watched(child, undefined);
 }
 
+/** Waits for several lines that match. */
+interface Waiter {
+  readonly pattern: RegExp;
+  readonly times: number;
+  readonly resolve: (lines: readonly string[]) => void;
+  readonly reject: (error: Error) => void;
+}
+
 class Watched implements RunningTollgate {
   readonly config: string;
   readonly log: string[] = [];
   readonly output: string[] = [];
   readonly #child: ChildProcess;
   readonly #ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
-  readonly #waiting = new Set<{
-    pattern: RegExp;
-    resolve: (line: string) => void;
-    reject: (error: Error) => void;
-  }>();
+  readonly #waiting = new Set<Waiter>();
   #over = false;
 
   constructor(child: ChildProcess, root: string | undefined) {
@@ -128,11 +134,15 @@ class Watched implements RunningTollgate {
     return this.#address("debug");
   }
 
-  logged(pattern: RegExp): Promise<string> {
-    const known = this.log.find((line) => pattern.test(line));
-    if (known !== undefined) return Promise.resolve(known);
+  async logged(pattern: RegExp): Promise<string> {
+    return (await this.loggedTimes(pattern, 1))[0]!;
+  }
+
+  loggedTimes(pattern: RegExp, times: number): Promise<readonly string[]> {
+    const known = this.#matching(pattern);
+    if (known.length >= times) return Promise.resolve(known);
     if (this.#over) return Promise.reject(this.#silent(pattern));
-    return new Promise((resolve, reject) => this.#waiting.add({ pattern, resolve, reject }));
+    return new Promise((resolve, reject) => this.#waiting.add({ pattern, times, resolve, reject }));
   }
 
   signal(signal: NodeJS.Signals): void {
@@ -148,9 +158,15 @@ class Watched implements RunningTollgate {
     this.log.push(line);
     for (const waiter of this.#waiting) {
       if (!waiter.pattern.test(line)) continue;
+      const known = this.#matching(waiter.pattern);
+      if (known.length < waiter.times) continue;
       this.#waiting.delete(waiter);
-      waiter.resolve(line);
+      waiter.resolve(known);
     }
+  }
+
+  #matching(pattern: RegExp): readonly string[] {
+    return this.log.filter((line) => pattern.test(line));
   }
 
   #silent(pattern: RegExp): Error {

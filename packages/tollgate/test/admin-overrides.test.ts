@@ -201,45 +201,43 @@ for (const [name, open] of Object.entries(stores))
     });
 
     test("a grant gives a token bucket tokens once, above its size, for all replicas at once", async () => {
-      await withReplicas(open, count, async (replicas) => {
-        const [one] = replicas as [Replica];
-        const other = replicas.at(-1)!;
-        const grant = (text: string, hits: number, limit?: string) =>
-          one.admin.post("counters/grant", {
-            domain: "d",
-            descriptor: text,
-            hits,
-            ...(limit !== undefined && { limit }),
-          });
-        assert.equal(await one.hit("bucket=a", 6), 4);
-        const granted = await grant("bucket=a", 3);
-        assert.equal(granted.status, 200, JSON.stringify(granted.json));
-        const [shown] = granted.json.limits;
-        assert.deepEqual([shown.limit, shown.burst, shown.granted, shown.remaining], [4, 4, 3, 3]);
-        assert.match(
-          await other.debug("/explain?domain=d&descriptor=bucket=a"),
-          /4 used, 3 left, 3 of them granted[\s\S]*answer {5}OK/,
-        );
-        assert.equal(await other.hit("bucket=a", 6), 3);
-        // Above a full bucket, twice. An override keeps them.
-        await grant("bucket=b", 3);
-        assert.equal((await grant("bucket=b", 2)).json.limits[0].granted, 5);
-        const smaller = { domain: "d", descriptor: "bucket=b", requestsPerUnit: 4, burst: 2 };
-        assert.equal((await one.admin.put("overrides/smaller", smaller)).status, 200);
-        assert.equal(await one.hit("bucket=b", 9), 7);
-        assert.equal(
-          (await one.admin.post("counters/reset", { domain: "d", descriptor: "bucket=b" })).status,
-          200,
-        );
-        assert.equal(await one.hit("bucket=b", 9), 2);
-        // A bucket of a second is elsewhere if there are two instances. It refills while the test runs.
-        assert.equal((await grant("second=a", 1000)).status, 200);
-        assert.equal(await other.hit("second=a", 40), 40);
-        assert.equal((await grant("mixed=a", 3, "week")).status, 200);
-        assert.equal(await other.hit("mixed=a", 9), 5);
-        const { changes } = (await one.admin.get("audit?limit=1")).json;
-        assert.deepEqual([changes[0].what, changes[0].after], ["counters.grant", { hits: 3, limit: "week" }]);
-      });
+      const { one, other } = replicas;
+      const grant = (text: string, hits: number, limit?: string) =>
+        one.admin.post("counters/grant", {
+          domain: "d",
+          descriptor: text,
+          hits,
+          ...(limit !== undefined && { limit }),
+        });
+      assert.equal(await one.hit("bucket=granted", 6), 4);
+      const granted = await grant("bucket=granted", 3);
+      assert.equal(granted.status, 200, JSON.stringify(granted.json));
+      const [shown] = granted.json.limits;
+      assert.deepEqual([shown.limit, shown.burst, shown.granted, shown.remaining], [4, 4, 3, 3]);
+      assert.match(
+        await other.debug("/explain?domain=d&descriptor=bucket=granted"),
+        /4 used, 3 left, 3 of them granted[\s\S]*answer {5}OK/,
+      );
+      assert.equal(await other.hit("bucket=granted", 6), 3);
+      // Above a full bucket, twice. An override keeps them.
+      await grant("bucket=above", 3);
+      assert.equal((await grant("bucket=above", 2)).json.limits[0].granted, 5);
+      const smaller = { domain: "d", descriptor: "bucket=above", requestsPerUnit: 4, burst: 2 };
+      assert.equal((await one.admin.put("overrides/smaller", smaller)).status, 200);
+      assert.equal(await one.hit("bucket=above", 9), 7);
+      assert.equal(
+        (await one.admin.post("counters/reset", { domain: "d", descriptor: "bucket=above" })).status,
+        200,
+      );
+      assert.equal(await one.hit("bucket=above", 9), 2);
+      // A bucket of a second is elsewhere if there are two instances. It refills while the test runs.
+      assert.equal((await grant("second=a", 1000)).status, 200);
+      assert.equal(await other.hit("second=a", 40), 40);
+      assert.equal((await grant("mixed=a", 3, "week")).status, 200);
+      assert.equal(await other.hit("mixed=a", 9), 5);
+      const { changes } = (await one.admin.get("audit?limit=1")).json;
+      assert.deepEqual([changes[0].what, changes[0].after], ["counters.grant", { hits: 3, limit: "week" }]);
+      assert.equal((await one.admin.delete("overrides/smaller")).status, 200);
     });
 
     test("buckets and lists; a new replica starts with the overrides", async () => {

@@ -3,7 +3,7 @@
  * `STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT` between groups. The embedded store and the model of the tests call it. The
  * scripts of the key-value store do the same.
  */
-import type { LimitState } from "./algorithms/algorithm.ts";
+import type { Algorithm, LimitState, Quota } from "./algorithms/algorithm.ts";
 import { isRefused } from "./hold-back.ts";
 import {
   type AcquireGroup,
@@ -98,7 +98,7 @@ function hold(groups: readonly AcquireGroup[], states: readonly CounterState[]):
 }
 
 /** An unused state is the same as no state, so that a store need not keep it. */
-function clearUnused(state: LimitState, limit: AcquireLimit): void {
+function clearUnused(state: LimitState, limit: Quota & { readonly algorithm: Algorithm }): void {
   if (!limit.algorithm.isUnused(state, limit)) return;
   state.at = 0;
   state.level = 0;
@@ -193,6 +193,49 @@ export function acquireAlone(
   algorithm.report(state, limit, hits, accepted, limit);
   if (counts) clearUnused(state, limit);
   return counts;
+}
+
+/**
+ * Decides hits of several limits with different keys that nothing holds back, and that never count refused hits: a list.
+ * Like {@link acquireTogether} without its lists.
+ * @param counters one for each limit, with its state as stored; all 0 if the counter is not stored
+ * @param group its results; undefined if nobody reads them
+ * @param now microseconds since the epoch
+ * @param windowNow the same for limits with a state for each window
+ */
+export function acquireList(
+  counters: readonly {
+    readonly state: CounterState;
+    readonly quota: Quota & { readonly algorithm: Algorithm };
+  }[],
+  hits: number,
+  group: AcquireGroup | undefined,
+  now: number,
+  windowNow: number,
+): void {
+  let accepted = true;
+  for (let index = 0; index < counters.length; index++) {
+    const { state, quota } = counters[index]!;
+    const { algorithm } = quota;
+    algorithm.advance(state, quota, algorithm.perWindow ? windowNow : now);
+    state.exceeds = hits >= 0 && !algorithm.accepts(state, quota, hits);
+    if (state.exceeds) accepted = false;
+  }
+  const counts = accepted && hits !== 0;
+  for (let index = 0; index < counters.length; index++) {
+    const { state, quota } = counters[index]!;
+    const { algorithm } = quota;
+    if (counts) algorithm.apply(state, quota, hits);
+    if (group !== undefined) {
+      const limit = group.limits[index]!;
+      limit.accepted = !state.exceeds;
+      algorithm.report(state, limit, hits, limit.accepted, limit);
+    }
+    if (counts) clearUnused(state, quota);
+  }
+  if (group === undefined) return;
+  group.accepted = accepted;
+  group.outcome = Outcome.COUNTED;
 }
 
 /** Lets a store decide a request. @throws {StoreError} if it supports plain fixed windows only, and like `acquire` */

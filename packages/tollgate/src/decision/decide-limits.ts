@@ -16,11 +16,11 @@ export function askStore(
   now: number,
   deadline: number,
 ): Promise<void> | undefined {
-  const request = scratch.isPlain ? scratch.countRequest : scratch.request;
+  const { request } = scratch;
   request.now = now;
   request.deadline = deadline;
   if (scratch.groups.length === 0) return undefined;
-  if (!scratch.isPlain) return acquireFrom(store, scratch.request) ?? undefined;
+  if (!scratch.isPlain) return acquireFrom(store, request) ?? undefined;
   prepareCounts(scratch);
   const waiting = store.count(scratch.countRequest);
   if (waiting !== undefined) return waiting.then(() => copyCounts(scratch));
@@ -28,11 +28,15 @@ export function askStore(
   return undefined;
 }
 
-function prepareCounts({ groups, counts }: LimitsScratch): void {
+function prepareCounts({ groups, counts, request, countRequest }: LimitsScratch): void {
+  countRequest.now = request.now;
+  countRequest.deadline = request.deadline;
+  countRequest.holdBack = request.holdBack;
+  counts.length = groups.length;
   for (let index = 0; index < groups.length; index++) {
-    const { hits, refuses, limits } = groups[index]!;
+    const { hits, refuses, limits, count } = groups[index]!;
     const limit = limits[0]!;
-    const count = counts[index]!;
+    counts[index] = count;
     count.stem = limit.stem;
     count.place = limit.place;
     count.windowStart = limit.windowStart;

@@ -44,8 +44,8 @@ export class Decider {
   readonly #options: DecisionOptions;
   readonly #store: CounterStore;
   readonly #preparer: Preparer;
-  readonly #pool = new ScratchPool();
-  readonly #limits = new WeakMap<Scratch, LimitsScratch>();
+  /** `more`: the objects for rules that have `limits`. */
+  readonly #pool = new ScratchPool<LimitsScratch>();
   readonly #text = new DecidedText();
   readonly #globalShadowMode: Counter;
 
@@ -125,7 +125,7 @@ export class Decider {
     request: RateLimitRequest | undefined,
     places: RequestPlaces | undefined,
     parts: readonly PreparedPart[],
-    scratch: Scratch,
+    scratch: Scratch<LimitsScratch>,
     now: number,
     deadline: number,
   ): RateLimitResponse | Promise<RateLimitResponse> {
@@ -150,11 +150,12 @@ export class Decider {
     request: RateLimitRequest | undefined,
     places: RequestPlaces | undefined,
     parts: readonly PreparedPart[],
-    scratch: Scratch,
+    scratch: Scratch<LimitsScratch>,
     now: number,
     deadline: number,
   ): RateLimitResponse | Promise<RateLimitResponse> {
-    const limits = this.#limitsOf(scratch);
+    scratch.more ??= new LimitsScratch(scratch.parts.length);
+    const limits = scratch.more;
     const readsPlaces = this.#store.readsPlaces === true;
     limits.arrange(parts, this.#options, Math.floor(now / 1000), scratch.keys, readsPlaces);
     const waiting = askStore(limits, this.#store, now, deadline);
@@ -168,20 +169,11 @@ export class Decider {
     return this.#concludeLimits(request, places, parts, scratch, limits, now);
   }
 
-  /** The memory of decisions with rules that have `limits`. It is in use as long as the scratch object. */
-  #limitsOf(scratch: Scratch): LimitsScratch {
-    const known = this.#limits.get(scratch);
-    if (known !== undefined) return known;
-    const made = new LimitsScratch(scratch.parts.length);
-    this.#limits.set(scratch, made);
-    return made;
-  }
-
   #concludeLimits(
     request: RateLimitRequest | undefined,
     places: RequestPlaces | undefined,
     parts: readonly PreparedPart[],
-    scratch: Scratch,
+    scratch: Scratch<LimitsScratch>,
     limits: LimitsScratch,
     now: number,
   ): RateLimitResponse {
@@ -198,7 +190,7 @@ export class Decider {
     waiting: Promise<void>,
     request: RateLimitRequest | undefined,
     parts: readonly PreparedPart[],
-    scratch: Scratch,
+    scratch: Scratch<LimitsScratch>,
     now: number,
   ): Promise<RateLimitResponse> {
     await waiting;
@@ -210,7 +202,7 @@ export class Decider {
     request: RateLimitRequest | undefined,
     places: RequestPlaces | undefined,
     parts: readonly PreparedPart[],
-    scratch: Scratch,
+    scratch: Scratch<LimitsScratch>,
     now: number,
   ): RateLimitResponse {
     const nowSeconds = Math.floor(now / 1000);
@@ -241,9 +233,9 @@ export class Decider {
     request: RateLimitRequest | undefined,
     places: RequestPlaces | undefined,
     parts: readonly PreparedPart[],
-    counters: Scratch | LimitsScratch,
+    counters: Scratch<LimitsScratch> | LimitsScratch,
     code: Code,
-    scratch: Scratch,
+    scratch: Scratch<LimitsScratch>,
     now: number,
   ): void {
     const { observer } = this.#options;

@@ -40,7 +40,7 @@ export class LimitsScratch {
   /** One for each part that the store decides, in order. */
   readonly groups: GroupSlot[] = [];
   readonly request: Mutable<AcquireRequest>;
-  /** The same request as plain counts. */
+  /** The same request as plain counts. `decide-limits.ts` fills it in. */
   readonly counts: Mutable<Count>[] = [];
   readonly countRequest: Mutable<CountRequest>;
   /** Whether all limits are plain fixed windows, so that the store can count them as usual. */
@@ -88,8 +88,7 @@ export class LimitsScratch {
       status.durationUntilReset = 0;
       if (!isDecided(part)) continue;
       const slot = this.#slot(decided);
-      this.groups[decided] = slot;
-      this.counts[decided++] = slot.count;
+      this.groups[decided++] = slot;
       slot.hits = part.hits;
       slot.refuses = refusalOf(part, options.quotaMode, passes);
       slot.outcome = Outcome.COUNTED;
@@ -97,12 +96,10 @@ export class LimitsScratch {
       if (slot.refuses !== Refuses.NEVER) mayRefuse = true;
       const limits = part.limits;
       const number = limits?.length ?? 1;
-      slot.limits.length = 0;
       let place = part.stemStart;
       for (let limit = 0; limit < number; limit++) {
         slot.slots[limit] ??= newLimitSlot();
         const own = slot.slots[limit]!;
-        slot.limits.push(own);
         const resolved = limits === undefined ? plainLimitOf(part) : limits[limit]!;
         fillLimit(own, resolved, part.hits, nowSeconds);
         const text = limits === undefined ? part.stem : part.stems[limit];
@@ -119,10 +116,13 @@ export class LimitsScratch {
         place = end;
         if (!resolved.algorithm.countsRefused || resolved.limit.reservations) this.isPlain = false;
       }
+      if (slot.limits.length !== number) {
+        slot.limits.length = 0;
+        for (let limit = 0; limit < number; limit++) slot.limits.push(slot.slots[limit]!);
+      }
     }
-    this.groups.length = this.counts.length = decided;
-    const holdBack = options.stopIncrementing && mayRefuse ? HoldBack.WHEN_REFUSED : HoldBack.NEVER;
-    this.request.holdBack = this.countRequest.holdBack = holdBack;
+    if (this.groups.length !== decided) this.groups.length = decided;
+    this.request.holdBack = options.stopIncrementing && mayRefuse ? HoldBack.WHEN_REFUSED : HoldBack.NEVER;
   }
 
   /** See `Counters`. Of several limits, the tightest one. */

@@ -37,8 +37,12 @@ interface Slot extends Mutable<Count> {
   readonly memory: Mutable<StemPlace>;
 }
 
-/** The objects of one decision. Only their numbers change, so the next decision of as many descriptors reuses them. */
-export class Scratch {
+/**
+ * The objects of one decision. Only their numbers change, so the next decision of as many descriptors reuses them.
+ * @typeParam More further objects, which live as long
+ */
+export class Scratch<More = unknown> {
+  more: More | undefined;
   /** Memory for the descriptors of a message. */
   readonly parts: readonly Mutable<PreparedPart>[];
   /** Memory for their stems. */
@@ -224,22 +228,23 @@ const MAX_KEY_BYTES = 1024;
 const MAX_MESSAGE_BYTES = 4096;
 
 /** Scratch objects for further decisions, by their number of descriptors. */
-export class ScratchPool {
-  readonly #free: Scratch[][] = [];
+/** @typeParam More see {@link Scratch} */
+export class ScratchPool<More = unknown> {
+  readonly #free: Scratch<More>[][] = [];
   #descriptors = 0;
   /** Those of decisions that a store has just answered. Their callers still write the responses. */
-  #ending: Scratch[] = [];
+  #ending: Scratch<More>[] = [];
 
   /** Takes the objects for so many descriptors out of the pool. */
-  take(descriptors: number): Scratch {
+  take(descriptors: number): Scratch<More> {
     const free = this.#free[descriptors]?.pop();
-    if (free === undefined) return new Scratch(descriptors);
+    if (free === undefined) return new Scratch<More>(descriptors);
     this.#descriptors -= descriptors;
     return free;
   }
 
   /** Returns them. The next decision overwrites them. */
-  give(scratch: Scratch): void {
+  give(scratch: Scratch<More>): void {
     const descriptors = scratch.parts.length;
     if (this.#descriptors + descriptors > MAX_DESCRIPTORS || scratch.keys.length > MAX_KEY_BYTES) return;
     if (scratch.message.length > MAX_MESSAGE_BYTES) return;
@@ -249,7 +254,7 @@ export class ScratchPool {
   }
 
   /** Returns them in the next turn of the event loop. */
-  giveLater(scratch: Scratch): void {
+  giveLater(scratch: Scratch<More>): void {
     if (this.#ending.push(scratch) > 1) return;
     setImmediate(() => {
       const ended = this.#ending;

@@ -30,6 +30,7 @@ import {
   type LimitFields,
   makeAcquire,
 } from "./acquire-conformance.ts";
+import { AcquireModel } from "./acquire-model.ts";
 import { makeKvstore, type TestKvstore } from "./kvstore-support.ts";
 
 /** Opens a store whose clock is that of its requests, and whose keys live long enough for any virtual time. */
@@ -177,6 +178,40 @@ describe("kvstore: limits of every algorithm", () => {
     const before = await calls();
     await askTogether(store, requests());
     assert.equal((await calls()) - before, slots.size);
+  });
+
+  test("batches of lists and limits that share counters are decided in their order, as in the model", async (t) => {
+    const store = openVirtual(t, { url: redis.url, poolSize: 1 });
+    t.after(() => store.close());
+    const limit = (stem: string): LimitFields => {
+      const algorithm = ({ a: "sliding_window", b: "token_bucket", c: "accepted_window" } as const)[stem]!;
+      return { stem, algorithm, limit: 6, windowSize: 60 };
+    };
+    const asked = fc.record({
+      stems: fc.constantFrom("a", "b", "c", "ab", "ac", "abc"),
+      hits: fc.constantFrom(1, 1, 1, 2, 0, -1),
+    });
+    const batch = fc.record({ after: fc.nat(40_000), asked: fc.array(asked, { maxLength: 12 }) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(batch, { maxLength: 6 }), async (batches) => {
+        const prefix = `{${stemOf(t)}}`;
+        const model = new AcquireModel();
+        let now = Date.now();
+        for (const { after, asked } of batches) {
+          now += after;
+          const requests = () =>
+            asked.map(({ stems, hits }) => {
+              const limits = [...stems].map((stem) => ({ ...limit(stem), stem: `${prefix}${stem}:` }));
+              return makeAcquire([{ limits, hits }], now);
+            });
+          const [found, expected] = [requests(), requests()];
+          for (const request of expected) model.acquire(request);
+          await Promise.all(found.map((request) => store.acquire!(request)));
+          assert.deepEqual(found, expected);
+        }
+      }),
+      { numRuns: 60 },
+    );
   });
 
   test("the store's clock decides sliding windows and buckets, and replicas with wrong clocks agree", async (t) => {
@@ -331,12 +366,13 @@ describe("kvstore: limits of every algorithm", () => {
   test("after a caller's deadline its results stay untouched, and its hits count for later callers", async (t) => {
     const proxy = await FaultyProxy.start(redis.port);
     t.after(() => proxy.stop());
-    const store = open(t, { url: proxy.url });
+    const patience = scaled(200);
+    const store = open(t, { url: proxy.url, timeout: 50 * patience });
     const limits = list(stemOf(t), 10);
     await ask(store, [{ limits }]);
     proxy.held = () => true;
     const now = Date.now();
-    const late = { ...makeAcquire([{ limits, hits: 2 }], now), deadline: now + scaled(200) };
+    const late = { ...makeAcquire([{ limits, hits: 2 }], now), deadline: now + patience };
     const waits = makeAcquire([{ limits, hits: 3 }], now);
     const refused = assert.rejects(async () => store.acquire(late), { code: "DEADLINE_EXCEEDED" });
     const answer = store.acquire(waits);

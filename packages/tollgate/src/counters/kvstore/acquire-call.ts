@@ -1,4 +1,4 @@
-import { acquireAlone, acquireTogether } from "../acquire.ts";
+import { acquireAlone, acquireList, acquireTogether } from "../acquire.ts";
 import { holdBackOf } from "../hold-back.ts";
 import { type AcquireGroup, type AcquireLimit, HoldBack, Outcome, Refuses, StoreError } from "../store.ts";
 import { type Ticket, unusableAnswer } from "../transport/ticket.ts";
@@ -12,13 +12,17 @@ import { kinds } from "./states-script.ts";
 /** One decision of a call, for one caller. Calls reuse them: new ones take a tenth of the CPU of a decision. */
 class Decision {
   ticket: Ticket | null = null;
-  step: AcquireStep | null = null;
+  /** The request's instant, in microseconds. */
+  now = 0;
   /** Whether it is the last decision of its step. */
   isLast = true;
-  /** A group with one limit, which nothing holds back. */
+  /** A group that nothing holds back, and whose limits share no counter with another group of its request. */
   group: AcquireGroup | null = null;
   hits = 0;
+  /** The counter of its only limit. */
   counter: Counter | null = null;
+  /** Of several limits. */
+  readonly counters: Counter[] = [];
   /** All other groups. */
   together: Together | null = null;
 }
@@ -41,6 +45,8 @@ export class AcquireCall {
   readonly #counters = new AcquireCounters();
   readonly #args: number[] = [];
   readonly #decisions: Decision[] = [];
+  /** The counters of the step that is being added. */
+  readonly #found: Counter[] = [];
   #decided = 0;
 
   /**
@@ -56,43 +62,46 @@ export class AcquireCall {
       this.#addAlone(step, ticket, groups[0]!, counter, true);
       return true;
     }
-    const counters: Counter[] = [];
+    const counters = this.#found;
+    counters.length = 0;
     for (const { limits } of groups)
       for (const limit of limits) {
         const counter = this.#counters.counterOf(limit, step);
         if (counter === undefined) return false;
         counters.push(counter);
       }
-    const areDistinct = new Set(counters).size === counters.length;
-    if (isFree && areDistinct) this.#addEach(step, ticket, counters);
-    else this.#addTogether(step, ticket, true, { groups, holdBack, counters, copies: groups.map(copyOf) });
+    if (isFree && areDistinct(counters)) this.#addEach(step, ticket);
+    else
+      this.#addTogether(step, ticket, {
+        groups,
+        holdBack,
+        counters: [...counters],
+        copies: groups.map(copyOf),
+      });
     return true;
   }
 
   /** Groups that share no counter, and that nothing holds back. */
-  #addEach(step: AcquireStep, ticket: Ticket, counters: readonly Counter[]): void {
+  #addEach(step: AcquireStep, ticket: Ticket): void {
     let at = 0;
-    for (const [index, group] of step.groups.entries()) {
+    for (let index = 0; index < step.groups.length; index++) {
+      const group = step.groups[index]!;
       const isLast = index === step.groups.length - 1;
-      const own = counters.slice(at, at + group.limits.length);
-      at += own.length;
-      if (own.length === 1) this.#addAlone(step, ticket, group, own[0]!, isLast);
-      else
-        this.#addTogether(step, ticket, isLast, {
-          groups: [group],
-          copies: [copyOf(group)],
-          holdBack: HoldBack.NEVER,
-          counters: own,
-        });
+      const { length } = group.limits;
+      if (length === 1) this.#addAlone(step, ticket, group, this.#found[at]!, isLast);
+      else this.#addList(step, ticket, group, at, isLast);
+      at += length;
     }
   }
 
   #addAlone(step: AcquireStep, ticket: Ticket, group: AcquireGroup, counter: Counter, isLast: boolean): void {
     const { hits } = group;
-    if (counter.timesAt >= 0 && counter.hits === hits) this.#args[counter.timesAt]!++;
+    const args = this.#args;
+    const { timesAt } = counter;
+    if (timesAt >= 0 && counter.runSize === 1 && args[timesAt - 1] === hits) args[timesAt]!++;
     else {
-      counter.timesAt = this.#args.push(counter.number, hits, 1) - 1;
-      counter.hits = hits;
+      counter.timesAt = args.push(counter.number, hits, 1) - 1;
+      counter.runSize = 1;
     }
     const decision = this.#nextDecision(step, ticket, isLast);
     decision.group = group;
@@ -100,7 +109,36 @@ export class AcquireCall {
     decision.counter = counter;
   }
 
-  #addTogether(step: AcquireStep, ticket: Ticket, isLast: boolean, together: Together): void {
+  /** @param from of the group's counters in `#found` */
+  #addList(step: AcquireStep, ticket: Ticket, group: AcquireGroup, from: number, isLast: boolean): void {
+    const { hits, limits } = group;
+    const args = this.#args;
+    const { length } = limits;
+    const decision = this.#nextDecision(step, ticket, isLast);
+    const { counters } = decision;
+    const { timesAt } = this.#found[from]!;
+    let isRun = timesAt >= 0 && args[timesAt - 1] === hits;
+    for (let index = 0; index < length; index++) {
+      const counter = this.#found[from + index]!;
+      counters.push(counter);
+      // As many distinct counters as the run has, and all of them in it.
+      if (counter.timesAt !== timesAt || counter.runSize !== length) isRun = false;
+    }
+    if (isRun) args[timesAt]!++;
+    else {
+      const at = args.push(-length, hits, 1) - 1;
+      for (let index = 0; index < length; index++) {
+        const counter = counters[index]!;
+        args.push(counter.number);
+        counter.timesAt = at;
+        counter.runSize = length;
+      }
+    }
+    decision.group = group;
+    decision.hits = hits;
+  }
+
+  #addTogether(step: AcquireStep, ticket: Ticket, together: Together): void {
     const { groups, holdBack, counters } = together;
     const args = this.#args;
     args.push(0, holdBack, groups.length);
@@ -113,7 +151,7 @@ export class AcquireCall {
         counter.timesAt = -1;
       }
     }
-    this.#nextDecision(step, ticket, isLast).together = together;
+    this.#nextDecision(step, ticket, true).together = together;
   }
 
   #nextDecision(step: AcquireStep, ticket: Ticket, isLast: boolean): Decision {
@@ -123,7 +161,7 @@ export class AcquireCall {
       this.#decisions.push(decision);
     }
     decision.ticket = ticket;
-    decision.step = step;
+    decision.now = step.now * 1000;
     decision.isLast = isLast;
     return decision;
   }
@@ -177,10 +215,11 @@ export class AcquireCall {
   /** Forgets the callers and their keys. */
   clear(): void {
     this.#counters.clear();
-    this.#args.length = 0;
+    this.#args.length = this.#found.length = 0;
     for (let i = 0; i < this.#decided; i++) {
       const decision = this.#decisions[i]!;
-      decision.ticket = decision.step = decision.group = decision.counter = decision.together = null;
+      decision.ticket = decision.group = decision.counter = decision.together = null;
+      if (decision.counters.length > 0) decision.counters.length = 0;
     }
     this.#decided = 0;
   }
@@ -188,14 +227,15 @@ export class AcquireCall {
 
 /** @param storeNow the store's instant, in microseconds */
 function settleOne(decision: Decision, storeNow: number): void {
-  const { isLast, together } = decision;
+  const { isLast, together, counter, now } = decision;
   const ticket = decision.ticket!;
   try {
-    const windowNow = decision.step!.now * 1000;
     const isUsable =
-      together === null
-        ? decideAlone(decision, ticket.done, storeNow, windowNow)
-        : decideTogether(ticket, together, storeNow, windowNow);
+      counter !== null
+        ? decideAlone(decision, counter, ticket.done, storeNow)
+        : together === null
+          ? decideList(decision, ticket.done, storeNow)
+          : decideTogether(ticket, together, storeNow, now);
     if (!isUsable)
       ticket.fail(new StoreError("STORE_UNAVAILABLE", "the value of a key is not the state of a limit"));
     else if (isLast) ticket.answered();
@@ -207,18 +247,24 @@ function settleOne(decision: Decision, storeNow: number): void {
 
 /** @returns false if the key holds no state */
 function decideAlone(
-  { group, hits, counter }: Decision,
+  { group, hits, now }: Decision,
+  { state, quota, unusable }: Counter,
   isDone: boolean,
   storeNow: number,
-  windowNow: number,
 ): boolean {
-  const { state, quota, unusable } = counter!;
   if (unusable) return false;
   const limit = isDone ? unreported(quota) : group!.limits[0]!;
   const own = isDone
     ? { limits: [limit], hits, refuses: Refuses.NEVER, outcome: Outcome.COUNTED, accepted: true }
     : group!;
-  acquireAlone(own, limit, state, quota.algorithm.perWindow ? windowNow : storeNow);
+  acquireAlone(own, limit, state, quota.algorithm.perWindow ? now : storeNow);
+  return true;
+}
+
+/** @returns false if a key holds no state */
+function decideList({ group, hits, counters, now }: Decision, isDone: boolean, storeNow: number): boolean {
+  for (let index = 0; index < counters.length; index++) if (counters[index]!.unusable) return false;
+  acquireList(counters, hits, isDone ? undefined : group!, storeNow, now);
   return true;
 }
 
@@ -251,3 +297,13 @@ function decideTogether(
 function copyOf(group: AcquireGroup): AcquireGroup {
   return { ...group, limits: group.limits.map((limit) => ({ ...limit })) };
 }
+
+/** Lists have at most eight limits, and requests few groups. */
+function areDistinct(counters: readonly Counter[]): boolean {
+  if (counters.length > MAX_COMPARED) return new Set(counters).size === counters.length;
+  for (let index = 1; index < counters.length; index++)
+    if (counters.indexOf(counters[index]!) < index) return false;
+  return true;
+}
+
+const MAX_COMPARED = 16;

@@ -22,7 +22,8 @@ export interface Counter {
   step: AcquireStep | null;
   /** Position of `times` in the arguments of the last run of equal hits; -1 if another kind of step followed. */
   timesAt: number;
-  hits: number;
+  /** Number of counters of that run. */
+  runSize: number;
   /** From the reply. */
   readonly state: CounterState;
   unusable: boolean;
@@ -84,7 +85,7 @@ export class AcquireCounters {
         quota,
         step,
         timesAt: -1,
-        hits: 0,
+        runSize: 0,
         state,
         unusable: false,
       };

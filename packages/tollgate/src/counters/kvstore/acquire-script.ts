@@ -17,6 +17,7 @@ export const ACQUIRE_ARGS = { first: 3, quota: 4 } as const;
  * - for each key: its quota
  * - steps, each one of
  *   - key, hits, times: so many equal groups of one limit
+ *   - minus the number of limits, hits, times, keys: so many equal groups of several limits, each with its key's quota
  *   - 0, hold back, number of groups; for each group: refuses, hits, number of limits; for each limit: key, quota
  *
  * A state is the text `count`, `count instant previous` (sliding window), or `parts instant` and with granted tokens
@@ -68,10 +69,35 @@ local function take(s, q, hits, times)
   end
 end
 
+local function takeList(limits, hits, times)
+  for i = 1, #limits do
+    if not limits[i].level then return end
+  end
+  for _ = 1, times do
+    local accepted = true
+    for i = 1, #limits do
+      local s = limits[i]
+      advance(s, s.q)
+      s.changed = false
+      if hits >= 0 and not accepts(s, s.q, hits) then accepted = false end
+    end
+    if not accepted then return end
+    for i = 1, #limits do
+      local s = limits[i]
+      if hits ~= 0 then apply(s, s.q, hits) end
+      finish(s, s.q)
+    end
+  end
+end
+
 while next < #ARGV do
   local key = arg()
   if key > 0 then
     take(states[key], states[key].q, arg(), arg())
+  elseif key < 0 then
+    local hits, times, limits = arg(), arg(), {}
+    for i = 1, -key do limits[i] = states[arg()] end
+    takeList(limits, hits, times)
   else
     local holdBack, groups = arg(), {}
     for i = 1, arg() do

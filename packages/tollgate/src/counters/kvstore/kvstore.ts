@@ -176,8 +176,7 @@ export class KvstoreStore implements ReservationStore {
 
   #stepOf(request: AcquireRequest, groups: readonly AcquireGroup[], slot: number): AcquireStep {
     const { holdBack, now } = request;
-    const seesHolds = groups.some(({ limits }) => limits.some(({ reservations }) => reservations === true));
-    if (!seesHolds) return new AcquireStep(groups, holdBack, now, slot);
+    if (!seesHolds(groups)) return new AcquireStep(groups, holdBack, now, slot);
     const call = new SettleCall({ request: { ...request, groups }, isDecision: true }, this.#isCluster);
     return new AcquireStep(groups, holdBack, now, slot, call);
   }
@@ -228,6 +227,14 @@ export class KvstoreStore implements ReservationStore {
       await sleep(5);
     this.#topology.close();
   }
+}
+
+function seesHolds(groups: readonly AcquireGroup[]): boolean {
+  for (let index = 0; index < groups.length; index++) {
+    const { limits } = groups[index]!;
+    for (let at = 0; at < limits.length; at++) if (limits[at]!.reservations === true) return true;
+  }
+  return false;
 }
 
 /** The groups of a ticket are in its steps. */

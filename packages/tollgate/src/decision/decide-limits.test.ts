@@ -9,6 +9,8 @@ import { EmbeddedStore } from "../counters/embedded/embedded-store.ts";
 import { OverLimitCache } from "../counters/over-limit-cache.ts";
 import { type CounterStore, HoldBack, Outcome, Refuses } from "../counters/store.ts";
 import type { RuleStatistics } from "../observe/statistics.ts";
+import type { AdjustmentRecord } from "../overrides/record.ts";
+import { OverrideTable } from "../overrides/table.ts";
 import { Code, type Descriptor, type RateLimitResponse, Unit } from "../protocol/messages.ts";
 import { descriptor, MapStatistics, plainOptions, request } from "./decide.fixture.ts";
 import { Decider, type DecisionOptions } from "./decide.ts";
@@ -63,6 +65,7 @@ function countOf(store: EmbeddedStore, key: string): number {
 
 /** Limits of 10. All of them have a window so long that nothing changes during a test. */
 const limits: readonly (readonly [name: string, countsAll: boolean, yaml: string])[] = [
+  ["fixed window", true, "unit: day"],
   ["fixed window of two days", true, "unit: day, unit_multiplier: 2"],
   ["calendar day", true, "unit: day, calendar: { time_zone: Europe/Berlin }"],
   ["fixed window, strict", true, "unit: day, strict: true"],
@@ -131,47 +134,98 @@ const countedRows = (cache: boolean, strict: boolean): readonly Row[] => [
   },
 ];
 
+/** Where the number of the limit comes from: the rule, an operator's override of it, or the request. */
+const sources = ["rule", "override", "request"] as const;
 const both = [false, true];
-const combinations = limits.flatMap(([name, countsAll, yaml]) =>
-  both.flatMap((shadow) =>
-    both.flatMap((cache) =>
-      both.flatMap((stop) =>
-        (countsAll ? [false] : both).map((listed) => ({
-          name,
-          countsAll,
-          yaml,
-          shadow,
-          cache,
-          stop,
-          listed,
-        })),
+
+interface Combination {
+  readonly name: string;
+  readonly countsAll: boolean;
+  readonly yaml: string;
+  readonly source: (typeof sources)[number];
+  readonly shadow: boolean;
+  readonly cache: boolean;
+  readonly stop: boolean;
+  readonly listed: boolean;
+}
+
+const combinations: readonly Combination[] = limits.flatMap(([name, countsAll, yaml]) =>
+  sources.flatMap((source) =>
+    both.flatMap((shadow) =>
+      both.flatMap((cache) =>
+        both.flatMap((stop) =>
+          both.map((listed) => ({ name, countsAll, yaml, source, shadow, cache, stop, listed })),
+        ),
       ),
     ),
   ),
 );
 
+/** A list counts accepted hits only. */
+function isPossible({ countsAll, yaml, source, shadow, listed }: Combination): boolean {
+  // A request's own limit has a number and a unit only, and no rule beside it.
+  if (source === "request") return /^unit: day(, unit_multiplier: 2)?$/.test(yaml) && !shadow && !listed;
+  return !(listed && countsAll);
+}
+
+/** The rules, the operator's override and the descriptor of a combination. All of them have a limit of 10. */
+function limitedBy({ yaml, source, shadow, listed }: Combination) {
+  const inRule = source === "rule" ? 10 : 1000;
+  const settings = (listed ? yaml.replace(", count: accepted", "") : yaml).replace(
+    /burst: 10/,
+    `burst: ${inRule}`,
+  );
+  const limit = `{ requests_per_unit: ${inRule}, ${settings} }`;
+  const wide = "{ requests_per_unit: 1000, unit: week, algorithm: sliding_window, name: wide }";
+  const own = listed ? `rate_limits: [${wide}, ${limit}]` : `rate_limit: ${limit}`;
+  const unit = /unit_multiplier: 36/.test(yaml) ? "36_hour" : /unit: (\w+)/.exec(yaml)![1]!;
+  const record: AdjustmentRecord = {
+    id: "x",
+    kind: "override",
+    domain: "d",
+    entries: [{ key: "k", value: "v" }],
+    by: "alice",
+    at: NOW,
+    requestsPerUnit: 10,
+    ...(yaml.includes("token_bucket") && { burst: 10 }),
+    ...(listed && { limit: unit }),
+  };
+  const unitMultiplier = yaml.includes("unit_multiplier: 2") ? 2 : undefined;
+  return {
+    yaml: `
+domain: d
+descriptors:
+  - { key: k, shadow_mode: ${shadow}, ${own} }
+  - { key: other, rate_limit: { unit: day, requests_per_unit: 1000 } }
+`,
+    overrides: source === "override" ? [record] : [],
+    own: source === "request" ? { limit: { requestsPerUnit: 10, unit: Unit.DAY, unitMultiplier } } : {},
+    /** The name of its statistics. */
+    metric: source === "request" ? "d.k_v" : "d.k",
+    unit,
+  };
+}
+
 describe("combinations", () => {
-  for (const { name, countsAll, yaml, shadow, cache, stop, listed } of combinations) {
+  for (const combination of combinations.filter(isPossible)) {
+    const { name, countsAll, yaml, source, shadow, cache, stop, listed } = combination;
     const title = [
       name,
+      source !== "rule" && `limit of the ${source}`,
       shadow && "shadow mode",
       cache && "over-limit cache",
       stop && "stop incrementing",
       listed && "in a list",
     ];
     test(title.filter(Boolean).join(", "), () => {
-      const limit = `{ requests_per_unit: 10, ${listed ? yaml.replace(", count: accepted", "") : yaml} }`;
-      const wide = "{ requests_per_unit: 1000, unit: week, algorithm: sliding_window, name: wide }";
-      const own = listed ? `rate_limits: [${wide}, ${limit}]` : `rate_limit: ${limit}`;
+      const limited = limitedBy(combination);
       const { ask, statistics, embedded } = setUp({
-        yaml: `
-domain: d
-descriptors:
-  - { key: k, shadow_mode: ${shadow}, ${own} }
-  - { key: other, rate_limit: { unit: day, requests_per_unit: 1000 } }
-`,
+        yaml: limited.yaml,
         cache,
-        options: { stopIncrementing: stop },
+        options: {
+          stopIncrementing: stop,
+          overrides: { current: OverrideTable.of(limited.overrides, NOW), now: () => NOW },
+        },
       });
       const strict = yaml.includes("strict");
       let others = 0;
@@ -179,7 +233,7 @@ descriptors:
       const rows = countsAll ? countedRows(cache, strict) : acceptedRows;
       rows.forEach(({ hits, code, remaining, adds, over = 0 }, index) => {
         const row = `row ${index + 1}, ${hits} hits`;
-        const response = ask([descriptor("k", hitsOf(hits)), descriptor("other")]);
+        const response = ask([descriptor("k", { ...hitsOf(hits), ...limited.own }), descriptor("other")]);
         const [status, other] = response.statuses;
         const isOver = code === OVER_LIMIT;
         assert.equal(status!.code, shadow ? OK : code, row);
@@ -192,15 +246,16 @@ descriptors:
         for (const [statistic, value] of Object.entries(adds))
           sums[statistic] = (sums[statistic] ?? 0) + value;
         if (shadow) sums.shadowMode = (sums.shadowMode ?? 0) + over;
-        const found = Object.entries(statistics.rules.get("d.k")!).filter(([, value]) => value !== 0);
+        const found = Object.entries(statistics.rules.get(limited.metric)!).filter(
+          ([, value]) => value !== 0,
+        );
         const expected = Object.entries(sums).filter(([, value]) => value !== 0);
         assert.deepEqual(Object.fromEntries(found), Object.fromEntries(expected), row);
       });
       assert.equal(countOf(embedded, "other"), others, "the other counter");
       if (!listed) return;
       const refused = rows.reduce((sum, { over = 0 }) => sum + over, 0);
-      const unit = /unit_multiplier/.test(yaml) ? "36_hour" : /unit: (\w+)/.exec(yaml)![1];
-      assert.equal(statistics.rules.get(`d.k.limit.${unit}`)!.overLimit, refused);
+      assert.equal(statistics.rules.get(`d.k.limit.${limited.unit}`)!.overLimit, refused);
       assert.equal(statistics.rules.get("d.k.limit.wide")!.overLimit, 0);
     });
   }
@@ -223,7 +278,7 @@ describe("a request's own limit", () => {
         ],
       );
       assert.equal(countOf(embedded, "k"), 3, "under today's key");
-      const used = yaml.startsWith("unit: day, count") || yaml.includes("strict") ? 3 : 0;
+      const used = /^unit: day(, (count|strict).*)?$/.test(yaml) ? 3 : 0;
       assert.equal(ask([descriptor("k", hitsOf(0))]).statuses[0]!.limitRemaining, 10 - used);
     });
 });

@@ -47,6 +47,13 @@ describe("writing commands", () => {
     );
   });
 
+  test("writes every number up to 11,000", () => {
+    const writer = new CommandWriter();
+    const numbers = Array.from({ length: 11_000 }, (_, index) => index);
+    for (const number of numbers) writer.integer(number);
+    assert.equal(writer.bytes().toString(), numbers.map((number) => bulk(String(number))).join(""));
+  });
+
   test("the hash depends on stem and window, for any characters", () => {
     const writer = new CommandWriter();
     const hashes = new Set<number>();

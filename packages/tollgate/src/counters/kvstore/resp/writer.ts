@@ -132,6 +132,19 @@ export class CommandWriter {
       buffer[at++] = CR;
       buffer[at++] = LF;
       buffer[at++] = ZERO + value;
+    } else if (value >= 10 && value < 10_000) {
+      const size = value < 100 ? 2 : value < 1000 ? 3 : 4;
+      buffer[at++] = DOLLAR;
+      buffer[at++] = ZERO + size;
+      buffer[at++] = CR;
+      buffer[at++] = LF;
+      let rest = value;
+      for (let place = at + size - 1; place >= at; place--) {
+        const next = (rest / 10) | 0;
+        buffer[place] = ZERO + rest - 10 * next;
+        rest = next;
+      }
+      at += size;
     } else {
       const digits = String(value);
       this.#header(digits.length);

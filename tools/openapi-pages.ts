@@ -6,6 +6,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { adminDocument } from "../packages/tollgate/src/admin/openapi-document.ts";
 import { openApiDocument } from "../packages/tollgate/src/listeners/openapi-document.ts";
 import { type Document, markdownOf } from "./openapi-markdown.ts";
 
@@ -14,6 +15,7 @@ const MARKS = ["<!-- openapi: begin -->", "<!-- openapi: end -->"] as const;
 /** Paths of pages below `docs/`, with their documents. */
 export const PAGES: Readonly<Record<string, Document>> = {
   "http-api.md": openApiDocument as unknown as Document,
+  "admin-api.md": adminDocument as unknown as Document,
 };
 
 export const fileOf = (page: string): string => join(import.meta.dirname, "..", "docs", page);

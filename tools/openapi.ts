@@ -1,7 +1,7 @@
 /**
  * `npm run openapi`: holds the bookstore to its OpenAPI document. A second validator reads the document of both versions of
  * OpenAPI, `openapi-typescript` makes a client that type-checks and runs, and schemathesis sends requests that fit the
- * document, and requests that do not. The tests of the package use another validator. Installs the tools into `.suites`.
+ * document, and requests that do not. The second validator also reads the documents of Tollgate's ports. The tests of the package use another validator. Installs the tools into `.suites`.
  *
  *   npm run openapi                     fails if a tool cannot be installed
  *   npm run openapi -- --if-available   prints the reason and goes on without it
@@ -9,6 +9,8 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { adminDocument } from "../packages/tollgate/src/admin/openapi-document.ts";
+import { openApiDocument } from "../packages/tollgate/src/listeners/openapi-document.ts";
 
 const TOOLS = {
   "@redocly/openapi-core": "2.64.0",
@@ -141,6 +143,15 @@ function makeDocuments(): string[] {
   });
 }
 
+/** The documents of Tollgate's ports. */
+function writeTollgateDocuments(): string[] {
+  return Object.entries({ http: openApiDocument, admin: adminDocument }).map(([name, document]) => {
+    const out = join(suite, `tollgate-${name}.json`);
+    writeFileSync(out, JSON.stringify(document));
+    return out;
+  });
+}
+
 function startBookstore(): Promise<{ readonly child: ChildProcess; readonly url: string }> {
   const child = spawn(process.execPath, [launcher, "--app=app.ts", "--host=127.0.0.1:0", "--quiet"], {
     cwd: bookstore,
@@ -200,8 +211,10 @@ const { child, url } = await startBookstore();
 try {
   if (hasNode) {
     writeFileSync(join(suite, "lint.mjs"), LINT);
-    run(process.execPath, ["lint.mjs", ...documents]);
-    console.log("the second validator: no faults in the documents of OpenAPI 3.1 and 3.2");
+    run(process.execPath, ["lint.mjs", ...documents, ...writeTollgateDocuments()]);
+    console.log(
+      "the second validator: no faults in the documents of OpenAPI 3.1 and 3.2, and in those of Tollgate",
+    );
     checkClient(documents[0]!, url);
     console.log("openapi-typescript: the client type-checks and runs");
   }

@@ -55,6 +55,7 @@ export const products: readonly Product[] = [
           "top-keys.md",
           "decision-log.md",
           "http-api.md",
+          "admin-api.md",
           "errors.md",
         ],
       },

@@ -1,15 +1,16 @@
 /** Prints the bytes that each kind of decision allocates, as JSON. Needs `--expose-gc` and a large young generation. */
 import { responseSize, writeResponse } from "../../packages/tollgate/src/protocol/encode-response.ts";
 import type { RateLimitResponse } from "../../packages/tollgate/src/protocol/messages.ts";
-import { decisions, message } from "../support/decision.ts";
+import { decisions, message, overridesOf } from "../support/decision.ts";
 
 const CALLS = 20_000;
 const { handler, store } = decisions();
 const now = Date.now();
 const out = Buffer.alloc(4096);
+const withOverrides = decisions({ overrides: overridesOf(["tenant=acme"]) });
 
-function decide(bytes: Uint8Array): void {
-  const response = handler.decideMessage(bytes, 0, bytes.length, now, 0) as RateLimitResponse;
+function decide(bytes: Uint8Array, by = handler): void {
+  const response = by.decideMessage(bytes, 0, bytes.length, now, 0) as RateLimitResponse;
   responseSize(response);
   writeResponse(response, out, 0);
 }
@@ -22,6 +23,7 @@ const many = Array.from({ length: CALLS }, (_, index) => read(`user=user-${index
 
 const kinds: Record<string, (call: number) => void> = {
   "one descriptor, seen before": () => decide(hot),
+  "one descriptor, overrides of another rule": () => decide(hot, withOverrides.handler),
   "four descriptors, seen before": () => decide(four),
   "one descriptor, a new key each time": (call) => decide(many[call % CALLS]!),
 };
@@ -40,3 +42,4 @@ for (const [name, run] of Object.entries(kinds)) {
 }
 console.log(JSON.stringify(measured));
 await store.close();
+await withOverrides.store.close();

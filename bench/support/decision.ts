@@ -9,6 +9,8 @@ import { KeyMask } from "../../packages/tollgate/src/observe/key-mask.ts";
 import { createLogger } from "../../packages/tollgate/src/observe/log.ts";
 import { createStatistics } from "../../packages/tollgate/src/observe/registry.ts";
 import { ThreadTopKeys } from "../../packages/tollgate/src/observe/top-keys/thread-top-keys.ts";
+import { HeldOverrides } from "../../packages/tollgate/src/overrides/holder.ts";
+import type { ActiveOverrides } from "../../packages/tollgate/src/overrides/table.ts";
 import { encodeRequest } from "../../packages/tollgate/src/protocol/encode-request.ts";
 import { loadRules } from "../../packages/tollgate/src/rules/load-rules.ts";
 
@@ -65,6 +67,26 @@ export function topKeysObserver(): DecisionObserver {
   const sampling = new Sampling({ rate: 0, refusalsPerSecond: 0 });
   const recorder = new DecisionRecorder({ sampling, mask, write: () => {} });
   return new DecisionObserver({ topKeys, recorder, mask, seed: 0 });
+}
+
+/** Overrides of descriptors: `key=value`. */
+export function overridesOf(descriptors: readonly string[]): ActiveOverrides {
+  return new HeldOverrides(
+    descriptors.map((text, index) => {
+      const [key = "", value = ""] = text.split("=");
+      const entries = [{ key, value }];
+      const requestsPerUnit = 2_000_000_000;
+      return {
+        kind: "override",
+        id: `${index}`,
+        domain: "bench",
+        entries,
+        requestsPerUnit,
+        by: "bench",
+        at: 0,
+      };
+    }),
+  );
 }
 
 /** Creates the parts of a decision between the transport and the store, with embedded counters. */

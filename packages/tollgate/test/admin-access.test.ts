@@ -17,6 +17,7 @@ const paths = [
   "/",
   "/missing",
   "/admin",
+  "/openapi.json",
   "/admin/v1",
   "/admin/v1/counters",
   "/admin/v1/counters?domain=d&descriptor=k=v",

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type Packed, packAll, published } from "../../../tools/pack-all.ts";
 import { scaled } from "../../../tools/time-scale.ts";
+import { ALICE, adminAddress, adminEnv } from "./admin-support.ts";
 import { PageReader, type ReaderOptions } from "./page-reader.ts";
 import { bareEnvironment, watchTollgate } from "./tollgate.ts";
 
@@ -106,7 +107,7 @@ describe("the packed packages, in an empty folder", { timeout: scaled(200_000) }
     assert.match((await sh(explain)).stdout, /messaging\.yaml:\d+/);
   });
 
-  test("tollgate serve --example with two threads, and tollgate client", async () => {
+  test("tollgate serve --example with two threads, tollgate client, and the admin API", async () => {
     const tollgate = watchTollgate(
       spawn(command("tollgate"), ["serve", "--example"], {
         cwd: folder,
@@ -120,6 +121,7 @@ describe("the packed packages, in an empty folder", { timeout: scaled(200_000) }
           DEBUG_PORT: "0",
           WORKERS: "2",
           LOG_LEVEL: "info",
+          ...adminEnv,
         },
         stdio: ["ignore", "pipe", "pipe"],
       }),
@@ -131,6 +133,20 @@ describe("the packed packages, in an empty folder", { timeout: scaled(200_000) }
         `tollgate client -dial_string ${tollgate.grpc} -domain messaging -descriptors message_type=marketing,to_number=1`,
       );
       assert.match(stdout, /^OK {2}/);
+      await tollgate.logged(/Listening for admin on/);
+      const named = "-domain messaging -descriptor message_type=marketing,to_number=1";
+      const operate = async (words: string) => {
+        const [what, kind, ...rest] = words.split(" ");
+        const address = `-admin ${adminAddress(tollgate)}`;
+        const line = `TOLLGATE_ADMIN_TOKEN=${ALICE} tollgate ${what} ${kind} ${rest.join(" ")} ${address}`;
+        return (await sh(line)).stdout;
+      };
+      assert.match(await operate(`counters reset ${named}`), /^reset \(before: 1\)\n/);
+      assert.match(
+        await operate(`overrides set acme ${named} -requests-per-unit 9`),
+        /^acme .* limit \d+, raised to 9 by override acme of alice\n$/,
+      );
+      assert.match(await operate("audit -most 1"), /alice {2}overrides\.set/);
       const page = await fetch(`http://${tollgate.debug}/debug/pprof/profile?seconds=1`);
       assert.equal(page.status, 200, await page.text());
     } finally {

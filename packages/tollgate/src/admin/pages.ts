@@ -5,6 +5,7 @@ import type { ControllerTable } from "../listeners/http-listener.ts";
 import { AdminError, type AdminErrorCode, storeFailure } from "./admin-error.ts";
 import type { AuditLog } from "./audit-log.ts";
 import { currentOperator } from "./guard.ts";
+import { adminDocument } from "./openapi-document.ts";
 import type { Author, Operations } from "./operations.ts";
 import type { OverrideOperations } from "./override-operations.ts";
 import {
@@ -117,7 +118,16 @@ export function adminPages({ operations, overrides, audit, now }: AdminPagesOpti
     }
   }
 
-  return { admin: { v1: { counters: { Default: Counters, Reset, Grant }, Overrides, Audit } } };
+  class Document extends Controller {
+    GET() {
+      return adminDocument;
+    }
+  }
+
+  return {
+    "openapi.json": { Default: Document },
+    admin: { v1: { counters: { Default: Counters, Reset, Grant }, Overrides, Audit } },
+  };
 }
 
 function authorOf(body: Body): Author {

@@ -7,12 +7,12 @@ import type { OverrideRequest } from "./override-operations.ts";
 import type { Target } from "./targets.ts";
 
 /** Characters of a domain, and of a descriptor's keys and values together. */
-const MOST_CHARACTERS = 2048;
+export const MOST_CHARACTERS = 2048;
 const MOST_ENTRIES = 32;
-const MOST_REASON = 200;
+export const MOST_REASON = 200;
 /** Counters of a page. */
-const DEFAULT_PAGE = 100;
-const MOST_PAGE = 1000;
+export const DEFAULT_PAGE = 100;
+export const MOST_PAGE = 1000;
 
 /** A query of `GET /admin/v1/counters`: one descriptor, or a search. */
 export function readCounterQuery(query: URLSearchParams): { target: Target } | { search: SearchRequest } {

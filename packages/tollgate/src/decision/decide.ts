@@ -72,15 +72,8 @@ export class Decider {
    * @param deadline of the caller, in milliseconds since the epoch; 0 for none
    * @throws {StoreError} if the store could not count
    */
-  decide(
-    { request, parts }: Prepared,
-    now: number,
-    deadline: number,
-  ): RateLimitResponse | Promise<RateLimitResponse> {
-    const scratch = this.#pool.take(parts.length);
-    const answer = this.#run(request, undefined, parts, scratch, now, deadline);
-    if (!(answer instanceof Promise)) this.#pool.giveLater(scratch);
-    return answer;
+  decide(prepared: Prepared, now: number, deadline: number): RateLimitResponse | Promise<RateLimitResponse> {
+    return this.#decide(prepared, now, deadline, false);
   }
 
   /**
@@ -88,14 +81,11 @@ export class Decider {
    * of the event loop.
    */
   decideAtOnce(
-    { request, parts }: Prepared,
+    prepared: Prepared,
     now: number,
     deadline: number,
   ): RateLimitResponse | Promise<RateLimitResponse> {
-    const scratch = this.#pool.take(parts.length);
-    const answer = this.#run(request, undefined, parts, scratch, now, deadline);
-    if (!(answer instanceof Promise)) this.#pool.give(scratch);
-    return answer;
+    return this.#decide(prepared, now, deadline, true);
   }
 
   /**
@@ -114,6 +104,21 @@ export class Decider {
     const request = this.#options.dynamicMetadata ? requestOf(places) : undefined;
     const answer = this.#run(request, places, scratch.parts, scratch, now, deadline);
     if (!(answer instanceof Promise)) this.#pool.give(scratch);
+    return answer;
+  }
+
+  /** @param atOnce whether the caller reads the response before its next call */
+  #decide(
+    { request, parts }: Prepared,
+    now: number,
+    deadline: number,
+    atOnce: boolean,
+  ): RateLimitResponse | Promise<RateLimitResponse> {
+    const scratch = this.#pool.take(parts.length);
+    const answer = this.#run(request, undefined, parts, scratch, now, deadline);
+    if (answer instanceof Promise) return answer;
+    if (atOnce) this.#pool.give(scratch);
+    else this.#pool.giveLater(scratch);
     return answer;
   }
 

@@ -3,9 +3,8 @@ import type { Algorithm } from "../counters/algorithms/algorithm.ts";
 import { algorithms } from "../counters/algorithms/algorithms.ts";
 import type { RuleStatistics, Statistics } from "../observe/statistics.ts";
 import type { Entry } from "../protocol/messages.ts";
-import { isPlain, type Limit, statisticName } from "../rules/limit.ts";
+import { isPlain, type Limit, plainLimit, statisticName } from "../rules/limit.ts";
 import type { Match } from "../rules/rule.ts";
-import { unitWindow } from "../rules/window.ts";
 import type { KeyFormat } from "./key-format.ts";
 import type { PreparedPart } from "./prepared.ts";
 import type { ResolvedLimit } from "./resolved-limit.ts";
@@ -67,25 +66,10 @@ function algorithmOf(limit: Limit): Algorithm {
 
 /** The limit of a part whose rule has no `limits`. */
 export function plainLimitOf({ rule, currentLimit, near }: PreparedPart): ResolvedLimit {
-  const { requestsPerUnit, unit, name } = rule!;
   return {
-    limit: {
-      requestsPerUnit,
-      unit,
-      multiplier: 1,
-      algorithm: "fixed_window",
-      burst: requestsPerUnit,
-      acceptedOnly: false,
-      strict: false,
-      reservations: false,
-      calendar: undefined,
-      name,
-      window: unitWindow(unit),
-      keyPart: "",
-      isListed: false,
-    },
+    limit: plainLimit(rule!),
     algorithm: algorithms.fixed_window,
-    cap: requestsPerUnit,
+    cap: rule!.requestsPerUnit,
     near,
     currentLimit,
     statistics: undefined,

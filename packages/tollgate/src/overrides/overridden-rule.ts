@@ -1,6 +1,6 @@
 /** A rule with the overrides and grants of one descriptor. Its counters stay the same: unit and algorithm do not change. */
 import { Unit } from "../protocol/messages.ts";
-import { createLimit, type Limit, MAX_TOKENS, statisticName } from "../rules/limit.ts";
+import { createLimit, type Limit, MAX_TOKENS, plainLimit, statisticName } from "../rules/limit.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { AdjustmentRecord, OverrideRecord } from "./record.ts";
 
@@ -50,20 +50,4 @@ function changedLimit(limit: Limit, records: readonly AdjustmentRecord[]): Limit
   const granted = records.reduce((sum, record) => sum + (record.kind === "grant" ? record.hits : 0), 0);
   const requestsPerUnit = Math.min((override?.requestsPerUnit ?? limit.requestsPerUnit) + granted, most);
   return createLimit({ ...limit, requestsPerUnit, burst: override?.burst ?? limit.burst }, isListed);
-}
-
-function plainLimit({ requestsPerUnit, unit, name }: Rule): Limit {
-  const settings = {
-    requestsPerUnit,
-    unit,
-    multiplier: 1,
-    algorithm: "fixed_window",
-    burst: requestsPerUnit,
-    acceptedOnly: false,
-    strict: false,
-    reservations: false,
-    calendar: undefined,
-    name,
-  } as const;
-  return createLimit(settings, false);
 }

@@ -47,6 +47,31 @@ export function createLimit(settings: LimitSettings, isListed: boolean): Limit {
   return Object.freeze({ ...settings, window: windowOf(settings), keyPart: keyPartOf(settings), isListed });
 }
 
+/** The limit of a rule with a number, a unit and a name only. */
+export function plainLimit({
+  requestsPerUnit,
+  unit,
+  name,
+}: Pick<LimitSettings, "requestsPerUnit" | "unit" | "name">): Limit {
+  return {
+    requestsPerUnit,
+    unit,
+    multiplier: 1,
+    algorithm: "fixed_window",
+    burst: requestsPerUnit,
+    acceptedOnly: false,
+    strict: false,
+    reservations: false,
+    calendar: undefined,
+    name,
+    window: unitWindow(unit),
+    keyPart: plainKeyParts[unit]!,
+    isListed: false,
+  };
+}
+
+const plainKeyParts: readonly string[] = unitNames.map((name) => `${name.toLowerCase()}:`);
+
 /** Whether a limit is decided by one count of its window. */
 export function isPlain({ algorithm, acceptedOnly }: LimitSettings): boolean {
   return algorithm === "fixed_window" && !acceptedOnly;

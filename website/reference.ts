@@ -55,7 +55,7 @@ const DOCUMENTED = [
  */
 const NOT_EXPORTED = [
   ...["ReturnedProblem", "Bytes", "StreamItem", "AnyMethod", "ClassesOf", "FallbackOf", "Words", "Succeeded"],
-  ...["Declared", "FailureStatus", "WireItem", "Unsent", "Returned", "Arguments", "Reserved"],
+  ...["Declared", "FailureStatus", "WireItem", "Unsent", "Returned", "Arguments", "Reserved", "Writable"],
   ...["Asgi\\w+", "Wsgi\\w+", "StartResponse", "EventV1", "EventV2"],
   ...[
     "MethodSignature",

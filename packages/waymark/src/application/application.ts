@@ -240,11 +240,10 @@ export class Application {
         const allow = versions.allowed(routes, segments);
         if (allow.length > 0) return preflightAnswer(incoming, allow.join(", "), this.options.cors);
       }
-      const target = resolve(
-        routes.roots,
-        versions === undefined ? segments : versions.select(incoming, segments),
-      );
-      if (target === undefined) throw noController(routes, path);
+      const selected = versions === undefined ? segments : versions.select(incoming, segments);
+      const target = resolve(routes.roots, selected);
+      if (target === undefined)
+        throw noController(routes, path, selected === segments ? undefined : selected[0]);
       const { route, positionals } = target;
       if (exchange !== undefined) exchange.route = route.path;
       if (this.options.cors !== undefined && isPreflight(incoming)) {

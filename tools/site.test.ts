@@ -4,7 +4,7 @@ import { globSync } from "node:fs";
 import { describe, test } from "node:test";
 import { docs, pageForSite } from "../website/content.ts";
 import { addressOf, allPages } from "../website/navigation.ts";
-import { entriesOf } from "../website/reference.ts";
+import { entriesOf, faultsOf } from "../website/reference.ts";
 import { titleOf } from "../website/titles.ts";
 
 test("each page of docs/ is in one menu of the site", () => {
@@ -31,6 +31,21 @@ test("the reference has a page for each entry point that programs import", () =>
     ["@tollway/tollgate", "reference/tollgate.md"],
     ["@tollway/tollgate/limits", "reference/tollgate-limits.md"],
   ]);
+});
+
+test("a missing docstring and a type that is not exported are faults of the reference", () => {
+  const printed = [
+    "[info] Loaded plugin",
+    "[warning] waymark/src.HttpError.code (Property), defined in @tollway/waymark, does not have any documentation",
+    "[warning] grpc-wire/src.ListenOptions.__type.port (Property), defined in x, does not have any documentation",
+    "[warning] Fault, defined in @tollway/tollgate/src, is referenced by SettingsError but not included in the docs",
+    "[warning] Words, defined in @tollway/waymark/src, is referenced by PropertyOfClass but not included in the docs",
+    "[warning] Found 0 errors and 4 warnings",
+  ];
+  assert.deepEqual(
+    faultsOf(printed.join("\n")).map((fault) => fault.split(/[ ,]/)[0]),
+    ["waymark/src.HttpError.code", "Fault"],
+  );
 });
 
 describe("the site's copy of a page", () => {

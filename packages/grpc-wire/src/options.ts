@@ -34,8 +34,21 @@ const DEFAULT_TIMES: Required<ConnectionOptions> = {
   requestTimeoutMs: 60_000,
 };
 
-/** An invalid option. The `message` names the option and its valid values. */
+/**
+ * An invalid option. The `message` names the option and its valid values.
+ * @example
+ * ```ts
+ * import { GrpcServer, OptionError } from "@tollway/grpc-wire";
+ *
+ * try {
+ *   new GrpcServer({ limits: { maxConcurrentStreams: 0 } });
+ * } catch (error) {
+ *   if (error instanceof OptionError) console.error(error.message);
+ * }
+ * ```
+ */
 export class OptionError extends RangeError {
+  /** Always `ERR_GRPC_WIRE_OPTION`. */
   readonly code = "ERR_GRPC_WIRE_OPTION";
 
   constructor(message: string) {

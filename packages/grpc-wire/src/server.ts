@@ -34,7 +34,19 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 const METHOD_PATH = /^\/[^/\s]+\/[^/\s]+$/;
 
-/** A gRPC server. Register methods, then call `listen`. `drain` stops gracefully, `close` stops immediately. */
+/**
+ * A gRPC server. Register methods, then call `listen`. `drain` stops gracefully, `close` stops immediately.
+ * @example
+ * ```ts
+ * import { GrpcServer } from "@tollway/grpc-wire";
+ *
+ * const server = new GrpcServer({ limits: { maxRequestBytes: 64 * 1024 } })
+ *   .unary("/demo.Greeter/Greet", (name) => Buffer.concat([Buffer.from("Hello, "), name]));
+ * const bound = await server.listen({ host: "127.0.0.1", port: 0 });
+ * console.log(bound);
+ * await server.drain({ timeoutMs: 5000 });
+ * ```
+ */
 export class GrpcServer {
   readonly #tls: TlsOptions | undefined;
   readonly #routes = new Map<string, Route>();
@@ -217,6 +229,7 @@ export class GrpcServer {
     return released;
   }
 
+  /** Current values, and counts since the start. Cheap enough for each scrape of metrics. */
   counts(): ServerCounts {
     return {
       connections: this.#connections.size,

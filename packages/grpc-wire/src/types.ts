@@ -40,8 +40,11 @@ export interface Call {
  * once: further calls of these methods, and calls after `cancelled`, do nothing.
  */
 export interface UnaryCall extends Call {
+  /** The connection's read buffer, which contains the message. Valid only while the handler runs. */
   readonly buffer: Uint8Array;
+  /** Position of the first byte of the message in `buffer`. */
   readonly start: number;
+  /** Position after the last byte of the message in `buffer`. */
   readonly end: number;
   /**
    * The time of the connection's last read, in milliseconds since the Unix epoch. During the handler's synchronous part it
@@ -105,7 +108,9 @@ export interface CallObserver {
 
 /** TLS settings. `key`, `cert` and `ca` are PEM texts or buffers, not paths. */
 export interface TlsOptions {
+  /** The server's certificate, with its chain. */
   cert: string | Buffer;
+  /** The private key of the certificate. */
   key: string | Buffer;
   /** The certificate authorities of client certificates. The system's authorities are then not trusted. */
   ca?: string | Buffer | (string | Buffer)[];
@@ -180,9 +185,13 @@ export interface LimitOptions {
   connectionWindowBytes?: number;
 }
 
+/** Options of a `GrpcServer`. All are optional. The constructor throws an `OptionError` for an invalid one. */
 export interface ServerOptions {
+  /** Certificates and checks of TLS. Default: cleartext. */
   tls?: TlsOptions;
+  /** Time limits of connections; see below. */
   connection?: ConnectionOptions;
+  /** Bounds on memory and work; see below. */
   limits?: LimitOptions;
   /**
    * The use of gzip for response messages of at least `compressionThresholdBytes`. `mirror` compresses if the request uses
@@ -193,6 +202,7 @@ export interface ServerOptions {
   compressionThresholdBytes?: number;
   /** The supported content subtypes, besides plain `application/grpc`. Default: `["proto"]`. */
   contentSubtypes?: string[];
+  /** Functions that see the start and the end of calls, for metrics. Default: none. */
   observer?: CallObserver;
   /** Called with each error of a handler that is not a `GrpcError`. The caller receives UNKNOWN without its message. Default: none. */
   onHandlerError?: (error: unknown, path: string) => void;
@@ -216,6 +226,7 @@ export interface ServerOptions {
 export interface RefusedPeer {
   /** Its address and port. */
   readonly peer: string;
+  /** Why TLS refused it, in words of Node or OpenSSL. */
   readonly reason: string;
   /** The subject of its certificate, `CN=gateway, O=example`; undefined if it presented none. The caller chose the text. */
   readonly subject: string | undefined;
@@ -223,9 +234,11 @@ export interface RefusedPeer {
 
 /** The reason why the server ended a connection: the name of an HTTP/2 error code, and a description. */
 export interface ConnectionErrorReason {
+  /** The caller's address and port, or `unix:`. */
   readonly peer: string;
   /** `PROTOCOL_ERROR`, `ENHANCE_YOUR_CALM`, ... (RFC 9113 section 7). */
   readonly code: string;
+  /** What the peer did wrong, and which limit it exceeded. */
   readonly message: string;
 }
 
@@ -242,6 +255,7 @@ export type BoundAddress =
   | { readonly kind: "tcp"; readonly host: string; readonly port: number }
   | { readonly kind: "unix"; readonly path: string };
 
+/** Options of `GrpcServer.drain`. */
 export interface DrainOptions {
   /** Time limit for the calls in flight, in milliseconds. Then the server closes their connections. Default: 30 s. */
   timeoutMs?: number;

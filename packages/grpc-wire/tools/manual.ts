@@ -34,7 +34,7 @@ const tables = [
   ["ServerOptions", "The server's own", ""],
   ["LimitOptions", "`limits`: bounds on what a peer can make the server hold or do", "limits."],
   ["ConnectionOptions", "`connection`: a connection's life; milliseconds, 0 means never", "connection."],
-  ["TlsOptions", "`tls`: besides `cert` and `key`", "tls."],
+  ["TlsOptions", "`tls`: certificates and their checks", "tls."],
   ["DrainOptions", "What `drain` takes", ""],
 ] as const;
 

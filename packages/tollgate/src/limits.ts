@@ -1,6 +1,8 @@
 /**
  * `@tollway/tollgate/limits`: limits calls of a Waymark controller's methods, or of other code, with Tollgate's rules.
  */
+
+export type { LimitsTls } from "./limits/rate-limit-client.ts";
 export type {
   Caller,
   Descriptors,

@@ -40,9 +40,13 @@ import type { RuleSource } from "./sources/source.ts";
 
 /** The bound addresses: `0.0.0.0:8080`, or a socket's path. Empty until the port is open, and if it is off. */
 export interface Addresses {
+  /** The HTTP port. */
   readonly http: string;
+  /** The gRPC port or socket. */
   readonly grpc: string;
+  /** The debug port. */
   readonly debug: string;
+  /** The port of the admin API. */
   readonly admin: string;
 }
 
@@ -94,6 +98,16 @@ interface Parts {
  * of rules. After the first rules are loaded (or at once with `FORCE_START_WITHOUT_INITIAL_CONFIG`) and the store has
  * answered (unless `STORE_REQUIRED_AT_START` is off) gRPC opens, and HTTP last, so that every port is open when
  * `/healthcheck` answers. Without HTTP, gRPC is the last port.
+ * @example
+ * ```ts
+ * import { loadSettings, Service } from "@tollway/tollgate";
+ *
+ * const environment = { ...process.env, BACKEND_TYPE: "embedded", RUNTIME_ROOT: "limits" };
+ * const service = await Service.start(loadSettings(environment), environment);
+ * await service.opened;
+ * console.log(service.addresses.grpc);
+ * await service.stop();
+ * ```
  */
 export class Service {
   readonly #parts: Parts;
@@ -156,15 +170,18 @@ export class Service {
     return service;
   }
 
+  /** The log of the service. */
   get log(): Logger {
     return this.#parts.log;
   }
 
+  /** Changes the level of the log in all threads, as `LOG_LEVEL` does at start. */
   setLogLevel(level: Level): void {
     this.log.setLevel(level);
     this.#grpc?.setLevel(level);
   }
 
+  /** The addresses of the open ports. */
   get addresses(): Addresses {
     return this.#addresses;
   }

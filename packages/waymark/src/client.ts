@@ -3,6 +3,7 @@ export { client } from "./client/client.ts";
 export { ProblemError } from "./client/problem-error.ts";
 export type {
   Answer,
+  EventData,
   Failure,
   ProblemDetails,
   ReceivedEvent,
@@ -13,5 +14,5 @@ export type {
 export type { Call, Client } from "./client/types/api.ts";
 export type { CallOptions, ClientOptions, RetryOptions } from "./client/types/options.ts";
 export type { PropertyOfClass } from "./client/types/segment.ts";
-export type { Table } from "./client/types/table.ts";
+export type { DatePlan, MethodEntry, RouteTable, Table } from "./client/types/table.ts";
 export type { Wire } from "./client/types/wire.ts";

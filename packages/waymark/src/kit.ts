@@ -23,7 +23,7 @@ export type { Encoding } from "./kit/encoders.ts";
 export { heartbeat, lastEventId } from "./kit/events.ts";
 export type { RequestIdOptions, RequestIds } from "./kit/request-id.ts";
 export { requestId } from "./kit/request-id.ts";
-export type { Secrets } from "./kit/sealing.ts";
+export type { Secrets, SecretTexts } from "./kit/sealing.ts";
 export type { SecureHeadersOptions } from "./kit/secure-headers.ts";
 export { secureHeaders } from "./kit/secure-headers.ts";
 export type { Session, SessionOptions, SessionStore, Sessions } from "./kit/sessions.ts";

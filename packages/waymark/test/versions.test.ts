@@ -40,6 +40,16 @@ async function ask(application: Application, path: string, accept?: string, init
   return application.fetch(new Request(`http://localhost${path}`, { ...init, headers }));
 }
 
+test("a 404 names the version that Accept has selected", async () => {
+  const detail = async (path: string, accept?: string) =>
+    ((await (await ask(made(), path, accept)).json()) as { detail: string }).detail;
+  assert.equal(
+    await detail("/shelves", "application/json; version=v1"),
+    "no controller of version v1 serves /shelves",
+  );
+  assert.match(await detail("/shelves"), /^no controller serves \/shelves/);
+});
+
 const rows: readonly (readonly [path: string, accept: string | undefined, answer: string | number])[] = [
   ["/books/1", undefined, "none"],
   ["/books/1", "*/*", "none"],

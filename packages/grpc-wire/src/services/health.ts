@@ -16,6 +16,14 @@ const MAX_LISTED = 100;
 /**
  * gRPC health checking (`grpc.health.v1.Health`: Check, Watch, List). The empty name means the whole server, which starts as
  * SERVING. A drain of the server ends all watches.
+ * @example
+ * ```ts
+ * import { GrpcServer, HealthService } from "@tollway/grpc-wire";
+ *
+ * const health = new HealthService();
+ * health.addTo(new GrpcServer());
+ * health.set("demo.Greeter", "NOT_SERVING");
+ * ```
  */
 export class HealthService {
   readonly #statuses = new Map<string, HealthStatus>([["", "SERVING"]]);
@@ -35,6 +43,7 @@ export class HealthService {
     this.#wake();
   }
 
+  /** The status of a service; `""` is the server as a whole. Undefined if none was set. */
   get(service: string): HealthStatus | undefined {
     return this.#statuses.get(service);
   }

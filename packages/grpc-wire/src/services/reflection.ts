@@ -15,6 +15,14 @@ import {
 /**
  * Server reflection (`grpc.reflection.v1` and `v1alpha`): lists the server's services and returns their descriptors. The
  * package has the descriptors of health and reflection itself.
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ * import { GrpcServer, ReflectionService } from "@tollway/grpc-wire";
+ *
+ * // The output of `protoc --include_imports --descriptor_set_out=demo.binpb demo.proto`.
+ * new ReflectionService(readFileSync("demo.binpb")).addTo(new GrpcServer());
+ * ```
  */
 export class ReflectionService {
   readonly #index = new DescriptorIndex();

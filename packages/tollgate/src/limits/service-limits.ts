@@ -10,6 +10,7 @@ import {
 import { unitNames } from "../protocol/units.ts";
 import { type LimitsTls, RateLimitClient } from "./rate-limit-client.ts";
 
+/** Options of {@link createLimits}. */
 export interface LimitsOptions {
   /** The domain of the rules. */
   readonly domain: string;
@@ -36,13 +37,16 @@ export interface LimitsOptions {
 
 /** The entries of a descriptor. Undefined counts as the empty value: all unknown callers share one counter. */
 export type DescriptorValues = Readonly<Record<string, string | number | boolean | undefined>>;
+/** One descriptor, or several. A request is refused if one of them is over its limit. */
 export type Descriptors = DescriptorValues | readonly DescriptorValues[];
 
 /** The part of a Waymark controller that `check` uses. */
 export interface Caller {
+  /** The response of the request, for the rate limit headers. */
   readonly response: { readonly headers: Headers };
 }
 
+/** The limits of one domain. */
 export interface Limits {
   /**
    * Counts a request against the rules of the domain. Within the limits, it resolves and adds the headers of the option
@@ -65,6 +69,18 @@ const HEADERS: HeaderOptions = {
 /**
  * Creates the limits of one domain. The first call opens the connection.
  * @throws {TypeError} for invalid options
+ * @example
+ * ```ts
+ * import { createLimits } from "@tollway/tollgate/limits";
+ * import { Controller } from "@tollway/waymark";
+ *
+ * const limits = createLimits({ address: "localhost:8081", domain: "shop" });
+ *
+ * export class Orders extends Controller {
+ *   override before() { return limits.check(this, { remote_address: this.remoteAddress }); }
+ *   GET() { return { orders: [] }; }
+ * }
+ * ```
  */
 export function createLimits(options: LimitsOptions): Limits {
   return new ServiceLimits(options);

@@ -4,6 +4,7 @@ import { maskCredentials } from "./mask.ts";
 
 /** From most to least severe. */
 export const logLevels = ["panic", "fatal", "error", "warn", "info", "debug", "trace"] as const;
+/** The severity of a line. */
 export type Level = (typeof logLevels)[number];
 
 /** The level of a name in any case (`warning` is `warn`), or undefined. */
@@ -15,16 +16,25 @@ export function levelOfName(name: string): Level | undefined {
 /** A message, or a function that creates an expensive message. The function is called only if the level is enabled. */
 export type Message = string | (() => string);
 
+/** A log of lines. A message is cut after 16,384 characters. */
 export interface Logger {
+  /** The least severe level that is logged. */
   readonly level: Level;
+  /** Changes the least severe level that is logged. */
   setLevel(level: Level): void;
   /** Whether a level is logged. Lets callers skip the work for a disabled level. */
   enabled(level: Level): boolean;
+  /** Logs an error that ends the process. */
   fatal(message: Message): void;
+  /** Logs an error. */
   error(message: Message): void;
+  /** Logs a warning. */
   warn(message: Message): void;
+  /** Logs an event of normal operation. */
   info(message: Message): void;
+  /** Logs a detail for the search of a fault. */
   debug(message: Message): void;
+  /** Logs a detail of each request. */
   trace(message: Message): void;
   /** Waits until buffered lines are written, at most `milliseconds`. */
   flush(milliseconds: number): Promise<void>;

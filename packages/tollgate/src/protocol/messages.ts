@@ -9,20 +9,30 @@ export type Code = (typeof Code)[keyof typeof Code];
 
 /** `RateLimitResponse.RateLimit.Unit`, `RateLimitUnit` and the xDS resource's unit: the same numbers in all three. */
 export const Unit = {
+  /** No unit: the rule is unlimited. */
   UNKNOWN: 0,
+  /** One second. */
   SECOND: 1,
+  /** 60 seconds. */
   MINUTE: 2,
+  /** 3,600 seconds. */
   HOUR: 3,
+  /** 86,400 seconds. */
   DAY: 4,
+  /** 30 days, or a calendar month. */
   MONTH: 5,
+  /** 365 days, or a calendar year. */
   YEAR: 6,
+  /** Seven days. */
   WEEK: 7,
 } as const;
 export type Unit = (typeof Unit)[keyof typeof Unit];
 
 /** One key-value pair of a descriptor. Either may be empty. */
 export interface Entry {
+  /** The key. */
   readonly key: string;
+  /** The value. May be empty. */
   readonly value: string;
 }
 
@@ -79,6 +89,7 @@ export interface HeaderValue {
 
 /** A value in a `google.protobuf.Struct`. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
+/** An object of JSON. */
 export interface JsonObject {
   readonly [name: string]: JsonValue;
 }

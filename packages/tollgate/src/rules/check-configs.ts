@@ -8,6 +8,7 @@ import { isPattern } from "./pattern.ts";
 import type { Report } from "./report.ts";
 import type { Location } from "./rule.ts";
 
+/** How files of rules are loaded. */
 export interface LoadOptions {
   /** `MERGE_DOMAIN_CONFIG`: several files may define one domain. Their rules are in the order of the file names. */
   readonly mergeDomains: boolean;

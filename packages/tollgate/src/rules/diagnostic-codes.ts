@@ -112,4 +112,5 @@ export const diagnosticCodes = {
   "ignored-file": { severity: "warning", meaning: "A `.yml` file is ignored." },
 } as const satisfies Readonly<Record<string, { severity: "error" | "warning"; meaning: string }>>;
 
+/** The kind of a fault, such as `yaml-syntax`. Stable: no code is reused for another meaning. */
 export type DiagnosticCode = keyof typeof diagnosticCodes;

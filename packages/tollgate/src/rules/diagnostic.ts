@@ -1,14 +1,18 @@
 import type { DiagnosticCode } from "./diagnostic-codes.ts";
 import type { Location } from "./rule.ts";
 
+/** An error keeps a configuration from being loaded. A warning does not. */
 export type Severity = "error" | "warning";
 
 /** An error or a probable mistake in a configuration. */
 export interface Diagnostic {
+  /** Whether the configuration can be loaded. */
   readonly severity: Severity;
+  /** The kind of fault, for tools: `yaml-syntax`, `unknown-key` and others. */
   readonly code: DiagnosticCode;
   /** What is wrong and what would be right, on one line, without the place. */
   readonly message: string;
+  /** Where the fault is. */
   readonly location: Location;
   /** The source line of `location`, for the caret; undefined without a line (xDS, the whole file). */
   readonly sourceLine: string | undefined;
@@ -22,7 +26,16 @@ export function formatLocation(location: Location): string {
     : `${location.file}: ${location.path}`;
 }
 
-/** Formats a diagnostic: `file:line:column: message`, with `warning: ` before the message of a warning. */
+/**
+ * Formats a diagnostic: `file:line:column: message`, with `warning: ` before the message of a warning.
+ * @example
+ * ```ts
+ * import { formatDiagnostic, loadRules } from "@tollway/tollgate";
+ *
+ * const { diagnostics } = loadRules([{ name: "shop.yaml", text: "domain: shop" }], { mergeDomains: false });
+ * for (const diagnostic of diagnostics) console.log(formatDiagnostic(diagnostic));
+ * ```
+ */
 export function formatDiagnostic(diagnostic: Diagnostic): string {
   const severity = diagnostic.severity === "warning" ? "warning: " : "";
   return `${formatLocation(diagnostic.location)}: ${severity}${diagnostic.message}`;

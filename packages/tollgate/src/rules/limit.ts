@@ -18,24 +18,31 @@ export const MAX_WINDOW = 10 * 31_536_000;
 
 /** The settings of a limit, checked. */
 export interface LimitSettings {
-  /** 0 to 2^53 - 1; at most {@link MAX_TOKENS} for a token bucket. */
+  /** 0 to 2^53 - 1; at most 1,000,000,000 for a token bucket. */
   readonly requestsPerUnit: number;
+  /** The unit of the window. */
   readonly unit: Unit;
+  /** Units in a window, from 1. */
   readonly multiplier: number;
+  /** How hits are counted. */
   readonly algorithm: AlgorithmName;
   /** The size of a token bucket. */
   readonly burst: number;
   /** `count: accepted`. Always true for the other algorithms and in a list. */
   readonly acceptedOnly: boolean;
+  /** The setting `strict`. */
   readonly strict: boolean;
   /** Whether open reservations count for every decision. */
   readonly reservations: boolean;
+  /** The time zone and the start of calendar windows. Undefined for windows from the epoch. */
   readonly calendar: Calendar | undefined;
   /** Empty if the limit has no name. */
   readonly name: string;
 }
 
+/** A limit of a rule, with what follows from its settings. */
 export interface Limit extends LimitSettings {
+  /** The window of the unit and the multiplier. */
   readonly window: Window;
   /** Instead of the unit in the cache key: `minute:`, `fixed:900:`, `sliding:60`, `calendar:day:Europe/Berlin:`. */
   readonly keyPart: string;

@@ -14,13 +14,15 @@ import { Source } from "./source-text.ts";
 export interface RuleFile {
   /** The path as the user wrote it, for messages. Files are processed in the order of their names. */
   readonly name: string;
+  /** The content of the file. */
   readonly text: string;
   /** Whether messages may quote the text. Default true. */
   readonly quotable?: boolean;
 }
 
+/** The rules of a set of files, or their faults. */
 export interface LoadResult {
-  /** Undefined if there are errors: a configuration is never loaded in part. */
+  /** The rules, a `RuleSet`. Undefined if there are errors: a configuration is never loaded in part. */
   readonly ruleSet: IndexedRuleSet | undefined;
   /** All errors and warnings of all files, in the order of files and lines. */
   readonly diagnostics: readonly Diagnostic[];
@@ -44,7 +46,18 @@ export interface CompileResult {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Loads a set of files. Never throws: faults of the files become diagnostics. */
+/**
+ * Loads a set of files. Never throws: faults of the files become diagnostics.
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ * import { loadRules } from "@tollway/tollgate";
+ *
+ * const text = readFileSync("limits/config/shop.yaml", "utf8");
+ * const { ruleSet, diagnostics } = loadRules([{ name: "shop.yaml", text }], { mergeDomains: false });
+ * console.log(diagnostics.length, ruleSet?.match("shop", [{ key: "remote_address", value: "192.0.2.1" }])?.rule);
+ * ```
+ */
 export function loadRules(files: readonly RuleFile[], options: LoadOptions): LoadResult {
   return install(compileFiles(files, options));
 }

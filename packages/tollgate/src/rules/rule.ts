@@ -10,7 +10,9 @@ import type { Limit } from "./limit.ts";
 export interface Location {
   /** The path as the user wrote it, or the name of an xDS resource. */
   readonly file: string;
+  /** The line, from 1. 0 without a line. */
   readonly line: number;
+  /** The column, from 1. 0 without a line. */
   readonly column: number;
   /** The field of an xDS resource, `descriptors[2].rate_limit`. */
   readonly path?: string;
@@ -18,6 +20,7 @@ export interface Location {
 
 /** The limit of one node of the descriptor tree, or of a request's override. Immutable. */
 export interface Rule {
+  /** The domain of the configuration. */
   readonly domain: string;
   /** The levels from the top to this rule as the configuration writes them: `key` or `key_value`. */
   readonly path: readonly string[];
@@ -25,21 +28,28 @@ export interface Rule {
   readonly requestsPerUnit: number;
   /** UNKNOWN with `unlimited`. */
   readonly unit: Unit;
+  /** Whether every request passes. */
   readonly unlimited: boolean;
   /**
    * The limits of a rule that has several, or one with more settings than a number, a unit and a name. Absent for all
    * other rules.
    */
   readonly limits?: readonly Limit[] | undefined;
+  /** Whether requests over the limit are counted and let through. */
   readonly shadowMode: boolean;
+  /** The setting `quota_mode`. */
   readonly quotaMode: boolean;
   /** Empty if the rule has no name. */
   readonly name: string;
   /** Names of the limits that this limit replaces. */
   readonly replaces: readonly string[];
+  /** The `metadata` of the rule. Undefined without any. */
   readonly metadata: JsonObject | undefined;
+  /** The setting `detailed_metric`. */
   readonly detailedMetric: boolean;
+  /** The setting `value_to_metric`. */
   readonly valueToMetric: boolean;
+  /** The setting `share_threshold`. */
   readonly shareThreshold: boolean;
   /** Absent for a request's override. */
   readonly location: Location | undefined;
@@ -47,7 +57,9 @@ export interface Rule {
 
 /** A rule that a descriptor matched, with the parts that depend on the descriptor's values. */
 export interface Match {
+  /** The rule. */
   readonly rule: Rule;
+  /** The name of the rule in statistics. */
   readonly metricKey: MetricKey;
   /** Whether a part of `metricKey` came from the request's values. */
   readonly metricFromRequest: boolean;
@@ -65,11 +77,16 @@ export const NEEDS_TEXT = Symbol("needs text");
 export interface RuleSet {
   /** Grows by 1 with each load of this process. Caches compare it to detect stale entries. */
   readonly generation: number;
+  /** The names of the domains, sorted. */
   readonly domains: readonly string[];
+  /** Whether the rules have a domain of that name. */
   hasDomain(domain: string): boolean;
   /** Returns the limit for a descriptor's entries; undefined for no rule, a placeholder, a whitelisted node or another depth. */
   match(domain: string, entries: readonly Entry[]): Match | undefined;
-  /** The same from the bytes of a message. The matches of a rule are the same object. */
+  /**
+   * The same from the bytes of a message. The matches of a rule are the same object.
+   * @internal
+   */
   matchInPlace(places: RequestPlaces, descriptor: DescriptorPlaces): Match | typeof NEEDS_TEXT | undefined;
   /** Yields every rule: domains sorted, the rules of each in the order of the configuration. */
   rules(): Iterable<Rule>;

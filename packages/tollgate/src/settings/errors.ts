@@ -17,10 +17,25 @@ function quoted(value: string): string {
   return JSON.stringify(value.length > 200 ? `${value.slice(0, 200)}...` : value);
 }
 
-/** Error for invalid settings. It contains every fault, not only the first. */
+/**
+ * Error for invalid settings. It contains every fault, not only the first.
+ * @example
+ * ```ts
+ * import { loadSettings, SettingsError } from "@tollway/tollgate";
+ *
+ * try {
+ *   loadSettings({ PORT: "80x" });
+ * } catch (error) {
+ *   if (error instanceof SettingsError) console.error(error.message);
+ * }
+ * ```
+ */
 export class SettingsError extends Error {
+  /** Always `SettingsError`. */
   override readonly name = "SettingsError";
+  /** Always `INVALID_SETTINGS`. */
   readonly code = "INVALID_SETTINGS";
+  /** All faults, in the order of the settings. */
   readonly faults: readonly Fault[];
 
   constructor(faults: readonly Fault[]) {

@@ -7,10 +7,13 @@ import type { Settings } from "./settings.ts";
 import { table } from "./table.ts";
 import { warnOfUnknown } from "./unknown.ts";
 
+/** The settings of an environment, and what the log should say about them. */
 export interface LoadedSettings {
+  /** The settings, deeply frozen. */
   readonly settings: Settings;
-  /** Log lines without credentials. */
+  /** Lines of the level `warn`, without credentials. */
   readonly warnings: readonly string[];
+  /** Lines of the level `info`, without credentials. */
   readonly infos: readonly string[];
   /** The given settings: the manual's name of each and the name that the environment uses. */
   readonly given: ReadonlyMap<string, string>;
@@ -19,6 +22,17 @@ export interface LoadedSettings {
 /**
  * Reads every setting. An empty value counts as unset.
  * @throws {SettingsError} with all faults
+ * @example
+ * ```ts
+ * import { loadSettings, SettingsError } from "@tollway/tollgate";
+ *
+ * try {
+ *   console.log(loadSettings(process.env).settings.grpc.port);
+ * } catch (error) {
+ *   if (!(error instanceof SettingsError)) throw error;
+ *   for (const { variable, message } of error.faults) console.error(variable, message);
+ * }
+ * ```
  */
 export function loadSettings(environment: Environment): LoadedSettings {
   const findings = new Findings();

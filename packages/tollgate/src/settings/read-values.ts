@@ -4,6 +4,7 @@ import { Refusal } from "./kinds/kinds.ts";
 import { Setting } from "./kinds/setting.ts";
 import type { ValuesOf } from "./table.ts";
 
+/** Variables by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A setting that the environment gives with a value that is not empty. */

@@ -104,41 +104,58 @@ export interface StatsSettings {
   readonly standardOutput: boolean;
 }
 
-/** The validated, deeply frozen settings. Durations are in milliseconds, sizes in bytes. */
+/**
+ * The validated, deeply frozen settings. Durations are in milliseconds, sizes in bytes. The reference of settings describes
+ * each.
+ */
 export interface Settings {
   /** Undefined: no HTTP port. */
   readonly http:
     | (Pick<Values["http"], "host" | "port"> & { readonly tls: ServerTls | undefined })
     | undefined;
+  /** The gRPC port: its address or socket, connection ages, TLS. */
   readonly grpc: Omit<Values["grpc"], "tls"> & { readonly tls: ServerTls | undefined };
+  /** The debug port. */
   readonly debug: Values["debug"];
   /** Undefined: no admin API. */
   readonly admin: AdminSettings | undefined;
+  /** Bounds on one request. */
   readonly requests: Values["requests"];
+  /** Start and stop, and the number of threads. */
   readonly lifecycle: Values["lifecycle"];
+  /** How rules are loaded. */
   readonly config: Values["config"];
+  /** Where the files of rules are. */
   readonly files: Values["files"];
+  /** The management server of rules. */
   readonly xds: Omit<Values["xds"], "tls"> & { readonly tls: XdsTls | undefined };
+  /** How requests are decided and answered. */
   readonly decision: Omit<Values["decision"], "headers"> & {
     readonly headers: Omit<Values["decision"]["headers"], "enabled"> | undefined;
   };
+  /** Bounds on reservations. */
   readonly reservations: Values["reservations"];
+  /** The store of the counters. */
   readonly store: Omit<Values["store"], "backend" | "requiredAtStart"> & {
     readonly backend: "embedded" | "kvstore" | "objcache";
     /** Whether the ports stay shut until the remote store has answered. False without a remote store. */
     readonly requiredAtStart: boolean;
   };
+  /** The counters in the process. */
   readonly embedded: Values["embedded"];
   /** Undefined: another store is the back end. */
   readonly kvstore: KvStoreSettings | undefined;
   /** Undefined: another store is the back end. */
   readonly objcache: ObjCacheSettings | undefined;
+  /** Statistics and their sinks. */
   readonly stats: StatsSettings;
   /** Undefined: off. */
   readonly topKeys: Omit<Values["topKeys"], "enabled" | keyof MaskSettings> | undefined;
+  /** The log of decisions. */
   readonly decisionLog: Values["decisionLog"];
   /** Masks values of requests wherever operators see them. */
   readonly mask: MaskSettings;
+  /** The log. */
   readonly logs: Values["logs"];
   /** Undefined: off. */
   readonly tracing: Omit<Values["tracing"], "enabled"> | undefined;

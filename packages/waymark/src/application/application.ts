@@ -26,6 +26,17 @@ import { webPlatform } from "./web-platform.ts";
 /**
  * A set of controllers with their options. `handle` answers a request of any interface. `fetch` adapts it to WHATWG
  * fetch. This class runs wherever there are web interfaces, and imports no module of Node.
+ * @example
+ * ```ts
+ * import { Application, Controller } from "@tollway/waymark";
+ *
+ * class Health extends Controller {
+ *   GET() { return "well"; }
+ * }
+ *
+ * const application = new Application({ controllers: { Health } });
+ * console.log(await (await application.fetch(new Request("http://localhost/health"))).json());
+ * ```
  */
 export class Application {
   /** The options, of which `startFrom` replaces the prefix by its manifest. */
@@ -82,7 +93,10 @@ export class Application {
     return routes;
   }
 
-  /** Finds and reads the controllers without starting anything. */
+  /**
+   * Finds and reads the controllers without starting anything.
+   * @internal
+   */
   async load(): Promise<Routes> {
     return loadRoutes(this.options, this.#platform, this.#events);
   }
@@ -90,6 +104,7 @@ export class Application {
   /**
    * Loads the controllers again and serves them from now on. For `waymark --watch`: no hook runs. After an error, the
    * earlier controllers go on serving.
+   * @internal
    */
   async reload(): Promise<Routes> {
     const routes = await this.load();
@@ -100,12 +115,18 @@ export class Application {
     return routes;
   }
 
-  /** Like {@link load}. TypeScript's compiler must also agree on the type of every parameter. */
+  /**
+   * Like {@link load}. TypeScript's compiler must also agree on the type of every parameter.
+   * @internal
+   */
   async check(): Promise<Routes> {
     return loadRoutes(this.options, this.#platform, this.#events, { verify: true });
   }
 
-  /** Like {@link load}. TypeScript's compiler also infers the return types that are not written, if it is installed. */
+  /**
+   * Like {@link load}. TypeScript's compiler also infers the return types that are not written, if it is installed.
+   * @internal
+   */
   async describe(): Promise<Routes> {
     return loadRoutes(this.options, this.#platform, this.#events, { infer: true });
   }
@@ -219,11 +240,10 @@ export class Application {
         const allow = versions.allowed(routes, segments);
         if (allow.length > 0) return preflightAnswer(incoming, allow.join(", "), this.options.cors);
       }
-      const target = resolve(
-        routes.roots,
-        versions === undefined ? segments : versions.select(incoming, segments),
-      );
-      if (target === undefined) throw noController(routes, path);
+      const selected = versions === undefined ? segments : versions.select(incoming, segments);
+      const target = resolve(routes.roots, selected);
+      if (target === undefined)
+        throw noController(routes, path, selected === segments ? undefined : selected[0]);
       const { route, positionals } = target;
       if (exchange !== undefined) exchange.route = route.path;
       if (this.options.cors !== undefined && isPreflight(incoming)) {

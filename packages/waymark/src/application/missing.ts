@@ -9,9 +9,13 @@ import { splitPath, type Target } from "../routing/resolve-path.ts";
 import type { RouteClass, Routes, RouteVerb } from "../routing/routes.ts";
 import type { ApplicationOptions } from "./options.ts";
 
-/** The error for a path that leads to no class. */
-export function noController(routes: Routes, path: string): HttpError {
-  return new HttpError(404, `no controller serves ${path.slice(0, 200)}${hint(routes, path)}`);
+/**
+ * The error for a path that leads to no class.
+ * @param version the version that `Accept` has selected
+ */
+export function noController(routes: Routes, path: string, version?: string): HttpError {
+  const whose = version === undefined ? "" : ` of version ${version}`;
+  return new HttpError(404, `no controller${whose} serves ${path.slice(0, 200)}${hint(routes, path)}`);
 }
 
 /** The error for more path segments than the method takes. The extra segment is usually a misspelt route. */

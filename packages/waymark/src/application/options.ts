@@ -15,7 +15,9 @@ export interface ControllerTable {
 
 /** The request whose error became a 500. */
 export interface ErrorContext {
+  /** The HTTP method of the request. */
   readonly method: string;
+  /** The path with its query, as sent. It can contain secrets. */
   readonly target: string;
 }
 
@@ -84,9 +86,13 @@ export interface ApplicationOptions {
   warn?(message: string): void;
 }
 
+/** The OpenAPI document that an application serves. */
 export interface OpenApiOptions {
+  /** Title of the API. Default: `name` of the nearest `package.json`, else `API`. */
   title?: string;
+  /** Version of the API. Default: `version` of the nearest `package.json`, else `0.0.0`. */
   version?: string;
+  /** Description of the API, in Markdown. Default: none. */
   description?: string;
   /** Path of the document. Default `/openapi.json`. */
   path?: string;

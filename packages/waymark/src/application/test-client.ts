@@ -1,5 +1,6 @@
 /** What a test sends besides method and path. At most one of the bodies. */
 export interface TestOptions {
+  /** Headers of this request. They replace those that the body sets. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Query arguments. A list repeats the name. Undefined leaves a name out. */
   readonly query?: Readonly<Record<string, TestValue | readonly TestValue[] | undefined>>;
@@ -13,32 +14,44 @@ export interface TestOptions {
   readonly signal?: AbortSignal;
 }
 
-type TestValue = string | number | boolean | bigint | Date;
+/** A value of a query or a form. A `Date` is sent as ISO 8601. */
+export type TestValue = string | number | boolean | bigint | Date;
 
 /** An answer whose body has been read. */
 export interface TestAnswer<Body = unknown> {
+  /** The HTTP status. */
   readonly status: number;
   /** True for 200 to 299. */
   readonly ok: boolean;
+  /** The headers of the answer. */
   readonly headers: Headers;
   /** The value of JSON, the values of its lines, else the text. Undefined without a body. */
   readonly body: Body;
+  /** The body as UTF-8 text. Empty without a body. */
   readonly text: string;
+  /** The bytes of the body. */
   readonly bytes: Uint8Array;
 }
 
 /** Sends one request: `await application.test.get<Book>("/books/1")`. */
-type Send = <Body = unknown>(path: string, options?: TestOptions) => Promise<TestAnswer<Body>>;
+export type TestSend = <Body = unknown>(path: string, options?: TestOptions) => Promise<TestAnswer<Body>>;
 
 /** Calls an application without a server. Keeps the cookies that the application sets, like a browser. */
 export interface TestClient {
-  readonly get: Send;
-  readonly head: Send;
-  readonly post: Send;
-  readonly put: Send;
-  readonly patch: Send;
-  readonly delete: Send;
-  readonly options: Send;
+  /** Sends a GET request. */
+  readonly get: TestSend;
+  /** Sends a HEAD request. Its answer has no body. */
+  readonly head: TestSend;
+  /** Sends a POST request. */
+  readonly post: TestSend;
+  /** Sends a PUT request. */
+  readonly put: TestSend;
+  /** Sends a PATCH request. */
+  readonly patch: TestSend;
+  /** Sends a DELETE request. */
+  readonly delete: TestSend;
+  /** Sends an OPTIONS request. */
+  readonly options: TestSend;
   /** A request with any other method. */
   request<Body = unknown>(method: string, path: string, options?: TestOptions): Promise<TestAnswer<Body>>;
   /** The cookies by name. */
@@ -57,7 +70,7 @@ export function testClient(fetch: Fetch, common: Readonly<Record<string, string>
     return answerOf(response) as Promise<TestAnswer<Body>>;
   };
   const send =
-    (method: string): Send =>
+    (method: string): TestSend =>
     (path, options) =>
       request(method, path, options);
   return {

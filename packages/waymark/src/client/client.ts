@@ -13,6 +13,21 @@ const VERB = /^[A-Z][A-Z0-9]*(?:[-_][A-Z0-9]+)*$/;
 /**
  * A client with the types of the server's controllers: `client<Api>("https://...")`. `await api.books.GET(1)` is
  * `GET /books/1`.
+ * @example
+ * ```ts
+ * import { Controller } from "@tollway/waymark";
+ * import { client } from "@tollway/waymark/client";
+ *
+ * // `waymark types` writes this type.
+ * interface Api { readonly books: { readonly "": { readonly Default: typeof Books } } }
+ * class Books extends Controller {
+ *   GET(id: number) { return { id, title: "Emma" }; }
+ * }
+ *
+ * const api = client<Api>("https://api.example", { retries: 2 });
+ * const { title } = await api.books.GET(1);
+ * console.log(title);
+ * ```
  */
 export function client<Api>(
   url: string | URL,

@@ -1,13 +1,32 @@
 import type { ProblemDetails } from "./types/answers.ts";
 
-/** A response other than 2xx, with its problem details. */
+/**
+ * A response other than 2xx, with its problem details.
+ * @example
+ * ```ts
+ * import { client, ProblemError } from "@tollway/waymark/client";
+ *
+ * const api = client<{ books: { GET(id: number): { title: string } } }>("https://api.example");
+ * try {
+ *   await api.books.GET(7);
+ * } catch (error) {
+ *   if (error instanceof ProblemError && error.status === 404) console.log(error.problem.detail);
+ *   else throw error;
+ * }
+ * ```
+ */
 export class ProblemError extends Error {
+  /** Always `ProblemError`. */
   override readonly name = "ProblemError";
+  /** Always `ERR_PROBLEM`. */
   readonly code = "ERR_PROBLEM";
+  /** The HTTP status. */
   readonly status: number;
   /** The problem details. A response without them has a title and the text of its body. */
   readonly problem: ProblemDetails & { readonly [member: string]: unknown };
+  /** The headers of the response. */
   readonly headers: Headers;
+  /** The response. Its body has been read. */
   readonly response: Response;
 
   constructor(call: string, problem: ProblemDetails, response: Response) {

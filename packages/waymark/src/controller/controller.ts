@@ -10,6 +10,19 @@ export const CALL: unique symbol = Symbol.for("@tollway/waymark.call");
 /**
  * The base class of all controllers. A subclass has a method for each HTTP method that it serves (`GET`, `POST`,
  * ...). The signature of a method declares its arguments. An instance serves one request.
+ * @example
+ * ```ts
+ * import { Controller } from "@tollway/waymark";
+ *
+ * // Serves `GET /books/7`, `GET /books?author=Austen` and `POST /books`.
+ * export class Books extends Controller {
+ *   GET(id?: number, { author }: { author?: string } = {}) { return { id, author }; }
+ *   POST({ title }: { title: string }) {
+ *     this.response.status = 201;
+ *     return { id: 1, title };
+ *   }
+ * }
+ * ```
  */
 export class Controller {
   /** @internal */
@@ -56,6 +69,7 @@ export class Controller {
     return this[CALL].incoming.method;
   }
 
+  /** The headers of the request. Names are not case-sensitive. */
   get headers(): RequestHeaders {
     return this[CALL].headers;
   }

@@ -6,6 +6,7 @@ import { CALL, type Controller } from "./controller.ts";
 
 /** One request and its answer, for the hooks that see every answer. */
 export class Exchange {
+  /** The request as the server received it. */
   readonly incoming: Incoming;
   /** Monotonic time of the request's arrival, in milliseconds. */
   readonly started: number = performance.now();
@@ -29,6 +30,7 @@ export class Exchange {
     this.#trust = trust;
   }
 
+  /** The method of the request. */
   get method(): string {
     return this.incoming.method;
   }
@@ -73,6 +75,7 @@ export class Exchange {
     this.#headers = undefined;
   }
 
+  /** The status of the answer. Throws a `TypeError` before there is an answer. */
   get status(): number {
     return this.answer.status;
   }

@@ -21,6 +21,7 @@ export class AnswerHeaders implements Iterable<readonly [string, string]> {
     return found;
   }
 
+  /** Whether the answer has the header. */
   has(name: string): boolean {
     return this.get(name) !== null;
   }
@@ -41,6 +42,7 @@ export class AnswerHeaders implements Iterable<readonly [string, string]> {
     this.#flat.push(checked(name, value), value);
   }
 
+  /** Removes all lines of the header. */
   delete(name: string): void {
     this.#remove(name.toLowerCase(), 0);
   }
@@ -52,6 +54,7 @@ export class AnswerHeaders implements Iterable<readonly [string, string]> {
     this.set("vary", names[0] === "" ? name : `${this.get("vary")}, ${name}`);
   }
 
+  /** Names in lower case with their values, one pair for each line. */
   *[Symbol.iterator](): Iterator<readonly [string, string]> {
     for (let at = 0; at < this.#flat.length; at += 2) yield [this.#flat[at]!, this.#flat[at + 1]!];
   }

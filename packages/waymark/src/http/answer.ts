@@ -5,9 +5,11 @@ export type StreamBody = AsyncIterable<Uint8Array | string>;
 
 /** One answer as an adapter sends it. A HEAD answer has its headers complete and `body` null. */
 export interface Answer {
+  /** The HTTP status. */
   status: number;
   /** Flat: name, value, name, value. Names are in lower case. `content-length` is present unless the body streams. */
   headers: string[];
+  /** Text, bytes, a stream, or null for no body. */
   body: string | Uint8Array | StreamBody | null;
   /**
    * True if the body is known to be ASCII text. Its bytes are then the same in every encoding, and Latin-1 is the

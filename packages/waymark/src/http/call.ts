@@ -16,6 +16,7 @@ export class ResponseState {
   status: number | undefined = undefined;
   #headers: Headers | undefined = undefined;
 
+  /** The headers of the answer. They can be changed until the answer is sent. */
   get headers(): Headers {
     this.#headers ??= new Headers();
     return this.#headers;

@@ -2,6 +2,7 @@ import { type Answer, emptyAnswer } from "./answer.ts";
 import type { Incoming } from "./incoming.ts";
 import { addVary } from "./vary.ts";
 
+/** Which scripts of other origins may call an application. */
 export interface CorsOptions {
   /** The exact origins: `https://app.example.com`. `*` allows any origin and excludes `credentials`. */
   origins: readonly string[];

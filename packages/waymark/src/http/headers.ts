@@ -8,18 +8,22 @@ export class RequestHeaders implements Iterable<readonly [string, string]> {
     this.#incoming = incoming;
   }
 
+  /** The value of a header, or null. The values of a repeated header are joined. */
   get(name: string): string | null {
     return this.#incoming.header(name.toLowerCase()) ?? null;
   }
 
+  /** Whether the request has the header. */
   has(name: string): boolean {
     return this.#incoming.header(name.toLowerCase()) !== undefined;
   }
 
+  /** Names in lower case with their values. */
   entries(): IterableIterator<readonly [string, string]> {
     return this.#incoming.headers().values();
   }
 
+  /** The same as {@link entries}. */
   [Symbol.iterator](): IterableIterator<readonly [string, string]> {
     return this.entries();
   }

@@ -4,8 +4,11 @@ import { byteLength } from "./text.ts";
 
 /** One fault of a request: its place, its name (`point.x`), and what is expected. */
 export interface RequestFault {
+  /** Where the value was. */
   in: "path" | "query" | "body";
+  /** The name of the argument, with its path: `point.x`. */
   name: string;
+  /** What is expected. */
   message: string;
 }
 
@@ -27,11 +30,23 @@ export interface HttpErrorOptions {
 const HTTP_ERROR = Symbol.for("@tollway/waymark.HttpError");
 const RESERVED = new Set(["type", "title", "status", "detail", "headers", "errors", "cause"]);
 
-/** An error that answers with its status and RFC 9457 problem details. */
+/**
+ * An error that answers with its status and RFC 9457 problem details.
+ * @example
+ * ```ts
+ * import { HttpError } from "@tollway/waymark";
+ *
+ * throw new HttpError(409, "the book has changed", { headers: { "retry-after": "1" }, version: 2 });
+ * ```
+ */
 export class HttpError extends Error {
+  /** Always `ERR_HTTP`. */
   readonly code = "ERR_HTTP";
+  /** The HTTP status, 400 to 599. */
   readonly status: number;
+  /** What is wrong with this request. The client sees it. */
   readonly detail: string | undefined;
+  /** The options that the error was created with. */
   readonly options: HttpErrorOptions;
 
   constructor(status: number, detail?: string, options: HttpErrorOptions = {}) {
@@ -56,16 +71,36 @@ Object.defineProperty(HttpError.prototype, HTTP_ERROR, { value: true });
 type Reserved = "type" | "title" | "status" | "detail" | "headers" | "errors" | "cause";
 
 /**
- * A problem that a method returns: `return problem(404, "there is no book 7", { code: "NO_BOOK" })`. It is an
- * `HttpError` whose status and members are part of the method's type, so that documents and clients know them.
+ * What {@link problem} returns: an `HttpError` whose status and members are part of the method's type, so that the OpenAPI
+ * document and the client know them.
  */
 export interface Problem<Status extends number = number, Members extends object = Record<never, never>>
   extends HttpError {
+  /** The HTTP status, as a literal type. */
   readonly status: Status;
   /** The members of the document besides those of RFC 9457. */
   readonly members: Members;
 }
 
+/**
+ * A problem that a method returns instead of throwing it.
+ * @param status 400 to 599
+ * @param detail what is wrong with this request; the client sees it
+ * @param options members of the document besides those of RFC 9457, and the options of an `HttpError`
+ * @throws {RangeError} for another status
+ * @example
+ * ```ts
+ * import { Controller, type Problem, problem } from "@tollway/waymark";
+ *
+ * interface Book { id: number; title: string }
+ *
+ * export class Books extends Controller {
+ *   GET(id: number): Book | Problem<404, { code: string }> {
+ *     return id === 1 ? { id, title: "Emma" } : problem(404, `there is no book ${id}`, { code: "NO_BOOK" });
+ *   }
+ * }
+ * ```
+ */
 export function problem<
   const Status extends number,
   const Options extends HttpErrorOptions = Record<never, never>,

@@ -24,6 +24,16 @@ const LONGEST_NAME = 100;
  * Parses a JSON body: strict UTF-8, bounded depth, no duplicate members, no key that could reach a prototype. Checks
  * `limits` before it parses anything.
  * @throws {HttpError} 400, and 413 above `limits`
+ * @example
+ * ```ts
+ * import { Controller, parseJson } from "@tollway/waymark";
+ *
+ * export class Hooks extends Controller {
+ *   static override rawBody = true;
+ *
+ *   async POST() { return parseJson(await this.bytes()); }
+ * }
+ * ```
  */
 export function parseJson(bytes: Uint8Array, limits?: JsonLimits): unknown {
   const text = decodeUtf8(bytes);

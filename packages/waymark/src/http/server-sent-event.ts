@@ -1,5 +1,6 @@
 const SERVER_SENT_EVENT = Symbol.for("@tollway/waymark.ServerSentEvent");
 
+/** The fields of a `ServerSentEvent`. All are optional. */
 export interface ServerSentEventFields<Data> {
   /** Any value of JSON. Without it, the event only sets the id or the retry time. */
   readonly data?: Data;
@@ -14,13 +15,28 @@ export interface ServerSentEventFields<Data> {
 /**
  * An event of a stream: `yield new ServerSentEvent({ event: "added", id: 7, data: book })`. For a client that does not ask
  * for events, the stream consists of the data alone.
+ * @example
+ * ```ts
+ * import { Controller, ServerSentEvent } from "@tollway/waymark";
+ *
+ * export class Clock extends Controller {
+ *   async *GET() {
+ *     for (let id = 1; !this.signal.aborted; id++)
+ *       yield new ServerSentEvent({ id, event: "tick", data: { at: Date.now() } });
+ *   }
+ * }
+ * ```
  */
 export class ServerSentEvent<Data = unknown> {
   /** Tells the type apart from data. */
   readonly type = "server-sent-event";
+  /** The data, before it becomes JSON. */
   readonly data: Data | undefined;
+  /** The name of the event. */
   readonly event: string | undefined;
+  /** The id of the event, as text. */
   readonly id: string | undefined;
+  /** Milliseconds until the browser connects again. */
   readonly retry: number | undefined;
 
   constructor({ data, event, id, retry }: ServerSentEventFields<Data>) {

@@ -8,15 +8,19 @@ export interface AccessLogEntry {
   readonly time: string;
   /** The request's id, with the option `id`. */
   readonly id?: string;
+  /** The method of the request. */
   readonly method: string;
   /** The path as sent. With the option `query`, the query too. */
   readonly path: string;
   /** The path of the class that served the request. */
   readonly route?: string;
+  /** The status of the answer. */
   readonly status: number;
   /** Milliseconds from the request's arrival to the end of its answer. */
   readonly duration: number;
+  /** Bytes of the body that were passed to the server. */
   readonly bytes: number;
+  /** The client's address; see `trustProxy`. */
   readonly from?: string;
   /** True if the answer was cut off. */
   readonly incomplete?: true;
@@ -38,7 +42,17 @@ export interface AccessLogOptions {
   readonly extra?: (exchange: Exchange) => Readonly<Record<string, unknown>>;
 }
 
-/** Writes a line for every answer when it has ended: errors, 404 and streams included. */
+/**
+ * Writes a line for every answer when it has ended: errors, 404 and streams included.
+ * @example
+ * ```ts
+ * import { Application } from "@tollway/waymark";
+ * import { accessLog, requestId } from "@tollway/waymark/kit";
+ *
+ * const ids = requestId();
+ * export const application = new Application({ use: [accessLog({ id: ids }), ids] });
+ * ```
+ */
 export function accessLog(options: AccessLogOptions = {}): Part {
   const { skip, format = "json" } = options;
   const lines = options.write === undefined ? standardOutput() : undefined;

@@ -8,6 +8,7 @@ import {
   type Verdict,
 } from "./credentials.ts";
 
+/** Options of {@link basic}. */
 export interface BasicOptions<User> {
   /** The user with this name and password. Undefined, null or false: they are wrong. */
   readonly verify: (
@@ -19,7 +20,22 @@ export interface BasicOptions<User> {
   readonly realm?: string;
 }
 
-/** Name and password (RFC 7617), in UTF-8. Use it over HTTPS only. */
+/**
+ * Name and password (RFC 7617), in UTF-8. Use it over HTTPS only.
+ * @example
+ * ```ts
+ * import { Controller } from "@tollway/waymark";
+ * import { basic, sameSecret } from "@tollway/waymark/kit";
+ *
+ * const users = basic({
+ *   verify: async (name, password) => (await sameSecret(password, process.env.PASSWORD!)) && { name },
+ * });
+ *
+ * export class Account extends Controller {
+ *   async GET() { return (await users(this)).name; }
+ * }
+ * ```
+ */
 export function basic<User>({
   verify,
   realm = "api",

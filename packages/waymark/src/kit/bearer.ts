@@ -8,6 +8,7 @@ import {
   type Verdict,
 } from "./credentials.ts";
 
+/** Options of {@link bearer}. */
 export interface BearerOptions<User> {
   /** The user of a token. Undefined, null or false: the token is not valid. */
   readonly verify: (token: string, controller: Controller) => Verdict<User> | Promise<Verdict<User>>;
@@ -18,7 +19,22 @@ export interface BearerOptions<User> {
 /** The syntax of RFC 6750 section 2.1. */
 const TOKEN = /^[\w.~+/-]+=*$/;
 
-/** Bearer tokens (RFC 6750): `authorization: Bearer TOKEN`. */
+/**
+ * Bearer tokens (RFC 6750): `authorization: Bearer TOKEN`.
+ * @example
+ * ```ts
+ * import { Controller } from "@tollway/waymark";
+ * import { bearer, sameSecret } from "@tollway/waymark/kit";
+ *
+ * const users = bearer({
+ *   verify: async (token) => (await sameSecret(token, process.env.TOKEN!)) && { name: "ann" },
+ * });
+ *
+ * export class Account extends Controller {
+ *   async GET() { return (await users(this)).name; }
+ * }
+ * ```
+ */
 export function bearer<User>({
   verify,
   realm,

@@ -12,13 +12,17 @@ export interface CacheDirectives {
   readonly noCache?: boolean;
   /** No intermediary may change the answer. `compression()` keeps to it, too. */
   readonly noTransform?: boolean;
+  /** A cache must not use the answer after its time, even if it cannot ask. */
   readonly mustRevalidate?: boolean;
   /** The answer never changes at this address. */
   readonly immutable?: boolean;
+  /** Seconds for which caches may use the answer without asking. */
   readonly maxAge?: number;
   /** Replaces `maxAge` for shared caches. */
   readonly sharedMaxAge?: number;
+  /** Seconds for which a cache may use an outdated answer while it asks for a new one. */
   readonly staleWhileRevalidate?: number;
+  /** Seconds for which a cache may use an outdated answer if the server fails. */
   readonly staleIfError?: number;
 }
 
@@ -36,7 +40,15 @@ const NAMES: Readonly<Record<keyof CacheDirectives, string>> = {
   staleIfError: "stale-if-error",
 };
 
-/** The value of the header: `cacheControl({ public: true, maxAge: 60 })` is `public, max-age=60`. */
+/**
+ * The value of the header: `cacheControl({ public: true, maxAge: 60 })` is `public, max-age=60`.
+ * @example
+ * ```ts
+ * import { cacheControl } from "@tollway/waymark/kit";
+ *
+ * console.log(cacheControl({ public: true, maxAge: 60, staleIfError: 3600 }));
+ * ```
+ */
 export function cacheControl(directives: CacheDirectives): string {
   const { noStore, maxAge, sharedMaxAge, immutable } = directives;
   if (directives.public === true && directives.private === true)
@@ -55,7 +67,16 @@ export function cacheControl(directives: CacheDirectives): string {
   return parts.join(", ");
 }
 
-/** Sets `cache-control` on answers that have none. Errors get `no-store`, and so do answers that set a cookie. */
+/**
+ * Sets `cache-control` on answers that have none. Errors get `no-store`, and so do answers that set a cookie.
+ * @example
+ * ```ts
+ * import { Application } from "@tollway/waymark";
+ * import { defaultCacheControl } from "@tollway/waymark/kit";
+ *
+ * export const application = new Application({ use: [defaultCacheControl({ noCache: true })] });
+ * ```
+ */
 export function defaultCacheControl(directives: CacheDirectives): Part {
   const value = cacheControl(directives);
   return {

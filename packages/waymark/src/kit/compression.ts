@@ -4,6 +4,7 @@ import { isContentless, isStream, type StreamBody } from "../http/answer.ts";
 import { compressedBytes, compressedStream, ENCODINGS, type Encoding } from "./encoders.ts";
 import { negotiate } from "./negotiate.ts";
 
+/** Options of {@link compression}. */
 export interface CompressionOptions {
   /** Bytes below which an answer is not compressed. Default 1024. */
   readonly threshold?: number;
@@ -17,7 +18,16 @@ export interface CompressionOptions {
 const TEXT =
   /^\s*(text\/(?!event-stream)[\w.+-]+|[\w.+-]+\/([\w.-]+\+)?(json|xml|yaml|text)|application\/(javascript|x-ndjson|wasm|x-www-form-urlencoded)|image\/(svg\+xml|bmp)|font\/(ttf|otf|collection))\s*(;|$)/i;
 
-/** Compresses answers for clients that accept it. Event streams stay as they are, because an event must arrive at once. */
+/**
+ * Compresses answers for clients that accept it. Event streams stay as they are, because an event must arrive at once.
+ * @example
+ * ```ts
+ * import { Application } from "@tollway/waymark";
+ * import { compression } from "@tollway/waymark/kit";
+ *
+ * export const application = new Application({ use: [compression({ skip: ({ path }) => path === "/token" })] });
+ * ```
+ */
 export function compression(options: CompressionOptions = {}): Part {
   const { threshold = 1024, skip } = options;
   const encodings = options.encodings ?? ENCODINGS;

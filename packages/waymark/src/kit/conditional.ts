@@ -7,6 +7,13 @@ import { toText } from "./sealing.ts";
 
 /**
  * Answers 304 to clients that have the current answer. Adds an ETag to answers of GET that are in memory and have none.
+ * @example
+ * ```ts
+ * import { Application } from "@tollway/waymark";
+ * import { etag } from "@tollway/waymark/kit";
+ *
+ * export const application = new Application({ use: [etag()] });
+ * ```
  */
 export function etag(): Part {
   return {
@@ -64,7 +71,15 @@ export function lists(list: string, tag: string, strong: boolean): boolean {
   return false;
 }
 
-/** The strong ETag of a value of JSON, a text or bytes: the same value has the same tag. */
+/**
+ * The strong ETag of a value of JSON, a text or bytes: the same value has the same tag.
+ * @example
+ * ```ts
+ * import { tagOf } from "@tollway/waymark/kit";
+ *
+ * console.log(await tagOf({ id: 1, title: "Emma" })); // "wWJdnrZJb4kWzMHAr_SoSQ", with its quotes
+ * ```
+ */
 export async function tagOf(value: unknown): Promise<string> {
   const body = typeof value === "string" || value instanceof Uint8Array ? value : textOf(value);
   return `"${await hash(body)}"`;
@@ -83,6 +98,7 @@ async function hash(body: string | Uint8Array): Promise<string> {
   return toText(new Uint8Array(digest, 0, 16));
 }
 
+/** Options of {@link checkMatch}. */
 export interface MatchOptions {
   /** Answers 428 to a request without a precondition. Default true. */
   readonly required?: boolean;
@@ -91,6 +107,20 @@ export interface MatchOptions {
 /**
  * Lets a change through only if the client has seen the current state. `tag` is the ETag of that state, or undefined if
  * there is none. Throws 412 if the client has seen another one, and 428 if it does not say what it has seen.
+ * @example
+ * ```ts
+ * import { Controller } from "@tollway/waymark";
+ * import { checkMatch, tagOf } from "@tollway/waymark/kit";
+ *
+ * let book = { title: "Emma" };
+ *
+ * export class Books extends Controller {
+ *   async PUT({ title }: { title: string }) {
+ *     checkMatch(this, await tagOf(book));
+ *     book = { title };
+ *   }
+ * }
+ * ```
  */
 export function checkMatch(
   controller: Controller,

@@ -2,6 +2,7 @@ import type { Controller } from "../controller/controller.ts";
 import type { CookieOptions } from "../http/set-cookie.ts";
 import { encryption, type Sealing, type Secrets, signing } from "./sealing.ts";
 
+/** The secret of a cookie, and its attributes. */
 export interface SealedCookieOptions extends Omit<CookieOptions, "expires"> {
   /** A random text of at least 32 characters. With several, the first one seals, and all of them open. */
   readonly secret: Secrets;
@@ -11,16 +12,45 @@ export interface SealedCookieOptions extends Omit<CookieOptions, "expires"> {
 export interface SealedCookie<T> {
   /** Undefined if there is no such cookie, if it has expired, or if somebody has changed it. */
   read(controller: Controller): Promise<T | undefined>;
+  /** Sets the cookie. Rejects with a `TypeError` if the sealed value is longer than 4,096 characters. */
   write(controller: Controller, value: T): Promise<void>;
+  /** Lets the browser forget the cookie. */
   delete(controller: Controller): void;
 }
 
-/** A cookie that a client can read, but not change. */
+/**
+ * A cookie that a client can read, but not change.
+ * @example
+ * ```ts
+ * import { Controller } from "@tollway/waymark";
+ * import { signedCookie } from "@tollway/waymark/kit";
+ *
+ * const theme = signedCookie<string>("theme", { secret: process.env.SECRET!, maxAge: 86_400 });
+ *
+ * export class Theme extends Controller {
+ *   async GET() { return (await theme.read(this)) ?? "light"; }
+ *   async PUT(name: string) { await theme.write(this, name); }
+ * }
+ * ```
+ */
 export function signedCookie<T>(name: string, options: SealedCookieOptions): SealedCookie<T> {
   return sealedCookie(name, options, signing(options.secret));
 }
 
-/** A cookie that a client can neither read nor change. */
+/**
+ * A cookie that a client can neither read nor change.
+ * @example
+ * ```ts
+ * import { Controller } from "@tollway/waymark";
+ * import { encryptedCookie } from "@tollway/waymark/kit";
+ *
+ * const cart = encryptedCookie<number[]>("cart", { secret: process.env.SECRET! });
+ *
+ * export class Cart extends Controller {
+ *   async POST({ book }: { book: number }) { await cart.write(this, [...((await cart.read(this)) ?? []), book]); }
+ * }
+ * ```
+ */
 export function encryptedCookie<T>(name: string, options: SealedCookieOptions): SealedCookie<T> {
   return sealedCookie(name, options, encryption(options.secret));
 }

@@ -122,7 +122,15 @@ export function realmOf(realm: string | undefined): string {
   return ` realm="${realm}"`;
 }
 
-/** Compares secrets without showing by its time how much of them is equal. */
+/**
+ * Compares secrets without showing by its time how much of them is equal.
+ * @example
+ * ```ts
+ * import { sameSecret } from "@tollway/waymark/kit";
+ *
+ * export const isToken = (given: string) => sameSecret(given, process.env.TOKEN!);
+ * ```
+ */
 export async function sameSecret(one: string, other: string): Promise<boolean> {
   const [a, b] = await Promise.all([one, other].map(digest));
   let difference = 0;

@@ -1,6 +1,7 @@
 import type { StreamBody } from "../http/answer.ts";
 import { endStream } from "../http/answer.ts";
 
+/** A content encoding. `br` is Brotli; workers do not have it. */
 export type Encoding = "br" | "gzip" | "deflate";
 
 type Zlib = typeof import("node:zlib");

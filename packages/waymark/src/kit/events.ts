@@ -4,6 +4,17 @@ import { ServerSentEvent } from "../http/server-sent-event.ts";
 /**
  * The same stream with a comment whenever it is silent for a time in milliseconds, so that no proxy closes it. Ends the
  * stream exactly when its user does.
+ * @example
+ * ```ts
+ * import { Controller, ServerSentEvent } from "@tollway/waymark";
+ * import { heartbeat } from "@tollway/waymark/kit";
+ *
+ * async function* news() { yield new ServerSentEvent({ data: "opened" }); }
+ *
+ * export class News extends Controller {
+ *   GET() { return heartbeat(news(), 15_000); }
+ * }
+ * ```
  */
 export function heartbeat<Item>(
   items: AsyncIterable<Item>,
@@ -42,7 +53,23 @@ export function heartbeat<Item>(
   };
 }
 
-/** The id of the last event that a reconnecting client has seen. Undefined for a new client. */
+/**
+ * The id of the last event that a reconnecting client has seen. Undefined for a new client.
+ * @example
+ * ```ts
+ * import { Controller, ServerSentEvent } from "@tollway/waymark";
+ * import { lastEventId } from "@tollway/waymark/kit";
+ *
+ * const news = ["opened", "closed"];
+ *
+ * export class News extends Controller {
+ *   async *GET() {
+ *     for (const [at, data] of news.entries())
+ *       if (at >= Number(lastEventId(this) ?? 0)) yield new ServerSentEvent({ id: at + 1, data });
+ *   }
+ * }
+ * ```
+ */
 export function lastEventId(controller: Controller): string | undefined {
   const sent = controller.headers.get("last-event-id");
   if (sent === null || sent === "") return undefined;

@@ -9,6 +9,7 @@ import { lists } from "./conditional.ts";
 import { typeOf } from "./media-types.ts";
 import { rangeOf } from "./ranges.ts";
 
+/** Options of {@link file}. */
 export interface FileOptions {
   /** `cache-control` of the answer. Default `no-cache`: the client asks each time, and gets a 304. */
   readonly cache?: CacheDirectives;
@@ -18,6 +19,7 @@ export interface FileOptions {
   readonly download?: string;
 }
 
+/** Options of {@link folder}. */
 export interface StaticOptions extends Omit<FileOptions, "type" | "download"> {
   /** The file for a folder. Default `index.html`. False: a folder is a 404. */
   readonly index?: string | false;
@@ -29,7 +31,18 @@ export interface StaticOptions extends Omit<FileOptions, "type" | "download"> {
   readonly types?: Readonly<Record<string, string>>;
 }
 
-/** Answers with a file. The path is the program's, never the client's: use {@link folder} for paths of clients. */
+/**
+ * Answers with a file. The path is the program's, never the client's: use {@link folder} for paths of clients.
+ * @example
+ * ```ts
+ * import { Controller } from "@tollway/waymark";
+ * import { file } from "@tollway/waymark/kit/files";
+ *
+ * export class Report extends Controller {
+ *   GET() { return file(this, "reports/today.pdf", { download: "report.pdf" }); }
+ * }
+ * ```
+ */
 export async function file(
   controller: Controller,
   path: string,
@@ -98,6 +111,17 @@ function mayContinue(condition: string | null, tag: string, modified: Date): boo
 /**
  * Serves the files of a folder: `GET(...path: string[]) { return assets(this, path); }`. No path leads out of the folder,
  * not even through a symbolic link.
+ * @example
+ * ```ts
+ * import { Controller } from "@tollway/waymark";
+ * import { folder } from "@tollway/waymark/kit/files";
+ *
+ * const assets = folder("public", { cache: { maxAge: 60 } });
+ *
+ * export class Assets extends Controller {
+ *   GET(...path: string[]) { return assets(this, path); }
+ * }
+ * ```
  */
 export function folder(
   root: string,

@@ -18,6 +18,7 @@ import {
   type Verdict,
 } from "./credentials.ts";
 
+/** Options of {@link jwt}. Either `key` or `jwks` is required. */
 export interface JwtOptions<User> {
   /** The accepted signature algorithms, such as `["ES256"]`. `none` is never accepted. */
   readonly algorithms: readonly string[];
@@ -39,7 +40,25 @@ export interface JwtOptions<User> {
   readonly realm?: string;
 }
 
-/** Bearer tokens that are signed JSON Web Tokens (RFC 7519). */
+/**
+ * Bearer tokens that are signed JSON Web Tokens (RFC 7519).
+ * @example
+ * ```ts
+ * import { Controller } from "@tollway/waymark";
+ * import { jwt } from "@tollway/waymark/kit/jwt";
+ *
+ * const users = jwt({
+ *   algorithms: ["ES256"],
+ *   jwks: "https://login.example/.well-known/jwks.json",
+ *   issuer: "https://login.example",
+ *   audience: "books",
+ * });
+ *
+ * export class Account extends Controller {
+ *   async GET() { return (await users(this)).sub; }
+ * }
+ * ```
+ */
 export function jwt<User = JWTPayload>(
   options: JwtOptions<User>,
 ): Authenticator<Exclude<User, undefined | null | false>> {

@@ -2,6 +2,7 @@ import type { Controller } from "../controller/controller.ts";
 import { type Exchange, Slot } from "../controller/exchange.ts";
 import type { Part } from "../controller/part.ts";
 
+/** Options of {@link requestId}. */
 export interface RequestIdOptions {
   /** The header of request and answer. Default `x-request-id`. */
   readonly header?: string;
@@ -11,6 +12,7 @@ export interface RequestIdOptions {
   readonly generate?: () => string;
 }
 
+/** The part that {@link requestId} returns. */
 export interface RequestIds extends Part {
   /** The id of a request. */
   of(request: Controller | Exchange): string;
@@ -40,7 +42,22 @@ function randomId(): string {
   );
 }
 
-/** Gives every request an id, and sends it with the answer. */
+/**
+ * Gives every request an id, and sends it with the answer.
+ * @example
+ * ```ts
+ * import { Application, Controller } from "@tollway/waymark";
+ * import { requestId } from "@tollway/waymark/kit";
+ *
+ * const ids = requestId();
+ *
+ * class Default extends Controller {
+ *   GET() { return ids.of(this); }
+ * }
+ *
+ * export const application = new Application({ controllers: { Default }, use: [ids] });
+ * ```
+ */
 export function requestId(options: RequestIdOptions = {}): RequestIds {
   const { trust = false, generate = randomId } = options;
   const header = (options.header ?? "x-request-id").toLowerCase();

@@ -7,7 +7,7 @@ export interface Sealing {
 }
 
 /** One secret of at least 32 characters, or several: the first one seals, all of them open. */
-type SecretTexts = string | readonly string[];
+export type SecretTexts = string | readonly string[];
 
 /** A function is called at the first use, for a secret that is known only when the application runs. */
 export type Secrets = SecretTexts | (() => SecretTexts);

@@ -1,6 +1,7 @@
 import type { Exchange } from "../controller/exchange.ts";
 import type { Part } from "../controller/part.ts";
 
+/** Options of {@link secureHeaders}. */
 export interface SecureHeadersOptions {
   /** Other values by header, or false to leave a header out: `{ "x-frame-options": false }`. */
   readonly headers?: Readonly<Record<string, string | false>>;
@@ -24,7 +25,16 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   "cross-origin-resource-policy": "same-origin",
 };
 
-/** Adds headers that switch off what browsers do by habit. Keeps every header that the answer has. */
+/**
+ * Adds headers that switch off what browsers do by habit. Keeps every header that the answer has.
+ * @example
+ * ```ts
+ * import { Application } from "@tollway/waymark";
+ * import { secureHeaders } from "@tollway/waymark/kit";
+ *
+ * export const application = new Application({ use: [secureHeaders({ headers: { "x-frame-options": false } })] });
+ * ```
+ */
 export function secureHeaders(options: SecureHeadersOptions = {}): Part {
   const own = Object.entries(options.headers ?? {}).map(
     ([name, value]) => [name.toLowerCase(), value] as const,

@@ -20,12 +20,15 @@ export interface Session<Data extends object> {
 
 /** Keeps sessions on the server. Each `get` resolves with what the last `set` of that id was given. */
 export interface SessionStore {
+  /** The text that was kept under an id, or undefined if there is none or its time is over. */
   get(id: string): Promise<string | undefined> | string | undefined;
   /** Keeps a text for a time in seconds. */
   set(id: string, text: string, maxAge: number): unknown;
+  /** Forgets an id. An unknown id is no error. */
   delete(id: string): unknown;
 }
 
+/** Options of {@link sessions}. */
 export interface SessionOptions {
   /** A random text of at least 32 characters. With several, the first one seals, and all of them open. */
   readonly secret: Secrets;
@@ -41,6 +44,7 @@ export interface SessionOptions {
   readonly attributes?: Omit<CookieOptions, "maxAge" | "expires">;
 }
 
+/** The part that {@link sessions} returns. */
 export interface Sessions<Data extends object> extends Part {
   /** The session of a request. Reads it once. */
   of(controller: Controller): Promise<Session<Data>>;
@@ -65,7 +69,26 @@ interface State<Data extends object> extends Session<Data> {
   fate: "keep" | "renew" | "destroy";
 }
 
-/** Sessions in an encrypted cookie, or in a store. Belongs into `use`, and saves with the answer. */
+/**
+ * Sessions in an encrypted cookie, or in a store. Belongs into `use`, and saves with the answer.
+ * @example
+ * ```ts
+ * import { Application, Controller } from "@tollway/waymark";
+ * import { sessions } from "@tollway/waymark/kit";
+ *
+ * const visits = sessions<{ user: string }>({ secret: process.env.SECRET! });
+ *
+ * class Login extends Controller {
+ *   async POST({ user }: { user: string }) {
+ *     const session = await visits.of(this);
+ *     session.renew();
+ *     session.data.user = user;
+ *   }
+ * }
+ *
+ * export const application = new Application({ controllers: { Login }, use: [visits] });
+ * ```
+ */
 export function sessions<Data extends object>(options: SessionOptions): Sessions<Data> {
   const { cookie = "session", maxAge = 86_400, lifetime = 30 * 86_400, store, attributes = {} } = options;
   for (const [name, seconds] of Object.entries({ maxAge, lifetime }))
@@ -167,7 +190,15 @@ function seconds(): number {
   return Math.floor(Date.now() / 1000);
 }
 
-/** Keeps sessions in this process: for tests, and for one process that may forget them. The oldest ones make room. */
+/**
+ * Keeps sessions in this process: for tests, and for one process that may forget them. The oldest ones make room.
+ * @example
+ * ```ts
+ * import { memoryStore, sessions } from "@tollway/waymark/kit";
+ *
+ * export const visits = sessions<{ user: string }>({ secret: process.env.SECRET!, store: memoryStore() });
+ * ```
+ */
 export function memoryStore(limit = 10_000): SessionStore {
   const kept = new Map<string, { text: string; until: number }>();
   return {

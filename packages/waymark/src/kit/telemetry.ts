@@ -14,6 +14,7 @@ import type { Controller } from "../controller/controller.ts";
 import { type Exchange, Slot } from "../controller/exchange.ts";
 import type { Part } from "../controller/part.ts";
 
+/** Options of {@link telemetry}. */
 export interface TelemetryOptions {
   /** The name of the tracer and the meter. Default `@tollway/waymark`. */
   readonly name?: string;
@@ -21,6 +22,7 @@ export interface TelemetryOptions {
   readonly skip?: (exchange: Exchange) => boolean;
 }
 
+/** The part that {@link telemetry} returns. */
 export interface Telemetry extends Part {
   /** The span of a request, for attributes and events of your own. Undefined for a request that was left out. */
   spanOf(request: Controller | Exchange): Span | undefined;
@@ -47,6 +49,13 @@ const HEADERS: TextMapGetter<Exchange> = {
 /**
  * A server span for every request and the histogram `http.server.request.duration`, with the names of OpenTelemetry's
  * semantic conventions. The span continues the trace of the request's `traceparent`, as the propagator reads it.
+ * @example
+ * ```ts
+ * import { Application } from "@tollway/waymark";
+ * import { telemetry } from "@tollway/waymark/kit/telemetry";
+ *
+ * export const application = new Application({ use: [telemetry({ skip: ({ path }) => path === "/health" })] });
+ * ```
  */
 export function telemetry({ name = "@tollway/waymark", skip }: TelemetryOptions = {}): Telemetry {
   const spans = new Slot<Span>();

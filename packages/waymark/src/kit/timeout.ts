@@ -4,6 +4,7 @@ import type { Part } from "../controller/part.ts";
 import { discard } from "../http/answer.ts";
 import { HttpError } from "../http/http-error.ts";
 
+/** Options of {@link timeout}. */
 export interface TimeoutOptions {
   /** Milliseconds until an answer must be known. A stream must have begun. */
   readonly after: number;
@@ -13,7 +14,16 @@ export interface TimeoutOptions {
   readonly for?: (exchange: Exchange) => number | undefined;
 }
 
-/** Answers 503 to a request that takes too long, and aborts its `this.signal`. */
+/**
+ * Answers 503 to a request that takes too long, and aborts its `this.signal`.
+ * @example
+ * ```ts
+ * import { Application } from "@tollway/waymark";
+ * import { timeout } from "@tollway/waymark/kit";
+ *
+ * export const application = new Application({ use: [timeout({ after: 30_000 })] });
+ * ```
+ */
 export function timeout({ after, status = 503, for: own }: TimeoutOptions): Part {
   checkTime(after);
   return {
@@ -43,6 +53,15 @@ export function timeout({ after, status = 503, for: own }: TimeoutOptions): Part
 /**
  * The result of work that must end in time, such as a query. Its signal aborts after that time, and when the client goes
  * away. Throws a 504 if the time is over.
+ * @example
+ * ```ts
+ * import { Controller } from "@tollway/waymark";
+ * import { within } from "@tollway/waymark/kit";
+ *
+ * export class Report extends Controller {
+ *   GET() { return within(this, 500, (signal) => fetch("http://reports.internal/", { signal })); }
+ * }
+ * ```
  */
 export async function within<T>(
   controller: Controller,

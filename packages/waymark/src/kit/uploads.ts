@@ -6,6 +6,7 @@ import { mediaType } from "../http/body-kind.ts";
 import { boundaryOf, malformed } from "../http/form.ts";
 import { HttpError } from "../http/http-error.ts";
 
+/** Limits of a form that {@link uploads} reads. */
 export interface UploadLimits {
   /** Bytes of one file: 413 beyond. Default: the class's `bodyLimit` bounds the whole body. */
   readonly fileSize?: number;
@@ -17,14 +18,19 @@ export interface UploadLimits {
 
 /** A field of a form. */
 export interface FieldPart {
+  /** Tells a field from a file. */
   readonly kind: "field";
+  /** The name of the field. */
   readonly name: string;
+  /** The value of the field, as UTF-8 text. */
   readonly value: string;
 }
 
 /** A file of a form. Read it before the next part: what is unread then is skipped. */
 export interface FilePart {
+  /** Tells a file from a field. */
   readonly kind: "file";
+  /** The name of the field that carries the file. */
   readonly name: string;
   /** As the client sent it. Never a path of your own. */
   readonly filename: string;
@@ -34,11 +40,30 @@ export interface FilePart {
   readonly content: AsyncIterable<Uint8Array>;
 }
 
+/** A part of a form. `kind` tells the two apart. */
 export type UploadPart = FieldPart | FilePart;
 
 /**
  * The parts of a `multipart/form-data` body, in the order of the form. For a method without parameters, or of a class with
  * `static rawBody = true`.
+ * @example
+ * ```ts
+ * import { createWriteStream } from "node:fs";
+ * import { pipeline } from "node:stream/promises";
+ * import { Controller } from "@tollway/waymark";
+ * import { uploads } from "@tollway/waymark/kit/uploads";
+ *
+ * export class Albums extends Controller {
+ *   static override bodyLimit = 1024 ** 3;
+ *
+ *   async POST() {
+ *     let count = 0;
+ *     for await (const part of uploads(this, { fileSize: 100 * 1024 ** 2 }))
+ *       if (part.kind === "file") await pipeline(part.content, createWriteStream(`/srv/albums/${count++}`));
+ *     return { count };
+ *   }
+ * }
+ * ```
  */
 export async function* uploads(
   controller: Controller,

@@ -38,7 +38,7 @@ test("reads the command line", () => {
 test("an invalid command line fails with status 2 and the reason", () => {
   const rows: [string[], RegExp][] = [
     [["--nope"], /nope/],
-    [["fly"], /unknown command "fly"/],
+    [["fly"], /^unknown command "fly": the commands are serve, routes, [^\n]+$/],
     [["serve", "now"], /"now" is an unexpected argument/],
     [["--workers=0"], /--workers=0/],
     [["--workers=many"], /--workers=many/],

@@ -73,6 +73,8 @@ const COMMANDS: ReadonlySet<string> = new Set([
   "python-path",
   "bridge",
 ]);
+/** `bridge` is for the Python package. */
+const SHOWN = [...COMMANDS].filter((command) => command !== "bridge");
 /** Options that are valid only for certain commands. */
 const ONLY_FOR: Readonly<Record<string, readonly Command[]>> = {
   host: ["serve"],
@@ -123,8 +125,10 @@ export const USAGE = `usage: waymark [serve] [options]         serve the control
 export function readArguments(args: readonly string[], environment: NodeJS.ProcessEnv): Arguments {
   const { values, positionals } = parse(args);
   const [command = "serve", ...rest] = positionals;
-  if (!COMMANDS.has(command)) throw new LauncherError(`unknown command "${command}"\n${USAGE}`, 2);
-  if (rest.length > 0) throw new LauncherError(`"${rest[0]}" is an unexpected argument\n${USAGE}`, 2);
+  if (!COMMANDS.has(command))
+    throw new LauncherError(`unknown command "${command}": the commands are ${SHOWN.join(", ")}`, 2);
+  if (rest.length > 0)
+    throw new LauncherError(`"${rest[0]}" is an unexpected argument: waymark --help shows the options`, 2);
   for (const name of Object.keys(values)) {
     const only = ONLY_FOR[name];
     if (only !== undefined && !only.includes(command as Command))

@@ -18,6 +18,9 @@ export async function openapi(args: Arguments): Promise<number> {
   const document = documentOf({ classes: described }, options, nodePlatform);
   const text = `${JSON.stringify(document, null, 2)}\n`;
   if (args.out === undefined) process.stdout.write(text);
-  else writeFileSync(args.out, text);
+  else {
+    writeFileSync(args.out, text);
+    console.error(`wrote ${args.out}`);
+  }
   return 0;
 }

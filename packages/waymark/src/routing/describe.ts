@@ -1,13 +1,13 @@
 import { relative } from "node:path";
 import type { MethodSignature, Parameter, TypeNode } from "../signature/model/signature.ts";
-import type { Routes } from "./routes.ts";
+import type { RouteClass, Routes } from "./routes.ts";
 
 /** One line of the table of routes. */
 export interface RouteLine {
   readonly verb: string;
   /** `/foo/<id: number> ? verbose?: boolean`. */
   readonly path: string;
-  /** `controllers.ts:9`, or the class if its source is unknown. */
+  /** `controllers.ts:9`; the class if its source is unknown; the option that adds a route of Waymark itself. */
   readonly place: string;
 }
 
@@ -17,7 +17,7 @@ export function routeLines(routes: Routes, directory: string): RouteLine[] {
     [...route.verbs.values()].map(({ verb, signature }) => ({
       verb,
       path: pathText(route.path, signature),
-      place: placeOf(signature, directory, `${route.module}:${route.name}`),
+      place: placeOf(signature, directory, withoutSource(route)),
     })),
   );
   return lines.sort((one, other) => compare(one.path, other.path) || compare(one.verb, other.verb));
@@ -34,6 +34,10 @@ export function formatRoutes(lines: readonly RouteLine[]): string {
 function compare(one: string, other: string): number {
   if (one === other) return 0;
   return one < other ? -1 : 1;
+}
+
+function withoutSource({ module, name }: RouteClass): string {
+  return name.startsWith("openapi.") ? "the option openapi" : `${module}:${name}`;
 }
 
 function placeOf({ location }: MethodSignature, directory: string, otherwise: string): string {

@@ -6,12 +6,14 @@ import { StartError } from "./start-error.ts";
 
 /** The output of `waymark build`: an application starts from it without sources and parser. */
 export interface Manifest {
+  /** The version of the format. */
   readonly version: 2;
   /**
    * The manifest's own URL, for `source`. Undefined where the sources are elsewhere, as after compilation or bundling:
    * then nothing is compared.
    */
   readonly base?: string | undefined;
+  /** The modules under the prefixes, with their classes and signatures. */
   readonly modules: readonly ManifestModule[];
   /** The other files that a type comes from. */
   readonly files?: readonly ManifestFile[];
@@ -19,19 +21,25 @@ export interface Manifest {
   readonly packages?: readonly ManifestPackage[];
 }
 
+/** A file that a type comes from. */
 export interface ManifestFile {
   /** As {@link ManifestModule.source}. */
   readonly source?: string;
+  /** SHA-256 of the file in hexadecimal. */
   readonly hash: string;
 }
 
+/** A package that a type comes from. */
 export interface ManifestPackage {
+  /** The name of the package. */
   readonly name: string;
+  /** The version that the build read. */
   readonly version: string;
   /** Its package.json, like {@link ManifestModule.source}. */
   readonly source?: string;
 }
 
+/** A module under a prefix. */
 export interface ManifestModule {
   /** The index of its prefix, from 0. */
   readonly root: number;

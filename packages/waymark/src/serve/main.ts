@@ -1,8 +1,10 @@
 import { shownAddress } from "./shown-address.ts";
 
 /** A server that `main` started. */
-interface Running {
+export interface Running {
+  /** The port that it listens on. */
   readonly port: number;
+  /** Finishes the answers in progress, and ends the server. */
   stop(): Promise<void>;
 }
 
@@ -13,11 +15,20 @@ interface Runtime {
   exit(status: number): never;
 }
 
-type Start = (address: { readonly hostname: string; readonly port: number }) => Promise<Running>;
+/** Starts a server at an address. */
+export type Start = (address: { readonly hostname: string; readonly port: number }) => Promise<Running>;
 
 /**
  * Runs a server as a program: on `HOST` and `PORT` of the environment, until a signal arrives. A second signal ends it
  * at once.
+ * @example
+ * ```ts
+ * import { Application } from "@tollway/waymark";
+ * import { main, startServer } from "@tollway/waymark/server";
+ *
+ * const application = new Application({ controllerPrefix: "controllers" });
+ * await main(({ hostname, port }) => startServer(application, { host: hostname, port }));
+ * ```
  */
 export async function main(start: Start): Promise<void> {
   const { process } = globalThis as unknown as { process: Runtime };

@@ -3,11 +3,13 @@ import type { ServerLimits } from "./server-limits.ts";
 
 /** What the servers of Bun and Deno need of an application. */
 export interface WebApplication extends RequestHandler, Lifecycle {
+  /** The application's options, for its limits. */
   readonly options: { readonly server?: ServerLimits };
   /** Ends the event streams. The server calls it before it waits for its answers. */
   closeEventStreams(): void;
 }
 
+/** The address of a server on Bun or Deno. */
 export interface WebServerOptions {
   /** Default `localhost`. */
   hostname?: string;
@@ -17,7 +19,9 @@ export interface WebServerOptions {
 
 /** A listening server of another runtime than Node. */
 export interface WebServer {
+  /** The host that the server listens on. */
   readonly hostname: string;
+  /** The port that the server listens on. */
   readonly port: number;
   /** Accepts no more connections, waits for answers in progress, then runs the application's `onStop`. */
   stop(): Promise<void>;

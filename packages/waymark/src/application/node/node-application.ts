@@ -8,7 +8,17 @@ import type { ApplicationOptions } from "../options.ts";
 import { type TestClient, testClient } from "../test-client.ts";
 import { nodePlatform } from "./node-platform.ts";
 
-/** An {@link Application} that also reads its controllers from files, and has the interfaces of Node and Python. */
+/**
+ * An {@link Application} that also reads its controllers from files, and has the interfaces of Node and Python.
+ * @example
+ * ```ts
+ * import { Application } from "@tollway/waymark";
+ *
+ * export const application = new Application({ controllerPrefix: "controllers", openapi: true });
+ * const response = await application.fetch(new Request("http://localhost/books/1"));
+ * console.log(response.status);
+ * ```
+ */
 export class NodeApplication extends Application {
   #test: TestClient | undefined = undefined;
 

@@ -44,6 +44,7 @@ type StreamItem<T, Revive extends boolean> = T extends Bytes
 
 /** A server-sent event. */
 export interface ReceivedEvent<Data> {
+  /** The value of JSON that the event carries. */
   readonly data: Data;
   /** `message` if the server gives it no name. */
   readonly event: string;
@@ -58,35 +59,53 @@ export type EventData<T, Revive extends boolean> = T extends AsyncIterable<infer
 
 /** One fault of a request: its place, its name (`point.x`), and what is expected. */
 export interface RequestFault {
+  /** Where the value was. */
   readonly in: "path" | "query" | "body";
+  /** The name of the argument, with its path: `point.x`. */
   readonly name: string;
+  /** What the server expects. */
   readonly message: string;
 }
 
 /** Problem details (RFC 9457). */
 export interface ProblemDetails {
+  /** A URI that identifies the kind of problem; `about:blank` for none. */
   readonly type: string;
+  /** A short text for the kind of problem. */
   readonly title: string;
+  /** The HTTP status. */
   readonly status: number;
+  /** What is wrong with this request. */
   readonly detail?: string;
+  /** All faults of the arguments, if the server refused them. */
   readonly errors?: readonly RequestFault[];
 }
 
 /** A 2xx response. */
 export interface Success<Status extends number, Data> {
+  /** True: the response has `data`. */
   readonly ok: true;
+  /** The HTTP status. */
   readonly status: Status;
+  /** What the method returned. */
   readonly data: Data;
+  /** The headers of the response. */
   readonly headers: Headers;
+  /** The response. Its body has been read, unless `data` is a stream. */
   readonly response: Response;
 }
 
 /** Any other response. */
 export interface Failure<Status extends number, Problem> {
+  /** False: the response has `problem`. */
   readonly ok: false;
+  /** The HTTP status. */
   readonly status: Status;
+  /** The problem details. */
   readonly problem: Problem;
+  /** The headers of the response. */
   readonly headers: Headers;
+  /** The response. Its body has been read. */
   readonly response: Response;
 }
 

@@ -1,9 +1,5 @@
 import type { Table } from "./table.ts";
 
-// The names `HeadersInit` and `BodyInit` exist in browsers only.
-type GivenHeaders = NonNullable<RequestInit["headers"]>;
-type GivenBody = NonNullable<RequestInit["body"]>;
-
 /** How often and when to send a request again. */
 export interface RetryOptions {
   /** Largest number of further attempts. */
@@ -16,10 +12,12 @@ export interface RetryOptions {
 
 /** Options of a single call. */
 export interface CallOptions {
-  readonly headers?: GivenHeaders;
+  /** Further headers of this call. */
+  readonly headers?: NonNullable<RequestInit["headers"]>;
+  /** Aborts the call. */
   readonly signal?: AbortSignal;
   /** A body for methods that read it themselves, instead of the keyword arguments. */
-  readonly body?: GivenBody;
+  readonly body?: NonNullable<RequestInit["body"]>;
   /** Asks for server-sent events instead of lines of JSON. */
   readonly events?: boolean;
   /** Repeats requests of safe and idempotent methods after a failed connection, 429, 502, 503 and 504. Default 0. */
@@ -28,9 +26,12 @@ export interface CallOptions {
   readonly request?: Omit<RequestInit, "method" | "headers" | "signal" | "body">;
 }
 
+/** Options of a client. All are optional. */
 export interface ClientOptions extends Omit<CallOptions, "headers" | "body" | "events"> {
   /** Headers of every request, or a function that returns them for each request. */
-  readonly headers?: GivenHeaders | (() => GivenHeaders | Promise<GivenHeaders>);
+  readonly headers?:
+    | NonNullable<RequestInit["headers"]>
+    | (() => NonNullable<RequestInit["headers"]> | Promise<NonNullable<RequestInit["headers"]>>);
   /** Sends the requests. Default: the global `fetch`. `application.fetch` needs no server. */
   readonly fetch?: (request: Request) => Promise<Response>;
   /** The output of `waymark types --table=FILE`. */

@@ -1,8 +1,10 @@
 /** What types cannot say at run time. `waymark types --table=FILE` writes it. */
 export interface Table {
+  /** The version of the format. */
   readonly version: 1;
   /** Where dates are in types that contain themselves. */
   readonly types: { readonly [name: string]: DatePlan };
+  /** The methods that need more than the general rule. */
   readonly routes: RouteTable;
 }
 

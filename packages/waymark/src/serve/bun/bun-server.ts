@@ -24,7 +24,17 @@ interface BunRuntime {
 /** Bun's own maximum. */
 const LONGEST_IDLE = 255;
 
-/** Serves an application with `Bun.serve`. Resolves once it listens. */
+/**
+ * Serves an application with `Bun.serve`. Resolves once it listens.
+ * @example
+ * ```ts
+ * import { Application } from "@tollway/waymark";
+ * import { main, serve } from "@tollway/waymark/bun";
+ *
+ * const application = new Application({ controllers: {} });
+ * await main((address) => serve(application, address));
+ * ```
+ */
 export async function serve(
   application: WebApplication,
   { hostname = "localhost", port = 8000 }: WebServerOptions = {},

@@ -27,7 +27,17 @@ interface DenoServer {
   shutdown(): Promise<void>;
 }
 
-/** Serves an application with `Deno.serve`. Resolves once it listens. */
+/**
+ * Serves an application with `Deno.serve`. Resolves once it listens.
+ * @example
+ * ```ts
+ * import { Application } from "@tollway/waymark";
+ * import { main, serve } from "@tollway/waymark/deno";
+ *
+ * const application = new Application({ controllers: {} });
+ * await main((address) => serve(application, address));
+ * ```
+ */
 export async function serve(
   application: WebApplication,
   { hostname = "localhost", port = 8000 }: WebServerOptions = {},

@@ -36,6 +36,7 @@ export interface EventV1 {
   readonly isBase64Encoded?: boolean;
 }
 
+/** An event of API Gateway or of a function URL. */
 export type LambdaEvent = EventV1 | EventV2;
 
 export function isV2(event: LambdaEvent): event is EventV2 {

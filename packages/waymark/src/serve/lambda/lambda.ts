@@ -9,14 +9,21 @@ export type { LambdaEvent } from "./event.ts";
 
 /** What a function returns for an event: `multiValueHeaders` for payload format 1.0, the rest for 2.0. */
 export interface LambdaResult {
+  /** The HTTP status. */
   readonly statusCode: number;
+  /** Headers of payload format 2.0, without `set-cookie`. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Headers of payload format 1.0. */
   readonly multiValueHeaders?: Readonly<Record<string, readonly string[]>>;
+  /** `set-cookie` headers of payload format 2.0. */
   readonly cookies?: readonly string[];
+  /** The body, as text or in Base64. */
   readonly body: string;
+  /** True if `body` is in Base64, because the bytes are not UTF-8. */
   readonly isBase64Encoded: boolean;
 }
 
+/** The handler of a Lambda function. */
 export type LambdaHandler = (event: LambdaEvent, context?: unknown) => Promise<LambdaResult>;
 
 /** Where `waymark build` finds the application of a module, to check it. */
@@ -25,6 +32,13 @@ const APPLICATION: unique symbol = Symbol.for("@tollway/waymark.application");
 /**
  * Serves an application as a Lambda function behind a function URL or API Gateway: `export const handler =
  * lambda(application)`. Lambda takes the whole answer at once. A stream is complete when its generator has ended.
+ * @example
+ * ```ts
+ * import { Application } from "@tollway/waymark";
+ * import { lambda } from "@tollway/waymark/lambda";
+ *
+ * export const handler = lambda(new Application({ controllers: {} }));
+ * ```
  */
 export function lambda(application: RequestHandler): LambdaHandler {
   const handler: LambdaHandler = async (event) => {
@@ -73,6 +87,13 @@ interface StreamingRuntime {
 /**
  * Like {@link lambda}, for a function URL whose invoke mode is `RESPONSE_STREAM`: the caller gets each piece as it
  * arrives.
+ * @example
+ * ```ts
+ * import { Application } from "@tollway/waymark";
+ * import { streamingLambda } from "@tollway/waymark/lambda";
+ *
+ * export const handler = streamingLambda(new Application({ controllers: {} }));
+ * ```
  */
 export function streamingLambda(application: RequestHandler): unknown {
   const { awslambda } = globalThis as unknown as { awslambda?: StreamingRuntime };

@@ -40,8 +40,11 @@ export interface Intake {
 
 /** A listening server. */
 export interface RunningServer {
+  /** The server of `node:http` or `node:https`. */
   readonly server: Server;
+  /** The host that the server listens on. */
   readonly host: string;
+  /** The port that the server listens on. */
   readonly port: number;
   /** Closes each connection after its next answer. The server still accepts connections. */
   drain(): void;
@@ -55,6 +58,13 @@ export interface RunningServer {
 /**
  * Serves a listener of `node:http` with the limits of Waymark's server. Refuses requests whose head other HTTP
  * software could read differently. Resolves once the server listens.
+ * @example
+ * ```ts
+ * import { startHttpServer } from "@tollway/waymark/server";
+ *
+ * const running = await startHttpServer((_, response) => response.end("ok"), { host: "localhost", port: 0 });
+ * await running.stop();
+ * ```
  */
 export function startHttpServer(listener: NodeListener, options: HttpServerOptions): Promise<RunningServer> {
   const serve: NodeListener = (request, response) => {

@@ -8,8 +8,10 @@ import { NodeIncoming } from "./node-incoming.ts";
 import { sendStream } from "./node-stream.ts";
 import { cutIfStalled } from "./send-timeout.ts";
 
+/** A listener of the event `request` of a `node:http` server. */
 export type NodeListener = (request: IncomingMessage, response: ServerResponse) => void;
 
+/** Options of {@link nodeListener}. */
 export interface NodeAdapterOptions {
   /** Time without progress while a client reads its answer, in milliseconds. Default 60,000. */
   sendTimeout?: number;
@@ -17,7 +19,19 @@ export interface NodeAdapterOptions {
   expectsContinue?: boolean;
 }
 
-/** Serves an application through any `node:http` server. */
+/**
+ * Serves an application through any `node:http` server.
+ * @example
+ * ```ts
+ * import { createServer } from "node:http";
+ * import { Application } from "@tollway/waymark";
+ * import { nodeListener } from "@tollway/waymark/server";
+ *
+ * const application = new Application({ controllerPrefix: "controllers" });
+ * await application.ready();
+ * createServer(nodeListener(application, { sendTimeout: 10_000 })).listen(8000);
+ * ```
+ */
 export function nodeListener(application: RequestHandler, options: NodeAdapterOptions = {}): NodeListener {
   const { sendTimeout = 60_000, expectsContinue = false } = options;
   const report = (error: unknown, incoming: NodeIncoming) => application.report(error, incoming);

@@ -7,8 +7,11 @@ import { type NodeAdapterOptions, type NodeListener, nodeListener } from "./node
 
 /** What the server needs of an application. */
 export interface ServedApplication extends RequestHandler, Lifecycle {
+  /** The application's options, for its limits. */
   readonly options: { readonly server?: ServerLimits };
+  /** The application as ASGI 3. */
   readonly asgi: AsgiApplication;
+  /** The application as PEP 3333, as far as JavaScript allows. */
   readonly wsgi: WsgiApplication;
   /** Runs the hook before the drain. Undefined if there is none. Never rejects. */
   drain(): Promise<void> | undefined;
@@ -22,7 +25,19 @@ export interface ServerOptions extends HttpServerOptions {
   listener?: (application: ServedApplication, options: NodeAdapterOptions) => NodeListener;
 }
 
-/** Serves an application on `node:http`, or on `node:https` with the option `tls`. Resolves once it listens. */
+/**
+ * Serves an application on `node:http`, or on `node:https` with the option `tls`. Resolves once it listens.
+ * @example
+ * ```ts
+ * import { Application } from "@tollway/waymark";
+ * import { startServer } from "@tollway/waymark/server";
+ *
+ * const application = new Application({ controllerPrefix: "controllers" });
+ * const running = await startServer(application, { host: "localhost", port: 8000 });
+ * console.log(running.port);
+ * await running.stop();
+ * ```
+ */
 export async function startServer(
   application: ServedApplication,
   options: ServerOptions,

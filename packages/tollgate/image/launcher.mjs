@@ -7,4 +7,4 @@ import { fileURLToPath } from "node:url";
 
 const carried = fileURLToPath(new URL("./cache", import.meta.url));
 enableCompileCache(existsSync(carried) ? { directory: carried, portable: true } : { portable: true });
-await import(new URL("./tollgate.mjs", import.meta.url).href);
+await import(new URL("./modules/tollgate.mjs", import.meta.url).href);

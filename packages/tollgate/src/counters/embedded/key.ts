@@ -7,6 +7,7 @@
  */
 import { hash as digest } from "node:crypto";
 import type { Count, StemPlace } from "../store.ts";
+import { halfSipHash } from "./half-sip-hash.ts";
 
 /** Longer keys are kept as their digest. */
 const MAX_KEY_BYTES = 512;
@@ -169,35 +170,6 @@ export class KeyScratch {
   }
 
   #hashWords(): void {
-    const words = this.words;
-    let v0 = this.#key0;
-    let v1 = this.#key1;
-    let v2 = this.#key0 ^ 0x6c796765;
-    let v3 = this.#key1 ^ 0x74656462;
-    // One round for each word, one for the length, three to finish.
-    const rounds = this.size + 4;
-    for (let round = 0; round < rounds; round++) {
-      let message = 0;
-      if (round < this.size) message = words[round]!;
-      else if (round === this.size) message = this.lengthField;
-      else if (round === this.size + 1) v2 ^= 0xff;
-      v3 ^= message;
-      v0 = (v0 + v1) | 0;
-      v1 = (v1 << 5) | (v1 >>> 27);
-      v1 ^= v0;
-      v0 = (v0 << 16) | (v0 >>> 16);
-      v2 = (v2 + v3) | 0;
-      v3 = (v3 << 8) | (v3 >>> 24);
-      v3 ^= v2;
-      v0 = (v0 + v3) | 0;
-      v3 = (v3 << 7) | (v3 >>> 25);
-      v3 ^= v0;
-      v2 = (v2 + v1) | 0;
-      v1 = (v1 << 13) | (v1 >>> 19);
-      v1 ^= v2;
-      v2 = (v2 << 16) | (v2 >>> 16);
-      v0 ^= message;
-    }
-    this.hash = v1 ^ v3;
+    this.hash = halfSipHash(this.words, this.size, this.lengthField, this.#key0, this.#key1);
   }
 }

@@ -103,7 +103,7 @@ const runs: readonly (readonly [string, number, string | RegExp, RegExp?])[] = [
   [
     "-backend_type memcache bucket",
     1,
-    /^bucket\/a\.yaml:4:56: `token_bucket` is not available: the object cache \(BACKEND_TYPE=memcache\) supports fixed windows only \[unsupported-algorithm\]/,
+    /^bucket\/a\.yaml:4:63: `token_bucket` is not available: the object cache \(BACKEND_TYPE=memcache\) supports fixed windows only \[unsupported-algorithm\]/,
   ],
   ["--backend-type=objcache bucket", 1, /1 error in 1 file\n$/],
   [

@@ -22,6 +22,8 @@ export interface LoadOptions {
   readonly callers: number;
   /** Deadline of each call, in milliseconds. */
   readonly deadline: number;
+  /** Milliseconds between two calls of a caller. */
+  readonly pause: number;
   /** A part of the keys, so that each run has its own keys. */
   readonly name: string;
   /** The algorithms of the keys, in turn. Plain fixed windows are counts. Half of the others are lists of two limits. */
@@ -197,7 +199,7 @@ export class Load {
     while (this.#on) {
       turn = (turn * 48271 + 11) % 2147483647;
       await this.call(turn % this.tally.length, number);
-      await sleep(2);
+      await sleep(this.#options.pause);
     }
   }
 }

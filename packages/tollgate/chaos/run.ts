@@ -23,6 +23,7 @@ for (const scenario of scenarios) {
   const result = await run(scenario, {
     outageMs: Number(values.outage),
     deadline: Number(values.deadline),
+    pause: 2,
   });
   const found = faults(result);
   console.error(

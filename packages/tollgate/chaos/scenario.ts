@@ -60,19 +60,23 @@ export interface RunOptions {
   /** Duration of the fault in milliseconds. */
   readonly outageMs: number;
   readonly deadline: number;
+  /** Milliseconds between two calls of a caller. */
+  readonly pause: number;
 }
 
 const STEADY_MS = scaled(150);
+/** All of a run but the outage. A longer recovery is correct, too: keys may reach their limits before the end. */
+const REST_MS = scaled(1500);
 const KEYS = 16;
 const CALLERS = 24;
 const RECOVERY_LIMIT_MS = scaled(20_000);
 /** Well below the stores' timeout, which also includes a proxy's delay. */
 const MAX_STALL_MS = scaled(150);
 
-export async function run(scenario: Scenario, { outageMs, deadline }: RunOptions): Promise<Result> {
+export async function run(scenario: Scenario, { outageMs, deadline, pause }: RunOptions): Promise<Result> {
   const system = await scenario.open();
-  // High enough that no key reaches it before the end: each key gets about 600 calls a second.
-  const limit = 1000 + Math.ceil(outageMs * 1.5);
+  // High enough that no key reaches it before the end. Each key gets its share of the calls, more or less.
+  const limit = 100 + Math.ceil(((CALLERS / KEYS) * (outageMs + REST_MS)) / pause);
   const { stores } = system;
   const load = new Load({
     stores,
@@ -80,6 +84,7 @@ export async function run(scenario: Scenario, { outageMs, deadline }: RunOptions
     limit,
     callers: CALLERS,
     deadline,
+    pause,
     name: `run-${process.pid}-${performance.now()}`,
     algorithms: scenario.algorithms ?? ["fixed_window", "accepted_window", "sliding_window", "token_bucket"],
   });

@@ -4,6 +4,7 @@ import { rm } from "node:fs/promises";
 import { Agent, request as httpsRequest } from "node:https";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
+import { scaled } from "../../../tools/time-scale.ts";
 import { AdminClient, ALICE, adminAddress, adminEnv } from "./admin-support.ts";
 import { Authority, type Pair } from "./authority.ts";
 import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
@@ -113,7 +114,12 @@ describe("a change that fails half way", () => {
     await using redis = await RedisServer.start();
     const tollgate = await startTollgate({
       config,
-      env: { ...adminEnv, BACKEND_TYPE: "kvstore", KVSTORE_URL: redis.url, KVSTORE_TIMEOUT: "1s" },
+      env: {
+        ...adminEnv,
+        BACKEND_TYPE: "kvstore",
+        KVSTORE_URL: redis.url,
+        KVSTORE_TIMEOUT: `${scaled(1000)}ms`,
+      },
     });
     try {
       await use(redis, new AdminClient(tollgate), tollgate);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
+import { scaled } from "../../../tools/time-scale.ts";
 import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
 import { startTollgate } from "./tollgate.ts";
 
@@ -47,7 +48,7 @@ for (const workers of [1, 2])
     concurrency: false,
   }, () => {
     for (const [name, ask] of kinds)
-      test(name, { timeout: 300_000 }, async () => {
+      test(name, { timeout: scaled(300_000) }, async () => {
         const tollgate = await startTollgate({
           config: { "shop.yaml": rules },
           env: {

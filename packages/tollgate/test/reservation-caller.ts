@@ -1,6 +1,7 @@
 /** A gateway that reserves and commits, over gRPC with an independent client, or over HTTP. */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Client, credentials, type ServiceError } from "@grpc/grpc-js";
+import { scaled } from "../../../tools/time-scale.ts";
 import { RateLimitDescriptorSchema } from "../src/protocol/gen/envoy/extensions/common/ratelimit/v3/ratelimit_pb.ts";
 import {
   RateLimitRequestSchema,
@@ -55,7 +56,7 @@ export function grpcReservations(address: string, domain = "llm"): ReservationCa
         write,
         read,
         bytes,
-        { deadline: Date.now() + 20_000 },
+        { deadline: Date.now() + scaled(20_000) },
         done,
       );
     });

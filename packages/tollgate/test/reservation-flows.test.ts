@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { scaled } from "../../../tools/time-scale.ts";
 import {
   grpcReservations,
   httpReservations,
@@ -242,7 +243,7 @@ for (const mode of ["error", "allow", "local", "deny"])
     t.after(() => redis.stop());
     const service = await start({
       KVSTORE_URL: redis.url,
-      KVSTORE_TIMEOUT: "300ms",
+      KVSTORE_TIMEOUT: `${scaled(300)}ms`,
       KVSTORE_FAILURE_MODE: mode,
     });
     t.after(() => service.stop());

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 import { credentials } from "@grpc/grpc-js";
+import { scaled } from "../../../tools/time-scale.ts";
 import { Authority, type Pair } from "./authority.ts";
 import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
 import { type RunningTollgate, startTollgate } from "./tollgate.ts";
@@ -267,7 +268,10 @@ describe("TLS on the HTTP port", () => {
   });
 
   test("an unfinished handshake does not delay a stop", async () => {
-    const tollgate = await startTollgate({ config, env: { ...httpTls, SHUTDOWN_TIMEOUT: "1s" } });
+    const tollgate = await startTollgate({
+      config,
+      env: { ...httpTls, SHUTDOWN_TIMEOUT: `${scaled(1000)}ms` },
+    });
     const [host, port] = tollgate.http.split(":");
     const socket = connectTcp({ host: host!, port: Number(port) });
     socket.on("error", () => {});

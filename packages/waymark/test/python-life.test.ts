@@ -112,7 +112,9 @@ function pythonsUnder(server: PythonServer): number[] {
 }
 
 test("gunicorn replaces a worker with a handler in an endless loop, and its Node", async () => {
-  const server = await start([...GUNICORN, "--timeout=2"]);
+  // The start of a worker must not take that long either.
+  const seconds = Math.ceil(scaled(2000) / 1000);
+  const server = await start([...GUNICORN, `--timeout=${seconds}`]);
   const [pid] = nodesOf(server, 1);
   const spinning = fetch(`${server.url}/spin`).catch(() => undefined);
   await server.printed(/WORKER TIMEOUT/);
@@ -162,7 +164,7 @@ test("after a reload, the old Node lives only until its answers are complete", a
   // The watcher may not have taken its first snapshot of the files yet.
   let edits = 0;
   const editing = setInterval(() => writeFileSync(join(folder, "settings.py"), `edits = ${++edits}\n`), 300);
-  await gone([before!], 10_000).finally(() => clearInterval(editing));
+  await gone([before!], scaled(10_000)).finally(() => clearInterval(editing));
   assert.notEqual(await json(uvicorn, "/pid"), before);
   const nodes = nodesUnder(uvicorn.child.pid!);
   await uvicorn.stop();

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { scaled } from "../../../tools/time-scale.ts";
 import { json, readAll, sent, start, written } from "./python/robust.ts";
 import { COMMANDS, type PythonServer, type ServerName } from "./python/server.ts";
 import { temporaryFolder } from "./support/packed.ts";
@@ -65,7 +66,7 @@ for (const name of names) {
       await once(socket, "readable");
       socket.resetAndDestroy();
     }
-    const deadline = performance.now() + 20_000;
+    const deadline = performance.now() + scaled(20_000);
     while ((await json(server, "/descriptors")) !== 0)
       assert.ok(performance.now() < deadline, "descriptors stay open");
   });

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
+import { scaled } from "../../../../tools/time-scale.ts";
 import { certificates } from "../../test/servers/certificates.ts";
 import { createLogger } from "../observe/log.ts";
 import { createStatistics, type Registry } from "../observe/registry.ts";
@@ -206,7 +207,9 @@ describe("certificate files", () => {
     assert.equal(heard[0]!.ca, text(made.otherCa));
   });
 
-  it("are reloaded from a directory that was removed and created again", { timeout: 20_000 }, async () => {
+  it("are reloaded from a directory that was removed and created again", {
+    timeout: scaled(20_000),
+  }, async () => {
     const directory = join(folder, "pair");
     mkdirSync(directory);
     const paths = placed(directory);

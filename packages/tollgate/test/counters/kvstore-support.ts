@@ -57,6 +57,7 @@ export function makeKvstore({
     ...(credentials !== undefined && { credentials }),
     ...(sentinelCredentials !== undefined && { sentinelCredentials }),
     ...(tls !== undefined && { tls }),
+    timeout: scaled(10_000),
     ...options,
   });
 }

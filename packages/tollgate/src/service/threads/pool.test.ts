@@ -134,7 +134,7 @@ test("a thread that dies is replaced, and its counts are kept", {
   }
 });
 
-test("an error in a message handler does not end the thread", { timeout: 60_000 }, async () => {
+test("an error in a message handler does not end the thread", { timeout: scaled(60_000) }, async () => {
   const lines: string[] = [];
   const log = createLogger({
     writer: { dropped: 0, write: (line) => void lines.push(line), flush: async () => {} },

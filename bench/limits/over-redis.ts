@@ -7,8 +7,8 @@ import { makeKvstore } from "../../packages/tollgate/test/counters/kvstore-suppo
 import { RedisServer } from "../../packages/tollgate/test/servers/redis.ts";
 import { decisionOptions, message } from "../support/decision.ts";
 import { median, table } from "../support/figures.ts";
+import { measured } from "./measured.ts";
 
-const ROUNDS = 5;
 /** Decisions of one turn of the event loop: a batch of the store. */
 const IN_FLIGHT = 400;
 const DECISIONS = 40_000;
@@ -19,24 +19,27 @@ interface Figure {
   readonly server: number;
 }
 
-/** @param limits name and YAML of each limit; the first one is the baseline */
-export async function overRedis(limits: readonly (readonly [name: string, limit: string])[]): Promise<void> {
+/** @returns a title and a table for one key, and for many */
+export async function overRedis(
+  rounds: number,
+): Promise<readonly (readonly [title: string, table: string])[]> {
+  const tables: [string, string][] = [];
   for (const [title, keys] of [
     ["1,000 keys", 1000],
     ["one hot key", 1],
   ] as const) {
     await using redis = await RedisServer.start();
-    const runs = limits.map(([name, limit]) => ({ name, limit, figures: [] as Figure[] }));
+    const runs = measured.map(([name, limit]) => ({ name, limit, figures: [] as Figure[] }));
     const store = makeKvstore({ url: redis.url, poolSize: 1 });
     for (const { name, limit } of runs) await run(name, limit);
-    for (let round = 0; round < ROUNDS; round++)
+    for (let round = 0; round < rounds; round++)
       for (const { name, limit, figures } of runs) figures.push(await run(name, limit));
     await store.close();
     const of = (figures: readonly Figure[], which: keyof Figure) => median(figures.map((one) => one[which]));
     const [own, server] = [of(runs[0]!.figures, "own"), of(runs[0]!.figures, "server")];
     const cell = (value: number, base: number) => `${value.toFixed(2)} µs (${(value / base).toFixed(2)})`;
-    console.log(`\nCPU of a decision over Redis, ${title}; in parentheses against a fixed window (INCRBY)\n`);
-    console.log(
+    tables.push([
+      title,
       table(
         ["algorithm", "Tollgate", "Redis"],
         runs.map(({ name, figures }) => [
@@ -45,7 +48,7 @@ export async function overRedis(limits: readonly (readonly [name: string, limit:
           cell(of(figures, "server"), server),
         ]),
       ),
-    );
+    ]);
 
     async function run(name: string, limit: string): Promise<Figure> {
       const text = `{ domain: bench, descriptors: [{ key: user, ${limit} }] }`;
@@ -71,4 +74,5 @@ export async function overRedis(limits: readonly (readonly [name: string, limit:
       return ((await redis.info("used_cpu_user")) + (await redis.info("used_cpu_sys"))) * 1e6;
     }
   }
+  return tables;
 }

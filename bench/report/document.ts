@@ -14,6 +14,7 @@ export interface Measurements {
   readonly budgets: string;
   readonly peers: string;
   readonly sections: readonly Section[];
+  readonly limits: string;
   readonly stages: string;
   readonly allocations: string;
 }
@@ -63,6 +64,7 @@ export function page({
   budgets,
   peers,
   sections,
+  limits,
   stages,
   allocations,
 }: Measurements): string {
@@ -125,6 +127,9 @@ ${figures}
 `,
   )
   .join("\n")}
+## Algorithms of limits
+
+${limits}
 ## Where the time goes
 
 The stages of one decision with two entries, measured in a separate process, in nanoseconds of CPU.

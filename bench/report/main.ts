@@ -14,6 +14,7 @@ import { measureStages } from "../stages/main.ts";
 import { table } from "../support/figures.ts";
 import { environment, type Measurements, page } from "./document.ts";
 import { connectionsSection, descriptorsSection, keysSection } from "./growth.ts";
+import { limitsChapter } from "./limits.ts";
 import { rulesSection } from "./rules.ts";
 import type { Section } from "./section.ts";
 import { plotSvg } from "./svg.ts";
@@ -47,6 +48,8 @@ export async function main(args: string[]): Promise<void> {
   done("peers");
   const rows = await measureBudgets(effort);
   done("budgets");
+  const limits = await limitsChapter(isQuick ? 1 : 5);
+  done("limits");
   const stages = await measureStages();
   done("stages");
   const allocations = table(["decision", "bytes"], Object.entries(measureAllocations()));
@@ -57,6 +60,7 @@ export async function main(args: string[]): Promise<void> {
     budgets: budgetTable(rows),
     peers,
     sections,
+    limits,
     stages,
     allocations,
   };

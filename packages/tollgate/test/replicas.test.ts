@@ -111,6 +111,23 @@ for (const [name, open] of Object.entries(sharedStores))
     });
   });
 
+test("the message about a reset is sent before its answer", async () => {
+  await using redis = await RedisServer.start();
+  const one = await Replica.start({ BACKEND_TYPE: "kvstore", KVSTORE_URL: redis.url });
+  try {
+    const admin = new AdminClient(one.tollgate);
+    await subscribed(one.tollgate);
+    for (let round = 0; round < 5; round++) {
+      const before = await redis.calls("publish");
+      const { status } = await admin.post("counters/reset", { domain: "d", descriptor: "day=a" });
+      assert.equal(status, 200);
+      assert.equal((await redis.calls("publish")) - before, 1);
+    }
+  } finally {
+    await one.stop();
+  }
+});
+
 describe("without a subscription", () => {
   test("entries live at most LOCAL_CACHE_REVALIDATE; one warning; messages arrive again later", async () => {
     await using redis = await RedisServer.start();

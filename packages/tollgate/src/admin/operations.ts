@@ -19,8 +19,8 @@ export interface OperationsOptions {
   /** `CACHE_KEY_PREFIX` */
   readonly prefix: string;
   readonly admin: CounterAdmin;
-  /** Drops the over-limit entries of these stems in all threads and replicas. */
-  readonly invalidate: (stems: readonly string[]) => void;
+  /** Drops the over-limit entries of these stems in all threads. Resolves when the other replicas were told. */
+  readonly invalidate: (stems: readonly string[]) => Promise<void>;
   readonly audit: AuditLog;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -110,7 +110,7 @@ export class Operations {
     await storeFailure("the counters may have been reset, or not: look at them, and try again", () =>
       admin.reset(counters.map(({ state }): CounterPlace => state)),
     );
-    invalidate(counters.map(({ state }) => state.stem));
+    await invalidate(counters.map(({ state }) => state.stem));
     const done = ["the counters were reset"];
     const after = before.map(({ key }) => ({ key, count: 0 }));
     await audit.add(author, "counters.reset", describe(target), before, after, done);
@@ -142,7 +142,7 @@ export class Operations {
     };
     const before = await targets.read(targets.counters(target));
     await adjustments.change((records) => [...records, record]);
-    invalidate([stem]);
+    await invalidate([stem]);
     const done = [`${hits} hits were granted until ${new Date(expires).toISOString()}`];
     const after = {
       hits,

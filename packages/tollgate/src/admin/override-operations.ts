@@ -10,8 +10,8 @@ import type { DescriptorView } from "./views.ts";
 export interface OverrideOperationsOptions {
   readonly targets: Targets;
   readonly adjustments: Adjustments;
-  /** Drops the over-limit entries of these stems in all threads and replicas. */
-  readonly invalidate: (stems: readonly string[]) => void;
+  /** Drops the over-limit entries of these stems in all threads. Resolves when the other replicas were told. */
+  readonly invalidate: (stems: readonly string[]) => Promise<void>;
   readonly audit: AuditLog;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -97,7 +97,7 @@ export class OverrideOperations {
       before = replaced && this.#view(replaced);
       return [...records.filter((one) => one.id !== id), record];
     });
-    invalidate([stem, ...this.#stemsOf(replaced)]);
+    await invalidate([stem, ...this.#stemsOf(replaced)]);
     const view = this.#view(record);
     const done = [`override ${id} was set`];
     await audit.add(author, "overrides.set", { id, ...describe(target) }, before ?? null, view, done);
@@ -112,7 +112,7 @@ export class OverrideOperations {
       removed = found(records, id);
       return records.filter((record) => record !== removed);
     });
-    invalidate(this.#stemsOf(removed));
+    await invalidate(this.#stemsOf(removed));
     const view = this.#view(removed!);
     const done = [`${removed!.kind} ${id} was removed`];
     await audit.add(author, "overrides.remove", { id, ...describe(removed!) }, view, null, done);

@@ -140,6 +140,25 @@ test("a change is sent again until it is published", async () => {
   channel.close();
 });
 
+test("a caller can wait until a change was sent, or an attempt has failed", async () => {
+  const { bus, channel } = setUp();
+  await channel.told();
+  channel.lowered("a:");
+  await channel.told();
+  assert.equal(bus.sent.length, 1);
+  channel.overridesChanged();
+  await Promise.all([channel.told(), channel.told()]);
+  assert.equal(bus.sent.length, 2);
+  bus.failures = 1;
+  channel.lowered("a:");
+  await channel.told();
+  assert.equal(bus.sent.length, 2);
+  channel.lowered("b:");
+  const told = channel.told();
+  channel.close();
+  await told;
+});
+
 test("a subscription that begins or ends drops all entries, and is reported once", () => {
   const { bus, channel, dropped, lines } = setUp();
   for (const step of [() => bus.live(), () => bus.lost("cut"), () => bus.live()])

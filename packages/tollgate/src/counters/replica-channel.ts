@@ -51,6 +51,8 @@ export class ReplicaChannel {
   readonly #throttle = new Throttle();
   #slots = new Set<number>();
   #overrides = false;
+  /** Wait for the next attempt to send. */
+  #waiting: (() => void)[] = [];
   #sending = false;
   #failures = 0;
   #retry: NodeJS.Timeout | undefined;
@@ -101,7 +103,15 @@ export class ReplicaChannel {
     this.#sendSoon();
   }
 
+  /** Resolves when the changes so far have been sent, or an attempt has failed. They are then sent again. */
+  told(): Promise<void> {
+    const isPending = this.#slots.size > 0 || this.#overrides;
+    if (!isPending || this.#closed) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
   close(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
     this.#closed = true;
     clearInterval(this.#revalidating);
     clearTimeout(this.#retry);
@@ -120,6 +130,7 @@ export class ReplicaChannel {
     const overrides = this.#overrides;
     this.#slots = new Set();
     this.#overrides = false;
+    const waiting = this.#waiting.splice(0);
     const named = slots.size > MOST_SLOTS ? [ALL] : slots;
     try {
       await this.#channel!.publish(
@@ -133,6 +144,7 @@ export class ReplicaChannel {
       this.#failures += 1;
       this.#warn(`cannot tell the other replicas of lowered counters (${(error as Error).message})`);
     }
+    for (const resolve of waiting) resolve();
     this.#sending = false;
     if (this.#slots.size === 0 && !this.#overrides) return;
     if (this.#failures === 0) this.#sendSoon();

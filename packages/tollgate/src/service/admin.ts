@@ -36,7 +36,7 @@ interface AdminPortOptions {
   /** Without over-limit cache and failure policy. */
   readonly store: CounterStore;
   readonly counters: CounterAdmin;
-  readonly invalidate: (stems: readonly string[]) => void;
+  readonly invalidate: (stems: readonly string[]) => Promise<void>;
   readonly overrides: ActiveOverrides | undefined;
   /** Uses overrides that were written to the store. */
   readonly useOverrides: (version: number, records: readonly AdjustmentRecord[]) => Promise<void>;

@@ -29,8 +29,8 @@ export interface SharedState {
   readonly replicas: ReplicaChannel | undefined;
   /** Undefined if the store keeps no overrides, or they are off. */
   readonly overrides: OverridesFollower | undefined;
-  /** Drops the over-limit entries of these stems in all threads and replicas. */
-  invalidate(stems: readonly string[]): void;
+  /** Drops the over-limit entries of these stems in all threads. Resolves when the other replicas were told. */
+  invalidate(stems: readonly string[]): Promise<void>;
   /** Uses overrides that this process has written to the store. */
   useOverrides(version: number, records: readonly AdjustmentRecord[]): Promise<void>;
   close(): Promise<void>;
@@ -63,15 +63,17 @@ export async function openSharedState(options: SharedStateOptions): Promise<Shar
     counterAdmin,
     replicas,
     overrides,
-    invalidate(stems) {
+    async invalidate(stems) {
       for (const stem of stems) {
         invalidations?.invalidate(stem);
         replicas?.lowered(stem);
       }
+      await replicas?.told();
     },
     async useOverrides(version, written) {
       await overrides?.use(version, written);
       replicas?.overridesChanged();
+      await replicas?.told();
     },
     async close() {
       overrides?.close();

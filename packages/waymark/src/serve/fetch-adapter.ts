@@ -110,13 +110,15 @@ export async function fetchAdapter(
   }
 }
 
+/** Without `encodeBody`, a worker compresses a body whose headers say that it is compressed. */
 function responseOf({ status, headers, body }: Answer, incoming: Incoming, report: Report): Response {
   const pairs: [string, string][] = [];
   for (let at = 0; at < headers.length; at += 2) pairs.push([headers[at]!, headers[at + 1]!]);
   const sent = isStream(body)
     ? streamOf(body, incoming, { report, length: headerOf(headers, "content-length") })
     : body;
-  return new Response(sent as ConstructorParameters<typeof Response>[0], { status, headers: pairs });
+  const init: ResponseInit & { encodeBody: "manual" } = { status, headers: pairs, encodeBody: "manual" };
+  return new Response(sent as ConstructorParameters<typeof Response>[0], init);
 }
 
 type Report = (error: unknown) => void;

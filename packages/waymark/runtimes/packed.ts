@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { command } from "../test/support/packed.ts";
 
-const MODULES = fileURLToPath(new URL("../../../node_modules", import.meta.url));
+/** The packages of the repository. */
+export const MODULES = fileURLToPath(new URL("../../../node_modules", import.meta.url));
 
 /** Gives a folder the repository's copy of the bundler, in place of `npm install --save-dev esbuild`. */
 export function linkBundler(folder: string): void {

@@ -154,8 +154,8 @@ await main((address) => serve(application.startFrom(manifest), address));
 }
 
 /** Writes the program into the folder. @returns its path */
-export function writeServer(folder: string, runtime: keyof typeof SERVERS): string {
+export function writeServer(folder: string, runtime: keyof typeof SERVERS, app = "app.ts"): string {
   const file = join(folder, `serve-${runtime}.ts`);
-  writeFileSync(file, SERVERS[runtime]);
+  writeFileSync(file, SERVERS[runtime].replace("./app.ts", `./${app}`));
   return file;
 }

@@ -4,13 +4,13 @@ import { gzipSync } from "node:zlib";
 import type { BuildFailure, BuildOptions, Message } from "esbuild";
 import { BuildError } from "./build-error.ts";
 import { checkModule } from "./check-module.ts";
-import { MANIFEST, type NodeImport, ownModules } from "./own-modules.ts";
+import { MANIFEST, type NodeImport, ownModules, withoutOwnModules } from "./own-modules.ts";
 import { TARGETS, type TargetName } from "./targets.ts";
+import { unusedParts } from "./unused-parts.ts";
+import type { Usage } from "./usage.ts";
 
 export interface BundleOptions {
   readonly target: TargetName;
-  /** An absolute path. */
-  readonly out: string;
   /** The folder of the application. Messages name files relative to it. */
   readonly directory: string;
   /** The module of the application and its export. Undefined: one is made for the manifest. */
@@ -19,8 +19,8 @@ export interface BundleOptions {
   readonly manifest: string | undefined;
   /** Whether the worker is deployed with the modules of Node. */
   readonly nodeCompat: boolean;
-  /** What the application does not use: see `unusedParts`. */
-  readonly unused: ReadonlyMap<string, string>;
+  /** What the application uses of this package. Its code is still to be read. */
+  readonly usage: Pick<Usage, "routes" | "options">;
 }
 
 export interface Bundle {
@@ -29,36 +29,11 @@ export interface Bundle {
 }
 
 /** Writes one file that runs, or the module of a worker or of a function. Checks it as far as this machine can. */
-export async function writeBundle(options: BundleOptions): Promise<Bundle> {
-  const { build } = await loadBundler();
-  const target = TARGETS[options.target];
-  const { out, directory, nodeCompat } = options;
-  const hasNode = target.hasNode || nodeCompat;
-  const nodeImports: NodeImport[] = [];
-  const manifest = options.manifest === undefined ? undefined : { text: options.manifest, folder: directory };
-  const settings = {
-    ...target.options,
-    stdin: {
-      contents: entryOf(options),
-      resolveDir: directory,
-      loader: "js",
-      sourcefile: "waymark-entry.js",
-    },
-    bundle: true,
-    format: "esm",
-    legalComments: "none",
-    write: false,
-    logLevel: "silent",
-    absWorkingDir: directory,
-    plugins: [ownModules({ target, hasNode, manifest, nodeImports, unused: options.unused })],
-  } as const satisfies BuildOptions;
-  const { outputFiles } = await build(settings).catch((error: BuildFailure) => {
-    throw new BuildError("NOT_BUNDLED", (error.errors ?? []).map(messageText).join("\n") || error.message);
-  });
-  refuseNodeImports(nodeImports, options);
-  const bytes = outputFiles[0]!.contents;
+export async function writeBundle(options: BundleOptions & { readonly out: string }): Promise<Bundle> {
+  const { out, nodeCompat } = options;
+  const { hasNode, limit } = TARGETS[options.target];
+  const bytes = await bundled(options);
   const compressed = gzipSync(bytes, { level: 9 }).length;
-  const { limit } = target;
   if (limit !== undefined && compressed > limit.bytes)
     throw new BuildError(
       "NOT_PORTABLE",
@@ -66,8 +41,58 @@ export async function writeBundle(options: BundleOptions): Promise<Bundle> {
     );
   mkdirSync(dirname(out), { recursive: true });
   writeFileSync(out, bytes);
-  await checkModule(out, options.target, hasNode);
+  await checkModule(out, options.target, hasNode || nodeCompat);
   return { bytes: bytes.length, compressed };
+}
+
+/** The bundle's bytes. Two runs of the bundler: the first shows what the application uses, the second leaves out the rest. */
+export async function bundled(options: BundleOptions): Promise<Uint8Array> {
+  const { build } = await loadBundler();
+  const target = TARGETS[options.target];
+  const { directory } = options;
+  const nodeImports: NodeImport[] = [];
+  const manifest = options.manifest === undefined ? undefined : { text: options.manifest, folder: directory };
+  const own = { target, hasNode: target.hasNode || options.nodeCompat, manifest };
+  const run = (more: BuildOptions): Promise<Uint8Array> =>
+    build({
+      ...target.options,
+      stdin: {
+        contents: entryOf(options),
+        resolveDir: directory,
+        loader: "js",
+        sourcefile: "waymark-entry.js",
+      },
+      bundle: true,
+      format: "esm",
+      legalComments: "none",
+      logLevel: "silent",
+      absWorkingDir: directory,
+      ...more,
+      write: false,
+    }).then(
+      ({ outputFiles }) => outputFiles[0]!.contents,
+      (error: BuildFailure) => {
+        throw new BuildError(
+          "NOT_BUNDLED",
+          (error.errors ?? []).map(messageText).join("\n") || error.message,
+        );
+      },
+    );
+  const code = await run({
+    // A name in a comment does not count.
+    minifyWhitespace: true,
+    banner: {},
+    plugins: [withoutOwnModules(), ownModules({ ...own, nodeImports: [], unused: new Map() })],
+  });
+  const unused = unusedParts({
+    ...options.usage,
+    code: new TextDecoder().decode(code),
+    hasOptions: options.app !== undefined,
+    isLinked: manifest !== undefined,
+  });
+  const bytes = await run({ plugins: [ownModules({ ...own, nodeImports, unused })] });
+  refuseNodeImports(nodeImports, options);
+  return bytes;
 }
 
 async function loadBundler(): Promise<typeof import("esbuild")> {

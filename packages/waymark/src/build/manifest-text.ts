@@ -87,7 +87,8 @@ function originsText(origins: readonly string[], folder: string): string {
   return list("files", files) + list("packages", packages);
 }
 
-function specifierOf(path: string): string {
+/** A path relative to the importing module as the specifier of an import. */
+export function specifierOf(path: string): string {
   const posix = path.split(sep).join("/");
   return posix.startsWith(".") ? posix : `./${posix}`;
 }
@@ -110,7 +111,7 @@ function classesOf({ classes, fallback }: RouteModule): Signatures {
 }
 
 /** Removes paths of the build machine. They are useless elsewhere and would make builds differ. */
-function withoutPlace(signature: MethodSignature): MethodSignature {
+export function withoutPlace(signature: MethodSignature): MethodSignature {
   const location = { file: "", line: 0, column: 0 };
   return {
     ...signature,

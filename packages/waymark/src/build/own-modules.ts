@@ -4,6 +4,7 @@ import { dirname, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "esbuild";
 import type { Target } from "./targets.ts";
+import { REFUSAL_TEXT } from "./unused-parts.ts";
 
 const OWN = "@tollway/waymark";
 const MANIFEST = "waymark:manifest";
@@ -77,6 +78,8 @@ export function ownModules({ target, hasNode, manifest, nodeImports, unused }: O
         loader: "ts",
         resolveDir: manifest?.folder ?? "",
       }));
+      onResolve({ filter: /^waymark:refusal$/ }, ({ path }) => ({ path, namespace: "waymark" }));
+      onLoad({ filter: /^waymark:refusal$/, namespace: "waymark" }, () => ({ contents: REFUSAL_TEXT }));
       onResolve({ filter: /^[a-z]/ }, ({ path, importer }) => {
         if (target.provided?.test(path) === true) return { path, external: true };
         if (!isBuiltin(path)) return undefined;
@@ -92,6 +95,23 @@ export function ownModules({ target, hasNode, manifest, nodeImports, unused }: O
         contents: unused.get(path)!,
         loader: "js",
       }));
+    },
+  };
+}
+
+/** Leaves this package out of a bundle, except its kit: what remains is the code of the application. */
+export function withoutOwnModules(): Plugin {
+  return {
+    name: "without-waymark",
+    setup({ onResolve }) {
+      onResolve({ filter: /^@tollway\/waymark(?:\/|$)/ }, ({ path }) =>
+        path.startsWith(`${OWN}/kit`) ? undefined : { path, external: true },
+      );
+      onResolve({ filter: /^\.\.?\// }, ({ path, importer }) => {
+        if (!importer.startsWith(SOURCES)) return undefined;
+        const to = stem(resolve(dirname(importer), path));
+        return to.startsWith("kit/") ? undefined : { path: `${OWN}/${to}`, external: true };
+      });
     },
   };
 }

@@ -19,8 +19,17 @@ class Plain extends Controller {
 /** Uses all of Waymark. */
 class Everything extends Controller {
   static override schema = { PUT: { title: ANY } };
-  GET({ tags, when, at }: { tags?: string[]; when?: Tree | null; at?: Temporal.PlainDate }): { id: number } {
-    return { id: Number([tags, when, at].length) };
+  GET(
+    day: Date,
+    link: URL,
+    {
+      tags,
+      when,
+      at,
+      kind,
+    }: { tags?: string[]; when?: Tree | null; at?: Temporal.PlainDate; kind?: 1 | boolean },
+  ): { id: number } {
+    return { id: Number([day, link, tags, when, at, kind].length) };
   }
   /** @param id @minimum 1 */
   DELETE(id: number) {
@@ -40,9 +49,15 @@ interface Tree {
   children?: Tree[];
 }
 
-async function unusedOf(controllers: ControllerTable, options = {}): Promise<Map<string, string>> {
+async function unusedOf(controllers: ControllerTable, options = {}, code = ""): Promise<Map<string, string>> {
   const application = new Application({ controllers, ...options });
-  return unusedParts({ routes: await application.load(), options: application.options });
+  return unusedParts({
+    routes: await application.describe(),
+    options: application.options,
+    hasOptions: true,
+    isLinked: false,
+    code,
+  });
 }
 
 test("every part names imports that the modules have", async () => {
@@ -62,8 +77,15 @@ test("every part names imports that the modules have", async () => {
 });
 
 test("an application that uses everything keeps everything", async () => {
-  const options = { openapi: { page: false }, cors: { origins: ["https://app.example"] } };
-  const parts = await unusedOf({ Everything }, options);
+  const options = {
+    openapi: { page: false },
+    cors: { origins: ["https://app.example"] },
+    versions: { names: ["v1"] },
+    onAnswer: () => undefined,
+    after: () => undefined,
+  };
+  const code = "this.cookies; this.request; this.keywords; this.redirect()";
+  const parts = await unusedOf({ Everything, v1: { Plain } }, options, code);
   assert.deepEqual([...parts.keys()], []);
 });
 

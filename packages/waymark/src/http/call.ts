@@ -1,5 +1,5 @@
-import { parseCookie } from "cookie";
 import { type BodyKind, type BodyRules, bodyKind } from "./body-kind.ts";
+import { cookiesOf } from "./cookies.ts";
 import type { EventStreams } from "./event-streams.ts";
 import type { FormField } from "./form.ts";
 import { RequestHeaders } from "./headers.ts";
@@ -94,7 +94,7 @@ export class Call {
   }
 
   get cookies(): Readonly<Record<string, string>> {
-    this.#cookies ??= parseCookie(this.incoming.header("cookie") ?? "") as Record<string, string>;
+    this.#cookies ??= cookiesOf(this.incoming.header("cookie"));
     return this.#cookies;
   }
 

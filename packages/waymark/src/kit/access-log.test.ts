@@ -29,6 +29,30 @@ test("json: a line for every answer, when it has ended", async () => {
   ]);
 });
 
+test("json: a line has the members of an entry, in their order", async () => {
+  const paths = ["/json?a=1", "/stream", "/x%22y", `/${"é".repeat(3)}`, "/error"];
+  const plain = await linesOf({ query: true }, paths);
+  const entries = await linesOf({ query: true, format: (entry) => JSON.stringify(entry) }, paths);
+  const shown = (line: string) => line.replace(/"time":"[^"]+"/, "").replace(/"duration":[\d.]+/, "");
+  assert.deepEqual(plain.map(shown), entries.map(shown));
+});
+
+test("json: a duration is a number with three decimals at most", async (context) => {
+  let now = 0;
+  context.mock.method(performance, "now", () => now);
+  const written: string[] = [];
+  const log = accessLog({ write: (line) => written.push(line) });
+  for (const duration of [0, 0.0004, 0.001, 0.25, 0.9996, 12, 1234.5678]) {
+    const step = {
+      onAnswer() {
+        now += duration;
+      },
+    };
+    await (await ask(applicationWith([log, step]), "/json")).text();
+    assert.match(written.at(-1)!, new RegExp(`"duration":${Math.round(duration * 1000) / 1000},`));
+  }
+});
+
 test("text, an own format, the query, a skipped request, and further members", async () => {
   const rows: [AccessLogOptions, RegExp][] = [
     [{ format: "text" }, /^\S+Z GET \/json 200 [\d.]+ms 15B id=id-1$/],

@@ -54,17 +54,24 @@ export interface AccessLogOptions {
  * ```
  */
 export function accessLog(options: AccessLogOptions = {}): Part {
-  const { skip, format = "json" } = options;
+  const { skip } = options;
   const lines = options.write === undefined ? standardOutput() : undefined;
   const write = options.write ?? lines!.write;
-  const line = typeof format === "function" ? format : format === "json" ? jsonLine : textLine;
+  const line = lineOf(options);
   return {
     onEnd(exchange) {
       if (skip?.(exchange) === true) return;
-      write(line(entryOf(exchange, options)));
+      write(line(exchange));
     },
     ...(lines !== undefined && { onStop: lines.flush }),
   };
+}
+
+function lineOf(options: AccessLogOptions): (exchange: Exchange) => string {
+  const { format = "json", extra } = options;
+  if (format === "json" && extra === undefined) return (exchange) => plainJsonLine(exchange, options);
+  const line = typeof format === "function" ? format : format === "json" ? jsonLine : textLine;
+  return (exchange) => line(entryOf(exchange, options));
 }
 
 function entryOf(exchange: Exchange, { id, query = false, extra }: AccessLogOptions): AccessLogEntry {
@@ -116,6 +123,32 @@ function jsonLine(entry: AccessLogEntry): string {
       line += `${line === "" ? "{" : ","}"${PLAIN.test(name) ? name : otherName(name)}":${text}`;
   }
   return `${line}}`;
+}
+
+/** The JSON of `entryOf` without the entry, which costs 0.5 of 0.8 µs. */
+function plainJsonLine(exchange: Exchange, { id, query = false }: AccessLogOptions): string {
+  const { route, remoteAddress, status, bytes, complete } = exchange;
+  const path = query ? exchange.incoming.target : exchange.path;
+  return (
+    `{"time":"${now()}"${id === undefined ? "" : `,"id":${jsonText(id.of(exchange))}`}` +
+    `,"method":${jsonText(exchange.method)},"path":${jsonText(path)}` +
+    `${route === undefined ? "" : `,"route":${jsonText(route)}`},"status":${status}` +
+    `,"duration":${milliseconds(exchange.duration)},"bytes":${bytes}` +
+    `${remoteAddress === undefined ? "" : `,"from":${jsonText(remoteAddress)}`}${complete ? "" : ',"incomplete":true'}}`
+  );
+}
+
+function jsonText(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : otherJson(text)!;
+}
+
+/** `.001` to `.999`, without zeros at the end. */
+const FRACTIONS = Array.from({ length: 1000 }, (_, at) => String(at / 1000).slice(1));
+
+/** A duration with three decimals. Writing the integers apart costs a fifth of writing the number. */
+function milliseconds(duration: number): string {
+  const micros = Math.round(duration * 1000);
+  return `${Math.floor(micros / 1000)}${FRACTIONS[micros % 1000]}`;
 }
 
 function otherJson(value: unknown): string | undefined {

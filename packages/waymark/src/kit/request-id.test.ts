@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Controller } from "@tollway/waymark";
+import { Controller, type Exchange } from "@tollway/waymark";
 import { requestId } from "@tollway/waymark/kit";
 import { applicationWith, ask } from "./support.fixture.ts";
 
@@ -24,6 +24,13 @@ test("every answer has the id that its controller sees", async () => {
     if (response.status === 200) assert.deepEqual(await response.json(), [id, id]);
   }
   assert.equal(seen.size, 3);
+});
+
+test("every id is a UUID of its own, also after the first batch", () => {
+  const ids = requestId();
+  const made = Array.from({ length: 200 }, () => ids.of({ incoming: {} } as Exchange));
+  for (const id of made) assert.match(id, UUID);
+  assert.equal(new Set(made).size, made.length);
 });
 
 test("a client's id counts only if it is trusted and harmless", async () => {

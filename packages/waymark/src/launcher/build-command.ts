@@ -2,11 +2,10 @@ import { existsSync, writeFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { Application } from "../application/application.ts";
 import { prefixesOf } from "../application/options.ts";
+import { linkedText } from "../build/linked-text.ts";
 import { manifestText } from "../build/manifest-text.ts";
 import { TARGETS } from "../build/targets.ts";
-import { unusedParts } from "../build/unused-parts.ts";
-import { discover } from "../routing/discover.ts";
-import type { Routes } from "../routing/routes.ts";
+import { discover, type FoundModule } from "../routing/discover.ts";
 import type { Arguments } from "./arguments.ts";
 import { LauncherError } from "./launcher-error.ts";
 import { applicationOf, exportName } from "./load-application.ts";
@@ -25,7 +24,8 @@ export async function build(args: Arguments): Promise<number> {
     );
   const application = await applicationOf(args);
   const out = resolve(args.out ?? "waymark.manifest.ts");
-  const text = textOf(application, await application.describe(), out);
+  const { roots, origins } = await application.describe();
+  const text = manifestText(modulesOf(application), roots, origins, out);
   if (!existsSync(dirname(out))) throw new LauncherError(`--out=${args.out}: the folder does not exist`, 2);
   writeFileSync(out, text);
   console.error(`wrote ${shown(out)}`);
@@ -55,23 +55,23 @@ async function bundle(args: Arguments, target: NonNullable<Arguments["target"]>)
     out,
     directory,
     app: app === undefined ? undefined : { file: app, name: await exportName(app) },
-    manifest: isOwn ? undefined : textOf(application, routes, resolve(directory, "waymark.manifest.ts")),
+    manifest: isOwn
+      ? undefined
+      : linkedText(modulesOf(application), routes.roots, {
+          folder: directory,
+          documented: options.openapi !== undefined && options.openapi !== false,
+        }),
     nodeCompat: args.nodeCompat,
-    unused: unusedParts({ routes, options }),
+    usage: { routes, options },
   });
   console.error(`wrote ${shown(out)}: ${kilobytes(bytes)}, ${kilobytes(compressed)} compressed`);
   return 0;
 }
 
-function textOf({ options }: Application, { roots, origins }: Routes, out: string): string {
+function modulesOf({ options }: Application): FoundModule[] {
   const directory = resolve(options.directory ?? ".");
   const prefixes = prefixesOf(options, process.env.FRAMEWORK_PREFIX);
-  return manifestText(
-    prefixes.map((prefix) => discover(prefix, directory)),
-    roots,
-    origins,
-    out,
-  );
+  return prefixes.map((prefix) => discover(prefix, directory));
 }
 
 function shown(out: string): string {

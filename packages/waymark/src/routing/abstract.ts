@@ -11,9 +11,19 @@ const HINT = /\babstract\s+class\b/;
 export async function abstractCheck(
   files: Iterable<string>,
 ): Promise<(controller: ControllerClass) => boolean> {
-  const hinted = [...files].filter((file) => HINT.test(readFileSync(file, "utf8")));
+  const hinted = [...files].filter((file) => HINT.test(textOf(file)));
   if (hinted.length === 0) return () => false;
   const { AbstractClasses } = await loadAbstractClasses();
   const classes = new AbstractClasses(hinted);
   return (controller) => classes.has(controller);
+}
+
+/** Empty for a file that was deleted after its import. */
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    throw error;
+  }
 }

@@ -1,6 +1,7 @@
-import { type Answer, discard, endStream, headerOf, isStream, type StreamBody } from "../http/answer.ts";
+import { type Answer, discard, headerOf, isStream } from "../http/answer.ts";
 import { HttpError, problemAnswer } from "../http/http-error.ts";
 import type { Incoming } from "../http/incoming.ts";
+import { streamOf } from "./fetch-stream.ts";
 import type { RequestHandler } from "./handler.ts";
 
 /** What a runtime knows of a request besides the WHATWG `Request`. */
@@ -109,57 +110,15 @@ export async function fetchAdapter(
   }
 }
 
+/** Without `encodeBody`, a worker compresses a body whose headers say that it is compressed. */
 function responseOf({ status, headers, body }: Answer, incoming: Incoming, report: Report): Response {
   const pairs: [string, string][] = [];
   for (let at = 0; at < headers.length; at += 2) pairs.push([headers[at]!, headers[at + 1]!]);
-  const length = headerOf(headers, "content-length");
-  const sent = isStream(body) ? sized(streamOf(body, incoming, report), length) : body;
-  return new Response(sent as ConstructorParameters<typeof Response>[0], { status, headers: pairs });
-}
-
-/** A worker sends a stream in chunks, without its length, unless the length is that of the stream. */
-function sized(stream: ReadableStream<Uint8Array>, length: string | undefined): ReadableStream<Uint8Array> {
-  const { FixedLengthStream } = globalThis as {
-    FixedLengthStream?: new (length: number) => TransformStream<Uint8Array, Uint8Array>;
-  };
-  if (FixedLengthStream === undefined || length === undefined) return stream;
-  return stream.pipeThrough(new FixedLengthStream(Number(length)));
+  const sent = isStream(body)
+    ? streamOf(body, incoming, { report, length: headerOf(headers, "content-length") })
+    : body;
+  const init: ResponseInit & { encodeBody: "manual" } = { status, headers: pairs, encodeBody: "manual" };
+  return new Response(sent as ConstructorParameters<typeof Response>[0], init);
 }
 
 type Report = (error: unknown) => void;
-
-/** The body as a stream. It ends when its reader cancels or the client goes away. */
-function streamOf(body: StreamBody, { signal }: Incoming, report: Report): ReadableStream<Uint8Array> {
-  const iterator = body[Symbol.asyncIterator]();
-  const encoder = new TextEncoder();
-  let left = () => {};
-  return new ReadableStream({
-    start(controller) {
-      left = () => {
-        void endStream(body);
-        controller.error(signal.reason);
-      };
-      signal.addEventListener("abort", left, { once: true });
-    },
-    async pull(controller) {
-      try {
-        let step = await iterator.next();
-        // An empty piece only sends the head, which a Response has already done.
-        while (step.done !== true && step.value.length === 0) step = await iterator.next();
-        if (signal.aborted) return;
-        if (step.done !== true)
-          return controller.enqueue(typeof step.value === "string" ? encoder.encode(step.value) : step.value);
-        controller.close();
-      } catch (error) {
-        if (signal.aborted) return;
-        report(error);
-        controller.error(error);
-      }
-      signal.removeEventListener("abort", left);
-    },
-    async cancel() {
-      signal.removeEventListener("abort", left);
-      await endStream(body);
-    },
-  });
-}

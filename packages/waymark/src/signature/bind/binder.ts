@@ -1,7 +1,8 @@
-import { RAW, typeCompiler } from "../convert/compile.ts";
+import { typeCompiler } from "../convert/compile.ts";
 import { type Converter, describe, INVALID, type Note, shortened } from "../convert/converter.ts";
 import type { JsonNumbers } from "../convert/json-numbers.ts";
 import type { Outcomes } from "../convert/outcomes.ts";
+import { RAW } from "../convert/raw.ts";
 import type { BindInput } from "../model/input.ts";
 import { keywordNames, keywordShapes } from "../model/keyword-shapes.ts";
 import { listBodyParameter } from "../model/list-body.ts";
@@ -9,14 +10,8 @@ import { didYouMean } from "../model/nearest-name.ts";
 import type { MethodSignature, TypeNode } from "../model/signature.ts";
 import { type BindFault, BindFaults } from "./bind-faults.ts";
 import { GivenArguments, ORIGIN, originPlace } from "./given.ts";
-import {
-  compileKeywords,
-  convertGiven,
-  type KeywordObject,
-  type MissingPlace,
-  makeKeywords,
-  takeNotes,
-} from "./keywords.ts";
+import { convertGiven, type KeywordObject, type MissingPlace, takeNotes } from "./keyword-object.ts";
+import { compileKeywords, makeKeywords } from "./keywords.ts";
 import { anyKeywords, assignSchemaRoles, compileSchemas, type SchemaRunner } from "./schema-runner.ts";
 import type { SchemaTable } from "./standard-schema.ts";
 

@@ -4,7 +4,7 @@ import { type MethodSignature, type ObjectNode, PATTERN_NAME, type Parameter } f
 import { SignatureError } from "../model/signature-error.ts";
 import type { BindFault } from "./bind-faults.ts";
 import type { GivenArguments } from "./given.ts";
-import type { MissingPlace } from "./keywords.ts";
+import type { MissingPlace } from "./keyword-object.ts";
 import type { SchemaIssue, SchemaResult, SchemaTable, StandardSchema } from "./standard-schema.ts";
 
 /**

@@ -1,0 +1,82 @@
+import { relative } from "node:path";
+import type { FoundModule } from "../routing/discover.ts";
+import type { RouteClass, RouteModule } from "../routing/routes.ts";
+import { specifierOf, withoutPlace } from "./manifest-text.ts";
+import { withoutDocumentation } from "./undocumented.ts";
+
+interface LinkOptions {
+  /** The folder that the imports are relative to. */
+  readonly folder: string;
+  /** Keeps descriptions and inferred types, for the OpenAPI document. */
+  readonly documented: boolean;
+}
+
+const HELPERS = `const linked = (controller, name, segment, signatures, members) => ({
+  controller, name, segment, signatures, members,
+  verbs: new Map(Object.keys(signatures).map((verb) => [verb, controller.prototype[verb]])),
+});
+const isController = (value) => typeof value === "function" && Symbol.for("@tollway/waymark.Controller") in value;
+`;
+
+/**
+ * The source of a manifest for a bundle. It has the classes themselves, which `waymark build` has found and checked, so
+ * that the bundle needs neither the search for them nor the comparison.
+ */
+export function linkedText(
+  found: readonly FoundModule[],
+  roots: readonly RouteModule[],
+  options: LinkOptions,
+): string {
+  const imports: string[] = [];
+  const entryText = (module: FoundModule, route: RouteModule, segment: string): string => {
+    let classes: string[] = [];
+    if (module.file !== undefined) {
+      const name = `m${imports.length}`;
+      imports.push(
+        `import * as ${name} from ${quoted(specifierOf(relative(options.folder, module.file)))};\n`,
+      );
+      classes = topLevel(route).map(([own, each]) => classText(each, own, exportOf(name, each), options));
+    }
+    const children = [...module.children].map(([own, child]) =>
+      entryText(child, route.children.get(own)!, own),
+    );
+    return `{ name: ${quoted(module.name)}, segment: ${quoted(segment)}, classes: [${classes}], children: [${children}] }`;
+  };
+  const entries = found.map((module, at) => entryText(module, roots[at]!, ""));
+  return `${imports.join("")}${HELPERS}const roots = [${entries.join(",\n")}];
+export const manifest = {
+  version: 2,
+  modules: [],
+  linked: { roots, signatureOf: ({ signatures }, verb) => signatures[verb] },
+};
+`;
+}
+
+/** The classes of a module with their segments, by name. Members of the fallback also have paths of their own. */
+function topLevel({ classes, fallback }: RouteModule): [segment: string, route: RouteClass][] {
+  const all = [...classes].filter(([, { name }]) => !name.includes("."));
+  if (fallback !== undefined) all.push(["default", fallback]);
+  return all.sort(([, one], [, other]) => (one.name < other.name ? -1 : 1));
+}
+
+function exportOf(module: string, { name }: RouteClass): string {
+  return name === "Default"
+    ? `[${module}.Default, ${module}.default].find(isController)`
+    : `${module}.${name}`;
+}
+
+function classText(route: RouteClass, segment: string, controller: string, options: LinkOptions): string {
+  const signatures = Object.fromEntries(
+    [...route.verbs].map(([verb, { signature }]) => {
+      const placed = withoutPlace(signature);
+      return [verb, options.documented ? placed : withoutDocumentation(placed)];
+    }),
+  );
+  const members = [...route.members].map(([own, member]) => {
+    const name = member.name.slice(member.name.lastIndexOf(".") + 1);
+    return classText(member, own, `${controller}[${quoted(name)}]`, options);
+  });
+  return `linked(${controller}, ${quoted(route.name)}, ${quoted(segment)}, ${JSON.stringify(signatures)}, [${members}])`;
+}
+
+const quoted = (text: string): string => JSON.stringify(text);

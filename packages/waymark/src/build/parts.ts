@@ -1,0 +1,253 @@
+import type { Types, Usage } from "./usage.ts";
+
+/** An import that a bundle can do without. */
+export interface Part {
+  /** The importing module and the imported one, relative to the sources and without extension. */
+  readonly from: string;
+  readonly to: string;
+  readonly names: readonly string[];
+  readonly isUsed: (usage: Usage, types: Types) => boolean;
+  /** The bodies of functions in its place. Default: they throw. */
+  readonly instead?: Readonly<Record<string, string>>;
+}
+
+/** The replacement of a part calls it. */
+export const REFUSE = "refuse();";
+
+const REFUSE_STREAM = `const [value] = arguments; if (Symbol.asyncIterator in value || (Symbol.iterator in value && "next" in value)) { ${REFUSE} }`;
+
+const COMPILE = "signature/convert/compile";
+const REFINEMENTS = "signature/convert/refinements";
+
+function kindPart(file: string, names: readonly string[], ...kinds: readonly string[]): Part {
+  const to = `signature/convert/${file}`;
+  return { from: COMPILE, to, names, isUsed: (_, types) => kinds.some((kind) => types.kinds.has(kind)) };
+}
+
+function refinementPart(from: string, names: readonly string[]): Part {
+  return { from, to: REFINEMENTS, names, isUsed: (_, { hasRefinements }) => hasRefinements };
+}
+
+const readsBody = ({ routes }: Usage): boolean =>
+  routes.classes.some(({ verbs }) => [...verbs.values()].some(({ binder }) => binder.readsBody));
+
+const takesArguments = ({ routes }: Usage): boolean =>
+  routes.classes.some(({ verbs }) =>
+    [...verbs.values()].some(({ signature }) => signature.parameters.length > 0),
+  );
+
+const readsCookies = ({ code }: Usage): boolean => /cookie/i.test(code);
+
+/** Only these give a hook or a method a `Response` to return or to throw. A module that the platform provides may, too. */
+const RESPONSES = /Response|fetch|redirect|problem|caches|\bfrom"(?!@tollway)|\bimport\(/;
+
+const sendsStreams = ({ code }: Usage, { returnsStreams }: Types): boolean =>
+  returnsStreams || RESPONSES.test(code);
+
+function streamPart(from: string, to: string, instead: Readonly<Record<string, string>>): Part {
+  return { from, to: `http/${to}`, names: Object.keys(instead), isUsed: sendsStreams, instead };
+}
+
+/** The manifest of a bundle has the classes themselves. */
+function manifestPart(from: string): Part {
+  return {
+    from,
+    to: "routing/manifest",
+    names: ["manifestEntries"],
+    isUsed: ({ isLinked }) => !isLinked,
+    instead: {
+      manifestEntries: `if (arguments[0].linked === undefined) { ${REFUSE} } return arguments[0].linked;`,
+    },
+  };
+}
+
+const hasVersions = ({ options }: Usage): boolean => options.versions !== undefined;
+
+const observes = ({ options: { onRequest, onAnswer, onEnd, use } }: Usage): boolean =>
+  [onRequest, onAnswer, onEnd, use].some((option) => option !== undefined);
+
+export const PARTS: readonly Part[] = [
+  {
+    from: "application/load-routes",
+    to: "application/openapi-pages",
+    names: ["openApiPages", "withPages"],
+    isUsed: ({ options }) => options.openapi !== undefined && options.openapi !== false,
+  },
+  {
+    from: "application/application",
+    to: "application/observe",
+    names: ["observe", "observersOf"],
+    isUsed: observes,
+    instead: {
+      observersOf: `if (arguments[0].length > 1 || Object.keys(arguments[0][0]).length > 0) { ${REFUSE} }`,
+    },
+  },
+  { from: "application/application", to: "controller/exchange", names: ["Exchange"], isUsed: observes },
+  { from: "application/application", to: "application/versions", names: ["Versions"], isUsed: hasVersions },
+  { from: "application/application", to: "http/vary", names: ["addVary"], isUsed: hasVersions },
+  {
+    from: "application/load-routes",
+    to: "application/versions",
+    names: ["checkVersions"],
+    isUsed: hasVersions,
+  },
+  {
+    from: "application/application",
+    to: "application/options",
+    names: ["checkOptions", "partsOf"],
+    isUsed: ({ hasOptions }) => hasOptions,
+    instead: { checkOptions: "", partsOf: "return [{}];" },
+  },
+  {
+    from: "application/perform",
+    to: "application/after",
+    names: ["afterwards"],
+    isUsed: ({ options, routes }) =>
+      options.after !== undefined || routes.classes.some(({ hooks }) => hooks.after),
+    instead: {
+      afterwards: `if (arguments[0].route.hooks.after || arguments[2].after !== undefined) { ${REFUSE} } return arguments[1];`,
+    },
+  },
+  { from: "http/call", to: "http/cookies", names: ["cookiesOf"], isUsed: readsCookies },
+  {
+    from: "controller/controller",
+    to: "http/set-cookie",
+    names: ["deleteCookieHeader", "setCookieHeader"],
+    isUsed: readsCookies,
+  },
+  {
+    from: "http/call",
+    to: "http/proxy",
+    names: ["originOf", "urlOf"],
+    isUsed: ({ code }) => /remoteAddress|isSecure|\brequest\b|cookie/i.test(code),
+  },
+  {
+    from: "controller/controller",
+    to: "http/uri",
+    names: ["uriReference"],
+    isUsed: ({ code }) => code.includes("redirect"),
+  },
+  streamPart("http/to-answer", "response-answer", { responseAnswer: REFUSE }),
+  streamPart("http/to-answer", "stream", { openStream: REFUSE, streamAnswer: REFUSE }),
+  streamPart("http/to-answer", "body-source", { webSource: REFUSE, sourceOf: REFUSE_STREAM }),
+  {
+    from: "serve/fetch-adapter",
+    to: "serve/fetch-stream",
+    names: ["streamOf"],
+    isUsed: sendsStreams,
+  },
+  {
+    from: "http/call",
+    to: "http/readable",
+    names: ["readableOf"],
+    isUsed: ({ code }) => /\brequest\b/.test(code),
+  },
+  streamPart("application/perform", "response-answer", { responseAnswer: REFUSE }),
+  streamPart("application/failure", "response-answer", { responseAnswer: REFUSE }),
+  {
+    from: "application/options",
+    to: "http/cors",
+    names: ["checkCors"],
+    isUsed: ({ options }) => options.cors !== undefined,
+  },
+  {
+    from: "application/application",
+    to: "http/cors",
+    names: ["addCors", "isPreflight", "preflightAnswer"],
+    isUsed: ({ options }) => options.cors !== undefined,
+  },
+  {
+    from: "application/web-platform",
+    to: "application/controller-table",
+    names: ["allClasses", "plainSignatures", "tableEntry"],
+    isUsed: ({ options }) => options.controllers !== undefined,
+  },
+  manifestPart("application/web-platform"),
+  manifestPart("application/node/node-platform"),
+  { from: "application/web-platform", to: "http/form-data", names: ["formData"], isUsed: readsBody },
+  { from: "application/parsed-body", to: "http/json", names: ["decodeUtf8", "parseJson"], isUsed: readsBody },
+  {
+    from: "signature/bind/binder",
+    to: "signature/bind/schema-runner",
+    names: ["anyKeywords", "assignSchemaRoles", "compileSchemas"],
+    isUsed: ({ routes }) => routes.classes.some(({ controller }) => controller.schema !== undefined),
+    instead: {
+      assignSchemaRoles: "return arguments[0];",
+      compileSchemas: `if (Object.keys(arguments[1]).length === 0) return undefined; ${REFUSE}`,
+    },
+  },
+  {
+    from: "routing/build-routes",
+    to: "signature/project/projection",
+    names: ["compileProjection"],
+    // An option that switches it off may depend on the environment.
+    isUsed: ({ routes, options }) =>
+      options.projection === false ||
+      routes.classes.some(({ verbs }) => [...verbs.values()].some(({ project }) => project !== undefined)),
+    instead: { compileProjection: "return undefined;" },
+  },
+  {
+    from: "signature/bind/binder",
+    to: COMPILE,
+    names: ["typeCompiler"],
+    isUsed: takesArguments,
+    instead: { typeCompiler: "return { numbers: {}, outcomes: { clear() {} } };" },
+  },
+  {
+    from: "signature/bind/binder",
+    to: "signature/bind/keywords",
+    names: ["compileKeywords", "makeKeywords"],
+    isUsed: takesArguments,
+  },
+  {
+    from: "signature/bind/binder",
+    to: "signature/bind/keyword-object",
+    names: ["convertGiven", "takeNotes"],
+    isUsed: takesArguments,
+  },
+  {
+    from: "application/perform",
+    to: "application/parsed-body",
+    names: ["parseBody"],
+    isUsed: readsBody,
+  },
+  {
+    from: "application/load-routes",
+    to: "application/parsed-body",
+    names: ["collectKeywords"],
+    isUsed: ({ code }) => code.includes("keywords"),
+  },
+  kindPart("unions", ["unionConverter"], "union"),
+  kindPart("lists", ["arrayConverter", "tupleConverter"], "array", "tuple"),
+  kindPart("objects", ["objectConverter"], "object"),
+  kindPart("references", ["referenceConverter"], "reference"),
+  kindPart("temporal", ["temporalConverter"], "temporal"),
+  {
+    from: "signature/bind/keywords",
+    to: "signature/bind/keyword-unions",
+    names: ["makeUnion"],
+    isUsed: (_, { kinds }) => kinds.has("union"),
+  },
+  {
+    from: "signature/bind/keywords",
+    to: "signature/convert/unions",
+    names: ["findDiscriminator"],
+    isUsed: (_, { kinds }) => kinds.has("union"),
+  },
+  kindPart("literals", ["literalConverter"], "literal"),
+  kindPart("numbers", ["bigintConverter", "numberConverter"], "number", "bigint"),
+  kindPart("booleans", ["booleanConverter"], "boolean"),
+  kindPart("texts", ["stringConverter", "untypedConverter"], "string", "untyped"),
+  kindPart("dates", ["dateConverter", "formattedDateConverter"], "date"),
+  kindPart("urls", ["urlConverter"], "url"),
+  kindPart("constants", ["absentConverter", "nullConverter"], "null", "undefined", "never"),
+  refinementPart(COMPILE, ["numberCheck", "stringCheck"]),
+  refinementPart("signature/convert/lists", ["listCheck"]),
+  refinementPart("signature/convert/objects", ["stringCheck"]),
+  {
+    from: "signature/convert/dates",
+    to: "signature/convert/formats",
+    names: ["FORMATS"],
+    isUsed: (_, { hasRefinements }) => hasRefinements,
+  },
+];

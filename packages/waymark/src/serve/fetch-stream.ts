@@ -1,0 +1,66 @@
+import { endStream, type StreamBody } from "../http/answer.ts";
+import type { Incoming } from "../http/incoming.ts";
+
+interface SentStream {
+  /** Logs an error that occurs after the answer has begun. */
+  readonly report: (error: unknown) => void;
+  /** The length that the answer announces. */
+  readonly length: string | undefined;
+}
+
+/** The body of an answer as a stream. It ends when its reader cancels or the client goes away. */
+export function streamOf(
+  body: StreamBody,
+  incoming: Incoming,
+  { report, length }: SentStream,
+): ReadableStream<Uint8Array> {
+  return sized(unsized(body, incoming, report), length);
+}
+
+/** A worker sends a stream in chunks, without its length, unless the length is that of the stream. */
+function sized(stream: ReadableStream<Uint8Array>, length: string | undefined): ReadableStream<Uint8Array> {
+  const { FixedLengthStream } = globalThis as {
+    FixedLengthStream?: new (length: number) => TransformStream<Uint8Array, Uint8Array>;
+  };
+  if (FixedLengthStream === undefined || length === undefined) return stream;
+  return stream.pipeThrough(new FixedLengthStream(Number(length)));
+}
+
+function unsized(
+  body: StreamBody,
+  { signal }: Incoming,
+  report: SentStream["report"],
+): ReadableStream<Uint8Array> {
+  const iterator = body[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  let left = () => {};
+  return new ReadableStream({
+    start(controller) {
+      left = () => {
+        void endStream(body);
+        controller.error(signal.reason);
+      };
+      signal.addEventListener("abort", left, { once: true });
+    },
+    async pull(controller) {
+      try {
+        let step = await iterator.next();
+        // An empty piece only sends the head, which a Response has already done.
+        while (step.done !== true && step.value.length === 0) step = await iterator.next();
+        if (signal.aborted) return;
+        if (step.done !== true)
+          return controller.enqueue(typeof step.value === "string" ? encoder.encode(step.value) : step.value);
+        controller.close();
+      } catch (error) {
+        if (signal.aborted) return;
+        report(error);
+        controller.error(error);
+      }
+      signal.removeEventListener("abort", left);
+    },
+    async cancel() {
+      signal.removeEventListener("abort", left);
+      await endStream(body);
+    },
+  });
+}

@@ -6,7 +6,7 @@ export type {
   OpenApiOptions,
 } from "./application/options.ts";
 export type { VersionsOptions } from "./application/versions.ts";
-export type { ControllerClass } from "./controller/controller.ts";
+export type { ControllerClass, Guard, Guards, SecurityScheme } from "./controller/controller.ts";
 export { Controller } from "./controller/controller.ts";
 export type { Exchange } from "./controller/exchange.ts";
 export type { Next, Part } from "./controller/part.ts";

@@ -1,16 +1,17 @@
 /**
- * `npm run generate`: writes the code that is generated from protocol files, and the dashboard's page. Both are committed, so
+ * `npm run generate`: writes the code that is generated from protocol files, and the pages of the dashboard and of the issue board. They are committed, so
  * that only a change of a protocol file needs buf, which this command installs.
  *
  *   npm run generate                             writes them
  *   npm run generate -- --check                  fails if the committed files differ from the generators' output
- *   npm run generate -- --check --if-available   checks the page only, and prints the reason, if buf cannot be installed
- *   npm run generate -- --page                   the page only
+ *   npm run generate -- --check --if-available   checks the pages only, and prints the reason, if buf cannot be installed
+ *   npm run generate -- --page                   the pages only
  */
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
+import * as board from "../examples/issue-board/page/build.ts";
 import * as conformance from "../packages/grpc-wire/conformance/generate.ts";
 import * as grpcWire from "../packages/grpc-wire/proto/generate.ts";
 import * as page from "../packages/tollgate/dashboard-page/build.ts";
@@ -54,7 +55,8 @@ const { values } = parseArgs({
 });
 const reason = values.page ? undefined : installBuf();
 const usesBuf = reason === undefined && !values.page;
-const generators = usesBuf ? [page, ...protocols] : [page];
+const pages: readonly Generator[] = [page, board];
+const generators = usesBuf ? [...pages, ...protocols] : pages;
 if (reason !== undefined) {
   console.error(`the code of the protocol files was not ${values.check ? "checked" : "written"}: ${reason}`);
   if (!values["if-available"]) process.exitCode = 1;

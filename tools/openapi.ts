@@ -1,7 +1,8 @@
 /**
- * `npm run openapi`: holds the bookstore to its OpenAPI document. A second validator reads the document of both versions of
- * OpenAPI, `openapi-typescript` makes a client that type-checks and runs, and schemathesis sends requests that fit the
- * document, and requests that do not. The second validator also reads the documents of Tollgate's ports. The tests of the package use another validator. Installs the tools into `.suites`.
+ * `npm run openapi`: holds the examples to their OpenAPI documents. Two validators read the documents of the bookstore and
+ * the issue board for both versions of OpenAPI, and those of Tollgate's ports. For the bookstore, `openapi-typescript`
+ * makes a client that type-checks and runs, and schemathesis sends requests that fit the document, and requests that do
+ * not. Installs the tools into `.suites`.
  *
  *   npm run openapi                     fails if a tool cannot be installed
  *   npm run openapi -- --if-available   prints the reason and goes on without it
@@ -9,6 +10,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Validator } from "@seriousme/openapi-schema-validator";
 import { adminDocument } from "../packages/tollgate/src/admin/openapi-document.ts";
 import { openApiDocument } from "../packages/tollgate/src/listeners/openapi-document.ts";
 
@@ -24,7 +26,8 @@ const TOKEN = "token";
 
 const root = join(import.meta.dirname, "..");
 const suite = join(root, ".suites", "openapi");
-const bookstore = join(root, "examples", "bookstore");
+const examples = join(root, "examples");
+const bookstore = join(examples, "bookstore");
 const launcher = join(root, "packages", "waymark", "bin", "waymark.mjs");
 
 /** @throws {Error} with the output of the command, if it fails */
@@ -135,10 +138,12 @@ include-path = "/books/covers/{book}"
 enabled = false
 `;
 
-function makeDocuments(): string[] {
+/** The documents of an example, of OpenAPI 3.1 and 3.2. */
+function makeDocuments(example: string): string[] {
   return ["3.1", "3.2"].map((spec) => {
-    const out = join(suite, `bookstore-${spec}.json`);
-    run(process.execPath, [launcher, "openapi", "--app=app.ts", `--spec=${spec}`, `--out=${out}`], bookstore);
+    const out = join(suite, `${example}-${spec}.json`);
+    const args = [launcher, "openapi", "--app=app.ts", `--spec=${spec}`, `--out=${out}`];
+    run(process.execPath, args, join(examples, example));
     return out;
   });
 }
@@ -150,6 +155,15 @@ function writeTollgateDocuments(): string[] {
     writeFileSync(out, JSON.stringify(document));
     return out;
   });
+}
+
+/** The validator of the package's tests, which needs no installation. */
+async function validate(documents: readonly string[]): Promise<void> {
+  for (const file of documents) {
+    const { valid, errors } = await new Validator().validate(JSON.parse(readFileSync(file, "utf8")));
+    if (!valid) throw new Error(`${file}: ${JSON.stringify(errors)}`);
+  }
+  console.log(`the first validator: no faults in ${documents.length} documents`);
 }
 
 function startBookstore(): Promise<{ readonly child: ChildProcess; readonly url: string }> {
@@ -206,15 +220,16 @@ function available(name: string, installTools: () => void): boolean {
 mkdirSync(suite, { recursive: true });
 const hasNode = available("the packages of npm", installNode);
 const hasPython = available("schemathesis", installPython);
-const documents = makeDocuments();
+const documents = ["bookstore", "issue-board"].flatMap(makeDocuments);
+const tollgate = writeTollgateDocuments();
+await validate([...documents, ...tollgate]);
 const { child, url } = await startBookstore();
 try {
   if (hasNode) {
     writeFileSync(join(suite, "lint.mjs"), LINT);
-    run(process.execPath, ["lint.mjs", ...documents, ...writeTollgateDocuments()]);
-    console.log(
-      "the second validator: no faults in the documents of OpenAPI 3.1 and 3.2, and in those of Tollgate",
-    );
+    const all = [...documents, ...tollgate];
+    run(process.execPath, ["lint.mjs", ...all]);
+    console.log(`the second validator: no faults in ${all.length} documents`);
     checkClient(documents[0]!, url);
     console.log("openapi-typescript: the client type-checks and runs");
   }

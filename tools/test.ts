@@ -78,7 +78,8 @@ function testFiles(paths: string[]): string[] {
   );
 }
 
-const skip = { exclude: ["**/node_modules/**", "**/fixtures/**"] };
+// `npm run browser` runs the tests of a browser.
+const skip = { exclude: ["**/node_modules/**", "**/fixtures/**", "examples/*/browser/**"] };
 const { values, positionals } = parseArgs({
   options: { verbose: { type: "boolean", default: false }, coverage: { type: "boolean", default: false } },
   allowPositionals: true,

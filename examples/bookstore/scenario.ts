@@ -101,7 +101,7 @@ export function scenario({ url, fetch = globalThis.fetch }: Served): Step[] {
       const nonsense = { nonsense: true } as unknown as { title: string; author: string };
       const refused = await visitor.books.POST.with({ headers }).safe(nonsense);
       assert.ok(!refused.ok && refused.status === 401);
-      assert.equal(refused.headers.get("www-authenticate"), "Bearer");
+      assert.match(refused.headers.get("www-authenticate") ?? "", /^Bearer/);
       assert.doesNotMatch(JSON.stringify(refused.problem), /nonsense/);
     }
   });

@@ -11,6 +11,8 @@ interface Login {
 
 /** `/session` */
 export class Default extends Controller {
+  static override guard = { GET: members.optional, POST: "public", DELETE: members.optional } as const;
+
   /** Who is logged in. */
   async GET(): Promise<User | null> {
     return (await members.optional(this)) ?? null;

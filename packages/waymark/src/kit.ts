@@ -17,7 +17,7 @@ export type { MatchOptions } from "./kit/conditional.ts";
 export { checkMatch, etag, tagOf } from "./kit/conditional.ts";
 export type { SealedCookie, SealedCookieOptions } from "./kit/cookies.ts";
 export { encryptedCookie, signedCookie } from "./kit/cookies.ts";
-export type { Authenticator, Verdict } from "./kit/credentials.ts";
+export type { Authenticator, OptionalAuthenticator, Verdict } from "./kit/credentials.ts";
 export { sameSecret } from "./kit/credentials.ts";
 export type { Encoding } from "./kit/encoders.ts";
 export { heartbeat, lastEventId } from "./kit/events.ts";

@@ -8,7 +8,7 @@ export type {
 } from "./application/options.ts";
 export type { TestAnswer, TestClient, TestOptions, TestSend, TestValue } from "./application/test-client.ts";
 export type { VersionsOptions } from "./application/versions.ts";
-export type { ControllerClass } from "./controller/controller.ts";
+export type { ControllerClass, Guard, Guards, SecurityScheme } from "./controller/controller.ts";
 export { Controller } from "./controller/controller.ts";
 export type { Exchange } from "./controller/exchange.ts";
 export type { Next, Part } from "./controller/part.ts";

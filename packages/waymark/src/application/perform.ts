@@ -38,8 +38,10 @@ export function perform(matched: Matched, options: ApplicationOptions): Answer |
   }
 }
 
-function hasHooks({ route: { hooks } }: Matched, { before, after }: ApplicationOptions): boolean {
-  return hooks.before || hooks.after || before !== undefined || after !== undefined;
+function hasHooks({ route: { hooks }, entry }: Matched, { before, after }: ApplicationOptions): boolean {
+  return (
+    hooks.before || hooks.after || entry.guard !== undefined || before !== undefined || after !== undefined
+  );
 }
 
 function performDirectly(matched: Matched): Answer | Promise<Answer> {
@@ -108,14 +110,18 @@ async function performWithHooks(matched: Matched, options: ApplicationOptions): 
 }
 
 async function answerOf(matched: Matched, options: ApplicationOptions): Promise<Answer> {
-  const { route, call, controller } = matched;
-  let early = await options.before?.(controller);
-  if (!(early instanceof Response) && !(early instanceof Error) && route.hooks.before)
-    early = await controller.before();
-  if (early instanceof Response) return responseAnswer(early, call);
-  // A returned error must not let the request through.
-  if (early instanceof Error) throw early;
+  const { route, entry, call, controller } = matched;
+  let early = refusalOf(await options.before?.(controller));
+  if (early === undefined && entry.guard !== undefined) early = refusalOf(await entry.guard(controller));
+  if (early === undefined && route.hooks.before) early = refusalOf(await controller.before());
+  if (early !== undefined) return responseAnswer(early, call);
   return callMethod(matched, await bind(matched));
+}
+
+/** The response of a hook that answers itself. A returned error must not let the request through. */
+function refusalOf(returned: unknown): Response | undefined {
+  if (returned instanceof Error) throw returned;
+  return returned instanceof Response ? returned : undefined;
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

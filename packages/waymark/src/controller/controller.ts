@@ -38,6 +38,11 @@ export class Controller {
   declare static alwaysJson?: boolean;
   /** Leaves every body unread on `this.request`, whatever its content type. The arguments are in path and query. */
   declare static rawBody?: boolean;
+  /**
+   * Who may use the verbs: a guard for all of them, such as an authenticator of the kit, or `{ GET: "public", POST: users }`
+   * with every verb of the class.
+   */
+  declare static guard?: Guards;
   /** Standard Schemas that replace types: `{ GET: { id: z.coerce.number() } }`. */
   declare static schema?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
@@ -140,6 +145,24 @@ export class Controller {
     return new Response(null, { status, headers: { location: uriReference(String(location)) } });
   }
 }
+
+/** A security scheme of OpenAPI, as plain data. */
+export type SecurityScheme = Readonly<Record<string, string>>;
+
+/**
+ * Decides whether a request may continue, before anything but its path and its headers is read. To refuse it, a guard
+ * throws, or returns a `Response` or an error. The authenticators of the kit are guards.
+ */
+export interface Guard {
+  (controller: Controller): unknown;
+  /** The credentials that it asks for. The OpenAPI document contains them. */
+  readonly securityScheme?: SecurityScheme;
+  /** Whether a request without credentials may continue. */
+  readonly isOptional?: boolean;
+}
+
+/** One guard for all verbs of a class, or one for each of them. */
+export type Guards = Guard | Readonly<Record<string, Guard | "public">>;
 
 /** A controller class. */
 export type ControllerClass = (new (call?: unknown) => Controller) & typeof Controller;

@@ -1,17 +1,27 @@
-import type { Controller } from "../controller/controller.ts";
+import type { Controller, SecurityScheme } from "../controller/controller.ts";
 import { Slot } from "../controller/exchange.ts";
 import { HttpError } from "../http/http-error.ts";
 
-/** Says who sent a request. `await users(this)` is the user, or the answer is a 401. */
+/**
+ * Says who sent a request. `await users(this)` is the user, or the answer is a 401. As a guard, `static guard = users`, it
+ * runs before the methods of a class, and its scheme is in the OpenAPI document.
+ */
 export interface Authenticator<User> {
   /** The user of the request. Throws a 401 without valid credentials. Asks only once for each request. */
   (controller: Controller): Promise<User>;
   /** The user, or undefined if the request has no credentials. Throws a 401 for invalid ones. */
-  optional(controller: Controller): Promise<User | undefined>;
-  /** The user that an earlier call has found, such as one in the application's `before`. */
+  readonly optional: OptionalAuthenticator<User>;
+  /** The user that an earlier call or the guard has found. */
   of(controller: Controller): User;
   /** How OpenAPI describes these credentials. */
-  readonly securityScheme: Readonly<Record<string, string>>;
+  readonly securityScheme: SecurityScheme;
+}
+
+/** An authenticator that lets a request without credentials through. */
+export interface OptionalAuthenticator<User> {
+  (controller: Controller): Promise<User | undefined>;
+  readonly isOptional: true;
+  readonly securityScheme: SecurityScheme;
 }
 
 /** What an application says about credentials: a user, or that they are not valid. */
@@ -28,7 +38,7 @@ export function userOf<User>(verdict: Verdict<User>): Exclude<User, undefined | 
 interface Scheme<User> {
   /** The value of `www-authenticate`, without an error. */
   readonly challenge: string;
-  readonly securityScheme: Readonly<Record<string, string>>;
+  readonly securityScheme: SecurityScheme;
   /** The user, the reason for a 401, or undefined if the request has no credentials. */
   read(controller: Controller): Promise<User | Refusal | undefined>;
 }
@@ -38,7 +48,7 @@ interface HeaderScheme<User> {
   /** The name in the header, in lower case. */
   readonly name: string;
   readonly challenge: string;
-  readonly securityScheme: Readonly<Record<string, string>>;
+  readonly securityScheme: SecurityScheme;
   read(credentials: string, controller: Controller): Promise<User | Refusal>;
 }
 
@@ -87,23 +97,27 @@ export function authenticator<User>(scheme: Scheme<User>): Authenticator<User> {
     if (user !== undefined) users.set(controller, { user });
     return user;
   };
-  const optional = async (controller: Controller) => {
+  const either = async (controller: Controller) => {
     const asked = pending.get(controller) ?? read(controller);
     pending.set(controller, asked);
     return asked;
   };
   const authenticate = async (controller: Controller) => {
-    const user = await optional(controller);
+    const user = await either(controller);
     if (user === undefined) throw refused(scheme, new Refusal("credentials are missing"));
     return user;
   };
   const of = (controller: Controller) => {
     const known = users.get(controller);
     if (known === undefined)
-      throw new TypeError("the request is not authenticated: await the authenticator in before()");
+      throw new TypeError(
+        "the request is not authenticated: make the authenticator the class's static guard, or await it in before()",
+      );
     return known.user;
   };
-  return Object.assign(authenticate, { optional, of, securityScheme: scheme.securityScheme });
+  const { securityScheme } = scheme;
+  const optional = Object.assign(either, { securityScheme, isOptional: true } as const);
+  return Object.assign(authenticate, { optional, of, securityScheme });
 }
 
 function refused<User>({ challenge }: Scheme<User>, { detail, parameters }: Refusal): HttpError {

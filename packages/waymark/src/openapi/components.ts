@@ -3,7 +3,7 @@ import type { JsonSchema } from "./document-types.ts";
 import { type SchemaContext, schemaOf } from "./json-schema.ts";
 
 /**
- * The named schemas of the document: types that contain themselves. Equal types of several methods share one schema.
+ * The named schemas of the document: types that contain themselves, and the members of tagged unions. Equal types of several methods share one schema.
  * Different types of one name get a number.
  */
 export class Components {
@@ -16,11 +16,25 @@ export class Components {
   /** The schema context of one signature. */
   context({ definitions }: MethodSignature, closesObjects: boolean): SchemaContext {
     const names = new Map<string, string>();
-    const reference = (name: string): string => {
-      if (!names.has(name)) this.#add(name, names, { closesObjects, reference }, definitions);
-      return `#/components/schemas/${names.get(name)}`;
+    const context: SchemaContext = {
+      closesObjects,
+      reference: (name) => {
+        if (!names.has(name)) this.#add(name, names, context, definitions);
+        return referenceTo(names.get(name)!);
+      },
+      share: (name, schema) => this.#share(name, schema, closesObjects),
     };
-    return { closesObjects, reference };
+    return context;
+  }
+
+  #share(name: string, schema: JsonSchema, closesObjects: boolean): string {
+    for (let count = 1; ; count++) {
+      const own = componentName(name, closesObjects, count);
+      const taken = this.schemas[own];
+      if (taken !== undefined && JSON.stringify(taken) !== JSON.stringify(schema)) continue;
+      this.schemas[own] = schema;
+      return referenceTo(own);
+    }
   }
 
   #add(
@@ -30,7 +44,7 @@ export class Components {
     definitions: MethodSignature["definitions"],
   ): void {
     for (let count = 1; ; count++) {
-      const own = `${safeName(name)}${context.closesObjects ? "" : "Output"}${count === 1 ? "" : count}`;
+      const own = componentName(name, context.closesObjects, count);
       const taken = this.schemas[own];
       // The schema may refer to itself, so its name must be registered first.
       names.set(name, own);
@@ -45,4 +59,9 @@ export class Components {
 }
 
 /** Replaces the characters that OpenAPI does not allow in a component's name. */
-const safeName = (name: string): string => name.replace(/[^\w.-]/g, "_");
+function componentName(name: string, closesObjects: boolean, count: number): string {
+  const safe = name.replace(/[^\w.-]/g, "_") || "_";
+  return `${safe}${closesObjects ? "" : "Output"}${count === 1 ? "" : count}`;
+}
+
+const referenceTo = (name: string): string => `#/components/schemas/${name}`;

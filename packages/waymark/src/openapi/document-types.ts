@@ -46,6 +46,8 @@ export interface Operation {
   readonly deprecated?: boolean;
   readonly parameters?: readonly OpenApiParameter[];
   readonly requestBody?: RequestBody;
+  /** Alternatives. An empty one: nothing is needed. */
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly responses: { readonly [status: string]: OpenApiResponse | Reference };
 }
 
@@ -65,5 +67,6 @@ export interface OpenApiDocument {
   readonly components: {
     readonly schemas: { readonly [name: string]: JsonSchema };
     readonly responses: { readonly [name: string]: OpenApiResponse };
+    readonly securitySchemes?: { readonly [name: string]: Readonly<Record<string, string>> };
   };
 }

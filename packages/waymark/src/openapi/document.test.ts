@@ -9,6 +9,7 @@ import { SourceModules } from "../signature/source/modules.ts";
 import { SourceText } from "../signature/source/text.ts";
 import { type DocumentedClass, type DocumentOptions, openApiDocument } from "./document.ts";
 import type { OpenApiDocument, OpenApiResponse, Operation } from "./document-types.ts";
+import type { DocumentedGuard } from "./security.ts";
 
 type JsonObject = { readonly [key: string]: unknown };
 
@@ -22,7 +23,7 @@ function classOf(
 ): DocumentedClass {
   const module = new ParsedModule(new SourceText("/virtual.ts", text));
   const modules = new SourceModules();
-  const verbs = new Map<string, { signature: ReturnType<typeof readMethod> }>();
+  const verbs = new Map<string, { signature: ReturnType<typeof readMethod>; guard?: DocumentedGuard }>();
   for (const method of module.functions.values()) {
     const { member } = method;
     if (member?.kind !== "method" || !("name" in member.key)) continue;
@@ -648,4 +649,81 @@ test("OpenAPI 3.2 also has QUERY, other verbs, and the items of streams", async 
   };
   assert.deepEqual(Object.keys(additionalOperations), ["PURGE"]);
   assert.equal(additionalOperations.PURGE!.operationId, "purgeLogsById");
+});
+
+test("the members of a tagged union are components with a discriminator", async () => {
+  const text = `
+interface Circle { kind: "circle"; radius: number }
+interface Square { kind: "square" | "box"; side: number }
+export class X {
+  POST(shape: { of: Circle | Square; or: Circle | Square | null; tags: { n: 1; a: string } | { n: 2 } }): Circle | Square { return shape.of; }
+}`;
+  const { paths, components } = await documentOf([classOf("/x", text)]);
+  const { post } = paths["/x"]!;
+  const body = post!.requestBody!.content["application/json"]!.schema as JsonObject;
+  const refer = (name: string) => `#/components/schemas/${name}`;
+  const tagged = (suffix: string) => ({
+    oneOf: [{ $ref: refer(`Circle${suffix}`) }, { $ref: refer(`Square${suffix}`) }],
+    discriminator: {
+      propertyName: "kind",
+      mapping: {
+        circle: refer(`Circle${suffix}`),
+        square: refer(`Square${suffix}`),
+        box: refer(`Square${suffix}`),
+      },
+    },
+  });
+  const { of, or, tags } = body.properties as Record<string, JsonObject>;
+  assert.deepEqual(of, tagged(""));
+  assert.deepEqual(or, { anyOf: [tagged(""), { type: "null" }] });
+  assert.ok(tags?.anyOf, "a number is no tag of OpenAPI");
+  const answer = (post!.responses["200"] as OpenApiResponse).content!["application/json"]!;
+  assert.deepEqual(answer.schema, tagged("Output"));
+  assert.deepEqual(components.schemas.Circle?.additionalProperties, false);
+  assert.deepEqual(components.schemas.CircleOutput?.additionalProperties, undefined);
+});
+
+test("guards become security schemes", async () => {
+  const guard = (securityScheme: Record<string, string>, isOptional = false): DocumentedGuard => ({
+    securityScheme,
+    isOptional,
+  });
+  const cases: readonly (readonly [DocumentedGuard | undefined, unknown])[] = [
+    [undefined, undefined],
+    [{}, undefined],
+    [guard({ type: "http", scheme: "bearer" }), [{ bearer: [] }]],
+    [guard({ type: "http", scheme: "basic" }, true), [{ basic: [] }, {}]],
+    [guard({ type: "http", scheme: "bearer", bearerFormat: "JWT" }), [{ jwt: [] }]],
+    [guard({ type: "apiKey", in: "cookie", name: "session" }), [{ session: [] }]],
+    [guard({ type: "apiKey", in: "header", name: "session" }), [{ session2: [] }]],
+    [guard({ type: "http", scheme: "bearer" }), [{ bearer: [] }]],
+  ];
+  const classes = cases.map(([own], at) => {
+    const documented = classOf(`/x${at}`, "class X { GET() {} }");
+    const { signature } = documented.verbs.get("GET")!;
+    return { ...documented, verbs: new Map([["GET", { signature, guard: own }]]) };
+  });
+  const { paths, components } = await documentOf(classes);
+  for (const [at, [, expected]] of cases.entries())
+    assert.deepEqual(paths[`/x${at}`]!.get!.security, expected);
+  assert.deepEqual(Object.keys(components.securitySchemes!), [
+    "bearer",
+    "basic",
+    "jwt",
+    "session",
+    "session2",
+  ]);
+});
+
+test("the arguments of a class that reads bodies itself are in path and query", async () => {
+  const text =
+    "class X { PUT(id: number, { note }: { note: string }) {} GET({ note }: { note: string }) {} }";
+  const { paths } = await documentOf([classOf("/x", text, { rawBody: true })]);
+  const { parameters = [], requestBody } = paths["/x/{id}"]!.put!;
+  assert.deepEqual(
+    parameters.map((each) => `${each.in} ${each.name}`),
+    ["path id", "query note"],
+  );
+  assert.deepEqual(requestBody, { required: false, content: { "*/*": {} } });
+  assert.equal(paths["/x"]!.get!.requestBody, undefined);
 });

@@ -19,6 +19,7 @@ import {
   valueBody,
 } from "./operation-inputs.ts";
 import { PROBLEM_DETAILS, PROBLEM_RESPONSE, responsesOf } from "./responses.ts";
+import { type DocumentedGuard, SecuritySchemes } from "./security.ts";
 import { standardJsonSchema } from "./standard-json-schema.ts";
 import { type DocumentedVersions, withVersions } from "./versions.ts";
 
@@ -28,10 +29,14 @@ export interface DocumentedClass {
   readonly name: string;
   /** The path of the class, `/` for the root's `Default`. */
   readonly path: string;
-  readonly verbs: ReadonlyMap<string, { readonly signature: MethodSignature }>;
+  readonly verbs: ReadonlyMap<
+    string,
+    { readonly signature: MethodSignature; readonly guard?: DocumentedGuard | undefined }
+  >;
   readonly controller?: {
     readonly schema?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
     readonly unknownKeywords?: string;
+    readonly rawBody?: boolean;
   };
 }
 
@@ -69,17 +74,23 @@ export function openApiDocument(routes: DocumentedRoutes, options: DocumentOptio
   const { title, version, description, unknownKeywords = "reject", spec = "3.1" } = options;
   const components = new Components({ ProblemDetails: PROBLEM_DETAILS });
   const paths = new Paths();
+  const security = new SecuritySchemes();
   for (const route of routes.classes) {
-    for (const [verb, { signature }] of route.verbs) {
-      if (METHODS.has(verb) || spec === "3.2")
-        addMethod(paths, route, verb, signature, { components, unknownKeywords, spec });
+    for (const [verb, { signature, guard }] of route.verbs) {
+      if (!METHODS.has(verb) && spec !== "3.2") continue;
+      const common = security.of(guard);
+      addMethod(paths, route, verb, signature, { components, unknownKeywords, spec, common });
     }
   }
   return {
     openapi: SPECS[spec],
     info: { title, version, ...(description && { description }) },
     paths: options.versions === undefined ? paths.items : withVersions(paths.items, options.versions),
-    components: { schemas: components.schemas, responses: { Problem: PROBLEM_RESPONSE } },
+    components: {
+      schemas: components.schemas,
+      responses: { Problem: PROBLEM_RESPONSE },
+      ...security.all,
+    },
   };
 }
 
@@ -127,6 +138,8 @@ interface MethodContext {
   readonly components: Components;
   readonly unknownKeywords: "reject" | "ignore";
   readonly spec: Spec;
+  /** Parts of all operations of the method. */
+  readonly common: Pick<Operation, "security">;
 }
 
 function addMethod(
@@ -134,7 +147,7 @@ function addMethod(
   route: DocumentedClass,
   verb: string,
   signature: MethodSignature,
-  { components, unknownKeywords, spec }: MethodContext,
+  { components, unknownKeywords, spec, common }: MethodContext,
 ): void {
   const { schema } = route.controller ?? {};
   const closesObjects = (route.controller?.unknownKeywords ?? unknownKeywords) === "reject";
@@ -143,7 +156,8 @@ function addMethod(
     lookup: (name) => standardJsonSchema(schema?.[verb]?.[name]),
   };
   const base = route.path === "/" ? "" : route.path;
-  const { query, body, positionals } = requestOf(verb, signature, context);
+  const request = route.controller?.rawBody === true ? rawRequestOf : requestOf;
+  const { query, body, positionals } = request(verb, signature, context);
   for (const own of pathForms(positionals)) {
     const { path, names } = paths.open(
       base,
@@ -160,6 +174,7 @@ function addMethod(
       ...(signature.deprecated && { deprecated: true }),
       ...(parameters.length > 0 && { parameters }),
       ...(body && { requestBody: body }),
+      ...common,
       responses: responsesOf(signature, components.context(signature, false), spec),
     }));
   }
@@ -169,6 +184,23 @@ interface DocumentedRequest {
   readonly positionals: readonly Parameter[];
   readonly query: readonly OpenApiParameter[];
   readonly body: RequestBody | undefined;
+}
+
+const ANY_BODY: RequestBody = { required: false, content: { "*/*": {} } };
+
+/** A class that reads all bodies itself has its arguments in path and query. */
+function rawRequestOf(
+  verb: string,
+  signature: MethodSignature,
+  context: ParameterContext,
+): DocumentedRequest {
+  const { parameters } = signature;
+  const keywords = parameters.find(({ role }) => role === "keywords");
+  return {
+    positionals: parameters.filter(({ role }) => role !== "keywords"),
+    query: keywords ? queryParameters(keywords, signature, context) : [],
+    body: QUERY_VERBS.has(verb) ? undefined : ANY_BODY,
+  };
 }
 
 function requestOf(verb: string, signature: MethodSignature, context: ParameterContext): DocumentedRequest {
@@ -184,7 +216,7 @@ function requestOf(verb: string, signature: MethodSignature, context: ParameterC
   }
   if (keywords) return { positionals, query: [], body: keywordBody(keywords, signature, context) };
   if (parameters.length === 0) {
-    return { positionals, query: [], body: { required: false, content: { "*/*": {} } } };
+    return { positionals, query: [], body: ANY_BODY };
   }
   // A JSON body that is not an object fills the argument `body`, and a list fills the only list.
   const last = positionals.at(-1)!;

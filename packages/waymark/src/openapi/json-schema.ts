@@ -1,5 +1,6 @@
 import { INTEGER_FORMATS } from "../signature/convert/formats.ts";
 import { MAXIMUM_PATTERN_TEXT } from "../signature/convert/refinements.ts";
+import { findDiscriminator } from "../signature/convert/unions.ts";
 import type {
   LiteralNode,
   ObjectNode,
@@ -18,6 +19,8 @@ export interface SchemaContext {
   readonly closesObjects: boolean;
   /** The reference to the schema of a type that contains itself, by its name in the signature. */
   readonly reference: (name: string) => string;
+  /** Makes a schema a component of this name, or a similar one. @returns the reference to it */
+  readonly share: (name: string, schema: JsonSchema) => string;
 }
 
 const BIGINT: JsonSchema = { type: "string", pattern: "^-?(?:0|[1-9][0-9]*)$" };
@@ -177,6 +180,8 @@ function unionSchema({ members }: UnionNode, context: SchemaContext): JsonSchema
     (member) => member.kind !== "literal" && member.kind !== "null" && member.kind !== "undefined",
   );
   const hasNull = members.some((member) => member.kind === "null");
+  const tagged = literals.length === 0 ? taggedSchema(others, context) : undefined;
+  if (tagged !== undefined) return hasNull ? { anyOf: [tagged, { type: "null" }] } : tagged;
   const schemas = [
     ...(literals.length > 0 ? [enumOf(literals, hasNull && others.length === 0)] : []),
     ...others.map((member) => schemaOf(member, context)),
@@ -188,6 +193,30 @@ function unionSchema({ members }: UnionNode, context: SchemaContext): JsonSchema
     if (typeof only.type === "string" && !("enum" in only)) return { ...only, type: [only.type, "null"] };
   }
   return { anyOf: hasNull ? [...schemas, { type: "null" }] : schemas };
+}
+
+/**
+ * The schema of objects that a literal text tells apart. A discriminator refers to the schemas of its members, so they become
+ * components.
+ */
+function taggedSchema(members: readonly TypeNode[], context: SchemaContext): JsonSchema | undefined {
+  const objects = members.filter((member) => member.kind === "object");
+  if (objects.length < members.length) return undefined;
+  const tag = findDiscriminator(objects);
+  if (tag === undefined || [...tag.members.keys()].some((value) => typeof value !== "string"))
+    return undefined;
+  const texts = [...tag.members] as [string, number][];
+  const references = objects.map((member, at) => {
+    const first = texts.find(([, index]) => index === at)![0];
+    return context.share(member.name ?? first, schemaOf(member, context));
+  });
+  return {
+    oneOf: references.map(($ref) => ({ $ref })),
+    discriminator: {
+      propertyName: tag.name,
+      mapping: Object.fromEntries(texts.map(([text, at]) => [text, references[at]])),
+    },
+  };
 }
 
 function enumOf(literals: readonly LiteralNode[], hasNull = false): JsonSchema {

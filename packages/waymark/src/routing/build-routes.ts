@@ -1,4 +1,5 @@
-import { type ControllerClass, isControllerBase } from "../controller/controller.ts";
+import { type ControllerClass, type Guard, isControllerBase } from "../controller/controller.ts";
+import { guardOf } from "../controller/guard.ts";
 import type { BodyRules } from "../http/body-kind.ts";
 import type { CallSettings } from "../http/call.ts";
 import { type BinderOptions, compileBinder } from "../signature/bind/binder.ts";
@@ -89,7 +90,7 @@ export function buildRoutes(
       const schemas = controller.schema?.[verb] as SchemaTable | undefined;
       const binder = compileBinder(signature, { ...options, schemas });
       const project = defaults.projection ? compileProjection(signature) : undefined;
-      verbs.set(verb, { verb, method, signature, binder, project });
+      verbs.set(verb, { verb, method, signature, guard: guardFor(found, verb, module), binder, project });
     }
     for (const member of found.members) {
       const step = path === "/" ? "" : path;
@@ -134,6 +135,17 @@ function checkSchema({ controller, name, verbs }: FoundClass, module: string): v
         `${module}: class ${name}: static schema names ${verb}, but the class has no such method`,
       );
   }
+}
+
+/** A verb that the guards do not name is an error, not a public verb. */
+function guardFor({ controller, name }: FoundClass, verb: string, module: string): Guard | undefined {
+  const guard = guardOf(controller.guard, verb);
+  if (guard === null)
+    throw new StartError(
+      "INVALID_OPTION",
+      `${module}: class ${name}: static guard must name ${verb}, with a guard or "public"`,
+    );
+  return guard;
 }
 
 function bodyRules(controller: ControllerClass, defaults: BodyRules): BodyRules {

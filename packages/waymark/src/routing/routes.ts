@@ -1,4 +1,4 @@
-import type { ControllerClass } from "../controller/controller.ts";
+import type { ControllerClass, Guard } from "../controller/controller.ts";
 import type { BodyRules } from "../http/body-kind.ts";
 import type { CallSettings } from "../http/call.ts";
 import type { Binder } from "../signature/bind/binder.ts";
@@ -10,6 +10,8 @@ export interface RouteVerb {
   readonly verb: string;
   readonly method: (...args: never[]) => unknown;
   readonly signature: MethodSignature;
+  /** Undefined if everybody may call the method. */
+  readonly guard: Guard | undefined;
   readonly binder: Binder;
   /** Removes what the written return type does not declare. Undefined if nothing is to be removed. */
   readonly project: Projection | undefined;

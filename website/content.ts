@@ -4,6 +4,7 @@
  */
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
+import { withTabs } from "./tabs.ts";
 
 export const repository = join(import.meta.dirname, "..");
 export const docs = join(repository, "docs");
@@ -36,7 +37,7 @@ export function copyFile(file: string, target: string): void {
  * @param page its path below `docs/`
  */
 export function pageForSite(page: string, text: string): string {
-  return text
+  return withTabs(text)
     .split(/^(```[\s\S]*?^```$)/m)
     .map((part) => (part.startsWith("```") ? blockForSite(part) : proseForSite(page, part)))
     .join("");

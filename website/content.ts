@@ -4,7 +4,7 @@
  */
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { withTabs } from "./tabs.ts";
+import { hasTabs, withTabs } from "./tabs.ts";
 
 export const repository = join(import.meta.dirname, "..");
 export const docs = join(repository, "docs");
@@ -28,8 +28,13 @@ export function copyContent(target: string): void {
 export function copyFile(file: string, target: string): void {
   const to = join(target, file.replace(/(^|\/)README\.md$/, "$1index.md"));
   mkdirSync(dirname(to), { recursive: true });
-  if (file.endsWith(".md")) writeFileSync(to, pageForSite(file, readFileSync(join(docs, file), "utf8")));
-  else cpSync(join(docs, file), to);
+  if (!file.endsWith(".md")) {
+    cpSync(join(docs, file), to);
+    return;
+  }
+  const text = readFileSync(join(docs, file), "utf8");
+  // Only MDX has components.
+  writeFileSync(hasTabs(text) ? `${to}x` : to, pageForSite(file, text));
 }
 
 /**

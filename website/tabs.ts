@@ -5,10 +5,13 @@
 const GROUP = /^<!-- tabs -->\n([\s\S]*?)^<!-- \/tabs -->$/gm;
 const IMPORT = 'import { Tab, Tabs } from "@rspress/core/theme";\n\n';
 
+export function hasTabs(page: string): boolean {
+  return page.includes("<!-- tabs -->\n");
+}
+
 /** The page with the generator's components for its tabs. */
 export function withTabs(page: string): string {
-  const text = page.replaceAll(GROUP, (_, parts: string) => groupOf(parts));
-  return text === page ? page : IMPORT + text;
+  return hasTabs(page) ? IMPORT + page.replaceAll(GROUP, (_, parts: string) => groupOf(parts)) : page;
 }
 
 function groupOf(parts: string): string {

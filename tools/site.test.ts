@@ -82,6 +82,12 @@ describe("the site's copy of a page", () => {
     ],
     ["a reference", "a.md", "[x]: rules.md\n", "[x]: ./rules.md\n"],
     ["a picture", "a.md", "![x](limits/a.svg)", "![x](./limits/a.svg)"],
+    [
+      "tabs",
+      "a.md",
+      "a\n\n<!-- tabs -->\n**npm**\n\n```sh service\nx\n**y**\n```\n\n**Docker**\n\nb\n<!-- /tabs -->\n",
+      'import { Tab, Tabs } from "@rspress/core/theme";\n\na\n\n<Tabs>\n<Tab label="npm">\n\n```sh\nx\n**y**\n```\n\n</Tab>\n<Tab label="Docker">\n\nb\n\n</Tab>\n</Tabs>\n',
+    ],
     ["brackets in a block", "a.md", "```ts\n[a](b.md)\n```", "```ts\n[a](b.md)\n```"],
   ];
   for (const [name, page, text, copy] of rows) test(name, () => assert.equal(pageForSite(page, text), copy));

@@ -4,6 +4,7 @@
  */
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
+import { hasTabs, withTabs } from "./tabs.ts";
 
 export const repository = join(import.meta.dirname, "..");
 export const docs = join(repository, "docs");
@@ -27,8 +28,13 @@ export function copyContent(target: string): void {
 export function copyFile(file: string, target: string): void {
   const to = join(target, file.replace(/(^|\/)README\.md$/, "$1index.md"));
   mkdirSync(dirname(to), { recursive: true });
-  if (file.endsWith(".md")) writeFileSync(to, pageForSite(file, readFileSync(join(docs, file), "utf8")));
-  else cpSync(join(docs, file), to);
+  if (!file.endsWith(".md")) {
+    cpSync(join(docs, file), to);
+    return;
+  }
+  const text = readFileSync(join(docs, file), "utf8");
+  // Only MDX has components.
+  writeFileSync(hasTabs(text) ? `${to}x` : to, pageForSite(file, text));
 }
 
 /**
@@ -36,7 +42,7 @@ export function copyFile(file: string, target: string): void {
  * @param page its path below `docs/`
  */
 export function pageForSite(page: string, text: string): string {
-  return text
+  return withTabs(text)
     .split(/^(```[\s\S]*?^```$)/m)
     .map((part) => (part.startsWith("```") ? blockForSite(part) : proseForSite(page, part)))
     .join("");

@@ -23,7 +23,7 @@ const recipes = pages.flatMap((page) =>
 
 test("each recipe for Envoy's filter states what happens if Tollgate does not answer", () => {
   assert.deepEqual([...new Set(recipes.map(({ page }) => page))].sort(), [
-    "docs/getting-started.md",
+    "docs/envoy.md",
     "packages/tollgate/README.md",
   ]);
   for (const { page, text } of recipes) {
@@ -35,6 +35,7 @@ test("each recipe for Envoy's filter states what happens if Tollgate does not an
 });
 
 for (const page of [
+  "docs/envoy.md",
   "docs/getting-started.md",
   "docs/configuration-sources.md",
   "docs/stores.md",

@@ -20,7 +20,7 @@ test("help and manual list every setting with its aliases, default and meaning",
     assert.ok(help.includes(`  ${row.name} (${row.kind.label}${fallback})\n`), row.name);
     const line = manual
       .split("\n")
-      .find((one) => one.includes(`| <a id="${row.name}"></a>\`${row.name}\` |`));
+      .find((one) => one.startsWith(`| <a id="${row.name}"></a>\`${row.name}\``));
     assert.ok(line, row.name);
     assert.ok(line.includes(row.meaning), row.name);
     for (const alias of row.aliases) {

@@ -115,8 +115,8 @@ all faults and does not start. An unknown variable that looks like a setting cau
 | one of several words | In any case. |
 | secret | Any text. Logs and messages never show it. |
 
-The second column lists the other names of a setting. They are the names that the widely used Go service uses, so that
-its deployments can switch over unchanged. Setting two names of one setting to different values is an error. If
+The tables show other names of a setting below its name. They are the names of the widely used Go service, so that its
+deployments can switch without a change. If you set two names of one setting to different values, the service does not start. If
 \`REDIS_URL\`, \`MEMCACHE_HOST_PORT\` or \`MEMCACHE_SRV\` sets the store, names of statistics contain \`redis\` instead of
 \`kvstore\`, or \`memcache\` instead of \`objcache\`. \`REDIS_STARTUP_INITIAL_INTERVAL\`, \`REDIS_STARTUP_MAX_INTERVAL\`,
 \`REDIS_CLUSTER_PIPELINE_PARALLELISM\`, \`REDIS_PERSECOND_CLUSTER_PIPELINE_PARALLELISM\` and \`GOSTATS_*\` have no meaning
@@ -127,15 +127,10 @@ variable of the Go service.
 /** `docs/settings.md`. */
 export function settingsManual(): string {
   const parts = sections.map(({ title, rows, notes }) => {
-    const lines = [
-      `## ${title}`,
-      "",
-      "| Setting | Also read as | Type | Default | Meaning |",
-      "|---|---|---|---|---|",
-    ];
+    const lines = [`## ${title}`, "", "| Setting | Type and default | Meaning |", "|---|---|---|"];
     for (const row of rows)
       lines.push(
-        `| ${landing(row.name)} | ${row.aliases.map(landing).join(", ")} | ${row.kind.label} | ${defaultCell(row)} | ${row.meaning} |`,
+        `| ${[row.name, ...row.aliases].map(landing).join("<br/>")} | ${typeCell(row)} | ${row.meaning} |`,
       );
     return `${lines.join("\n")}\n${notes === undefined ? "" : `\n${notes}\n`}`;
   });
@@ -147,12 +142,8 @@ function landing(name: string): string {
   return `<a id="${name}"></a>\`${name}\``;
 }
 
-function code(name: string): string {
-  return `\`${name}\``;
-}
-
-/** Formats a literal default as code and a description as text. */
-function defaultCell(row: Setting<unknown>): string {
-  if (row.defaultText === "" || row.defaultText.includes(" ")) return row.defaultText;
-  return code(row.defaultText);
+/** The type, and below it the default: a literal as code, a description as text. */
+function typeCell({ kind, defaultText }: Setting<unknown>): string {
+  if (defaultText === "") return kind.label;
+  return `${kind.label}<br/>${defaultText.includes(" ") ? defaultText : `\`${defaultText}\``}`;
 }

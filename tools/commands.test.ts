@@ -53,6 +53,7 @@ test("a script, a workspace or a benchmark that does not exist is found", () => 
 /** The project in which the commands of a page are typed, if it is not the repository. */
 const PROJECTS: Readonly<Record<string, string>> = {
   "packages/create-waymark/README.md": "packages/create-waymark/template/typescript",
+  "docs/waymark/tutorial.md": "packages/create-waymark/template/typescript",
 };
 
 for (const page of pages) {

@@ -59,12 +59,19 @@ test("the check finds a missing file, a missing anchor and a link out of the rep
   assert.equal(faultOf("README.md", "../elsewhere.md"), "leads out of the repository");
 });
 
+/** The README of a published package, which the registry shows without the repository around it. */
+const PUBLISHED = /^packages\/[^/]+\/README\.md$/;
+const WEB = "https://github.com/tollway/tollway/";
+
 for (const page of pages)
   test(`links of ${page}`, () => {
     const text = prose(readFileSync(join(root, page), "utf8"));
     const links = [...text.matchAll(/\]\(\s*<?([^)\s>]+)>?[^)]*\)|^\[[^\]]+\]: +(\S+)/gm)];
     for (const [, inline, reference] of links) {
       const target = inline ?? reference!;
+      const own = new RegExp(`^${WEB}(?:blob|tree)/main/(.+)$`).exec(target)?.[1];
+      if (own !== undefined) assert.equal(faultOf("README.md", own), undefined, `${page}: ${target}`);
+      if (PUBLISHED.test(page)) assert.match(target, /^(?:https:|#)/, `${page}: an absolute link`);
       if (/^[a-z][a-z+.-]*:/i.test(target)) continue;
       assert.equal(faultOf(page, target), undefined, `${page}: ${target}`);
     }

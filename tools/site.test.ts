@@ -4,7 +4,7 @@ import { globSync } from "node:fs";
 import { describe, test } from "node:test";
 import { docs, pageForSite } from "../website/content.ts";
 import { addressOf, allPages } from "../website/navigation.ts";
-import { entriesOf, faultsOf } from "../website/reference.ts";
+import { entriesOf, faultsOf, tidied } from "../website/reference.ts";
 import { titleOf } from "../website/titles.ts";
 
 test("each page of docs/ is in one menu of the site", () => {
@@ -46,6 +46,38 @@ test("a missing docstring and a type that is not exported are faults of the refe
     faultsOf(printed.join("\n")).map((fault) => fault.split(/[ ,]/)[0]),
     ["waymark/src.HttpError.code", "Fault"],
   );
+});
+
+test("the reference leaves out what a signature says", () => {
+  const page = [
+    ...["#### get", "", "> get(): `string`", "", "Gets it.", "", "##### Returns", "", "`string`", ""],
+    ...[
+      "##### Inherited from",
+      "",
+      "[`Base`](#base).`get`",
+      "",
+      "#### put",
+      "",
+      "##### Returns",
+      "",
+      "`number`",
+      "",
+    ],
+    ...["the count", ""],
+  ];
+  const shown = [
+    "#### get",
+    "",
+    "> get(): `string`",
+    "",
+    "Gets it.",
+    "",
+    "#### put",
+    "",
+    "##### Returns",
+    "",
+  ];
+  assert.equal(tidied(page.join("\n")), [...shown, "`number`", "", "the count", ""].join("\n"));
 });
 
 describe("the site's copy of a page", () => {

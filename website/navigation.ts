@@ -71,9 +71,11 @@ export const products: readonly Product[] = [
     landing: "waymark/README.md",
     reference: "waymark",
     sections: [
+      { title: "Tutorial", pages: ["waymark/tutorial.md"] },
       {
         title: "How-to guides",
         pages: [
+          "waymark/uploads.md",
           "waymark/bodies.md",
           "waymark/pagination.md",
           "waymark/database.md",

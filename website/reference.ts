@@ -102,7 +102,7 @@ export function writeReference(entries: readonly Entry[], content: string): void
 function writePages(entries: readonly Entry[], out: string, content: string): void {
   const pages = new Map(entries.map((entry) => [outputOf(entry, entries), entry]));
   for (const [output, { name, page }] of pages) {
-    const text = readFileSync(join(out, output), "utf8")
+    const text = tidied(readFileSync(join(out, output), "utf8"))
       .replace(/^# .*$/m, `# ${name}`)
       .replaceAll(/\]\(([^)#:]+\.md)/g, (_, link: string) => {
         const target = pages.get(join(dirname(output), link));
@@ -112,6 +112,16 @@ function writePages(entries: readonly Entry[], out: string, content: string): vo
     mkdirSync(dirname(join(content, page)), { recursive: true });
     writeFileSync(join(content, page), text);
   }
+}
+
+/** A page without sections that repeat what a signature beside them says. */
+export function tidied(page: string): string {
+  return page
+    .replaceAll(
+      /^#+ (?:Inherited from|Overrides|Implementation of|Extends|Extended by)\n\n(?:.+\n)+\n?/gm,
+      "",
+    )
+    .replaceAll(/^#+ Returns\n\n.+\n+(?=#|<a|\*\*\*|$(?![\s\S]))/gm, "");
 }
 
 /**
@@ -135,6 +145,8 @@ function runTypedoc(entries: readonly Entry[], out: string): string[] {
       ...["--excludePrivate", "--excludeInternal", "--excludeExternals"],
       ...["--validation.notDocumented", "--validation.notExported", "--validation.invalidLink"],
       ...DOCUMENTED.flatMap((kind) => ["--requiredToBeDocumented", kind]),
+      ...["Functions", "Classes", "*"].flatMap((group) => ["--groupOrder", group]),
+      ...["--tableColumnSettings.hideModifiers", "--tableColumnSettings.hideDefaults"],
       ...["--hideBreadcrumbs", "--hidePageHeader", "--useHTMLAnchors"],
       ...TABLES.flatMap((members) => [`--${members}Format`, "table"]),
       ...entries.map(({ module }) => module),

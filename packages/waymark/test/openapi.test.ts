@@ -87,7 +87,7 @@ export const application = new Application({ openapi: true });`,
   };
   const get = responses("/books/{id}", "get");
   assert.deepEqual(get["200"]!.content, { "application/json": { schema: item } });
-  assert.match(JSON.stringify(get["404"]!.content), /"code":\{"type":"string"\}/);
+  assert.match(JSON.stringify(get["404"]!.content), /"code":\{"type":"string","enum":\["NO_BOOK"\]\}/);
   const stream = { schema: item };
   assert.deepEqual(responses("/books", "post")["200"]!.content, {
     "application/x-ndjson": stream,

@@ -1,31 +1,27 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { application } from "./app.ts";
+import type { Note } from "./notes.ts";
 
+const { test: api } = application;
 after(() => application.stop());
 
-function ask(method: string, path: string, body?: object): Promise<Response> {
-  const init = body && { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-  return application.fetch(new Request(`http://localhost${path}`, { method, ...init }));
-}
-
 test("a note is created, found and removed", async () => {
-  const created = await ask("POST", "/notes", { title: "Buy milk" });
+  const created = await api.post<Note>("/notes", { json: { title: "Buy milk" } });
   assert.equal(created.status, 201);
   const location = created.headers.get("location")!;
-  assert.deepEqual(await (await ask("GET", location)).json(), await created.json());
-  const found = await ask("GET", "/notes?search=milk");
-  assert.equal(((await found.json()) as unknown[]).length, 1);
-  assert.equal((await ask("DELETE", location)).status, 204);
-  assert.equal((await ask("GET", location)).status, 404);
+  assert.deepEqual((await api.get(location)).body, created.body);
+  const found = await api.get<Note[]>("/notes", { query: { search: "milk" } });
+  assert.equal(found.body.length, 1);
+  assert.equal((await api.delete(location)).status, 204);
+  assert.equal((await api.get(location)).status, 404);
 });
 
 test("the signature refuses what a note cannot be", async () => {
-  const refused = await ask("POST", "/notes", { title: "" });
-  assert.equal(refused.status, 400);
-  const { errors } = (await refused.json()) as { errors: { name: string }[] };
+  const { status, body } = await api.post<{ errors: { name: string }[] }>("/notes", { json: { title: "" } });
+  assert.equal(status, 400);
   assert.deepEqual(
-    errors.map(({ name }) => name),
+    body.errors.map(({ name }) => name),
     ["title"],
   );
 });

@@ -19,6 +19,7 @@ import { type Block, type Command, commandsOf, prints } from "./pages.ts";
 import { Project, type Serving } from "./project.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../../..", import.meta.url));
+const CREATE = join(REPOSITORY, "packages/create-waymark/bin/create-waymark.mjs");
 /** Languages of blocks that are only shown. */
 const SHOWN = new Set(["text", "json", "http", "nginx", "dockerfile"]);
 
@@ -28,7 +29,9 @@ const SHOWN = new Set(["text", "json", "http", "nginx", "dockerfile"]);
  * without `npx`, a package without `npm install`, or a curl before the server's start fails.
  */
 export class Reader {
-  readonly #folder: string;
+  /** The folder of the commands. A page changes it with `cd`. */
+  #folder: string;
+  readonly #top: string;
   readonly #kept: ReadonlySet<string>;
   readonly #linked: string[] = [];
   readonly #bin = temporaryFolder("bin");
@@ -38,6 +41,7 @@ export class Reader {
 
   constructor(folder: string) {
     this.#folder = folder;
+    this.#top = folder;
     this.#kept = new Set(readdirSync(folder));
     // Replaces `npx` to save its startup time and its network access.
     const npx = '#!/bin/sh\ncommand="node_modules/.bin/$1"\nshift\nexec "$command" "$@"\n';
@@ -63,6 +67,13 @@ export class Reader {
   }
 
   async #type(command: Command): Promise<void> {
+    const enters = /^cd ([\w-]+)$/.exec(command.text);
+    if (enters !== null) {
+      this.#folder = join(this.#folder, enters[1]!);
+      return;
+    }
+    if (command.text === "npm install") return this.#installProject();
+    if (command.text === "npm run dev") return this.#serve(command, "", scriptOf(this.#folder, "dev"), "");
     const install = /^npm install (?:--save-dev )?(.+)$/.exec(command.text);
     if (install !== null) return this.#install(install[1]!.split(" "));
     const serves = /^((?:\w+=\S+ )*)npx waymark((?: --\S+)*)(?: > ([\w.]+))?$/.exec(command.text);
@@ -92,6 +103,16 @@ export class Reader {
     return this.#serving === undefined
       ? printed
       : printed.replaceAll(this.#serving.url, "http://localhost:8000");
+  }
+
+  /** Gives a new project the packages of its package.json. */
+  #installProject(): void {
+    const { devDependencies } = JSON.parse(readFileSync(join(this.#folder, "package.json"), "utf8")) as {
+      devDependencies: Readonly<Record<string, string>>;
+    };
+    const modules = join(this.#top, "node_modules");
+    symlinkSync(modules, join(this.#folder, "node_modules"));
+    this.#install(Object.keys(devDependencies).filter((name) => !existsSync(join(modules, name))));
   }
 
   /** Links the repository's copies of the packages, which replaces `npm install` without network access. */
@@ -149,7 +170,10 @@ export class Reader {
       .split(delimiter)
       .filter((path) => !path.includes("node_modules") || existsSync(join(path, "node")));
     const env = { ...user, PATH: [this.#bin, dirname(process.execPath), ...own].join(delimiter) };
-    const quiet = text.replace(/^curl /, `curl -sS --max-time ${Math.ceil(scaled(10))} `);
+    const quiet = text
+      .replace(/^npm create @tollway\/waymark /, `node ${CREATE} `)
+      .replace(/^npm (?=run|test)/, "npm --silent ")
+      .replace(/^curl /, `curl -sS --max-time ${Math.ceil(scaled(10))} `);
     const run = promisify(execFile)("sh", ["-c", `${quiet} 2>&1`], { cwd: this.#folder, env });
     return run.then(
       ({ stdout }) => stdout,
@@ -169,6 +193,7 @@ export class Reader {
   /** Restores the folder. */
   async close(): Promise<void> {
     await this.#stop();
+    this.#folder = this.#top;
     for (const path of this.#linked) rmSync(path);
     for (const name of readdirSync(this.#folder))
       if (!this.#kept.has(name)) rmSync(join(this.#folder, name), { recursive: true });
@@ -177,9 +202,14 @@ export class Reader {
 
 /** The arguments of a workspace's `start` script, which must be the `waymark` command. */
 function startOf(workspace: string): string {
-  const { scripts } = JSON.parse(readFileSync(join(REPOSITORY, workspace, "package.json"), "utf8")) as {
-    scripts: { start: string };
+  return scriptOf(join(REPOSITORY, workspace), "start");
+}
+
+/** The arguments of a script that is the `waymark` command. */
+function scriptOf(folder: string, name: string): string {
+  const { scripts } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+    scripts: Readonly<Record<string, string>>;
   };
-  const [, args] = /^waymark(.*)$/.exec(scripts.start) ?? assert.fail(scripts.start);
+  const [, args] = /^waymark(.*)$/.exec(scripts[name]!) ?? assert.fail(scripts[name]);
   return args!;
 }

@@ -9,7 +9,8 @@ import { type TestClient, testClient } from "../test-client.ts";
 import { nodePlatform } from "./node-platform.ts";
 
 /**
- * An {@link Application} that also reads its controllers from files, and has the interfaces of Node and Python.
+ * A set of controllers with their options. Reads the controllers from files, and answers requests of `node:http`, WHATWG
+ * fetch, ASGI and WSGI.
  * @example
  * ```ts
  * import { Application } from "@tollway/waymark";
